@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+import { randomBytes } from "node:crypto";
+import { link, mkdir, open, rename, rm } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+
+export interface WriteOptions {
+  /** @default 0o600, because most of what we write is a secret */
+  readonly mode?: number;
+  /** Fail with EEXIST rather than replace: the first writer wins. @default false */
+  readonly exclusive?: boolean;
+}
+
+/**
+ * Writes a whole file or nothing: a reader sees the old content or the new one, never a part, and a full disk leaves
+ * the old file. Makes missing parent folders.
+ */
+export async function writeFileAtomically(
+  path: string,
+  content: string | Uint8Array,
+  options: WriteOptions = {},
+): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  const temporary = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString("hex")}.tmp`);
+  try {
+    const file = await open(temporary, "wx", options.mode ?? 0o600);
+    try {
+      await file.writeFile(content);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    if (options.exclusive) await link(temporary, path);
+    else await rename(temporary, path);
+  } finally {
+    await rm(temporary, { force: true });
+  }
+}

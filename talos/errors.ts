@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/**
+ * The closed set of reasons. The first group is the caller's to mend; the second is the world's and may pass;
+ * `internal` is ours.
+ */
+export type TalosErrorCode =
+  | "invalid-input"
+  | "not-found"
+  | "already-exists"
+  | "failed-precondition"
+  | "permission-denied"
+  | "unimplemented"
+  | "conflict"
+  | "unavailable"
+  | "deadline-exceeded"
+  | "canceled"
+  | "internal";
+
+const retryable: ReadonlySet<TalosErrorCode> = new Set(["unavailable", "deadline-exceeded"]);
+
+export interface TalosErrorOptions {
+  /** The machine that the error is about: its name where known, else its address. */
+  readonly node?: string;
+  /** What to do next, one sentence for a person. */
+  readonly hint?: string;
+  readonly cause?: unknown;
+}
+
+/** The one error of the `talos` folders. Foreign errors are turned into it once, at the border where they arise. */
+export class TalosError extends Error {
+  override readonly name = "TalosError";
+  readonly code: TalosErrorCode;
+  readonly node: string | undefined;
+  readonly hint: string | undefined;
+
+  constructor(code: TalosErrorCode, message: string, options: TalosErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.node = options.node;
+    this.hint = options.hint;
+  }
+
+  /** True when the same call may succeed later without anyone changing anything. */
+  get retryable(): boolean {
+    return retryable.has(this.code);
+  }
+
+  static from(error: unknown): TalosError {
+    if (error instanceof TalosError) return error;
+    const message = error instanceof Error ? error.message : String(error);
+    return new TalosError("internal", message, { cause: error });
+  }
+}

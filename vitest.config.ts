@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+import { defineConfig } from "vitest/config";
+
+const shared = { globalSetup: ["test/support/clean-environment.ts"], env: { NO_COLOR: "1" } };
+
+export default defineConfig({
+  test: {
+    reporters: ["default", "./test/support/closing-line-reporter.ts"],
+    projects: [
+      {
+        test: {
+          ...shared,
+          name: "unit",
+          include: ["test/**/*.test.ts"],
+          exclude: ["test/acceptance/**"],
+          testTimeout: 20_000,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        test: {
+          ...shared,
+          name: "acceptance",
+          include: ["test/acceptance/**/*.test.ts"],
+          testTimeout: 180_000,
+          hookTimeout: 180_000,
+          fileParallelism: false,
+          sequence: { groupOrder: 1 },
+        },
+      },
+    ],
+  },
+});
