@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Clock, Entropy } from "../talos/clock.ts";
+
+/** Everything a command may touch of the outside world. Tests pass their own; no command reads `process`. */
+export interface CommandContext {
+  /** Data only: what a script would pipe on. */
+  readonly stdout: Output;
+  /** Messages and progress, for people. */
+  readonly stderr: Output;
+  readonly clock: Clock;
+  readonly entropy: Entropy;
+  /** Where the user stands; relative arguments are relative to it. */
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Aborted by the first Ctrl-C: stop at the next safe point. */
+  readonly signal: AbortSignal;
+  /** Ends the command with this code, when it returns. The last call wins. */
+  exit(code: ExitCode): void;
+}
+
+export interface Output {
+  write(text: string): void;
+  readonly isTerminal: boolean;
+}
+
+/** 0 done · 1 failed · 2 `plan`: there are changes · 64 wrong usage · 130 stopped by Ctrl-C. */
+export type ExitCode = 0 | 1 | 2 | 64 | 130;

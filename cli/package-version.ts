@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+import { readFileSync } from "node:fs";
+import { z } from "zod";
+import { packageRoot } from "./package-root.ts";
+
+/** The version in talosmith's own package.json. */
+export function packageVersion(): string {
+  return z.object({ version: z.string() }).parse(JSON.parse(readFileSync(`${packageRoot()}/package.json`, "utf8")))
+    .version;
+}

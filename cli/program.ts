@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+import { Command, CommanderError } from "commander";
+import type { CommandContext } from "./context.ts";
+import { reportError } from "./output/report-error.ts";
+import { packageVersion } from "./package-version.ts";
+
+/** One command or group of commands: adds itself to the program. */
+export type Registration = (program: Command, context: CommandContext) => void;
+
+/** Builds the whole command line; nothing runs and nothing heavy is loaded before a command is chosen. */
+export function createProgram(context: CommandContext, registrations: readonly Registration[]): Command {
+  const program = new Command("talosmith")
+    .description("A production Kubernetes cluster on Talos Linux from one short, typed file per environment")
+    .version(packageVersion(), "-V, --version", "print the version of talosmith")
+    .helpCommand("help [command]", "show help for a command")
+    .showHelpAfterError("Try --help.")
+    .configureOutput({
+      writeOut: (text) => context.stdout.write(text),
+      writeErr: (text) => context.stderr.write(text),
+    })
+    .exitOverride();
+  for (const register of registrations) register(program, context);
+  return program;
+}
+
+/** Runs one command line to its end and reports its outcome through the context. */
+export async function runProgram(program: Command, args: readonly string[], context: CommandContext): Promise<void> {
+  try {
+    await program.parseAsync(args, { from: "user" });
+  } catch (error) {
+    if (error instanceof CommanderError) context.exit(error.exitCode === 0 ? 0 : 64);
+    else reportError(error, context);
+  }
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join, normalize } from "node:path";
+import { describe, expect, test } from "vitest";
+
+const talosLayers = ["version", "pki", "secrets", "config", "api", "environment", "cluster"] as const;
+const talosBase = ["talos/errors", "talos/clock", "talos/atomic-file", "talos/yaml"];
+const talos = (...layers: string[]) => [...talosBase, ...layers.map((layer) => `talos/${layer}`)];
+
+/** Who may import whom: a file belongs to the longest matching prefix, and may import only what its row lists. */
+const rules: Readonly<Record<string, readonly string[]>> = {
+  "talos/errors": [],
+  "talos/clock": [],
+  "talos/atomic-file": ["talos/errors"],
+  "talos/yaml": ["talos/errors"],
+  ...Object.fromEntries(talosLayers.map((layer, i) => [`talos/${layer}`, talos(...talosLayers.slice(0, i + 1))])),
+  "cloud-init": ["cloud-init", ...talos("version", "config", "environment")],
+  "provider/framework": ["provider/framework"],
+  "provider/protocol": ["provider/protocol", "provider/framework"],
+  "provider/types": ["provider/types", "provider/framework", "talos", "cloud-init", "simulator/control"],
+  provider: ["provider", "talos", "cloud-init", "simulator/control"],
+  "simulator/control": ["simulator/control", ...talosBase],
+  simulator: ["simulator", ...talos("api/gen", "pki", "secrets", "config", "version")],
+  constructs: ["constructs", "cloud-init", ...talos("version", "config", "environment")],
+  "main.ts": ["constructs", ...talos("environment")],
+  "web/shared": ["web/shared"],
+  "web/client": ["web/client", "web/shared"],
+  "web/server": ["web/server", "web/shared", "talos", "cloud-init", "simulator/control", "constructs"],
+  cli: ["cli", "talos", "cloud-init", "provider", "simulator/control", "constructs", "web/server"],
+};
+
+const within = (file: string, prefix: string) =>
+  file === prefix || file === `${prefix}.ts` || file.startsWith(`${prefix}/`);
+
+function rowOf(file: string): string | undefined {
+  return Object.keys(rules)
+    .filter((prefix) => within(file, prefix))
+    .sort((a, b) => b.length - a.length)[0];
+}
+
+function importsOf(file: string, source: string): string[] {
+  const statements = source.matchAll(/^\s*(?:import|export)\b[^"';]*?from\s*"([^"]+)"|\bimport\(\s*"([^"]+)"\s*\)/gm);
+  return [...statements]
+    .map((match) => match[1] ?? match[2] ?? "")
+    .filter((specifier) => specifier.startsWith("."))
+    .map((specifier) => normalize(join(dirname(file), specifier)));
+}
+
+/** One line per import that its row does not allow. */
+function violations(graph: ReadonlyMap<string, readonly string[]>): string[] {
+  return [...graph].flatMap(([file, imports]) => {
+    const row = rowOf(file);
+    if (row === undefined) return [`${file}: its folder is not in the table`];
+    return imports
+      .filter((target) => !rules[row]?.some((allowed) => within(target, allowed)))
+      .map((target) => `${file} imports ${target}, but ${row} may import only: ${rules[row]?.join(", ")}`);
+  });
+}
+
+/** The files of one import cycle in order, or undefined. */
+function findCycle(graph: ReadonlyMap<string, readonly string[]>): string[] | undefined {
+  const done = new Set<string>();
+  const visit = (file: string, path: readonly string[]): string[] | undefined => {
+    if (path.includes(file)) return [...path.slice(path.indexOf(file)), file];
+    if (done.has(file)) return undefined;
+    for (const target of graph.get(file) ?? []) {
+      const cycle = visit(target, [...path, file]);
+      if (cycle) return cycle;
+    }
+    done.add(file);
+    return undefined;
+  };
+  for (const file of graph.keys()) {
+    const cycle = visit(file, []);
+    if (cycle) return cycle;
+  }
+  return undefined;
+}
+
+function projectGraph(): Map<string, string[]> {
+  const files = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard", "*.ts"])
+    .toString()
+    .split("\n")
+    .filter((file) => file !== "" && existsSync(file) && !/^(test|scripts|examples)\/|^vitest\.config\.ts$/.test(file));
+  return new Map(files.map((file) => [file, importsOf(file, readFileSync(file, "utf8"))]));
+}
+
+describe("the architecture", () => {
+  const graph = projectGraph();
+
+  test("every import goes in an allowed direction", () => {
+    expect(graph.size).toBeGreaterThan(20);
+    expect(violations(graph)).toEqual([]);
+  });
+
+  test("no import cycle exists", () => {
+    expect(findCycle(graph)).toBeUndefined();
+  });
+
+  test("only the door of a folder is imported from outside", () => {
+    const doors = [
+      ...talosLayers.map((layer) => `talos/${layer}`),
+      "provider/framework",
+      "provider/protocol",
+      "provider/types",
+      "simulator/control",
+      "constructs",
+      "cloud-init",
+    ];
+    const backDoors = [...graph].flatMap(([file, imports]) =>
+      imports
+        .filter((target) => doors.some((door) => within(target, door) && !within(file, door)))
+        .filter((target) => !target.endsWith("/index.ts") && !target.startsWith("talos/api/gen/"))
+        .map((target) => `${file} imports ${target}`),
+    );
+    expect(backDoors).toEqual([]);
+  });
+});
+
+describe("the rule itself", () => {
+  const cases: readonly [string, string, boolean][] = [
+    ["talos/config/generate.ts", "talos/secrets/index.ts", true],
+    ["talos/secrets/generate.ts", "talos/config/index.ts", false],
+    ["simulator/machine/machine.ts", "talos/api/gen/machine.ts", true],
+    ["simulator/machine/machine.ts", "talos/api/client.ts", false],
+    ["simulator/daemon.ts", "talos/cluster/index.ts", false],
+    ["provider/framework/schema.ts", "provider/protocol/index.ts", false],
+    ["provider/types/cluster.ts", "simulator/control/index.ts", true],
+    ["provider/types/cluster.ts", "simulator/daemon.ts", false],
+    ["constructs/stack.ts", "talos/secrets/index.ts", false],
+    ["web/client/app.ts", "web/server/http.ts", false],
+    ["cli/commands/up.ts", "talos/cluster/index.ts", true],
+    ["somewhere/else.ts", "talos/version/index.ts", false],
+  ];
+  test.each(cases)("%s may import %s: %s", (file, target, allowed) => {
+    expect(violations(new Map([[file, [target]]])).length === 0).toBe(allowed);
+  });
+
+  test("a cycle is found with its whole path", () => {
+    const graph = new Map([
+      ["a.ts", ["b.ts"]],
+      ["b.ts", ["c.ts"]],
+      ["c.ts", ["b.ts"]],
+    ]);
+    expect(findCycle(graph)).toEqual(["b.ts", "c.ts", "b.ts"]);
+  });
+});
