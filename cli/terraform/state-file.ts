@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+import { readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { z } from "zod";
+import { TalosError } from "../../talos/errors.ts";
+
+const state = z.object({ version: z.number(), resources: z.array(z.unknown()).optional() });
+
+/** The local Terraform state of an environment. Kept out of cdktf.out, which the CDK's command line deletes. */
+export function stateFile(root: string, environment: string): string {
+  return join(root, "state", `${environment}.tfstate`);
+}
+
+/**
+ * How many resources the state holds; undefined when there is no state. An empty or broken file is refused: terraform
+ * would take it as "nothing exists yet" and create everything a second time.
+ */
+export async function countResources(path: string): Promise<number | undefined> {
+  let text: string;
+  try {
+    text = await readFile(path, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+  const parsed = state.safeParse(parseJson(text));
+  if (!parsed.success) {
+    throw new TalosError("failed-precondition", `${path} is ${text === "" ? "empty" : "not a whole Terraform state"}`, {
+      hint: `Put a good copy back (terraform keeps the one before in ${path}.backup), then try again. Nothing was changed.`,
+    });
+  }
+  return parsed.data.resources?.length ?? 0;
+}
+
+/** After a destroy the state says only that nothing is there. */
+export async function removeState(path: string): Promise<void> {
+  await rm(path, { force: true });
+  await rm(`${path}.backup`, { force: true });
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

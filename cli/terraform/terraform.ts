@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+import { spawn } from "node:child_process";
+import { basename } from "node:path";
+import { createInterface } from "node:readline";
+import { z } from "zod";
+import { TalosError } from "../../talos/errors.ts";
+
+export interface TerraformOptions {
+  /** The terraform or tofu program. */
+  readonly binary: string;
+  /** The synthesized stack. We change into it: `-chdir` does not find local plugins. */
+  readonly directory: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly signal: AbortSignal;
+}
+
+export type TerraformOutputs = Readonly<Record<string, unknown>>;
+
+interface Finished {
+  readonly code: number;
+  readonly output: string;
+}
+
+/** terraform or tofu in one stack's directory. Its exit codes and words reach the user as they are. */
+export class Terraform {
+  readonly #options: TerraformOptions;
+
+  constructor(options: TerraformOptions) {
+    this.#options = options;
+  }
+
+  /** "terraform" or "tofu". */
+  get name(): string {
+    return basename(this.#options.binary);
+  }
+
+  async init(): Promise<void> {
+    await this.#succeed(["init", "-input=false", "-no-color"]);
+  }
+
+  /** Saves the plan to `file`; true when it holds changes. Terraform's own text goes to `show`, where given. */
+  async plan(file: string, args: readonly string[], show?: (text: string) => void): Promise<boolean> {
+    const command = ["plan", "-input=false", "-detailed-exitcode", `-out=${file}`, ...args];
+    const { code, output } = await this.#run(command, show);
+    if (code !== 0 && code !== 2) throw this.#failed(command, code, show === undefined ? output : "");
+    return code === 2;
+  }
+
+  /** Applies a saved plan; each line of terraform's machine-readable report goes to `onMessage`. */
+  async apply(planFile: string, onMessage: (line: string) => void): Promise<void> {
+    const command = ["apply", "-input=false", "-json", planFile];
+    const { code } = await this.#run(command, undefined, onMessage);
+    if (code !== 0) throw this.#failed(command, code, "");
+  }
+
+  async outputs(): Promise<TerraformOutputs> {
+    const text = await this.#succeed(["output", "-json", "-no-color"]);
+    const parsed = z.record(z.string(), z.object({ value: z.unknown() })).parse(JSON.parse(text));
+    return Object.fromEntries(Object.entries(parsed).map(([name, { value }]) => [name, value]));
+  }
+
+  async #succeed(command: readonly string[]): Promise<string> {
+    const { code, output } = await this.#run(command);
+    if (code !== 0) throw this.#failed(command, code, output);
+    return output;
+  }
+
+  #failed(command: readonly string[], code: number, output: string): TalosError {
+    const details = output.trim() === "" ? "" : `\n\n${output.trimEnd()}\n`;
+    return new TalosError("failed-precondition", `${this.name} ${command[0]} ended with exit code ${code}${details}`);
+  }
+
+  #run(command: readonly string[], show?: (text: string) => void, onLine?: (line: string) => void): Promise<Finished> {
+    const { binary, directory, env } = this.#options;
+    return new Promise((resolve, reject) => {
+      // Ctrl-C reaches terraform too, as part of our process group; it stops at a safe point by itself.
+      const child = spawn(binary, command, {
+        cwd: directory,
+        env: { ...env, TF_IN_AUTOMATION: "1" },
+        stdio: ["ignore", "pipe", "pipe"],
+      });
+      let output = "";
+      const collect = (chunk: Buffer) => {
+        output += chunk.toString();
+        show?.(chunk.toString());
+      };
+      const lines = onLine === undefined ? undefined : createInterface({ input: child.stdout });
+      if (lines === undefined) child.stdout.on("data", collect);
+      else lines.on("line", (line) => onLine?.(line));
+      child.stderr.on("data", collect);
+      child.on("error", reject);
+      child.on("close", (code) => resolve({ code: code ?? 1, output }));
+    });
+  }
+}
