@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+import { createInterface } from "node:readline/promises";
+import { TalosError } from "../talos/errors.ts";
+import type { CommandContext } from "./context.ts";
+
+/** Asks as terraform does: only the whole word counts. Without a terminal nothing can be asked, so nothing is done. */
+export async function approved(question: string, answer: string, context: CommandContext): Promise<boolean> {
+  if (!context.stderr.isTerminal || !process.stdin.isTTY) {
+    throw new TalosError("failed-precondition", "approval is needed, but there is no terminal to ask on", {
+      hint: "Add --auto-approve to go ahead without asking.",
+    });
+  }
+  const prompt = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return (
+      (await prompt.question(`\n${question}\n  Only "${answer}" is accepted: `, { signal: context.signal })) === answer
+    );
+  } finally {
+    prompt.close();
+  }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+import {
+  applyCluster,
+  type ClusterEvent,
+  type DesiredCluster,
+  desiredCluster,
+  destroyCluster,
+  observe,
+  plan,
+  type Step,
+} from "../../talos/cluster/index.ts";
+import { type Environment, machinesOf } from "../../talos/environment/index.ts";
+import type { CommandContext } from "../context.ts";
+import type { Deployed } from "../output/summary.ts";
+import { clientFiles, ensureClientFiles, removeClientFiles } from "./client-files.ts";
+import { clusterSpec } from "./cluster-spec.ts";
+import { ensureMachines, findMachines, removeMachines } from "./machines.ts";
+import { ensureSecrets, findSecrets } from "./secrets.ts";
+
+export type Listener = (event: ClusterEvent) => void;
+
+/** The engine without Terraform: makes the machines, brings the cluster up, writes the client files. */
+export async function deployWithHelper(
+  root: string,
+  environment: Environment,
+  context: CommandContext,
+  events: Listener,
+): Promise<Omit<Deployed, "seconds" | "door"> & { readonly changed: boolean }> {
+  const addresses = await ensureMachines(root, environment);
+  const secrets = await ensureSecrets(root, environment, context);
+  const desired = desiredCluster(clusterSpec(environment, addresses), secrets);
+  const { steps } = await applyCluster({ desired, secrets, events, signal: context.signal });
+  await ensureClientFiles(root, environment.name, desired, secrets, context);
+  const files = clientFiles(environment.name);
+  return {
+    changed: steps.length > 0,
+    environment: environment.name,
+    talosVersion: desired.talosVersion.toString(),
+    kubernetesVersion: desired.kubernetesVersion,
+    machines: desired.machines,
+    endpoint: desired.endpoint,
+    kubeconfigPath: files.kubeconfig,
+    talosconfigPath: files.talosconfig,
+  };
+}
+
+/** What a deploy would do: the machines to make, or else the engine's steps on the ones that are there. */
+export async function planWithHelper(
+  root: string,
+  environment: Environment,
+  context: CommandContext,
+): Promise<{ readonly missing: readonly string[]; readonly steps: readonly Step[] }> {
+  const addresses = await findMachines(root, environment);
+  const missing = machinesOf(environment).flatMap(({ name }) => (addresses.has(name) ? [] : [name]));
+  const secrets = await findSecrets(root, environment);
+  if (missing.length > 0 || secrets === undefined) return { missing, steps: [] };
+  const desired = desiredCluster(clusterSpec(environment, addresses), secrets);
+  return { missing, steps: plan(desired, await observe({ desired, secrets, signal: context.signal })) };
+}
+
+/** Resets every machine of the cluster, then takes the machines and the client files away. */
+export async function destroyWithHelper(
+  root: string,
+  environment: Environment,
+  context: CommandContext,
+  events: Listener,
+): Promise<void> {
+  const addresses = await findMachines(root, environment);
+  const secrets = await findSecrets(root, environment);
+  const whole = machinesOf(environment).every(({ name }) => addresses.has(name));
+  if (secrets !== undefined && whole) {
+    const desired: DesiredCluster = desiredCluster(clusterSpec(environment, addresses), secrets);
+    await destroyCluster({ desired, secrets, events, signal: context.signal });
+  }
+  await removeMachines(root, environment);
+  await removeClientFiles(root, environment.name);
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { type SimulatorControl, simulatorAt } from "../../simulator/control/index.ts";
+import { packageRoot } from "../package-root.ts";
+
+/** The project's simulator: the same one that the provider uses. */
+export function projectSimulator(root: string): SimulatorControl {
+  return simulatorAt(simulatorDirectory(root), { daemonCommand: daemonCommand() });
+}
+
+export function simulatorDirectory(root: string): string {
+  return join(root, "generated", ".simulator");
+}
+
+function daemonCommand(): readonly [string, ...string[]] {
+  const bundled = join(packageRoot(), "dist", "provider", "simulator-daemon.cjs");
+  if (existsSync(bundled)) return [process.execPath, bundled];
+  return [process.execPath, "--import", import.meta.resolve("tsx"), join(packageRoot(), "simulator", "daemon.ts")];
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+import pc from "picocolors";
+
+export interface DeployedMachine {
+  readonly name: string;
+  readonly role: "controlplane" | "worker";
+  readonly address: string;
+}
+
+export interface Deployed {
+  readonly environment: string;
+  readonly talosVersion: string;
+  readonly kubernetesVersion: string;
+  readonly machines: readonly DeployedMachine[];
+  readonly endpoint: string;
+  readonly kubeconfigPath: string;
+  readonly talosconfigPath: string;
+  readonly seconds: number;
+  /** What did the work: "terraform", "tofu" or "talosmith". */
+  readonly door: string;
+}
+
+/** What a person wants to know when a deploy is done: what is there, where, and what to type next. */
+export function deployedSummary(deployed: Deployed): string {
+  const width = Math.max(...deployed.machines.map(({ name }) => name.length));
+  const roles = { controlplane: "control plane", worker: "worker" } as const;
+  const machines = deployed.machines.map(
+    ({ name, role, address }) => `  ${pc.green("●")} ${name.padEnd(width)}  ${roles[role].padEnd(13)}  ${address}`,
+  );
+  return [
+    "",
+    pc.bold(`${deployed.environment} is up: ${counts(deployed.machines)}`) +
+      pc.dim(`  (${deployed.seconds.toFixed(1)} s, ${deployed.door})`),
+    `Talos ${deployed.talosVersion}, Kubernetes v${deployed.kubernetesVersion}, ${deployed.endpoint}`,
+    "",
+    ...machines,
+    "",
+    "What to type next:",
+    `  kubectl --kubeconfig ${deployed.kubeconfigPath} get nodes`,
+    `  talosctl --talosconfig ${deployed.talosconfigPath} version`,
+    `  npm run plan -- ${deployed.environment}`,
+    `  npm run destroy -- ${deployed.environment}`,
+    "",
+  ].join("\n");
+}
+
+function counts(machines: readonly DeployedMachine[]): string {
+  const controlPlanes = machines.filter(({ role }) => role === "controlplane").length;
+  const workers = machines.length - controlPlanes;
+  const plural = (count: number, noun: string) => `${count} ${noun}${count === 1 ? "" : "s"}`;
+  return `${plural(controlPlanes, "control plane")}, ${plural(workers, "worker")}`;
+}

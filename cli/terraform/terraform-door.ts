@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { z } from "zod";
+import { type Environment, machinesOf } from "../../talos/environment/index.ts";
+import { approved } from "../ask.ts";
+import type { CommandContext } from "../context.ts";
+import type { Deployed } from "../output/summary.ts";
+import { applyReportLine } from "./apply-report.ts";
+import { prepareStack, removeStack } from "./prepare-stack.ts";
+import { countResources, removeState, stateFile } from "./state-file.ts";
+import { Terraform } from "./terraform.ts";
+
+export interface DoorOptions {
+  readonly root: string;
+  readonly environment: Environment;
+  /** terraform or tofu. */
+  readonly binary: string;
+  readonly autoApprove: boolean;
+  readonly context: CommandContext;
+}
+
+export type DeployOutcome = "unchanged" | "changed" | "declined";
+
+const planFile = "talosmith.tfplan";
+const outputs = z.object({
+  cluster_endpoint: z.string(),
+  kubeconfig_path: z.string(),
+  talosconfig_path: z.string(),
+  control_plane_ips: z.array(z.string()),
+  worker_ips: z.array(z.string()),
+});
+
+export async function deployWithTerraform(options: DoorOptions): Promise<DeployOutcome> {
+  return change(await openStack(options), [], options, `Apply these changes to ${options.environment.name}?`, "yes");
+}
+
+/** Shows terraform's own plan; true when it holds changes. */
+export async function planWithTerraform(options: DoorOptions): Promise<boolean> {
+  const terraform = await openStack(options);
+  try {
+    return await terraform.plan(planFile, colour(options.context), (text) => options.context.stdout.write(text));
+  } finally {
+    await removePlan(options);
+  }
+}
+
+export async function destroyWithTerraform(options: DoorOptions): Promise<DeployOutcome> {
+  const { root, environment } = options;
+  const question = `Destroy everything in ${environment.name}? There is no way back.`;
+  const outcome = await change(await openStack(options), ["-destroy"], options, question, environment.name);
+  if (outcome === "declined") return outcome;
+  await removeState(stateFile(root, environment.name));
+  await removeStack(root, environment.name);
+  return outcome;
+}
+
+/** What the applied stack says of itself. */
+export async function readDeployed(options: DoorOptions): Promise<Omit<Deployed, "seconds" | "door">> {
+  const { environment } = options;
+  const found = outputs.parse(await terraformOf(options).outputs());
+  const addresses = [...found.control_plane_ips, ...found.worker_ips];
+  return {
+    environment: environment.name,
+    talosVersion: environment.cluster.talosVersion,
+    kubernetesVersion: environment.cluster.kubernetesVersion,
+    machines: machinesOf(environment).map(({ name, role }, i) => ({ name, role, address: addresses[i] ?? "" })),
+    endpoint: found.cluster_endpoint,
+    kubeconfigPath: found.kubeconfig_path,
+    talosconfigPath: found.talosconfig_path,
+  };
+}
+
+async function openStack(options: DoorOptions): Promise<Terraform> {
+  await countResources(stateFile(options.root, options.environment.name));
+  await prepareStack(options.root, options.environment.name);
+  const terraform = terraformOf(options);
+  await terraform.init();
+  return terraform;
+}
+
+function terraformOf({ root, environment, binary, context }: DoorOptions): Terraform {
+  const directory = join(root, "cdktf.out", "stacks", environment.name);
+  return new Terraform({ binary, directory, env: context.env, signal: context.signal });
+}
+
+/** Plan, show and ask unless told not to, apply exactly that plan. */
+async function change(
+  terraform: Terraform,
+  args: readonly string[],
+  options: DoorOptions,
+  question: string,
+  answer: string,
+): Promise<DeployOutcome> {
+  const { context, autoApprove } = options;
+  const show = autoApprove ? undefined : (text: string) => context.stderr.write(text);
+  try {
+    if (!(await terraform.plan(planFile, [...args, ...colour(context)], show))) return "unchanged";
+    if (!autoApprove && !(await approved(question, answer, context))) return "declined";
+    await terraform.apply(planFile, (line) => {
+      const text = applyReportLine(line);
+      if (text !== undefined) context.stderr.write(`${text}\n`);
+    });
+    return "changed";
+  } finally {
+    await removePlan(options);
+  }
+}
+
+/** A saved plan can hold what a state holds. */
+async function removePlan({ root, environment }: DoorOptions): Promise<void> {
+  await rm(join(root, "cdktf.out", "stacks", environment.name, planFile), { force: true });
+}
+
+function colour(context: CommandContext): string[] {
+  return context.stdout.isTerminal && context.env.NO_COLOR === undefined ? [] : ["-no-color"];
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Checkout, createCheckout } from "../support/checkout.ts";
+import { kubernetesGet } from "../support/kubernetes-get.ts";
+import { findProgram, programFolder } from "../support/programs.ts";
+import { type CommandResult, runCommand } from "../support/run-command.ts";
+
+const basics = Object.fromEntries(["node", "npm", "git", "sh", "env"].map((name) => [name, findProgram(name)]));
+const doors = ["terraform", "tofu", "helper"] as const;
+
+/** Every file of the checkout that is not under generated/, node_modules or .git. */
+function filesOutsideGenerated(root: string): string[] {
+  return readdirSync(root, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(root.length + 1))
+    .filter((file) => !/^(generated|node_modules|\.git)\//.test(file))
+    .sort();
+}
+
+function processesMentioning(text: string): string[] {
+  return readdirSync("/proc")
+    .filter((entry) => /^\d+$/.test(entry))
+    .map((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ");
+      } catch {
+        return ""; // gone meanwhile
+      }
+    })
+    .filter((commandLine) => commandLine.includes(text));
+}
+
+describe.each(doors)("the main job through %s", (door) => {
+  const binary = door === "helper" ? undefined : findProgram(door);
+  const missing = door !== "helper" && binary === undefined;
+  let checkout: Checkout;
+  let before: string[];
+  let first: CommandResult;
+  const npm = (...args: string[]) => {
+    const path = programFolder({ ...basics, ...(binary === undefined ? {} : { [door]: binary }) });
+    return runCommand("npm", args, {
+      cwd: checkout.root,
+      env: { HOME: `${checkout.root}/generated/home`, PATH: path },
+    });
+  };
+
+  beforeAll(async () => {
+    if (missing) return;
+    checkout = createCheckout();
+    before = filesOutsideGenerated(checkout.root);
+    first = await npm("start");
+  });
+
+  afterAll(async () => {
+    if (missing) return;
+    if (existsSync(join(checkout.root, "generated/.simulator")))
+      await npm("run", "destroy", "--", "local", "--auto-approve");
+    checkout.remove();
+  });
+
+  test.skipIf(missing)("`npm start` brings up five machines in under 20 seconds and says so", () => {
+    expect(first.stderr + first.stdout).toContain("local is up: 3 control planes, 2 workers");
+    expect(first.code).toBe(0);
+    expect(first.seconds).toBeLessThan(20);
+    expect(first.stderr + first.stdout).toContain(door === "helper" ? "Neither terraform nor tofu" : door);
+  });
+
+  test.skipIf(missing)("kubeconfig and talosconfig are written for the owner only", () => {
+    for (const file of ["kubeconfig", "talosconfig", "secrets.yaml"]) {
+      const { mode, size } = statSync(join(checkout.root, "generated/local", file));
+      expect({ file, mode: (mode & 0o777).toString(8) }).toEqual({ file, mode: "600" });
+      expect(size).toBeGreaterThan(500);
+    }
+  });
+
+  test.skipIf(missing)("the Kubernetes API accepts the kubeconfig and knows five ready nodes", async () => {
+    const kubeconfig = readFileSync(join(checkout.root, "generated/local/kubeconfig"), "utf8");
+    expect(await kubernetesGet(kubeconfig, "/readyz")).toBe("ok");
+    const nodes = JSON.parse(await kubernetesGet(kubeconfig, "/api/v1/nodes"));
+    const ready = nodes.items.map((node: NodeObject) => [
+      node.metadata.name,
+      node.status.conditions.find(({ type }) => type === "Ready")?.status,
+    ]);
+    expect(ready).toEqual(
+      ["local-cp-1", "local-cp-2", "local-cp-3", "local-w-1", "local-w-2"].map((name) => [name, "True"]),
+    );
+  });
+
+  const talosctl = findProgram("talosctl");
+  test.skipIf(missing || talosctl === undefined)("the real talosctl accepts the talosconfig", async () => {
+    const { code, stdout, stderr } = await runCommand(
+      talosctl ?? "",
+      ["--talosconfig", "generated/local/talosconfig", "version"],
+      { cwd: checkout.root },
+    );
+    expect(stderr).toBe("");
+    expect(stdout.match(/Tag: +v1\.13\.9/g)?.length).toBeGreaterThanOrEqual(5);
+    expect(code).toBe(0);
+  });
+
+  const kubectl = findProgram("kubectl");
+  test.skipIf(missing || kubectl === undefined)(
+    "the real kubectl lists the nodes and finds the API ready",
+    async () => {
+      const run = (...args: string[]) =>
+        runCommand(kubectl ?? "", ["--kubeconfig", "generated/local/kubeconfig", ...args], { cwd: checkout.root });
+      expect((await run("get", "nodes")).stdout.match(/ Ready /g)).toHaveLength(5);
+      expect((await run("get", "--raw", "/readyz")).stdout).toBe("ok");
+    },
+  );
+
+  test.skipIf(missing)("git sees nothing of what was written", () => {
+    expect(checkout.gitStatus()).toBe("");
+  });
+
+  test.skipIf(missing)("a second `npm start` changes nothing, and a plan has nothing to do", async () => {
+    const kubeconfig = readFileSync(join(checkout.root, "generated/local/kubeconfig"), "utf8");
+    const again = await npm("start");
+    expect(again.stdout + again.stderr).toContain("Nothing to change");
+    expect(again.code).toBe(0);
+    expect(readFileSync(join(checkout.root, "generated/local/kubeconfig"), "utf8")).toBe(kubeconfig);
+    expect((await npm("run", "plan", "--", "local")).code).toBe(0);
+  });
+
+  test.skipIf(missing)("destroy leaves no process, no state and no file outside generated/", async () => {
+    expect(processesMentioning(checkout.root)).not.toEqual([]);
+    const destroyed = await npm("run", "destroy", "--", "local", "--auto-approve");
+    expect(destroyed.stderr + destroyed.stdout).toContain("local is gone");
+    expect(destroyed.code).toBe(0);
+    expect(filesOutsideGenerated(checkout.root)).toEqual(before);
+    expect(existsSync(join(checkout.root, "generated/.simulator"))).toBe(false);
+    expect(existsSync(join(checkout.root, "generated/local/kubeconfig"))).toBe(false);
+    await expect.poll(() => processesMentioning(checkout.root), { timeout: 5000 }).toEqual([]);
+  });
+});
+
+interface NodeObject {
+  readonly metadata: { readonly name: string };
+  readonly status: { readonly conditions: readonly { readonly type: string; readonly status: string }[] };
+}
