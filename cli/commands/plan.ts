@@ -1,31 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Command } from "commander";
-import { loadEnvironment } from "../../talos/environment/index.ts";
 import type { CommandContext } from "../context.ts";
-import { planWithHelper } from "../helper/helper-door.ts";
-import { projectRoot } from "../project-root.ts";
-import { findTerraform } from "../terraform/find-terraform.ts";
-import { planWithTerraform } from "../terraform/terraform-door.ts";
 
 export function registerPlan(program: Command, context: CommandContext): void {
   program
     .command("plan")
     .description("show what a deploy would change; exit code 2 when there is something")
     .argument("<environment>", "name of a file in environments/, without .yaml")
-    .action((name: string) => plan(name, context));
-}
-
-async function plan(name: string, context: CommandContext): Promise<void> {
-  const root = projectRoot(context.cwd, context.env);
-  const environment = loadEnvironment(root, name);
-  const binary = findTerraform(context.env);
-  if (binary !== undefined) {
-    const changes = await planWithTerraform({ root, environment, binary, autoApprove: false, context });
-    context.exit(changes ? 2 : 0);
-    return;
-  }
-  const { missing, steps } = await planWithHelper(root, environment, context);
-  const lines = [...missing.map((machine) => `make the machine ${machine}`), ...steps.map(({ sentence }) => sentence)];
-  context.stdout.write(lines.length === 0 ? "Nothing to change.\n" : lines.map((line) => `- ${line}\n`).join(""));
-  context.exit(lines.length === 0 ? 0 : 2);
+    .action(async (name: string) => {
+      const { plan } = await import("../actions/plan.ts");
+      await plan(name, context);
+    });
 }

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+import { basename } from "node:path";
+import { loadEnvironment } from "../../talos/environment/index.ts";
+import type { CommandContext } from "../context.ts";
+import { deployWithHelper } from "../helper/helper-door.ts";
+import { progressLines } from "../output/progress-lines.ts";
+import { deployedSummary } from "../output/summary.ts";
+import { projectRoot } from "../project-root.ts";
+import { findTerraform } from "../terraform/find-terraform.ts";
+import { deployWithTerraform, readDeployed } from "../terraform/terraform-door.ts";
+
+export async function deploy(name: string, autoApprove: boolean, context: CommandContext): Promise<void> {
+  const started = performance.now();
+  const root = projectRoot(context.cwd, context.env);
+  const environment = loadEnvironment(root, name);
+  const binary = findTerraform(context.env);
+  const finish = (deployed: Parameters<typeof deployedSummary>[0], changed: boolean) => {
+    if (!changed) context.stderr.write("Nothing to change.\n");
+    context.stdout.write(deployedSummary(deployed));
+  };
+  const seconds = () => (performance.now() - started) / 1000;
+
+  if (binary === undefined) {
+    context.stderr.write("Neither terraform nor tofu is on the PATH: talosmith does the job alone.\n");
+    const { changed, ...deployed } = await deployWithHelper(root, environment, context, progressLines(context));
+    finish({ ...deployed, seconds: seconds(), door: "talosmith alone" }, changed);
+    return;
+  }
+  context.stderr.write(`Deploying ${name} through ${basename(binary)}.\n`);
+  const options = { root, environment, binary, autoApprove, context };
+  const outcome = await deployWithTerraform(options);
+  if (outcome === "declined") {
+    context.stderr.write("Nothing was changed.\n");
+    context.exit(1);
+    return;
+  }
+  finish({ ...(await readDeployed(options)), seconds: seconds(), door: basename(binary) }, outcome === "changed");
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+import { expect, test } from "vitest";
+import { deployedSummary } from "../../../cli/output/summary.ts";
+
+test("the summary says what is there, where, and what to type next", () => {
+  const text = deployedSummary({
+    environment: "local",
+    talosVersion: "v1.13.9",
+    kubernetesVersion: "1.36.3",
+    machines: [
+      { name: "local-cp-1", role: "controlplane", address: "127.9.9.2" },
+      { name: "local-w-1", role: "worker", address: "127.9.9.3" },
+    ],
+    endpoint: "https://127.9.9.2:6443",
+    kubeconfigPath: "generated/local/kubeconfig",
+    talosconfigPath: "generated/local/talosconfig",
+    seconds: 4.25,
+    door: "terraform",
+  });
+  expect(text).toBe(`
+local is up: 1 control plane, 1 worker  (4.3 s, terraform)
+Talos v1.13.9, Kubernetes v1.36.3, https://127.9.9.2:6443
+
+  ● local-cp-1  control plane  127.9.9.2
+  ● local-w-1   worker         127.9.9.3
+
+What to type next:
+  kubectl --kubeconfig generated/local/kubeconfig get nodes
+  talosctl --talosconfig generated/local/talosconfig version
+  npm run plan -- local
+  npm run destroy -- local
+`);
+});
