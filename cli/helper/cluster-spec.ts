@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { ClusterSpec, MachineSpec } from "../../talos/cluster/index.ts";
+import type { Cni } from "../../talos/config/index.ts";
 import { type Environment, type MachinePlan, machinesOf } from "../../talos/environment/index.ts";
 import { TalosVersion } from "../../talos/version/index.ts";
 
@@ -22,10 +23,12 @@ export function clusterSpec(environment: Environment, addresses: ReadonlyMap<str
     dnsDomain: cluster.domain,
     podSubnets: cluster.podCidrs,
     serviceSubnets: cluster.serviceCidrs,
-    cni: cluster.cni,
-    kubespan: cluster.kubespan,
+    cni: cniOf(cluster.cni),
+    ...(cluster.kubespan ? { kubespan: true } : {}),
     discovery: cluster.discovery,
-    allowSchedulingOnControlPlanes: cluster.allowSchedulingOnControlPlanes,
+    ...(cluster.allowSchedulingOnControlPlanes === undefined
+      ? {}
+      : { allowSchedulingOnControlPlanes: cluster.allowSchedulingOnControlPlanes }),
     additionalSans: cluster.certSans,
     registryMirrors: cluster.registryMirrors,
     ...(cluster.installDisk === undefined ? {} : { installDisk: cluster.installDisk }),
@@ -33,6 +36,10 @@ export function clusterSpec(environment: Environment, addresses: ReadonlyMap<str
     patches: cluster.patches,
     machines,
   };
+}
+
+function cniOf(cni: Environment["cluster"]["cni"]): Cni {
+  return typeof cni === "object" ? { name: "custom", urls: cni.urls } : { name: cni };
 }
 
 function machineSpec(

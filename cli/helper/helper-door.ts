@@ -5,8 +5,7 @@ import {
   type DesiredCluster,
   desiredCluster,
   destroyCluster,
-  observe,
-  plan,
+  previewCluster,
   type Step,
 } from "../../talos/cluster/index.ts";
 import { type Environment, machinesOf } from "../../talos/environment/index.ts";
@@ -55,7 +54,7 @@ export async function planWithHelper(
   const secrets = await findSecrets(root, environment);
   if (missing.length > 0 || secrets === undefined) return { missing, steps: [] };
   const desired = desiredCluster(clusterSpec(environment, addresses), secrets);
-  return { missing, steps: plan(desired, await observe({ desired, secrets, signal: context.signal })) };
+  return { missing, steps: await previewCluster({ desired, secrets, signal: context.signal }) };
 }
 
 /** Resets every machine of the cluster, then takes the machines and the client files away. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import { readFile, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { readdir, readFile, rm, rmdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { z } from "zod";
 import { TalosError } from "../../talos/errors.ts";
 
@@ -32,10 +32,11 @@ export async function countResources(path: string): Promise<number | undefined> 
   return parsed.data.resources?.length ?? 0;
 }
 
-/** After a destroy the state says only that nothing is there. */
+/** After a destroy the state says only that nothing is there; its folder goes with the last one. */
 export async function removeState(path: string): Promise<void> {
   await rm(path, { force: true });
   await rm(`${path}.backup`, { force: true });
+  if ((await readdir(dirname(path))).length === 0) await rmdir(dirname(path));
 }
 
 function parseJson(text: string): unknown {

@@ -18,7 +18,8 @@ export type TerraformOutputs = Readonly<Record<string, unknown>>;
 
 interface Finished {
   readonly code: number;
-  readonly output: string;
+  readonly stdout: string;
+  readonly stderr: string;
 }
 
 /** terraform or tofu in one stack's directory. Its exit codes and words reach the user as they are. */
@@ -41,16 +42,16 @@ export class Terraform {
   /** Saves the plan to `file`; true when it holds changes. Terraform's own text goes to `show`, where given. */
   async plan(file: string, args: readonly string[], show?: (text: string) => void): Promise<boolean> {
     const command = ["plan", "-input=false", "-detailed-exitcode", `-out=${file}`, ...args];
-    const { code, output } = await this.#run(command, show);
-    if (code !== 0 && code !== 2) throw this.#failed(command, code, show === undefined ? output : "");
-    return code === 2;
+    const finished = await this.#run(command, show);
+    if (finished.code !== 0 && finished.code !== 2) throw this.#failed(command, finished, show !== undefined);
+    return finished.code === 2;
   }
 
   /** Applies a saved plan; each line of terraform's machine-readable report goes to `onMessage`. */
   async apply(planFile: string, onMessage: (line: string) => void): Promise<void> {
     const command = ["apply", "-input=false", "-json", planFile];
-    const { code } = await this.#run(command, undefined, onMessage);
-    if (code !== 0) throw this.#failed(command, code, "");
+    const finished = await this.#run(command, undefined, onMessage);
+    if (finished.code !== 0) throw this.#failed(command, finished, false);
   }
 
   async outputs(): Promise<TerraformOutputs> {
@@ -60,13 +61,15 @@ export class Terraform {
   }
 
   async #succeed(command: readonly string[]): Promise<string> {
-    const { code, output } = await this.#run(command);
-    if (code !== 0) throw this.#failed(command, code, output);
-    return output;
+    const finished = await this.#run(command);
+    if (finished.code !== 0) throw this.#failed(command, finished, false);
+    return finished.stdout;
   }
 
-  #failed(command: readonly string[], code: number, output: string): TalosError {
-    const details = output.trim() === "" ? "" : `\n\n${output.trimEnd()}\n`;
+  /** Terraform's own words are in the message unless they were shown already. */
+  #failed(command: readonly string[], { code, stdout, stderr }: Finished, shown: boolean): TalosError {
+    const words = shown ? "" : `${stdout}${stderr}`.trim();
+    const details = words === "" ? "" : `\n\n${words}\n`;
     return new TalosError("failed-precondition", `${this.name} ${command[0]} ended with exit code ${code}${details}`);
   }
 
@@ -79,17 +82,22 @@ export class Terraform {
         env: { ...env, TF_IN_AUTOMATION: "1" },
         stdio: ["ignore", "pipe", "pipe"],
       });
-      let output = "";
-      const collect = (chunk: Buffer) => {
-        output += chunk.toString();
+      let stdout = "";
+      let stderr = "";
+      if (onLine === undefined) {
+        child.stdout.on("data", (chunk: Buffer) => {
+          stdout += chunk;
+          show?.(chunk.toString());
+        });
+      } else {
+        createInterface({ input: child.stdout }).on("line", onLine);
+      }
+      child.stderr.on("data", (chunk: Buffer) => {
+        stderr += chunk;
         show?.(chunk.toString());
-      };
-      const lines = onLine === undefined ? undefined : createInterface({ input: child.stdout });
-      if (lines === undefined) child.stdout.on("data", collect);
-      else lines.on("line", (line) => onLine?.(line));
-      child.stderr.on("data", collect);
+      });
       child.on("error", reject);
-      child.on("close", (code) => resolve({ code: code ?? 1, output }));
+      child.on("close", (code) => resolve({ code: code ?? 1, stdout, stderr }));
     });
   }
 }

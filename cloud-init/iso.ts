@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+import { TalosError } from "../talos/errors.ts";
+import { bothEndian16, bothEndian32, IsoBytes, sectorSize } from "./iso-bytes.ts";
+import { fileEntries, rockRidgeReference, rootEntries } from "./rock-ridge.ts";
+
+/** A file in the root of the image. */
+export interface IsoFile {
+  /** As the reader sees it, through Rock Ridge and Joliet alike. */
+  readonly name: string;
+  readonly content: Uint8Array;
+}
+
+// Sectors in order. All that stands before the files has one sector each, which the checks below keep true.
+const primaryDescriptor = 16;
+const jolietDescriptor = 17;
+const terminator = 18;
+const primaryTableL = 19;
+const primaryTableM = 20;
+const jolietTableL = 21;
+const jolietTableM = 22;
+const primaryRoot = 23;
+const rockRidgeArea = 24;
+const jolietRoot = 25;
+const firstFile = 26;
+
+interface Placed extends IsoFile {
+  readonly sector: number;
+}
+
+interface Tree {
+  readonly root: number;
+  readonly identifier: (name: string) => Uint8Array;
+  readonly systemUse: (name: string | undefined, parent: boolean) => Uint8Array;
+}
+
+const ascii = (text: string) => Buffer.from(text, "latin1");
+const ucs2 = (text: string) => Buffer.from(text, "utf16le").swap16();
+
+/** ISO 9660 names have capital letters, digits and underscores; the real name is in the extensions. */
+const primaryTree: Tree = {
+  root: primaryRoot,
+  identifier: (name) => ascii(`${name.toUpperCase().replaceAll(/[^A-Z0-9]/g, "_")}.;1`),
+  systemUse: (name, parent) =>
+    name === undefined ? rootEntries(parent, rockRidgeArea, rockRidgeReference.length) : fileEntries(name),
+};
+
+const jolietTree: Tree = {
+  root: jolietRoot,
+  identifier: ucs2,
+  systemUse: () => new Uint8Array(),
+};
+
+/**
+ * An ISO 9660 image with Rock Ridge and Joliet, the files in its root. The same input always gives the same bytes: the
+ * order is by name and every date is the same, long ago.
+ */
+export function createIso(label: string, files: readonly IsoFile[]): Uint8Array {
+  if (!/^[A-Za-z0-9_-]{1,16}$/.test(label))
+    throw new TalosError("invalid-input", `found the volume label ${JSON.stringify(label)}, expected 1 to 16 letters`);
+  const placed = place(files);
+  const last = placed.at(-1);
+  const sectors = last === undefined ? firstFile : last.sector + sectorsFor(last.content);
+  const image = new IsoBytes(sectors);
+  writeDescriptor(image, primaryDescriptor, {
+    type: 1,
+    label: ascii(label),
+    padding: " ",
+    encoding: "",
+    tree: primaryTree,
+  });
+  writeDescriptor(image, jolietDescriptor, {
+    type: 2,
+    label: ucs2(label),
+    padding: "\0 ",
+    encoding: "%/E",
+    tree: jolietTree,
+  });
+  image.write(terminator, 0, [255, ...ascii("CD001"), 1]);
+  writePathTables(image, primaryTableL, primaryTableM, primaryRoot);
+  writePathTables(image, jolietTableL, jolietTableM, jolietRoot);
+  writeDirectory(image, primaryTree, placed);
+  writeDirectory(image, jolietTree, placed);
+  image.write(rockRidgeArea, 0, rockRidgeReference);
+  for (const file of placed) image.write(file.sector, 0, file.content);
+  return image.bytes;
+}
+
+const sectorsFor = (content: Uint8Array) => Math.ceil(content.length / sectorSize);
+
+function place(files: readonly IsoFile[]): readonly Placed[] {
+  const sorted = [...files].sort((left, right) => (left.name < right.name ? -1 : 1));
+  const seen = new Set<string>();
+  let sector = firstFile;
+  return sorted.map((file) => {
+    const short = file.name.toUpperCase();
+    if (!/^[A-Za-z0-9_-]{1,28}$/.test(file.name) || seen.has(short))
+      throw new TalosError(
+        "invalid-input",
+        `found the file name ${JSON.stringify(file.name)}, expected plain, different names`,
+      );
+    seen.add(short);
+    const at = sector;
+    sector += sectorsFor(file.content);
+    return { ...file, sector: at };
+  });
+}
+
+interface Descriptor {
+  readonly type: number;
+  readonly label: Uint8Array;
+  readonly padding: string;
+  /** Escape sequence of the character set. */
+  readonly encoding: string;
+  readonly tree: Tree;
+}
+
+function writeDescriptor(image: IsoBytes, sector: number, { type, label, padding, encoding, tree }: Descriptor): void {
+  const [tableL, tableM] = type === 1 ? [primaryTableL, primaryTableM] : [jolietTableL, jolietTableM];
+  const blank = (length: number) => ascii(padding.repeat(length).slice(0, length));
+  const text = (offset: number, length: number, content: Uint8Array = new Uint8Array()) =>
+    image.write(sector, offset, [...content, ...blank(length - content.length)]);
+  image.write(sector, 0, [type, ...ascii("CD001"), 1]);
+  text(8, 32);
+  text(40, 32, label);
+  image.write(sector, 80, bothEndian32(image.sectors));
+  image.write(sector, 88, ascii(encoding));
+  image.write(sector, 120, bothEndian16(1));
+  image.write(sector, 124, bothEndian16(1));
+  image.write(sector, 128, bothEndian16(sectorSize));
+  image.write(sector, 132, bothEndian32(pathTableSize));
+  image.writeUint32(sector, 140, tableL, "little");
+  image.writeUint32(sector, 148, tableM, "big");
+  image.write(sector, 156, record(Uint8Array.of(0), tree.root, sectorSize, true, new Uint8Array()));
+  // Volume set, publisher, preparer, application, then three file names: all blank.
+  for (const [offset, length] of [
+    [190, 128],
+    [318, 128],
+    [446, 128],
+    [574, 128],
+    [702, 37],
+    [739, 37],
+    [776, 37],
+  ] as const)
+    text(offset, length);
+  const never = [...ascii("0".repeat(16)), 0];
+  const created = [...ascii("1980010100000000"), 0];
+  image.write(sector, 813, [...created, ...created, ...never, ...never, 1]);
+}
+
+const pathTableSize = 10;
+
+function writePathTables(image: IsoBytes, tableL: number, tableM: number, root: number): void {
+  image.write(tableL, 0, [1, 0]);
+  image.writeUint32(tableL, 2, root, "little");
+  image.write(tableL, 6, [1, 0, 0, 0]);
+  image.write(tableM, 0, [1, 0]);
+  image.writeUint32(tableM, 2, root, "big");
+  image.write(tableM, 6, [0, 1, 0, 0]);
+}
+
+function writeDirectory(image: IsoBytes, tree: Tree, files: readonly Placed[]): void {
+  const records = [
+    record(Uint8Array.of(0), tree.root, sectorSize, true, tree.systemUse(undefined, false)),
+    record(Uint8Array.of(1), tree.root, sectorSize, true, tree.systemUse(undefined, true)),
+    ...files.map(({ name, sector, content }) =>
+      record(
+        tree.identifier(name),
+        content.length === 0 ? 0 : sector,
+        content.length,
+        false,
+        tree.systemUse(name, false),
+      ),
+    ),
+  ];
+  const bytes = Buffer.concat(records);
+  if (bytes.length > sectorSize)
+    throw new TalosError(
+      "invalid-input",
+      `found ${files.length} files, expected as many as fit in one directory sector`,
+    );
+  image.write(tree.root, 0, bytes);
+}
+
+function record(
+  identifier: Uint8Array,
+  sector: number,
+  size: number,
+  folder: boolean,
+  systemUse: Uint8Array,
+): Uint8Array {
+  const padding = identifier.length % 2 === 0 ? [0] : [];
+  const date = [80, 1, 1, 0, 0, 0, 0];
+  const body = [
+    0,
+    ...bothEndian32(sector),
+    ...bothEndian32(size),
+    ...date,
+    folder ? 2 : 0,
+    0,
+    0,
+    ...bothEndian16(1),
+    identifier.length,
+    ...identifier,
+    ...padding,
+    ...systemUse,
+  ];
+  const length = body.length + 1;
+  const even = length % 2 === 0 ? [] : [0];
+  return Uint8Array.from([length + even.length, ...body, ...even]);
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+import {
+  HttpBackend,
+  type HttpBackendConfig,
+  LocalBackend,
+  S3Backend,
+  type S3BackendConfig,
+  type TerraformStack,
+} from "cdktf";
+import type { Backend } from "../talos/environment/index.ts";
+import { projectPath } from "./terraform/index.ts";
+
+/** Where an environment's state is when it is a file, from the project's root. */
+export function stateFile(environment: string): string {
+  return `state/${environment}.tfstate`;
+}
+
+export type BackendSettings =
+  | { readonly kind: "local"; readonly config: { readonly path: string } }
+  | { readonly kind: "s3"; readonly config: S3BackendConfig }
+  | { readonly kind: "http"; readonly config: HttpBackendConfig };
+
+/** Where an environment's state is. Nothing is absolute, and nothing lies in the output folder, which is deleted. */
+export function backendSettings(environment: string, backend: Backend): BackendSettings {
+  switch (backend.kind) {
+    case "local":
+      return { kind: "local", config: { path: projectPath(stateFile(environment)) } };
+    case "s3": {
+      const { bucket, region, lockTable, endpoint } = backend;
+      const lock = lockTable === undefined ? { useLockfile: true } : { dynamodbTable: lockTable };
+      const compatible = endpoint === undefined ? {} : { endpoints: { s3: endpoint }, usePathStyle: true };
+      const key = backend.key ?? `talosmith/${environment}.tfstate`;
+      return { kind: "s3", config: { bucket, region, key, encrypt: true, ...lock, ...compatible } };
+    }
+    case "http": {
+      const { address, lockAddress, unlockAddress } = backend;
+      const lock = lockAddress === undefined ? {} : { lockAddress };
+      return { kind: "http", config: { address, ...lock, ...(unlockAddress === undefined ? {} : { unlockAddress }) } };
+    }
+  }
+}
+
+/** Gives the stack its state backend. */
+export function addBackend(stack: TerraformStack, environment: string, backend: Backend): void {
+  const settings = backendSettings(environment, backend);
+  if (settings.kind === "local") new LocalBackend(stack, settings.config);
+  else if (settings.kind === "s3") new S3Backend(stack, settings.config);
+  else new HttpBackend(stack, settings.config);
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Construct } from "constructs";
+import type { Platform, Schematic } from "../../talos/environment/index.ts";
+import type { TalosVersion } from "../../talos/version/index.ts";
+import type { Machine, MachineRequest } from "./machine.ts";
+
+export interface PoolRequest<Settings> {
+  readonly clusterName: string;
+  readonly talosVersion: TalosVersion;
+  /** What is added to the image. */
+  readonly schematic: Schematic;
+  readonly machines: readonly MachineRequest[];
+  /** What this infrastructure lets a pool say: processors, memory, instance type … */
+  readonly settings: Settings;
+}
+
+/** Where machines come from. It yields machines; what to install on them is the cluster's business. */
+export interface Infrastructure<Settings> {
+  /** Which of Talos's images its machines run. */
+  readonly platform: Platform;
+  /** Makes the machines of one pool below `scope`. Machines that come and go by themselves are not among the result. */
+  createMachines(scope: Construct, request: PoolRequest<Settings>): readonly Machine[];
+  /** URL of the Kubernetes API, when the cluster is given none. */
+  endpoint(controlPlanes: readonly Machine[]): string;
+  /** Names and addresses that must stand in the API certificates besides the endpoint. */
+  readonly certSans: readonly string[];
+  /** True when a machine's first certificate cannot be known beforehand and its network is trusted instead. */
+  readonly trustOnFirstUse: boolean;
+  /** The disk that Talos is installed on. @default - Talos's own */
+  readonly installDisk?: string;
+}

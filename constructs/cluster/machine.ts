@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+import { Construct } from "constructs";
+import type { Role } from "../../talos/environment/index.ts";
+import type { Addressable } from "../terraform/index.ts";
+
+/** What a machine starts from before it has a config. */
+export type BootMedium = "simulator" | "disk-image" | "machine-image";
+
+/** A machine to be made. */
+export interface MachineRequest {
+  /** Host name. */
+  readonly name: string;
+  readonly role: Role;
+  readonly pool: string;
+  /** Place in its pool, from one. */
+  readonly index: number;
+}
+
+/** One machine of a cluster. Each infrastructure has its own kind, which makes the resources under it. */
+export abstract class Machine extends Construct {
+  readonly name: string;
+  readonly role: Role;
+  readonly pool: string;
+  readonly index: number;
+  /** Where its Talos API answers; usually a reference. */
+  abstract readonly address: string;
+  abstract readonly bootMedium: BootMedium;
+  /** What has to be there before the cluster can be, and has to stay until it is gone. */
+  abstract readonly resource: Addressable;
+
+  constructor(scope: Construct, request: MachineRequest) {
+    super(scope, String(request.index));
+    this.name = request.name;
+    this.role = request.role;
+    this.pool = request.pool;
+    this.index = request.index;
+  }
+
+  /** Fingerprint of its certificate in maintenance mode, where it is known beforehand. */
+  get fingerprint(): string | undefined {
+    return undefined;
+  }
+
+  /** Config patches that its infrastructure needs. */
+  get patches(): readonly string[] {
+    return [];
+  }
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Construct } from "constructs";
+import type { Role, Schematic } from "../../talos/environment/index.ts";
+import type { TalosVersion } from "../../talos/version/index.ts";
+import type { Infrastructure } from "./infrastructure.ts";
+import type { Machine } from "./machine.ts";
+
+/** What a cluster needs to know of its pools. */
+export interface MachinePool {
+  readonly role: Role;
+  /** How many machines were asked for, counting those that come and go by themselves. */
+  readonly size: number;
+  readonly machines: readonly Machine[];
+  readonly patches: readonly string[];
+}
+
+/** What a pool needs to know of its cluster. */
+export interface PoolOwner<Settings> extends Construct {
+  readonly clusterName: string;
+  readonly talosVersion: TalosVersion;
+  readonly schematic: Schematic;
+  readonly infrastructure: Infrastructure<Settings>;
+  addPool(pool: MachinePool): void;
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+import { Construct } from "constructs";
+import { controlPlanePool, type Role } from "../../talos/environment/index.ts";
+import { ConstructInputError } from "../errors.ts";
+import type { Machine } from "./machine.ts";
+import { nodePatch } from "./node-patch.ts";
+import type { PoolOwner } from "./pool-owner.ts";
+
+export interface PoolProps {
+  /** Number of machines. */
+  readonly count: number;
+  /** Kubernetes node labels. @default - none but Talos's own */
+  readonly labels?: { readonly [key: string]: string };
+  /** Kubernetes node taints, key to `value:effect` or `effect`. @default - none but Talos's own */
+  readonly taints?: { readonly [key: string]: string };
+  /** Talos config patches for the machines of this pool, as YAML. @default - none */
+  readonly patches?: readonly string[];
+}
+
+/** Machines of one role that are alike. */
+abstract class Pool<Settings> extends Construct {
+  readonly role: Role;
+  readonly poolName: string;
+  readonly size: number;
+  readonly #patches: string[];
+  readonly #machines: readonly Machine[];
+
+  constructor(cluster: PoolOwner<Settings>, name: string, role: Role, props: PoolProps & Settings) {
+    super(cluster, name);
+    this.role = role;
+    this.poolName = name;
+    this.size = props.count;
+    if (!Number.isInteger(props.count) || props.count < 0)
+      throw new ConstructInputError(this, `count is ${props.count}; expected a whole number that is not negative`);
+    const marks = nodePatch(cluster.talosVersion.contract, props);
+    this.#patches = [...(marks === undefined ? [] : [marks]), ...(props.patches ?? [])];
+    this.#machines = cluster.infrastructure.createMachines(this, {
+      clusterName: cluster.clusterName,
+      talosVersion: cluster.talosVersion,
+      schematic: cluster.schematic,
+      settings: props,
+      machines: Array.from({ length: props.count }, (_, position) => ({
+        name: `${cluster.clusterName}-${name}-${position + 1}`,
+        role,
+        pool: name,
+        index: position + 1,
+      })),
+    });
+  }
+
+  get machines(): readonly Machine[] {
+    return [...this.#machines];
+  }
+
+  get patches(): readonly string[] {
+    return [...this.#patches];
+  }
+
+  /** Adds a Talos config patch, as YAML, for the machines of this pool. */
+  addPatch(patch: string): void {
+    this.#patches.push(patch);
+  }
+}
+
+/** The control planes of a cluster. */
+export class ControlPlane<Settings = object> extends Pool<Settings> {
+  constructor(cluster: PoolOwner<Settings>, props: PoolProps & Settings) {
+    super(cluster, controlPlanePool, "controlplane", props);
+    if (props.count % 2 === 0)
+      throw new ConstructInputError(
+        this,
+        `count is ${props.count}; expected an odd number, so that etcd keeps a majority`,
+      );
+  }
+}
+
+/** Workers that are alike. Its id is the pool's name. */
+export class WorkerPool<Settings = object> extends Pool<Settings> {
+  constructor(cluster: PoolOwner<Settings>, id: string, props: PoolProps & Settings) {
+    super(cluster, id, "worker", props);
+    if (id === controlPlanePool)
+      throw new ConstructInputError(this, `the id is ${id}; expected another one, the control planes have it`);
+    cluster.addPool(this);
+  }
+}

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+import { TerraformStack } from "cdktf";
+import { Construct } from "constructs";
+import { defaultInstallImage, schedulesOnControlPlanes } from "../../talos/config/index.ts";
+import { installerImage, type Patches, type Schematic } from "../../talos/environment/index.ts";
+import { defaultTalosVersion, TalosVersion } from "../../talos/version/index.ts";
+import { ConstructInputError } from "../errors.ts";
+import { ClientFilesResource, type ClusterArguments, ClusterResource, TalosmithProvider } from "../talosmith/index.ts";
+import type { Infrastructure } from "./infrastructure.ts";
+import type { Machine } from "./machine.ts";
+import { ControlPlane, type PoolProps } from "./pool.ts";
+import type { MachinePool, PoolOwner } from "./pool-owner.ts";
+import { validateCluster } from "./validate-cluster.ts";
+
+export interface TalosClusterProps<Settings> {
+  /** Name of the cluster and beginning of its machines' names. */
+  readonly name: string;
+  readonly infrastructure: Infrastructure<Settings>;
+  /** The control planes, or those of another stack that the workers of this one join. */
+  readonly controlPlane: (PoolProps & Settings) | JoinedControlPlane;
+  /** Secrets bundle, relative to the project's root. @default - secrets/<name>.yaml */
+  readonly secretsFile?: string;
+  /** Talos release, as `v1.13.9`. @default - the newest that this talosmith was tested with */
+  readonly talosVersion?: string;
+  /** Kubernetes version without `v`. @default - the one that the Talos release brings */
+  readonly kubernetesVersion?: string;
+  /** URL of the Kubernetes API. @default - what the infrastructure offers */
+  readonly endpoint?: string;
+  /** DNS domain inside the cluster. @default cluster.local */
+  readonly domain?: string;
+  /** @default ["10.244.0.0/16"] */
+  readonly podCidrs?: readonly string[];
+  /** @default ["10.96.0.0/12"] */
+  readonly serviceCidrs?: readonly string[];
+  /** Pod network: `none` leaves it to an add-on, URLs name manifests. @default flannel */
+  readonly cni?: "flannel" | "none" | { readonly urls: readonly string[] };
+  /** WireGuard between all machines. @default false */
+  readonly kubespan?: boolean;
+  /** @default true */
+  readonly discovery?: boolean;
+  /** @default - only when there are no workers, so that pods have somewhere to run */
+  readonly allowSchedulingOnControlPlanes?: boolean;
+  /** Further names and addresses in the API certificates. @default - none */
+  readonly certSans?: readonly string[];
+  /** @default - the infrastructure's */
+  readonly installDisk?: string;
+  /** @default - the Talos release's */
+  readonly installImage?: string;
+  /** What is added to the Talos image. @default - nothing */
+  readonly schematic?: Schematic;
+  /** Registry host to its mirrors. @default - none */
+  readonly registryMirrors?: { readonly [host: string]: readonly string[] };
+  /** Talos config patches, as YAML. @default - none */
+  readonly patches?: Partial<Patches>;
+  /** Folder for kubeconfig and talosconfig, relative to the project's root. @default - generated/<name> */
+  readonly outputFolder?: string;
+}
+
+/** A control plane that another stack owns. */
+export interface JoinedControlPlane {
+  /** URL of the Kubernetes API. */
+  readonly endpoint: string;
+  /** Addresses of the control planes' Talos API, as a list or as a reference to one. */
+  readonly addresses: readonly string[];
+}
+
+/** A Kubernetes cluster on Talos Linux: its machines, their configs, and the files that give access to it. */
+export class TalosCluster<Settings = object> extends Construct implements PoolOwner<Settings> {
+  readonly clusterName: string;
+  readonly talosVersion: TalosVersion;
+  readonly kubernetesVersion: string;
+  readonly infrastructure: Infrastructure<Settings>;
+  /** URL of the Kubernetes API; may hold a reference. */
+  readonly endpoint: string;
+  /** Absent when the workers join the control plane of another stack. */
+  readonly controlPlane: ControlPlane<Settings> | undefined;
+  readonly schematic: Schematic;
+  /** The installer that the machines are upgraded with. */
+  readonly installImage: string;
+  /** kubeconfig and talosconfig; absent when another stack owns the control plane. */
+  readonly clientFiles: ClientFilesResource | undefined;
+  readonly #props: TalosClusterProps<Settings>;
+  readonly #pools: MachinePool[] = [];
+  readonly #cluster: ClusterResource | undefined;
+
+  constructor(scope: Construct, id: string, props: TalosClusterProps<Settings>) {
+    super(scope, id);
+    const faults = validateCluster(props);
+    if (faults.length > 0) throw new ConstructInputError(this, faults.join("; "));
+    this.#props = props;
+    this.clusterName = props.name;
+    this.talosVersion = props.talosVersion === undefined ? defaultTalosVersion : TalosVersion.parse(props.talosVersion);
+    this.kubernetesVersion = props.kubernetesVersion ?? this.talosVersion.defaultKubernetesVersion;
+    this.infrastructure = props.infrastructure;
+
+    this.schematic = props.schematic ?? { extensions: [], kernelArgs: [] };
+    this.installImage = props.installImage ?? this.#usualInstallImage();
+
+    const provider = this.#createProvider(props.secretsFile ?? `secrets/${props.name}.yaml`);
+    const meta = provider.alias === undefined ? {} : { provider };
+    if (isJoined(props.controlPlane)) this.endpoint = props.controlPlane.endpoint;
+    else {
+      this.controlPlane = new ControlPlane<Settings>(this, props.controlPlane);
+      this.addPool(this.controlPlane);
+      this.endpoint = props.endpoint ?? props.infrastructure.endpoint(this.controlPlane.machines);
+    }
+    this.#cluster = new ClusterResource(this, "cluster", () => this.#clusterArguments(), meta);
+    for (const machine of this.machines) this.#cluster.dependOn(machine.resource);
+    if (this.controlPlane === undefined) return;
+    const folder = props.outputFolder ?? `generated/${props.name}`;
+    this.clientFiles = new ClientFilesResource(this, "client", () => this.#clientFilesArguments(folder), {
+      ...meta,
+      dependsOn: [this.#cluster],
+    });
+  }
+
+  /** All machines that the cluster knows by name, control planes first. */
+  get machines(): readonly Machine[] {
+    return this.#pools.flatMap((pool) => pool.machines);
+  }
+
+  /** Called by a pool of this cluster when it is made. */
+  addPool(pool: MachinePool): void {
+    this.#pools.push(pool);
+    for (const machine of pool.machines) this.#cluster?.dependOn(machine.resource);
+  }
+
+  #usualInstallImage(): string {
+    const { platform } = this.infrastructure;
+    const customized = this.schematic.extensions.length + this.schematic.kernelArgs.length > 0;
+    if (platform === "metal" && !customized) return defaultInstallImage(this.talosVersion);
+    return installerImage(this.schematic, this.talosVersion.toString(), platform);
+  }
+
+  /** A second cluster in the same stack has other secrets, hence a provider of its own. */
+  #createProvider(secretsFile: string): TalosmithProvider {
+    const others = TerraformStack.of(this)
+      .node.findAll()
+      .filter((construct) => construct instanceof TalosmithProvider);
+    const alias = others.length === 0 ? undefined : this.clusterName.replaceAll("-", "_");
+    return new TalosmithProvider(this, "talosmith", { secrets_file: secretsFile }, alias);
+  }
+
+  #clusterArguments(): ClusterArguments {
+    const props = this.#props;
+    const sans = [...new Set([...props.infrastructure.certSans, ...(props.certSans ?? [])])];
+    const workers = this.#pools.filter((pool) => pool.role === "worker").reduce((sum, pool) => sum + pool.size, 0);
+    const scheduling = schedulesOnControlPlanes(props.allowSchedulingOnControlPlanes, workers);
+    const installDisk = props.installDisk ?? props.infrastructure.installDisk;
+    const [cni, cniUrls] = typeof props.cni === "object" ? ["custom", props.cni.urls] : [props.cni, undefined];
+    return {
+      name: this.clusterName,
+      endpoint: this.endpoint,
+      talos_version: this.talosVersion.toString(),
+      kubernetes_version: this.kubernetesVersion,
+      machines: Object.fromEntries(
+        this.#pools.flatMap((pool) => pool.machines.map((machine) => this.#entry(pool, machine))),
+      ),
+      ...(isJoined(props.controlPlane) ? { join: { control_planes: props.controlPlane.addresses } } : {}),
+      ...differs("dns_domain", props.domain, "cluster.local"),
+      ...differs("pod_subnets", props.podCidrs, ["10.244.0.0/16"]),
+      ...differs("service_subnets", props.serviceCidrs, ["10.96.0.0/12"]),
+      ...differs("cni", cni, "flannel"),
+      ...differs("cni_urls", cniUrls, []),
+      ...differs("kubespan", props.kubespan, false),
+      ...differs("discovery", props.discovery, true),
+      ...differs("allow_scheduling_on_control_planes", scheduling, false),
+      ...differs("additional_sans", sans, []),
+      ...differs("install_disk", installDisk, undefined),
+      ...differs("install_image", this.installImage, defaultInstallImage(this.talosVersion)),
+      ...differs("trust_on_first_use", props.infrastructure.trustOnFirstUse, false),
+      ...differs("registry_mirrors", props.registryMirrors, {}),
+    };
+  }
+
+  #entry(pool: MachinePool, machine: Machine): [string, ClusterArguments["machines"][string]] {
+    const { all = [], controlPlane = [], worker = [], machines = {} } = this.#props.patches ?? {};
+    const ofRole = machine.role === "controlplane" ? controlPlane : worker;
+    const patches = [...all, ...ofRole, ...machine.patches, ...pool.patches, ...(machines[machine.name] ?? [])];
+    return [
+      machine.name,
+      {
+        role: machine.role,
+        address: machine.address,
+        ...(machine.fingerprint === undefined ? {} : { fingerprint: machine.fingerprint }),
+        ...(patches.length === 0 ? {} : { patches }),
+      },
+    ];
+  }
+
+  #clientFilesArguments(folder: string) {
+    return {
+      cluster_name: this.clusterName,
+      endpoints: (this.controlPlane?.machines ?? []).map((machine) => machine.address),
+      nodes: this.machines.map((machine) => machine.address),
+      kubeconfig_path: `${folder}/kubeconfig`,
+      talosconfig_path: `${folder}/talosconfig`,
+    };
+  }
+}
+
+function isJoined(controlPlane: object): controlPlane is JoinedControlPlane {
+  return "addresses" in controlPlane;
+}
+
+/** An argument that says more than the provider's default does; the others stay out of the stack. */
+function differs<K extends keyof ClusterArguments>(
+  name: K,
+  value: ClusterArguments[K] | undefined,
+  usual: unknown,
+): Partial<Pick<ClusterArguments, K>> {
+  if (value === undefined || JSON.stringify(value) === JSON.stringify(usual)) return {};
+  return { [name]: value } as Partial<Pick<ClusterArguments, K>>;
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+import { TerraformOutput } from "cdktf";
+import type { Construct } from "constructs";
+import type { Environment } from "../talos/environment/index.ts";
+import { addBackend } from "./backend.ts";
+import {
+  type Infrastructure,
+  type PoolProps,
+  TalosCluster,
+  type TalosClusterProps,
+  WorkerPool,
+} from "./cluster/index.ts";
+import { joinedControlPlane } from "./joined-control-plane.ts";
+import { LibvirtInfrastructure } from "./libvirt/index.ts";
+import { SimulatedInfrastructure } from "./simulated/index.ts";
+import { TalosStack } from "./terraform/index.ts";
+
+interface Pools<Settings> {
+  readonly controlPlane?: PoolProps & Settings;
+  readonly workers: readonly (PoolProps & Settings & { readonly name: string })[];
+}
+
+/** The stack of one environment file. */
+export class EnvironmentStack extends TalosStack {
+  readonly environment: Environment;
+
+  constructor(scope: Construct, environment: Environment) {
+    super(scope, environment.name);
+    this.environment = environment;
+    addBackend(this, environment.name, environment.backend);
+    switch (environment.kind) {
+      case "simulated":
+        this.#addCluster(new SimulatedInfrastructure(), environment);
+        break;
+      case "libvirt": {
+        const seedFolder = `generated/${environment.name}/cloud-init`;
+        const { kind: _, ...settings } = environment.infrastructure;
+        const infrastructure = new LibvirtInfrastructure(this, "Infrastructure", { ...settings, seedFolder });
+        this.#addCluster(infrastructure, environment);
+        this.#addOutputs({ cluster_vip: infrastructure.network.vip });
+      }
+    }
+  }
+
+  #addCluster<Settings>(infrastructure: Infrastructure<Settings>, pools: Pools<Settings>): void {
+    const { joins } = this.environment;
+    const controlPlane = pools.controlPlane ?? (joins && joinedControlPlane(this, joins));
+    if (controlPlane === undefined) return;
+    const cluster = new TalosCluster<Settings>(this, "Default", {
+      ...clusterProps(this.environment),
+      infrastructure,
+      controlPlane,
+    });
+    for (const { name, ...pool } of pools.workers)
+      new WorkerPool<Settings>(cluster, name, pool as PoolProps & Settings);
+    const addresses = (role: string) =>
+      cluster.machines.filter((machine) => machine.role === role).map((machine) => machine.address);
+    this.#addOutputs({
+      cluster_endpoint: cluster.endpoint,
+      kubeconfig_path: cluster.clientFiles?.kubeconfigPath,
+      talosconfig_path: cluster.clientFiles?.talosconfigPath,
+      control_plane_ips: "addresses" in controlPlane ? controlPlane.addresses : addresses("controlplane"),
+      worker_ips: addresses("worker"),
+      installer_image: cluster.installImage,
+    });
+  }
+
+  #addOutputs(outputs: { readonly [name: string]: unknown }): void {
+    for (const [name, value] of Object.entries(outputs))
+      if (value !== undefined) new TerraformOutput(this, name, { value });
+  }
+}
+
+/** What the environment file says of the cluster, as props. */
+function clusterProps(environment: Environment): Omit<TalosClusterProps<never>, "infrastructure" | "controlPlane"> {
+  const { cluster, name, secrets } = environment;
+  const { endpoint, installDisk, installImage, schematic, allowSchedulingOnControlPlanes, ...rest } = cluster;
+  return {
+    ...rest,
+    ...(endpoint === undefined ? {} : { endpoint }),
+    ...(installDisk === undefined ? {} : { installDisk }),
+    ...(installImage === undefined ? {} : { installImage }),
+    ...(allowSchedulingOnControlPlanes === undefined ? {} : { allowSchedulingOnControlPlanes }),
+    ...(schematic === undefined ? {} : { schematic }),
+    secretsFile: secrets.file,
+    outputFolder: `generated/${name}`,
+  };
+}

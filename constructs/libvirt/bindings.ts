@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// The part of dmacvicar/libvirt 0.9 that we use; test/constructs/conformance.test.ts holds it against the real schema.
+import type { Construct } from "constructs";
+import { type BindingMeta, Provider, Resource } from "../terraform/index.ts";
+
+export class LibvirtProvider extends Provider<{ readonly uri: string }> {
+  constructor(scope: Construct, id: string, args: { readonly uri: string }) {
+    super(scope, id, { name: "libvirt", source: "dmacvicar/libvirt", version: "~> 0.9.7" }, args);
+  }
+}
+
+export interface PoolArguments {
+  readonly name: string;
+  readonly type: "dir";
+  readonly target: { readonly path: string };
+  readonly create?: { readonly build?: boolean; readonly start?: boolean; readonly autostart?: boolean };
+}
+
+export class PoolResource extends Resource<PoolArguments> {
+  constructor(scope: Construct, id: string, args: PoolArguments, meta?: BindingMeta) {
+    super(scope, id, "libvirt_pool", args, meta);
+  }
+
+  get poolName(): string {
+    return this.getStringAttribute("name");
+  }
+}
+
+export interface NetworkArguments {
+  readonly name: string;
+  readonly autostart?: boolean;
+  readonly bridge?: { readonly name?: string };
+  readonly forward?: { readonly mode: "nat" };
+  readonly ips?: readonly { readonly address: string; readonly prefix: number }[];
+}
+
+export class NetworkResource extends Resource<NetworkArguments> {
+  constructor(scope: Construct, id: string, args: NetworkArguments, meta?: BindingMeta) {
+    super(scope, id, "libvirt_network", args, meta);
+  }
+
+  get networkName(): string {
+    return this.getStringAttribute("name");
+  }
+}
+
+export interface VolumeArguments {
+  readonly name: string;
+  readonly pool: string;
+  /** In bytes. */
+  readonly capacity?: number;
+  readonly target?: { readonly format: { readonly type: "qcow2" | "raw" | "iso" } };
+  readonly backing_store?: { readonly path: string; readonly format: { readonly type: "qcow2" | "raw" } };
+  readonly create?: { readonly content: { readonly url: string } };
+}
+
+export class VolumeResource extends Resource<VolumeArguments> {
+  constructor(scope: Construct, id: string, args: VolumeArguments, meta?: BindingMeta) {
+    super(scope, id, "libvirt_volume", args, meta);
+  }
+
+  get path(): string {
+    return this.getStringAttribute("path");
+  }
+
+  get volumeName(): string {
+    return this.getStringAttribute("name");
+  }
+
+  get pool(): string {
+    return this.getStringAttribute("pool");
+  }
+}
+
+export interface DiskArguments {
+  readonly device?: "disk" | "cdrom";
+  readonly driver?: { readonly name: "qemu"; readonly type: "qcow2" | "raw" };
+  readonly source: { readonly volume: { readonly pool: string; readonly volume: string } };
+  readonly target: { readonly dev: string; readonly bus: "virtio" | "sata" };
+  readonly read_only?: boolean;
+}
+
+export interface InterfaceArguments {
+  readonly model: { readonly type: "virtio" };
+  readonly mac: { readonly address: string };
+  readonly source:
+    | { readonly bridge: { readonly bridge: string } }
+    | { readonly network: { readonly network: string } };
+}
+
+export interface DomainArguments {
+  readonly name: string;
+  readonly type: "kvm" | "qemu";
+  readonly vcpu: number;
+  readonly memory: number;
+  readonly memory_unit: "MiB";
+  readonly running: boolean;
+  readonly autostart: boolean;
+  readonly cpu: { readonly mode: "host-passthrough" | "maximum" };
+  readonly features: { readonly acpi: boolean };
+  readonly os: {
+    readonly type: "hvm";
+    readonly type_arch: string;
+    readonly type_machine: "q35";
+    readonly boot_devices: readonly { readonly dev: "hd" | "cdrom" }[];
+    readonly loader?: string;
+    readonly loader_type?: "pflash";
+    readonly loader_readonly?: "yes";
+    readonly nv_ram?: { readonly nv_ram: string; readonly template: string };
+  };
+  readonly devices: { readonly disks: readonly DiskArguments[]; readonly interfaces: readonly InterfaceArguments[] };
+}
+
+export class DomainResource extends Resource<DomainArguments> {
+  constructor(scope: Construct, id: string, args: DomainArguments, meta?: BindingMeta) {
+    super(scope, id, "libvirt_domain", args, meta);
+  }
+
+  get uuid(): string {
+    return this.getStringAttribute("uuid");
+  }
+}

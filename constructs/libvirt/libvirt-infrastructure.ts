@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+import { Construct } from "constructs";
+import { type NoCloudTemplates, renderNoCloud } from "../../cloud-init/index.ts";
+import {
+  Cidr,
+  diskImageUrl,
+  gatewayOf,
+  type LibvirtNetwork,
+  nameserversOf,
+  placeMachine,
+} from "../../talos/environment/index.ts";
+import type { Infrastructure, Machine, MachineRequest, PoolRequest } from "../cluster/index.ts";
+import { ConstructInputError } from "../errors.ts";
+import { projectPath } from "../terraform/index.ts";
+import { type InterfaceArguments, LibvirtProvider, NetworkResource, PoolResource, VolumeResource } from "./bindings.ts";
+import { type BaseImage, type Firmware, LibvirtMachine } from "./libvirt-machine.ts";
+
+const gibibyte = 2 ** 30;
+
+/** What a pool of virtual machines may say. */
+export interface LibvirtPoolSettings {
+  /** Virtual processors. @default 2 */
+  readonly cpu?: number;
+  /** Bytes of memory. @default - 4 GiB */
+  readonly memory?: number;
+  /** Bytes of the system disk. @default - 20 GiB */
+  readonly disk?: number;
+  /** Further empty disks, as /dev/vdb and on. @default - none */
+  readonly extraDisks?: readonly { readonly size: number; readonly storagePool?: string | undefined }[];
+  /** @default - the infrastructure's */
+  readonly storagePool?: string | undefined;
+  /** Path or URL of the image to start from. @default - the infrastructure's */
+  readonly image?: string | undefined;
+  /** Where the addresses begin in the network. @default - the network's offset, for the first worker pool */
+  readonly addressOffset?: number | undefined;
+}
+
+export interface LibvirtInfrastructureProps {
+  /** @default qemu:///system */
+  readonly uri?: string;
+  /** Path or URL of an unpacked image. @default - the image factory's, by Talos release and schematic */
+  readonly image?: string | undefined;
+  /** Name of a storage pool, or name and path of one to make. @default default */
+  readonly storagePool?: string | { readonly name: string; readonly path: string };
+  /** @default kvm */
+  readonly domainType?: "kvm" | "qemu";
+  /** `uefi` takes Debian's paths of the firmware. @default bios */
+  readonly firmware?: "bios" | "uefi" | { readonly loader: string; readonly nvramTemplate: string };
+  /** Start the machines with the host. @default true */
+  readonly autostart?: boolean;
+  readonly network?: Partial<LibvirtNetwork>;
+  /** Templates in place of talosmith's own. @default - talosmith's */
+  readonly cloudInit?: NoCloudTemplates;
+  /** Folder for the seeds, relative to the project's root. @default generated/cloud-init */
+  readonly seedFolder?: string;
+}
+
+const usualNetwork = {
+  mode: "bridge",
+  bridge: "br0",
+  cidr: "10.0.0.0/24",
+  controlPlaneOffset: 70,
+  workerOffset: 80,
+} as const;
+
+const debianFirmware = {
+  loader: "/usr/share/OVMF/OVMF_CODE_4M.fd",
+  nvramTemplate: "/usr/share/OVMF/OVMF_VARS_4M.fd",
+} as const;
+
+/** Virtual machines on a KVM host, with fixed addresses and no DHCP. */
+export class LibvirtInfrastructure extends Construct implements Infrastructure<LibvirtPoolSettings> {
+  readonly certSans: readonly string[];
+  readonly installDisk = "/dev/vda";
+  readonly trustOnFirstUse = true;
+  readonly platform = "nocloud";
+  readonly network: LibvirtNetwork;
+  readonly #props: LibvirtInfrastructureProps;
+  readonly #storagePool: string;
+  readonly #source: InterfaceArguments["source"];
+  readonly #images = new Map<string, BaseImage>();
+  readonly #owners = new Map<string, string>();
+
+  constructor(scope: Construct, id: string, props: LibvirtInfrastructureProps = {}) {
+    super(scope, id);
+    this.#props = props;
+    this.network = { ...usualNetwork, ...props.network };
+    if (Cidr.tryParse(this.network.cidr) === undefined)
+      throw new ConstructInputError(
+        this,
+        `network.cidr is ${this.network.cidr}; expected a network such as 10.0.0.0/24`,
+      );
+    const { vip } = this.network;
+    this.certSans = vip === undefined ? [] : [vip];
+    for (const [owner, address] of [
+      ["the gateway", gatewayOf(this.network)],
+      ["the VIP", vip],
+    ] as const)
+      if (address !== undefined) this.#claim(address, owner);
+    new LibvirtProvider(this, "libvirt", { uri: props.uri ?? "qemu:///system" });
+    this.#storagePool = this.#createStoragePool(props.storagePool ?? "default");
+    this.#source = this.#createNetwork();
+  }
+
+  createMachines(scope: Construct, request: PoolRequest<LibvirtPoolSettings>): readonly Machine[] {
+    const image = this.#imageFor(scope, request);
+    return request.machines.map((machine) => this.#createMachine(scope, machine, request.settings, image));
+  }
+
+  endpoint(controlPlanes: readonly Machine[]): string {
+    const host = this.network.vip ?? controlPlanes[0]?.address;
+    if (host === undefined) throw new ConstructInputError(this, "no endpoint; expected a VIP or a control plane");
+    return `https://${host}:6443`;
+  }
+
+  #createMachine(scope: Construct, request: MachineRequest, settings: LibvirtPoolSettings, image: BaseImage): Machine {
+    const { controlPlaneOffset, workerOffset } = this.network;
+    const first = settings.addressOffset ?? (request.role === "controlplane" ? controlPlaneOffset : workerOffset);
+    const { address, mac, offset } = placeMachine(this.network, request.role, first, request.index);
+    if (address === undefined)
+      throw new ConstructInputError(
+        scope,
+        `${request.name} would be at place ${offset} of ${this.network.cidr}, which has no such host`,
+      );
+    this.#claim(address, request.name);
+    const { prefix } = Cidr.parse(this.network.cidr);
+    const seed = renderNoCloud(
+      {
+        hostname: request.name,
+        instanceId: request.name,
+        mac,
+        address: `${address}/${prefix}`,
+        gateway: gatewayOf(this.network),
+        nameservers: nameserversOf(this.network),
+      },
+      this.#props.cloudInit,
+    );
+    const storagePool = settings.storagePool ?? this.#storagePool;
+    return new LibvirtMachine(scope, request, {
+      address,
+      mac,
+      seed,
+      seedPath: `${this.#props.seedFolder ?? "generated/cloud-init"}/${request.name}.iso`,
+      cpu: settings.cpu ?? 2,
+      memory: settings.memory ?? 4 * gibibyte,
+      disk: settings.disk ?? 20 * gibibyte,
+      extraDisks: (settings.extraDisks ?? []).map((disk) => ({
+        size: disk.size,
+        storagePool: disk.storagePool ?? storagePool,
+      })),
+      storagePool,
+      image,
+      source: this.#source,
+      domainType: this.#props.domainType ?? "kvm",
+      firmware: firmwareOf(this.#props.firmware),
+      autostart: this.#props.autostart ?? true,
+      vip: this.network.vip,
+    });
+  }
+
+  #claim(address: string, owner: string): void {
+    const other = this.#owners.get(address);
+    if (other !== undefined)
+      throw new ConstructInputError(this, `${address} would be ${owner}'s and ${other}'s; expected one owner`);
+    this.#owners.set(address, owner);
+  }
+
+  #createStoragePool(pool: string | { readonly name: string; readonly path: string }): string {
+    if (typeof pool === "string") return pool;
+    const { name, path } = pool;
+    const create = { build: true, start: true, autostart: true };
+    return new PoolResource(this, "pool", { name, type: "dir", target: { path }, create }).poolName;
+  }
+
+  #createNetwork(): InterfaceArguments["source"] {
+    const { mode, bridge, cidr } = this.network;
+    if (mode === "bridge") return { bridge: { bridge } };
+    const name = this.node.scope?.node.id ?? this.node.id;
+    const network = new NetworkResource(this, "network", {
+      name: `talos-${name}`,
+      autostart: true,
+      forward: { mode: "nat" },
+      ips: [{ address: gatewayOf(this.network), prefix: Cidr.parse(cidr).prefix }],
+    });
+    return { network: { network: network.networkName } };
+  }
+
+  /**
+   * The volume that disks are copies of. It stays as it was made: disks need it for as long as they live, and a newer
+   * Talos comes by upgrade, not by a new disk.
+   */
+  #imageFor(scope: Construct, { settings, talosVersion, schematic }: PoolRequest<LibvirtPoolSettings>): BaseImage {
+    const usual = diskImageUrl(schematic, talosVersion.toString(), this.platform, "amd64");
+    const url = settings.image ?? this.#props.image ?? usual;
+    const pool = settings.storagePool ?? this.#storagePool;
+    const key = JSON.stringify([url, pool]);
+    const known = this.#images.get(key);
+    if (known !== undefined) return known;
+    const shared = settings.image === undefined && pool === this.#storagePool;
+    const suffix = shared ? "" : `-${scope.node.id}`;
+    const format = url.endsWith(".qcow2") ? "qcow2" : "raw";
+    const volume = new VolumeResource(
+      shared ? this : scope,
+      "image",
+      {
+        name: `talos-${talosVersion.toString()}-${this.node.scope?.node.id ?? "cluster"}${suffix}.${format}`,
+        pool,
+        target: { format: { type: format } },
+        create: { content: { url: projectPath(url) } },
+      },
+      { lifecycle: { ignoreChanges: ["name", "create", "target"] } },
+    );
+    const image = { path: volume.path, format } as const;
+    this.#images.set(key, image);
+    return image;
+  }
+}
+
+function firmwareOf(firmware: LibvirtInfrastructureProps["firmware"] = "bios"): Firmware {
+  return firmware === "uefi" ? debianFirmware : firmware;
+}

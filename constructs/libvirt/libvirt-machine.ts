@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Construct } from "constructs";
+import { stringify } from "yaml";
+import { createNoCloudIso, hashIso, type NoCloudFiles } from "../../cloud-init/index.ts";
+import { Machine, type MachineRequest } from "../cluster/index.ts";
+import { CloudInitResource } from "../talosmith/index.ts";
+import { projectPath, ReplacementTrigger } from "../terraform/index.ts";
+import { type DomainArguments, DomainResource, type InterfaceArguments, VolumeResource } from "./bindings.ts";
+
+export interface LibvirtMachineProps {
+  readonly address: string;
+  readonly mac: string;
+  readonly seed: NoCloudFiles;
+  /** Where the seed's ISO is written, relative to the project's root. */
+  readonly seedPath: string;
+  readonly cpu: number;
+  /** Bytes. */
+  readonly memory: number;
+  /** Bytes. */
+  readonly disk: number;
+  readonly extraDisks: readonly { readonly size: number; readonly storagePool: string }[];
+  readonly storagePool: string;
+  readonly image: BaseImage;
+  readonly source: InterfaceArguments["source"];
+  readonly domainType: "kvm" | "qemu";
+  readonly firmware: Firmware;
+  readonly autostart: boolean;
+  /** Address that the control planes share. */
+  readonly vip: string | undefined;
+}
+
+/** The volume that disks are copies of. */
+export interface BaseImage {
+  readonly path: string;
+  readonly format: "qcow2" | "raw";
+}
+
+/** BIOS, or UEFI with its files on the host. */
+export type Firmware = "bios" | { readonly loader: string; readonly nvramTemplate: string };
+
+const mebibyte = 2 ** 20;
+
+/** A virtual machine: a copy-on-write disk, a seed that gives it its address, and the domain. */
+export class LibvirtMachine extends Machine {
+  readonly bootMedium = "disk-image";
+  readonly address: string;
+  override readonly resource: DomainResource;
+  readonly #vipPatch: string | undefined;
+
+  constructor(scope: Construct, request: MachineRequest, props: LibvirtMachineProps) {
+    super(scope, request);
+    this.address = props.address;
+    if (props.vip !== undefined && request.role === "controlplane") this.#vipPatch = vipPatch(props.mac, props.vip);
+
+    const seedHash = hashIso(createNoCloudIso(props.seed)).slice(0, 12);
+    const disk = this.#createDisk(props);
+    const seed = this.#createSeed(props, seedHash);
+    const extra = props.extraDisks.map(
+      ({ size, storagePool }, index) =>
+        new VolumeResource(this, `data-${index + 1}`, {
+          name: `${this.name}-data-${index + 1}.qcow2`,
+          pool: storagePool,
+          capacity: size,
+          target: { format: { type: "qcow2" } },
+        }),
+    );
+    const domain = domainArguments(this.name, props, disk, seed, extra);
+    // The provider updates a running domain by stopping it and then fails: replacing it is clean and keeps the disks.
+    const { vcpu, memory, type, autostart, os } = domain;
+    const trigger = new ReplacementTrigger(this, "hardware", {
+      ...{ vcpu, memory, type, autostart, seed: seedHash, mac: props.mac, disk: props.disk },
+      extra_disks: props.extraDisks.map(({ size, storagePool }) => `${storagePool}:${size}`),
+      loader: os.loader ?? "bios",
+      network: Object.values(props.source).map((source) => Object.values(source).join())[0] ?? "",
+    });
+    this.resource = new DomainResource(this, "Resource", domain, {
+      lifecycle: { replaceTriggeredBy: [trigger.terraformAddress] },
+    });
+  }
+
+  override get patches(): readonly string[] {
+    return this.#vipPatch === undefined ? [] : [this.#vipPatch];
+  }
+
+  #createDisk(props: LibvirtMachineProps): VolumeResource {
+    const trigger = new ReplacementTrigger(this, "disk-size", props.disk);
+    return new VolumeResource(
+      this,
+      "disk",
+      {
+        name: `${this.name}.qcow2`,
+        pool: props.storagePool,
+        capacity: props.disk,
+        target: { format: { type: "qcow2" } },
+        backing_store: { path: props.image.path, format: { type: props.image.format } },
+      },
+      // A volume cannot be resized in place. Its base is only read when it is made.
+      { lifecycle: { replaceTriggeredBy: [trigger.terraformAddress], ignoreChanges: ["backing_store"] } },
+    );
+  }
+
+  #createSeed(props: LibvirtMachineProps, hash: string): VolumeResource {
+    const file = new CloudInitResource(this, "seed", {
+      path: props.seedPath,
+      meta_data: props.seed["meta-data"],
+      network_config: props.seed["network-config"],
+      ...(props.seed["user-data"] === undefined ? {} : { user_data: props.seed["user-data"] }),
+    });
+    // Volumes are replaced by name only, hence the hash in it; the file is read when the volume is made, and only then.
+    return new VolumeResource(
+      this,
+      "iso",
+      {
+        name: `${this.name}-${hash}.iso`,
+        pool: props.storagePool,
+        target: { format: { type: "iso" } },
+        create: { content: { url: projectPath(props.seedPath) } },
+      },
+      { dependsOn: [file], lifecycle: { ignoreChanges: ["create"] } },
+    );
+  }
+}
+
+function domainArguments(
+  name: string,
+  props: LibvirtMachineProps,
+  disk: VolumeResource,
+  seed: VolumeResource,
+  extra: readonly VolumeResource[],
+): DomainArguments {
+  const { firmware } = props;
+  const attach = (volume: VolumeResource, dev: string) =>
+    ({
+      device: "disk",
+      driver: { name: "qemu", type: "qcow2" },
+      source: { volume: { pool: volume.pool, volume: volume.volumeName } },
+      target: { dev, bus: "virtio" },
+    }) as const;
+  return {
+    name,
+    type: props.domainType,
+    vcpu: props.cpu,
+    memory: Math.ceil(props.memory / mebibyte),
+    memory_unit: "MiB",
+    running: true,
+    autostart: props.autostart,
+    // Talos needs x86-64-v2, which QEMU's default processor is not.
+    cpu: { mode: props.domainType === "kvm" ? "host-passthrough" : "maximum" },
+    features: { acpi: true },
+    os: {
+      type: "hvm",
+      type_arch: "x86_64",
+      type_machine: "q35",
+      boot_devices: [{ dev: "hd" }],
+      // firmware = "efi" is read back differently than it was written, so the files are named.
+      ...(firmware === "bios"
+        ? {}
+        : {
+            loader: firmware.loader,
+            loader_type: "pflash",
+            loader_readonly: "yes",
+            nv_ram: { nv_ram: `/var/lib/libvirt/qemu/nvram/${name}_VARS.fd`, template: firmware.nvramTemplate },
+          }),
+    },
+    devices: {
+      disks: [
+        attach(disk, "vda"),
+        ...extra.map((volume, index) => attach(volume, `vd${String.fromCharCode("b".charCodeAt(0) + index)}`)),
+        {
+          device: "cdrom",
+          driver: { name: "qemu", type: "raw" },
+          source: { volume: { pool: seed.pool, volume: seed.volumeName } },
+          target: { dev: "sda", bus: "sata" },
+          read_only: true,
+        },
+      ],
+      interfaces: [{ model: { type: "virtio" }, mac: { address: props.mac }, source: props.source }],
+    },
+  };
+}
+
+/** The control planes elect who answers for the shared address; the link is found by its MAC. */
+function vipPatch(mac: string, ip: string): string {
+  return stringify({ machine: { network: { interfaces: [{ deviceSelector: { hardwareAddr: mac }, vip: { ip } }] } } });
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Construct } from "constructs";
+import { type Infrastructure, Machine, type MachineRequest, type PoolRequest } from "../cluster/index.ts";
+import { SimulatedMachineResource } from "../talosmith/index.ts";
+
+/** A machine of the simulator. */
+export class SimulatedMachine extends Machine {
+  readonly bootMedium = "simulator";
+  readonly address: string;
+  readonly resource: SimulatedMachineResource;
+
+  constructor(scope: Construct, request: MachineRequest, cluster: string, talosVersion: string) {
+    super(scope, request);
+    this.resource = new SimulatedMachineResource(
+      this,
+      "Resource",
+      { name: request.name, cluster, talos_version: talosVersion },
+      // The release that it starts with; upgrades are the cluster's business.
+      { lifecycle: { ignoreChanges: ["talos_version"] } },
+    );
+    this.address = this.resource.address;
+  }
+
+  override get fingerprint(): string {
+    return this.resource.fingerprint;
+  }
+}
+
+/** Machines of the simulator on the computer that runs Terraform. */
+export class SimulatedInfrastructure implements Infrastructure<object> {
+  readonly certSans: readonly string[] = [];
+  readonly trustOnFirstUse = false;
+  readonly platform = "metal";
+
+  createMachines(scope: Construct, request: PoolRequest<object>): readonly Machine[] {
+    const talosVersion = request.talosVersion.toString();
+    return request.machines.map((machine) => new SimulatedMachine(scope, machine, request.clusterName, talosVersion));
+  }
+
+  endpoint(controlPlanes: readonly Machine[]): string {
+    const [first] = controlPlanes;
+    if (first === undefined) throw new Error("a simulated cluster needs a control plane or an endpoint");
+    return `https://${first.address}:6443`;
+  }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+import { App } from "cdktf";
+import { type Environment, type Fault, listEnvironments, loadEnvironment } from "../talos/environment/index.ts";
+import { EnvironmentStack } from "./environment-stack.ts";
+
+export interface SynthOptions {
+  /** Folder that holds environments/. */
+  readonly projectRoot: string;
+  /** Folder that the stacks are written to. Its parent has to be there. */
+  readonly outdir: string;
+  /** @default - all environments of the project */
+  readonly environments?: readonly string[];
+}
+
+export interface SynthResult {
+  /** The environments whose stacks were written. */
+  readonly stacks: readonly SynthesizedStack[];
+  /** The others, each with the reason. */
+  readonly failures: readonly SynthFailure[];
+}
+
+export interface SynthesizedStack {
+  readonly environment: Environment;
+  /** Relative to the output folder. */
+  readonly directory: string;
+  readonly warnings: readonly Fault[];
+}
+
+export interface SynthFailure {
+  readonly environment: string;
+  readonly error: Error;
+}
+
+/** Writes the Terraform stack of each environment. A fault in one does not keep the others from being written. */
+export function synthesize({ projectRoot, outdir, environments }: SynthOptions): SynthResult {
+  const app = new App({ outdir, stackTraces: false });
+  const stacks: SynthesizedStack[] = [];
+  const failures: SynthFailure[] = [];
+  for (const name of environments ?? listEnvironments(projectRoot)) {
+    try {
+      const environment = loadEnvironment(projectRoot, name);
+      new EnvironmentStack(app, environment);
+      stacks.push({ environment, directory: `stacks/${name}`, warnings: environment.warnings });
+    } catch (error) {
+      app.node.tryRemoveChild(name);
+      failures.push({ environment: name, error: error instanceof Error ? error : new Error(String(error)) });
+    }
+  }
+  app.synth();
+  return { stacks, failures };
+}

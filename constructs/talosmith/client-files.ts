@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Construct } from "constructs";
+import { type Arguments, type BindingMeta, Resource } from "../terraform/index.ts";
+
+export interface ClientFilesArguments {
+  readonly cluster_name: string;
+  /** Addresses that talosctl connects to. */
+  readonly endpoints: readonly string[];
+  /** Machines that talosctl speaks about when none is named. */
+  readonly nodes: readonly string[];
+  /** Relative to the project's root. */
+  readonly kubeconfig_path: string;
+  readonly talosconfig_path: string;
+}
+
+/** kubeconfig and talosconfig on disk. */
+export class ClientFilesResource extends Resource<ClientFilesArguments> {
+  constructor(scope: Construct, id: string, args: Arguments<ClientFilesArguments>, meta?: BindingMeta) {
+    super(scope, id, "talosmith_client_files", args, meta);
+  }
+
+  get kubeconfigPath(): string {
+    return this.getStringAttribute("kubeconfig_path");
+  }
+
+  get talosconfigPath(): string {
+    return this.getStringAttribute("talosconfig_path");
+  }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Construct } from "constructs";
+import { type Arguments, type BindingMeta, Resource } from "../terraform/index.ts";
+
+export interface ClusterMachineArguments {
+  readonly role: "controlplane" | "worker";
+  readonly address: string;
+  /** Fingerprint of the certificate in maintenance mode, where it is known beforehand. */
+  readonly fingerprint?: string;
+  /** Talos config patches for this machine, in the order they are applied. */
+  readonly patches?: readonly string[];
+}
+
+export interface ClusterArguments {
+  readonly name: string;
+  readonly endpoint: string;
+  readonly talos_version: string;
+  readonly kubernetes_version: string;
+  /** Machine name to machine. */
+  readonly machines: { readonly [name: string]: ClusterMachineArguments };
+  readonly dns_domain?: string;
+  readonly pod_subnets?: readonly string[];
+  readonly service_subnets?: readonly string[];
+  /** `flannel`, `none` or `custom`. */
+  readonly cni?: string;
+  readonly cni_urls?: readonly string[];
+  readonly kubespan?: boolean;
+  readonly discovery?: boolean;
+  readonly allow_scheduling_on_control_planes?: boolean;
+  readonly additional_sans?: readonly string[];
+  readonly install_disk?: string;
+  readonly install_image?: string;
+  /** The control plane of another stack that these workers join. */
+  readonly join?: { readonly control_planes: readonly string[] };
+  /** Send the first config to machines whose fingerprint is not known. */
+  readonly trust_on_first_use?: boolean;
+  readonly registry_mirrors?: { readonly [host: string]: readonly string[] };
+}
+
+/** A whole cluster: all of its machines in one resource. */
+export class ClusterResource extends Resource<ClusterArguments> {
+  constructor(scope: Construct, id: string, args: Arguments<ClusterArguments>, meta?: BindingMeta) {
+    super(scope, id, "talosmith_cluster", args, meta);
+  }
+
+  get endpoint(): string {
+    return this.getStringAttribute("endpoint");
+  }
+}

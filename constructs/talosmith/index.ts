@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+export { type ClientFilesArguments, ClientFilesResource } from "./client-files.ts";
+export { type CloudInitArguments, CloudInitResource } from "./cloud-init.ts";
+export { type ClusterArguments, type ClusterMachineArguments, ClusterResource } from "./cluster.ts";
+export { TalosmithProvider, type TalosmithProviderArguments, talosmithProvider } from "./provider.ts";
+export { type SimulatedMachineArguments, SimulatedMachineResource } from "./simulated-machine.ts";

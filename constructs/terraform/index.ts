@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+export { type AttributeValue, escapeTemplates } from "./attributes.ts";
+export {
+  type Addressable,
+  type Arguments,
+  type BindingMeta,
+  DataSource,
+  Provider,
+  type ProviderDescription,
+  Resource,
+} from "./binding.ts";
+export { projectPath, rootFromStack } from "./project-path.ts";
+export { ReplacementTrigger } from "./replacement-trigger.ts";
+export { TalosStack } from "./stack.ts";

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+import { TerraformElement, TerraformStack } from "cdktf";
+import type { Construct, Node } from "constructs";
+import { ConstructInputError } from "../errors.ts";
+
+/** State locks in S3 without a table need it, in Terraform and OpenTofu alike. */
+const oldestTerraform = "1.10.0";
+
+/** Parts of a path that do not show in addresses: the main resource of a construct, and the main constructs of a stack. */
+const hidden: ReadonlySet<string> = new Set(["Resource", "Default", "Infrastructure"]);
+
+function kindOf(element: TerraformElement): string {
+  const { terraformResourceType } = element as { terraformResourceType?: string };
+  return terraformResourceType ?? element.constructor.name;
+}
+
+/**
+ * A stack whose addresses a person can type: the construct path with underscores, no hash. They are public: a changed
+ * address destroys and makes anew what stands at it.
+ */
+export class TalosStack extends TerraformStack {
+  readonly #taken = new Map<string, string>();
+
+  constructor(scope: Construct, id: string) {
+    super(scope, id);
+    this.node.setContext("targetVersions", { terraform: `>=${oldestTerraform}`, opentofu: `>=${oldestTerraform}` });
+    this.addOverride("terraform.required_version", `>= ${oldestTerraform}`);
+  }
+
+  protected override allocateLogicalId(element: TerraformElement | Node): string {
+    const node = TerraformElement.isTerraformElement(element) ? element.node : (element as Node);
+    const own = node.scopes.slice(node.scopes.indexOf(this) + 1).map((scope) => scope.node.id);
+    const parts = own.filter((part) => !hidden.has(part));
+    const id = parts.join("_").replaceAll(/[^A-Za-z0-9_]/g, "_");
+    if (!TerraformElement.isTerraformElement(element)) return id;
+    if (!/^[A-Za-z_]/.test(id))
+      throw new ConstructInputError(element, `its address would be "${id}"; expected one that starts with a letter`);
+    const address = `${kindOf(element)}.${id}`;
+    const owner = this.#taken.get(address);
+    if (owner !== undefined && owner !== node.path)
+      throw new ConstructInputError(
+        element,
+        `its address ${address} is taken by ${owner}; give one of them another id`,
+      );
+    this.#taken.set(address, node.path);
+    return id;
+  }
+}

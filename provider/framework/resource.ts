@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { AttributePath } from "./attribute-path.ts";
+import type { Attributes, ConfigOf, PlanOf, StateOf } from "./attribute.ts";
+import type { Diagnostics } from "./diagnostics.ts";
+import type { Json } from "./json.ts";
+import type { Log } from "./log.ts";
+import type { Timeouts } from "./timeouts.ts";
+
+/** What every operation gets. `C` is what the provider's `configure` returned. */
+export interface Operation<C> {
+  readonly client: C;
+  /** Aborted when Terraform is interrupted or the timeout is over. Stop at the next safe point and throw. */
+  readonly signal: AbortSignal;
+  readonly log: Log;
+  /** For warnings, and for several errors at once. To give up with one error, throw. */
+  readonly diagnostics: Diagnostics;
+}
+
+export interface ValidateRequest<S extends Attributes> {
+  readonly config: ConfigOf<S>;
+  readonly diagnostics: Diagnostics;
+}
+
+export interface PlanRequest<S extends Attributes, C> extends Operation<C> {
+  /** Null when the resource is to be created. */
+  readonly prior: StateOf<S> | null;
+  readonly config: ConfigOf<S>;
+  /** What the framework has planned: defaults filled in, computed values kept or unknown. */
+  readonly planned: ConfigOf<S>;
+  /** False when nothing the configuration says differs from the prior state. */
+  readonly changed: boolean;
+}
+
+export interface PlanResult<S extends Attributes> {
+  /** Values for attributes that the configuration leaves to the provider. */
+  readonly values?: Partial<ConfigOf<S>>;
+  /** Attributes whose change makes Terraform replace the resource. */
+  readonly replace?: readonly AttributePath[];
+}
+
+interface Change<S extends Attributes, C> extends Operation<C> {
+  readonly planned: PlanOf<S>;
+  /** Has the write-only attributes, which `planned` never has. */
+  readonly config: PlanOf<S>;
+  /** Records what is true so far. If the operation then fails, this is what Terraform keeps. */
+  save(state: StateOf<S>): void;
+}
+
+export type CreateRequest<S extends Attributes, C> = Change<S, C>;
+
+export interface UpdateRequest<S extends Attributes, C> extends Change<S, C> {
+  readonly prior: StateOf<S>;
+}
+
+export interface StateRequest<S extends Attributes, C> extends Operation<C> {
+  readonly state: StateOf<S>;
+}
+
+export interface ImportRequest<C> extends Operation<C> {
+  readonly id: string;
+}
+
+/**
+ * One resource type. Every method may throw: what it throws becomes a diagnostic, and Terraform keeps the newest saved
+ * state: after a failed create none (nothing is tainted, the next apply creates again), else the prior one.
+ */
+export interface Resource<S extends Attributes, C> {
+  readonly name: string;
+  readonly description: string;
+  readonly attributes: S;
+  /** The schema's version. @default 0 */
+  readonly version?: number;
+  /** Adds a `timeouts` attribute with these defaults. */
+  readonly timeouts?: Timeouts;
+  /** For each older version: its state as JSON into the state of the version after it. */
+  readonly upgraders?: Readonly<Record<number, (state: Readonly<Record<string, Json>>) => Record<string, Json>>>;
+
+  /** Faults that can be seen in the configuration alone. Unknown values are not faults. */
+  validate?(request: ValidateRequest<S>): void | Promise<void>;
+  /** Refines the plan. Pure over its request, or the second plan of an apply differs from the first. */
+  plan?(request: PlanRequest<S, C>): PlanResult<S> | Promise<PlanResult<S>>;
+  /** May refuse a destroy while it is only planned. */
+  planDelete?(request: StateRequest<S, C>): void | Promise<void>;
+  create(request: CreateRequest<S, C>): Promise<StateOf<S>>;
+  /** Null: it is gone and the next plan creates it again. What can't be reached is not gone. */
+  read(request: StateRequest<S, C>): Promise<StateOf<S> | null>;
+  /** Absent when every attribute replaces. */
+  update?(request: UpdateRequest<S, C>): Promise<StateOf<S>>;
+  delete(request: StateRequest<S, C>): Promise<void>;
+  /** The attributes that `read` needs, from what the user typed. Absent: this type can't be imported. */
+  import?(request: ImportRequest<C>): Promise<Partial<StateOf<S>>>;
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+import { AttributePath } from "../attribute-path.ts";
+import type { Attributes, ConfigOf, StateOf } from "../attribute.ts";
+import type { Diagnostic } from "../diagnostics.ts";
+import type { PlanResult } from "../resource.ts";
+import { type Schema, schemaOf } from "../schema.ts";
+import type { Server } from "../server.ts";
+import { isObject, type ObjectValue, unknown, type Value, valuesEqual } from "../value.ts";
+import { mapAttributes } from "../walk-attributes.ts";
+
+export interface PlanChange {
+  readonly typeName: string;
+  readonly prior: Value;
+  /** The configuration merged with the prior state by Terraform. Null: destroy. */
+  readonly proposed: Value;
+  readonly config: Value;
+}
+
+export interface PlannedChange {
+  readonly planned: Value;
+  readonly replace: readonly AttributePath[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+export async function planResourceChange<C>(server: Server<C>, change: PlanChange): Promise<PlannedChange> {
+  const resource = server.resource(change.typeName);
+  const schema = schemaOf(resource);
+  const { prior, proposed, config } = change;
+  if (!isObject(proposed)) {
+    const { diagnostics } = await server.run({ name: "plan", milliseconds: undefined }, async (operation) => {
+      if (isObject(prior)) await resource.planDelete?.({ ...operation, state: prior as StateOf<Attributes> });
+    });
+    return { planned: null, replace: [], diagnostics: diagnostics.list };
+  }
+  const merged = fillDefaults(schema, { planned: proposed, config, prior });
+  const changed = !valuesEqual(schema.type, merged, prior);
+  const planned = changed ? openComputed(schema, { planned: merged, config, prior }) : merged;
+  const { result, diagnostics } = await server.run({ name: "plan", milliseconds: undefined }, async (operation) => {
+    const own = await resource.plan?.({
+      ...operation,
+      prior: prior as StateOf<Attributes> | null,
+      config: config as ConfigOf<Attributes>,
+      planned: planned as ConfigOf<Attributes>,
+      changed,
+    });
+    return { planned: overlay(schema, planned, config, own?.values), replace: own?.replace ?? [] };
+  });
+  const final = result?.planned ?? planned;
+  return {
+    planned: final,
+    replace: prior === null ? [] : [...replacedBy(schema, prior, final), ...(result?.replace ?? [])],
+    diagnostics: diagnostics.list,
+  };
+}
+
+type Values = { readonly planned: ObjectValue; readonly config: Value; readonly prior: Value };
+
+/** Defaults where the configuration is silent; write-only values are never planned. */
+function fillDefaults(schema: Schema, values: Values): ObjectValue {
+  return mapAttributes(schema.attributes, values, ({ attribute, planned, config }) => {
+    if (attribute.writeOnly) return null;
+    return config === null && attribute.default !== undefined ? (attribute.default as Value) : planned;
+  });
+}
+
+/** Where something changes, what the provider computes may change too, unless it is said to be stable. */
+function openComputed(schema: Schema, values: Values): ObjectValue {
+  return mapAttributes(schema.attributes, values, ({ attribute, planned, config, prior }) => {
+    const computed = attribute.mode === "computed" || attribute.mode === "defaulted";
+    if (!computed || config !== null || attribute.default !== undefined) return planned;
+    return attribute.stable && prior !== null ? prior : unknown;
+  });
+}
+
+/** The resource's own plan over the framework's. It may not contradict the configuration. */
+function overlay(
+  schema: Schema,
+  planned: ObjectValue,
+  config: Value,
+  own: PlanResult<Attributes>["values"] = {},
+): ObjectValue {
+  const configured = isObject(config) ? config : {};
+  for (const name of Object.keys(own)) {
+    const mode = schema.attributes[name]?.mode;
+    const free = mode === "computed" || (mode === "defaulted" && (configured[name] ?? null) === null);
+    if (!free) throw new Error(`the plan of a resource sets ${name}, which is the configuration's to say`);
+  }
+  return { ...planned, ...(own as ObjectValue) };
+}
+
+function replacedBy(schema: Schema, prior: Value, planned: ObjectValue): AttributePath[] {
+  if (!isObject(prior)) return [];
+  return Object.entries(schema.attributes)
+    .filter(([, attribute]) => attribute.replaces)
+    .filter(([name, attribute]) => !valuesEqual(attribute.type, prior[name] ?? null, planned[name] ?? null))
+    .map(([name]) => new AttributePath().attribute(name));
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Attributes, StateOf } from "../attribute.ts";
+import type { Diagnostic } from "../diagnostics.ts";
+import type { Server } from "../server.ts";
+import { timeoutOf } from "../timeouts.ts";
+import { isObject, type ObjectValue, type Value } from "../value.ts";
+
+export interface ReadResult {
+  readonly state: Value;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** The newest state. A read that fails keeps the old one. */
+export async function readResource<C>(server: Server<C>, typeName: string, state: Value): Promise<ReadResult> {
+  const resource = server.resource(typeName);
+  if (!isObject(state)) return { state: null, diagnostics: [] };
+  const milliseconds = timeoutOf("read", resource.timeouts ?? {}, state["timeouts"] ?? null);
+  const { result, diagnostics } = await server.run({ name: "read", milliseconds }, (operation) =>
+    resource.read({ ...operation, state: state as StateOf<Attributes> }),
+  );
+  const newest = result === undefined ? state : result === null ? null : { ...state, ...(result as ObjectValue) };
+  return { state: newest, diagnostics: diagnostics.list };
+}

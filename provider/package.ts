@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+import { access, mkdir, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { bundleProvider, readBundle } from "./packaging/bundle.ts";
+import { directoryHash } from "./packaging/directory-hash.ts";
+import { installUnder, lockProvider } from "./packaging/install.ts";
+import { sourceHash } from "./packaging/source-hash.ts";
+
+/** Nobody can register a name under `.internal`: an absent directory can't become somebody else's provider. */
+export const providerSource = "talosmith.internal/talosmith/talosmith";
+
+export interface ProviderPackage {
+  readonly directory: string;
+  readonly version: string;
+  /** The `h1:` hash for lock files. */
+  readonly hash: string;
+}
+
+/**
+ * The provider's directory: the prebuilt one of a published package, else one built from this checkout into a cache
+ * that is keyed by the sources.
+ */
+export async function packageProvider(): Promise<ProviderPackage> {
+  const root = await packageRoot();
+  const directory = import.meta.url.endsWith(".ts") ? await buildIntoCache(root) : join(root, "dist", "provider");
+  const version = JSON.parse(await readFile(join(root, "package.json"), "utf8")).version as string;
+  return { directory, version, hash: directoryHash(await readBundle(directory)) };
+}
+
+/** Builds the provider from a checkout into `directory`. */
+export async function buildProvider(root: string, directory: string): Promise<void> {
+  await bundleProvider({ root, entry: "provider/main.ts", daemon: "simulator/daemon.ts", outDir: directory });
+}
+
+/** Lays the provider beside a stack and locks it, so that `init` needs neither network nor settings. */
+export async function installProvider(stack: string): Promise<ProviderPackage> {
+  const made = await packageProvider();
+  const identity = { source: providerSource, version: made.version };
+  await installUnder(join(stack, "terraform.d", "plugins"), await readBundle(made.directory), identity);
+  await lockProvider(stack, made.hash, identity);
+  return made;
+}
+
+async function buildIntoCache(root: string): Promise<string> {
+  const cache = join(root, "node_modules", ".cache", "talosmith");
+  const target = join(cache, `provider-${(await sourceHash(root)).slice(0, 16)}`);
+  if (await exists(target)) return target;
+  await mkdir(cache, { recursive: true });
+  const work = `${target}.${process.pid}`;
+  try {
+    await buildProvider(root, work);
+    await rename(work, target);
+  } catch (error) {
+    // Another process may have built the same thing meanwhile.
+    if (!(await exists(target))) throw error;
+  } finally {
+    await rm(work, { recursive: true, force: true });
+  }
+  await dropOlder(cache, target);
+  return target;
+}
+
+const hour = 3_600_000;
+
+/** Keeps the cache from growing with every change of a source file. What is young may be in use by somebody else. */
+async function dropOlder(cache: string, current: string): Promise<void> {
+  const names = (await readdir(cache)).filter((name) => name.startsWith("provider-"));
+  for (const path of names.map((name) => join(cache, name))) {
+    if (path !== current && Date.now() - (await stat(path)).mtimeMs > hour) await rm(path, { recursive: true, force: true });
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** The nearest folder above this file that has a package.json: the checkout's, or the installed package's. */
+async function packageRoot(): Promise<string> {
+  let directory = dirname(fileURLToPath(import.meta.url));
+  while (!(await exists(join(directory, "package.json")))) {
+    const parent = dirname(directory);
+    if (parent === directory) throw new Error(`no package.json above ${fileURLToPath(import.meta.url)}`);
+    directory = parent;
+  }
+  return directory;
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+import { randomBytes } from "node:crypto";
+import { chmod, mkdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { readBundle, startFile } from "./bundle.ts";
+import { directoryHash } from "./directory-hash.ts";
+import { mergeLockFile } from "./lock-file.ts";
+
+export interface ProviderIdentity {
+  /** `host/namespace/type`. */
+  readonly source: string;
+  readonly version: string;
+}
+
+/** The content is the same everywhere, so one directory is real and the others point to it. */
+const platforms = ["linux_amd64", "linux_arm64", "darwin_amd64", "darwin_arm64"] as const;
+
+/**
+ * Puts a made provider where `init` looks first, under a directory of plugins (`terraform.d/plugins` beside a stack,
+ * or the user's own). Whoever reads meanwhile sees the old one or the new one.
+ */
+export async function installUnder(
+  plugins: string,
+  files: ReadonlyMap<string, Buffer>,
+  { source, version }: ProviderIdentity,
+): Promise<string> {
+  const target = join(plugins, ...source.split("/"), version);
+  if (await isInstalled(target, files)) return target;
+  const fresh = `${target}.${randomBytes(6).toString("hex")}.new`;
+  try {
+    const [first, ...others] = platforms;
+    await mkdir(join(fresh, first), { recursive: true });
+    for (const [name, content] of files) await writeFile(join(fresh, first, name), content);
+    await chmod(join(fresh, first, startFile), 0o755);
+    for (const platform of others) await symlink(first, join(fresh, platform));
+    await rm(target, { recursive: true, force: true });
+    await rename(fresh, target);
+  } finally {
+    await rm(fresh, { recursive: true, force: true });
+  }
+  return target;
+}
+
+async function isInstalled(target: string, files: ReadonlyMap<string, Buffer>): Promise<boolean> {
+  try {
+    const found = await Promise.all(platforms.map((platform) => readBundle(join(target, platform))));
+    const hash = directoryHash(files);
+    return found.every((bundle) => directoryHash(bundle) === hash);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return false;
+    throw error;
+  }
+}
+
+/** Writes or corrects our entry in a stack's lock file, so that `init` accepts what we installed. */
+export async function lockProvider(stack: string, hash: string, identity: ProviderIdentity): Promise<void> {
+  const file = join(stack, ".terraform.lock.hcl");
+  const existing = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return "";
+    throw error;
+  });
+  const merged = mergeLockFile(existing, { ...identity, hash });
+  if (merged === existing) return;
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, merged);
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+import { createSecureServer, createServer, type Http2Server, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
+import type { TLSSocket } from "node:tls";
+
+/** Bytes of a message in, bytes of a message out. */
+export type UnaryHandler = (message: Uint8Array) => Promise<Uint8Array>;
+
+export interface GrpcServerOptions {
+  readonly handler: (path: string) => UnaryHandler | undefined;
+  /** Streams that are opened and never used: go-plugin's stdio and broker. */
+  readonly idleStreams: ReadonlySet<string>;
+  /** Absent: no TLS. */
+  readonly tls?: { readonly certificate: string; readonly key: string; readonly clientCertificate: Buffer };
+  readonly onLastSessionClosed: () => void;
+}
+
+const status = { ok: "0", invalidArgument: "3", unimplemented: "12", internal: "13" } as const;
+
+/**
+ * As much of gRPC as a provider needs, on Node's own HTTP/2: unary calls without compression, of any size. The gRPC
+ * package would take as long to load as everything else together.
+ */
+export function createGrpcServer(options: GrpcServerOptions): Http2Server {
+  // Terraform sends states of many megabytes: windows that large values do not have to wait for.
+  const http2 = { maxSessionMemory: 4096, settings: { initialWindowSize: 16 * 1024 * 1024, maxConcurrentStreams: 4096 } };
+  const server =
+    options.tls === undefined
+      ? createServer(http2)
+      : createSecureServer({
+          ...http2,
+          key: options.tls.key,
+          cert: options.tls.certificate,
+          // The client is known by its exact certificate. An empty list keeps Node from reading all root certificates.
+          ca: [],
+          requestCert: true,
+          rejectUnauthorized: false,
+          minVersion: "TLSv1.2",
+        });
+  let sessions = 0;
+  server.on("session", (session: ServerHttp2Session) => {
+    if (options.tls !== undefined && !isClient(session.socket as TLSSocket, options.tls.clientCertificate)) {
+      session.destroy();
+      return;
+    }
+    sessions += 1;
+    session.setLocalWindowSize(64 * 1024 * 1024);
+    session.on("stream", (stream: ServerHttp2Stream, headers) => serveStream(stream, headers[":path"] ?? "", options));
+    session.on("error", () => session.destroy());
+    session.on("close", () => {
+      sessions -= 1;
+      if (sessions === 0) options.onLastSessionClosed();
+    });
+  });
+  return server as Http2Server;
+}
+
+function isClient(socket: TLSSocket, expected: Buffer): boolean {
+  const { raw } = socket.getPeerCertificate() as { raw?: Buffer };
+  return raw?.equals(expected) ?? false;
+}
+
+function serveStream(stream: ServerHttp2Stream, path: string, options: GrpcServerOptions): void {
+  // A caller that goes away takes its stream along; the operation ends by itself and its answer is dropped.
+  stream.on("error", () => undefined);
+  if (options.idleStreams.has(path)) {
+    stream.respond({ ":status": 200, "content-type": "application/grpc" });
+    stream.resume();
+    return;
+  }
+  const handler = options.handler(path);
+  if (handler === undefined) return fail(stream, status.unimplemented, `${path} is not implemented`);
+  const parts: Buffer[] = [];
+  stream.on("data", (part: Buffer) => parts.push(part));
+  stream.on("end", () => {
+    const message = unframe(Buffer.concat(parts));
+    if (message === undefined) return fail(stream, status.invalidArgument, "not one uncompressed gRPC message");
+    handler(message).then(
+      (answer) => succeed(stream, answer),
+      (error: unknown) => fail(stream, status.internal, error instanceof Error ? error.message : String(error)),
+    );
+  });
+}
+
+function unframe(body: Buffer): Buffer | undefined {
+  if (body.length < 5 || body[0] !== 0 || body.readUInt32BE(1) !== body.length - 5) return undefined;
+  return body.subarray(5);
+}
+
+function succeed(stream: ServerHttp2Stream, message: Uint8Array): void {
+  if (stream.destroyed) return;
+  stream.respond({ ":status": 200, "content-type": "application/grpc" }, { waitForTrailers: true });
+  stream.on("wantTrailers", () => stream.sendTrailers({ "grpc-status": status.ok }));
+  const head = Buffer.alloc(5);
+  head.writeUInt32BE(message.length, 1);
+  stream.write(head);
+  stream.end(message);
+}
+
+function fail(stream: ServerHttp2Stream, code: string, message: string): void {
+  if (stream.destroyed) return;
+  stream.respond(
+    {
+      ":status": 200,
+      "content-type": "application/grpc",
+      "grpc-status": code,
+      "grpc-message": encodeURIComponent(message),
+    },
+    { endStream: true },
+  );
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/** One MessagePack item as it stands in the bytes. Arrays and maps give their size; their items follow. */
+export type MsgpackToken =
+  | { readonly kind: "nil" }
+  | { readonly kind: "bool"; readonly value: boolean }
+  | { readonly kind: "integer"; readonly value: bigint }
+  | { readonly kind: "float"; readonly value: number }
+  | { readonly kind: "string"; readonly value: string }
+  | { readonly kind: "binary"; readonly value: Uint8Array }
+  | { readonly kind: "array" | "map"; readonly size: number }
+  | { readonly kind: "extension"; readonly code: number; readonly value: Uint8Array };
+
+/** Reads item by item, and throws rather than read past the end. */
+export class MsgpackReader {
+  readonly #buffer: Buffer;
+  #at = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.#buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+
+  get done(): boolean {
+    return this.#at === this.#buffer.length;
+  }
+
+  next(): MsgpackToken {
+    const code = this.#unsigned(1);
+    if (code < 0x80) return { kind: "integer", value: BigInt(code) };
+    if (code < 0x90) return this.#collection("map", code & 0x0f);
+    if (code < 0xa0) return this.#collection("array", code & 0x0f);
+    if (code < 0xc0) return this.#string(code & 0x1f);
+    if (code >= 0xe0) return { kind: "integer", value: BigInt(code - 0x100) };
+    switch (code) {
+      case 0xc0:
+        return { kind: "nil" };
+      case 0xc2:
+      case 0xc3:
+        return { kind: "bool", value: code === 0xc3 };
+      case 0xc4:
+      case 0xc5:
+      case 0xc6:
+        return { kind: "binary", value: this.#take(this.#unsigned(1 << (code - 0xc4))) };
+      case 0xc7:
+      case 0xc8:
+      case 0xc9:
+        return this.#extension(this.#unsigned(1 << (code - 0xc7)));
+      case 0xca:
+        return { kind: "float", value: this.#take(4).readFloatBE() };
+      case 0xcb:
+        return { kind: "float", value: this.#take(8).readDoubleBE() };
+      case 0xcc:
+      case 0xcd:
+      case 0xce:
+        return { kind: "integer", value: BigInt(this.#unsigned(1 << (code - 0xcc))) };
+      case 0xcf:
+        return { kind: "integer", value: this.#take(8).readBigUInt64BE() };
+      case 0xd0:
+      case 0xd1:
+      case 0xd2: {
+        const size = 1 << (code - 0xd0);
+        return { kind: "integer", value: BigInt(this.#take(size).readIntBE(0, size)) };
+      }
+      case 0xd3:
+        return { kind: "integer", value: this.#take(8).readBigInt64BE() };
+      case 0xd4:
+      case 0xd5:
+      case 0xd6:
+      case 0xd7:
+      case 0xd8:
+        return this.#extension(1 << (code - 0xd4));
+      case 0xd9:
+      case 0xda:
+      case 0xdb:
+        return this.#string(this.#unsigned(1 << (code - 0xd9)));
+      case 0xdc:
+      case 0xdd:
+        return this.#collection("array", this.#unsigned(2 << (code - 0xdc)));
+      case 0xde:
+      case 0xdf:
+        return this.#collection("map", this.#unsigned(2 << (code - 0xde)));
+      default:
+        throw new RangeError(`MessagePack has no code 0x${code.toString(16)}`);
+    }
+  }
+
+  /** Every item takes a byte at least, so a size beyond the end is a lie that must not cost memory. */
+  #collection(kind: "array" | "map", size: number): MsgpackToken {
+    if (size > this.#buffer.length - this.#at) throw new RangeError("MessagePack ends too early");
+    return { kind, size };
+  }
+
+  #string(size: number): MsgpackToken {
+    return { kind: "string", value: this.#take(size).toString("utf8") };
+  }
+
+  #extension(size: number): MsgpackToken {
+    const code = this.#take(1).readInt8();
+    return { kind: "extension", code, value: this.#take(size) };
+  }
+
+  #unsigned(size: number): number {
+    return this.#take(size).readUIntBE(0, size);
+  }
+
+  #take(size: number): Buffer {
+    const end = this.#at + size;
+    if (end > this.#buffer.length) throw new RangeError("MessagePack ends too early");
+    const part = this.#buffer.subarray(this.#at, end);
+    this.#at = end;
+    return part;
+  }
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+import { readResource as answer, schemaOf } from "../../framework/index.ts";
+import { toWireDiagnostics } from "../diagnostics.ts";
+import { fromDynamicValue, toDynamicValue } from "../dynamic-value.ts";
+import { ReadResourceRequest, ReadResourceResponse } from "../gen/tfplugin6.ts";
+import { unary } from "../unary.ts";
+
+export const readResource = unary(
+  ReadResourceRequest,
+  ReadResourceResponse,
+  async (server, request) => {
+    const { type } = schemaOf(server.resource(request.typeName));
+    const { state, diagnostics } = await answer(server, request.typeName, fromDynamicValue(type, request.currentState));
+    return {
+      newState: toDynamicValue(type, state),
+      private: request.private,
+      diagnostics: toWireDiagnostics(diagnostics),
+    };
+  },
+  (request, diagnostics) => ({ newState: request.currentState, private: request.private, diagnostics }),
+);

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+import { mkdtempSync, rmSync, writeSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Attributes, type Provider, Server } from "../framework/index.ts";
+import { createServerCertificate } from "./certificate.ts";
+import { createGrpcServer, type UnaryHandler } from "./grpc-server.ts";
+import { handshakeLine, readInvitation } from "./handshake.ts";
+import { createLog } from "./hclog.ts";
+import { watchParent } from "./parent-watch.ts";
+import { routes } from "./routes.ts";
+
+const idleStreams: ReadonlySet<string> = new Set(["/plugin.GRPCStdio/StreamStdio", "/plugin.GRPCBroker/StartStream"]);
+const shutdownPath = "/plugin.GRPCController/Shutdown";
+/** Longest wait for an answer that is still on its way out. */
+const lastWords = 250;
+
+/** Runs a provider as Terraform's child process, until Terraform says so or is gone. */
+export function serve(provider: Provider<Attributes, unknown>): void {
+  const invitation = readInvitation(process.env);
+  const server = new Server(provider, createLog());
+  const directory = mkdtempSync(join(invitation.socketDirectory ?? tmpdir(), "talosmith-"));
+  const socket = join(directory, "provider.sock");
+  process.on("exit", () => rmSync(directory, { recursive: true, force: true }));
+  reportCrashes();
+
+  const leave = () => {
+    server.stop();
+    setTimeout(() => process.exit(0), lastWords);
+  };
+  const parent = watchParent(leave);
+  // Ctrl-C reaches the whole group; Terraform itself tells us what to do about it.
+  process.on("SIGINT", () => undefined);
+  process.on("SIGTERM", () => server.stop());
+
+  const shutdown: UnaryHandler = async () => {
+    setTimeout(() => process.exit(0), 10);
+    return new Uint8Array(0);
+  };
+  const own = invitation.clientCertificate === undefined ? undefined : createServerCertificate(new Date());
+  const grpc = createGrpcServer({
+    handler: (path) => {
+      if (path === shutdownPath) return shutdown;
+      const rpc = routes[path];
+      return rpc && ((message) => rpc(server, message));
+    },
+    idleStreams,
+    ...(own !== undefined && invitation.clientCertificate !== undefined
+      ? { tls: { certificate: own.certificate, key: own.key, clientCertificate: invitation.clientCertificate } }
+      : {}),
+    onLastSessionClosed: () => setTimeout(() => parent.check(), 50),
+  });
+  grpc.listen(socket, () => writeSync(1, handshakeLine(socket, own?.der)));
+}
+
+/** Terraform shows what comes after "panic:" to the user; a bare exit would be "plugin did not respond". */
+function reportCrashes(): void {
+  process.on("uncaughtException", (error) => {
+    writeSync(2, `panic: ${error.stack ?? error.message}\n`);
+    process.exit(2);
+  });
+}

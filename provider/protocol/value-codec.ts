@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+import {
+  Dynamic,
+  elementType,
+  isList,
+  isNumber,
+  isObject,
+  isUnknown,
+  objectValue,
+  type Type,
+  typeFromJson,
+  typeToJson,
+  type Value,
+} from "../framework/index.ts";
+import { MsgpackReader, type MsgpackToken } from "./msgpack-reader.ts";
+import { MsgpackWriter } from "./msgpack-writer.ts";
+import { readNumber, writeNumber } from "./number.ts";
+import { readUnknown, writeUnknown } from "./refinement.ts";
+
+const deepest = 500;
+
+/** A value in Terraform's MessagePack form. Throws when the value is not of the type. */
+export function encodeValue(type: Type, value: Value): Uint8Array {
+  const writer = new MsgpackWriter();
+  write(writer, type, value, "value");
+  return writer.bytes();
+}
+
+function write(writer: MsgpackWriter, type: Type, value: Value, where: string): void {
+  if (value === null) return writer.nil();
+  if (isUnknown(value)) return writeUnknown(writer, value);
+  if (type.kind === "dynamic" && value instanceof Dynamic) {
+    writer.array(2);
+    writer.binary(Buffer.from(JSON.stringify(typeToJson(value.type))));
+    return write(writer, value.type, value.value, where);
+  }
+  if (type.kind === "string" && typeof value === "string") return writer.string(value);
+  if (type.kind === "bool" && typeof value === "boolean") return writer.bool(value);
+  if (type.kind === "number" && isNumber(value)) return writeNumber(writer, value);
+  if ((type.kind === "list" || type.kind === "set" || type.kind === "tuple") && isList(value)) {
+    writer.array(value.length);
+    value.forEach((item, index) => {
+      write(writer, elementType(type, index), item, `${where}[${index}]`);
+    });
+    return;
+  }
+  if ((type.kind === "map" || type.kind === "object") && isObject(value)) {
+    const names = Object.keys(type.kind === "object" ? type.attributes : value).sort();
+    writer.map(names.length);
+    for (const name of names) {
+      writer.string(name);
+      write(writer, elementType(type, name), value[name] ?? null, `${where}.${name}`);
+    }
+    return;
+  }
+  throw new TypeError(`${where}: expected ${type.kind}`);
+}
+
+/** The inverse of {@link encodeValue}. Throws on bytes that do not hold a value of the type. */
+export function decodeValue(type: Type, bytes: Uint8Array): Value {
+  const reader = new MsgpackReader(bytes);
+  const value = read(reader, type, "value", 0);
+  if (!reader.done) throw new RangeError("bytes are left after the value");
+  return value;
+}
+
+function read(reader: MsgpackReader, type: Type, where: string, depth: number): Value {
+  if (depth > deepest) throw new RangeError("value is nested too deep");
+  const token = reader.next();
+  const wrong = (): never => {
+    throw new TypeError(`${where}: expected ${type.kind}, found ${token.kind}`);
+  };
+  if (token.kind === "nil") return null;
+  if (token.kind === "extension") return readUnknown(token.code, token.value);
+  switch (type.kind) {
+    case "string":
+      if (token.kind === "string") return token.value;
+      return token.kind === "binary" ? Buffer.from(token.value).toString("utf8") : wrong();
+    case "bool":
+      return token.kind === "bool" ? token.value : wrong();
+    case "number":
+      return readNumber(token);
+    case "list":
+    case "set":
+    case "tuple": {
+      if (token.kind !== "array" || (type.kind === "tuple" && token.size !== type.elements.length)) return wrong();
+      return Array.from({ length: token.size }, (_, index) =>
+        read(reader, elementType(type, index), `${where}[${index}]`, depth + 1),
+      );
+    }
+    case "map":
+    case "object":
+      return readFields(reader, type, token, where, depth) ?? wrong();
+    case "dynamic": {
+      const inner = token.kind === "array" && token.size === 2 ? reader.next() : undefined;
+      if (inner?.kind !== "binary" && inner?.kind !== "string") return wrong();
+      const own = typeFromJson(JSON.parse(Buffer.from(inner.value).toString("utf8")));
+      return new Dynamic(own, read(reader, own, where, depth + 1));
+    }
+  }
+}
+
+function readFields(
+  reader: MsgpackReader,
+  type: Type,
+  token: MsgpackToken,
+  where: string,
+  depth: number,
+): Value | undefined {
+  if (token.kind !== "map") return undefined;
+  const entries: [string, Value][] = [];
+  for (let index = 0; index < token.size; index += 1) {
+    const name = reader.next();
+    if (name.kind !== "string") throw new TypeError(`${where}: expected a name, found ${name.kind}`);
+    if (type.kind === "object" && !Object.hasOwn(type.attributes, name.value))
+      throw new TypeError(`${where}: has no attribute ${JSON.stringify(name.value)}`);
+    entries.push([name.value, read(reader, elementType(type, name.value), `${where}.${name.value}`, depth + 1)]);
+  }
+  const value = objectValue(entries);
+  if (type.kind !== "object") return value;
+  return objectValue(Object.keys(type.attributes).map((name) => [name, value[name] ?? null]));
+}

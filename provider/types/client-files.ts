@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+import { createHash, X509Certificate } from "node:crypto";
+import { readFile, rm } from "node:fs/promises";
+import {
+  type Attributes,
+  attribute,
+  DiagnosticError,
+  type Diagnostics,
+  type Operation,
+  type PlanOf,
+  type Resource,
+  type StateOf,
+  unknown,
+} from "../framework/index.ts";
+import type { Client } from "./client.ts";
+
+const day = 86_400_000;
+const renewBefore = 30 * day;
+
+const attributes = {
+  cluster_name: attribute.string({ mode: "required", description: "Name of the cluster; the context in both files." }),
+  endpoints: attribute.stringList({ mode: "required", description: "Addresses of the control planes." }),
+  nodes: attribute.stringList({
+    mode: "optional",
+    description: "Machines that talosctl speaks about when none is named. Default: those of `endpoints`.",
+  }),
+  kubeconfig_path: attribute.string({ mode: "required", description: "Relative to the project's root." }),
+  talosconfig_path: attribute.string({ mode: "required", description: "Relative to the project's root." }),
+  keep_on_disk: attribute.bool({
+    mode: "defaulted",
+    default: true,
+    description: "Whether a file that is missing, or is not as it was written, is written again by the next apply.",
+  }),
+  id: attribute.string({ mode: "computed", stable: true, description: "The cluster's name." }),
+  kubeconfig_fingerprint: attribute.string({
+    mode: "computed",
+    stable: true,
+    description: "SHA-256 of the file; empty when a refresh found it missing or changed.",
+  }),
+  talosconfig_fingerprint: attribute.string({
+    mode: "computed",
+    stable: true,
+    description: "SHA-256 of the file; empty when a refresh found it missing or changed.",
+  }),
+  expires_at: attribute.string({
+    mode: "computed",
+    stable: true,
+    description: "When the first of the certificates in the files expires. Renewed by an apply in the 30 days before.",
+  }),
+} satisfies Attributes;
+
+type Schema = typeof attributes;
+type State = StateOf<Schema>;
+
+/** kubeconfig and talosconfig on disk, readable by the user alone; the state holds fingerprints and a date. */
+export const clientFiles: Resource<Schema, Client> = {
+  name: "talosmith_client_files",
+  description:
+    "The files that give access to a cluster: a kubeconfig and a talosconfig, written whole and with mode 0600. Their content is not in the state.",
+  attributes,
+  timeouts: { create: "5m", update: "5m" },
+
+  plan({ prior, planned, changed, diagnostics }) {
+    const paths = [planned.kubeconfig_path, planned.talosconfig_path];
+    if (typeof paths[0] === "string" && paths[0] === paths[1])
+      diagnostics.error({ summary: "One path for two files", detail: `Both files would be ${paths[0]}.` });
+    if (prior === null) return { values: { id: planned.cluster_name ?? unknown } };
+    const lost = prior.kubeconfig_fingerprint === null || prior.talosconfig_fingerprint === null;
+    const old = Date.parse(prior.expires_at ?? "") - Date.now() < renewBefore;
+    if (!changed && !lost && !old) return {};
+    const fresh = { kubeconfig_fingerprint: unknown, talosconfig_fingerprint: unknown, expires_at: unknown };
+    return { values: { id: planned.cluster_name ?? unknown, ...fresh } };
+  },
+
+  async create(request) {
+    return writeFiles(request.planned, request);
+  },
+
+  async read({ state, client }) {
+    if (state.keep_on_disk === false) return state;
+    return {
+      ...state,
+      kubeconfig_fingerprint: await sameOrNull(client.path(state.kubeconfig_path), state.kubeconfig_fingerprint),
+      talosconfig_fingerprint: await sameOrNull(client.path(state.talosconfig_path), state.talosconfig_fingerprint),
+    };
+  },
+
+  async update({ prior, planned, ...operation }) {
+    const state = await writeFiles(planned, operation);
+    for (const [before, after] of [
+      [prior.kubeconfig_path, state.kubeconfig_path],
+      [prior.talosconfig_path, state.talosconfig_path],
+    ] as const)
+      if (before !== after) await rm(operation.client.path(before), { force: true });
+    return state;
+  },
+
+  async delete({ state, client, diagnostics }) {
+    await removeOwn(client.path(state.kubeconfig_path), state.kubeconfig_fingerprint, diagnostics);
+    await removeOwn(client.path(state.talosconfig_path), state.talosconfig_fingerprint, diagnostics);
+  },
+};
+
+async function writeFiles(planned: PlanOf<Schema>, { client, signal, log }: Operation<Client>): Promise<State> {
+  const [{ encodeTalosconfig, generateTalosconfig }, { writeFileAtomically }, { systemClock, systemEntropy }] =
+    await Promise.all([
+      import("../../talos/config/index.ts"),
+      import("../../talos/atomic-file.ts"),
+      import("../../talos/clock.ts"),
+    ]);
+  const secrets = await client.secretsOf(null);
+  const talosconfig = generateTalosconfig(secrets, {
+    clusterName: planned.cluster_name,
+    endpoints: planned.endpoints,
+    nodes: planned.nodes ?? planned.endpoints,
+    clock: systemClock,
+    entropy: systemEntropy,
+  });
+  const credentials = talosconfig.contexts.get(planned.cluster_name)?.credentials;
+  if (credentials === undefined) throw new Error("a talosconfig was made without credentials");
+  const kubeconfig = await fetchKubeconfig(planned.endpoints, credentials, signal);
+  const texts = { kubeconfig, talosconfig: encodeTalosconfig(talosconfig) };
+  await writeFileAtomically(client.path(planned.kubeconfig_path), texts.kubeconfig);
+  await writeFileAtomically(client.path(planned.talosconfig_path), texts.talosconfig);
+  log("info", "client files written", { cluster: planned.cluster_name });
+  return {
+    ...planned,
+    keep_on_disk: planned.keep_on_disk !== false,
+    id: planned.cluster_name,
+    kubeconfig_fingerprint: sha256(texts.kubeconfig),
+    talosconfig_fingerprint: sha256(texts.talosconfig),
+    expires_at: firstExpiry([credentials.certificate, ...certificatesIn(texts.kubeconfig)]),
+  };
+}
+
+interface Credentials {
+  readonly ca: string;
+  readonly certificate: string;
+  readonly key: string;
+}
+
+/** From the first control plane that gives it out. */
+async function fetchKubeconfig(
+  endpoints: readonly string[],
+  credentials: Credentials,
+  signal: AbortSignal,
+): Promise<string> {
+  const { connect } = await import("../../talos/api/index.ts");
+  const failures: unknown[] = [];
+  for (const endpoint of endpoints) {
+    const client = connect(endpoint, { kind: "mtls", credentials });
+    try {
+      return await client.kubeconfig({ signal });
+    } catch (error) {
+      if (signal.aborted) throw error;
+      failures.push(error);
+    } finally {
+      client.close();
+    }
+  }
+  throw failures[0] ?? new DiagnosticError({ summary: "No endpoint", detail: "endpoints is empty." });
+}
+
+/** The client certificates of a kubeconfig. */
+function certificatesIn(kubeconfig: string): string[] {
+  return [...kubeconfig.matchAll(/client-certificate-data:\s*(\S+)/g)].map(([, data]) =>
+    Buffer.from(data ?? "", "base64").toString("utf8"),
+  );
+}
+
+function firstExpiry(certificates: readonly string[]): string {
+  const times = certificates.map((pem) => Date.parse(new X509Certificate(pem).validTo));
+  return new Date(Math.min(...times)).toISOString().replace(/\.\d+Z$/, "Z");
+}
+
+function sha256(text: string | Buffer): string {
+  return createHash("sha256").update(text).digest("hex");
+}
+
+async function fingerprintOf(file: string): Promise<string | undefined> {
+  try {
+    return sha256(await readFile(file));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+async function sameOrNull(file: string, fingerprint: string | null): Promise<string | null> {
+  return (await fingerprintOf(file)) === fingerprint ? fingerprint : null;
+}
+
+/** A file that somebody else has written since is not ours to remove. */
+async function removeOwn(file: string, fingerprint: string | null, diagnostics: Diagnostics): Promise<void> {
+  const found = await fingerprintOf(file);
+  if (found === undefined) return;
+  if (found === fingerprint) return rm(file, { force: true });
+  diagnostics.warning({
+    summary: "A file was left",
+    detail: `${file} is not as it was written, so it was not removed. It may hold keys of the cluster.`,
+  });
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+import { type Attributes, attribute, type ConfigOf, type PlanOf, type StateOf, type Validator } from "../../framework/index.ts";
+
+const oneOf =
+  (...allowed: readonly string[]): Validator<string> =>
+  (value, path, diagnostics) => {
+    if (allowed.includes(value)) return;
+    const detail = `Found ${JSON.stringify(value)}; expected ${allowed.map((item) => JSON.stringify(item)).join(" or ")}.`;
+    diagnostics.error({ summary: "Unknown value", detail, path });
+  };
+
+/** Machine names are host names and names of Kubernetes nodes. */
+const hostNames: Validator<Readonly<Record<string, unknown>>> = (value, path, diagnostics) => {
+  for (const name of Object.keys(value)) {
+    if (/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(name)) continue;
+    diagnostics.error({
+      summary: "Not a host name",
+      detail: `Found ${JSON.stringify(name)}; expected up to 63 small letters, digits and dashes, with no dash at either end.`,
+      path: path.key(name),
+    });
+  }
+};
+
+export const clusterAttributes = {
+  name: attribute.string({ mode: "required", description: "Name of the cluster. Can't be changed." }),
+  endpoint: attribute.string({
+    mode: "required",
+    description: "URL of the Kubernetes API, such as `https://10.5.0.10:6443`.",
+  }),
+  talos_version: attribute.string({
+    mode: "required",
+    description: "Talos release, such as `v1.13.9`. Goes up only; the machines are then upgraded one after another.",
+  }),
+  kubernetes_version: attribute.string({
+    mode: "required",
+    description: "Kubernetes version without `v`, such as `1.36.3`. Goes up only, by one minor release at a time.",
+  }),
+  machines: attribute.nestedMap({
+    mode: "required",
+    description:
+      "All machines of the cluster by name. A name is also the host name. A machine that is taken out is drained, leaves etcd and is wiped.",
+    validators: [hostNames],
+    attributes: {
+      role: attribute.string({
+        mode: "required",
+        description: "`controlplane` or `worker`. Can't be changed.",
+        validators: [oneOf("controlplane", "worker")],
+      }),
+      address: attribute.string({ mode: "required", description: "Where the machine's Talos API answers." }),
+      fingerprint: attribute.string({
+        mode: "optional",
+        description:
+          "Fingerprint of the machine's certificate in maintenance mode. With it, the first config, which holds secrets, goes to this machine only.",
+      }),
+      patches: attribute.stringList({ mode: "optional", description: "Config patches for this machine, as YAML." }),
+    },
+  }),
+  dns_domain: attribute.string({
+    mode: "optional",
+    description: "DNS domain inside of the cluster. Default `cluster.local`. Can't be changed.",
+  }),
+  pod_subnets: attribute.stringList({ mode: "optional", description: "Default `10.244.0.0/16`." }),
+  service_subnets: attribute.stringList({ mode: "optional", description: "Default `10.96.0.0/12`." }),
+  cni: attribute.string({
+    mode: "optional",
+    description: "Pod network: `flannel` (default), `none`, or `custom` with `cni_urls`.",
+    validators: [oneOf("flannel", "none", "custom")],
+  }),
+  cni_urls: attribute.stringList({ mode: "optional", description: "Manifests of a custom pod network." }),
+  kubespan: attribute.bool({ mode: "optional", description: "WireGuard between all machines. Default false." }),
+  discovery: attribute.bool({ mode: "optional", description: "Talos's discovery service. Default true." }),
+  allow_scheduling_on_control_planes: attribute.bool({
+    mode: "optional",
+    description: "Whether control planes run ordinary pods. Default false.",
+  }),
+  additional_sans: attribute.stringList({
+    mode: "optional",
+    description: "Further names and addresses in the certificates of the Talos and Kubernetes APIs.",
+  }),
+  install_disk: attribute.string({ mode: "optional", description: "Disk that Talos is installed on. Default `/dev/sda`." }),
+  install_image: attribute.string({
+    mode: "optional",
+    description: "Installer image. Default: the one of the Talos release, without extensions.",
+  }),
+  registry_mirrors: attribute.stringListMap({ mode: "optional", description: "Mirror URLs by registry host." }),
+  trust_on_first_use: attribute.bool({
+    mode: "optional",
+    description:
+      "Whether machines without a `fingerprint` are sent their first config, which holds secrets, as they are. Default false.",
+  }),
+  on_destroy: attribute.string({
+    mode: "defaulted",
+    default: "reset",
+    description:
+      "What a destroy does: `reset` wipes every machine (default), `keep` leaves them running and only forgets them, `prevent` refuses.",
+    validators: [oneOf("reset", "keep", "prevent")],
+  }),
+  id: attribute.string({ mode: "computed", stable: true, description: "The cluster's name." }),
+  ca_fingerprint: attribute.string({
+    mode: "computed",
+    stable: true,
+    description: "Public fingerprint of the CA that the machines trust. Tells a lost or exchanged secrets bundle.",
+  }),
+  steps: attribute.stringList({
+    mode: "computed",
+    stable: true,
+    description: "What the apply will do, in order; after it, what the last one was planned to do.",
+  }),
+  drift: attribute.stringList({
+    mode: "computed",
+    stable: true,
+    description: "What a refresh found to be different from what was applied, as the steps that mend it. Empty when all is well.",
+  }),
+} satisfies Attributes;
+
+export type ClusterState = StateOf<typeof clusterAttributes>;
+export type ClusterPlan = PlanOf<typeof clusterAttributes>;
+export type ClusterWishes = ConfigOf<typeof clusterAttributes>;

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+import {
+  type CreateRequest,
+  DiagnosticError,
+  isUnknown,
+  type PlanRequest,
+  path,
+  type Resource,
+  type UpdateRequest,
+  unknown,
+} from "../../framework/index.ts";
+import type { Client } from "../client.ts";
+import { type ClusterPlan, type ClusterState, clusterAttributes } from "./attributes.ts";
+import { findDrift } from "./drift.ts";
+import { stepsOfCreate, stepsOfUpdate } from "./planned-steps.ts";
+import { bringAbout, refuseSurprises, takeDown } from "./rollout.ts";
+import { checkChange, checkWishes } from "./rules.ts";
+import { leavingMachines, renderCluster, withStandIns } from "./spec.ts";
+
+type Schema = typeof clusterAttributes;
+
+/** A whole cluster in one resource: the engine decides the order, not Terraform's graph. */
+export const cluster: Resource<Schema, Client> = {
+  name: "talosmith_cluster",
+  description:
+    "A whole Talos cluster: configs, bring-up, changes and end of all its machines, in an order that keeps etcd and Kubernetes alive. No secret gets into plan or state.",
+  attributes: clusterAttributes,
+  timeouts: { create: "30m", read: "1m", update: "2h", delete: "30m" },
+
+  validate: ({ config, diagnostics }) => checkWishes(config, diagnostics),
+
+  async plan(request) {
+    return { values: request.prior === null ? await planCreate(request) : await planUpdate(request, request.prior) };
+  },
+
+  planDelete({ state }) {
+    if (state.on_destroy !== "prevent") return;
+    throw new DiagnosticError({
+      summary: "The cluster is protected",
+      detail: `on_destroy of ${state.name} is "prevent". To destroy it all the same, set it to "reset" or "keep" and apply that first.`,
+      path: path("on_destroy"),
+    });
+  },
+
+  async create(request) {
+    const { planned, client } = request;
+    const secrets = await client.secretsForCreate({
+      talosVersion: planned.talos_version,
+      throwaway: Object.values(planned.machines).every(({ address }) => isLoopback(address)),
+    });
+    const desired = await renderCluster(planned, secrets);
+    await bringAbout(desired, secrets, request);
+    return stateOf(request, desired.caFingerprint);
+  },
+
+  read: findDrift,
+
+  async update(request) {
+    const { prior, planned, client } = request;
+    const secrets = await client.secretsOf(prior.ca_fingerprint);
+    const desired = await renderCluster(planned, secrets, leavingMachines(prior, planned));
+    await refuseSurprises(desired, secrets, request);
+    await bringAbout(desired, secrets, request);
+    return stateOf(request, desired.caFingerprint);
+  },
+
+  async delete(request) {
+    const { state, client } = request;
+    if (state.on_destroy === "keep") return;
+    const secrets = await client.secretsOf(state.ca_fingerprint);
+    await takeDown(await renderCluster(state, secrets), secrets, request);
+  },
+};
+
+async function planCreate({ planned, client }: PlanRequest<Schema, Client>) {
+  const known = withStandIns(planned);
+  const secrets = await client.findSecrets();
+  const { name } = planned;
+  const common = { id: name ?? unknown, drift: [] };
+  if (known === undefined) return { ...common, steps: unknown, ca_fingerprint: unknown };
+  const steps = await stepsOfCreate(known.input);
+  if (secrets === undefined) return { ...common, steps, ca_fingerprint: unknown };
+  // Rendering finds faulty patches now rather than in the middle of the apply.
+  const { caFingerprint } = await renderCluster(known.input, secrets);
+  return { ...common, steps, ca_fingerprint: caFingerprint };
+}
+
+async function planUpdate(
+  { planned, client, changed, diagnostics }: PlanRequest<Schema, Client>,
+  prior: ClusterState,
+) {
+  const secrets = await client.secretsOf(prior.ca_fingerprint);
+  await checkChange(prior, planned, diagnostics);
+  const drift = prior.drift ?? [];
+  const settled = { id: prior.id, ca_fingerprint: prior.ca_fingerprint, drift: [] };
+  if (diagnostics.hasError || (!changed && drift.length === 0)) return { ...settled, steps: prior.steps };
+  const known = withStandIns(planned);
+  if (known === undefined || !known.endpointKnown) return { ...settled, steps: unknown };
+  const steps = await stepsOfUpdate(prior, known.input, secrets);
+  return { ...settled, steps: [...drift, ...steps.filter((step) => !drift.includes(step))] };
+}
+
+/** All that was planned comes back as it was planned; what was not known is known now. */
+function stateOf(
+  { planned }: Pick<CreateRequest<Schema, Client> | UpdateRequest<Schema, Client>, "planned">,
+  caFingerprint: string,
+): ClusterState {
+  const steps = isUnknown(planned.steps) ? [] : planned.steps;
+  return { ...knownOf(planned), id: planned.name, ca_fingerprint: caFingerprint, steps, drift: [] };
+}
+
+function knownOf(planned: ClusterPlan): Omit<ClusterState, "id" | "ca_fingerprint" | "steps" | "drift"> {
+  const onDestroy = isUnknown(planned.on_destroy) ? null : planned.on_destroy;
+  return { ...planned, on_destroy: onDestroy } as ClusterState;
+}
+
+function isLoopback(address: string): boolean {
+  return /^127\.\d+\.\d+\.\d+(:\d+)?$/.test(address);
+}

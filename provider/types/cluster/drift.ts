@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { ObservedCluster, StepKind } from "../../../talos/cluster/index.ts";
+import type { StateRequest } from "../../framework/index.ts";
+import type { Client } from "../client.ts";
+import type { ClusterState, clusterAttributes } from "./attributes.ts";
+import { renderCluster } from "./spec.ts";
+
+/** Waiting for a machine that is on its way is not a change of anything; health is the data source's to tell. */
+const notDrift: ReadonlySet<StepKind> = new Set<StepKind>(["join-etcd", "join-kubernetes", "uncordon"]);
+
+/**
+ * A refresh: looks at the machines and notes down, as steps, what differs from what was applied. Machines that can't
+ * be reached are warned about and change nothing.
+ */
+export async function findDrift(
+  { state, client, signal, diagnostics }: StateRequest<typeof clusterAttributes, Client>,
+): Promise<ClusterState> {
+  const secrets = await client.secretsOf(state.ca_fingerprint);
+  const { defaultPolicy, observe, plan, talosMachines } = await import("../../../talos/cluster/index.ts");
+  const desired = await renderCluster(state, secrets);
+  const machines = talosMachines({ desired, secrets });
+  let observed: ObservedCluster;
+  try {
+    observed = await observe(desired, { machines, signal });
+  } finally {
+    machines.close();
+  }
+  const silent = [...observed.machines.values()].flatMap(({ name, state: found }) =>
+    found.kind === "unreachable" || found.kind === "foreign" ? [`${name}: ${found.reason}`] : [],
+  );
+  if (silent.length > 0) {
+    diagnostics.warning({
+      summary: "Some machines could not be looked at",
+      detail: `What is known of them is kept as it was.\n${silent.join("\n")}`,
+    });
+    if (silent.length === observed.machines.size) return state;
+  }
+  const steps = plan(desired, observed, defaultPolicy).filter((step) => !notDrift.has(step.kind));
+  return { ...state, drift: steps.map(({ sentence }) => sentence) };
+}

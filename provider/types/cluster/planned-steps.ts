@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { DesiredCluster, MachineSpec, ObservedCluster, ObservedMachine } from "../../../talos/cluster/index.ts";
+import type { SecretsBundle } from "../../../talos/secrets/index.ts";
+import { type ClusterInput, clusterSpec, leavingMachines, renderCluster } from "./spec.ts";
+
+/** The sentences of the steps that bring up a cluster whose machines wait in maintenance mode. */
+export async function stepsOfCreate(input: ClusterInput): Promise<readonly string[]> {
+  const { defaultPolicy, plan } = await import("../../../talos/cluster/index.ts");
+  const desired = await outline(input);
+  return plan(desired, assume(desired, undefined), defaultPolicy).map(({ sentence }) => sentence);
+}
+
+/** The sentences of the steps from one wish to the next, if the cluster is as the first one left it. */
+export async function stepsOfUpdate(
+  prior: ClusterInput,
+  next: ClusterInput,
+  secrets: SecretsBundle,
+): Promise<readonly string[]> {
+  const { defaultPolicy, plan } = await import("../../../talos/cluster/index.ts");
+  const before = await renderCluster(prior, secrets);
+  const after = await renderCluster(next, secrets, leavingMachines(prior, next));
+  return plan(after, assume(after, before), defaultPolicy).map(({ sentence }) => sentence);
+}
+
+/** The cluster without configs: what can be said before there are secrets. */
+async function outline(input: ClusterInput): Promise<DesiredCluster> {
+  const spec = await clusterSpec(input);
+  const machine = ({ name, role, address }: MachineSpec) => ({ name, role, address, config: "", installImage: "" });
+  const [planes, workers] = (["controlplane", "worker"] as const).map((role) =>
+    spec.machines
+      .filter((other) => other.role === role)
+      .sort((a, b) => (a.name < b.name ? -1 : 1))
+      .map(machine),
+  );
+  return {
+    name: spec.name,
+    endpoint: spec.endpoint,
+    talosVersion: spec.talosVersion,
+    kubernetesVersion: spec.kubernetesVersion,
+    nodesBecomeReady: spec.cni?.name !== "none",
+    machines: [...(planes ?? []), ...(workers ?? [])],
+    leaving: [],
+    caFingerprint: "",
+  };
+}
+
+/** What would be observed if everything went well so far: machines of `before` run, all others wait for a config. */
+function assume(desired: DesiredCluster, before: DesiredCluster | undefined): ObservedCluster {
+  const planes = before?.machines.filter(({ role }) => role === "controlplane") ?? [];
+  const members = planes.map(({ name }) => ({ id: name, hostname: name, peerUrls: [], learner: false }));
+  const machines = [...desired.machines, ...desired.leaving].map((machine): ObservedMachine => {
+    const { name, role, address } = machine;
+    const was = before?.machines.find((other) => other.name === name && other.address === address);
+    if (was === undefined || before === undefined)
+      return { name, role, address, state: { kind: "maintenance", fingerprint: "" } };
+    return {
+      name,
+      role,
+      address,
+      state: {
+        kind: "configured",
+        stage: "running",
+        ready: true,
+        unmet: [],
+        talosVersion: before.talosVersion.toString(),
+        config: was.config,
+        ...(role === "controlplane"
+          ? { etcd: { state: "running", healthy: true, memberId: name, leaderId: planes[0]?.name ?? "", members } }
+          : {}),
+      },
+    };
+  });
+  return {
+    machines: new Map(machines.map((machine) => [machine.name, machine])),
+    kubernetes:
+      before === undefined
+        ? { kind: "unreachable", reason: "the cluster is not there yet" }
+        : { kind: "reachable", nodes: before.machines.map((machine) => assumedNode(before, machine)) },
+  };
+}
+
+function assumedNode(before: DesiredCluster, { name, role, address }: DesiredCluster["machines"][number]) {
+  return {
+    name,
+    ready: true,
+    unschedulable: false,
+    cordonedByUs: false,
+    controlPlane: role === "controlplane",
+    addresses: [address],
+    kubeletVersion: `v${before.kubernetesVersion}`,
+  };
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+import { type AttributePath, type Diagnostics, isUnknown, path } from "../../framework/index.ts";
+import { translateError } from "../translate-error.ts";
+import type { ClusterState, ClusterWishes } from "./attributes.ts";
+
+/** Faults of a configuration by itself. Values that are not known yet are checked when they are. */
+export async function checkWishes(wishes: ClusterWishes, diagnostics: Diagnostics): Promise<void> {
+  const [{ KubernetesVersion, TalosVersion }, { checkEndpoint }] = await Promise.all([
+    import("../../../talos/version/index.ts"),
+    import("../../../talos/config/index.ts"),
+  ]);
+  const check = checkInto(diagnostics);
+  const { talos_version: talos, kubernetes_version: kubernetes, endpoint, cni, cni_urls: urls, machines } = wishes;
+  const release = typeof talos === "string" ? check(path("talos_version"), () => TalosVersion.parse(talos)) : undefined;
+  if (typeof kubernetes === "string")
+    check(path("kubernetes_version"), () => {
+      KubernetesVersion.parse(kubernetes);
+      release?.requireKubernetes(kubernetes);
+    });
+  if (typeof endpoint === "string") check(path("endpoint"), () => checkEndpoint(endpoint));
+  if (cni === "custom" && (urls === null || (Array.isArray(urls) && urls.length === 0)))
+    diagnostics.error({
+      summary: "Pod network without manifests",
+      detail: 'cni is "custom", but cni_urls names no manifest.',
+      path: path("cni_urls"),
+    });
+  if (machines !== null && !isUnknown(machines)) checkRoles(machines, diagnostics);
+}
+
+function checkRoles(machines: Exclude<ClusterWishes["machines"], null>, diagnostics: Diagnostics): void {
+  const roles = Object.values(machines).map((machine) => (isUnknown(machine) ? machine : machine.role));
+  if (roles.some(isUnknown)) return;
+  const planes = roles.filter((role) => role === "controlplane").length;
+  if (planes === 0)
+    diagnostics.error({
+      summary: "No control plane",
+      detail: 'A cluster needs at least one machine with the role "controlplane".',
+      path: path("machines"),
+    });
+  else if (planes % 2 === 0)
+    diagnostics.warning({
+      summary: "Even number of control planes",
+      detail: `${planes} control planes survive the loss of no more machines than ${planes - 1}, and one machine more can fail. Use an odd number.`,
+      path: path("machines"),
+    });
+}
+
+/** What may not change in a cluster that is there: said at plan, before anything is touched. */
+export async function checkChange(prior: ClusterState, next: ClusterWishes, diagnostics: Diagnostics): Promise<void> {
+  const { KubernetesVersion, TalosVersion } = await import("../../../talos/version/index.ts");
+  const check = checkInto(diagnostics);
+  const fixed = (where: AttributePath, before: string, after: unknown) => {
+    if (isUnknown(after) || before === after) return;
+    const detail = `It is ${JSON.stringify(before)} and can't become ${JSON.stringify(after)} in a cluster that is there. Put it back, or make another cluster.`;
+    diagnostics.error({ summary: "Can't be changed", detail, path: where });
+  };
+  fixed(path("name"), prior.name, next.name);
+  fixed(path("dns_domain"), prior.dns_domain ?? "cluster.local", next.dns_domain ?? "cluster.local");
+  if (next.machines !== null && !isUnknown(next.machines)) {
+    for (const [name, machine] of Object.entries(next.machines)) {
+      const before = prior.machines[name];
+      if (before !== undefined && !isUnknown(machine))
+        fixed(path("machines").key(name).attribute("role"), before.role, machine.role);
+    }
+    checkReplacements(prior, next.machines, diagnostics);
+  }
+  const talos = next.talos_version;
+  if (typeof talos === "string" && talos !== prior.talos_version)
+    check(path("talos_version"), () => {
+      const [from, to] = [TalosVersion.parse(prior.talos_version), TalosVersion.parse(talos)];
+      if (to.compare(from) < 0) return goingDown(diagnostics, "talos_version", from.toString(), to.toString());
+      to.requireUpgradeFrom(from);
+    });
+  const kubernetes = next.kubernetes_version;
+  if (typeof kubernetes === "string" && kubernetes !== prior.kubernetes_version)
+    check(path("kubernetes_version"), () => {
+      const [from, to] = [KubernetesVersion.parse(prior.kubernetes_version), KubernetesVersion.parse(kubernetes)];
+      const down = to.major < from.major || to.minor < from.minor || (to.minor === from.minor && to.patch < from.patch);
+      if (down) return goingDown(diagnostics, "kubernetes_version", from.toString(), to.toString());
+      if (!from.canUpgradeTo(to))
+        diagnostics.error({
+          summary: "Too far in one step",
+          detail: `Kubernetes goes up by one minor release at a time: from ${from} to a 1.${from.minor + 1} first.`,
+          path: path("kubernetes_version"),
+        });
+    });
+}
+
+/** Terraform destroys what it replaces first; etcd must not lose more than one member that way. */
+function checkReplacements(
+  prior: ClusterState,
+  machines: Exclude<ClusterWishes["machines"], null>,
+  diagnostics: Diagnostics,
+): void {
+  const replaced = Object.entries(machines)
+    .filter(([name, machine]) => prior.machines[name]?.role === "controlplane" && !isUnknown(machine) && isUnknown(machine.address))
+    .map(([name]) => name);
+  if (replaced.length < 2) return;
+  diagnostics.error({
+    summary: "Several control planes at once",
+    detail: `The plan replaces ${replaced.join(", ")}. Each of them holds a part of etcd, and they would be destroyed before the first new one is there. Replace one at a time, with -target or -replace of one machine, and apply in between.`,
+    path: path("machines"),
+  });
+}
+
+function goingDown(diagnostics: Diagnostics, name: string, from: string, to: string): void {
+  diagnostics.error({
+    summary: "Versions only go up",
+    detail: `The cluster has ${from}; ${to} is older. Put ${from} back.`,
+    path: path(name),
+  });
+}
+
+/** Runs a check of the `talos` folders; what it throws is a fault of the attribute. */
+function checkInto(diagnostics: Diagnostics) {
+  return <T>(where: AttributePath, run: () => T): T | undefined => {
+    try {
+      return run();
+    } catch (error) {
+      const finding = translateError(error);
+      if (finding === undefined) throw error;
+      diagnostics.error({ ...finding, path: where });
+      return undefined;
+    }
+  };
+}

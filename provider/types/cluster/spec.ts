@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { ClusterSpec, DesiredCluster, MachineSpec } from "../../../talos/cluster/index.ts";
+import type { Cni } from "../../../talos/config/index.ts";
+import type { SecretsBundle } from "../../../talos/secrets/index.ts";
+import { isUnknown, isWhollyKnown, type Value } from "../../framework/index.ts";
+import type { ClusterPlan, ClusterState, ClusterWishes } from "./attributes.ts";
+
+/** What of a cluster's attributes the engine needs: from a state, or from a plan that is known. */
+export type ClusterInput = Omit<ClusterState | ClusterPlan, "on_destroy" | "id" | "ca_fingerprint" | "steps" | "drift">;
+
+/** The attributes as the engine takes them. */
+export async function clusterSpec(input: ClusterInput, leaving: readonly MachineSpec[] = []): Promise<ClusterSpec> {
+  const { TalosVersion } = await import("../../../talos/version/index.ts");
+  const cni = cniOf(input);
+  const options = {
+    dnsDomain: input.dns_domain,
+    podSubnets: input.pod_subnets,
+    serviceSubnets: input.service_subnets,
+    cni,
+    kubespan: input.kubespan,
+    discovery: input.discovery,
+    allowSchedulingOnControlPlanes: input.allow_scheduling_on_control_planes,
+    additionalSans: input.additional_sans,
+    installDisk: input.install_disk,
+    installImage: input.install_image,
+    registryMirrors: input.registry_mirrors,
+  };
+  return {
+    name: input.name,
+    endpoint: input.endpoint,
+    talosVersion: TalosVersion.parse(input.talos_version),
+    kubernetesVersion: input.kubernetes_version,
+    machines: machineSpecs(input.machines),
+    leaving,
+    ...withoutNulls(options),
+  };
+}
+
+/** The cluster with every machine's config. */
+export async function renderCluster(
+  input: ClusterInput,
+  secrets: SecretsBundle,
+  leaving: readonly MachineSpec[] = [],
+): Promise<DesiredCluster> {
+  const { desiredCluster } = await import("../../../talos/cluster/index.ts");
+  return desiredCluster(await clusterSpec(input, leaving), secrets);
+}
+
+export function machineSpecs(machines: ClusterInput["machines"]): MachineSpec[] {
+  return Object.entries(machines).map(([name, { role, address, fingerprint, patches }]) => ({
+    name,
+    role: role === "controlplane" ? "controlplane" : "worker",
+    address,
+    ...withoutNulls({ fingerprint, patches }),
+  }));
+}
+
+/** Machines that one input has and the next one has not. */
+export function leavingMachines(before: ClusterInput, after: Pick<ClusterInput, "machines">): MachineSpec[] {
+  return machineSpecs(before.machines).filter(({ name }) => after.machines[name] === undefined);
+}
+
+/**
+ * A plan with stand-ins for addresses that are not known yet, because their machines are not made. The steps name
+ * machines, so they come out the same. Undefined when something else is unknown.
+ */
+export function withStandIns(wishes: ClusterWishes): { input: ClusterInput; endpointKnown: boolean } | undefined {
+  const { machines, endpoint, id: _i, ca_fingerprint: _c, steps: _s, drift: _d, ...others } = wishes;
+  if (isUnknown(machines) || machines === null || !isWhollyKnown(others as Value)) return undefined;
+  const settled: Record<string, unknown> = {};
+  for (const [name, machine] of Object.entries(machines)) {
+    if (isUnknown(machine)) return undefined;
+    const { address, fingerprint, ...rest } = machine;
+    if (!isWhollyKnown(rest as Value)) return undefined;
+    settled[name] = {
+      ...rest,
+      address: isUnknown(address) ? `${name}.invalid` : address,
+      fingerprint: isUnknown(fingerprint) ? null : fingerprint,
+    };
+  }
+  const standIn = isUnknown(endpoint) ? "https://endpoint.invalid:6443" : endpoint;
+  return {
+    input: { ...others, machines: settled, endpoint: standIn } as ClusterInput,
+    endpointKnown: !isUnknown(endpoint),
+  };
+}
+
+function cniOf(input: ClusterInput): Cni | null {
+  if (input.cni === null) return null;
+  return input.cni === "custom" ? { name: "custom", urls: input.cni_urls ?? [] } : { name: input.cni as "flannel" | "none" };
+}
+
+type WithoutNulls<T> = { [K in keyof T]?: NonNullable<T[K]> };
+
+function withoutNulls<T extends object>(values: T): WithoutNulls<T> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null)) as WithoutNulls<T>;
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { SimulatedMachine } from "../../simulator/control/index.ts";
+import { type Attributes, attribute, DiagnosticError, isUnknown, type Resource } from "../framework/index.ts";
+import type { Client } from "./client.ts";
+
+const attributes = {
+  name: attribute.string({ mode: "required", replaces: true, description: "Name of the machine in its cluster." }),
+  cluster: attribute.string({ mode: "required", replaces: true, description: "Name of the cluster it is meant for." }),
+  talos_version: attribute.string({
+    mode: "defaulted",
+    stable: true,
+    description:
+      "Talos release that the machine boots first, such as `v1.13.9`. A machine that is there is upgraded by its cluster; a change here does nothing to it.",
+  }),
+  id: attribute.string({ mode: "computed", stable: true, description: "Identity of the machine in the simulator." }),
+  address: attribute.string({ mode: "computed", stable: true, description: "Loopback address of its Talos API." }),
+  fingerprint: attribute.string({
+    mode: "computed",
+    stable: true,
+    description: "Fingerprint of its certificate in maintenance mode, for `talosctl --cert-fingerprint`.",
+  }),
+} satisfies Attributes;
+
+function stateOf(machine: SimulatedMachine, talosVersion: string | null) {
+  return {
+    name: machine.name,
+    cluster: machine.cluster,
+    talos_version: talosVersion ?? machine.talosVersion,
+    id: machine.id,
+    address: machine.address,
+    fingerprint: machine.fingerprint,
+  };
+}
+
+/** A machine that answers the Talos API from a process on this computer. */
+export const simulatedMachine: Resource<typeof attributes, Client> = {
+  name: "talosmith_simulated_machine",
+  description:
+    "A simulated Talos machine: a real Talos API on a loopback address, served by a process on this computer. For rehearsals and tests; nothing runs on it.",
+  attributes,
+  timeouts: { create: "1m", delete: "1m" },
+
+  async create({ planned, client }) {
+    const simulator = await client.simulator();
+    const version = isUnknown(planned.talos_version) ? null : planned.talos_version;
+    const machine = await simulator.createMachine({
+      name: planned.name,
+      cluster: planned.cluster,
+      ...(version === null ? {} : { talosVersion: version }),
+    });
+    return stateOf(machine, version);
+  },
+
+  async read({ state, client }) {
+    const simulator = await client.simulator();
+    const machine = await simulator.getMachine(state.id ?? "");
+    return machine === undefined ? null : stateOf(machine, state.talos_version);
+  },
+
+  async update({ prior, planned }) {
+    const version = isUnknown(planned.talos_version) ? prior.talos_version : planned.talos_version;
+    return { ...prior, talos_version: version };
+  },
+
+  async delete({ state, client }) {
+    const simulator = await client.simulator();
+    await simulator.deleteMachine(state.id ?? "");
+  },
+
+  async import({ id, client }) {
+    const simulator = await client.simulator();
+    const machine = await simulator.getMachine(id);
+    if (machine !== undefined) return stateOf(machine, null);
+    const known = (await simulator.listMachines()).map((other) => other.id);
+    throw new DiagnosticError({
+      summary: "No such machine",
+      detail: `The simulator has no machine ${JSON.stringify(id)}. It has: ${known.join(", ") || "none"}.`,
+    });
+  },
+};

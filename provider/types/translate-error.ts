@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { TalosError, TalosErrorCode } from "../../talos/errors.ts";
+import type { Finding } from "../framework/index.ts";
+
+const titles: Readonly<Record<TalosErrorCode, string>> = {
+  "invalid-input": "Invalid input",
+  "not-found": "Not found",
+  "already-exists": "Exists already",
+  "failed-precondition": "Not possible now",
+  "permission-denied": "Permission denied",
+  unimplemented: "Not supported",
+  conflict: "Conflict",
+  unavailable: "Not reachable",
+  "deadline-exceeded": "Took too long",
+  canceled: "Stopped",
+  internal: "Fault in talosmith",
+};
+
+/** The error of the `talos` folders in Terraform's words. Known by its name: its class may come from another file. */
+export function translateError(error: unknown): Finding | undefined {
+  if (!(error instanceof Error) || error.name !== "TalosError") return undefined;
+  const { code, node, hint, message, stack } = error as TalosError;
+  const sentences = [
+    node !== undefined && !message.includes(node) ? `${node}: ${message}` : message,
+    ...(hint === undefined ? [] : [hint]),
+    ...(code === "internal" ? [`Please report it with these lines:\n\n${stack ?? ""}`] : []),
+  ];
+  return { summary: titles[code], detail: sentences.join("\n\n") };
+}

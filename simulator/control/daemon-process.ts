@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+import { spawn } from "node:child_process";
+import { mkdir, open, readFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { TalosError } from "../../talos/errors.ts";
+import { codeIdentity, isOutdated } from "./code-identity.ts";
+import { lockHolder } from "./process-lock.ts";
+import { type DaemonRecord, protocolVersion, recordFile } from "./protocol.ts";
+
+export type DaemonCommand = readonly [string, ...string[]];
+
+const patience = 20_000;
+const pause = 25;
+
+/** The daemon's own word about itself, when it lives and answers. */
+export async function findDaemon(directory: string): Promise<DaemonRecord | undefined> {
+  const record = await readRecord(directory);
+  return record !== undefined && (await answers(record)) ? record : undefined;
+}
+
+/** Finds the daemon or starts one. One that runs other code, or speaks another protocol, is ended first. */
+export async function ensureDaemon(directory: string, command: DaemonCommand): Promise<DaemonRecord> {
+  const path = resolve(directory);
+  const [found, code] = await Promise.all([findDaemon(path), codeIdentity(command)]);
+  if (found !== undefined) {
+    if (found.protocol === protocolVersion && !isOutdated(found.code, code)) return found;
+    await end(path, found);
+  }
+  return start(path, command, code);
+}
+
+async function start(directory: string, command: DaemonCommand, code: string): Promise<DaemonRecord> {
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  const deadline = Date.now() + patience;
+  let child = await launch(directory, command, code);
+  while (Date.now() < deadline) {
+    const found = await findDaemon(directory);
+    if (found !== undefined) return found;
+    if (child.ended()) {
+      // Another one was faster, or it could not start: only without a living holder it is our turn again.
+      if ((await lockHolder(directory)) === undefined) {
+        if (child.failed()) break;
+        child = await launch(directory, command, code);
+      }
+    }
+    await new Promise((done) => setTimeout(done, pause));
+  }
+  throw new TalosError("unavailable", `the simulator's daemon did not start: ${await lastWords(directory)}`, {
+    hint: `look into ${join(directory, "daemon.log")}`,
+  });
+}
+
+/** Starts the daemon in a session of its own; its output goes to a file, because an inherited pipe would keep the caller's caller waiting. */
+async function launch(
+  directory: string,
+  [program, ...args]: DaemonCommand,
+  code: string,
+): Promise<{ ended(): boolean; failed(): boolean }> {
+  const log = await open(join(directory, "daemon.log"), "a", 0o600);
+  try {
+    const { NODE_OPTIONS: _options, NODE_CHANNEL_FD: _channel, ...environment } = process.env;
+    const child = spawn(program, [...args, directory], {
+      detached: true,
+      cwd: directory,
+      stdio: ["ignore", log.fd, log.fd],
+      env: { ...environment, TALOSMITH_SIMULATOR_CODE: code },
+    });
+    let exit: number | undefined;
+    child.once("error", () => {
+      exit = -1;
+    });
+    child.once("exit", (status) => {
+      exit = status ?? -1;
+    });
+    child.unref();
+    return { ended: () => exit !== undefined, failed: () => exit !== undefined && exit !== 0 };
+  } finally {
+    await log.close();
+  }
+}
+
+async function end(directory: string, daemon: DaemonRecord): Promise<void> {
+  await request(daemon, "shutdown");
+  const deadline = Date.now() + patience;
+  while (Date.now() < deadline) {
+    const holder = await lockHolder(directory);
+    if (holder === undefined || holder.pid !== daemon.pid) return;
+    await new Promise((done) => setTimeout(done, pause));
+  }
+  throw new TalosError("unavailable", `the simulator's old daemon (pid ${daemon.pid}) does not end`);
+}
+
+async function readRecord(directory: string): Promise<DaemonRecord | undefined> {
+  try {
+    return JSON.parse(await readFile(join(directory, recordFile), "utf8")) as DaemonRecord;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT" || error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+async function answers(record: DaemonRecord): Promise<boolean> {
+  return (await request(record, "hello")) === 200;
+}
+
+/** The status of a call, undefined when nobody answers. A stranger on that port does not know the token. */
+async function request(record: DaemonRecord, name: string): Promise<number | undefined> {
+  try {
+    const response = await fetch(`http://127.0.0.1:${record.port}/${name}`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${record.token}`, connection: "close" },
+      body: "{}",
+      signal: AbortSignal.timeout(5_000),
+    });
+    await response.arrayBuffer();
+    return response.status;
+  } catch {
+    // Refused, reset or silent: all mean that no daemon is there.
+    return undefined;
+  }
+}
+
+async function lastWords(directory: string): Promise<string> {
+  try {
+    const log = await readFile(join(directory, "daemon.log"), "utf8");
+    return log.trim().split("\n").slice(-3).join(" | ") || "it said nothing";
+  } catch {
+    return "it left no log";
+  }
+}

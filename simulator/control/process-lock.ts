@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+import { mkdir, open, readdir, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+
+/** Who a lock belongs to: enough to tell a living process from a dead one whose number was given to another. */
+export interface ProcessIdentity {
+  readonly pid: number;
+  /** Of the system, not of a simulated machine. */
+  readonly boot: string;
+  /** When the process started, in the system's own count. */
+  readonly started: string;
+}
+
+export async function identityOf(pid: number): Promise<ProcessIdentity> {
+  return { pid, boot: await bootOf(), started: await startOf(pid) };
+}
+
+export async function isAlive(identity: ProcessIdentity): Promise<boolean> {
+  if (identity.boot !== (await bootOf())) return false;
+  try {
+    process.kill(identity.pid, 0);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EPERM") return false;
+  }
+  return identity.started === (await startOf(identity.pid));
+}
+
+async function bootOf(): Promise<string> {
+  return (await readText("/proc/sys/kernel/random/boot_id")) ?? "unknown";
+}
+
+async function startOf(pid: number): Promise<string> {
+  const stat = await readText(`/proc/${pid}/stat`);
+  // The name in brackets may hold spaces; the 20th field after it is the start time.
+  return stat?.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? "unknown";
+}
+
+async function readText(path: string): Promise<string | undefined> {
+  try {
+    return (await readFile(path, "utf8")).trim();
+  } catch {
+    // Systems without /proc: the pid alone has to do.
+    return undefined;
+  }
+}
+
+/**
+ * Takes the directory's lock for this process; false when a living process has it.
+ *
+ * Each holder's file has the next number, made exclusively. A dead holder's file is never removed before a higher one
+ * exists, so two processes that find the same dead holder reach for the same number and only one gets it.
+ */
+export async function takeLock(directory: string): Promise<boolean> {
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  const highest = Math.max(0, ...(await lockNumbers(directory)));
+  if (highest > 0) {
+    const holder = await readHolder(lockPath(directory, highest));
+    if (holder === undefined || (await isAlive(holder))) return false;
+  }
+  const own = lockPath(directory, highest + 1);
+  const identity = JSON.stringify(await identityOf(process.pid));
+  try {
+    const file = await open(own, "wx", 0o600);
+    await file.writeFile(identity);
+    await file.close();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  }
+  const older = (await lockNumbers(directory)).filter((number) => number <= highest);
+  await Promise.all(older.map((number) => rm(lockPath(directory, number), { force: true })));
+  return true;
+}
+
+/** The process that holds the lock, when it lives. */
+export async function lockHolder(directory: string): Promise<ProcessIdentity | undefined> {
+  const highest = Math.max(0, ...(await lockNumbers(directory)));
+  const holder = highest === 0 ? undefined : await readHolder(lockPath(directory, highest));
+  return holder !== undefined && (await isAlive(holder)) ? holder : undefined;
+}
+
+function lockPath(directory: string, number: number): string {
+  return join(directory, `lock.${number}`);
+}
+
+async function lockNumbers(directory: string): Promise<number[]> {
+  try {
+    return (await readdir(directory)).flatMap((name) => {
+      const [, number] = /^lock\.(\d+)$/.exec(name) ?? [];
+      return number === undefined ? [] : [Number(number)];
+    });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    throw error;
+  }
+}
+
+/** Undefined while the holder is still writing its file: it lives then. */
+async function readHolder(path: string): Promise<ProcessIdentity | undefined> {
+  try {
+    return JSON.parse(await readFile(path, "utf8")) as ProcessIdentity;
+  } catch (error) {
+    if (error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Fault } from "../machine/fault.ts";
+
+/** Grows when this file or the files on disk change their meaning: a daemon of another number is replaced. */
+export const protocolVersion = 1;
+
+/** What a daemon leaves in its directory (0600) for clients to find it. */
+export interface DaemonRecord {
+  readonly protocol: number;
+  readonly pid: number;
+  readonly port: number;
+  readonly token: string;
+  /** Which code it runs; see `codeIdentity`. */
+  readonly code: string;
+}
+
+export const recordFile = "daemon.json";
+
+/** A machine as its owner sees it. */
+export interface SimulatedMachine {
+  readonly id: string;
+  readonly name: string;
+  readonly cluster: string;
+  /** 127.x.y.z; the API listens on port 50000, Kubernetes on 6443. */
+  readonly address: string;
+  /** Of the certificate in maintenance mode, as `talosctl --cert-fingerprint` takes it. Stable for the machine's life. */
+  readonly fingerprint: string;
+  /** As the machine calls it: booting, maintenance, installing, running, rebooting … */
+  readonly stage: string;
+  readonly ready: boolean;
+  readonly talosVersion: string;
+}
+
+export interface CreateMachine {
+  readonly name: string;
+  readonly cluster: string;
+  /** The release of the image that it boots. @default the newest that the simulator knows */
+  readonly talosVersion?: string;
+}
+
+/** Requests by name: what goes in and what comes out. Everything is JSON. */
+export interface Requests {
+  readonly "create-machine": { readonly input: CreateMachine; readonly output: SimulatedMachine };
+  readonly "get-machine": { readonly input: { readonly id: string }; readonly output: SimulatedMachine | null };
+  readonly "list-machines": { readonly input: Record<string, never>; readonly output: readonly SimulatedMachine[] };
+  readonly "delete-machine": { readonly input: { readonly id: string }; readonly output: null };
+  readonly "set-power": { readonly input: { readonly id: string; readonly on: boolean }; readonly output: null };
+  readonly "set-faults": { readonly input: { readonly id: string; readonly faults: readonly Fault[] }; readonly output: null };
+  readonly shutdown: { readonly input: Record<string, never>; readonly output: null };
+}
+
+export type RequestName = keyof Requests;
+
+/** The body of an answer that is an error. */
+export interface ErrorBody {
+  readonly code: string;
+  readonly message: string;
+  readonly hint?: string;
+}

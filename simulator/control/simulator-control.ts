@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+import { TalosError, type TalosErrorCode } from "../../talos/errors.ts";
+import type { Fault } from "../machine/fault.ts";
+import { type DaemonCommand, ensureDaemon, findDaemon } from "./daemon-process.ts";
+import type { CreateMachine, DaemonRecord, ErrorBody, RequestName, Requests, SimulatedMachine } from "./protocol.ts";
+
+export interface SimulatorOptions {
+  /** What starts the daemon; the directory is added as its last argument. */
+  readonly daemonCommand: DaemonCommand;
+}
+
+/** The simulator of one directory. Every call starts its daemon when none runs; the machines go on from disk. */
+export interface SimulatorControl {
+  /** Makes and switches on a machine; an existing one of the same cluster and name is returned as it is. */
+  createMachine(input: CreateMachine): Promise<SimulatedMachine>;
+  getMachine(id: string): Promise<SimulatedMachine | undefined>;
+  listMachines(): Promise<readonly SimulatedMachine[]>;
+  /** Removes a machine as if its hardware were taken away; no error when it is gone already. With the last one the daemon ends and its directory goes. */
+  deleteMachine(id: string): Promise<void>;
+  /** Cuts or restores a machine's power. */
+  setPower(id: string, on: boolean): Promise<void>;
+  /** Replaces a machine's faults; none clears them. */
+  setFaults(id: string, faults: readonly Fault[]): Promise<void>;
+  /** Ends the daemon, if one runs, and keeps the machines on disk. */
+  shutdown(): Promise<void>;
+}
+
+export function simulatorAt(directory: string, options: SimulatorOptions): SimulatorControl {
+  const ask = async <N extends RequestName>(name: N, input: Requests[N]["input"]): Promise<Requests[N]["output"]> => {
+    const daemon = await ensureDaemon(directory, options.daemonCommand);
+    try {
+      return await send(daemon, name, input);
+    } catch (error) {
+      // It may have ended itself between the look and the call: then a new one answers.
+      if (!(error instanceof TalosError) || error.code !== "unavailable") throw error;
+      return send(await ensureDaemon(directory, options.daemonCommand), name, input);
+    }
+  };
+  return {
+    createMachine: (input) => ask("create-machine", input),
+    getMachine: async (id) => (await ask("get-machine", { id })) ?? undefined,
+    listMachines: () => ask("list-machines", {}),
+    async deleteMachine(id) {
+      await ask("delete-machine", { id });
+    },
+    async setPower(id, on) {
+      await ask("set-power", { id, on });
+    },
+    async setFaults(id, faults) {
+      await ask("set-faults", { id, faults });
+    },
+    async shutdown() {
+      const daemon = await findDaemon(directory);
+      if (daemon !== undefined) await send(daemon, "shutdown", {});
+    },
+  };
+}
+
+async function send<N extends RequestName>(
+  daemon: DaemonRecord,
+  name: N,
+  input: Requests[N]["input"],
+): Promise<Requests[N]["output"]> {
+  let response: Response;
+  try {
+    response = await fetch(`http://127.0.0.1:${daemon.port}/${name}`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${daemon.token}`, "content-type": "application/json", connection: "close" },
+      body: JSON.stringify(input),
+    });
+  } catch (cause) {
+    throw new TalosError("unavailable", "the simulator's daemon does not answer", { cause });
+  }
+  const body: unknown = await response.json();
+  if (response.ok) return body as Requests[N]["output"];
+  const { code, message, hint } = body as ErrorBody;
+  throw new TalosError(code as TalosErrorCode, message, hint === undefined ? {} : { hint });
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+import { randomHex } from "../machine/chance.ts";
+import { addLearner, etcdMemberOf, isServing, promote, removeMember } from "../machine/etcd.ts";
+import { emitAll } from "../machine/events.ts";
+import { isUp } from "../machine/life.ts";
+import { isHealthy } from "../machine/service-state.ts";
+import { type Machine, type World, withCluster, withMachine, without } from "../machine/world.ts";
+import { clusterOf, hostnameOf, isControlPlane } from "./membership.ts";
+import type { Controller, Moment } from "../machine/moment.ts";
+import { restart } from "./power.ts";
+
+/** Control planes join the etcd of their cluster by themselves, one learner at a time; a graceful reset leaves it. */
+export const etcdMembership: Controller = (world, moment) =>
+  Object.keys(world.machines).reduce((next, id) => {
+    const machine = next.machines[id];
+    if (machine === undefined || !isControlPlane(machine)) return next;
+    if (machine.life.stage === "stopping") return leave(next, machine, moment);
+    return isUp(machine.life) ? promoteIfDue(join(next, machine, moment), id, moment) : next;
+  }, world);
+
+function join(world: World, machine: Machine, moment: Moment): World {
+  const cluster = clusterOf(world, machine);
+  if (machine.disk.etcd !== undefined || machine.stopped.includes("etcd") || !isHealthy(machine.services.cri)) return world;
+  if (cluster?.etcd === undefined || !isServing(world, cluster)) return world;
+  // etcd takes one learner at a time.
+  if (cluster.etcd.members.some((member) => member.learner)) return world;
+  const member = {
+    id: randomHex(moment.entropy, 8),
+    machine: machine.id,
+    name: hostnameOf(machine),
+    address: machine.address,
+    learner: true,
+    joinedAt: moment.now,
+  };
+  // A member of the same name is what an earlier life of this machine left behind; Talos takes it out before it joins.
+  const stale = cluster.etcd.members.find((other) => other.machine === machine.id || other.name === member.name);
+  const cleaned = stale === undefined ? cluster.etcd : removeMember(cluster.etcd, stale.id);
+  const next = withCluster(world, { ...cluster, etcd: addLearner(cleaned, member) });
+  return withMachine(next, { ...machine, disk: { ...machine.disk, etcd: { memberId: member.id } } });
+}
+
+function promoteIfDue(world: World, id: string, moment: Moment): World {
+  const machine = world.machines[id];
+  const cluster = machine === undefined ? undefined : clusterOf(world, machine);
+  const member = etcdMemberOf(cluster, id);
+  if (machine === undefined || cluster?.etcd === undefined || member?.learner !== true) return world;
+  const due = member.joinedAt + moment.timings.promote <= moment.now;
+  if (!due || !isHealthy(machine.services.etcd) || !isServing(world, cluster)) return world;
+  return withCluster(world, { ...cluster, etcd: promote(cluster.etcd, member.id) });
+}
+
+/** Leaves before the disk is wiped. The last member can't: etcd refuses, and after a while the sequence gives up. */
+function leave(world: World, machine: Machine, moment: Moment): World {
+  const { life } = machine;
+  if (life.stage !== "stopping" || life.leaveEtcd !== true) return world;
+  const done: Machine = { ...machine, life: { ...life, leaveEtcd: false } };
+  const cluster = clusterOf(world, machine);
+  const member = etcdMemberOf(cluster, machine.id);
+  if (cluster?.etcd === undefined || member === undefined) return withMachine(world, done);
+  if (canLeave(world, machine)) {
+    const next = withCluster(world, { ...cluster, etcd: removeMember(cluster.etcd, member.id) });
+    return withMachine(next, { ...done, disk: without(machine.disk, "etcd") });
+  }
+  if (moment.now < life.until + moment.timings.etcdLeave) return world;
+  const message = "error leaving cluster: etcdserver: re-configuration failed due to not enough started members";
+  const failed = emitAll(
+    machine,
+    moment.now,
+    [{ kind: "sequence", sequence: life.sequence, action: "NOOP", error: { code: "FATAL", message } }],
+    life.actor,
+  );
+  return withMachine(world, restart(failed, moment));
+}
+
+/** etcd lets a member go when the others that run are a quorum of what remains. */
+function canLeave(world: World, machine: Machine): boolean {
+  const etcd = clusterOf(world, machine)?.etcd;
+  if (etcd === undefined) return false;
+  const others = etcd.members.filter((member) => !member.learner && member.machine !== machine.id);
+  const running = others.filter((member) => world.machines[member.machine]?.services.etcd?.stage === "Running");
+  return others.length > 0 && running.length > others.length / 2;
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+import { isNodeReady, newNode, nodeStatus, readyStatusOf } from "../kubernetes/node.ts";
+import { createObject, getObject, listObjects, updateObject } from "../kubernetes/store.ts";
+import { isUp } from "../machine/life.ts";
+import { isHealthy } from "../machine/service-state.ts";
+import { type Cluster, type KubernetesObject, type Machine, type World, withCluster, without } from "../machine/world.ts";
+import { configOf, hostnameOf, kubernetesServes } from "./membership.ts";
+import type { Controller, Moment } from "../machine/moment.ts";
+
+/** Kubelets register their nodes, report them ready, and are missed when they fall silent. */
+export const kubelets: Controller = (world, moment) => {
+  const serving = new Set(Object.keys(world.clusters).filter((key) => kubernetesServes(world, key, moment.now)));
+  if (serving.size === 0) return world;
+  const reported = Object.values(world.machines).reduce((next, machine) => report(next, machine, serving, moment), world);
+  return [...serving].reduce((next, key) => watchSilence(next, key, moment), reported);
+};
+
+function kubeletRuns(machine: Machine | undefined): machine is Machine {
+  return machine !== undefined && isUp(machine.life) && isHealthy(machine.services.kubelet);
+}
+
+function report(world: World, machine: Machine, serving: ReadonlySet<string>, moment: Moment): World {
+  const config = configOf(machine);
+  if (config === undefined || !serving.has(config.clusterKey) || !kubeletRuns(machine)) return world;
+  const cluster = world.clusters[config.clusterKey];
+  if (cluster === undefined) return world;
+  const name = hostnameOf(machine);
+  const node = getObject(cluster, "nodes", undefined, name);
+  if (node === undefined) {
+    const index = listObjects(cluster, "nodes").length;
+    const created = createObject(cluster, "nodes", newNode(name, machine, config, index, moment.now), moment);
+    const kubelet = { machine: machine.id, registeredAt: moment.now };
+    return withCluster(world, { ...created, kubelets: { ...created.kubelets, [name]: kubelet } });
+  }
+  const record = cluster.kubelets[name];
+  const heard: Cluster =
+    record?.machine === machine.id && record.silentSince === undefined
+      ? cluster
+      : { ...cluster, kubelets: { ...cluster.kubelets, [name]: { machine: machine.id, registeredAt: moment.now } } };
+  const since = heard.kubelets[name]?.registeredAt ?? moment.now;
+  const networked = config.cniName !== "none" && since + moment.timings.nodeReady <= moment.now;
+  const ready = networked ? "True" : "False";
+  const fresh = { ...node, status: nodeStatus(name, machine, config, ready, moment.now) };
+  return withCluster(world, sameReport(node, fresh) ? heard : updateObject(heard, "nodes", fresh));
+}
+
+/** True when only the time of the heartbeat differs: such a report is not worth a write. */
+function sameReport(a: KubernetesObject, b: KubernetesObject): boolean {
+  const text = (node: KubernetesObject): string =>
+    JSON.stringify(node.status, (key, value: unknown) => (/^last.*Time$/.test(key) ? undefined : value));
+  return readyStatusOf(a) === readyStatusOf(b) && text(a) === text(b);
+}
+
+function watchSilence(world: World, key: string, moment: Moment): World {
+  const cluster = world.clusters[key];
+  if (cluster === undefined) return world;
+  const next = Object.entries(cluster.kubelets).reduce((state, [name, record]) => {
+    const node = getObject(state, "nodes", undefined, name);
+    if (node === undefined) return { ...state, kubelets: without(state.kubelets, name) };
+    const machine = world.machines[record.machine];
+    if (kubeletRuns(machine) && configOf(machine)?.clusterKey === key) return state;
+    if (record.silentSince === undefined) {
+      return { ...state, kubelets: { ...state.kubelets, [name]: { ...record, silentSince: moment.now } } };
+    }
+    if (record.silentSince + moment.timings.nodeLost > moment.now || !isNodeReady(node)) return state;
+    return updateObject(state, "nodes", lost(node, moment));
+  }, cluster);
+  return withCluster(world, next);
+}
+
+function lost(node: KubernetesObject, moment: Moment): KubernetesObject {
+  const status = (node.status ?? {}) as { conditions?: readonly Record<string, unknown>[] };
+  const at = `${new Date(moment.now).toISOString().slice(0, 19)}Z`;
+  const conditions = (status.conditions ?? []).map((condition) => ({
+    ...condition,
+    status: "Unknown",
+    reason: "NodeStatusUnknown",
+    message: "Kubelet stopped posting node status.",
+    lastTransitionTime: at,
+  }));
+  return { ...node, status: { ...status, conditions } };
+}

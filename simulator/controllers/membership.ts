@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+import { isServing } from "../machine/etcd.ts";
+import { isUp } from "../machine/life.ts";
+import { type NodeConfig, readNodeConfig } from "../machine/node-config.ts";
+import { isHealthy } from "../machine/service-state.ts";
+import type { Cluster, Machine, World } from "../machine/world.ts";
+
+/** The config that the machine runs with, once it has one. */
+export function configOf(machine: Machine): NodeConfig | undefined {
+  return machine.activeConfig === undefined ? undefined : readNodeConfig(machine.activeConfig);
+}
+
+export function clusterOf(world: World, machine: Machine): Cluster | undefined {
+  const config = configOf(machine);
+  return config === undefined ? undefined : world.clusters[config.clusterKey];
+}
+
+/** The machines that run with a config of this cluster. */
+export function machinesOf(world: World, clusterKey: string): readonly Machine[] {
+  return Object.values(world.machines).filter((machine) => configOf(machine)?.clusterKey === clusterKey);
+}
+
+/** Config first, then the name that the platform gives the machine. */
+export function hostnameOf(machine: Machine): string {
+  return configOf(machine)?.hostname ?? machine.name;
+}
+
+export function isControlPlane(machine: Machine): boolean {
+  return configOf(machine)?.type === "controlplane";
+}
+
+/** True when this control plane's API server process is up. */
+export function apiServerRuns(machine: Machine, now: number): boolean {
+  return isUp(machine.life) && machine.staticPodsAt !== undefined && machine.staticPodsAt <= now;
+}
+
+/** True when Kubernetes answers through this machine. */
+export function apiServerReady(world: World, machine: Machine, now: number): boolean {
+  return apiServerRuns(machine, now) && isServing(world, clusterOf(world, machine));
+}
+
+/** True when any control plane of the cluster serves Kubernetes. */
+export function kubernetesServes(world: World, clusterKey: string, now: number): boolean {
+  if (!isServing(world, world.clusters[clusterKey])) return false;
+  return machinesOf(world, clusterKey).some((machine) => apiServerRuns(machine, now));
+}
+
+/** True when some control plane of the cluster can sign this worker's certificate: same CA, same token. */
+export function trustdReachable(world: World, worker: NodeConfig): boolean {
+  return machinesOf(world, worker.clusterKey).some((machine) => {
+    const config = configOf(machine);
+    return config?.type === "controlplane" && config.token === worker.token && isHealthy(machine.services.trustd);
+  });
+}

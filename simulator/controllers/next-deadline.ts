@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Timings } from "../machine/timings.ts";
+import type { Cluster, Machine, World } from "../machine/world.ts";
+
+/** When the world next changes by itself; undefined when it rests until somebody acts. */
+export function nextDeadline(world: World, now: number, timings: Timings): number | undefined {
+  let next: number | undefined;
+  const consider = (time: number | undefined): void => {
+    if (time !== undefined && time > now && (next === undefined || time < next)) next = time;
+  };
+  for (const machine of Object.values(world.machines)) ofMachine(machine, timings, consider);
+  for (const cluster of Object.values(world.clusters)) ofCluster(cluster, timings, consider);
+  return next;
+}
+
+function ofMachine(machine: Machine, timings: Timings, consider: (time: number | undefined) => void): void {
+  if ("until" in machine.life) consider(machine.life.until);
+  if (machine.life.stage === "stopping" && machine.life.leaveEtcd) consider(machine.life.until + timings.etcdLeave);
+  consider(machine.tryUntil);
+  consider(machine.staticPodsAt);
+  for (const service of Object.values(machine.services)) consider(service.healthyAt);
+  for (const fault of machine.faults) consider(fault.until);
+}
+
+function ofCluster(cluster: Cluster, timings: Timings, consider: (time: number | undefined) => void): void {
+  consider(cluster.etcd?.electionUntil);
+  consider(cluster.virtualIp?.at);
+  for (const member of cluster.etcd?.members ?? []) if (member.learner) consider(member.joinedAt + timings.promote);
+  for (const time of Object.values(cluster.terminating ?? {})) consider(time);
+  for (const record of Object.values(cluster.kubelets)) {
+    consider(record.registeredAt + timings.nodeReady);
+    if (record.silentSince !== undefined) consider(record.silentSince + timings.nodeLost);
+  }
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+import { randomUuid } from "../machine/chance.ts";
+import { emitAll } from "../machine/events.ts";
+import { faultOf, spend } from "../machine/fault.ts";
+import type { Wipe } from "../machine/life.ts";
+import { readNodeConfig } from "../machine/node-config.ts";
+import { releaseOfImage } from "../machine/release.ts";
+import { type Disk, type Machine, mapMachines, without } from "../machine/world.ts";
+import type { Controller, Moment } from "../machine/moment.ts";
+
+/** Takes machines through firmware, install, shutdown and back as their time comes. */
+export const power: Controller = (world, moment) => mapMachines(world, (machine) => step(machine, moment));
+
+function step(machine: Machine, moment: Moment): Machine {
+  const { life } = machine;
+  switch (life.stage) {
+    case "starting":
+      return life.until <= moment.now ? boot(machine, moment) : machine;
+    case "installing":
+      return life.until <= moment.now ? finishInstall(machine, moment) : machine;
+    case "stopping":
+      return life.until <= moment.now && life.leaveEtcd !== true ? powerDown(machine, moment) : machine;
+    default:
+      return machine;
+  }
+}
+
+/** Everything in memory is gone and the boot id is new; `off` instead when the machine is fated to stay down. */
+export function restart(machine: Machine, moment: Moment): Machine {
+  const cold = clearMemory(machine);
+  const fate = faultOf(machine.faults, "never-back", moment.now);
+  if (fate !== undefined) return { ...cold, life: { stage: "off" }, faults: spend(machine.faults, fate) };
+  return {
+    ...cold,
+    bootId: randomUuid(moment.entropy),
+    bootedAt: moment.now,
+    life: { stage: "starting", until: moment.now + moment.timings.start },
+  };
+}
+
+/** A machine without power. */
+export function switchOff(machine: Machine): Machine {
+  return { ...clearMemory(machine), life: { stage: "off" } };
+}
+
+function clearMemory(machine: Machine): Machine {
+  const bare = without(without(without(machine, "activeConfig"), "tryUntil"), "staticPodsAt");
+  return { ...bare, services: {}, stopped: [] };
+}
+
+function boot(machine: Machine, moment: Moment): Machine {
+  const { now } = moment;
+  const { disk } = machine;
+  const broken = disk.firstBoot === true ? faultOf(machine.faults, "bad-boot", now) : undefined;
+  if (broken !== undefined) {
+    // A/B: the new system did not come up, so the boot loader takes the previous one.
+    const { previous, ...rest } = without(disk, "firstBoot");
+    const back: Disk = previous === undefined ? rest : { ...rest, installed: previous };
+    return restart({ ...machine, disk: back, faults: spend(machine.faults, broken) }, moment);
+  }
+  const talosVersion = disk.installed ?? machine.imageVersion;
+  const started = { ...machine, disk: without(disk, "firstBoot"), talosVersion };
+  const initialized = emitAll(started, now, [
+    { kind: "sequence", sequence: "initialize", action: "START" },
+    { kind: "sequence", sequence: "initialize", action: "STOP" },
+  ]);
+  if (disk.config === undefined) {
+    const waiting: Machine = { ...initialized, life: { stage: "maintenance" } };
+    return emitAll(waiting, now, [
+      { kind: "sequence", sequence: "boot", action: "START" },
+      { kind: "task", task: "runningMaintenance", action: "START" },
+    ]);
+  }
+  return startBoot({ ...initialized, activeConfig: disk.config }, now);
+}
+
+/** The boot sequence of a machine that has its config. */
+export function startBoot(machine: Machine, now: number): Machine {
+  return emitAll({ ...machine, life: { stage: "booting", since: now } }, now, [
+    { kind: "sequence", sequence: "boot", action: "START" },
+    { kind: "phase", phase: "startEverything", action: "START" },
+    { kind: "task", task: "startAllServices", action: "START" },
+  ]);
+}
+
+function finishInstall(machine: Machine, moment: Moment): Machine {
+  const image = machine.disk.config === undefined ? undefined : readNodeConfig(machine.disk.config).images.installer;
+  const installed = (image === undefined ? undefined : releaseOfImage(image)) ?? machine.imageVersion;
+  const done = emitAll({ ...machine, disk: { ...machine.disk, installed } }, moment.now, [
+    { kind: "phase", phase: "install", action: "STOP" },
+    { kind: "sequence", sequence: "install", action: "STOP" },
+    { kind: "sequence", sequence: "reboot", action: "START" },
+  ]);
+  return restart(done, moment);
+}
+
+function powerDown(machine: Machine, moment: Moment): Machine {
+  const { life } = machine;
+  if (life.stage !== "stopping") return machine;
+  const wiped = life.wipe === undefined ? machine.disk : wipe(machine.disk, life.wipe);
+  const disk = life.install === undefined ? wiped : install(wiped, life.install);
+  const down = emitAll(
+    { ...machine, disk },
+    moment.now,
+    [{ kind: "sequence", sequence: life.sequence, action: "STOP" }],
+    life.actor,
+  );
+  return life.next === "off" ? switchOff(down) : restart(down, moment);
+}
+
+/** Puts a release beside the running one and makes the boot loader start it. */
+export function install(disk: Disk, release: string): Disk {
+  const { installed, ...rest } = disk;
+  return { ...rest, ...(installed === undefined ? {} : { previous: installed }), installed: release, firstBoot: true };
+}
+
+function wipe(disk: Disk, what: Wipe): Disk {
+  if (what.everything) return { meta: {} };
+  let next: Disk = disk;
+  if (what.state) next = without(next, "config");
+  if (what.ephemeral) next = without(without(next, "etcd"), "recovery");
+  if (what.meta) next = { ...next, meta: {} };
+  return next;
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { World } from "../machine/world.ts";
+import { bootCompletion } from "./boot-completion.ts";
+import { etcdLeader } from "./etcd-leader.ts";
+import { etcdMembership } from "./etcd-membership.ts";
+import { kubelets } from "./kubelets.ts";
+import type { Controller, Moment } from "../machine/moment.ts";
+import { power } from "./power.ts";
+import { services } from "./services.ts";
+import { staticPods } from "./static-pods.ts";
+import { statusEvents } from "./status-events.ts";
+import { terminatingPods } from "./terminating-pods.ts";
+
+const controllers: readonly Controller[] = [
+  power,
+  services,
+  etcdMembership,
+  etcdLeader,
+  staticPods,
+  kubelets,
+  terminatingPods,
+  bootCompletion,
+];
+
+/** Runs every controller until none has anything to do at this moment. */
+export function reconcile(world: World, moment: Moment): World {
+  let current = world;
+  for (let round = 0; round < 100; round += 1) {
+    const next = controllers.reduce((state, controller) => controller(state, moment), current);
+    if (next === current) return statusEvents(current, moment);
+    current = next;
+  }
+  throw new Error("the controllers do not come to rest: two of them undo each other");
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+import { etcdMemberOf, hasQuorum } from "../machine/etcd.ts";
+import { emit } from "../machine/events.ts";
+import { isUp } from "../machine/life.ts";
+import { isHealthy, type ServiceStage, type ServiceState } from "../machine/service-state.ts";
+import { type Machine, mapMachines, type World } from "../machine/world.ts";
+import { clusterOf, configOf, trustdReachable } from "./membership.ts";
+import type { Controller, Moment } from "../machine/moment.ts";
+
+interface Definition {
+  readonly id: string;
+  readonly after: readonly string[];
+  readonly waitsFor: string;
+  /** Without one its health stays unknown. */
+  readonly check: boolean;
+  readonly maintenance: boolean;
+  readonly controlPlaneOnly?: boolean;
+}
+
+/** The services of a machine on metal, with what each waits for. */
+const definitions: readonly Definition[] = [
+  { id: "machined", after: [], waitsFor: "", check: true, maintenance: true },
+  { id: "containerd", after: ["machined"], waitsFor: "", check: true, maintenance: true },
+  { id: "auditd", after: ["machined"], waitsFor: "", check: true, maintenance: true },
+  { id: "syslogd", after: ["machined"], waitsFor: "", check: true, maintenance: true },
+  { id: "udevd", after: ["machined"], waitsFor: "", check: true, maintenance: true },
+  { id: "dashboard", after: ["machined"], waitsFor: "", check: false, maintenance: true },
+  { id: "apid", after: ["containerd"], waitsFor: 'service "containerd" to be "up", api certificates', check: true, maintenance: true },
+  { id: "trustd", after: ["containerd"], waitsFor: 'service "containerd" to be "up", time sync, network', check: true, maintenance: false, controlPlaneOnly: true },
+  { id: "cri", after: ["containerd"], waitsFor: "network, volume /var/lib/containerd to be mounted", check: true, maintenance: false },
+  { id: "kubelet", after: ["cri"], waitsFor: 'service "cri" to be "up", time sync, network, nodename', check: true, maintenance: false },
+  {
+    id: "etcd",
+    after: ["cri"],
+    waitsFor: 'volumes /var/lib, ETCD to be mounted, service "cri" to be "up", time sync, network, etcd spec',
+    check: true,
+    maintenance: false,
+    controlPlaneOnly: true,
+  },
+];
+
+export const serviceIds: readonly string[] = definitions.map((definition) => definition.id);
+
+/** Starts, checks and stops each machine's services. */
+export const services: Controller = (world, moment) =>
+  mapMachines(world, (machine) => {
+    if (machine.life.stage === "stopping") return stopAll(machine, moment);
+    if (!isUp(machine.life) && machine.life.stage !== "maintenance") return machine;
+    return definitions.reduce((next, definition) => tend(world, next, definition, moment), machine);
+  });
+
+function tend(world: World, machine: Machine, definition: Definition, moment: Moment): Machine {
+  const { id } = definition;
+  const config = configOf(machine);
+  if (machine.life.stage === "maintenance" ? !definition.maintenance : definition.controlPlaneOnly && config?.type !== "controlplane") {
+    return machine;
+  }
+  const state = machine.services[id];
+  if (machine.stopped.includes(id)) {
+    if (state === undefined || state.stage === "Finished") return machine;
+    return put(machine, id, enter(state, "Finished", "Service finished successfully", moment.now), moment.now);
+  }
+  if (!definition.after.every((other) => isHealthy(machine.services[other]))) return machine;
+  if (state?.stage !== "Running") return start(world, machine, definition, moment);
+  return checkHealth(world, machine, definition, state, moment);
+}
+
+/** Moves a service that does not run toward running, as far as what it waits for allows. */
+function start(world: World, machine: Machine, definition: Definition, moment: Moment): Machine {
+  const { now } = moment;
+  const state = machine.services[definition.id];
+  const obstacle = obstacleOf(world, machine, definition.id);
+  if (obstacle !== undefined) {
+    if (state?.stage === obstacle.stage && state.lastMessage === obstacle.message) return machine;
+    return put(machine, definition.id, enter(state, obstacle.stage, obstacle.message, now), now);
+  }
+  const pid = 1_000 + machine.eventCount;
+  const steps: readonly (readonly [ServiceStage, string])[] = [
+    ["Starting", "Starting service"],
+    ...(definition.waitsFor === "" ? [] : ([["Waiting", `Waiting for ${definition.waitsFor}`]] as const)),
+    ["Preparing", "Running pre state"],
+    ["Preparing", "Creating service runner"],
+  ];
+  const prepared = steps.reduce<ServiceState | undefined>((s, [stage, text]) => enter(s, stage, text, now), state);
+  const started = definition.id === "machined" ? "Service started as goroutine" : `Started task ${definition.id} (PID ${pid}) for container ${definition.id}`;
+  const running = enter(prepared, "Running", started, now);
+  const healthyAt = now + (definition.id === "etcd" ? moment.timings.etcd : moment.timings.service);
+  return put(machine, definition.id, { ...running, health: "unknown", pid, healthyAt }, now);
+}
+
+function obstacleOf(world: World, machine: Machine, id: string): { stage: ServiceStage; message: string } | undefined {
+  const config = configOf(machine);
+  if (id === "apid" && config?.type === "worker" && !trustdReachable(world, config)) {
+    return { stage: "Waiting", message: "Waiting for api certificates" };
+  }
+  if (id !== "etcd") return undefined;
+  if (machine.disk.etcd === undefined) return { stage: "Preparing", message: "Running pre state" };
+  const member = etcdMemberOf(clusterOf(world, machine), machine.id);
+  if (member?.id !== machine.disk.etcd.memberId) {
+    return { stage: "Failed", message: "the member has been permanently removed from the cluster" };
+  }
+  return undefined;
+}
+
+function checkHealth(world: World, machine: Machine, definition: Definition, state: ServiceState, moment: Moment): Machine {
+  const { now } = moment;
+  if (!definition.check || (state.healthyAt ?? 0) > now) return machine;
+  if (definition.id === "etcd") {
+    const etcd = clusterOf(world, machine)?.etcd;
+    const member = etcd?.members.find((candidate) => candidate.id === machine.disk.etcd?.memberId);
+    if (etcd === undefined || member === undefined) {
+      const message = "the member has been permanently removed from the cluster";
+      return put(machine, "etcd", { ...enter(state, "Failed", message, now), health: "unhealthy" }, now);
+    }
+    if (!hasQuorum(world, etcd)) {
+      if (state.health === "unhealthy") return machine;
+      const message = "Health check failed: context deadline exceeded";
+      return put(machine, "etcd", { ...enter(state, "Running", message, now), health: "unhealthy" }, now);
+    }
+  }
+  if (state.health === "healthy") return machine;
+  return put(machine, definition.id, { ...enter(state, "Running", "Health check successful", now), health: "healthy" }, now);
+}
+
+/** The API and the machine's own daemon stay until the power goes. */
+function stopAll(machine: Machine, moment: Moment): Machine {
+  return definitions.reduce((next, { id }) => {
+    const state = next.services[id];
+    if (state === undefined || state.stage === "Finished" || id === "apid" || id === "machined") return next;
+    return put(next, id, { ...enter(state, "Finished", "Service finished successfully", moment.now), health: "unknown" }, moment.now);
+  }, machine);
+}
+
+/** The state after one more event; only the last events are kept. */
+function enter(state: ServiceState | undefined, stage: ServiceStage, message: string, now: number): ServiceState {
+  const event = { message, state: stage, at: now };
+  if (state === undefined) {
+    return { stage, health: "unknown", lastMessage: message, changedAt: now, pid: 0, events: [event] };
+  }
+  return { ...state, stage, lastMessage: message, changedAt: now, events: [...state.events.slice(-15), event] };
+}
+
+function put(machine: Machine, id: string, state: ServiceState, now: number): Machine {
+  const next = { ...machine, services: { ...machine.services, [id]: state } };
+  const healthy = state.health === "unknown" ? {} : { healthy: state.health === "healthy" };
+  return emit(next, now, { kind: "service", service: id, state: state.stage, message: state.lastMessage, ...healthy });
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+import { runDaemon } from "./daemon/run-daemon.ts";
+
+/** Entry point of the daemon process: `daemon.ts <directory>`. */
+const [, , directory] = process.argv;
+if (directory === undefined) {
+  console.error("usage: daemon <directory>");
+  process.exit(2);
+}
+
+const numberFrom = (name: string): number | undefined => {
+  const value = Number(process.env[name] ?? "");
+  return value > 0 ? value : undefined;
+};
+const idleTimeout = numberFrom("TALOSMITH_SIMULATOR_IDLE_MS");
+const timeScale = numberFrom("TALOSMITH_SIMULATOR_TIME_SCALE");
+
+runDaemon({
+  directory,
+  code: process.env.TALOSMITH_SIMULATOR_CODE ?? "unknown:",
+  ...(idleTimeout === undefined ? {} : { idleTimeout }),
+  ...(timeScale === undefined ? {} : { timeScale }),
+})
+  .then(() => process.exit(0))
+  .catch((error: unknown) => {
+    console.error(error);
+    process.exit(1);
+  });

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+import { timingSafeEqual } from "node:crypto";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { TalosError } from "../../talos/errors.ts";
+import type { CreateMachine, ErrorBody, RequestName, Requests } from "../control/protocol.ts";
+import type { Fault } from "../machine/fault.ts";
+import type { Simulator } from "./simulator.ts";
+
+export interface ControlServerOptions {
+  readonly token: string;
+  readonly simulator: Simulator;
+  /** Called at every contact. */
+  touch(): void;
+  /** Resolves when sockets and disk are in step with the world. */
+  settle(): Promise<void>;
+  onShutdown(): void;
+  /** The last machine was deleted. */
+  onEmpty(): void;
+}
+
+type Answers = { readonly [N in RequestName]: (input: Requests[N]["input"]) => Promise<Requests[N]["output"]> };
+
+/** JSON over HTTP on loopback, for those who know the token from the daemon's directory. */
+export async function startControlServer(options: ControlServerOptions): Promise<{ port: number }> {
+  const answers = answersOf(options);
+  const server = createServer((request, response) => {
+    serve(options, answers, request, response).catch((error: unknown) => {
+      const { code, message, hint } = TalosError.from(error);
+      const status = code === "not-found" ? 404 : code === "internal" ? 500 : 400;
+      const body: ErrorBody = { code, message, ...(hint === undefined ? {} : { hint }) };
+      reply(response, status, body);
+    });
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", resolve);
+  });
+  return { port: (server.address() as AddressInfo).port };
+}
+
+async function serve(
+  options: ControlServerOptions,
+  answers: Answers,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  if (!authorized(request, options.token)) return reply(response, 401, { code: "permission-denied", message: "wrong token" });
+  options.touch();
+  const name = (request.url ?? "/").slice(1);
+  const text = await bodyOf(request);
+  if (name === "hello") return reply(response, 200, {});
+  if (!Object.hasOwn(answers, name)) throw new TalosError("not-found", `the simulator has no request ${name}`);
+  const input = (text === "" ? {} : JSON.parse(text)) as never;
+  const output = await answers[name as RequestName](input);
+  const ending = name === "shutdown" || (name === "delete-machine" && options.simulator.listMachines().length === 0);
+  if (ending) response.once("finish", name === "shutdown" ? options.onShutdown : options.onEmpty);
+  reply(response, 200, output);
+}
+
+function answersOf({ simulator, settle }: ControlServerOptions): Answers {
+  const settled = async <T>(value: T): Promise<T> => {
+    await settle();
+    return value;
+  };
+  return {
+    "create-machine": async (input: CreateMachine) => settled(await simulator.createMachine(input)),
+    "get-machine": async ({ id }) => simulator.getMachine(id) ?? null,
+    "list-machines": async () => simulator.listMachines(),
+    "delete-machine": async ({ id }) => {
+      simulator.deleteMachine(id);
+      return settled(null);
+    },
+    "set-power": async ({ id, on }) => {
+      simulator.setPower(id, on);
+      return settled(null);
+    },
+    "set-faults": async ({ id, faults }: { id: string; faults: readonly Fault[] }) => {
+      simulator.setFaults(id, faults);
+      return settled(null);
+    },
+    shutdown: async () => null,
+  };
+}
+
+function authorized(request: IncomingMessage, token: string): boolean {
+  const given = Buffer.from(request.headers.authorization ?? "");
+  const wanted = Buffer.from(`Bearer ${token}`);
+  return given.length === wanted.length && timingSafeEqual(given, wanted);
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+function reply(response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { "content-type": "application/json", connection: "close" });
+  response.end(JSON.stringify(body));
+}

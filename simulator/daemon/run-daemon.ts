@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+import { randomBytes } from "node:crypto";
+import { mkdir, readFile, rm } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { writeFileAtomically } from "../../talos/atomic-file.ts";
+import { takeLock } from "../control/process-lock.ts";
+import { type DaemonRecord, protocolVersion, recordFile } from "../control/protocol.ts";
+import { defaultTimings, scaleTimings } from "../machine/timings.ts";
+import { apiPort, kubernetesPort, startListeners } from "../network/listeners.ts";
+import { Simulation } from "../simulation.ts";
+import { findNetwork, freeAddress } from "./addresses.ts";
+import { startControlServer } from "./control-server.ts";
+import { Simulator } from "./simulator.ts";
+import { keepWorld, loadWorld } from "./world-store.ts";
+
+export interface DaemonOptions {
+  readonly directory: string;
+  /** Which code this is, for clients to compare. */
+  readonly code: string;
+  /** Ends after so long without a call to a machine or to the daemon. @default two hours */
+  readonly idleTimeout?: number;
+  /** How much longer than the defaults everything takes. @default 1 */
+  readonly timeScale?: number;
+}
+
+const defaultIdleTimeout = 2 * 3_600_000;
+const networksFile = "networks.json";
+
+/** Runs the daemon until it is told to end, is idle for long, or loses its last machine. False when another one runs. */
+export async function runDaemon(options: DaemonOptions): Promise<boolean> {
+  const directory = resolve(options.directory);
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  if (!(await takeLock(directory))) return false;
+  const complain = (error: unknown): void => console.error(new Date().toISOString(), error);
+  const simulation = new Simulation({
+    world: await loadWorld(directory),
+    timings: scaleTimings(defaultTimings, options.timeScale ?? 1),
+  });
+  const store = keepWorld(directory, simulation, complain);
+  const listeners = startListeners(simulation, complain);
+  const networks = await readNetworks(directory);
+  const simulator = new Simulator(simulation, async (taken) => {
+    const free = freeAddress(networks, taken);
+    if (free !== undefined) return free;
+    networks.push(await findNetwork(directory, networks, [apiPort, kubernetesPort]));
+    await writeFileAtomically(join(directory, networksFile), JSON.stringify(networks));
+    return freeAddress(networks, taken) ?? `${networks.at(-1)}.2`;
+  });
+  await listeners.settled();
+
+  const token = randomBytes(24).toString("base64url");
+  let lastContact = Date.now();
+  let removing = false;
+  await new Promise<void>((end) => {
+    const touch = (): void => {
+      lastContact = Date.now();
+    };
+    simulation.subscribe(touch);
+    const idle = setInterval(() => {
+      if (Date.now() - lastContact > (options.idleTimeout ?? defaultIdleTimeout)) end();
+    }, 5_000);
+    idle.unref();
+    for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.once(signal, () => end());
+    const control = startControlServer({
+      token,
+      simulator,
+      touch,
+      settle: async () => {
+        await listeners.settled();
+        await store.flush();
+      },
+      onShutdown: end,
+      onEmpty: () => {
+        removing = true;
+        end();
+      },
+    });
+    control.then(async ({ port }) => {
+      const record: DaemonRecord = { protocol: protocolVersion, pid: process.pid, port, token, code: options.code };
+      await writeFileAtomically(join(directory, recordFile), JSON.stringify(record));
+    }).catch((error: unknown) => {
+      complain(error);
+      end();
+    });
+  });
+  simulation.close();
+  await listeners.close();
+  await store.close();
+  await rm(join(directory, recordFile), { force: true });
+  if (removing) await rm(directory, { recursive: true, force: true });
+  return true;
+}
+
+async function readNetworks(directory: string): Promise<string[]> {
+  try {
+    return JSON.parse(await readFile(join(directory, networksFile), "utf8")) as string[];
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    throw error;
+  }
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+import { publicKeyFingerprint } from "../../talos/pki/index.ts";
+import { TalosError } from "../../talos/errors.ts";
+import { defaultTalosVersion, TalosVersion } from "../../talos/version/index.ts";
+import { machineStatus } from "../controllers/machine-status.ts";
+import { restart, switchOff } from "../controllers/power.ts";
+import type { CreateMachine, SimulatedMachine } from "../control/protocol.ts";
+import type { Fault } from "../machine/fault.ts";
+import { serverModeOf } from "../machine/server-mode.ts";
+import { type Machine, withMachine, withoutMachine } from "../machine/world.ts";
+import { createMachine } from "../operations/create-machine.ts";
+import type { Simulation } from "../simulation.ts";
+
+/** How a new machine gets its address. */
+export type Allocate = (taken: ReadonlySet<string>) => Promise<string>;
+
+/** What the owner of the machines can do with them, apart from the machines' own API. */
+export class Simulator {
+  readonly #simulation: Simulation;
+  readonly #allocate: Allocate;
+  /** Creations run one after the other: two must not get the same address. */
+  #creating: Promise<unknown> = Promise.resolve();
+
+  constructor(simulation: Simulation, allocate: Allocate) {
+    this.#simulation = simulation;
+    this.#allocate = allocate;
+  }
+
+  async createMachine(input: CreateMachine): Promise<SimulatedMachine> {
+    const creation = this.#creating.then(() => this.#create(input));
+    this.#creating = creation.catch(() => undefined);
+    const { id } = await creation;
+    // Whoever made it will talk to it next, so it is handed over when it can be talked to.
+    await this.#simulation.until((world) => {
+      const current = world.machines[id];
+      return current === undefined || current.life.stage === "off" || serverModeOf(current) !== "none";
+    });
+    return this.#describe(this.#existing(id));
+  }
+
+  async #create(input: CreateMachine): Promise<Machine> {
+    const known = this.#machines().find((machine) => machine.cluster === input.cluster && machine.name === input.name);
+    if (known !== undefined) return known;
+    if (!/^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$/.test(input.name)) {
+      throw new TalosError("invalid-input", `machine name ${JSON.stringify(input.name)} is not a DNS name`, {
+        hint: "use lower-case letters, digits and dashes, at most 63",
+      });
+    }
+    const talosVersion = TalosVersion.parse(input.talosVersion ?? defaultTalosVersion.toString()).toString();
+    const address = await this.#allocate(new Set(this.#machines().map((machine) => machine.address)));
+    return this.#simulation.act((world, moment) =>
+      createMachine(world, { name: input.name, cluster: input.cluster, address, talosVersion }, moment),
+    ).machine;
+  }
+
+  getMachine(id: string): SimulatedMachine | undefined {
+    const machine = this.#simulation.world.machines[id];
+    return machine === undefined ? undefined : this.#describe(machine);
+  }
+
+  listMachines(): readonly SimulatedMachine[] {
+    return this.#machines()
+      .sort((a, b) => (a.cluster + a.name < b.cluster + b.name ? -1 : 1))
+      .map((machine) => this.#describe(machine));
+  }
+
+  deleteMachine(id: string): void {
+    this.#simulation.update((world) => withoutMachine(world, id));
+  }
+
+  setPower(id: string, on: boolean): void {
+    this.#simulation.update((world, moment) => {
+      const machine = this.#existing(id);
+      const off = machine.life.stage === "off";
+      return off === on ? withMachine(world, on ? restart(machine, moment) : switchOff(machine)) : world;
+    });
+  }
+
+  setFaults(id: string, faults: readonly Fault[]): void {
+    this.#simulation.update((world) => withMachine(world, { ...this.#existing(id), faults }));
+  }
+
+  #existing(id: string): Machine {
+    const machine = this.#simulation.world.machines[id];
+    if (machine === undefined) throw new TalosError("not-found", `there is no simulated machine ${id}`);
+    return machine;
+  }
+
+  #machines(): Machine[] {
+    return Object.values(this.#simulation.world.machines);
+  }
+
+  #describe(machine: Machine): SimulatedMachine {
+    const { stage, ready } = machineStatus(this.#simulation.world, machine, this.#simulation.moment.now);
+    return {
+      id: machine.id,
+      name: machine.name,
+      cluster: machine.cluster,
+      address: machine.address,
+      fingerprint: publicKeyFingerprint(machine.maintenance.certificate),
+      stage: machine.life.stage === "off" ? "off" : stage,
+      ready,
+      talosVersion: machine.talosVersion,
+    };
+  }
+}

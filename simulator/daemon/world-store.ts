@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+import { mkdir, readdir, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { writeFileAtomically } from "../../talos/atomic-file.ts";
+import type { Cluster, Machine, World } from "../machine/world.ts";
+import type { Simulation } from "../simulation.ts";
+
+/** Reads the world that an earlier daemon left; an empty one when there is none. */
+export async function loadWorld(directory: string): Promise<World> {
+  const machines = await readAll<Machine>(join(directory, "machines"));
+  const clusters = await readAll<Cluster>(join(directory, "clusters"));
+  return {
+    machines: Object.fromEntries(machines.map((machine) => [machine.id, machine])),
+    clusters: Object.fromEntries(clusters.map((cluster) => [cluster.key, cluster])),
+  };
+}
+
+async function readAll<T>(folder: string): Promise<T[]> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const names = (await readdir(folder)).filter((name) => name.endsWith(".json") && !name.startsWith("."));
+  return Promise.all(names.map(async (name) => JSON.parse(await readFile(join(folder, name), "utf8")) as T));
+}
+
+export interface WorldStore {
+  /** Resolves when everything up to now is on disk. */
+  flush(): Promise<void>;
+  /** Stops following the simulation, after the last write. */
+  close(): Promise<void>;
+}
+
+/** Writes every machine and cluster that changed to its own file. Writes of one moment are joined. */
+export function keepWorld(directory: string, simulation: Simulation, onError: (error: unknown) => void): WorldStore {
+  let saved: World = simulation.world;
+  let work: Promise<void> = Promise.resolve();
+  let queued = false;
+  const save = async (): Promise<void> => {
+    queued = false;
+    const { world } = simulation;
+    const previous = saved;
+    saved = world;
+    await Promise.all([
+      saveChanges(join(directory, "machines"), previous.machines, world.machines),
+      saveChanges(join(directory, "clusters"), previous.clusters, world.clusters),
+    ]);
+  };
+  const enqueue = (): void => {
+    if (queued) return;
+    queued = true;
+    work = work.then(save).catch(onError);
+  };
+  const unsubscribe = simulation.subscribe(enqueue);
+  return {
+    flush: () => work,
+    close() {
+      unsubscribe();
+      return work;
+    },
+  };
+}
+
+async function saveChanges(
+  folder: string,
+  before: Readonly<Record<string, unknown>>,
+  after: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  const changed = Object.entries(after).filter(([key, value]) => before[key] !== value);
+  const gone = Object.keys(before).filter((key) => after[key] === undefined);
+  await Promise.all([
+    ...changed.map(([key, value]) => writeFileAtomically(join(folder, `${key}.json`), JSON.stringify(value))),
+    ...gone.map((key) => rm(join(folder, `${key}.json`), { force: true })),
+  ]);
+}

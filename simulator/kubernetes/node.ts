@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { NodeConfig } from "../machine/node-config.ts";
+import { uuidOf } from "../machine/chance.ts";
+import type { KubernetesObject, Machine } from "../machine/world.ts";
+import { type NewObject, timestamp } from "./store.ts";
+
+interface NodeCondition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason: string;
+  readonly message: string;
+  readonly lastHeartbeatTime: string;
+  readonly lastTransitionTime: string;
+}
+
+interface NodeFields {
+  readonly spec?: { readonly unschedulable?: boolean; readonly podCIDR?: string };
+  readonly status?: { readonly conditions?: readonly NodeCondition[] };
+}
+
+/** The version after the `v` of an image tag: `…/kubelet:v1.36.3-slim` gives `v1.36.3`. */
+export function kubernetesVersionOf(image: string): string {
+  return /:(v\d+\.\d+\.\d+(?:-(?:alpha|beta|rc)\.\d+)?)/.exec(image)?.[1] ?? "v0.0.0";
+}
+
+/** The Node that a kubelet registers. `index` numbers the nodes of the cluster, for the pod network. */
+export function newNode(name: string, machine: Machine, config: NodeConfig, index: number, now: number): NewObject {
+  const controlPlane = config.type === "controlplane";
+  const podCidr = podCidrOf(config.podSubnets[0] ?? "10.244.0.0/16", index);
+  const taints = [...config.taints.map(({ key, value, effect }) => ({ key, effect, ...(value === "" ? {} : { value }) }))];
+  return {
+    apiVersion: "v1",
+    kind: "Node",
+    metadata: {
+      name,
+      labels: {
+        "beta.kubernetes.io/arch": "amd64",
+        "beta.kubernetes.io/os": "linux",
+        "kubernetes.io/arch": "amd64",
+        "kubernetes.io/hostname": name,
+        "kubernetes.io/os": "linux",
+        ...(controlPlane ? { "node-role.kubernetes.io/control-plane": "" } : {}),
+        ...config.labels,
+      },
+      annotations: {
+        "flannel.alpha.coreos.com/backend-type": "vxlan",
+        "flannel.alpha.coreos.com/kube-subnet-manager": "true",
+        "flannel.alpha.coreos.com/public-ip": machine.address,
+        "networking.talos.dev/self-ips": machine.address,
+        "node.alpha.kubernetes.io/ttl": "0",
+        "volumes.kubernetes.io/controller-managed-attach-detach": "true",
+      },
+    },
+    spec: { podCIDR: podCidr, podCIDRs: [podCidr], ...(taints.length === 0 ? {} : { taints }) },
+    status: nodeStatus(name, machine, config, "False", now),
+  };
+}
+
+/** The whole status of a node whose kubelet reports. */
+export function nodeStatus(
+  name: string,
+  machine: Machine,
+  config: NodeConfig,
+  ready: "True" | "False" | "Unknown",
+  now: number,
+): Readonly<Record<string, unknown>> {
+  const capacity = { cpu: "4", "ephemeral-storage": "18242404Ki", "hugepages-2Mi": "0", memory: "8126524Ki", pods: "110" };
+  return {
+    addresses: [
+      { type: "InternalIP", address: machine.address },
+      { type: "Hostname", address: name },
+    ],
+    allocatable: { ...capacity, cpu: "3950m", memory: "7732284Ki" },
+    capacity,
+    conditions: conditions(ready, now),
+    daemonEndpoints: { kubeletEndpoint: { Port: 10250 } },
+    nodeInfo: {
+      architecture: "amd64",
+      bootID: machine.bootId,
+      containerRuntimeVersion: "containerd://2.2.4",
+      kernelVersion: "6.18.9-talos",
+      kubeProxyVersion: "",
+      kubeletVersion: kubernetesVersionOf(config.images.kubelet),
+      machineID: uuidOf(`machine-id/${machine.id}`).replaceAll("-", ""),
+      operatingSystem: "linux",
+      osImage: `Talos (${machine.talosVersion})`,
+      systemUUID: machine.id,
+    },
+  };
+}
+
+function conditions(ready: "True" | "False" | "Unknown", now: number): readonly NodeCondition[] {
+  const at = { lastHeartbeatTime: timestamp(now), lastTransitionTime: timestamp(now) };
+  const lost = { reason: "NodeStatusUnknown", message: "Kubelet stopped posting node status." };
+  const pressure = (type: string, reason: string, message: string): NodeCondition =>
+    ready === "Unknown" ? { type, status: "Unknown", ...lost, ...at } : { type, status: "False", reason, message, ...at };
+  const readiness = {
+    True: { reason: "KubeletReady", message: "kubelet is posting ready status" },
+    False: {
+      reason: "KubeletNotReady",
+      message:
+        "container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady message:Network plugin returns error: cni plugin not initialized",
+    },
+    Unknown: lost,
+  }[ready];
+  return [
+    pressure("MemoryPressure", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
+    pressure("DiskPressure", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
+    pressure("PIDPressure", "KubeletHasSufficientPID", "kubelet has sufficient PID available"),
+    { type: "Ready", status: ready, ...readiness, ...at },
+  ];
+}
+
+export function readyStatusOf(node: KubernetesObject): string {
+  const { status } = node as NodeFields;
+  return status?.conditions?.find((condition) => condition.type === "Ready")?.status ?? "Unknown";
+}
+
+export function isNodeReady(node: KubernetesObject): boolean {
+  return readyStatusOf(node) === "True";
+}
+
+export function isUnschedulable(node: KubernetesObject): boolean {
+  return (node as NodeFields).spec?.unschedulable === true;
+}
+
+/** The n-th /24 of the pod network. */
+function podCidrOf(subnet: string, index: number): string {
+  const [address = "10.244.0.0"] = subnet.split("/");
+  const [a = "10", b = "244"] = address.split(".");
+  return `${a}.${Number(b) + Math.floor(index / 256)}.${index % 256}.0/24`;
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+import { createSecureServer, type Http2SecureServer, type Http2ServerRequest, type Http2ServerResponse } from "node:http2";
+import type { TLSSocket, TlsOptions } from "node:tls";
+import { apiServerReady, configOf } from "../controllers/membership.ts";
+import type { Simulation } from "../simulation.ts";
+import { discover } from "./discovery.ts";
+import { historyOf } from "./history.ts";
+import { kubernetesVersionOf } from "./node.ts";
+import { handleObjects } from "./objects.ts";
+import { ApiError, statusObject } from "./status.ts";
+
+const maxBody = 8 * 1024 * 1024;
+
+/** The API server of one control plane: HTTP/1.1 and HTTP/2 over TLS, clients known by their certificates. */
+export function createKubernetesServer(tls: TlsOptions, simulation: Simulation, machineId: string): Http2SecureServer {
+  historyOf(simulation);
+  const server = createSecureServer({ ...tls, minVersion: "TLSv1.2", allowHTTP1: true }, (request, response) => {
+    serve(simulation, machineId, request, response).catch((error: unknown) => fail(response, error));
+  });
+  server.on("sessionError", () => undefined);
+  server.on("tlsClientError", () => undefined);
+  return server;
+}
+
+async function serve(
+  simulation: Simulation,
+  machineId: string,
+  request: Http2ServerRequest,
+  response: Http2ServerResponse,
+): Promise<void> {
+  const url = new URL(request.url, "https://localhost");
+  authenticate(request.socket as TLSSocket);
+  const machine = simulation.world.machines[machineId];
+  const config = machine === undefined ? undefined : configOf(machine);
+  if (machine === undefined || config === undefined) throw new ApiError(503, "ServiceUnavailable", "the server is going away");
+  const ready = apiServerReady(simulation.world, machine, simulation.moment.now);
+  if (/^\/(readyz|livez|healthz)(\/|$)/.test(url.pathname)) {
+    return sendHealth(response, url, ready || url.pathname.startsWith("/livez"));
+  }
+  const found = discover(url.pathname, kubernetesVersionOf(config.images.apiServer));
+  if (found !== undefined) return sendJson(response, 200, found);
+  if (url.pathname === "/openapi/v3") return sendJson(response, 200, { paths: {} });
+  if (!ready) throw new ApiError(500, "InternalError", "etcdserver: request timed out");
+  await handleObjects(
+    { simulation, clusterKey: config.clusterKey, url, method: request.method, accept: String(request.headers.accept ?? ""), contentType: String(request.headers["content-type"] ?? "application/json"), body: () => readBody(request) },
+    response,
+  );
+}
+
+/** Only clients with a certificate of the cluster's CA are let in, and only administrators may do things. */
+function authenticate(socket: TLSSocket): void {
+  if (!socket.authorized) throw new ApiError(401, "Unauthorized", "Unauthorized");
+  const { subject } = socket.getPeerCertificate();
+  const groups: unknown = subject?.O;
+  const held = Array.isArray(groups) ? groups.map(String) : [String(groups ?? "")];
+  if (!held.includes("system:masters")) {
+    throw new ApiError(403, "Forbidden", `User "${String(subject?.CN ?? "")}" may not do this in the simulated cluster`);
+  }
+}
+
+function sendHealth(response: Http2ServerResponse, url: URL, ready: boolean): void {
+  const check = url.pathname.split("/")[1] ?? "readyz";
+  const lines = ["ping", "log", "etcd", "informer-sync", "poststarthook/start-apiserver-admission-initializer"].map((name) =>
+    name === "etcd" && !ready ? "[-]etcd failed: reason withheld" : `[+]${name} ok`,
+  );
+  response.statusCode = ready ? 200 : 500;
+  response.setHeader("content-type", "text/plain; charset=utf-8");
+  if (ready && !url.searchParams.has("verbose")) response.end("ok");
+  else response.end(`${lines.join("\n")}\n${check} check ${ready ? "passed" : "failed"}\n`);
+}
+
+function sendJson(response: Http2ServerResponse, status: number, body: unknown): void {
+  response.statusCode = status;
+  response.setHeader("content-type", "application/json");
+  response.end(JSON.stringify(body));
+}
+
+function fail(response: Http2ServerResponse, error: unknown): void {
+  const known =
+    error instanceof ApiError
+      ? error
+      : new ApiError(500, "InternalError", error instanceof Error ? error.message : String(error));
+  if (response.headersSent) response.stream?.destroy();
+  else sendJson(response, known.code, statusObject(known));
+}
+
+async function readBody(request: Http2ServerRequest): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request) {
+    const bytes = chunk as Buffer;
+    size += bytes.length;
+    if (size > maxBody) throw new ApiError(413, "RequestEntityTooLarge", "the request is too large");
+    chunks.push(bytes);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}

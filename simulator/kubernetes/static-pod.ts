@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { NodeConfig } from "../machine/node-config.ts";
+import type { Machine } from "../machine/world.ts";
+import { kubernetesVersionOf } from "./node.ts";
+import { timestamp } from "./store.ts";
+
+export type StaticPodName = "kube-apiserver" | "kube-controller-manager" | "kube-scheduler";
+
+export function staticPodImage(name: StaticPodName, config: NodeConfig): string {
+  const { images } = config;
+  return { "kube-apiserver": images.apiServer, "kube-controller-manager": images.controllerManager, "kube-scheduler": images.scheduler }[name];
+}
+
+/** Grows when the component's config changes, which is what an upgrade waits to see on the pod. */
+export function configVersionOf(name: StaticPodName, config: NodeConfig): string {
+  const image = staticPodImage(name, config);
+  return String(1 + [...image].reduce((sum, character) => (sum * 31 + character.charCodeAt(0)) % 1_000_003, 0));
+}
+
+const requests: Readonly<Record<StaticPodName, { readonly cpu: string; readonly memory: string }>> = {
+  "kube-apiserver": { cpu: "200m", memory: "512Mi" },
+  "kube-controller-manager": { cpu: "50m", memory: "256Mi" },
+  "kube-scheduler": { cpu: "10m", memory: "64Mi" },
+};
+
+/** The manifest that Talos hands to the kubelet. */
+export function staticPodManifest(name: StaticPodName, config: NodeConfig): Readonly<Record<string, unknown>> {
+  const image = staticPodImage(name, config);
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: {
+      annotations: {
+        "talos.dev/config-file-version": "1",
+        "talos.dev/config-version": configVersionOf(name, config),
+        "talos.dev/secrets-version": "1",
+      },
+      labels: {
+        "app.kubernetes.io/component": "control-plane",
+        "app.kubernetes.io/managed-by": "Talos",
+        "app.kubernetes.io/name": name,
+        "app.kubernetes.io/version": kubernetesVersionOf(image).slice(1),
+        component: name,
+        "k8s-app": name,
+        tier: "control-plane",
+      },
+      name,
+      namespace: "kube-system",
+    },
+    spec: {
+      containers: [
+        {
+          command: [`/usr/local/bin/${name}`, "--profiling=false"],
+          image,
+          name,
+          resources: { requests: requests[name] },
+        },
+      ],
+      hostNetwork: true,
+      priority: 2_000_001_000,
+      priorityClassName: "system-cluster-critical",
+      securityContext: { runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } },
+    },
+  };
+}
+
+/** The PodStatus that the kubelet reports for it. */
+export function staticPodStatus(name: string, machine: Machine, ready: boolean): Readonly<Record<string, unknown>> {
+  const at = timestamp(machine.staticPodsAt ?? machine.bootedAt);
+  const status = ready ? "True" : "False";
+  const condition = (type: string, value: string) => ({ type, status: value, lastProbeTime: null, lastTransitionTime: at });
+  return {
+    phase: "Running",
+    conditions: [
+      condition("PodReadyToStartContainers", "True"),
+      condition("Initialized", "True"),
+      condition("Ready", status),
+      condition("ContainersReady", status),
+      condition("PodScheduled", "True"),
+    ],
+    hostIP: machine.address,
+    hostIPs: [{ ip: machine.address }],
+    podIP: machine.address,
+    podIPs: [{ ip: machine.address }],
+    startTime: at,
+    containerStatuses: [
+      { name, ready, started: true, restartCount: 0, state: { running: { startedAt: at } } },
+    ],
+    qosClass: "Burstable",
+  };
+}

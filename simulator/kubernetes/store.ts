@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+import { randomUuid } from "../machine/chance.ts";
+import type { Cluster, KubernetesObject, ObjectMetadata } from "../machine/world.ts";
+import type { Moment } from "../machine/moment.ts";
+
+/** An object on its way into the store: the server fills in the rest of the metadata. */
+export interface NewObject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: Partial<ObjectMetadata> & { readonly name: string };
+  readonly [field: string]: unknown;
+}
+
+export function objectKey(resource: string, namespace: string | undefined, name: string): string {
+  return `${resource}/${namespace ?? ""}/${name}`;
+}
+
+export function getObject(
+  cluster: Cluster | undefined,
+  resource: string,
+  namespace: string | undefined,
+  name: string,
+): KubernetesObject | undefined {
+  return cluster?.objects[objectKey(resource, namespace, name)];
+}
+
+/** All objects of a resource, of one namespace or of all, in the order of their names. */
+export function listObjects(cluster: Cluster | undefined, resource: string, namespace?: string): KubernetesObject[] {
+  const prefix = namespace === undefined ? `${resource}/` : `${resource}/${namespace}/`;
+  return Object.entries(cluster?.objects ?? {})
+    .filter(([key]) => key.startsWith(prefix))
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([, object]) => object);
+}
+
+export function createObject(cluster: Cluster, resource: string, object: NewObject, moment: Moment): Cluster {
+  const revision = cluster.revision + 1;
+  const metadata: ObjectMetadata = {
+    ...object.metadata,
+    uid: randomUuid(moment.entropy),
+    resourceVersion: String(revision),
+    creationTimestamp: timestamp(moment.now),
+  };
+  return put(cluster, resource, { ...object, metadata }, revision);
+}
+
+/** Writes a changed object; the same content leaves the cluster as it is. */
+export function updateObject(cluster: Cluster, resource: string, object: KubernetesObject): Cluster {
+  const known = getObject(cluster, resource, object.metadata.namespace, object.metadata.name);
+  if (known !== undefined && JSON.stringify(known) === JSON.stringify(object)) return cluster;
+  const revision = cluster.revision + 1;
+  const metadata = { ...object.metadata, resourceVersion: String(revision) };
+  return put(cluster, resource, { ...object, metadata }, revision);
+}
+
+export function deleteObject(cluster: Cluster, resource: string, namespace: string | undefined, name: string): Cluster {
+  const { [objectKey(resource, namespace, name)]: gone, ...objects } = cluster.objects;
+  return gone === undefined ? cluster : { ...cluster, objects, revision: cluster.revision + 1 };
+}
+
+/** Kubernetes writes whole seconds. */
+export function timestamp(milliseconds: number): string {
+  return `${new Date(milliseconds).toISOString().slice(0, 19)}Z`;
+}
+
+function put(cluster: Cluster, resource: string, object: KubernetesObject, revision: number): Cluster {
+  const key = objectKey(resource, object.metadata.namespace, object.metadata.name);
+  return { ...cluster, objects: { ...cluster.objects, [key]: object }, revision };
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Cluster, World } from "./world.ts";
+
+/** What lies in /var/lib/etcd of one machine. */
+export interface EtcdData {
+  readonly memberId: string;
+}
+
+export interface EtcdMember {
+  /** 16 hex digits. */
+  readonly id: string;
+  /** The simulated machine behind it. */
+  readonly machine: string;
+  readonly name: string;
+  readonly address: string;
+  readonly learner: boolean;
+  readonly joinedAt: number;
+}
+
+export interface EtcdCluster {
+  readonly members: readonly EtcdMember[];
+  /** Member id; absent while there is no quorum or an election runs. */
+  readonly leader?: string;
+  /** An election ends at this time. */
+  readonly electionUntil?: number;
+  readonly term: number;
+  /** Grows with every change of membership and every Kubernetes write. */
+  readonly index: number;
+}
+
+export function etcdMemberOf(cluster: Cluster | undefined, machineId: string): EtcdMember | undefined {
+  return cluster?.etcd?.members.find((member) => member.machine === machineId);
+}
+
+/** True when the member's process runs (whether or not the cluster has a quorum). */
+export function memberRuns(world: World, member: EtcdMember): boolean {
+  const machine = world.machines[member.machine];
+  return machine?.services.etcd?.stage === "Running" && machine.disk.etcd?.memberId === member.id;
+}
+
+/** The voters that run. */
+export function runningVoters(world: World, etcd: EtcdCluster): readonly EtcdMember[] {
+  return etcd.members.filter((member) => !member.learner && memberRuns(world, member));
+}
+
+export function hasQuorum(world: World, etcd: EtcdCluster): boolean {
+  const voters = etcd.members.filter((member) => !member.learner).length;
+  return runningVoters(world, etcd).length > voters / 2;
+}
+
+/** Reads and writes work: there is a quorum and a leader. */
+export function isServing(world: World, cluster: Cluster | undefined): boolean {
+  return cluster?.etcd?.leader !== undefined && hasQuorum(world, cluster.etcd);
+}
+
+/** The cluster that one control plane starts from nothing, or from a snapshot. */
+export function bootstrapEtcd(member: EtcdMember): EtcdCluster {
+  return { members: [member], leader: member.id, term: 2, index: 4 };
+}
+
+export function addLearner(etcd: EtcdCluster, member: EtcdMember): EtcdCluster {
+  return { ...etcd, members: [...etcd.members, { ...member, learner: true }], index: etcd.index + 1 };
+}
+
+export function promote(etcd: EtcdCluster, id: string): EtcdCluster {
+  const members = etcd.members.map((member) => (member.id === id ? { ...member, learner: false } : member));
+  return { ...etcd, members, index: etcd.index + 1 };
+}
+
+/** Takes a member out; a leader that goes leaves the seat empty. */
+export function removeMember(etcd: EtcdCluster, id: string): EtcdCluster {
+  const { leader, ...rest } = etcd;
+  const members = etcd.members.filter((member) => member.id !== id);
+  return {
+    ...rest,
+    members,
+    index: etcd.index + 1,
+    ...(leader === undefined || leader === id ? {} : { leader }),
+  };
+}
+
+/** Gives the seat to another running voter; the same cluster when there is none. */
+export function moveLeader(world: World, etcd: EtcdCluster, from: string): EtcdCluster {
+  const heir = runningVoters(world, etcd).find((member) => member.id !== from);
+  if (heir === undefined) return etcd;
+  return { ...etcd, leader: heir.id, term: etcd.term + 1, index: etcd.index + 1 };
+}

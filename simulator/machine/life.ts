@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/** What happens when a machine that is going down is down. */
+export type Next = "boot" | "off";
+
+/** Which parts of the disk a reset wipes. */
+export interface Wipe {
+  readonly state: boolean;
+  readonly ephemeral: boolean;
+  readonly meta: boolean;
+  /** The whole system disk, boot loader included: the machine starts from its image again. */
+  readonly everything: boolean;
+}
+
+/**
+ * Where a machine is in its life.
+ * - `off`: no power; only a person or a fault's end brings it back
+ * - `starting`: firmware, boot loader, kernel; nothing listens
+ * - `maintenance`: no config yet; the API listens without client certificates
+ * - `installing`: has a config, writes itself to disk, then reboots; nothing listens
+ * - `booting`: services come up, the API listens as soon as it has a certificate
+ * - `running`: the boot sequence is over
+ * - `stopping`: services go down, the API still answers; `stage` is what the machine calls it
+ */
+export type Life =
+  | { readonly stage: "off" }
+  | { readonly stage: "starting"; readonly until: number }
+  | { readonly stage: "maintenance" }
+  | { readonly stage: "installing"; readonly until: number }
+  | { readonly stage: "booting"; readonly since: number }
+  | { readonly stage: "running"; readonly since: number }
+  | {
+      readonly stage: "stopping";
+      readonly sequence: "reboot" | "shutdown" | "reset" | "upgrade";
+      readonly actor: string;
+      readonly until: number;
+      readonly next: Next;
+      readonly wipe?: Wipe;
+      /** Reset and upgrade of a control plane: leave etcd first. */
+      readonly leaveEtcd?: boolean;
+      readonly install?: string;
+    };
+
+/** The stage's name in MachineStatus and in events. */
+export function stageName(life: Life): string {
+  switch (life.stage) {
+    case "off":
+      return "unknown";
+    case "starting":
+      return "booting";
+    case "stopping":
+      return { reboot: "rebooting", shutdown: "shutting down", reset: "resetting", upgrade: "upgrading" }[life.sequence];
+    default:
+      return life.stage;
+  }
+}
+
+/** True while services may run. */
+export function isUp(life: Life): boolean {
+  return life.stage === "booting" || life.stage === "running";
+}

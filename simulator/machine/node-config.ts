@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+import { createHash } from "node:crypto";
+import { parseAllDocuments } from "yaml";
+import { TalosError } from "../../talos/errors.ts";
+
+/** A CA as a config carries it; only control planes have the key. */
+export interface Authority {
+  readonly certificate: string;
+  readonly key?: string;
+}
+
+/** What a machine reads out of its own config. */
+export interface NodeConfig {
+  readonly type: "controlplane" | "worker";
+  readonly token: string;
+  readonly osCa: Authority;
+  readonly certSans: readonly string[];
+  /** Absent: the platform's name is used. */
+  readonly hostname?: string;
+  readonly clusterName: string;
+  readonly clusterId: string;
+  readonly endpoint: string;
+  readonly dnsDomain: string;
+  readonly podSubnets: readonly string[];
+  readonly serviceSubnets: readonly string[];
+  readonly cniName: string;
+  readonly kubernetesCa: Authority;
+  readonly apiServerSans: readonly string[];
+  /** How long an admin kubeconfig is good for, in milliseconds. */
+  readonly adminLifetime: number;
+  readonly images: {
+    readonly kubelet: string;
+    readonly apiServer: string;
+    readonly controllerManager: string;
+    readonly scheduler: string;
+    readonly proxy: string;
+    readonly installer?: string;
+  };
+  readonly installDisk?: string;
+  readonly discovery: boolean;
+  readonly proxyEnabled: boolean;
+  readonly coreDnsEnabled: boolean;
+  readonly allowSchedulingOnControlPlanes: boolean;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly taints: readonly { readonly key: string; readonly value: string; readonly effect: string }[];
+  /** Shared address of the control planes. */
+  readonly virtualIp?: string;
+  /** Machines with the same key belong to the same cluster. */
+  readonly clusterKey: string;
+}
+
+type Tree = { readonly [key: string]: unknown };
+
+const cache = new Map<string, NodeConfig>();
+
+/** Reads a config that was accepted; the same text is parsed once. Throws `invalid-input` on text that no machine takes. */
+export function readNodeConfig(text: string): NodeConfig {
+  const known = cache.get(text);
+  if (known !== undefined) return known;
+  const config = parse(text);
+  // Bounded: a long-lived daemon sees many configs, but only a few at a time.
+  if (cache.size >= 4_096) cache.clear();
+  cache.set(text, config);
+  return config;
+}
+
+function parse(text: string): NodeConfig {
+  const documents = parseDocuments(text);
+  const root = documents.find((document) => document.kind === undefined && (document.machine || document.cluster));
+  if (root === undefined) {
+    throw new TalosError(
+      "invalid-input",
+      "the applied machine configuration doesn't contain v1alpha1 config, did you mean to patch the machine config instead?",
+    );
+  }
+  const of = (kind: string): Tree => documents.find((document) => document.kind === kind) ?? {};
+  const machine = tree(root.machine);
+  const cluster = tree(root.cluster);
+  const network = tree(cluster.network);
+  const kubeNetwork = of("KubeNetworkConfig");
+  const kubeCluster = of("KubeClusterConfig");
+  const kubeNode = of("KubeNodeConfig");
+  const type = machine.type === "controlplane" || machine.type === "init" ? "controlplane" : "worker";
+  const osCa = authority(machine.ca);
+  const kubernetesCa = kubernetesAuthority(cluster.ca, of("KubeAPIServerCAConfig"));
+  const install = tree(machine.install);
+  const unattended = of("UnattendedInstallConfig");
+  const hostnameDocument = of("HostnameConfig");
+  const hostname = string(tree(machine.network).hostname) ?? string(hostnameDocument.hostname);
+  const endpoint = string(tree(cluster.controlPlane).endpoint) ?? string(kubeCluster.endpoint) ?? "";
+  const installer = string(install.image) ?? string(tree(unattended.installer).image);
+  const installDisk = string(install.disk) ?? quotedText(tree(tree(unattended.provisioning).diskSelector).match);
+  const virtualIp = sharedAddress(machine, documents);
+  const schedulingAllowed = cluster.allowSchedulingOnControlPlanes === true;
+  const modern = documents.some((document) => document.kind === "KubeNodeConfig");
+  return {
+    type,
+    token: string(machine.token) ?? "",
+    osCa,
+    certSans: strings(machine.certSANs),
+    ...(hostname === undefined ? {} : { hostname }),
+    clusterName: string(cluster.clusterName) ?? string(kubeCluster.clusterName) ?? "",
+    clusterId: string(cluster.id) ?? string(of("DiscoveryIdentityConfig").clusterID) ?? "",
+    endpoint,
+    dnsDomain: string(network.dnsDomain) ?? string(kubeNetwork.dnsDomain) ?? "cluster.local",
+    podSubnets: nonEmpty(strings(network.podSubnets), strings(kubeNetwork.podSubnets), ["10.244.0.0/16"]),
+    serviceSubnets: nonEmpty(strings(network.serviceSubnets), strings(kubeNetwork.serviceSubnets), ["10.96.0.0/12"]),
+    cniName:
+      string(tree(network.cni).name) ?? (modern && of("KubeFlannelCNIConfig").kind === undefined ? "none" : "flannel"),
+    kubernetesCa,
+    apiServerSans: nonEmpty(
+      strings(tree(cluster.apiServer).certSANs),
+      strings(of("KubeAPIServerConfig").certExtraSANs),
+      [],
+    ),
+    adminLifetime: duration(string(tree(cluster.adminKubeconfig).certLifetime) ?? "8760h"),
+    images: {
+      kubelet: string(tree(machine.kubelet).image) ?? string(of("KubeletConfig").image) ?? "",
+      apiServer: string(tree(cluster.apiServer).image) ?? string(of("KubeAPIServerConfig").image) ?? "",
+      controllerManager:
+        string(tree(cluster.controllerManager).image) ?? string(of("KubeControllerManagerConfig").image) ?? "",
+      scheduler: string(tree(cluster.scheduler).image) ?? string(of("KubeSchedulerConfig").image) ?? "",
+      proxy: string(tree(cluster.proxy).image) ?? string(of("KubeProxyConfig").image) ?? "",
+      ...(installer === undefined ? {} : { installer }),
+    },
+    ...(installDisk === undefined ? {} : { installDisk }),
+    discovery: tree(cluster.discovery).enabled === true || of("DiscoveryServiceConfig").kind !== undefined,
+    proxyEnabled: tree(cluster.proxy).disabled !== true && (!modern || of("KubeProxyConfig").kind !== undefined),
+    coreDnsEnabled: tree(cluster.coreDNS).disabled !== true && of("KubeCoreDNSConfig").enabled !== false,
+    allowSchedulingOnControlPlanes: schedulingAllowed,
+    labels: { ...stringMap(machine.nodeLabels), ...stringMap(kubeNode.labels) },
+    taints: taints(machine.nodeTaints, kubeNode.taints, type, modern || schedulingAllowed),
+    ...(virtualIp === undefined ? {} : { virtualIp }),
+    clusterKey: createHash("sha256").update(osCa.certificate).digest("hex").slice(0, 24),
+  };
+}
+
+function parseDocuments(text: string): Tree[] {
+  const documents = parseAllDocuments(text);
+  if (!Array.isArray(documents)) return [];
+  return documents.flatMap((document) => {
+    const [fault] = document.errors;
+    if (fault !== undefined) throw new TalosError("invalid-input", `yaml: ${fault.message}`, { cause: fault });
+    const value: unknown = document.toJS();
+    return isTree(value) ? [value] : [];
+  });
+}
+
+function isTree(value: unknown): value is Tree {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function tree(value: unknown): Tree {
+  return isTree(value) ? value : {};
+}
+
+function string(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+function strings(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((item): item is string => typeof item === "string") : [];
+}
+
+function stringMap(value: unknown): Record<string, string> {
+  return Object.fromEntries(Object.entries(tree(value)).map(([key, item]) => [key, String(item ?? "")]));
+}
+
+function nonEmpty(...choices: readonly (readonly string[])[]): readonly string[] {
+  return choices.find((choice) => choice.length > 0) ?? [];
+}
+
+/** v1alpha1 keeps PEM texts in base64. */
+function authority(value: unknown): Authority {
+  const decoded = (field: unknown): string =>
+    typeof field === "string" ? Buffer.from(field, "base64").toString("utf8") : "";
+  const key = decoded(tree(value).key);
+  return { certificate: decoded(tree(value).crt), ...(key === "" ? {} : { key }) };
+}
+
+function kubernetesAuthority(legacy: unknown, document: Tree): Authority {
+  if (isTree(legacy)) return authority(legacy);
+  const issuing = tree(document.issuingCA);
+  const key = string(issuing.key);
+  const certificate = string(issuing.cert) ?? strings(document.acceptedCAs)[0] ?? "";
+  return { certificate, ...(key === undefined ? {} : { key }) };
+}
+
+function sharedAddress(machine: Tree, documents: readonly Tree[]): string | undefined {
+  const layer2 = documents.find((document) => document.kind === "Layer2VIPConfig");
+  if (layer2 !== undefined) return string(layer2.name);
+  const interfaces = tree(machine.network).interfaces;
+  for (const link of Array.isArray(interfaces) ? interfaces : []) {
+    const address = string(tree(tree(link).vip).ip);
+    if (address !== undefined) return address;
+  }
+  return undefined;
+}
+
+function taints(legacy: unknown, modern: unknown, type: string, complete: boolean): NodeConfig["taints"] {
+  const listed = Object.entries({ ...stringMap(legacy), ...stringMap(modern) }).map(([key, text]) => {
+    const [value, effect] = text.includes(":") ? text.split(":", 2) : ["", text];
+    return { key, value: value ?? "", effect: effect ?? "NoSchedule" };
+  });
+  if (type !== "controlplane" || complete) return listed;
+  return [{ key: "node-role.kubernetes.io/control-plane", value: "", effect: "NoSchedule" }, ...listed];
+}
+
+/** The path inside `disk.dev_path == "/dev/sda"`. */
+function quotedText(value: unknown): string | undefined {
+  return typeof value === "string" ? /"([^"]+)"/.exec(value)?.[1] : undefined;
+}
+
+/** Go's notation, as far as configs use it: 8760h, 1h30m, 90s. */
+function duration(text: string): number {
+  const units: Record<string, number> = { h: 3_600_000, m: 60_000, s: 1_000 };
+  return [...text.matchAll(/(\d+)([hms])/g)].reduce((sum, [, n, unit]) => sum + Number(n) * (units[unit ?? "s"] ?? 0), 0);
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/** The Talos release that an installer image carries, from its tag: `…/installer:v1.13.9` gives `v1.13.9`. */
+export function releaseOfImage(image: string): string | undefined {
+  const [reference = ""] = image.split("@", 1);
+  const tag = /:([^/:]+)$/.exec(reference)?.[1];
+  return tag !== undefined && /^v\d+\.\d+\.\d+/.test(tag) ? tag : undefined;
+}
+
+/** Major and minor of a release or image tag as one comparable number: 1.13 is 1013. */
+export function minorOf(release: string): number {
+  const [, major = "0", minor = "0"] = /^v?(\d+)\.(\d+)/.exec(release) ?? [];
+  return Number(major) * 1_000 + Number(minor);
+}
+
+const etcdVersions: Readonly<Record<number, string>> = {
+  1_009: "3.5.21",
+  1_010: "3.5.26",
+  1_011: "3.6.5",
+  1_012: "3.6.11",
+  1_013: "3.6.12",
+  1_014: "3.7.1",
+};
+
+/** The etcd that a Talos release carries. */
+export function etcdVersionOf(release: string): string {
+  return etcdVersions[minorOf(release)] ?? "3.6.12";
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { EtcdCluster, EtcdData } from "./etcd.ts";
+import type { MachineEvent } from "./events.ts";
+import type { Fault } from "./fault.ts";
+import type { Life } from "./life.ts";
+import type { ServiceState } from "./service-state.ts";
+
+/** A PEM certificate with its key. */
+export interface Identity {
+  readonly certificate: string;
+  readonly key: string;
+}
+
+/** What survives a reboot. A reset wipes parts of it. */
+export interface Disk {
+  /** The release that the boot loader starts; absent until installed (the machine then boots from its image). */
+  readonly installed?: string;
+  /** The other half of the A/B pair: what a failed boot or a rollback goes back to. */
+  readonly previous?: string;
+  /** Set by an upgrade: the next boot is the first one of `installed`. */
+  readonly firstBoot?: boolean;
+  /** The machine config on the STATE partition. */
+  readonly config?: string;
+  /** /var/lib/etcd on EPHEMERAL. */
+  readonly etcd?: EtcdData;
+  /** A snapshot that was uploaded by EtcdRecover and not yet used: the Kubernetes objects in it. */
+  readonly recovery?: string;
+  readonly meta: Readonly<Record<string, string>>;
+}
+
+export interface Machine {
+  /** Also the hardware UUID. */
+  readonly id: string;
+  readonly name: string;
+  /** The cluster it was made for: a label only, what counts is the config that it gets. */
+  readonly cluster: string;
+  readonly address: string;
+  /** The release that runs now, with the leading v. */
+  readonly talosVersion: string;
+  /** The release of the image that the machine was made from: what runs before an install and after a wipe. */
+  readonly imageVersion: string;
+  /** Server certificate in maintenance mode: one for the life of the machine, so that a pinned fingerprint holds. */
+  readonly maintenance: Identity;
+  readonly disk: Disk;
+  readonly life: Life;
+  /** The config in use; differs from the one on disk in staged and try mode. */
+  readonly activeConfig?: string;
+  /** Try mode: when to go back to the config on disk. */
+  readonly tryUntil?: number;
+  readonly bootId: string;
+  readonly bootedAt: number;
+  readonly services: Readonly<Record<string, ServiceState>>;
+  /** Services that a person stopped; they stay down until started or rebooted. */
+  readonly stopped: readonly string[];
+  /** When the control plane's static pods are up; absent while they do not run. */
+  readonly staticPodsAt?: number;
+  /** The last of a bounded history. */
+  readonly events: readonly MachineEvent[];
+  readonly eventCount: number;
+  /** Images pulled by name, for the upgrade that wants one. */
+  readonly images: readonly string[];
+  readonly faults: readonly Fault[];
+}
+
+/** A Kubernetes object as stored in etcd: free-form apart from its metadata. */
+export interface KubernetesObject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: ObjectMetadata;
+  readonly [field: string]: unknown;
+}
+
+export interface ObjectMetadata {
+  readonly name: string;
+  readonly namespace?: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly creationTimestamp: string;
+  readonly deletionTimestamp?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly [field: string]: unknown;
+}
+
+/** What the control plane remembers about a kubelet. */
+export interface KubeletRecord {
+  readonly machine: string;
+  readonly registeredAt: number;
+  /** Since when its heartbeat is missing. */
+  readonly silentSince?: number;
+}
+
+/** What the machines of one cluster share: etcd and, inside it, the Kubernetes objects. */
+export interface Cluster {
+  readonly key: string;
+  readonly etcd?: EtcdCluster;
+  /** By `<resource>/<namespace or empty>/<name>`. */
+  readonly objects: Readonly<Record<string, KubernetesObject>>;
+  readonly revision: number;
+  /** By node name. */
+  readonly kubelets: Readonly<Record<string, KubeletRecord>>;
+  /** Pods on their way out, by `<namespace>/<name>`: when each is gone. */
+  readonly terminating?: Readonly<Record<string, number>>;
+  /** The machine that answers for the shared address, and when the address is (again) reachable. */
+  readonly virtualIp?: { readonly address: string; readonly owner: string; readonly at: number };
+}
+
+/** All there is, as plain data: what is written to disk, and what every controller turns into the next world. */
+export interface World {
+  readonly machines: Readonly<Record<string, Machine>>;
+  readonly clusters: Readonly<Record<string, Cluster>>;
+}
+
+export const emptyWorld: World = { machines: {}, clusters: {} };
+
+/** The same world with one machine put in or replaced. */
+export function withMachine(world: World, machine: Machine): World {
+  if (world.machines[machine.id] === machine) return world;
+  return { ...world, machines: { ...world.machines, [machine.id]: machine } };
+}
+
+export function withoutMachine(world: World, id: string): World {
+  const { [id]: _gone, ...machines } = world.machines;
+  return { ...world, machines };
+}
+
+export function withCluster(world: World, cluster: Cluster): World {
+  if (world.clusters[cluster.key] === cluster) return world;
+  return { ...world, clusters: { ...world.clusters, [cluster.key]: cluster } };
+}
+
+/** Every machine through one function; the same world when nothing changed. */
+export function mapMachines(world: World, change: (machine: Machine) => Machine): World {
+  let machines: Record<string, Machine> | undefined;
+  for (const machine of Object.values(world.machines)) {
+    const next = change(machine);
+    if (next === machine) continue;
+    machines ??= { ...world.machines };
+    machines[machine.id] = next;
+  }
+  return machines === undefined ? world : { ...world, machines };
+}
+
+/** The same value without one of its fields. */
+export function without<T extends object, K extends keyof T>(value: T, key: K): Omit<T, K> {
+  const { [key]: _gone, ...rest } = value;
+  return rest;
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+import { createCertificateAuthority, issueCertificate, type KeyPair, keyForNode } from "../../talos/pki/index.ts";
+import { configOf, hostnameOf, machinesOf } from "../controllers/membership.ts";
+import { faultOf } from "../machine/fault.ts";
+import type { Moment } from "../machine/moment.ts";
+import type { Authority, NodeConfig } from "../machine/node-config.ts";
+import type { Identity, Machine, World } from "../machine/world.ts";
+
+const day = 24 * 3_600_000;
+const isAddress = (name: string): boolean => /^[\d.]+$/.test(name) || name.includes(":");
+
+/** A certificate and key as node:tls takes them. */
+export function forTls(identity: Identity): { readonly cert: string; readonly key: string } {
+  return { cert: identity.certificate, key: keyForNode(identity.key) };
+}
+
+/** The API's server certificate: signed by the cluster's OS CA, whose key only control planes hold. */
+export function apiIdentity(world: World, machine: Machine, config: NodeConfig, moment: Moment): Identity | undefined {
+  const signer = [config, ...machinesOf(world, config.clusterKey).map(configOf)].find(
+    (candidate) => candidate?.osCa.key !== undefined,
+  );
+  if (signer === undefined) return undefined;
+  const name = hostnameOf(machine);
+  const shared = config.virtualIp === undefined ? [] : [config.virtualIp];
+  return issue(machine, signer.osCa, name, [...config.certSans, ...shared, machine.address, "127.0.0.1", name], moment);
+}
+
+/** The Kubernetes API server's certificate. */
+export function kubernetesIdentity(machine: Machine, config: NodeConfig, moment: Moment): Identity | undefined {
+  const name = hostnameOf(machine);
+  const service = (config.serviceSubnets[0] ?? "10.96.0.0/12").replace(/\.\d+\/\d+$/, ".1");
+  const names = [
+    ...config.apiServerSans,
+    endpointHost(config.endpoint),
+    ...(config.virtualIp === undefined ? [] : [config.virtualIp]),
+    machine.address,
+    service,
+    "127.0.0.1",
+    name,
+    "localhost",
+    "kubernetes",
+    "kubernetes.default",
+    "kubernetes.default.svc",
+    `kubernetes.default.svc.${config.dnsDomain}`,
+  ];
+  return issue(machine, config.kubernetesCa, "kube-apiserver", names, moment);
+}
+
+function endpointHost(endpoint: string): string {
+  return URL.canParse(endpoint) ? new URL(endpoint).hostname.replace(/^\[|\]$/g, "") : "localhost";
+}
+
+function issue(
+  machine: Machine,
+  authority: Authority,
+  commonName: string,
+  names: readonly string[],
+  moment: Moment,
+): Identity | undefined {
+  const { entropy, now } = moment;
+  const signer = signerOf(machine, authority, moment);
+  if (signer === undefined) return undefined;
+  const unique = [...new Set(names.filter((name) => name !== ""))];
+  const skew = faultOf(machine.faults, "clock-skew", now)?.milliseconds ?? 0;
+  const expired = faultOf(machine.faults, "expired-certificate", now) !== undefined;
+  const from = now + skew - (expired ? 2 * day : 60_000);
+  return issueCertificate(
+    signer,
+    {
+      subject: { commonName },
+      dnsNames: unique.filter((name) => !isAddress(name)),
+      ipAddresses: unique.filter(isAddress),
+      notBefore: new Date(from),
+      notAfter: new Date(from + day),
+      usages: ["serverAuth"],
+      keyUsages: ["digitalSignature"],
+    },
+    { entropy },
+  );
+}
+
+function signerOf(machine: Machine, authority: Authority, { now, entropy }: Moment): KeyPair | undefined {
+  if (faultOf(machine.faults, "wrong-certificate", now) !== undefined) {
+    const clock = { now: () => new Date(now) };
+    return createCertificateAuthority({ kind: "ed25519", organization: "stranger", clock, entropy });
+  }
+  return authority.key === undefined ? undefined : { certificate: authority.certificate, key: authority.key };
+}

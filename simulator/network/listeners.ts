@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { TlsOptions } from "node:tls";
+import { apiServerRuns, clusterOf, configOf } from "../controllers/membership.ts";
+import { createKubernetesServer } from "../kubernetes/server.ts";
+import { faultOf } from "../machine/fault.ts";
+import { serverModeOf } from "../machine/server-mode.ts";
+import type { Machine, World } from "../machine/world.ts";
+import { dispatch } from "../services/dispatch.ts";
+import { methods } from "../services/registry.ts";
+import type { Simulation } from "../simulation.ts";
+import { listen, type Manners } from "./endpoint.ts";
+import { createGrpcServer } from "./grpc-server.ts";
+import { apiIdentity, forTls, kubernetesIdentity } from "./identities.ts";
+
+export const apiPort = 50_000;
+export const kubernetesPort = 6_443;
+
+/** Server certificates live a day; they are renewed at half of it. */
+const renewal = 12 * 3_600_000;
+
+interface Wanted {
+  readonly machineId: string;
+  readonly host: string;
+  readonly port: number;
+  readonly kind: "maintenance" | "secure" | "kubernetes";
+  /** Anything in here that changes makes the endpoint start anew. */
+  readonly fingerprint: string;
+}
+
+interface Open {
+  readonly fingerprint: string;
+  readonly close: () => Promise<void>;
+}
+
+export interface Listeners {
+  /** Resolves when what listens is what should listen now. */
+  settled(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Keeps real sockets in step with the world: who should listen does, who is down does not. */
+export function startListeners(simulation: Simulation, onError: (error: unknown) => void): Listeners {
+  const open = new Map<string, Open>();
+  let work: Promise<void> = Promise.resolve();
+  const closing = new Set<Promise<void>>();
+  const shut = ({ close }: Open): void => {
+    const closed = close().finally(() => closing.delete(closed));
+    closing.add(closed);
+  };
+  const step = async (): Promise<void> => {
+    const wanted = new Map(wantedEndpoints(simulation).map((endpoint) => [`${endpoint.host}:${endpoint.port}`, endpoint]));
+    for (const [key, current] of open) {
+      if (wanted.get(key)?.fingerprint === current.fingerprint) continue;
+      open.delete(key);
+      shut(current);
+    }
+    const missing = [...wanted].filter(([key]) => !open.has(key));
+    await Promise.all(
+      missing.map(async ([key, endpoint]) => {
+        open.set(key, { fingerprint: endpoint.fingerprint, close: await start(simulation, endpoint) });
+      }),
+    );
+  };
+  const refresh = (): void => {
+    work = work.then(step).catch(onError);
+  };
+  const unsubscribe = simulation.subscribe(refresh);
+  refresh();
+  return {
+    async settled() {
+      for (let seen: Promise<void> | undefined; seen !== work; ) {
+        seen = work;
+        await work;
+      }
+    },
+    async close() {
+      unsubscribe();
+      await work;
+      for (const current of open.values()) shut(current);
+      open.clear();
+      await Promise.all(closing);
+    },
+  };
+}
+
+function wantedEndpoints(simulation: Simulation): Wanted[] {
+  const { world, moment } = simulation;
+  const epoch = Math.floor(moment.now / renewal);
+  return Object.values(world.machines).flatMap((machine) => {
+    if (faultOf(machine.faults, "refuse", moment.now) !== undefined) return [];
+    const troubles = machine.faults.map((fault) => fault.kind).filter((kind) => /certificate|skew/.test(kind));
+    const mode = serverModeOf(machine);
+    const hosts = [machine.address, ...virtualAddresses(world, machine, moment.now)];
+    const identity = `${machine.bootId}/${epoch}/${troubles.join()}`;
+    const api = hosts.flatMap((host): Wanted[] =>
+      mode === "none"
+        ? []
+        : [{ machineId: machine.id, host, port: apiPort, kind: mode, fingerprint: `${machine.id}/${mode}/${identity}` }],
+    );
+    if (!apiServerRuns(machine, moment.now)) return api;
+    const kubernetes = hosts.map(
+      (host): Wanted => ({
+        machineId: machine.id,
+        host,
+        port: kubernetesPort,
+        kind: "kubernetes",
+        fingerprint: `${machine.id}/kubernetes/${machine.staticPodsAt}/${identity}`,
+      }),
+    );
+    return [...api, ...kubernetes];
+  });
+}
+
+/** The shared address, when this machine answers for it and it is one that we can bind. */
+function virtualAddresses(world: World, machine: Machine, now: number): readonly string[] {
+  const held = clusterOf(world, machine)?.virtualIp;
+  return held?.owner === machine.id && held.at <= now && held.address.startsWith("127.") ? [held.address] : [];
+}
+
+async function start(simulation: Simulation, endpoint: Wanted): Promise<() => Promise<void>> {
+  const { machineId, host, port, kind } = endpoint;
+  const tls = tlsOf(simulation, endpoint);
+  if (tls === undefined) return () => Promise.resolve();
+  const manners = (): Manners => {
+    const faults = simulation.world.machines[machineId]?.faults ?? [];
+    const { now } = simulation.moment;
+    if (faultOf(faults, "reset", now) !== undefined) return "reset";
+    return faultOf(faults, "half-open", now) === undefined ? "serve" : "silent";
+  };
+  if (kind === "kubernetes") {
+    return listen(createKubernetesServer(tls, simulation, machineId), host, port, manners);
+  }
+  const trickle = (): number | undefined =>
+    faultOf(simulation.world.machines[machineId]?.faults ?? [], "trickle", simulation.moment.now)?.milliseconds;
+  const server = createGrpcServer(tls, (call, requests) => dispatch(simulation, methods, machineId, call, requests), trickle);
+  return listen(server, host, port, manners);
+}
+
+function tlsOf(simulation: Simulation, { machineId, kind }: Wanted): TlsOptions | undefined {
+  const { world, moment } = simulation;
+  const machine = world.machines[machineId];
+  if (machine === undefined) return undefined;
+  if (kind === "maintenance") return forTls(machine.maintenance);
+  const config = configOf(machine);
+  if (config === undefined) return undefined;
+  const identity = kind === "secure" ? apiIdentity(world, machine, config, moment) : kubernetesIdentity(machine, config, moment);
+  if (identity === undefined) return undefined;
+  return kind === "secure"
+    ? { ...forTls(identity), ca: config.osCa.certificate, requestCert: true, rejectUnauthorized: true }
+    : { ...forTls(identity), ca: config.kubernetesCa.certificate, requestCert: true, rejectUnauthorized: false };
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+import { TalosError } from "../../talos/errors.ts";
+import { startBoot } from "../controllers/power.ts";
+import { CallError } from "../machine/call-error.ts";
+import { emitAll } from "../machine/events.ts";
+import { faultOf } from "../machine/fault.ts";
+import { isUp } from "../machine/life.ts";
+import type { Moment } from "../machine/moment.ts";
+import { readNodeConfig } from "../machine/node-config.ts";
+import { minorOf } from "../machine/release.ts";
+import { type Machine, type World, withCluster, withMachine, without } from "../machine/world.ts";
+import { unifiedDiff } from "./config-diff.ts";
+import { needsReboot } from "./cold-fields.ts";
+import { checkConfig } from "./check-config.ts";
+import { startSequence } from "./sequences.ts";
+
+export type ApplyMode = "REBOOT" | "AUTO" | "NO_REBOOT" | "STAGED" | "TRY";
+
+export interface ApplyInput {
+  readonly text: string;
+  readonly mode: ApplyMode;
+  readonly dryRun: boolean;
+  /** Milliseconds until a config in try mode is taken back. */
+  readonly tryTimeout: number;
+}
+
+export interface Applied {
+  readonly world: World;
+  readonly mode: ApplyMode;
+  readonly details: string;
+  readonly warnings: readonly string[];
+}
+
+/** Takes a config as the machine's API does: checks it, decides how it can be applied, and applies it. */
+export function applyConfig(world: World, machine: Machine, input: ApplyInput, moment: Moment): Applied {
+  const fault = faultOf(machine.faults, "reject-config", moment.now);
+  if (fault !== undefined) throw new CallError("InvalidArgument", fault.message);
+  if (faultOf(machine.faults, "disk-full", moment.now) !== undefined && !input.dryRun) {
+    throw new CallError("Unknown", "write /system/state/config.yaml.tmp: no space left on device");
+  }
+  if (machine.life.stage === "stopping" || machine.life.stage === "installing") {
+    throw new CallError(
+      "FailedPrecondition",
+      "configuration was already applied and node is rebooting, cannot apply more configuration changes until next reboot",
+    );
+  }
+  const warnings = check(input.text, machine);
+  return machine.life.stage === "maintenance"
+    ? firstConfig(world, machine, input, warnings, moment)
+    : nextConfig(world, machine, input, warnings, moment);
+}
+
+function check(text: string, machine: Machine): readonly string[] {
+  try {
+    const warnings = checkConfig(text, machine);
+    readNodeConfig(text);
+    return warnings;
+  } catch (error) {
+    if (error instanceof TalosError) throw new CallError("InvalidArgument", error.message, { cause: error });
+    throw error;
+  }
+}
+
+function firstConfig(
+  world: World,
+  machine: Machine,
+  input: ApplyInput,
+  warnings: readonly string[],
+  moment: Moment,
+): Applied {
+  const old = minorOf(machine.talosVersion) < 1_013;
+  if (old && (input.mode === "NO_REBOOT" || input.mode === "STAGED")) {
+    const mode = input.mode === "STAGED" ? "staged" : "no_reboot";
+    throw new CallError("Unimplemented", `apply configuration --mode='${mode}' is not supported in maintenance mode`);
+  }
+  if (input.dryRun) {
+    const details = old
+      ? "Dry run summary:\nNode is running in maintenance mode and does not have a config yet."
+      : dryRun("Applied configuration without a reboot", "", input.text);
+    return { world, mode: input.mode, details, warnings };
+  }
+  const { now } = moment;
+  const configured: Machine = { ...machine, disk: { ...machine.disk, config: input.text } };
+  const left = emitAll(configured, now, [{ kind: "task", task: "runningMaintenance", action: "STOP" }]);
+  const next =
+    machine.disk.installed === undefined
+      ? emitAll({ ...left, life: { stage: "installing", until: now + moment.timings.install }, services: {} }, now, [
+          { kind: "sequence", sequence: "install", action: "START" },
+          { kind: "phase", phase: "install", action: "START" },
+        ])
+      : startBoot({ ...left, activeConfig: input.text, services: {} }, now);
+  const mode = input.mode === "AUTO" || input.mode === "REBOOT" ? "NO_REBOOT" : input.mode;
+  const withMember = ensureCluster(withMachine(world, next), input.text);
+  return { world: withMember, mode, details: "Applied configuration without a reboot", warnings };
+}
+
+function nextConfig(
+  world: World,
+  machine: Machine,
+  input: ApplyInput,
+  warnings: readonly string[],
+  moment: Moment,
+): Applied {
+  const active = machine.activeConfig ?? "";
+  const cold = needsReboot(active, input.text);
+  if (cold && (input.mode === "NO_REBOOT" || input.mode === "TRY")) {
+    throw new CallError(
+      "InvalidArgument",
+      `this config change can't be applied in immediate mode\ndiff: ${unifiedDiff(active, input.text)}`,
+    );
+  }
+  if (input.mode === "REBOOT" && minorOf(machine.talosVersion) >= 1_014) {
+    throw new CallError(
+      "Unimplemented",
+      "the REBOOT mode is not supported, please use AUTO or NO_REBOOT modes instead",
+    );
+  }
+  const mode: ApplyMode = input.mode === "AUTO" ? (cold ? "REBOOT" : "NO_REBOOT") : input.mode;
+  const reason =
+    input.mode === "AUTO" && cold
+      ? `: this config change can't be applied in immediate mode\ndiff: ${unifiedDiff(active, input.text)}`
+      : "";
+  const details = describe(mode, input.tryTimeout) + reason;
+  if (input.dryRun) return { world, mode, details: dryRun(details, active, input.text), warnings };
+  return { world: ensureCluster(change(world, machine, mode, input, moment), input.text), mode, details, warnings };
+}
+
+function change(world: World, machine: Machine, mode: ApplyMode, input: ApplyInput, moment: Moment): World {
+  const saved: Machine = { ...machine, disk: { ...machine.disk, config: input.text } };
+  switch (mode) {
+    case "STAGED":
+      return withMachine(world, saved);
+    case "TRY":
+      return withMachine(world, { ...machine, activeConfig: input.text, tryUntil: moment.now + input.tryTimeout });
+    case "REBOOT":
+      return startSequence(withMachine(world, saved), saved, { sequence: "reboot", next: "boot" }, moment).world;
+    default:
+      if (!isUp(machine.life)) return withMachine(world, saved);
+      return withMachine(world, { ...without(saved, "tryUntil"), activeConfig: input.text });
+  }
+}
+
+function describe(mode: ApplyMode, tryTimeout: number): string {
+  switch (mode) {
+    case "REBOOT":
+      return "Applied configuration with a reboot";
+    case "STAGED":
+      return "Staged configuration to be applied after the next reboot";
+    case "TRY":
+      return `Applied configuration without a reboot\nThe config is applied in 'try' mode and will be automatically reverted back in ${goDuration(tryTimeout)}`;
+    default:
+      return "Applied configuration without a reboot";
+  }
+}
+
+function dryRun(details: string, before: string, after: string): string {
+  return `Dry run summary:\n${details} (skipped in dry-run).\nConfig diff:\n\n${unifiedDiff(before, after) || "No changes."}`;
+}
+
+/** 60000 is `1m0s`, as Go prints durations. */
+function goDuration(milliseconds: number): string {
+  const seconds = Math.round(milliseconds / 1_000);
+  const [h, m, s] = [Math.floor(seconds / 3_600), Math.floor((seconds % 3_600) / 60), seconds % 60];
+  return h > 0 ? `${h}h${m}m${s}s` : m > 0 ? `${m}m${s}s` : `${s}s`;
+}
+
+/** The place for what this config's cluster will share, made when its first machine is configured. */
+function ensureCluster(world: World, text: string): World {
+  const key = readNodeConfig(text).clusterKey;
+  if (world.clusters[key] !== undefined) return world;
+  return withCluster(world, { key, objects: {}, revision: 1, kubelets: {} });
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { NodeConfig } from "../machine/node-config.ts";
+import type { Cluster, Machine, World } from "../machine/world.ts";
+
+/** One resource as its controller puts it out; version and times are kept by whoever serves it. */
+export interface Item {
+  readonly id: string;
+  /** The YAML form. */
+  readonly spec: unknown;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+}
+
+/** What resources are made from. */
+export interface View {
+  readonly world: World;
+  readonly machine: Machine;
+  readonly now: number;
+  /** Absent in maintenance mode. */
+  readonly config: NodeConfig | undefined;
+  readonly cluster: Cluster | undefined;
+  readonly hostname: string;
+}
+
+/** Makes all resources of one type. */
+export type Producer = (view: View) => readonly Item[];
+
+/** A type's producer, with the name of its controller and, where clients read it, its protobuf shape. */
+export interface Source {
+  readonly owner: string;
+  readonly namespace?: string;
+  readonly items: Producer;
+}

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+import { createHash } from "node:crypto";
+import { staticPodNames } from "../controllers/machine-status.ts";
+import { apiServerReady, kubernetesServes } from "../controllers/membership.ts";
+import { isNodeReady, isUnschedulable } from "../kubernetes/node.ts";
+import { staticPodManifest, staticPodStatus } from "../kubernetes/static-pod.ts";
+import { getObject } from "../kubernetes/store.ts";
+import type { Item, Source, View } from "./item.ts";
+
+/** Items that only a control plane has. */
+const controlPlane =
+  (items: (view: View & { readonly config: NonNullable<View["config"]> }) => readonly Item[]) =>
+  (view: View): readonly Item[] =>
+    view.config?.type === "controlplane" ? items({ ...view, config: view.config }) : [];
+
+const configured =
+  (items: (view: View & { readonly config: NonNullable<View["config"]> }) => readonly Item[]) =>
+  (view: View): readonly Item[] =>
+    view.config === undefined ? [] : items({ ...view, config: view.config });
+
+/** The address that cluster DNS has by convention: the tenth of the service network. */
+export function dnsServiceIp(serviceSubnet: string): string {
+  const [address = "10.96.0.0"] = serviceSubnet.split("/");
+  return address.replace(/\.\d+$/, ".10");
+}
+
+export const kubernetesResources: Readonly<Record<string, Source>> = {
+  "Nodenames.kubernetes.talos.dev": {
+    owner: "k8s.NodenameController",
+    items: configured(({ hostname }) => [
+      { id: "nodename", spec: { nodename: hostname, hostnameVersion: "1", skipNodeRegistration: false } },
+    ]),
+  },
+  "NodeIPs.kubernetes.talos.dev": {
+    owner: "k8s.NodeIPController",
+    items: configured(({ machine }) => [{ id: "kubelet", spec: { addresses: [machine.address] } }]),
+  },
+  "NodeStatuses.kubernetes.talos.dev": {
+    owner: "k8s.NodeStatusController",
+    items: ({ cluster, hostname }) => {
+      const node = getObject(cluster, "nodes", undefined, hostname);
+      if (node === undefined) return [];
+      const { labels = {}, annotations = {} } = node.metadata;
+      const ready = isNodeReady(node);
+      const spec = { nodename: hostname, nodeReady: ready, unschedulable: isUnschedulable(node), labels, annotations };
+      return [{ id: hostname, spec }];
+    },
+  },
+  "KubeletConfigs.kubernetes.talos.dev": {
+    owner: "k8s.KubeletConfigController",
+    items: configured(({ config }) => [
+      {
+        id: "kubelet",
+        spec: {
+          image: config.images.kubelet,
+          clusterDNS: config.serviceSubnets.map(dnsServiceIp),
+          clusterDomain: config.dnsDomain,
+          cloudProviderExternal: false,
+          defaultRuntimeSeccompEnabled: true,
+          skipNodeRegistration: false,
+          staticPodListURL: "http://127.0.0.1:39969",
+          disableManifestsDirectory: true,
+          enableFSQuotaMonitoring: true,
+          allowSchedulingOnControlPlane: config.allowSchedulingOnControlPlanes,
+        },
+      },
+    ]),
+  },
+  "KubeletSpecs.kubernetes.talos.dev": {
+    owner: "k8s.KubeletSpecController",
+    items: configured(({ config, hostname, machine }) => [
+      {
+        id: "kubelet",
+        spec: {
+          image: config.images.kubelet,
+          args: [
+            "--bootstrap-kubeconfig=/etc/kubernetes/bootstrap-kubeconfig",
+            "--cert-dir=/var/lib/kubelet/pki",
+            "--config=/etc/kubernetes/kubelet.yaml",
+            `--hostname-override=${hostname}`,
+            "--kubeconfig=/etc/kubernetes/kubeconfig-kubelet",
+            `--node-ip=${machine.address}`,
+          ],
+          expectedNodename: hostname,
+        },
+      },
+    ]),
+  },
+  "KubePrismStatuses.kubernetes.talos.dev": {
+    owner: "k8s.KubePrismController",
+    items: configured(({ world, config, now }) => [
+      {
+        id: "k8s-loadbalancer",
+        spec: { host: "127.0.0.1:7445", healthy: kubernetesServes(world, config.clusterKey, now) },
+      },
+    ]),
+  },
+  "APIServerConfigs.kubernetes.talos.dev": {
+    owner: "k8s.ControlPlaneAPIServerController",
+    items: controlPlane(({ config }) => [
+      {
+        id: "kube-apiserver",
+        spec: {
+          image: config.images.apiServer,
+          cloudProvider: "",
+          controlPlaneEndpoint: config.endpoint,
+          etcdServers: ["https://127.0.0.1:2379"],
+          localPort: 6443,
+          serviceCIDRs: config.serviceSubnets,
+          extraArgs: {},
+          extraVolumes: [],
+          environmentVariables: {},
+          advertisedAddress: "$(POD_IP)",
+          resources: { requests: { cpu: "200m", memory: "512Mi" }, limits: {} },
+        },
+      },
+    ]),
+  },
+  "ControllerManagerConfigs.kubernetes.talos.dev": {
+    owner: "k8s.ControlPlaneControllerManagerController",
+    items: controlPlane(({ config }) => [
+      {
+        id: "kube-controller-manager",
+        spec: {
+          enabled: true,
+          image: config.images.controllerManager,
+          cloudProvider: "",
+          podCIDRs: config.podSubnets,
+          serviceCIDRs: config.serviceSubnets,
+          extraArgs: {},
+          extraVolumes: [],
+          environmentVariables: {},
+          resources: { requests: { cpu: "50m", memory: "256Mi" }, limits: {} },
+        },
+      },
+    ]),
+  },
+  "SchedulerConfigs.kubernetes.talos.dev": {
+    owner: "k8s.ControlPlaneSchedulerController",
+    items: controlPlane(({ config }) => [
+      {
+        id: "kube-scheduler",
+        spec: {
+          enabled: true,
+          image: config.images.scheduler,
+          extraArgs: {},
+          extraVolumes: [],
+          environmentVariables: {},
+          resources: { requests: { cpu: "10m", memory: "64Mi" }, limits: {} },
+          config: {},
+        },
+      },
+    ]),
+  },
+  "BootstrapManifestsConfigs.kubernetes.talos.dev": {
+    owner: "k8s.ControlPlaneBootstrapManifestsController",
+    items: controlPlane(({ config }) => [
+      {
+        id: "manifests",
+        spec: {
+          server: config.endpoint,
+          clusterDomain: config.dnsDomain,
+          podCIDRs: config.podSubnets,
+          proxyEnabled: config.proxyEnabled,
+          proxyImage: config.images.proxy,
+          coreDNSEnabled: config.coreDnsEnabled,
+          dnsServiceIP: dnsServiceIp(config.serviceSubnets[0] ?? ""),
+          flannelEnabled: config.cniName === "flannel",
+          cniName: config.cniName,
+        },
+      },
+    ]),
+  },
+  "StaticPods.kubernetes.talos.dev": {
+    owner: "k8s.ControlPlaneStaticPodController",
+    items: controlPlane(({ config, machine }) =>
+      machine.services.etcd?.health === "healthy"
+        ? staticPodNames.map((name) => ({ id: name, spec: staticPodManifest(name, config) }))
+        : [],
+    ),
+  },
+  "StaticPodStatuses.kubernetes.talos.dev": {
+    owner: "k8s.KubeletStaticPodController",
+    items: controlPlane(({ world, machine, hostname, now }) => {
+      if (machine.staticPodsAt === undefined) return [];
+      const ready = apiServerReady(world, machine, now);
+      return staticPodNames.map((name) => ({
+        id: `kube-system/${name}-${hostname}`,
+        spec: staticPodStatus(name, machine, ready),
+      }));
+    }),
+  },
+  "Endpoints.kubernetes.talos.dev": {
+    owner: "k8s.EndpointController",
+    items: configured(({ world, config, now }) => {
+      const addresses = Object.values(world.machines)
+        .filter((machine) => machine.staticPodsAt !== undefined && machine.staticPodsAt <= now)
+        .map((machine) => machine.address)
+        .sort();
+      return addresses.length === 0 || !kubernetesServes(world, config.clusterKey, now)
+        ? []
+        : [{ id: "kube-apiserver", spec: { addresses, hosts: [] } }];
+    }),
+  },
+  "SecretStatuses.kubernetes.talos.dev": {
+    owner: "k8s.RenderSecretsStaticPodController",
+    items: controlPlane(() => [{ id: "static-pods", spec: { ready: true, version: "1" } }]),
+  },
+  "ConfigStatuses.kubernetes.talos.dev": {
+    owner: "k8s.RenderConfigsStaticPodController",
+    items: controlPlane(() => [{ id: "static-pods", spec: { ready: true, version: "1" } }]),
+  },
+  "KubeletKubeconfigs.kubernetes.talos.dev": {
+    owner: "k8s.KubeletServiceController",
+    items: configured(({ config, hostname }) => [
+      {
+        id: "kubelet",
+        spec: { hash: createHash("sha256").update(config.endpoint + hostname).digest("hex").slice(0, 16) },
+      },
+    ]),
+  },
+};

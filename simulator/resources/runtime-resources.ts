@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+import { machineStatus } from "../controllers/machine-status.ts";
+import { isUp } from "../machine/life.ts";
+import type { Source } from "./item.ts";
+
+/** What the machine is and how it is doing. */
+export const runtimeResources: Readonly<Record<string, Source>> = {
+  "MachineStatuses.runtime.talos.dev": {
+    owner: "runtime.MachineStatusController",
+    items: ({ world, machine, now }) => {
+      const { stage, ready, unmet } = machineStatus(world, machine, now);
+      return [{ id: "machine", spec: { stage, status: { ready, unmetConditions: unmet } } }];
+    },
+  },
+  "Versions.runtime.talos.dev": {
+    owner: "runtime.VersionController",
+    items: ({ machine }) => [{ id: "version", spec: { name: "Talos", version: machine.talosVersion } }],
+  },
+  "SecurityStates.talos.dev": {
+    owner: "runtime.SecurityStateController",
+    items: () => [
+      {
+        id: "securitystate",
+        spec: { secureBoot: false, selinuxState: "permissive", bootedWithUKI: true, moduleSignatureEnforced: true },
+      },
+    ],
+  },
+  "PlatformMetadatas.talos.dev": {
+    owner: "network.PlatformConfigApplyController",
+    items: ({ machine }) => [
+      { id: "platformmetadata", spec: { platform: "metal", hostname: machine.name, instanceId: machine.id } },
+    ],
+  },
+  "MetaKeys.runtime.talos.dev": {
+    owner: "runtime.MetaKeyController",
+    items: ({ machine }) => Object.entries(machine.disk.meta).map(([id, value]) => ({ id, spec: { value } })),
+  },
+  "MetaLoads.runtime.talos.dev": {
+    owner: "runtime.MetaKeyController",
+    items: () => [{ id: "meta-loaded", spec: { done: true } }],
+  },
+  "Diagnostics.runtime.talos.dev": { owner: "runtime.DiagnosticsController", items: () => [] },
+  "KernelCmdlines.runtime.talos.dev": {
+    owner: "runtime.KernelCmdlineController",
+    items: () => [
+      { id: "cmdline", spec: { cmdline: "talos.platform=metal console=tty0 init_on_alloc=1 slab_nomerge pti=on" } },
+    ],
+  },
+  "DevicesStatuses.runtime.talos.dev": {
+    owner: "runtime.DevicesStatusController",
+    items: () => [{ id: "devices", spec: { ready: true } }],
+  },
+  "BootedEntries.talos.dev": {
+    owner: "runtime.BootedEntryController",
+    items: ({ machine }) =>
+      machine.disk.installed === undefined
+        ? []
+        : [{ id: "bootedentry", spec: { bootedEntry: `Talos-${machine.talosVersion}.efi` } }],
+  },
+  "Services.v1alpha1.talos.dev": {
+    owner: "v1alpha1.ServiceController",
+    items: ({ machine }) =>
+      Object.entries(machine.services)
+        .filter(([, service]) => service.stage === "Running")
+        .map(([id, service]) => ({
+          id,
+          spec: { running: true, healthy: service.health === "healthy", unknown: service.health === "unknown" },
+        })),
+  },
+  "ServicePIDs.runtime.talos.dev": {
+    owner: "v1alpha1.ServiceController",
+    items: ({ machine }) =>
+      Object.entries(machine.services)
+        .filter(([, service]) => service.stage === "Running")
+        .map(([id, service]) => ({ id, spec: { pid: service.pid } })),
+  },
+  "TimeStatuses.v1alpha1.talos.dev": {
+    owner: "time.SyncController",
+    items: () => [{ id: "node", spec: { synced: true, epoch: 0, syncDisabled: false } }],
+  },
+  "MachineConfigs.config.talos.dev": {
+    owner: "config.AcquireController",
+    items: ({ machine }) => {
+      if (machine.activeConfig === undefined) return [];
+      const annotations = { "talos.dev/yaml-spec": "1" };
+      return [
+        ...(machine.disk.config === undefined ? [] : [{ id: "persistent", spec: machine.disk.config, annotations }]),
+        { id: "v1alpha1", spec: machine.activeConfig, annotations },
+      ];
+    },
+  },
+  "MachineTypes.config.talos.dev": {
+    owner: "config.MachineTypeController",
+    items: ({ config }) => [{ id: "machine-type", spec: config?.type ?? "unknown" }],
+  },
+  "UniqueMachineTokens.runtime.talos.dev": { owner: "runtime.UniqueMachineTokenController", items: () => [] },
+  "APIServiceConfigs.runtime.talos.dev": {
+    owner: "runtime.APIServiceConfigController",
+    items: ({ machine }) => [
+      {
+        id: "apid",
+        spec: {
+          listenAddress: ":50000",
+          nodeRoutingDisabled: !isUp(machine.life),
+          readonlyRoleMode: !isUp(machine.life),
+          skipVerifyingClientCert: !isUp(machine.life),
+        },
+      },
+    ],
+  },
+};

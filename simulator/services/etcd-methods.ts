@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+import { Data } from "../../talos/api/gen/common/common.ts";
+import {
+  EtcdAlarmDisarmResponse,
+  EtcdAlarmListResponse,
+  EtcdDefragmentResponse,
+  EtcdForfeitLeadershipResponse,
+  EtcdLeaveClusterResponse,
+  EtcdMemberListResponse,
+  EtcdRecoverResponse,
+  EtcdRemoveMemberByIDResponse,
+  EtcdStatusResponse,
+} from "../../talos/api/gen/machine/etcd.ts";
+import type { MachineServiceService } from "../../talos/api/gen/machine/machine.ts";
+import { clusterOf } from "../controllers/membership.ts";
+import { CallError } from "../machine/call-error.ts";
+import { type EtcdCluster, type EtcdMember, etcdMemberOf, isServing } from "../machine/etcd.ts";
+import type { Cluster } from "../machine/world.ts";
+import { etcdVersionOf } from "../machine/release.ts";
+import { forfeitLeadership, leaveEtcd, receiveSnapshot, removeEtcdMember } from "../operations/etcd.ts";
+import { encodeSnapshot } from "../operations/snapshot.ts";
+import { controlPlaneOnly } from "./control-plane-only.ts";
+import type { Call, Handlers } from "./method.ts";
+
+/** How long etcd's own client waits for a cluster without a leader. */
+const noLeaderPatience = 5_000;
+
+interface Local {
+  readonly cluster: Cluster;
+  readonly etcd: EtcdCluster;
+  readonly member: EtcdMember;
+}
+
+/** The member on this machine; fails as Talos does when etcd does not run here. */
+function localMember(call: Call): Local {
+  const machine = call.machine();
+  const cluster = clusterOf(call.world(), machine);
+  const member = etcdMemberOf(cluster, machine.id);
+  if (cluster?.etcd === undefined || member === undefined || machine.services.etcd?.stage !== "Running") {
+    throw new CallError("Unavailable", "error building etcd client: etcd is not running on this node");
+  }
+  return { cluster, etcd: cluster.etcd, member };
+}
+
+/** Waits a little for a leader: without one etcd can neither change nor read with certainty. */
+async function servingMember(call: Call): Promise<Local> {
+  const local = localMember(call);
+  if (isServing(call.world(), local.cluster)) return local;
+  const patience = AbortSignal.any([call.signal, timeoutSignal(call, noLeaderPatience)]);
+  const served = await call.simulation.until((world) => isServing(world, clusterOf(world, call.machine())), patience);
+  if (!served) throw new CallError("Unavailable", "etcdserver: no leader");
+  return localMember(call);
+}
+
+function timeoutSignal(call: Call, milliseconds: number): AbortSignal {
+  const controller = new AbortController();
+  call.simulation.scheduler.at(call.simulation.scheduler.now() + milliseconds, () => controller.abort());
+  return controller.signal;
+}
+
+export const etcdMethods: Handlers<typeof MachineServiceService> = {
+  async etcdMemberList(call, request) {
+    controlPlaneOnly(call, "member list");
+    const { etcd } = request.queryLocal ? localMember(call) : await servingMember(call);
+    const members = etcd.members.map((member) => ({
+      id: BigInt(`0x${member.id}`),
+      hostname: member.name,
+      peerUrls: [`https://${member.address}:2380`],
+      // A learner that never started has not published these yet.
+      clientUrls: [`https://${member.address}:2379`],
+      isLearner: member.learner,
+    }));
+    members.sort((a, b) => (a.id < b.id ? -1 : 1));
+    return EtcdMemberListResponse.fromPartial({
+      messages: [{ legacyMembers: members.map((member) => member.hostname), members }],
+    });
+  },
+
+  etcdStatus(call) {
+    controlPlaneOnly(call, "etcd status");
+    const { cluster, etcd, member } = localMember(call);
+    const size = encodeSnapshot(cluster).length - 32;
+    const index = BigInt(etcd.index + cluster.revision);
+    const version = etcdVersionOf(call.machine().talosVersion);
+    return EtcdStatusResponse.fromPartial({
+      messages: [
+        {
+          memberStatus: {
+            memberId: BigInt(`0x${member.id}`),
+            protocolVersion: version,
+            storageVersion: version.replace(/\.\d+$/, ".0"),
+            dbSize: BigInt(size),
+            dbSizeInUse: BigInt(size),
+            leader: etcd.leader === undefined ? 0n : BigInt(`0x${etcd.leader}`),
+            raftIndex: index,
+            raftAppliedIndex: index,
+            raftTerm: BigInt(etcd.term),
+            isLearner: member.learner,
+            errors: etcd.leader === undefined ? ["etcdserver: no leader"] : [],
+          },
+        },
+      ],
+    });
+  },
+
+  async etcdLeaveCluster(call) {
+    controlPlaneOnly(call, "etcd leave");
+    await servingMember(call);
+    call.simulation.update((world) => leaveEtcd(world, call.machine()));
+    return EtcdLeaveClusterResponse.fromPartial({ messages: [{}] });
+  },
+
+  async etcdRemoveMemberById(call, request) {
+    controlPlaneOnly(call, "etcd remove member");
+    await servingMember(call);
+    const id = request.memberId.toString(16).padStart(16, "0");
+    call.simulation.update((world) => removeEtcdMember(world, call.machine(), id));
+    return EtcdRemoveMemberByIDResponse.fromPartial({ messages: [{}] });
+  },
+
+  async etcdForfeitLeadership(call) {
+    controlPlaneOnly(call, "etcd forfeit leadership");
+    await servingMember(call);
+    const { member } = call.simulation.act((world) => forfeitLeadership(world, call.machine()));
+    return EtcdForfeitLeadershipResponse.fromPartial({ messages: [{ member }] });
+  },
+
+  async *etcdSnapshot(call) {
+    controlPlaneOnly(call, "etcd snapshot");
+    const { cluster } = await servingMember(call);
+    const file = encodeSnapshot(cluster);
+    for (let offset = 0; offset < file.length; offset += 1_024) {
+      yield Data.fromPartial({ bytes: file.subarray(offset, offset + 1_024) });
+    }
+  },
+
+  async etcdRecover(call, requests) {
+    controlPlaneOnly(call, "etcd recover");
+    if (call.machine().services.etcd?.stage !== "Preparing") {
+      throw new CallError("FailedPrecondition", "etcd service is not ready for recovery yet");
+    }
+    const chunks: Uint8Array[] = [];
+    for await (const { bytes } of requests) chunks.push(bytes);
+    call.simulation.update((world) => receiveSnapshot(world, call.machine(), Buffer.concat(chunks)));
+    return EtcdRecoverResponse.fromPartial({ messages: [{}] });
+  },
+
+  async etcdAlarmList(call) {
+    controlPlaneOnly(call, "etcd alarm list");
+    await servingMember(call);
+    return EtcdAlarmListResponse.fromPartial({ messages: [{ memberAlarms: [] }] });
+  },
+
+  async etcdAlarmDisarm(call) {
+    controlPlaneOnly(call, "etcd alarm disarm");
+    await servingMember(call);
+    return EtcdAlarmDisarmResponse.fromPartial({ messages: [{ memberAlarms: [] }] });
+  },
+
+  etcdDefragment(call) {
+    controlPlaneOnly(call, "etcd defragment");
+    localMember(call);
+    return EtcdDefragmentResponse.fromPartial({ messages: [{}] });
+  },
+};

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+import { gzipSync } from "node:zlib";
+import { stringify } from "yaml";
+import { Data } from "../../talos/api/gen/common/common.ts";
+import type { MachineServiceService } from "../../talos/api/gen/machine/machine.ts";
+import type { Entropy } from "../../talos/clock.ts";
+import { issueCertificate, type KeyPair } from "../../talos/pki/index.ts";
+import { CallError } from "../machine/call-error.ts";
+import type { NodeConfig } from "../machine/node-config.ts";
+import { controlPlaneOnly } from "./control-plane-only.ts";
+import type { Handlers } from "./method.ts";
+
+/** The admin kubeconfig, as the stream of one gzipped tar that talosctl expects. */
+export const kubeconfigMethods: Handlers<typeof MachineServiceService> = {
+  async *kubeconfig(call) {
+    const config = controlPlaneOnly(call, "kubeconfig");
+    const { now, entropy } = call.simulation.moment;
+    const text = adminKubeconfig(config, now, entropy);
+    yield Data.fromPartial({ bytes: gzipSync(tarOf("kubeconfig", Buffer.from(text), now)) });
+  },
+};
+
+export function adminKubeconfig(config: NodeConfig, now: number, entropy: Entropy): string {
+  const admin = issueCertificate(
+    authorityOf(config),
+    {
+      subject: { commonName: "admin", organizations: ["system:masters"] },
+      notBefore: new Date(now - 10_000),
+      notAfter: new Date(now + config.adminLifetime),
+      usages: ["clientAuth"],
+      keyUsages: ["digitalSignature", "keyEncipherment"],
+    },
+    { entropy },
+  );
+  const base64 = (text: string): string => Buffer.from(text).toString("base64");
+  const user = `admin@${config.clusterName}`;
+  return stringify(
+    {
+      apiVersion: "v1",
+      kind: "Config",
+      clusters: [
+        {
+          name: config.clusterName,
+          cluster: { server: config.endpoint, "certificate-authority-data": base64(config.kubernetesCa.certificate) },
+        },
+      ],
+      users: [
+        {
+          name: user,
+          user: { "client-certificate-data": base64(admin.certificate), "client-key-data": base64(admin.key) },
+        },
+      ],
+      contexts: [{ context: { cluster: config.clusterName, namespace: "default", user }, name: user }],
+      "current-context": user,
+    },
+    { indentSeq: false, lineWidth: 0 },
+  );
+}
+
+function authorityOf(config: NodeConfig): KeyPair {
+  const { certificate, key } = config.kubernetesCa;
+  if (key === undefined) throw new CallError("Internal", "the config of this control plane has no Kubernetes CA key");
+  return { certificate, key };
+}
+
+/** One ustar entry, mode 0600, without end-of-archive blocks: that is how real nodes send it. */
+function tarOf(name: string, content: Buffer, now: number): Buffer {
+  const header = Buffer.alloc(512);
+  const octal = (value: number, width: number): string => `${value.toString(8).padStart(width - 1, "0")}\0`;
+  header.write(name, 0);
+  header.write(octal(0o600, 8), 100);
+  header.write(octal(0, 8), 108);
+  header.write(octal(0, 8), 116);
+  header.write(octal(content.length, 12), 124);
+  header.write(octal(Math.floor(now / 1_000), 12), 136);
+  header.write("        ", 148);
+  header.write("0", 156);
+  header.write("ustar\x0000", 257, "latin1");
+  const sum = header.reduce((total, byte) => total + byte, 0);
+  header.write(`${sum.toString(8).padStart(6, "0")}\0 `, 148);
+  return Buffer.concat([header, content]);
+}

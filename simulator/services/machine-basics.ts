@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+import {
+  ApplyConfigurationRequest_Mode,
+  ApplyConfigurationResponse,
+  BootstrapResponse,
+  HostnameResponse,
+  type MachineServiceService,
+  VersionResponse,
+} from "../../talos/api/gen/machine/machine.ts";
+import { configOf, hostnameOf } from "../controllers/membership.ts";
+import { type ApplyMode, applyConfig } from "../operations/apply-config.ts";
+import { bootstrap } from "../operations/bootstrap.ts";
+import type { Handlers } from "./method.ts";
+
+const modeNames = new Map<number, ApplyMode>(
+  Object.entries(ApplyConfigurationRequest_Mode).map(([name, number]) => [number, name as ApplyMode]),
+);
+
+/** Version, config and bootstrap: what a bring-up needs. */
+export const machineBasics: Handlers<typeof MachineServiceService> = {
+  version(call) {
+    const machine = call.machine();
+    return VersionResponse.fromPartial({
+      messages: [
+        {
+          version: { tag: machine.talosVersion, sha: "simulated", goVersion: "go1.26.8", os: "linux", arch: "amd64" },
+          platform: { name: "metal", mode: "metal" },
+          features: { rbac: configOf(machine) !== undefined },
+        },
+      ],
+    });
+  },
+
+  hostname(call) {
+    return HostnameResponse.fromPartial({ messages: [{ hostname: hostnameOf(call.machine()) }] });
+  },
+
+  applyConfiguration(call, request) {
+    const applied = call.simulation.act((world, moment) =>
+      applyConfig(
+        world,
+        call.machine(),
+        {
+          text: Buffer.from(request.data).toString("utf8"),
+          mode: modeNames.get(request.mode) ?? "AUTO",
+          dryRun: request.dryRun,
+          tryTimeout: request.tryModeTimeout === undefined ? 60_000 : Number(request.tryModeTimeout.seconds) * 1_000,
+        },
+        moment,
+      ),
+    );
+    return ApplyConfigurationResponse.fromPartial({
+      messages: [
+        {
+          mode: ApplyConfigurationRequest_Mode[applied.mode],
+          modeDetails: applied.details,
+          warnings: [...applied.warnings],
+        },
+      ],
+    });
+  },
+
+  bootstrap(call, request) {
+    call.simulation.update((world, moment) =>
+      bootstrap(
+        world,
+        call.machine(),
+        { recover: request.recoverEtcd, skipHashCheck: request.recoverSkipHashCheck },
+        moment,
+      ),
+    );
+    return BootstrapResponse.fromPartial({ messages: [{}] });
+  },
+};

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+import { MachineServiceService as service } from "./gen/machine/machine.ts";
+import { onlyMessage, throwIfFailed } from "./replies.ts";
+import type { CallOptions, Transport } from "./transport.ts";
+
+export interface EtcdMemberInfo {
+  /** 64 bits, hexadecimal, as talosctl and etcdctl print it. */
+  readonly id: string;
+  readonly hostname: string;
+  readonly peerUrls: readonly string[];
+  readonly clientUrls: readonly string[];
+  readonly learner: boolean;
+}
+
+export interface EtcdStatus {
+  readonly memberId: string;
+  /** "0" while there is none. */
+  readonly leaderId: string;
+  readonly learner: boolean;
+  readonly errors: readonly string[];
+  readonly databaseSize: bigint;
+  readonly raftIndex: bigint;
+  readonly raftTerm: bigint;
+}
+
+export interface EtcdAlarm {
+  readonly memberId: string;
+  readonly alarm: "none" | "no-space" | "corrupt";
+}
+
+/** etcd of a control plane, through the main service. */
+export function etcdCalls(transport: Transport) {
+  return {
+    /** `local`: ask the machine's own etcd rather than any. */
+    async etcdMemberList(options: CallOptions & { readonly local?: boolean } = {}): Promise<EtcdMemberInfo[]> {
+      const { local = false, ...call } = options;
+      const reply = await transport.unary(service.etcdMemberList, { queryLocal: local }, call);
+      return onlyMessage(reply.messages, transport).members.map((member) => ({
+        id: member.id.toString(16),
+        hostname: member.hostname,
+        peerUrls: member.peerUrls,
+        clientUrls: member.clientUrls,
+        learner: member.isLearner,
+      }));
+    },
+    async etcdStatus(options: CallOptions = {}): Promise<EtcdStatus> {
+      const reply = await transport.unary(service.etcdStatus, {}, options);
+      const status = onlyMessage(reply.messages, transport).memberStatus;
+      return {
+        memberId: (status?.memberId ?? 0n).toString(16),
+        leaderId: (status?.leader ?? 0n).toString(16),
+        learner: status?.isLearner ?? false,
+        errors: status?.errors ?? [],
+        databaseSize: status?.dbSize ?? 0n,
+        raftIndex: status?.raftIndex ?? 0n,
+        raftTerm: status?.raftTerm ?? 0n,
+      };
+    },
+    async etcdLeave(options: CallOptions = {}): Promise<void> {
+      const reply = await transport.unary(service.etcdLeaveCluster, {}, { deadline: 60_000, ...options });
+      onlyMessage(reply.messages, transport);
+    },
+    /** Name of the new leader; undefined when this machine did not lead. */
+    async etcdForfeitLeadership(options: CallOptions = {}): Promise<string | undefined> {
+      const reply = await transport.unary(service.etcdForfeitLeadership, {}, { deadline: 30_000, ...options });
+      return onlyMessage(reply.messages, transport).member || undefined;
+    },
+    async etcdRemoveMember(id: string, options: CallOptions = {}): Promise<void> {
+      const request = { memberId: BigInt(`0x${id}`) };
+      const reply = await transport.unary(service.etcdRemoveMemberById, request, { deadline: 30_000, ...options });
+      onlyMessage(reply.messages, transport);
+    },
+    async etcdAlarms(options: CallOptions = {}): Promise<EtcdAlarm[]> {
+      const reply = await transport.unary(service.etcdAlarmList, {}, options);
+      return onlyMessage(reply.messages, transport).memberAlarms.map(({ memberId, alarm }) => ({
+        memberId: memberId.toString(16),
+        alarm: (["none", "no-space", "corrupt"] as const)[alarm] ?? "none",
+      }));
+    },
+    async etcdDefragment(options: CallOptions = {}): Promise<void> {
+      const reply = await transport.unary(service.etcdDefragment, {}, { deadline: 300_000, ...options });
+      onlyMessage(reply.messages, transport);
+    },
+    /** The snapshot in chunks as they come: database, then its SHA-256. Nothing is kept in memory. */
+    async *etcdSnapshot(options: CallOptions = {}): AsyncIterable<Uint8Array> {
+      for await (const chunk of transport.serverStream(service.etcdSnapshot, {}, options)) {
+        throwIfFailed(chunk, transport);
+        yield chunk.bytes;
+      }
+    },
+    /** Uploads a snapshot that a following bootstrap with `recoverEtcd` starts from. */
+    async etcdRecover(chunks: AsyncIterable<Uint8Array>, options: CallOptions = {}): Promise<void> {
+      const requests = async function* () {
+        for await (const bytes of chunks) yield { metadata: undefined, bytes };
+      };
+      const reply = await transport.clientStream(service.etcdRecover, requests(), options);
+      onlyMessage(reply.messages, transport);
+    },
+  };
+}
+
+export type EtcdCalls = ReturnType<typeof etcdCalls>;

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+import { isIP } from "node:net";
+import { Client, type ClientOptions, Metadata, type MethodDefinition } from "@grpc/grpc-js";
+import { TalosError } from "../errors.ts";
+import { grpcTarget, parseAddress } from "./address.ts";
+import type { Authentication } from "./authentication.ts";
+import { fingerprintMismatch, mutualCredentials, pinnedCredentials } from "./channel-credentials.ts";
+import { fromGrpcError } from "./grpc-error.ts";
+import { probe } from "./probe.ts";
+import type { CallOptions, Transport } from "./transport.ts";
+
+const defaultDeadline = 10_000;
+const largestMessage = 32 * 1024 * 1024;
+
+const channelOptions: ClientOptions = {
+  "grpc.max_receive_message_length": largestMessage,
+  "grpc.max_send_message_length": largestMessage,
+  // A call must never be sent twice by the library: bootstrap and reset are not the same as no call.
+  "grpc.enable_retries": 0,
+  "grpc.service_config_disable_resolution": 1,
+  // Connections of clients with other credentials are not ours to share.
+  "grpc.use_local_subchannel_pool": 1,
+  // Machines are reached directly; a proxy of the environment is for the web.
+  "grpc.enable_http_proxy": 0,
+  "grpc.initial_reconnect_backoff_ms": 100,
+  "grpc.max_reconnect_backoff_ms": 1000,
+};
+
+export interface GrpcTransport extends Transport {
+  /** Fingerprint that the machine showed in maintenance mode; absent before the first call. */
+  readonly fingerprint: string | undefined;
+}
+
+/** Opens nothing until the first call. After a call that could not be delivered, the next one connects afresh. */
+export function grpcTransport(address: string, authentication: Authentication): GrpcTransport {
+  const target = parseAddress(address);
+  let opening: Promise<Client> | undefined;
+  let current: Client | undefined;
+  let fingerprint: string | undefined;
+
+  const open = async (options: CallOptions): Promise<Client> => {
+    if (authentication.kind === "mtls") {
+      return newClient(mutualCredentials(authentication.credentials, target.host));
+    }
+    const seen = await probe(address, {
+      deadline: options.deadline ?? defaultDeadline,
+      ...(options.signal === undefined ? {} : { signal: options.signal }),
+    });
+    if ("fingerprints" in authentication && !authentication.fingerprints.includes(seen.fingerprint)) {
+      throw fingerprintMismatch(address, seen.fingerprint, authentication.fingerprints);
+    }
+    fingerprint = seen.fingerprint;
+    return newClient(pinnedCredentials(seen.certificate, address));
+  };
+  const newClient = (credentials: ReturnType<typeof mutualCredentials>) =>
+    new Client(grpcTarget(target), credentials, {
+      ...channelOptions,
+      // TLS forbids an IP address as server name; the identity check above looks at the real host.
+      ...(isIP(target.host) === 0 ? {} : { "grpc.ssl_target_name_override": "talos" }),
+    });
+  const client = (options: CallOptions): Promise<Client> => {
+    if (opening === undefined) {
+      const started = open(options);
+      opening = started;
+      started.then(
+        (opened) => {
+          if (opening === started) current = opened;
+        },
+        () => {
+          if (opening === started) opening = undefined;
+        },
+      );
+    }
+    return opening;
+  };
+  /** A connection whose peer went away without a word looks alive for minutes: after a lost call, take a new one. */
+  const forget = (used: Client) => {
+    if (current === used) {
+      current = undefined;
+      opening = undefined;
+    }
+    used.close();
+  };
+  const failed = (error: unknown, used: Client): TalosError => {
+    const ours = fromGrpcError(error, address);
+    if (ours.retryable || (ours.code === "permission-denied" && isHandshakeFailure(error))) forget(used);
+    return ours;
+  };
+
+  return {
+    node: address,
+    get fingerprint() {
+      return fingerprint;
+    },
+    async unary(method, request, options = {}) {
+      const used = await client(options);
+      return new Promise((resolve, reject) => {
+        const call = used.makeUnaryRequest(
+          method.path,
+          method.requestSerialize,
+          method.responseDeserialize,
+          request,
+          metadataOf(options),
+          { deadline: Date.now() + (options.deadline ?? defaultDeadline) },
+          (error, reply) => {
+            options.signal?.removeEventListener("abort", cancel);
+            if (error) reject(failed(error, used));
+            else if (reply === undefined)
+              reject(new TalosError("internal", `${address}: an empty reply`, { node: address }));
+            else resolve(reply);
+          },
+        );
+        const cancel = () => call.cancel();
+        followSignal(options.signal, cancel);
+      });
+    },
+    async *serverStream<Request, Reply>(
+      method: MethodDefinition<Request, Reply>,
+      request: Request,
+      options: CallOptions = {},
+    ) {
+      const used = await client(options);
+      const call = used.makeServerStreamRequest(
+        method.path,
+        method.requestSerialize,
+        method.responseDeserialize,
+        request,
+        metadataOf(options),
+        options.deadline === undefined ? {} : { deadline: Date.now() + options.deadline },
+      );
+      const cancel = () => call.cancel();
+      followSignal(options.signal, cancel);
+      try {
+        for await (const reply of call) yield reply as Reply;
+      } catch (error) {
+        throw failed(error, used);
+      } finally {
+        options.signal?.removeEventListener("abort", cancel);
+        // After an early return the library reports the cancellation as an error that nobody waits for.
+        call.on("error", () => {});
+        call.cancel();
+      }
+    },
+    async clientStream(method, requests, options = {}) {
+      const used = await client(options);
+      return new Promise((resolve, reject) => {
+        const call = used.makeClientStreamRequest(
+          method.path,
+          method.requestSerialize,
+          method.responseDeserialize,
+          metadataOf(options),
+          options.deadline === undefined ? {} : { deadline: Date.now() + options.deadline },
+          (error, reply) => {
+            options.signal?.removeEventListener("abort", cancel);
+            if (error) reject(failed(error, used));
+            else if (reply === undefined)
+              reject(new TalosError("internal", `${address}: an empty reply`, { node: address }));
+            else resolve(reply);
+          },
+        );
+        const cancel = () => call.cancel();
+        followSignal(options.signal, cancel);
+        const send = async () => {
+          for await (const request of requests) {
+            if (!call.write(request)) await new Promise((resume) => call.once("drain", resume));
+          }
+          call.end();
+        };
+        send().catch((error) => {
+          call.cancel();
+          reject(TalosError.from(error));
+        });
+      });
+    },
+    close() {
+      const started = opening;
+      opening = undefined;
+      current = undefined;
+      started?.then(
+        (used) => used.close(),
+        () => {},
+      );
+    },
+  };
+}
+
+function followSignal(signal: AbortSignal | undefined, cancel: () => void): void {
+  if (signal?.aborted) cancel();
+  else signal?.addEventListener("abort", cancel, { once: true });
+}
+
+function metadataOf(options: CallOptions): Metadata {
+  const metadata = new Metadata();
+  metadata.set("runtime", "Talos");
+  if (options.node !== undefined) metadata.set("node", options.node);
+  for (const node of options.nodes ?? []) metadata.add("nodes", node);
+  return metadata;
+}
+
+function isHandshakeFailure(error: unknown): boolean {
+  return (
+    typeof error === "object" &&
+    error !== null &&
+    "details" in error &&
+    /No connection established/.test(String(error.details))
+  );
+}

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+export { type Address, apiPort, parseAddress } from "./address.ts";
+export type { Authentication, Credentials } from "./authentication.ts";
+export { clientOver, connect, type TalosClient } from "./client.ts";
+export type { EtcdAlarm, EtcdMemberInfo, EtcdStatus } from "./etcd-calls.ts";
+export type { ResetOptions } from "./lifecycle-calls.ts";
+export type { ApplyMode, ApplyReply, BootstrapOptions, ServiceState, VersionInfo } from "./machine-calls.ts";
+export { type Probe, type ProbeOptions, probe } from "./probe.ts";
+export type { NodeReply } from "./replies.ts";
+export type { Resource, ResourceChange } from "./resource-calls.ts";
+export type { ClusterMember, MachineStatus, ServiceResource, Stage } from "./state-calls.ts";
+export type { EventOptions, LogOptions, MachineEvent } from "./stream-calls.ts";
+export type { CallOptions, Transport } from "./transport.ts";

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+import { TalosError } from "../errors.ts";
+import { ContainerDriver, ContainerdNamespace } from "./gen/common/common.ts";
+import { ImageServiceService as images } from "./gen/machine/image.ts";
+import { LifecycleServiceService as lifecycle } from "./gen/machine/lifecycle.ts";
+import { RebootRequest_Mode, ResetRequest_WipeMode, MachineServiceService as service } from "./gen/machine/machine.ts";
+import { onlyMessage } from "./replies.ts";
+import type { CallOptions, Transport } from "./transport.ts";
+
+export interface ResetOptions extends CallOptions {
+  /** Drain, leave etcd, then wipe. @default true */
+  readonly graceful?: boolean;
+  /** Reboot after the wipe rather than power off. @default false */
+  readonly reboot?: boolean;
+  /** Labels of the partitions to wipe, such as EPHEMERAL. @default the whole system disk and all user disks */
+  readonly partitions?: readonly string[];
+}
+
+/** Where an image is kept: Talos's own containerd namespace, the one the installer runs from. */
+const systemContainerd = { driver: ContainerDriver.CRI, namespace: ContainerdNamespace.NS_SYSTEM };
+const longDeadline = 30 * 60_000;
+
+/** Calls that reboot, wipe or replace a machine's system. They answer at once; the work goes on in the background. */
+export function lifecycleCalls(transport: Transport) {
+  return {
+    /** Returns the id that the events of this work carry. */
+    async reset(options: ResetOptions = {}): Promise<string> {
+      const { graceful = true, reboot = false, partitions = [], ...call } = options;
+      const request = {
+        graceful,
+        reboot,
+        systemPartitionsToWipe: partitions.map((label) => ({ label, wipe: true })),
+        userDisksToWipe: [],
+        mode: ResetRequest_WipeMode.ALL,
+      };
+      const reply = await transport.unary(service.reset, request, { deadline: 30_000, ...call });
+      return onlyMessage(reply.messages, transport).actorId;
+    },
+    async reboot(options: CallOptions & { readonly mode?: "default" | "powercycle" | "force" } = {}): Promise<string> {
+      const { mode = "default", ...call } = options;
+      const number = {
+        default: RebootRequest_Mode.DEFAULT,
+        powercycle: RebootRequest_Mode.POWERCYCLE,
+        force: RebootRequest_Mode.FORCE,
+      }[mode];
+      const reply = await transport.unary(service.reboot, { mode: number }, { deadline: 30_000, ...call });
+      return onlyMessage(reply.messages, transport).actorId;
+    },
+    async shutdown(options: CallOptions & { readonly force?: boolean } = {}): Promise<string> {
+      const { force = false, ...call } = options;
+      const reply = await transport.unary(service.shutdown, { force }, { deadline: 30_000, ...call });
+      return onlyMessage(reply.messages, transport).actorId;
+    },
+    /** Boots the system that ran before the last upgrade. */
+    async rollback(options: CallOptions = {}): Promise<void> {
+      const reply = await transport.unary(service.rollback, {}, { deadline: 30_000, ...options });
+      onlyMessage(reply.messages, transport);
+    },
+    /** Upgrade as Talos up to 1.12 does it: the machine pulls, drains, installs and reboots by itself. */
+    async legacyUpgrade(image: string, options: CallOptions = {}): Promise<string> {
+      const request = { image, preserve: true, stage: false, force: false, rebootMode: 0 as const };
+      const reply = await transport.unary(service.upgrade, request, { deadline: 10 * 60_000, ...options });
+      return onlyMessage(reply.messages, transport).actorId;
+    },
+    /** Since Talos 1.13: pulls an image into the namespace that `upgrade` runs it from; returns its full name. */
+    async pullInstaller(image: string, options: CallOptions = {}): Promise<string> {
+      let name = image;
+      const request = { containerd: systemContainerd, imageRef: image };
+      for await (const { response } of transport.serverStream(images.pull, request, {
+        deadline: longDeadline,
+        ...options,
+      })) {
+        if (response?.$case === "name") name = response.value;
+      }
+      return name;
+    },
+    /** Since Talos 1.13: installs beside the running system and does not reboot. Throws when the installer fails. */
+    async upgrade(
+      image: string,
+      options: CallOptions & { readonly onOutput?: (text: string) => void } = {},
+    ): Promise<void> {
+      const { onOutput, ...call } = options;
+      const request = { containerd: systemContainerd, source: { imageName: image } };
+      let exitCode: number | undefined;
+      let last = "";
+      for await (const reply of transport.serverStream(lifecycle.upgrade, request, {
+        deadline: longDeadline,
+        ...call,
+      })) {
+        const part = reply.progress?.response;
+        if (part?.$case === "exitCode") exitCode = part.value;
+        else if (part?.$case === "message") {
+          last = part.value.trimEnd() || last;
+          onOutput?.(part.value);
+        }
+      }
+      if (exitCode === 0) return;
+      const how = exitCode === undefined ? "ended without a result" : `failed with exit code ${exitCode}`;
+      throw new TalosError("failed-precondition", `${transport.node}: the installer ${image} ${how}: ${last}`, {
+        node: transport.node,
+        hint: "The machine still runs the old version. Check the image and the free space on its boot partition.",
+      });
+    },
+  };
+}
+
+export type LifecycleCalls = ReturnType<typeof lifecycleCalls>;

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+import { TalosError } from "../errors.ts";
+import { ApplyConfigurationRequest_Mode, MachineServiceService as service } from "./gen/machine/machine.ts";
+import { readKubeconfigArchive } from "./kubeconfig-archive.ts";
+import { eachMessage, type NodeReply, onlyMessage, throwIfFailed } from "./replies.ts";
+import type { CallOptions, Transport } from "./transport.ts";
+
+export interface VersionInfo {
+  /** With a leading v. */
+  readonly tag: string;
+  readonly architecture: string;
+  /** Such as metal, nocloud, aws, container. Empty before Talos says. */
+  readonly platform: string;
+}
+
+export type ApplyMode = "reboot" | "auto" | "no-reboot" | "staged" | "try";
+
+export interface ApplyOptions extends CallOptions {
+  /** @default auto: with a reboot only where the change needs one */
+  readonly mode?: ApplyMode;
+  readonly dryRun?: boolean;
+  /** Seconds until a config in mode try is taken back. @default 60 */
+  readonly tryTimeout?: number;
+}
+
+export interface ApplyReply {
+  /** What was really done. */
+  readonly mode: ApplyMode;
+  readonly details: string;
+  readonly warnings: readonly string[];
+}
+
+export interface BootstrapOptions extends CallOptions {
+  readonly recoverEtcd?: boolean;
+  readonly skipHashCheck?: boolean;
+}
+
+export interface ServiceState {
+  readonly id: string;
+  readonly state: string;
+  readonly healthy: boolean;
+  readonly healthUnknown: boolean;
+  readonly message: string;
+}
+
+const modes = {
+  reboot: ApplyConfigurationRequest_Mode.REBOOT,
+  auto: ApplyConfigurationRequest_Mode.AUTO,
+  "no-reboot": ApplyConfigurationRequest_Mode.NO_REBOOT,
+  staged: ApplyConfigurationRequest_Mode.STAGED,
+  try: ApplyConfigurationRequest_Mode.TRY,
+} as const satisfies Record<ApplyMode, number>;
+
+/** Sending a large config and validating it on the machine takes longer than a question. */
+const applyDeadline = 60_000;
+
+/** The everyday calls of the main service. */
+export function machineCalls(transport: Transport) {
+  return {
+    async version(options: CallOptions = {}): Promise<VersionInfo> {
+      const reply = await transport.unary(service.version, {}, options);
+      return versionOf(onlyMessage(reply.messages, transport));
+    },
+    /** Asks several machines through this one. */
+    async versions(nodes: readonly string[], options: CallOptions = {}): Promise<NodeReply<VersionInfo>[]> {
+      const reply = await transport.unary(service.version, {}, { ...options, nodes });
+      return eachMessage(reply.messages, transport).map((one) =>
+        "error" in one ? one : { node: one.node, value: versionOf(one.value) },
+      );
+    },
+    async applyConfiguration(config: string, options: ApplyOptions = {}): Promise<ApplyReply> {
+      const { mode = "auto", dryRun = false, tryTimeout = 60, ...call } = options;
+      const reply = await transport.unary(
+        service.applyConfiguration,
+        {
+          data: Buffer.from(config),
+          mode: modes[mode],
+          dryRun,
+          tryModeTimeout: { seconds: BigInt(tryTimeout), nanos: 0 },
+        },
+        { deadline: applyDeadline, ...call },
+      );
+      const message = onlyMessage(reply.messages, transport);
+      const used = applyModes.find((name) => modes[name] === message.mode);
+      if (used === undefined) {
+        throw new TalosError("internal", `${transport.node}: apply mode ${message.mode} is not known`);
+      }
+      return { mode: used, details: message.modeDetails, warnings: message.warnings };
+    },
+    async bootstrap(options: BootstrapOptions = {}): Promise<void> {
+      const { recoverEtcd = false, skipHashCheck = false, ...call } = options;
+      const request = { recoverEtcd, recoverSkipHashCheck: skipHashCheck };
+      const reply = await transport.unary(service.bootstrap, request, { deadline: 30_000, ...call });
+      onlyMessage(reply.messages, transport);
+    },
+    /** The admin kubeconfig that the machine makes, as text. Secret. */
+    async kubeconfig(options: CallOptions = {}): Promise<string> {
+      const chunks: Uint8Array[] = [];
+      for await (const chunk of transport.serverStream(service.kubeconfig, {}, { deadline: 30_000, ...options })) {
+        throwIfFailed(chunk, transport);
+        chunks.push(chunk.bytes);
+      }
+      return readKubeconfigArchive(Buffer.concat(chunks), transport.node);
+    },
+    async serviceList(options: CallOptions = {}): Promise<ServiceState[]> {
+      const reply = await transport.unary(service.serviceList, {}, options);
+      return onlyMessage(reply.messages, transport).services.map(({ id, state, health }) => ({
+        id,
+        state,
+        healthy: health?.healthy ?? false,
+        healthUnknown: health?.unknown ?? true,
+        message: health?.lastMessage ?? "",
+      }));
+    },
+    /** `action`: what is done to the service; returns the machine's sentence about it. */
+    async service(id: string, action: "start" | "stop" | "restart", options: CallOptions = {}): Promise<string> {
+      const method = { start: service.serviceStart, stop: service.serviceStop, restart: service.serviceRestart }[
+        action
+      ];
+      const reply = await transport.unary(method, { id }, { deadline: 60_000, ...options });
+      return onlyMessage(reply.messages, transport).resp;
+    },
+    /** Whole content of a file on the machine. */
+    async read(path: string, options: CallOptions = {}): Promise<Buffer> {
+      const chunks: Uint8Array[] = [];
+      for await (const chunk of transport.serverStream(service.read, { path }, { deadline: 30_000, ...options })) {
+        throwIfFailed(chunk, transport);
+        chunks.push(chunk.bytes);
+      }
+      return Buffer.concat(chunks);
+    },
+    /** Bytes of main memory. */
+    async memoryTotal(options: CallOptions = {}): Promise<bigint> {
+      const reply = await transport.unary(service.memory, {}, options);
+      return (onlyMessage(reply.messages, transport).meminfo?.memtotal ?? 0n) * 1024n;
+    },
+    async metaWrite(key: number, value: string, options: CallOptions = {}): Promise<void> {
+      const reply = await transport.unary(service.metaWrite, { key, value: Buffer.from(value) }, options);
+      onlyMessage(reply.messages, transport);
+    },
+  };
+}
+
+export type MachineCalls = ReturnType<typeof machineCalls>;
+
+const applyModes: readonly ApplyMode[] = ["reboot", "auto", "no-reboot", "staged", "try"];
+
+function versionOf(message: {
+  version: { tag: string; arch: string } | undefined;
+  platform: { name: string } | undefined;
+}): VersionInfo {
+  return {
+    tag: message.version?.tag ?? "",
+    architecture: message.version?.arch ?? "",
+    platform: message.platform?.name ?? "",
+  };
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+import { isIP } from "node:net";
+import { connect } from "node:tls";
+import { TalosError } from "../errors.ts";
+import { encodePem, publicKeyFingerprint } from "../pki/index.ts";
+import { type Address, parseAddress } from "./address.ts";
+import { fromNodeError } from "./node-error.ts";
+
+export interface Probe {
+  /** The certificate that the machine showed, PEM. Nothing about it has been checked. */
+  readonly certificate: string;
+  readonly fingerprint: string;
+  /** True when it is signed by the given CA. */
+  readonly signedByCa: boolean;
+}
+
+export interface ProbeOptions {
+  /** PEM. */
+  readonly ca?: string;
+  /** Milliseconds. @default 5000 */
+  readonly deadline?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** Looks at the certificate behind an address without sending anything else. Throws when nothing answers. */
+export function probe(address: string, options: ProbeOptions = {}): Promise<Probe> {
+  const { host, port }: Address = parseAddress(address);
+  return new Promise((resolve, reject) => {
+    const socket = connect({
+      host,
+      port,
+      ...(isIP(host) === 0 ? { servername: host } : {}),
+      ...(options.ca === undefined ? {} : { ca: options.ca }),
+      ALPNProtocols: ["h2"],
+      minVersion: "TLSv1.3",
+      // Looking is the purpose; whoever uses the answer decides what it is worth.
+      rejectUnauthorized: false,
+      checkServerIdentity: () => undefined,
+    });
+    const timer = setTimeout(() => {
+      fail(new TalosError("deadline-exceeded", `${address}: no answer in time`, { node: address }));
+    }, options.deadline ?? 5000);
+    const cancel = () => fail(new TalosError("canceled", `${address}: canceled`, { node: address }));
+    const finish = () => {
+      clearTimeout(timer);
+      options.signal?.removeEventListener("abort", cancel);
+      socket.destroy();
+    };
+    const fail = (error: unknown) => {
+      finish();
+      reject(fromNodeError(error, address));
+    };
+    socket.once("error", fail);
+    socket.once("close", () =>
+      fail(new TalosError("unavailable", `${address}: the connection was cut`, { node: address })),
+    );
+    socket.once("secureConnect", () => {
+      const raw = socket.getPeerCertificate(false).raw;
+      const certificate = encodePem("CERTIFICATE", raw);
+      const signedByCa = options.ca !== undefined && socket.authorized;
+      finish();
+      resolve({ certificate, fingerprint: publicKeyFingerprint(certificate), signedByCa });
+    });
+    if (options.signal?.aborted) cancel();
+    else options.signal?.addEventListener("abort", cancel, { once: true });
+  });
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import { MemberSpec } from "./gen/resource/definitions/cluster.ts";
+import { MachineConfigSpec } from "./gen/resource/definitions/config.ts";
+import { MachineType, RuntimeMachineStage } from "./gen/resource/definitions/enums.ts";
+import { DiagnosticSpec, MachineStatusSpec } from "./gen/resource/definitions/runtime.ts";
+import { ServiceSpec } from "./gen/resource/definitions/v1alpha1.ts";
+import { formatIp } from "./ip-bytes.ts";
+import { resourceCalls } from "./resource-calls.ts";
+import type { CallOptions, Transport } from "./transport.ts";
+
+const stages = {
+  [RuntimeMachineStage.MACHINE_STAGE_UNKNOWN]: "unknown",
+  [RuntimeMachineStage.MACHINE_STAGE_BOOTING]: "booting",
+  [RuntimeMachineStage.MACHINE_STAGE_INSTALLING]: "installing",
+  [RuntimeMachineStage.MACHINE_STAGE_MAINTENANCE]: "maintenance",
+  [RuntimeMachineStage.MACHINE_STAGE_RUNNING]: "running",
+  [RuntimeMachineStage.MACHINE_STAGE_REBOOTING]: "rebooting",
+  [RuntimeMachineStage.MACHINE_STAGE_SHUTTING_DOWN]: "shutting down",
+  [RuntimeMachineStage.MACHINE_STAGE_RESETTING]: "resetting",
+  [RuntimeMachineStage.MACHINE_STAGE_UPGRADING]: "upgrading",
+} as const;
+
+export type Stage = (typeof stages)[RuntimeMachineStage];
+
+export interface MachineStatus {
+  readonly stage: Stage;
+  readonly ready: boolean;
+  readonly unmet: readonly { readonly name: string; readonly reason: string }[];
+}
+
+export interface ClusterMember {
+  readonly hostname: string;
+  readonly addresses: readonly string[];
+  readonly controlPlane: boolean;
+}
+
+export interface ServiceResource {
+  readonly id: string;
+  readonly running: boolean;
+  readonly healthy: boolean;
+  readonly healthUnknown: boolean;
+}
+
+/** Questions about a machine's state, answered from its resources. */
+export function stateCalls(transport: Transport) {
+  const resources = resourceCalls(transport);
+  return {
+    async machineStatus(options: CallOptions = {}): Promise<MachineStatus> {
+      const found = await resources.getResource("runtime", "MachineStatuses.runtime.talos.dev", "machine", options);
+      if (found === undefined) return { stage: "unknown", ready: false, unmet: [] };
+      const { stage, status } = MachineStatusSpec.decode(found.spec);
+      return { stage: stages[stage] ?? "unknown", ready: status?.ready ?? false, unmet: status?.unmetConditions ?? [] };
+    },
+    /** The active machine config, YAML. Secret; needs the admin role. Undefined before the first one. */
+    async machineConfig(options: CallOptions = {}): Promise<string | undefined> {
+      const found = await resources.getResource("config", "MachineConfigs.config.talos.dev", "v1alpha1", options);
+      return found === undefined
+        ? undefined
+        : Buffer.from(MachineConfigSpec.decode(found.spec).yamlMarshalled).toString();
+    },
+    async clusterMembers(options: CallOptions = {}): Promise<ClusterMember[]> {
+      const found = await resources.listResources("cluster", "Members.cluster.talos.dev", options);
+      return found.map(({ spec }) => {
+        const { hostname, addresses, machineType } = MemberSpec.decode(spec);
+        return {
+          hostname,
+          addresses: addresses.map(({ ip }) => formatIp(ip)),
+          controlPlane: machineType === MachineType.TYPE_CONTROL_PLANE || machineType === MachineType.TYPE_INIT,
+        };
+      });
+    },
+    async services(options: CallOptions = {}): Promise<ServiceResource[]> {
+      const found = await resources.listResources("runtime", "Services.v1alpha1.talos.dev", options);
+      return found.map(({ id, spec }) => {
+        const { running, healthy, unknown } = ServiceSpec.decode(spec);
+        return { id, running, healthy, healthUnknown: unknown };
+      });
+    },
+    /** Problems that the machine itself has found, one sentence each. */
+    async diagnostics(options: CallOptions = {}): Promise<string[]> {
+      const found = await resources.listResources("runtime", "Diagnostics.runtime.talos.dev", options);
+      return found.map(({ spec }) => DiagnosticSpec.decode(spec).message);
+    },
+  };
+}
+
+export type StateCalls = ReturnType<typeof stateCalls>;

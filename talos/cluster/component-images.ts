@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { KubernetesComponent } from "./step.ts";
+
+/** In the order in which an upgrade must go: the API server first, the kubelets last. */
+export const kubernetesComponents: readonly KubernetesComponent[] = [
+  "kube-apiserver",
+  "kube-controller-manager",
+  "kube-scheduler",
+  "kube-proxy",
+  "kubelet",
+];
+
+/** The versions (without v) that a machine config names, by the images in it, wherever the contract puts them. */
+export function componentVersions(config: string): ReadonlyMap<KubernetesComponent, string> {
+  const found = new Map<KubernetesComponent, string>();
+  for (const component of kubernetesComponents) {
+    const version = pattern(component).exec(config)?.[2];
+    if (version !== undefined) found.set(component, version);
+  }
+  return found;
+}
+
+/** The same config with other versions of some components. Nothing else changes, not even a space. */
+export function withComponentVersions(config: string, versions: ReadonlyMap<KubernetesComponent, string>): string {
+  let result = config;
+  for (const [component, version] of versions) {
+    result = result.replace(
+      pattern(component, "gm"),
+      (_all, before: string, _old, after: string) => `${before}${version}${after}`,
+    );
+  }
+  return result;
+}
+
+/** `image: <registry>/<component>:v<version>`, maybe quoted, maybe with the -slim or -fat of a kubelet. */
+function pattern(component: KubernetesComponent, flags = "m"): RegExp {
+  return new RegExp(
+    `^(\\s*image:\\s*["']?[^\\s"']*\\/${component}:v)(\\d+\\.\\d+\\.\\d+(?:-(?!slim|fat)[0-9A-Za-z.]+)*)((?:-slim|-fat)?["']?\\s*)$`,
+    flags,
+  );
+}

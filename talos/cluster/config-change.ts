@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+import { isDeepStrictEqual } from "node:util";
+import { parseYaml, toPlainData } from "../yaml.ts";
+
+export interface ConfigChange {
+  /** Such as `machine.sysctls.vm.nr_hugepages` or `HostnameConfig.auto`; never a value. */
+  readonly paths: readonly string[];
+  /** Whether Talos up to 1.13 needs a reboot for it. */
+  readonly reboot: boolean;
+}
+
+/** Fields of the v1alpha1 document that take effect at once; every other field of it needs a reboot. */
+const hotFields: readonly string[] = [
+  "debug",
+  "cluster",
+  ...["ca", "acceptedCAs", "time", "certSANs", "install", "network", "sysfs", "sysctls", "logging", "controlPlane"],
+  ...["kubelet", "kernel", "registries", "pods", "seccompProfiles", "nodeAnnotations", "nodeLabels", "nodeTaints"],
+  ...["kubernetesTalosAPIAccess", "kubePrism", "hostDNS", "imageCache", "nodeAddressSortAlgorithm"].map(
+    (name) => `features.${name}`,
+  ),
+].map((name) => (name === "debug" || name === "cluster" ? name : `machine.${name}`));
+
+/** What differs between two machine configs in meaning; undefined when nothing does. */
+export function configChange(from: string, to: string): ConfigChange | undefined {
+  if (from === to) return undefined;
+  const [before, after] = [documentsOf(from), documentsOf(to)];
+  const legacy: string[] = [];
+  const others: string[] = [];
+  for (const key of new Set([...before.keys(), ...after.keys()])) {
+    if (key === legacyKey) collect(before.get(key), after.get(key), "", legacy);
+    else collect(before.get(key), after.get(key), key, others);
+  }
+  if (legacy.length + others.length === 0) return undefined;
+  return {
+    paths: [...legacy, ...others].sort(),
+    reboot: legacy.some((path) => !hotFields.some((hot) => path === hot || path.startsWith(`${hot}.`))),
+  };
+}
+
+const legacyKey = "v1alpha1";
+
+function documentsOf(config: string): Map<string, unknown> {
+  const documents = new Map<string, unknown>();
+  for (const node of parseYaml(config, "machine config")) {
+    const document = toPlainData(node);
+    if (!isRecord(document)) continue;
+    const kind = typeof document.kind === "string" ? document.kind : legacyKey;
+    const name = typeof document.name === "string" ? `/${document.name}` : "";
+    documents.set(kind === legacyKey ? legacyKey : `${kind}${name}`, document);
+  }
+  return documents;
+}
+
+/** Lists differ as a whole; maps by key. Absent, null and empty mean the same to Talos. */
+function collect(before: unknown, after: unknown, path: string, into: string[]): void {
+  if (isRecord(before) && isRecord(after)) {
+    for (const key of new Set([...Object.keys(before), ...Object.keys(after)])) {
+      collect(before[key], after[key], path === "" ? key : `${path}.${key}`, into);
+    }
+    return;
+  }
+  if (isEmpty(before) && isEmpty(after)) return;
+  if (!isDeepStrictEqual(before, after)) into.push(path);
+}
+
+function isEmpty(value: unknown): boolean {
+  if (value === undefined || value === null || value === "") return true;
+  if (Array.isArray(value)) return value.length === 0;
+  return isRecord(value) && Object.values(value).every(isEmpty);
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

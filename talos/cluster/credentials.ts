@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Credentials } from "../api/index.ts";
+import type { Clock, Entropy } from "../clock.ts";
+import { issueAdminCredentials } from "../config/index.ts";
+import { issueCertificate, type KeyPair } from "../pki/index.ts";
+import type { SecretsBundle } from "../secrets/index.ts";
+
+export interface Issuing {
+  readonly clock: Clock;
+  readonly entropy: Entropy;
+}
+
+const hour = 3_600_000;
+/** One run of the engine needs no more; and machines whose clocks are a little behind shall accept it at once. */
+const lifetime = 25 * hour;
+const backdated = hour;
+
+/** Talos admin credentials for one run. They are never written anywhere. */
+export function talosCredentials(secrets: SecretsBundle, { clock, entropy }: Issuing): Credentials {
+  const earlier = { now: () => new Date(clock.now().getTime() - backdated) };
+  const pair = issueAdminCredentials(secrets, { ttl: lifetime, clock: earlier, entropy });
+  return { ca: secrets.certs.os.certificate, ...pair };
+}
+
+/** The same for Kubernetes, as Talos makes it for its own kubeconfig. */
+export function kubernetesCredentials(secrets: SecretsBundle, { clock, entropy }: Issuing): KeyPair {
+  const notBefore = new Date(clock.now().getTime() - backdated);
+  return issueCertificate(
+    secrets.certs.k8s,
+    {
+      subject: { commonName: "admin", organizations: ["system:masters"] },
+      notBefore,
+      notAfter: new Date(notBefore.getTime() + lifetime),
+      usages: ["clientAuth"],
+      keyUsages: ["digitalSignature", "keyEncipherment"],
+    },
+    { entropy },
+  );
+}

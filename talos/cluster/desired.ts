@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+import {
+  type ClusterConfig,
+  defaultInstallImage,
+  generateMachineConfig,
+  type MachineConfigInput,
+  readMachineFacts,
+} from "../config/index.ts";
+import { TalosError } from "../errors.ts";
+import { caFingerprint, type SecretsBundle } from "../secrets/index.ts";
+import type { TalosVersion } from "../version/index.ts";
+
+export type MachineRole = "controlplane" | "worker";
+
+/** A machine as the user wishes it. Its name is also its host name and its name in Kubernetes. */
+export interface MachineSpec extends Omit<MachineConfigInput, "type" | "hostname"> {
+  readonly name: string;
+  readonly role: MachineRole;
+  /** IP address or host name where the Talos API answers, optionally with a port. */
+  readonly address: string;
+  /** Fingerprint of the maintenance certificate, as `talosctl --cert-fingerprint` takes it. */
+  readonly fingerprint?: string;
+}
+
+/** A whole cluster as the user wishes it: the options of every machine's config, and the machines. */
+export interface ClusterSpec extends Omit<ClusterConfig, "clusterName"> {
+  readonly name: string;
+  readonly machines: readonly MachineSpec[];
+  /** Config patches by role; those for all machines come first. */
+  readonly patches?: {
+    readonly all?: readonly string[];
+    readonly controlPlane?: readonly string[];
+    readonly worker?: readonly string[];
+  };
+  /** Machines that should leave the cluster: drained, out of etcd, reset, their Nodes deleted. @default none */
+  readonly leaving?: readonly MachineSpec[];
+}
+
+/** A machine with its rendered config. */
+export interface DesiredMachine {
+  readonly name: string;
+  readonly role: MachineRole;
+  readonly address: string;
+  readonly fingerprint?: string;
+  /** The machine config, YAML. Secret. */
+  readonly config: string;
+  /** Installer image that the config names, for upgrades. */
+  readonly installImage: string;
+}
+
+/** A machine that should not be part of the cluster any more. */
+export interface LeavingMachine {
+  readonly name: string;
+  readonly role: MachineRole;
+  readonly address: string;
+}
+
+/** Everything the engine needs to know about where a cluster should be. */
+export interface DesiredCluster {
+  readonly name: string;
+  /** URL of the Kubernetes API. */
+  readonly endpoint: string;
+  readonly talosVersion: TalosVersion;
+  /** Without a leading v. */
+  readonly kubernetesVersion: string;
+  /** False without a network plugin: the nodes register, but stay not ready until someone installs one. */
+  readonly nodesBecomeReady: boolean;
+  /** Control planes first, each role sorted by name. */
+  readonly machines: readonly DesiredMachine[];
+  readonly leaving: readonly LeavingMachine[];
+  /** Public, stable name of the Talos CA that the machines trust. */
+  readonly caFingerprint: string;
+}
+
+/** Renders every machine's config. Pure: the same spec and secrets give the same bytes. */
+export function desiredCluster(spec: ClusterSpec, secrets: SecretsBundle): DesiredCluster {
+  const faults = specFaults(spec);
+  if (faults.length > 0) throw new TalosError("invalid-input", `cluster "${spec.name}": ${faults.join("; ")}`);
+  const { name, machines, patches, leaving, ...options } = spec;
+  const cluster: ClusterConfig = { ...options, clusterName: name };
+  return {
+    name,
+    endpoint: spec.endpoint,
+    talosVersion: spec.talosVersion,
+    kubernetesVersion: spec.kubernetesVersion.toString().replace(/^v/, ""),
+    nodesBecomeReady: spec.cni?.name !== "none",
+    machines: [...machines].sort(byRoleAndName).map((machine) => {
+      const { name, role, address, fingerprint, patches: own, ...input } = machine;
+      const config = generateMachineConfig(cluster, secrets, {
+        ...input,
+        type: role,
+        hostname: name,
+        // The machine's own patches have the last word.
+        patches: [
+          ...(patches?.all ?? []),
+          ...((role === "controlplane" ? patches?.controlPlane : patches?.worker) ?? []),
+          ...(own ?? []),
+        ],
+      });
+      return {
+        name,
+        role,
+        address,
+        ...(fingerprint === undefined ? {} : { fingerprint }),
+        config,
+        installImage: readMachineFacts(config).installImage ?? defaultInstallImage(spec.talosVersion),
+      };
+    }),
+    leaving: [...(leaving ?? [])].sort(byRoleAndName).map(({ name, role, address }) => ({ name, role, address })),
+    caFingerprint: caFingerprint(secrets),
+  };
+}
+
+/** The machine that starts etcd: always the first control plane by name, so that two runners choose the same one. */
+export function bootstrapTarget(desired: Pick<DesiredCluster, "machines">): string {
+  const first = desired.machines.find((machine) => machine.role === "controlplane");
+  if (first === undefined) throw new TalosError("invalid-input", "a cluster needs at least one control plane");
+  return first.name;
+}
+
+function byRoleAndName(a: MachineSpec, b: MachineSpec): number {
+  if (a.role !== b.role) return a.role === "controlplane" ? -1 : 1;
+  return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
+}
+
+function specFaults(spec: ClusterSpec): string[] {
+  const faults: string[] = [];
+  if (!spec.machines.some((machine) => machine.role === "controlplane")) {
+    faults.push("needs at least one machine with role controlplane");
+  }
+  const all = [...spec.machines, ...(spec.leaving ?? [])];
+  for (const field of ["name", "address"] as const) {
+    const seen = new Set<string>();
+    for (const machine of all) {
+      if (machine[field] === "") faults.push(`a machine has an empty ${field}`);
+      else if (seen.has(machine[field])) faults.push(`two machines have the ${field} "${machine[field]}"`);
+      seen.add(machine[field]);
+    }
+  }
+  return faults;
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+import { type EngineOptions, withContext } from "./engine.ts";
+import { planDestroy } from "./plan.ts";
+import { runSteps } from "./run.ts";
+import type { Step } from "./step.ts";
+
+export type DestroyOptions = EngineOptions;
+
+export interface DestroyResult {
+  readonly steps: readonly Step[];
+  /** Machines that could not be asked; whatever is on their disks is still there. */
+  readonly unreachable: readonly string[];
+}
+
+/**
+ * Takes a whole cluster down: every machine is wiped, all at once, without the care that a single one leaving needs.
+ * Machines without our config are left alone, so that running it again does nothing.
+ */
+export async function destroyCluster(options: DestroyOptions): Promise<DestroyResult> {
+  return withContext(options, async (context) => {
+    const observed = await context.observe();
+    const steps = planDestroy(context.desired, observed);
+    context.emit({ type: "planned", message: `${steps.length} machines to wipe`, steps });
+    await runSteps(steps, context);
+    const unreachable = [...observed.machines.values()].filter(({ state }) => state.kind === "unreachable");
+    for (const { name } of unreachable) {
+      context.emit({ type: "warning", machine: name, message: `${name} does not answer and was not wiped` });
+    }
+    return { steps, unreachable: unreachable.map(({ name }) => name) };
+  });
+}

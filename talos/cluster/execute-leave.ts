@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+import { TalosError } from "../errors.ts";
+import type { MachineTarget } from "./machines.ts";
+import { configured, etcdView, survivesRemoval } from "./quorum.ts";
+import type { Step } from "./step.ts";
+import type { StepContext } from "./step-context.ts";
+import { attempt } from "./wait.ts";
+
+export async function drain(step: Step, context: StepContext): Promise<void> {
+  await context.until(step, () => context.machines.kubernetes.drain(step.machine, context.signal));
+}
+
+export async function uncordon(step: Step, context: StepContext): Promise<void> {
+  await context.until(step, async () => {
+    await context.machines.kubernetes.uncordon(step.machine, context.signal);
+    return undefined;
+  });
+}
+
+export async function deleteNode(step: Step, context: StepContext): Promise<void> {
+  await context.until(step, async () => {
+    await context.machines.kubernetes.deleteNode(step.machine, context.signal);
+    return undefined;
+  });
+}
+
+export async function forfeitLeadership(step: Step, context: StepContext): Promise<void> {
+  const target = context.target(step.machine);
+  await context.until(step, async () => {
+    const state = await context.inspect(step.machine);
+    const etcd = state.kind === "configured" ? state.etcd : undefined;
+    if (etcd?.memberId === undefined || etcd.leaderId !== etcd.memberId) return undefined;
+    const refused = await attempt(() => context.machines.forfeitLeadership(target, context.signal));
+    return refused ?? "another member takes over";
+  });
+}
+
+/** Through a healthy member, and only while the rest can go on without the dead one. */
+export async function removeEtcdMember(step: Step, context: StepContext): Promise<void> {
+  if (step.kind !== "remove-etcd-member") throw new TalosError("internal", `step ${step.id} went to the wrong place`);
+  await context.until(step, async () => {
+    const observed = await context.observe();
+    const view = etcdView(observed, step.machine);
+    if (view === undefined) return "no etcd member answers";
+    if (!view.members.some(({ id }) => id === step.memberId)) return undefined;
+    if (!survivesRemoval(view, step.machine)) return "etcd would lose its quorum; waiting for other members";
+    const via = [...context.desired.machines, ...context.desired.leaving].find(
+      (machine): machine is MachineTarget & typeof machine => {
+        const memberId = configured(observed.machines.get(machine.name))?.etcd?.memberId;
+        return memberId !== undefined && memberId !== step.memberId && view.healthy.has(memberId);
+      },
+    );
+    if (via === undefined) return "no healthy etcd member can be asked";
+    const refused = await attempt(async () => {
+      try {
+        await context.machines.removeEtcdMember(via, step.memberId, context.signal);
+      } catch (error) {
+        if (!(error instanceof TalosError) || error.code !== "not-found") throw error;
+      }
+    });
+    return refused ?? "the member is being removed";
+  });
+}
+
+/** Done when the machine is back without a config, or has been silent long enough to have wiped what it boots from. */
+export async function reset(step: Step, context: StepContext): Promise<void> {
+  if (step.kind !== "reset") throw new TalosError("internal", `step ${step.id} went to the wrong place`);
+  const target = context.target(step.machine);
+  let accepted = false;
+  let silentSince: number | undefined;
+  await context.until(step, async () => {
+    const state = await context.inspect(step.machine);
+    if (state.kind === "maintenance") return undefined;
+    if (state.kind === "foreign") throw new TalosError("failed-precondition", `${step.machine}: ${state.reason}`);
+    if (state.kind === "unreachable") {
+      silentSince ??= context.timing.now();
+      if (accepted && context.timing.now() - silentSince >= context.timeouts.resetSilence) return undefined;
+      return accepted ? "it wipes its disk" : `it does not answer: ${state.reason}`;
+    }
+    silentSince = undefined;
+    if (accepted || state.stage === "resetting") return "it wipes its disk";
+    if (step.graceful) {
+      const obstacle = await removalObstacle(step.machine, context);
+      if (obstacle !== undefined) return obstacle;
+    }
+    const refused = await attempt(() => context.machines.reset(target, { graceful: step.graceful }, context.signal));
+    accepted = refused === undefined;
+    return refused ?? "it wipes its disk";
+  });
+}
+
+async function removalObstacle(machine: string, context: StepContext): Promise<string | undefined> {
+  if (context.target(machine).role === "worker") return undefined;
+  const view = etcdView(await context.observe(), machine);
+  if (view === undefined || !view.members.some(({ hostname }) => hostname === machine)) return undefined;
+  return survivesRemoval(view, machine) ? undefined : "etcd would lose its quorum; waiting for other members";
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+import { applyConfig, installConfig, upgradeKubernetes, upgradeTalos } from "./execute-change.ts";
+import { bootstrapEtcd, joinEtcd, joinKubernetes } from "./execute-join.ts";
+import { deleteNode, drain, forfeitLeadership, removeEtcdMember, reset, uncordon } from "./execute-leave.ts";
+import type { Step } from "./step.ts";
+import type { StepContext } from "./step-context.ts";
+
+/**
+ * Does one step and waits until its effect can be seen. Every one of them looks first: what is done already is not
+ * done again, so that a run may be killed anywhere and repeated.
+ */
+export function execute(step: Step, context: StepContext): Promise<void> {
+  switch (step.kind) {
+    case "apply-config":
+      return step.effect === "install" ? installConfig(step, context) : applyConfig(step, context);
+    case "bootstrap-etcd":
+      return bootstrapEtcd(step, context);
+    case "join-etcd":
+      return joinEtcd(step, context);
+    case "join-kubernetes":
+      return joinKubernetes(step, context);
+    case "remove-etcd-member":
+      return removeEtcdMember(step, context);
+    case "forfeit-leadership":
+      return forfeitLeadership(step, context);
+    case "drain":
+      return drain(step, context);
+    case "uncordon":
+      return uncordon(step, context);
+    case "reset":
+      return reset(step, context);
+    case "delete-node":
+      return deleteNode(step, context);
+    case "upgrade-talos":
+      return upgradeTalos(step, context);
+    case "upgrade-kubernetes":
+      return upgradeKubernetes(step, context);
+  }
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+export { type ApplyOptions, type ApplyResult, applyCluster } from "./apply.ts";
+export { fetchKubeconfig } from "./client-files.ts";
+export {
+  bootstrapTarget,
+  type ClusterSpec,
+  type DesiredCluster,
+  type DesiredMachine,
+  desiredCluster,
+  type LeavingMachine,
+  type MachineRole,
+  type MachineSpec,
+} from "./desired.ts";
+export { type DestroyOptions, type DestroyResult, destroyCluster } from "./destroy.ts";
+export type { EngineOptions } from "./engine.ts";
+export type { ClusterEvent, EventListener } from "./events.ts";
+export type { Kubernetes, Machines, MachineTarget } from "./machines.ts";
+export { type ObserveOptions, observe } from "./observe.ts";
+export type {
+  EtcdMember,
+  KubernetesNode,
+  MachineStage,
+  MachineState,
+  ObservedCluster,
+  ObservedKubernetes,
+  ObservedMachine,
+} from "./observed.ts";
+export { plan, planDestroy } from "./plan.ts";
+export { defaultPolicy, type Policy } from "./policy.ts";
+export { previewCluster } from "./preview.ts";
+export type { KubernetesComponent, Step, StepAction, StepKind } from "./step.ts";
+export { type TalosMachinesOptions, talosMachines } from "./talos-machines.ts";
+export { defaultTimeouts, type Timeouts } from "./timeouts.ts";
+export { systemTiming, type Timing } from "./timing.ts";

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+import { connect, probe, type TalosClient } from "../api/index.ts";
+import { TalosError } from "../errors.ts";
+import type { MachineTarget } from "./machines.ts";
+import type { ConfiguredMachine, MachineEtcd, MachineState } from "./observed.ts";
+
+const deadline = 5000;
+
+/** Looks at one machine: first as ours, then at who else answers there. */
+export async function inspectMachine(
+  machine: MachineTarget,
+  client: TalosClient,
+  ca: string,
+  signal?: AbortSignal,
+): Promise<MachineState> {
+  try {
+    return await configuredState(machine, client, signal);
+  } catch (error) {
+    const ours = TalosError.from(error);
+    if (ours.code === "canceled") throw ours;
+    if (ours.code === "deadline-exceeded") return { kind: "unreachable", reason: ours.message };
+    return strangerState(machine, ca, ours, signal);
+  }
+}
+
+async function configuredState(
+  machine: MachineTarget,
+  client: TalosClient,
+  signal: AbortSignal | undefined,
+): Promise<ConfiguredMachine> {
+  const options = { deadline, ...(signal === undefined ? {} : { signal }) };
+  // One question alone first: while a machine does not answer, the others would only add to its load.
+  const status = await client.machineStatus(options);
+  const [version, config, bootId, etcd] = await Promise.all([
+    client.version(options),
+    client.machineConfig(options),
+    client.read("/proc/sys/kernel/random/boot_id", options).catch(unlessUnreachable),
+    machine.role === "controlplane" ? etcdState(client, options) : undefined,
+  ]);
+  return {
+    kind: "configured",
+    stage: status.stage,
+    ready: status.ready,
+    unmet: status.unmet,
+    talosVersion: version.tag,
+    ...(config === undefined ? {} : { config }),
+    ...(bootId === undefined ? {} : { bootId: bootId.toString().trim() }),
+    ...(etcd === undefined ? {} : { etcd }),
+  };
+}
+
+/** Service states in which etcd has not been started: it waits to be bootstrapped or to find members to join. */
+const beforeStart: ReadonlySet<string> = new Set(["", "Initialized", "Preparing", "Waiting", "Starting"]);
+
+async function etcdState(
+  client: TalosClient,
+  options: { deadline: number; signal?: AbortSignal },
+): Promise<MachineEtcd> {
+  const service = (await client.serviceList(options)).find(({ id }) => id === "etcd");
+  if (service === undefined || beforeStart.has(service.state)) return { state: "waiting", healthy: false, members: [] };
+  if (service.state !== "Running") return { state: "down", healthy: false, members: [] };
+  try {
+    const [members, status] = await Promise.all([
+      client.etcdMemberList({ ...options, local: true }),
+      client.etcdStatus(options),
+    ]);
+    return {
+      state: "running",
+      healthy: service.healthy && status.errors.length === 0 && status.leaderId !== "0",
+      memberId: status.memberId,
+      leaderId: status.leaderId,
+      members: members.map(({ id, hostname, peerUrls, learner }) => ({ id, hostname, peerUrls, learner })),
+    };
+  } catch (error) {
+    if (error instanceof TalosError && error.code === "canceled") throw error;
+    return { state: "down", healthy: false, members: [] };
+  }
+}
+
+/** The machine does not take us for an admin: nobody there, a machine without a config, or another cluster's. */
+async function strangerState(
+  machine: MachineTarget,
+  ca: string,
+  cause: TalosError,
+  signal: AbortSignal | undefined,
+): Promise<MachineState> {
+  const options = { deadline, ...(signal === undefined ? {} : { signal }) };
+  try {
+    const seen = await probe(machine.address, { ca, ...options });
+    if (seen.signedByCa) return { kind: "unreachable", reason: cause.message };
+    // Reading the stage gives nothing away, so any certificate will do here; sending a config is another matter.
+    const stranger = connect(machine.address, { kind: "maintenance", fingerprints: [seen.fingerprint] });
+    try {
+      const { stage } = await stranger.machineStatus(options);
+      if (stage !== "maintenance") return { kind: "unreachable", reason: `it is ${stage}` };
+      return { kind: "maintenance", fingerprint: seen.fingerprint };
+    } finally {
+      stranger.close();
+    }
+  } catch (error) {
+    const ours = TalosError.from(error);
+    if (ours.code === "canceled") throw ours;
+    if (ours.code === "permission-denied") return { kind: "foreign", reason: ours.message };
+    return { kind: "unreachable", reason: ours.message };
+  }
+}
+
+/** The boot id is a help, not a need: machines that do not give it out are judged by their stage. */
+function unlessUnreachable(error: unknown): undefined {
+  const ours = TalosError.from(error);
+  if (ours.retryable || ours.code === "canceled") throw ours;
+  return undefined;
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+import { TalosError } from "../../errors.ts";
+import type { KubernetesApi } from "./api.ts";
+import { cordonMark, type Pod, readNode, readPods } from "./objects.ts";
+
+/** One round: cordon with our mark, ask every pod to go. Undefined when none is left, else what is in the way. */
+export async function drainNode(api: KubernetesApi, node: string, signal?: AbortSignal): Promise<string | undefined> {
+  const options = signal === undefined ? {} : { signal };
+  const path = `/api/v1/nodes/${encodeURIComponent(node)}`;
+  try {
+    const { unschedulable } = readNode(await api.call(path, options));
+    if (!unschedulable) {
+      const body = { metadata: { annotations: { [cordonMark]: "true" } }, spec: { unschedulable: true } };
+      await api.call(path, { ...options, method: "PATCH", body });
+    }
+  } catch (error) {
+    // Nothing runs on a node that is not there.
+    if (error instanceof TalosError && error.code === "not-found") return undefined;
+    throw error;
+  }
+  const selector = encodeURIComponent(`spec.nodeName=${node}`);
+  const pods = readPods(await api.call(`/api/v1/pods?fieldSelector=${selector}`, options)).filter(mustGo);
+  const obstacles = await Promise.all(pods.map((pod) => evict(api, pod, signal)));
+  const blocked = obstacles.filter((obstacle) => obstacle !== undefined);
+  if (pods.length === 0) return undefined;
+  return blocked[0] ?? `${pods.length} ${pods.length === 1 ? "pod is" : "pods are"} on the way out`;
+}
+
+/** Lifts a cordon with our mark; anyone else's stays. */
+export async function uncordonNode(api: KubernetesApi, node: string, signal?: AbortSignal): Promise<void> {
+  const options = signal === undefined ? {} : { signal };
+  const path = `/api/v1/nodes/${encodeURIComponent(node)}`;
+  if (!readNode(await api.call(path, options)).cordonedByUs) return;
+  const body = { metadata: { annotations: { [cordonMark]: null } }, spec: { unschedulable: null } };
+  await api.call(path, { ...options, method: "PATCH", body });
+}
+
+/** Static pods, pods of daemon sets and finished ones stay, as with `kubectl drain`. */
+function mustGo(pod: Pod): boolean {
+  if ("kubernetes.io/config.mirror" in pod.metadata.annotations) return false;
+  if (["Succeeded", "Failed"].includes(pod.status.phase)) return false;
+  return !pod.metadata.ownerReferences.some(({ kind, controller }) => controller && kind === "DaemonSet");
+}
+
+async function evict(api: KubernetesApi, pod: Pod, signal?: AbortSignal): Promise<string | undefined> {
+  const { name, namespace, deletionTimestamp } = pod.metadata;
+  if (deletionTimestamp !== undefined) return undefined;
+  const body = { apiVersion: "policy/v1", kind: "Eviction", metadata: { name, namespace } };
+  const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}/eviction`;
+  try {
+    await api.call(path, { method: "POST", body, ...(signal === undefined ? {} : { signal }) });
+    return undefined;
+  } catch (error) {
+    const ours = TalosError.from(error);
+    if (ours.code === "not-found") return undefined;
+    if (ours.code === "conflict") return `a disruption budget keeps pod ${namespace}/${name}`;
+    throw ours;
+  }
+}

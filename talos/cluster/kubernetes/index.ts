@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: Apache-2.0
+export type { KubernetesAccess } from "./api.ts";
+export { kubernetesOver } from "./kubernetes.ts";

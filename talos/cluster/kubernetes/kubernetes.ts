@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+import { TalosError } from "../../errors.ts";
+import type { Kubernetes } from "../machines.ts";
+import { type KubernetesAccess, kubernetesApi } from "./api.ts";
+import { drainNode, uncordonNode } from "./drain.ts";
+import { isReady, readNodes, readPod } from "./objects.ts";
+
+/** The engine's view of a cluster's Kubernetes API. `endpoint` is the address that users will have. */
+export function kubernetesOver(access: KubernetesAccess, endpoint: string): Kubernetes & { close(): void } {
+  const api = kubernetesApi(access);
+  const withSignal = (signal: AbortSignal | undefined) => (signal === undefined ? {} : { signal });
+  return {
+    async observe(signal) {
+      try {
+        return { kind: "reachable", nodes: readNodes(await api.call("/api/v1/nodes", withSignal(signal))) };
+      } catch (error) {
+        const ours = TalosError.from(error);
+        if (ours.code === "canceled") throw ours;
+        return { kind: "unreachable", reason: ours.message };
+      }
+    },
+    async notReadyReason(signal) {
+      try {
+        await api.call("/readyz", { ...withSignal(signal), server: endpoint });
+        return undefined;
+      } catch (error) {
+        const ours = TalosError.from(error);
+        if (ours.code === "canceled") throw ours;
+        return ours.message;
+      }
+    },
+    drain: (node, signal) => drainNode(api, node, signal),
+    uncordon: (node, signal) => uncordonNode(api, node, signal),
+    async component(component, node, signal) {
+      try {
+        const path = `/api/v1/namespaces/kube-system/pods/${encodeURIComponent(`${component}-${node}`)}`;
+        const pod = readPod(await api.call(path, withSignal(signal)));
+        const image = pod.spec.containers.find(({ name }) => name === component)?.image ?? "";
+        return { version: /:v([^:@/]+)(?:@.*)?$/.exec(image)?.[1] ?? "", ready: isReady(pod) };
+      } catch (error) {
+        if (error instanceof TalosError && error.code === "not-found") return undefined;
+        throw error;
+      }
+    },
+    async deleteNode(node, signal) {
+      try {
+        await api.call(`/api/v1/nodes/${encodeURIComponent(node)}`, { method: "DELETE", ...withSignal(signal) });
+      } catch (error) {
+        if (!(error instanceof TalosError) || error.code !== "not-found") throw error;
+      }
+    },
+    close: () => api.close(),
+  };
+}

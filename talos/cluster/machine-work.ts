@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+import { TalosVersion } from "../version/index.ts";
+import { componentVersions, withComponentVersions } from "./component-images.ts";
+import { configChange } from "./config-change.ts";
+import type { DesiredCluster, DesiredMachine } from "./desired.ts";
+import type { ConfiguredMachine, ObservedCluster } from "./observed.ts";
+import type { Policy } from "./policy.ts";
+import { configured, etcdView, nodeOf } from "./quorum.ts";
+import type { KubernetesComponent } from "./step.ts";
+import { compareKubernetesVersions, rebootsForConfig } from "./versions.ts";
+
+export interface ComponentUpgrade {
+  readonly component: KubernetesComponent;
+  readonly from: string;
+  readonly to: string;
+}
+
+/** What separates one configured machine from where it should be. */
+export interface MachineWork {
+  readonly talos?: { readonly from: string; readonly to: string };
+  /** A difference beyond the versions of Kubernetes. */
+  readonly config?: { readonly reboot: boolean; readonly paths: readonly string[] };
+  readonly kubernetes: readonly ComponentUpgrade[];
+}
+
+export function machineWork(desired: DesiredCluster, machine: DesiredMachine, state: ConfiguredMachine): MachineWork {
+  const talos = talosWork(desired, state);
+  if (state.config === undefined) return { ...(talos === undefined ? {} : { talos }), kubernetes: [] };
+  const wanted = componentVersions(machine.config);
+  const kubernetes: ComponentUpgrade[] = [];
+  for (const [component, from] of componentVersions(state.config)) {
+    const to = wanted.get(component);
+    if (to !== undefined && compareKubernetesVersions(from, to) < 0) kubernetes.push({ component, from, to });
+  }
+  const change = configChange(state.config, configHeldBack(machine.config, state.config));
+  return {
+    ...(talos === undefined ? {} : { talos }),
+    ...(change === undefined
+      ? {}
+      : { config: { paths: change.paths, reboot: change.reboot && rebootsForConfig(desired.talosVersion) } }),
+    kubernetes,
+  };
+}
+
+/** The desired config with the versions of Kubernetes that are in use, which only their own steps change. */
+export function configHeldBack(desiredConfig: string, observedConfig: string): string {
+  return withComponentVersions(desiredConfig, componentVersions(observedConfig));
+}
+
+/** The versions that a machine should join with: those of the cluster where there is one, so that nothing runs ahead. */
+export function configToJoin(machine: DesiredMachine, observed: ObservedCluster): string {
+  const oldest = new Map<KubernetesComponent, string>();
+  for (const other of observed.machines.values()) {
+    const config = configured(other)?.config;
+    if (config === undefined) continue;
+    for (const [component, version] of componentVersions(config)) {
+      const known = oldest.get(component);
+      if (known === undefined || compareKubernetesVersions(version, known) < 0) oldest.set(component, version);
+    }
+  }
+  return withComponentVersions(machine.config, oldest);
+}
+
+/** True when nothing is left to do or to wait for on this machine, apart from changes. */
+export function isSettled(
+  desired: DesiredCluster,
+  machine: DesiredMachine,
+  observed: ObservedCluster,
+  policy: Policy,
+): boolean {
+  return inEtcd(machine, observed) && (!policy.kubernetes || inKubernetes(desired, machine, observed));
+}
+
+/** A control plane is a healthy voter; a worker has nothing to do with etcd. */
+export function inEtcd(machine: Pick<DesiredMachine, "name" | "role">, observed: ObservedCluster): boolean {
+  if (machine.role === "worker") return true;
+  const own = configured(observed.machines.get(machine.name))?.etcd;
+  if (own?.state !== "running" || !own.healthy) return false;
+  const member = etcdView(observed)?.members.find(({ id }) => id === own.memberId);
+  return member !== undefined && !member.learner;
+}
+
+export function inKubernetes(
+  desired: Pick<DesiredCluster, "nodesBecomeReady">,
+  machine: Pick<DesiredMachine, "name">,
+  observed: ObservedCluster,
+): boolean {
+  const node = nodeOf(observed, machine.name);
+  return node !== undefined && (node.ready || !desired.nodesBecomeReady);
+}
+
+function talosWork(desired: DesiredCluster, state: ConfiguredMachine): MachineWork["talos"] {
+  const to = desired.talosVersion;
+  if (state.talosVersion === to.toString()) return undefined;
+  const from = TalosVersion.parse(state.talosVersion);
+  return from.compare(to) < 0 ? { from: from.toString(), to: to.toString() } : undefined;
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { MachineRole } from "./desired.ts";
+import type { MachineState, ObservedKubernetes } from "./observed.ts";
+import type { KubernetesComponent } from "./step.ts";
+
+/** A machine that the engine can talk to. */
+export interface MachineTarget {
+  readonly name: string;
+  readonly role: MachineRole;
+  readonly address: string;
+  readonly fingerprint?: string;
+}
+
+export type ApplyEffect = "no-reboot" | "reboot";
+
+/**
+ * Everything the engine does to the world, so that it can be run against real machines and against a model of them.
+ * Errors are TalosErrors; those with `retryable` and `failed-precondition` are tried again until the step's time is up.
+ */
+export interface Machines {
+  /** Never throws because of the machine: what can't be reached is a state. */
+  inspect(machine: MachineTarget, signal?: AbortSignal): Promise<MachineState>;
+  /** First config of a machine in maintenance mode. */
+  install(
+    machine: MachineTarget,
+    config: string,
+    signal?: AbortSignal,
+  ): Promise<{ readonly warnings: readonly string[] }>;
+  /** New config of a configured machine; answers what the machine really did. */
+  changeConfig(machine: MachineTarget, config: string, effect: ApplyEffect, signal?: AbortSignal): Promise<ApplyEffect>;
+  /** Starts etcd. `already-exists` when this machine has etcd data. */
+  bootstrap(machine: MachineTarget, signal?: AbortSignal): Promise<void>;
+  forfeitLeadership(machine: MachineTarget, signal?: AbortSignal): Promise<void>;
+  /** Asks one control plane to remove another's member. */
+  removeEtcdMember(via: MachineTarget, memberId: string, signal?: AbortSignal): Promise<void>;
+  /** Wipes the machine; it boots again without a config. */
+  reset(machine: MachineTarget, options: { readonly graceful: boolean }, signal?: AbortSignal): Promise<void>;
+  /** Puts another Talos on the machine and reboots it; returns when the reboot has been ordered. */
+  upgrade(machine: MachineTarget, image: string, signal?: AbortSignal): Promise<void>;
+  /** The admin kubeconfig, YAML. Secret. */
+  kubeconfig(machine: MachineTarget, signal?: AbortSignal): Promise<string>;
+  readonly kubernetes: Kubernetes;
+  close(): void;
+}
+
+/** What the engine needs of the Kubernetes API. */
+export interface Kubernetes {
+  /** Never throws because the API is not there. */
+  observe(signal?: AbortSignal): Promise<ObservedKubernetes>;
+  /** Undefined when the cluster's endpoint says that it is ready, else why not. */
+  notReadyReason(signal?: AbortSignal): Promise<string | undefined>;
+  /** Marks the node unschedulable, as ours, and evicts its pods. Undefined when none is left, else what is in the way. */
+  drain(node: string, signal?: AbortSignal): Promise<string | undefined>;
+  /** Lifts a cordon that carries our mark. */
+  uncordon(node: string, signal?: AbortSignal): Promise<void>;
+  /** What runs of a control plane component on a node; undefined while its pod is not there. */
+  component(
+    component: KubernetesComponent,
+    node: string,
+    signal?: AbortSignal,
+  ): Promise<{ readonly version: string; readonly ready: boolean } | undefined>;
+  /** A node that is not there is fine. */
+  deleteNode(node: string, signal?: AbortSignal): Promise<void>;
+}

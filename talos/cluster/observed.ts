@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { MachineRole } from "./desired.ts";
+
+export type MachineStage =
+  | "unknown"
+  | "booting"
+  | "installing"
+  | "maintenance"
+  | "running"
+  | "rebooting"
+  | "shutting down"
+  | "resetting"
+  | "upgrading";
+
+export interface UnmetCondition {
+  readonly name: string;
+  readonly reason: string;
+}
+
+export interface EtcdMember {
+  /** Hexadecimal, as talosctl prints it. */
+  readonly id: string;
+  readonly hostname: string;
+  readonly peerUrls: readonly string[];
+  readonly learner: boolean;
+}
+
+/** etcd as one control plane sees it. */
+export interface MachineEtcd {
+  /** `waiting`: the service waits to be bootstrapped or to join, there is no data. `down`: it has or had data. */
+  readonly state: "waiting" | "running" | "down";
+  readonly healthy: boolean;
+  readonly memberId?: string;
+  readonly leaderId?: string;
+  /** Empty unless the machine's own etcd answered. */
+  readonly members: readonly EtcdMember[];
+}
+
+/** What one machine is right now. Not reaching it is a value, not an exception. */
+export type MachineState =
+  | { readonly kind: "unreachable"; readonly reason: string }
+  /** It answers, but neither in maintenance mode nor with a certificate of our CA. */
+  | { readonly kind: "foreign"; readonly reason: string }
+  | { readonly kind: "maintenance"; readonly fingerprint: string; readonly talosVersion?: string }
+  | ConfiguredMachine;
+
+export interface ConfiguredMachine {
+  readonly kind: "configured";
+  readonly stage: MachineStage;
+  readonly ready: boolean;
+  readonly unmet: readonly UnmetCondition[];
+  /** With a leading v. */
+  readonly talosVersion: string;
+  /** The active machine config, YAML. Secret; absent while the machine does not give it out. */
+  readonly config?: string;
+  /** Changes with every boot; absent when it could not be read. */
+  readonly bootId?: string;
+  /** Control planes only. */
+  readonly etcd?: MachineEtcd;
+}
+
+export interface ObservedMachine {
+  readonly name: string;
+  readonly role: MachineRole;
+  readonly address: string;
+  readonly state: MachineState;
+}
+
+export interface KubernetesNode {
+  readonly name: string;
+  readonly ready: boolean;
+  readonly unschedulable: boolean;
+  /** True when the cordon carries our mark, so that only we lift it. */
+  readonly cordonedByUs: boolean;
+  readonly controlPlane: boolean;
+  readonly addresses: readonly string[];
+  /** With a leading v. */
+  readonly kubeletVersion: string;
+}
+
+export type ObservedKubernetes =
+  | { readonly kind: "unreachable"; readonly reason: string }
+  | { readonly kind: "reachable"; readonly nodes: readonly KubernetesNode[] };
+
+/** A whole cluster as it is now: every desired and every leaving machine, etcd and Kubernetes. */
+export interface ObservedCluster {
+  readonly machines: ReadonlyMap<string, ObservedMachine>;
+  readonly kubernetes: ObservedKubernetes;
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { ConfiguredMachine, EtcdMember, KubernetesNode, ObservedCluster, ObservedMachine } from "./observed.ts";
+
+export interface EtcdView {
+  readonly members: readonly EtcdMember[];
+  readonly leaderId: string | undefined;
+  /** Ids of the voters that answer, are healthy and are on machines that stay up. */
+  readonly healthy: ReadonlySet<string>;
+}
+
+/** Majority of so many voters. */
+export function quorumOf(voters: number): number {
+  return Math.floor(voters / 2) + 1;
+}
+
+/**
+ * etcd of the whole cluster: the membership of a member that leads or follows, and who of them is well. The cordon of
+ * `acting`, the machine that something is about to be done to, is ours and says nothing.
+ */
+export function etcdView(observed: ObservedCluster, acting?: string): EtcdView | undefined {
+  const running = [...observed.machines.values()].flatMap((machine) => {
+    const etcd = configured(machine)?.etcd;
+    return etcd?.state === "running" && etcd.members.length > 0 ? [{ machine, etcd }] : [];
+  });
+  // The member that knows a leader and the most members has the newest view that we can get without asking again.
+  const best = running
+    .sort(
+      (a, b) => Number(hasLeader(b.etcd)) - Number(hasLeader(a.etcd)) || b.etcd.members.length - a.etcd.members.length,
+    )
+    .at(0);
+  if (best === undefined) return undefined;
+  const healthy = new Set<string>();
+  for (const { machine, etcd } of running) {
+    const member = best.etcd.members.find(({ id }) => id === etcd.memberId);
+    if (member !== undefined && !member.learner && etcd.healthy && staysUp(machine, observed, acting))
+      healthy.add(member.id);
+  }
+  return { members: best.etcd.members, leaderId: best.etcd.leaderId, healthy };
+}
+
+/** Whether the others keep quorum while this machine is down for a while. A single member has none to lose. */
+export function survivesOutage(view: EtcdView, machine: string): boolean {
+  const voters = view.members.filter((member) => !member.learner);
+  if (voters.length === 1) return true;
+  const without = voters.filter((member) => member.hostname !== machine && view.healthy.has(member.id));
+  return without.length >= quorumOf(voters.length);
+}
+
+/** Whether this machine's member may be taken out of etcd for good. The last voter never may. */
+export function survivesRemoval(view: EtcdView, machine: string): boolean {
+  const voters = view.members.filter((member) => !member.learner);
+  const remaining = voters.filter((member) => member.hostname !== machine);
+  if (remaining.length === 0) return false;
+  const healthy = voters.filter((member) => view.healthy.has(member.id));
+  const healthyRemaining = remaining.filter((member) => view.healthy.has(member.id));
+  // The removal itself needs the consent of a majority, and the rest must be able to go on.
+  return healthy.length >= quorumOf(voters.length) && healthyRemaining.length >= quorumOf(remaining.length);
+}
+
+/** The view as it will be when this member has been removed. */
+export function withoutMember(view: EtcdView, id: string): EtcdView {
+  return {
+    members: view.members.filter((member) => member.id !== id),
+    leaderId: view.leaderId === id ? undefined : view.leaderId,
+    healthy: new Set([...view.healthy].filter((healthy) => healthy !== id)),
+  };
+}
+
+export function configured(machine: ObservedMachine | undefined): ConfiguredMachine | undefined {
+  return machine?.state.kind === "configured" ? machine.state : undefined;
+}
+
+export function nodeOf(observed: ObservedCluster, name: string): KubernetesNode | undefined {
+  return observed.kubernetes.kind === "reachable"
+    ? observed.kubernetes.nodes.find((node) => node.name === name)
+    : undefined;
+}
+
+/** Cordoned and rebooting machines count as down: something is about to happen to them. */
+function staysUp(machine: ObservedMachine, observed: ObservedCluster, acting: string | undefined): boolean {
+  const state = configured(machine);
+  if (state === undefined || !["running", "booting"].includes(state.stage)) return false;
+  return machine.name === acting || nodeOf(observed, machine.name)?.unschedulable !== true;
+}
+
+function hasLeader(etcd: { readonly leaderId?: string }): boolean {
+  return etcd.leaderId !== undefined && etcd.leaderId !== "0";
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+import { TalosError } from "../errors.ts";
+import { execute } from "./execute.ts";
+import type { Step } from "./step.ts";
+import type { StepContext } from "./step-context.ts";
+import { throwIfCanceled } from "./timing.ts";
+
+/**
+ * Runs every step as soon as those before it are finished, side by side where the plan allows. After the first failure
+ * nothing new is begun; what is under way comes to its end, so that no machine is left in the middle of a call.
+ */
+export async function runSteps(steps: readonly Step[], context: StepContext): Promise<void> {
+  const finished = new Set<string>();
+  const waiting = new Set(steps);
+  const underWay = new Set<Promise<void>>();
+  let failure: TalosError | undefined;
+
+  const begin = (step: Step) => {
+    waiting.delete(step);
+    context.emit({ type: "step-started", message: step.sentence, machine: step.machine, step });
+    const work = execute(step, context)
+      .then(
+        () => {
+          finished.add(step.id);
+          context.emit({ type: "step-finished", message: step.sentence, machine: step.machine, step });
+        },
+        (error: unknown) => {
+          const ours = TalosError.from(error);
+          failure ??= ours;
+          context.emit({ type: "step-failed", message: ours.message, machine: step.machine, step });
+        },
+      )
+      .finally(() => underWay.delete(work));
+    underWay.add(work);
+  };
+
+  for (;;) {
+    if (failure === undefined && !context.signal?.aborted) {
+      for (const step of waiting) if (step.after.every((id) => finished.has(id))) begin(step);
+    }
+    if (underWay.size === 0) break;
+    await Promise.race(underWay);
+  }
+  if (failure !== undefined) throw failure;
+  throwIfCanceled(context.signal);
+  if (waiting.size > 0) {
+    throw new TalosError("internal", `steps wait for each other: ${[...waiting].map(({ id }) => id).join(", ")}`);
+  }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+import { TalosError } from "../errors.ts";
+import type { DesiredCluster, DesiredMachine } from "./desired.ts";
+import type { ClusterEvent, EventListener } from "./events.ts";
+import type { Machines, MachineTarget } from "./machines.ts";
+import { observe } from "./observe.ts";
+import type { MachineState, ObservedCluster, ObservedKubernetes } from "./observed.ts";
+import type { Policy } from "./policy.ts";
+import { singleFlight } from "./single-flight.ts";
+import type { Step } from "./step.ts";
+import type { Timeouts } from "./timeouts.ts";
+import type { Timing } from "./timing.ts";
+import { waitUntil } from "./wait.ts";
+
+export interface EngineContext {
+  readonly desired: DesiredCluster;
+  readonly machines: Machines;
+  readonly policy: Policy;
+  readonly timing: Timing;
+  readonly timeouts: Timeouts;
+  readonly signal?: AbortSignal;
+  readonly events?: EventListener;
+}
+
+/** What the steps of one run share: fresh looks at the world, and a voice. */
+export class StepContext {
+  readonly desired: DesiredCluster;
+  readonly machines: Machines;
+  readonly policy: Policy;
+  readonly timing: Timing;
+  readonly timeouts: Timeouts;
+  readonly signal: AbortSignal | undefined;
+  /** The whole cluster as it is now. */
+  readonly observe: () => Promise<ObservedCluster>;
+  readonly observeKubernetes: () => Promise<ObservedKubernetes>;
+  readonly #events: EventListener | undefined;
+
+  constructor(engine: EngineContext) {
+    this.desired = engine.desired;
+    this.machines = engine.machines;
+    this.policy = engine.policy;
+    this.timing = engine.timing;
+    this.timeouts = engine.timeouts;
+    this.signal = engine.signal;
+    this.#events = engine.events;
+    const signal = engine.signal === undefined ? {} : { signal: engine.signal };
+    this.observe = singleFlight(() => observe(engine.desired, { machines: engine.machines, ...signal }));
+    this.observeKubernetes = singleFlight(() => engine.machines.kubernetes.observe(engine.signal));
+  }
+
+  /** One machine as it is now. */
+  inspect(name: string): Promise<MachineState> {
+    return this.machines.inspect(this.target(name), this.signal);
+  }
+
+  target(name: string): MachineTarget {
+    const found = [...this.desired.machines, ...this.desired.leaving].find((machine) => machine.name === name);
+    if (found === undefined) throw new TalosError("internal", `no machine ${name} in this cluster`);
+    return found;
+  }
+
+  desiredMachine(name: string): DesiredMachine {
+    const found = this.desired.machines.find((machine) => machine.name === name);
+    if (found === undefined) throw new TalosError("internal", `no machine ${name} in this cluster`);
+    return found;
+  }
+
+  /** Waits for a condition of a step, telling what is missing. */
+  until(step: Step, check: () => Promise<string | undefined>): Promise<void> {
+    return waitUntil(check, {
+      timing: this.timing,
+      ...(this.signal === undefined ? {} : { signal: this.signal }),
+      timeout: this.timeouts.steps[step.kind] ?? this.timeouts.step,
+      what: step.sentence,
+      machine: step.machine,
+      onWaiting: (reason) => this.emit({ type: "waiting", message: reason, machine: step.machine, step }),
+    });
+  }
+
+  emit(event: Omit<ClusterEvent, "at">): void {
+    this.#events?.({ ...event, at: new Date(this.timing.now()) });
+  }
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+export type KubernetesComponent =
+  | "kube-apiserver"
+  | "kube-controller-manager"
+  | "kube-scheduler"
+  | "kube-proxy"
+  | "kubelet";
+
+/** What a step does. Names of machines, never addresses or secrets: a plan may be printed and stored. */
+export type StepAction =
+  /** `reboot`: whether the change needs one; first contact in maintenance mode is `install`. */
+  | { readonly kind: "apply-config"; readonly machine: string; readonly effect: "install" | "no-reboot" | "reboot" }
+  | { readonly kind: "bootstrap-etcd"; readonly machine: string }
+  | { readonly kind: "join-etcd"; readonly machine: string }
+  | { readonly kind: "join-kubernetes"; readonly machine: string }
+  | { readonly kind: "remove-etcd-member"; readonly machine: string; readonly memberId: string }
+  | { readonly kind: "forfeit-leadership"; readonly machine: string }
+  | { readonly kind: "drain"; readonly machine: string }
+  | { readonly kind: "uncordon"; readonly machine: string }
+  /** `graceful`: the machine leaves etcd and drains itself before it wipes its disk. */
+  | { readonly kind: "reset"; readonly machine: string; readonly graceful: boolean }
+  | { readonly kind: "delete-node"; readonly machine: string }
+  | {
+      readonly kind: "upgrade-talos";
+      readonly machine: string;
+      readonly from: string;
+      readonly to: string;
+      readonly image: string;
+    }
+  | {
+      readonly kind: "upgrade-kubernetes";
+      readonly machine: string;
+      readonly component: KubernetesComponent;
+      readonly from: string;
+      readonly to: string;
+    };
+
+export type StepKind = StepAction["kind"];
+
+export type Step = StepAction & {
+  /** Unique in its plan and the same in every plan for the same work, such as `bootstrap-etcd/cp-1`. */
+  readonly id: string;
+  /** One sentence for a person. */
+  readonly sentence: string;
+  /** Ids of the steps that must be finished first. Steps without an order between them run side by side. */
+  readonly after: readonly string[];
+  /** True when data is lost for good: resets, members removed. */
+  readonly destructive: boolean;
+};
+
+const destructiveKinds: ReadonlySet<StepKind> = new Set(["reset", "remove-etcd-member", "delete-node"]);
+
+export function step(action: StepAction, after: readonly string[] = []): Step {
+  return {
+    ...action,
+    id: stepId(action),
+    sentence: sentenceOf(action),
+    after,
+    destructive: destructiveKinds.has(action.kind),
+  };
+}
+
+export function stepId(action: StepAction): string {
+  switch (action.kind) {
+    case "upgrade-kubernetes":
+      return `upgrade-${action.component}/${action.machine}`;
+    case "remove-etcd-member":
+      return `remove-etcd-member/${action.machine}/${action.memberId}`;
+    default:
+      return `${action.kind}/${action.machine}`;
+  }
+}
+
+function sentenceOf(action: StepAction): string {
+  switch (action.kind) {
+    case "apply-config":
+      return {
+        install: `send ${action.machine} its first config and wait until it has booted with it`,
+        "no-reboot": `change the config of ${action.machine} without a reboot`,
+        reboot: `change the config of ${action.machine}, which reboots it`,
+      }[action.effect];
+    case "bootstrap-etcd":
+      return `start etcd on ${action.machine}, once for the whole cluster`;
+    case "join-etcd":
+      return `wait until ${action.machine} is a healthy etcd member`;
+    case "join-kubernetes":
+      return `wait until the Kubernetes node ${action.machine} is ready`;
+    case "remove-etcd-member":
+      return `remove the dead etcd member ${action.memberId} of ${action.machine}`;
+    case "forfeit-leadership":
+      return `let another member lead etcd instead of ${action.machine}`;
+    case "drain":
+      return `move the pods away from ${action.machine}`;
+    case "uncordon":
+      return `let pods run on ${action.machine} again`;
+    case "reset":
+      return action.graceful
+        ? `take ${action.machine} out of the cluster and wipe its disk`
+        : `wipe the disk of ${action.machine}`;
+    case "delete-node":
+      return `delete the Kubernetes node ${action.machine}`;
+    case "upgrade-talos":
+      return `upgrade Talos on ${action.machine} from ${action.from} to ${action.to}`;
+    case "upgrade-kubernetes":
+      return `upgrade ${action.component} on ${action.machine} from ${action.from} to ${action.to}`;
+  }
+}

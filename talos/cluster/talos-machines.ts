@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+import { connect, parseAddress, type TalosClient } from "../api/index.ts";
+import { type Clock, type Entropy, systemClock, systemEntropy } from "../clock.ts";
+import { TalosError } from "../errors.ts";
+import type { SecretsBundle } from "../secrets/index.ts";
+import { kubernetesCredentials, talosCredentials } from "./credentials.ts";
+import type { DesiredCluster } from "./desired.ts";
+import { inspectMachine } from "./inspect.ts";
+import { kubernetesOver } from "./kubernetes/index.ts";
+import type { Machines, MachineTarget } from "./machines.ts";
+
+export interface TalosMachinesOptions {
+  readonly desired: Pick<DesiredCluster, "endpoint" | "machines" | "leaving">;
+  readonly secrets: SecretsBundle;
+  /** Send a first config to machines whose fingerprint nobody has told us. @default false */
+  readonly trustOnFirstUse?: boolean;
+  readonly clock?: Clock;
+  readonly entropy?: Entropy;
+}
+
+const kubernetesPort = 6443;
+
+/** The real machines, over the Talos API and the Kubernetes API. One connection per machine for the whole run. */
+export function talosMachines(options: TalosMachinesOptions): Machines {
+  const { desired, secrets } = options;
+  const issuing = { clock: options.clock ?? systemClock, entropy: options.entropy ?? systemEntropy };
+  const credentials = talosCredentials(secrets, issuing);
+  const clients = new Map<string, TalosClient>();
+  const clientOf = ({ address }: MachineTarget): TalosClient => {
+    const known = clients.get(address);
+    if (known !== undefined) return known;
+    const client = connect(address, { kind: "mtls", credentials });
+    clients.set(address, client);
+    return client;
+  };
+  const kubernetes = kubernetesOver(
+    {
+      servers: [...controlPlaneServers(desired), desired.endpoint],
+      ca: secrets.certs.k8s.certificate,
+      ...kubernetesCredentials(secrets, issuing),
+    },
+    desired.endpoint,
+  );
+  const call = (signal: AbortSignal | undefined) => (signal === undefined ? {} : { signal });
+  return {
+    kubernetes,
+    inspect: (machine, signal) => inspectMachine(machine, clientOf(machine), credentials.ca, signal),
+    async install(machine, config, signal) {
+      const client = connect(machine.address, { kind: "maintenance", ...trust(machine, options) });
+      try {
+        return await client.applyConfiguration(config, call(signal));
+      } finally {
+        client.close();
+      }
+    },
+    async changeConfig(machine, config, effect, signal) {
+      const mode = effect === "reboot" ? "auto" : "no-reboot";
+      const reply = await clientOf(machine).applyConfiguration(config, { mode, ...call(signal) });
+      return reply.mode === "reboot" ? "reboot" : "no-reboot";
+    },
+    bootstrap: (machine, signal) => clientOf(machine).bootstrap(call(signal)),
+    async forfeitLeadership(machine, signal) {
+      await clientOf(machine).etcdForfeitLeadership(call(signal));
+    },
+    removeEtcdMember: (via, memberId, signal) => clientOf(via).etcdRemoveMember(memberId, call(signal)),
+    async reset(machine, { graceful }, signal) {
+      await clientOf(machine).reset({ graceful, reboot: true, ...call(signal) });
+    },
+    async upgrade(machine, image, signal) {
+      const client = clientOf(machine);
+      try {
+        await client.pullInstaller(image, call(signal));
+      } catch (error) {
+        if (!(error instanceof TalosError) || error.code !== "unimplemented") throw error;
+        // Talos up to 1.12 does the whole upgrade, reboot included, by itself.
+        await client.legacyUpgrade(image, call(signal));
+        return;
+      }
+      await client.upgrade(image, call(signal));
+      await client.reboot(call(signal));
+    },
+    kubeconfig: (machine, signal) => clientOf(machine).kubeconfig(call(signal)),
+    close() {
+      for (const client of clients.values()) client.close();
+      clients.clear();
+      kubernetes.close();
+    },
+  };
+}
+
+function controlPlaneServers({ machines }: Pick<DesiredCluster, "machines">): string[] {
+  return machines
+    .filter(({ role }) => role === "controlplane")
+    .map(({ address }) => {
+      const { host } = parseAddress(address);
+      return `https://${host.includes(":") ? `[${host}]` : host}:${kubernetesPort}`;
+    });
+}
+
+function trust(machine: MachineTarget, options: TalosMachinesOptions) {
+  if (machine.fingerprint !== undefined) return { fingerprints: [machine.fingerprint] };
+  if (options.trustOnFirstUse) return { trustOnFirstUse: true } as const;
+  throw new TalosError("invalid-input", `${machine.name} is in maintenance mode and its fingerprint is not known`, {
+    node: machine.name,
+    hint: "Copy the fingerprint from the machine's console, or say that the first answer may be trusted. The config holds all secrets of the cluster.",
+  });
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+import { TalosError } from "../errors.ts";
+import { type Timing, throwIfCanceled } from "./timing.ts";
+
+export interface WaitOptions {
+  readonly timing: Timing;
+  readonly signal?: AbortSignal;
+  /** Milliseconds. */
+  readonly timeout: number;
+  /** What the whole wait is about, for the error. */
+  readonly what: string;
+  readonly machine?: string;
+  /** Told when the reason changes and at least every five seconds. */
+  readonly onWaiting?: (reason: string) => void;
+}
+
+const firstPause = 50;
+const longestPause = 1000;
+const heartbeat = 5000;
+
+/**
+ * Asks again and again, often at first, until the check has nothing against it. Passing errors count as reasons to
+ * wait; others end the wait. After the timeout the error names the last reason.
+ */
+export async function waitUntil(check: () => Promise<string | undefined>, options: WaitOptions): Promise<void> {
+  const { timing, signal, timeout, what, machine, onWaiting } = options;
+  const start = timing.now();
+  let pause = firstPause;
+  let told: { reason: string; at: number } | undefined;
+  for (;;) {
+    throwIfCanceled(signal);
+    const reason = await ask(check);
+    if (reason === undefined) return;
+    const now = timing.now();
+    if (told === undefined || told.reason !== reason || now - told.at >= heartbeat) {
+      onWaiting?.(reason);
+      told = { reason, at: now };
+    }
+    if (now - start >= timeout) {
+      throw new TalosError("deadline-exceeded", `${what}: not done after ${describeDuration(timeout)}: ${reason}`, {
+        ...(machine === undefined ? {} : { node: machine }),
+        hint: "Mend the cause and run the same command again: it goes on from where the cluster is.",
+      });
+    }
+    await timing.sleep(Math.min(pause, Math.max(1, timeout - (now - start))), signal);
+    pause = Math.min(pause * 1.3, longestPause);
+  }
+}
+
+async function ask(check: () => Promise<string | undefined>): Promise<string | undefined> {
+  try {
+    return await check();
+  } catch (error) {
+    const ours = TalosError.from(error);
+    if (ours.retryable) return ours.message;
+    throw ours;
+  }
+}
+
+/**
+ * Does something to a machine that may not be ready for it: then the answer is the reason to try again later, such as
+ * `time is not in sync yet`. Undefined when it is done.
+ */
+export async function attempt(action: () => Promise<unknown>): Promise<string | undefined> {
+  try {
+    await action();
+    return undefined;
+  } catch (error) {
+    const ours = TalosError.from(error);
+    if (ours.retryable || ours.code === "failed-precondition" || ours.code === "conflict") return ours.message;
+    throw ours;
+  }
+}
+
+function describeDuration(milliseconds: number): string {
+  if (milliseconds < 1000) return `${milliseconds} ms`;
+  const seconds = Math.round(milliseconds / 1000);
+  if (seconds < 120) return `${seconds} s`;
+  return `${Math.round(seconds / 60)} min`;
+}

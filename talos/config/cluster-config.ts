@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+import { TalosError } from "../errors.ts";
+import { type Contract, KubernetesVersion, type TalosVersion } from "../version/index.ts";
+
+/** What pods use to reach each other: Talos's own flannel, nothing (installed later), or manifests from URLs. */
+export type Cni =
+  | { readonly name: "flannel" }
+  | { readonly name: "none" }
+  | { readonly name: "custom"; readonly urls: readonly string[] };
+
+/** Options that all machines of a cluster share. */
+export interface ClusterConfig {
+  readonly clusterName: string;
+  /** URL of the Kubernetes API, such as `https://10.5.0.10:6443`. */
+  readonly endpoint: string;
+  readonly talosVersion: TalosVersion;
+  /** The form of the documents. @default that of talosVersion */
+  readonly contract?: Contract;
+  /** With or without a leading `v`. */
+  readonly kubernetesVersion: string;
+  /** @default `/dev/sda` */
+  readonly installDisk?: string;
+  /** @default the installer of talosVersion without extensions */
+  readonly installImage?: string;
+  /** Further names and addresses in the certificates of the Talos and Kubernetes APIs. @default none */
+  readonly additionalSans?: readonly string[];
+  /** @default `cluster.local` */
+  readonly dnsDomain?: string;
+  /** @default `10.244.0.0/16` */
+  readonly podSubnets?: readonly string[];
+  /** @default `10.96.0.0/12` */
+  readonly serviceSubnets?: readonly string[];
+  /** @default flannel */
+  readonly cni?: Cni;
+  /** Whether kube-proxy runs; some CNIs replace it. @default true */
+  readonly kubeProxy?: boolean;
+  /** Encrypted mesh between the machines. @default not written, which means off */
+  readonly kubespan?: boolean;
+  /** Whether machines find each other through the discovery service. @default true */
+  readonly discovery?: boolean;
+  /** Mirror URLs by registry host. @default none */
+  readonly registryMirrors?: Readonly<Record<string, readonly string[]>>;
+  /**
+   * Whether control planes run ordinary pods. They are then no longer kept out of external load balancers.
+   * @default false; see `schedulesOnControlPlanes` for the choice by number of workers
+   */
+  readonly allowSchedulingOnControlPlanes?: boolean;
+  /** An address that the control planes share by layer-2 election. @default none */
+  readonly virtualIp?: { readonly address: string; readonly link: string };
+}
+
+/** A link with fixed addresses. */
+export interface StaticLink {
+  readonly name: string;
+  /** In CIDR form. */
+  readonly addresses: readonly string[];
+  readonly gateway?: string;
+  readonly mtu?: number;
+}
+
+/** Options of one machine. */
+export interface MachineConfigInput {
+  readonly type: MachineType;
+  /** @default a stable name made from the machine's identity */
+  readonly hostname?: string;
+  /** @default DHCP on every link */
+  readonly links?: readonly StaticLink[];
+  /** @default from DHCP, else public ones */
+  readonly nameservers?: readonly string[];
+  /** @default none */
+  readonly searchDomains?: readonly string[];
+  /** @default none */
+  readonly nodeLabels?: Readonly<Record<string, string>>;
+  /** Values are `value:Effect` or `Effect`. @default none */
+  readonly nodeTaints?: Readonly<Record<string, string>>;
+  /** Strategic merge or JSON patches, as texts, applied in order. @default none */
+  readonly patches?: readonly string[];
+}
+
+export type MachineType = "controlplane" | "worker";
+
+/** Cluster options with every default filled in and every value checked. */
+export interface ResolvedCluster extends Required<Omit<ClusterConfig, "kubespan" | "virtualIp" | "contract">> {
+  readonly contract: Contract;
+  readonly kubespan: boolean | undefined;
+  readonly virtualIp: ClusterConfig["virtualIp"];
+  /** The tag of the Kubernetes images: `v1.36.3`. */
+  readonly kubernetesTag: string;
+  readonly endpointHost: string;
+}
+
+const emptySchematic = "376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d603b4ba";
+
+/** Fills in the defaults. Throws when the endpoint or a version is not usable. */
+export function resolveCluster(config: ClusterConfig): ResolvedCluster {
+  const contract = config.contract ?? config.talosVersion.contract;
+  const kubernetes = KubernetesVersion.parse(config.kubernetesVersion);
+  return {
+    clusterName: config.clusterName,
+    endpoint: config.endpoint,
+    endpointHost: checkEndpoint(config.endpoint).hostname.replace(/^\[(.*)\]$/, "$1"),
+    talosVersion: config.talosVersion,
+    contract,
+    kubernetesVersion: kubernetes.toString(),
+    kubernetesTag: kubernetes.tag,
+    installDisk: config.installDisk ?? "/dev/sda",
+    installImage: config.installImage ?? defaultInstallImage(config.talosVersion),
+    additionalSans: config.additionalSans ?? [],
+    dnsDomain: config.dnsDomain ?? "cluster.local",
+    podSubnets: config.podSubnets ?? ["10.244.0.0/16"],
+    serviceSubnets: config.serviceSubnets ?? ["10.96.0.0/12"],
+    cni: config.cni ?? { name: "flannel" },
+    kubeProxy: config.kubeProxy ?? true,
+    kubespan: config.kubespan,
+    discovery: config.discovery ?? true,
+    registryMirrors: config.registryMirrors ?? {},
+    allowSchedulingOnControlPlanes: config.allowSchedulingOnControlPlanes ?? false,
+    virtualIp: config.virtualIp,
+  };
+}
+
+/** The installer image of a release, without extensions. */
+export function defaultInstallImage(version: TalosVersion): string {
+  return version.contract.factoryInstaller
+    ? `factory.talos.dev/metal-installer/${emptySchematic}:${version.toString()}`
+    : `ghcr.io/siderolabs/installer:${version.toString()}`;
+}
+
+/** Without workers, ordinary pods have nowhere else to run; with workers, control planes are spared unless asked. */
+export function schedulesOnControlPlanes(wish: boolean | undefined, workers: number): boolean {
+  return wish ?? workers === 0;
+}
+
+/** Throws, in talosctl's words, when the endpoint is not an https URL with a host. */
+export function checkEndpoint(endpoint: string): URL {
+  const scheme = /^([A-Za-z][A-Za-z0-9+.-]*):\/\//.exec(endpoint)?.[1];
+  const host = endpoint.slice(scheme === undefined ? 0 : scheme.length + 3).replace(/\/.*$/, "");
+  const port = /(?:^|[^:]):(\d+)$|\]:(\d+)$/.exec(host);
+  const example = `try: "https://${host === "" ? "<host>" : host}${port === null ? ":6443" : ""}"`;
+  if (scheme === undefined) {
+    const missing = port === null ? "no scheme and port specified" : "no scheme specified";
+    throw new TalosError("invalid-input", `${missing} for the cluster endpoint URL\n${example}`);
+  }
+  if (scheme.toLowerCase() !== "https") {
+    throw new TalosError("invalid-input", `the control plane endpoint URL should have scheme https://\n${example}`);
+  }
+  try {
+    return new URL(endpoint);
+  } catch (cause) {
+    const message = `failed to parse the cluster endpoint URL: found ${JSON.stringify(endpoint)}`;
+    throw new TalosError("invalid-input", `${message}\ntry: "https://<host>:6443"`, { cause });
+  }
+}

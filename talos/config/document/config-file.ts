@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+import { TalosError } from "../../errors.ts";
+import { parseYaml, scalarValue, type YamlMapping, type YamlNode } from "../../yaml.ts";
+import { stringifyYaml, stringifyYamlDocuments, type YamlLayout } from "../../yaml-writer.ts";
+import { kindNames, kindType, type Struct } from "../schema/schema.ts";
+import { type DecodeResult, decodeDocument, freeForm } from "./decode.ts";
+import { encodeDocument } from "./encode.ts";
+import { nearestWord } from "./nearest-word.ts";
+import { cloneValue, type Section, textAt } from "./value.ts";
+
+/** One document of a machine config. The v1alpha1 document has kind "v1alpha1" and no apiVersion. */
+export interface ConfigDocument {
+  readonly kind: string;
+  readonly apiVersion: string;
+  /** Changed by patches. */
+  readonly section: Section;
+  readonly struct: Struct;
+}
+
+/** What identifies a document among others: version, kind and, for kinds that have one, name. */
+export function documentId(document: Pick<ConfigDocument, "kind" | "apiVersion" | "section" | "struct">): string {
+  const base = `${document.apiVersion}/${document.kind}`;
+  return isNamed(document.struct) ? `${base}/${textAt(document.section, "name")}` : base;
+}
+
+export function isNamed(struct: Struct): boolean {
+  return struct.byKey.has("name") && struct.byKey.has("kind");
+}
+
+/** How a document is called in messages: `LinkConfig/eth0`. */
+export function documentTitle(document: ConfigDocument): string {
+  return isNamed(document.struct) ? `${document.kind}/${textAt(document.section, "name")}` : document.kind;
+}
+
+/**
+ * Reads a machine config. Strict: a key that Talos does not know, a value of the wrong kind or a document that stands
+ * twice is an error in Talos's words, and the hint tells place, path and the nearest known key.
+ */
+export function parseConfig(text: string, fileName: string): ConfigDocument[] {
+  const documents = decodeNodes(parseYaml(text, fileName), fileName);
+  if (documents.length === 0)
+    throw new TalosError("invalid-input", "config not found", { hint: `${fileName} is empty.` });
+  return documents;
+}
+
+/** Decodes parsed YAML documents; empty ones are skipped. */
+export function decodeNodes(nodes: readonly YamlNode[], fileName: string): ConfigDocument[] {
+  const seen = new Set<string>();
+  const documents: ConfigDocument[] = [];
+  for (const node of nodes) {
+    if (node.kind === "scalar" && scalarValue(node) === null) continue;
+    if (node.kind !== "mapping") {
+      throw new TalosError("invalid-input", `expected a YAML document at line ${node.line}`, {
+        hint: `${fileName}:${node.line}:${node.column}: found a ${node.kind}, expected a map.`,
+      });
+    }
+    const id = [entryText(node, "apiVersion"), entryText(node, "kind") || "v1alpha1", entryText(node, "name")].join(
+      "/",
+    );
+    if (seen.has(id)) {
+      throw new TalosError("invalid-input", `duplicate document ${id} is not allowed (line ${node.line})`, {
+        hint: `${fileName}:${node.line}:${node.column}: keep one of the two documents.`,
+      });
+    }
+    seen.add(id);
+    documents.push(decodeNode(node, id, fileName));
+  }
+  return documents;
+}
+
+function decodeNode(node: YamlMapping, id: string, fileName: string): ConfigDocument {
+  const failed = (message: string, hint: string): TalosError =>
+    new TalosError("invalid-input", `error decoding document ${id} (line ${node.line}): ${message}`, { hint });
+  const place = `${fileName}:${node.line}:${node.column}`;
+  const kind = entryText(node, "kind");
+  const legacy = node.entries.some(({ key }) => ["machine", "cluster", "debug", "persist"].includes(key.text));
+  const apiVersion = legacy ? "v1alpha1" : entryText(node, "apiVersion");
+  if (kind === "" && apiVersion !== "v1alpha1")
+    throw failed("missing kind", `${place}: add "kind: …" to the document.`);
+  if (apiVersion === "") throw failed("missing apiVersion", `${place}: add "apiVersion: v1alpha1" to the document.`);
+  const type = apiVersion === "v1alpha1" ? kindType(kind === "" ? "v1alpha1" : kind) : undefined;
+  if (type === undefined) {
+    const near = nearestWord(kind, kindNames);
+    const advice = near === undefined ? "see the list of kinds in the documentation." : `did you mean ${near}?`;
+    throw failed(`${JSON.stringify(kind)} ${JSON.stringify(apiVersion)}: not registered`, `${place}: ${advice}`);
+  }
+  const result = decodeDocument(node, type.struct);
+  if (result.faults.length > 0) {
+    const list = result.faults.map((fault) => `\n  line ${fault.line}: ${fault.message}`).join("");
+    const target = `*${type.struct.name}`;
+    throw failed(
+      `error decoding ${kind} to ${target}: yaml: construct errors:${list}`,
+      `${place}: mend the values named above.`,
+    );
+  }
+  if (result.unknownTree !== undefined) {
+    const keys = stringifyYaml(result.unknownTree).trimEnd();
+    throw failed(`unknown keys found during decoding:\n${keys}`, unknownHint(result, fileName));
+  }
+  return {
+    kind: kind === "" ? "v1alpha1" : kind,
+    apiVersion: kind === "" ? "" : apiVersion,
+    section: result.section,
+    struct: type.struct,
+  };
+}
+
+function unknownHint(result: DecodeResult, fileName: string): string {
+  return result.unknown
+    .map(({ path, key, known }) => {
+      const near = nearestWord(key.text, known);
+      const advice = near === undefined ? "" : `, the nearest known field is ${near}`;
+      return `${fileName}:${key.line}:${key.column}: ${path} is not a known field${advice}.`;
+    })
+    .join("\n");
+}
+
+/** The text of a top-level entry; empty when it is absent or no scalar. */
+export function entryText(node: YamlMapping, name: string): string {
+  const value = node.entries.find((entry) => entry.key.text === name)?.value;
+  return value?.kind === "scalar" ? value.text : "";
+}
+
+/** Writes documents as Talos does: fields in schema order, no comments. */
+export function encodeConfig(documents: readonly ConfigDocument[]): string {
+  const split = isSplit(documents);
+  const values = documents.map(({ section, struct }) => encodeDocument(section, struct, { split }));
+  return stringifyYamlDocuments(values, split ? "single" : "double");
+}
+
+/** Whether the config is one of contract 1.14, which keeps Kubernetes in documents of its own. */
+function isSplit(documents: readonly ConfigDocument[]): boolean {
+  return documents.some(({ kind }) => (kindType(kind)?.since ?? 0) >= 14);
+}
+
+export function cloneConfig(documents: readonly ConfigDocument[]): ConfigDocument[] {
+  return documents.map((document) => ({ ...document, section: cloneValue(document.section) }));
+}
+
+/** Any YAML without a schema, keys sorted, in the given layout. */
+export function encodeFreeForm(node: YamlNode, layout: YamlLayout): string {
+  return stringifyYaml(freeForm(node), layout);
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+import { scalarValue, type YamlMapping, type YamlNode, type YamlScalar } from "../../yaml.ts";
+import { type FieldType, type Struct, structOf } from "../schema/schema.ts";
+import { type Decoded, decodeEnumeration, decodeScalar, scalarTag, shortened } from "./scalars.ts";
+import type { Section, Value } from "./value.ts";
+
+export interface DecodeResult {
+  readonly section: Section;
+  /** Values of the wrong kind, in Talos's words, each with the line it stands on. */
+  readonly faults: readonly { readonly line: number; readonly message: string }[];
+  /** Keys that the schema does not know. */
+  readonly unknown: readonly UnknownKey[];
+  /** The unknown keys with their values, in the shape of the document; undefined when there are none. */
+  readonly unknownTree: Section | undefined;
+}
+
+export interface UnknownKey {
+  readonly path: string;
+  readonly key: YamlScalar;
+  /** The keys that the section does know. */
+  readonly known: readonly string[];
+}
+
+/** Decodes one document. Everything is collected rather than thrown, so that all faults can be told at once. */
+export function decodeDocument(node: YamlMapping, struct: Struct): DecodeResult {
+  const decoder = new Decoder();
+  const { section, unknown } = decoder.struct(node, struct, "");
+  return { section, faults: decoder.faults, unknown: decoder.unknownKeys, unknownTree: unknown };
+}
+
+/** A decoded value, and what of it was not known. */
+interface Outcome {
+  readonly value: Value | undefined;
+  readonly unknown?: Value | undefined;
+}
+
+const nothing: Outcome = { value: undefined };
+
+class Decoder {
+  readonly faults: { line: number; message: string }[] = [];
+  readonly unknownKeys: UnknownKey[] = [];
+
+  struct(node: YamlMapping, struct: Struct, path: string): { section: Section; unknown: Section | undefined } {
+    const section: Section = new Map();
+    const unknown: Section = new Map();
+    for (const { key, value } of node.entries) {
+      const inner = path === "" ? key.text : `${path}.${key.text}`;
+      const field = struct.byKey.get(key.text);
+      if (field === undefined) {
+        unknown.set(key.text, freeForm(value));
+        this.unknownKeys.push({ path: inner, key, known: [...struct.byKey.keys()] });
+        continue;
+      }
+      const outcome = this.#decode(value, field.type, inner);
+      if (outcome.value !== undefined) section.set(key.text, outcome.value);
+      if (outcome.unknown !== undefined) unknown.set(key.text, outcome.unknown);
+    }
+    return { section, unknown: unknown.size === 0 ? undefined : unknown };
+  }
+
+  #decode(node: YamlNode, type: FieldType, path: string): Outcome {
+    if (isNull(node) && type.kind !== "object") return nothing;
+    switch (type.kind) {
+      case "pointer":
+        return this.#decode(node, type.to, path);
+      case "scalar":
+        return this.#scalar(node, type, (scalar) => decodeScalar(scalar, type.scalar));
+      case "enum":
+        return this.#scalar(node, type, (scalar) => decodeEnumeration(scalar, type.name));
+      case "list":
+        return this.#list(node, type, path);
+      case "map":
+        return this.#map(node, type, path);
+      case "args":
+        return this.#args(node, type);
+      case "object":
+        if (isNull(node)) return nothing;
+        return node.kind === "mapping" ? { value: freeForm(node) } : this.#mismatch(node, type);
+      case "struct": {
+        if (node.kind !== "mapping") return this.#mismatch(node, type);
+        const { section, unknown } = this.struct(node, structOf(type.name), path);
+        return { value: section, unknown };
+      }
+    }
+  }
+
+  #scalar(node: YamlNode, type: FieldType, decode: (scalar: YamlScalar) => Decoded): Outcome {
+    if (node.kind !== "scalar") return this.#mismatch(node, type);
+    const decoded = decode(node);
+    if ("value" in decoded) return decoded;
+    this.faults.push({ line: node.line, message: decoded.fault });
+    return nothing;
+  }
+
+  #list(node: YamlNode, type: FieldType & { kind: "list" }, path: string): Outcome {
+    if (node.kind !== "sequence") return this.#mismatch(node, type);
+    const items = node.items.map((item, index) => this.#decode(item, type.of, `${path}[${index}]`));
+    const unknown = items.map((item) => item.unknown).filter((item) => item !== undefined);
+    return {
+      value: items.map((item) => item.value ?? zeroOf(type.of)).filter((item) => item !== undefined),
+      ...(unknown.length === 0 ? {} : { unknown }),
+    };
+  }
+
+  #map(node: YamlNode, type: FieldType & { kind: "map" }, path: string): Outcome {
+    if (node.kind !== "mapping") return this.#mismatch(node, type);
+    const section: Section = new Map();
+    const unknown: Section = new Map();
+    for (const { key, value } of node.entries) {
+      const outcome = this.#decode(value, type.of, `${path}.${key.text}`);
+      const decoded = outcome.value ?? zeroOf(type.of);
+      if (decoded !== undefined) section.set(key.text, decoded);
+      if (outcome.unknown !== undefined) unknown.set(key.text, outcome.unknown);
+    }
+    return { value: section, ...(unknown.size === 0 ? {} : { unknown }) };
+  }
+
+  #args(node: YamlNode, type: FieldType): Outcome {
+    if (node.kind !== "mapping") return this.#mismatch(node, type);
+    const section: Section = new Map();
+    for (const { key, value } of node.entries) {
+      if (value.kind === "scalar") section.set(key.text, isNull(value) ? "" : value.text);
+      else if (value.kind === "sequence" && value.items.every((item) => item.kind === "scalar")) {
+        section.set(
+          key.text,
+          value.items.map((item) => (item.kind === "scalar" ? item.text : "")),
+        );
+      } else this.faults.push({ line: value.line, message: "arg value must be a string or list of strings" });
+    }
+    return { value: section };
+  }
+
+  #mismatch(node: YamlNode, type: FieldType): Outcome {
+    const found =
+      node.kind === "scalar"
+        ? `${scalarTag(node)} \`${shortened(node.text)}\``
+        : node.kind === "sequence"
+          ? "!!seq"
+          : "!!map";
+    this.faults.push({ line: node.line, message: `cannot construct ${found} into ${typeName(type)}` });
+    return nothing;
+  }
+}
+
+function isNull(node: YamlNode): boolean {
+  return node.kind === "scalar" && scalarValue(node) === null;
+}
+
+/** What an element that was null becomes; undefined when it is dropped. */
+function zeroOf(type: FieldType): Value | undefined {
+  return type.kind === "scalar" && type.scalar === "string" ? "" : undefined;
+}
+
+/** A value without a schema, as it stands. */
+export function freeForm(node: YamlNode): Value {
+  if (node.kind === "scalar") return scalarValue(node);
+  if (node.kind === "sequence") return node.items.map(freeForm);
+  return new Map(node.entries.map((entry) => [entry.key.text, freeForm(entry.value)]));
+}
+
+/** How Talos calls a type in its messages. */
+function typeName(type: FieldType): string {
+  switch (type.kind) {
+    case "pointer":
+      return typeName(type.to);
+    case "list":
+      return `[]${type.of.kind === "pointer" ? "*" : ""}${typeName(type.of)}`;
+    case "map":
+      return `map[string]${type.of.kind === "pointer" ? "*" : ""}${typeName(type.of)}`;
+    case "scalar":
+      return type.scalar;
+    case "enum":
+      return `nethelpers.${type.name}`;
+    case "struct":
+      return type.name;
+    case "object":
+      return "v1alpha1.Unstructured";
+    case "args":
+      return "v1alpha1.Args";
+  }
+}

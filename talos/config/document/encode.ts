@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+import { compareKeys } from "../../yaml-key-order.ts";
+import type { YamlValue } from "../../yaml-writer.ts";
+import { type Field, type FieldType, type Struct, structOf } from "../schema/schema.ts";
+import { isSection, isZero, type Section, type Value } from "./value.ts";
+
+/** A document in the order and with the omissions of Talos's own encoder. `split`: a config of contract 1.14. */
+export function encodeDocument(section: Section, struct: Struct, options: { readonly split: boolean }): YamlValue {
+  return new Encoder(options.split).struct(section, struct);
+}
+
+class Encoder {
+  readonly #split: boolean;
+
+  constructor(split: boolean) {
+    this.#split = split;
+  }
+
+  struct(section: Section, struct: Struct): YamlValue {
+    const entries: [string, YamlValue][] = [];
+    for (const field of struct.fields) {
+      const value = section.get(field.key);
+      if (this.#omits(field, value)) continue;
+      entries.push([field.key, value === undefined ? this.#zero(field.type) : this.#encode(value, field.type)]);
+    }
+    return new Map(entries);
+  }
+
+  #omits(field: Field, value: Value | undefined): boolean {
+    switch (field.omit) {
+      case "never":
+        return false;
+      case "unset":
+        return value === undefined;
+      case "empty-when-split":
+        return this.#split && isEmpty(value, field.type);
+      case "empty":
+        return isEmpty(value, field.type);
+    }
+  }
+
+  #encode(value: Value, type: FieldType): YamlValue {
+    switch (type.kind) {
+      case "pointer":
+        return this.#encode(value, type.to);
+      case "list":
+        return Array.isArray(value) ? value.map((item) => this.#encode(item, type.of)) : [];
+      case "map":
+        return isSection(value) ? sorted(value, (inner) => this.#encode(inner, type.of)) : new Map();
+      case "struct":
+        return isSection(value) ? this.struct(value, structOf(type.name)) : new Map();
+      case "args":
+        return isSection(value) ? sorted(value, (inner) => (inner === "" ? null : plain(inner))) : new Map();
+      case "object":
+      case "scalar":
+      case "enum":
+        return plain(value);
+    }
+  }
+
+  /** What Talos writes for a field that is unset but always written. */
+  #zero(type: FieldType): YamlValue {
+    switch (type.kind) {
+      case "pointer":
+        return null;
+      case "list":
+        return [];
+      case "map":
+      case "args":
+      case "object":
+        return new Map();
+      case "struct":
+        return this.struct(new Map(), structOf(type.name));
+      case "enum":
+        return "";
+      case "scalar":
+        if (/^u?int/.test(type.scalar)) return 0;
+        return type.scalar === "bool" ? false : "";
+    }
+  }
+}
+
+function isEmpty(value: Value | undefined, type: FieldType): boolean {
+  if (value === undefined) return true;
+  if (type.kind === "list") return Array.isArray(value) && value.length === 0;
+  if (type.kind === "map" || type.kind === "args" || type.kind === "object")
+    return isSection(value) && value.size === 0;
+  return isZero(value, type);
+}
+
+/** Free-form values, every map with its keys in order. */
+function plain(value: Value): YamlValue {
+  if (Array.isArray(value)) return value.map(plain);
+  return isSection(value) ? sorted(value, plain) : value;
+}
+
+function sorted(section: Section, encode: (value: Value) => YamlValue): ReadonlyMap<string, YamlValue> {
+  const keys = [...section.keys()].sort(compareKeys);
+  return new Map(keys.map((key) => [key, encode(section.get(key) ?? null)]));
+}

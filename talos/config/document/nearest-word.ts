@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/** The word that a reader most likely meant, or undefined when none is near enough to be worth naming. */
+export function nearestWord(word: string, candidates: readonly string[]): string | undefined {
+  let best: { readonly candidate: string; readonly distance: number } | undefined;
+  for (const candidate of candidates) {
+    const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
+    if (best === undefined || distance < best.distance) best = { candidate, distance };
+  }
+  if (best === undefined) return undefined;
+  return best.distance <= Math.max(2, Math.floor(word.length / 2)) ? best.candidate : undefined;
+}
+
+/** How many characters must be added, removed or exchanged to turn one word into the other. */
+function editDistance(left: string, right: string): number {
+  let previous = Array.from({ length: right.length + 1 }, (_, index) => index);
+  for (let row = 1; row <= left.length; row += 1) {
+    const current = [row];
+    for (let column = 1; column <= right.length; column += 1) {
+      const change = left[row - 1] === right[column - 1] ? 0 : 1;
+      current.push(
+        Math.min((previous[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1, (previous[column - 1] ?? 0) + change),
+      );
+    }
+    previous = current;
+  }
+  return previous[right.length] ?? 0;
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+import ipaddr from "ipaddr.js";
+
+/** Either the value in the form that Go writes, or what is wrong with it in Go's words. */
+export type Parsed = { readonly value: string } | { readonly fault: string };
+
+export function parseAddress(text: string): Parsed {
+  const fault = addressFault(text);
+  if (fault !== undefined) return { fault: `ParseAddr(${JSON.stringify(text)}): ${fault}` };
+  return { value: canonicalAddress(text) };
+}
+
+export function parsePrefix(text: string): Parsed {
+  const failed = (reason: string): Parsed => ({ fault: `netip.ParsePrefix(${JSON.stringify(text)}): ${reason}` });
+  const slash = text.lastIndexOf("/");
+  if (slash < 0) return failed("no '/'");
+  const [address, bits] = [text.slice(0, slash), text.slice(slash + 1)];
+  const parsed = parseAddress(address);
+  if ("fault" in parsed) return failed(parsed.fault);
+  if (address.includes("%")) return failed("IPv6 zones cannot be present in a prefix");
+  if (!/^(?:0|[1-9]\d*)$/.test(bits)) return failed(`bad bits after slash: ${JSON.stringify(bits)}`);
+  if (Number(bits) > (address.includes(":") ? 128 : 32)) return failed("prefix length out of range");
+  return { value: `${parsed.value}/${bits}` };
+}
+
+export function parseAddressPort(text: string): Parsed {
+  const colon = text.lastIndexOf(":");
+  if (colon < 0) return { fault: "not an ip:port" };
+  const [host, port] = [text.slice(0, colon), text.slice(colon + 1)];
+  if (!/^\d+$/.test(port) || Number(port) > 65535) {
+    return { fault: `invalid port ${JSON.stringify(port)} parsing ${JSON.stringify(text)}` };
+  }
+  const bracketed = /^\[(.*)\]$/.exec(host)?.[1];
+  const address = parseAddress(bracketed ?? host);
+  if ("fault" in address) return address;
+  if (address.value.includes(":") !== (bracketed !== undefined)) {
+    return { fault: `invalid ip:port ${JSON.stringify(text)}, square brackets can only be used with IPv6 addresses` };
+  }
+  return { value: bracketed === undefined ? `${address.value}:${port}` : `[${address.value}]:${port}` };
+}
+
+/** Lower case with colons, whichever way it was written. */
+export function parseHardwareAddress(text: string): Parsed {
+  const groups = text.includes(".")
+    ? text.split(".").flatMap((part) => [part.slice(0, 2), part.slice(2)])
+    : text.split(/[:-]/);
+  const valid = [6, 8, 20].includes(groups.length) && groups.every((group) => /^[0-9A-Fa-f]{2}$/.test(group));
+  return valid
+    ? { value: groups.map((group) => group.toLowerCase()).join(":") }
+    : { fault: `address ${text}: invalid MAC address` };
+}
+
+function addressFault(text: string): string | undefined {
+  if (text.includes(":")) return ipv6Fault(text);
+  if (!text.includes(".")) return "unable to parse IP";
+  const stray = /[^0-9.]/.exec(text);
+  if (stray !== null) return `unexpected character (at ${JSON.stringify(text.slice(stray.index))})`;
+  const parts = text.split(".");
+  for (const part of parts.slice(0, 4)) {
+    if (part === "") return "IPv4 field must have at least one digit";
+    if (part.length > 1 && part.startsWith("0")) return "IPv4 field has octet with leading zero";
+    if (Number(part) > 255) return "IPv4 field has value >255";
+  }
+  if (parts.length > 4) return "IPv4 address too long";
+  return parts.length < 4 ? "IPv4 address too short" : undefined;
+}
+
+function ipv6Fault(text: string): string | undefined {
+  if (ipaddr.IPv6.isValid(text)) return undefined;
+  const stray = /[^0-9A-Fa-f:.]/.exec(text);
+  if (stray !== null && stray[0] !== "%") {
+    return `each colon-separated field must have at least one digit (at ${JSON.stringify(text.slice(stray.index))})`;
+  }
+  return "address string too short";
+}
+
+function canonicalAddress(text: string): string {
+  if (!text.includes(":")) return text;
+  const [address = "", zone] = text.split("%");
+  const parsed = ipaddr.IPv6.parse(address);
+  const written = parsed.isIPv4MappedAddress()
+    ? `::ffff:${parsed.toIPv4Address().toString()}`
+    : parsed.toRFC5952String();
+  return zone === undefined ? written : `${written}%${zone}`;
+}

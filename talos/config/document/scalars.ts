@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+import { TalosError } from "../../errors.ts";
+import { scalarValue, type YamlScalar } from "../../yaml.ts";
+import { YamlFloat, YamlPlain } from "../../yaml-scalar.ts";
+import { enumerations } from "../schema/enums.ts";
+import { formatByteCount, parseByteCount } from "./byte-count.ts";
+import { formatGoDuration, parseGoDuration } from "./go-duration.ts";
+import { parseAddress, parseAddressPort, parseHardwareAddress, parsePrefix } from "./network-address.ts";
+import type { Value } from "./value.ts";
+
+/** The value in the form in which it is written back, or what is wrong with it in Talos's words. */
+export type Decoded = { readonly value: Value } | { readonly fault: string };
+
+type Decode = (node: YamlScalar) => Decoded;
+
+const integerRanges: Readonly<Record<string, readonly [bigint, bigint]>> = {
+  int: [-(2n ** 63n), 2n ** 63n - 1n],
+  int32: [-(2n ** 31n), 2n ** 31n - 1n],
+  uint: [0n, 2n ** 64n - 1n],
+  uint8: [0n, 255n],
+  uint16: [0n, 65_535n],
+  uint32: [0n, 2n ** 32n - 1n],
+  uint64: [0n, 2n ** 64n - 1n],
+};
+
+const decoders: Readonly<Record<string, Decode>> = {
+  string: (node) => ({ value: node.text }),
+  manifest: (node) => ({ value: node.text.replace(/^[\t\n\v\f\r]+/, "") }),
+  bool: decodeBoolean,
+  duration: decodeDuration,
+  expression: (node) => ({ value: node.text }),
+  url: decodeUrl,
+  address: (node) => parseAddress(node.text),
+  prefix: (node) => parsePrefix(node.text),
+  addressPort: (node) => parseAddressPort(node.text),
+  hardwareAddress: (node) => (node.text === "" ? { value: "" } : parseHardwareAddress(node.text)),
+  base64: decodeBase64,
+  fileMode: decodeFileMode,
+  diskSize: decodeDiskSize,
+  sizeCondition: decodeSizeCondition,
+  byteSize: decodeByteSize,
+  size: decodeSize,
+  portRange: decodePortRange,
+};
+
+/** Decodes a scalar of the named type. */
+export function decodeScalar(node: YamlScalar, type: string): Decoded {
+  if (type in integerRanges) return decodeInteger(node, type);
+  const decode = decoders[type];
+  if (decode === undefined) throw new TalosError("internal", `the schema has no scalar type ${type}`);
+  return decode(node);
+}
+
+/** Decodes one of the words of an enumeration. */
+export function decodeEnumeration(node: YamlScalar, name: string): Decoded {
+  const words = enumerations[name] ?? [];
+  const found = words.find((word) => word.toLowerCase() === node.text.toLowerCase());
+  if (found !== undefined) return { value: found };
+  return { fault: `${node.text} does not belong to ${name} values` };
+}
+
+function decodeBoolean(node: YamlScalar): Decoded {
+  const value = scalarValue(node);
+  if (typeof value === "boolean") return { value };
+  // The older words are still taken where a boolean is wanted.
+  if (node.plain && /^(?:y|Y|yes|Yes|YES|on|On|ON)$/.test(node.text)) return { value: true };
+  if (node.plain && /^(?:n|N|no|No|NO|off|Off|OFF)$/.test(node.text)) return { value: false };
+  return mismatch(node, "bool");
+}
+
+function decodeInteger(node: YamlScalar, type: string): Decoded {
+  const value = scalarValue(node);
+  const [low, high] = integerRanges[type] ?? [0n, 0n];
+  const whole = value instanceof YamlFloat && Number.isInteger(value.value) ? value.value : value;
+  if (typeof whole !== "number" && typeof whole !== "bigint") return mismatch(node, type);
+  return BigInt(whole) < low || BigInt(whole) > high ? mismatch(node, type) : { value: whole };
+}
+
+function decodeDuration(node: YamlScalar): Decoded {
+  const value = scalarValue(node);
+  const nanoseconds = typeof value === "number" ? BigInt(value) : parseGoDuration(node.text);
+  if (nanoseconds === undefined) return mismatch(node, "time.Duration");
+  return { value: nanoseconds === 0n ? "" : formatGoDuration(nanoseconds) };
+}
+
+function decodeUrl(node: YamlScalar): Decoded {
+  const { text } = node;
+  if (/[\0-\x20\x7f]/.test(text)) return { fault: `parse ${JSON.stringify(text)}: invalid control character in URL` };
+  if (text.startsWith(":")) return { fault: `parse ${JSON.stringify(text)}: missing protocol scheme` };
+  return { value: text };
+}
+
+function decodeBase64(node: YamlScalar): Decoded {
+  // A key that was redacted for showing stands as it is.
+  if (node.text === "******") return { value: node.text };
+  const bytes = Buffer.from(node.text, "base64");
+  if (bytes.toString("base64") === node.text) return { value: node.text };
+  const stray = /[^A-Za-z0-9+/=]/.exec(node.text);
+  return { fault: `illegal base64 data at input byte ${stray?.index ?? node.text.length - (node.text.length % 4)}` };
+}
+
+function decodeFileMode(node: YamlScalar): Decoded {
+  const decoded = decodeInteger(node, "uint32");
+  return "fault" in decoded
+    ? mismatch(node, "v1alpha1.FileMode")
+    : { value: new YamlPlain(`0o${Number(decoded.value).toString(8)}`) };
+}
+
+function decodeDiskSize(node: YamlScalar): Decoded {
+  const bytes = parseByteCount(node.text);
+  if (bytes === undefined) return sizeFault(node.text);
+  const written = formatByteCount(bytes);
+  return { value: bytes % 1000 === 0 && parseByteCount(written) === bytes ? written : bytes };
+}
+
+function decodeSizeCondition(node: YamlScalar): Decoded {
+  const text = node.text.trim();
+  const size = text.replace(/^(?:>=|<=|>|<|==)/, "").trim();
+  return parseByteCount(size) === undefined
+    ? { fault: `failed to parse disk size ${size}: ${sizeFault(size).fault}` }
+    : { value: text };
+}
+
+function decodeByteSize(node: YamlScalar): Decoded {
+  if (node.text === "") return { value: "" };
+  return parseByteCount(node.text.replace(/^-/, "")) === undefined ? sizeFault(node.text) : { value: node.text };
+}
+
+function decodeSize(node: YamlScalar): Decoded {
+  return /^-?\d+(?:\.\d+)?%$/.test(node.text) ? { value: node.text } : decodeByteSize(node);
+}
+
+function decodePortRange(node: YamlScalar): Decoded {
+  const port = decodeInteger(node, "uint16");
+  if ("value" in port) return port;
+  const [, low, high] = /^(\d+)-(\d+)$/.exec(node.text) ?? [];
+  if (low === undefined || high === undefined || Number(low) > 65535 || Number(high) > 65535) {
+    return { fault: `invalid port range: ${JSON.stringify(node.text)}` };
+  }
+  return { value: low === high ? Number(low) : `${Number(low)}-${Number(high)}` };
+}
+
+function sizeFault(text: string): { readonly fault: string } {
+  const unit = /^[0-9.,]+\s*(.*)$/.exec(text)?.[1];
+  if (unit !== undefined && unit !== "") return { fault: `unhandled size name: ${unit.toLowerCase()}` };
+  return { fault: `strconv.ParseFloat: parsing ${JSON.stringify(text)}: invalid syntax` };
+}
+
+function mismatch(node: YamlScalar, type: string): { readonly fault: string } {
+  return { fault: `cannot construct ${scalarTag(node)} \`${shortened(node.text)}\` into ${type}` };
+}
+
+/** How YAML calls the kind of a scalar. */
+export function scalarTag(node: YamlScalar): string {
+  const value = scalarValue(node);
+  if (value === null) return "!!null";
+  if (typeof value === "boolean") return "!!bool";
+  if (typeof value === "number" || typeof value === "bigint") return "!!int";
+  if (value instanceof YamlFloat) return "!!float";
+  return value instanceof YamlPlain ? "!!timestamp" : "!!str";
+}
+
+/** Long values are cut, so that no error repeats a whole file. */
+export function shortened(text: string): string {
+  return text.length > 10 ? `${text.slice(0, 7)}...` : text;
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { KeyPair } from "../../pki/index.ts";
+import { compareKeys } from "../../yaml-key-order.ts";
+import type { YamlValue } from "../../yaml-writer.ts";
+
+/** A document or section, in the order in which it is written. */
+export type Section = { readonly [key: string]: YamlValue | undefined };
+
+export const excludeFromLoadBalancers = "node.kubernetes.io/exclude-from-external-load-balancers";
+export const controlPlaneRole = "node-role.kubernetes.io/control-plane";
+
+/** A certificate and key as the v1alpha1 document holds them: base64 of PEM. Without a key the field stays, empty. */
+export function encodedPair(pair: KeyPair, options: { readonly withKey: boolean }): Section {
+  return { crt: base64(pair.certificate), key: options.withKey ? base64(pair.key) : "" };
+}
+
+export function base64(text: string): string {
+  return Buffer.from(text, "utf8").toString("base64");
+}
+
+/** A map with its keys in Go's order; undefined when it is empty, so that it is left out. */
+export function sortedMap<Value extends YamlValue>(
+  values: Readonly<Record<string, Value>>,
+): Readonly<Record<string, Value>> | undefined {
+  const entries = Object.entries(values).sort(([left], [right]) => compareKeys(left, right));
+  return entries.length === 0 ? undefined : Object.fromEntries(entries);
+}
+
+/** Undefined when the list is empty, so that it is left out. */
+export function filledList(values: readonly YamlValue[]): readonly YamlValue[] | undefined {
+  return values.length === 0 ? undefined : values;
+}
+
+export const podSecurityConfiguration: Section = {
+  apiVersion: "pod-security.admission.config.k8s.io/v1alpha1",
+  defaults: {
+    audit: "restricted",
+    "audit-version": "latest",
+    enforce: "baseline",
+    "enforce-version": "latest",
+    warn: "restricted",
+    "warn-version": "latest",
+  },
+  exemptions: { namespaces: ["kube-system"], runtimeClasses: [], usernames: [] },
+  kind: "PodSecurityConfiguration",
+};
+
+export const auditPolicy: Section = {
+  apiVersion: "audit.k8s.io/v1",
+  kind: "Policy",
+  rules: [{ level: "Metadata" }],
+};

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { SecretsBundle } from "../../secrets/index.ts";
+import type { MachineConfigInput, ResolvedCluster } from "../cluster-config.ts";
+import {
+  auditPolicy,
+  controlPlaneRole,
+  excludeFromLoadBalancers,
+  filledList,
+  podSecurityConfiguration,
+  type Section,
+  sortedMap,
+} from "./common-values.ts";
+
+/** Kubernetes documents of contract 1.14 that every machine has. */
+export function nodeDocuments(
+  cluster: ResolvedCluster,
+  secrets: SecretsBundle,
+  machine: MachineConfigInput,
+): readonly Section[] {
+  const controlPlane = machine.type === "controlplane";
+  const spared = controlPlane && !cluster.allowSchedulingOnControlPlanes;
+  const { certificate, key } = secrets.certs.k8s;
+  return [
+    document("KubeClusterConfig", { clusterName: cluster.clusterName, endpoint: cluster.endpoint }),
+    document("KubeNodeConfig", {
+      nodeIP: {},
+      labels: sortedMap({
+        ...(controlPlane ? { [controlPlaneRole]: "" } : {}),
+        ...(spared ? { [excludeFromLoadBalancers]: "" } : {}),
+        ...machine.nodeLabels,
+      }),
+      taints: sortedMap({ ...(spared ? { [controlPlaneRole]: "NoSchedule" } : {}), ...machine.nodeTaints }),
+    }),
+    document("KubeletConfig", {
+      image: `ghcr.io/siderolabs/kubelet:${cluster.kubernetesTag}`,
+      config: {},
+      defaultRuntimeSeccompProfileEnabled: true,
+    }),
+    document("KubeNetworkConfig", {
+      dnsDomain: cluster.dnsDomain,
+      podSubnets: cluster.podSubnets,
+      serviceSubnets: cluster.serviceSubnets,
+    }),
+    document(
+      "KubeAPIServerCAConfig",
+      controlPlane ? { issuingCA: { cert: certificate, key } } : { acceptedCAs: [certificate] },
+    ),
+    document("KubePrismConfig", { port: 7445 }),
+  ];
+}
+
+/** Kubernetes documents of contract 1.14 that only control planes have. */
+export function controlPlaneDocuments(cluster: ResolvedCluster, secrets: SecretsBundle): readonly Section[] {
+  const { certificate: cert, key } = secrets.certs.k8sAggregator;
+  const image = (name: string): string => `registry.k8s.io/${name}:${cluster.kubernetesTag}`;
+  return [
+    document("KubeAggregatorCAConfig", { issuingCA: { cert, key } }),
+    document("KubeAdmissionControlConfig", { name: "PodSecurity", configuration: podSecurityConfiguration }),
+    document("KubeAuditPolicyConfig", { configuration: auditPolicy }),
+    document("KubeAuthenticationConfig", {
+      configuration: {
+        anonymous: {
+          conditions: [{ path: "/livez" }, { path: "/readyz" }, { path: "/healthz" }],
+          enabled: true,
+        },
+        jwt: [],
+      },
+    }),
+    document("KubeAuthorizerConfig", { name: "node", type: "Node" }),
+    document("KubeAuthorizerConfig", { name: "rbac", type: "RBAC" }),
+    document("KubeEtcdEncryptionConfig", {
+      config: { resources: [{ providers: encryptionProviders(secrets), resources: ["secrets"] }] },
+    }),
+    document("KubeServiceAccountConfig", {
+      issuer: { privateKey: secrets.certs.k8sServiceAccount.key, issuerURL: cluster.endpoint },
+    }),
+    document("KubeAPIServerConfig", {
+      image: image("kube-apiserver"),
+      certExtraSANs: filledList(cluster.additionalSans),
+    }),
+    document("KubeControllerManagerConfig", { image: image("kube-controller-manager") }),
+    document("KubeSchedulerConfig", { image: image("kube-scheduler"), config: {} }),
+    document("KubeProxyConfig", {
+      enabled: cluster.kubeProxy ? undefined : false,
+      image: image("kube-proxy"),
+      config: {},
+    }),
+    ...(cluster.cni.name === "flannel"
+      ? [document("KubeFlannelCNIConfig", { backendType: "vxlan", backendPort: 4789 })]
+      : []),
+    document("KubeCoreDNSConfig", { enabled: true }),
+    ...(cluster.cni.name === "custom" ? cluster.cni.urls.map(cniManifest) : []),
+  ];
+}
+
+/** The names of the keys are those of older contracts, so that what is encrypted stays readable. */
+function encryptionProviders(secrets: SecretsBundle): readonly Section[] {
+  const { secretboxEncryptionSecret: secretbox, aescbcEncryptionSecret: aescbc } = secrets.secrets;
+  return [
+    ...(secretbox === undefined ? [] : [{ secretbox: { keys: [{ name: "key2", secret: secretbox }] } }]),
+    ...(aescbc === undefined ? [] : [{ aescbc: { keys: [{ name: "key1", secret: aescbc }] } }]),
+  ];
+}
+
+function cniManifest(url: string, index: number): Section {
+  return document("KubeExternalManifestConfig", { name: index === 0 ? "custom-cni" : `custom-cni-${index + 1}`, url });
+}
+
+export function document(kind: string, fields: Section): Section {
+  return { apiVersion: "v1alpha1", kind, ...fields };
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+import { TalosError } from "../../errors.ts";
+import { parseYaml, scalarValue, type YamlNode } from "../../yaml.ts";
+import {
+  type ConfigDocument,
+  cloneConfig,
+  decodeNodes,
+  documentId,
+  encodeConfig,
+  isNamed,
+  parseConfig,
+} from "../document/config-file.ts";
+import { freeForm } from "../document/decode.ts";
+import { textAt } from "../document/value.ts";
+import { type DeleteDirective, deleteInDocument, extractDeletes } from "./delete-directive.ts";
+import { applyJsonPatch, type JsonOperation, readOperations } from "./json-patch.ts";
+import { mergeSections } from "./merge.ts";
+
+/** A patch, read and checked. */
+export type Patch =
+  | { readonly kind: "strategic"; readonly steps: readonly StrategicStep[] }
+  | { readonly kind: "json"; readonly operations: readonly JsonOperation[] };
+
+type StrategicStep =
+  | { readonly kind: "delete"; readonly directive: DeleteDirective }
+  | { readonly kind: "merge"; readonly document: ConfigDocument };
+
+/** Reads a patch: pieces of config, or RFC 6902 operations as JSON or YAML. A patch without content changes nothing. */
+export function parsePatch(text: string, fileName: string): Patch {
+  let nodes: readonly YamlNode[];
+  try {
+    nodes = parseYaml(text, fileName);
+  } catch (error) {
+    const { message, hint } = TalosError.from(error);
+    throw new TalosError("invalid-input", `decode error: yaml: ${message}`, hint === undefined ? {} : { hint });
+  }
+  const [first, second] = nodes;
+  if (first?.kind === "sequence" && second === undefined) {
+    const operations = readOperations(freeForm(first));
+    if (operations !== undefined) return { kind: "json", operations };
+  }
+  const steps: StrategicStep[] = [];
+  const rests: YamlNode[] = [];
+  for (const node of nodes) {
+    const { directives, rest } = extractDeletes(node);
+    for (const directive of directives) steps.push({ kind: "delete", directive });
+    const empty = rest === undefined || (rest.kind === "scalar" && scalarValue(rest) === null);
+    if (empty) continue;
+    rests.push(rest);
+    // Documents are decoded together, so that one that stands twice is noticed, and take their place among the deletes.
+    const document = decodeNodes(rests, fileName).at(-1);
+    if (document !== undefined) steps.push({ kind: "merge", document });
+  }
+  return { kind: "strategic", steps };
+}
+
+/** Applies patches one after another to a config, all given as texts, and returns the config in Talos's own form. */
+export function applyPatches(config: string, patches: readonly Patch[], fileName: string): string {
+  let text = config;
+  let documents: ConfigDocument[] | undefined;
+  for (const patch of joined(patches)) {
+    if (patch.kind === "json") {
+      text = applyJsonPatch(documents === undefined ? text : encodeConfig(documents), patch.operations, fileName);
+      documents = undefined;
+    } else {
+      documents = applyStrategic(documents ?? parseConfig(text, fileName), patch.steps);
+    }
+  }
+  return documents === undefined ? text : encodeConfig(documents);
+}
+
+/** Neighbouring JSON patches are one patch. */
+function joined(patches: readonly Patch[]): readonly Patch[] {
+  const result: Patch[] = [];
+  for (const patch of patches) {
+    const last = result.at(-1);
+    if (patch.kind === "json" && last?.kind === "json") {
+      result[result.length - 1] = { kind: "json", operations: [...last.operations, ...patch.operations] };
+    } else result.push(patch);
+  }
+  return result;
+}
+
+function applyStrategic(config: readonly ConfigDocument[], steps: readonly StrategicStep[]): ConfigDocument[] {
+  let documents = cloneConfig(config);
+  for (const step of steps) {
+    if (step.kind === "merge") {
+      const id = documentId(step.document);
+      const target = documents.find((document) => documentId(document) === id);
+      if (target === undefined) documents.push(...cloneConfig([step.document]));
+      else mergeSections(target.section, step.document.section, target.struct);
+    } else documents = applyDelete(documents, step.directive);
+  }
+  return documents;
+}
+
+function applyDelete(documents: ConfigDocument[], directive: DeleteDirective): ConfigDocument[] {
+  const target = documents.find((document) => {
+    if (document.kind !== directive.kind || document.apiVersion !== directive.apiVersion) return false;
+    return !isNamed(document.struct) || textAt(document.section, "name") === directive.name;
+  });
+  if (target === undefined) {
+    const name = directive.name === "" ? "" : `/${directive.name}`;
+    throw new TalosError("invalid-input", `patch delete: the config has no document ${directive.kind}${name}`, {
+      hint: "Leave the directive out, or correct kind and name.",
+    });
+  }
+  if (directive.path.length === 0) return documents.filter((document) => document !== target);
+  deleteInDocument(target, directive);
+  return documents;
+}

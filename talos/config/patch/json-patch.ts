@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+import { TalosError } from "../../errors.ts";
+import { parseYaml, scalarValue } from "../../yaml.ts";
+import { compareKeys } from "../../yaml-key-order.ts";
+import { compactLayout, stringifyYaml, type YamlValue } from "../../yaml-writer.ts";
+import { freeForm } from "../document/decode.ts";
+import { cloneValue, isSection, type Section, sameValue, type Value } from "../document/value.ts";
+
+/** One operation of RFC 6902. */
+export interface JsonOperation {
+  readonly op: string;
+  readonly path: string;
+  readonly from?: string;
+  readonly value?: Value;
+}
+
+/** Reads the operations of a list; undefined when it is not a list of operations. */
+export function readOperations(list: Value): readonly JsonOperation[] | undefined {
+  if (!Array.isArray(list)) return undefined;
+  const operations: JsonOperation[] = [];
+  for (const item of list) {
+    if (!isSection(item)) return undefined;
+    const [op, path, from] = [item.get("op"), item.get("path"), item.get("from")];
+    operations.push({
+      op: typeof op === "string" ? op : "",
+      path: typeof path === "string" ? path : "",
+      ...(typeof from === "string" ? { from } : {}),
+      ...(item.has("value") ? { value: item.get("value") ?? null } : {}),
+    });
+  }
+  return operations;
+}
+
+/**
+ * Applies operations to a config of exactly one document. Like Talos, the result is re-written without regard to the
+ * schema: keys sorted, indented by two.
+ */
+export function applyJsonPatch(text: string, operations: readonly JsonOperation[], fileName: string): string {
+  const nodes = parseYaml(text, fileName);
+  const [node] = nodes;
+  if (node === undefined || nodes.length !== 1) {
+    const message = "JSON6902 patches are not supported for multi-document machine configuration";
+    throw new TalosError("invalid-input", message, { hint: "Write the patch as a piece of the config instead." });
+  }
+  if (node.kind === "scalar" && scalarValue(node) !== null) {
+    throw new TalosError("invalid-input", "talos machine config is not a yaml document");
+  }
+  const root = { value: freeForm(node) };
+  for (const operation of operations) applyOperation(root, operation);
+  return stringifyYaml(sorted(root.value), compactLayout);
+}
+
+interface Root {
+  value: Value;
+}
+
+function applyOperation(root: Root, operation: JsonOperation): void {
+  const { op, path } = operation;
+  switch (op) {
+    case "add":
+      add(root, path, op, required(operation));
+      return;
+    case "remove":
+      remove(root, path, op);
+      return;
+    case "replace":
+      remove(root, path, op);
+      add(root, path, op, required(operation));
+      return;
+    case "move":
+      add(root, path, op, remove(root, operation.from ?? "", op));
+      return;
+    case "copy":
+      add(root, path, op, cloneValue(find(root, operation.from ?? "", op)));
+      return;
+    case "test":
+      if (!sameValue(find(root, path, op), required(operation)))
+        throw failed(`testing value ${path} failed: test failed`);
+      return;
+    default:
+      throw failed(`Unexpected kind: ${op}`);
+  }
+}
+
+function required({ value, op, path }: JsonOperation): Value {
+  if (value === undefined) throw failed(`${op} operation for ${path} has no value`);
+  return value;
+}
+
+function find(root: Root, path: string, op: string): Value {
+  let current: Value | undefined = root.value;
+  for (const step of steps(path)) current = childOf(current, step);
+  if (current === undefined) throw missing(op, path);
+  return current;
+}
+
+function add(root: Root, path: string, op: string, value: Value): void {
+  const way = steps(path);
+  const last = way.pop();
+  if (last === undefined) {
+    root.value = value;
+    return;
+  }
+  const parent = parentAt(root, way, op, path);
+  if (isSection(parent)) parent.set(last, value);
+  else {
+    const index = last === "-" ? parent.length : Number(last);
+    if (!Number.isInteger(index) || index < 0 || index > parent.length) throw missing(op, path);
+    parent.splice(index, 0, value);
+  }
+}
+
+function remove(root: Root, path: string, op: string): Value {
+  const way = steps(path);
+  const last = way.pop() ?? "";
+  const parent = parentAt(root, way, op, path);
+  const removed = childOf(parent, last);
+  if (removed === undefined) throw missing(op, path);
+  if (isSection(parent)) parent.delete(last);
+  else parent.splice(Number(last), 1);
+  return removed;
+}
+
+function parentAt(root: Root, way: readonly string[], op: string, path: string): Section | Value[] {
+  let current: Value | undefined = root.value;
+  for (const step of way) current = childOf(current, step);
+  if (isSection(current) || Array.isArray(current)) return current;
+  throw missing(op, path);
+}
+
+function childOf(value: Value | undefined, step: string): Value | undefined {
+  if (isSection(value)) return value.get(step);
+  return Array.isArray(value) && /^\d+$/.test(step) ? value[Number(step)] : undefined;
+}
+
+/** The parts of a JSON pointer (RFC 6901). */
+function steps(path: string): string[] {
+  if (path === "") return [];
+  return path
+    .replace(/^\//, "")
+    .split("/")
+    .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
+}
+
+function missing(op: string, path: string): TalosError {
+  return failed(`${op} operation does not apply: doc is missing path: ${path}: missing value`);
+}
+
+function failed(reason: string): TalosError {
+  return new TalosError("invalid-input", `failure applying rfc6902 patches to talos machine config: ${reason}`);
+}
+
+function sorted(value: Value): YamlValue {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (!isSection(value)) return value;
+  const keys = [...value.keys()].sort(compareKeys);
+  return new Map(keys.map((key) => [key, sorted(value.get(key) ?? null)]));
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+import { TalosError } from "../../errors.ts";
+import { commonTypes } from "./common.ts";
+import { documentKinds } from "./kinds.ts";
+import { kubernetesTypes } from "./kubernetes.ts";
+import { networkLinksTypes } from "./network-links.ts";
+import { networkServicesTypes } from "./network-services.ts";
+import { runtimeTypes } from "./runtime.ts";
+import { storageTypes } from "./storage.ts";
+import { v1alpha1ClusterTypes } from "./v1alpha1-cluster.ts";
+import { v1alpha1MachineTypes } from "./v1alpha1-machine.ts";
+import { v1alpha1NetworkTypes } from "./v1alpha1-network.ts";
+
+/*
+ * The notation of the tables, one field to a line, in the order in which Talos writes them:
+ *
+ *   Name key[?|??|?14] type [replace|by=key|replaceBy=key] [@minor]
+ *   ...type
+ *
+ * Name is the field's name inside Talos, which appears in its error messages. `?` leaves the field out when it is
+ * empty, `??` only when it is unset, `?14` when it is empty in a config of contract 1.14. Types: a scalar (see
+ * scalars.ts), `object` (free form), `args`, `enum:Name`, the name of another table, or one of these with `*` (held
+ * by pointer, so that a zero value counts as set), `[]` (list) or `{}` (map) before it. Then how a patch treats the
+ * field when that is not the usual way, and the minor release that brought it. `...type` takes in its fields.
+ */
+
+export type FieldType =
+  | { readonly kind: "scalar"; readonly scalar: string }
+  | { readonly kind: "enum"; readonly name: string }
+  | { readonly kind: "object" }
+  | { readonly kind: "args" }
+  | { readonly kind: "struct"; readonly name: string }
+  | { readonly kind: "pointer"; readonly to: FieldType }
+  | { readonly kind: "list"; readonly of: FieldType }
+  | { readonly kind: "map"; readonly of: FieldType };
+
+export type MergeRule =
+  | { readonly kind: "usual" }
+  | { readonly kind: "replace" }
+  /** List elements that agree in this field are merged with each other. */
+  | { readonly kind: "by"; readonly key: string }
+  /** List elements that agree in this field are replaced. */
+  | { readonly kind: "replace-by"; readonly key: string };
+
+export interface Field {
+  readonly name: string;
+  readonly key: string;
+  readonly type: FieldType;
+  readonly omit: "never" | "empty" | "unset" | "empty-when-split";
+  readonly merge: MergeRule;
+  /** Minor release that brought it; 9 stands for 1.9 and all before. */
+  readonly since: number;
+}
+
+export interface Struct {
+  readonly name: string;
+  readonly fields: readonly Field[];
+  readonly byKey: ReadonlyMap<string, Field>;
+}
+
+const tables: Readonly<Record<string, string>> = {
+  ...commonTypes,
+  ...v1alpha1MachineTypes,
+  ...v1alpha1ClusterTypes,
+  ...v1alpha1NetworkTypes,
+  ...networkLinksTypes,
+  ...networkServicesTypes,
+  ...kubernetesTypes,
+  ...storageTypes,
+  ...runtimeTypes,
+};
+
+const structs = new Map<string, Struct>();
+
+/** The description of a type. Tables are read when first asked for. */
+export function structOf(name: string): Struct {
+  const known = structs.get(name);
+  if (known !== undefined) return known;
+  const table = tables[name];
+  if (table === undefined) throw new TalosError("internal", `the schema has no type ${name}`);
+  const lines = table.split("\n").map((line) => line.trim());
+  const fields = lines.filter((line) => line !== "").flatMap(parseLine);
+  const struct = { name, fields, byKey: new Map(fields.map((field) => [field.key, field])) };
+  structs.set(name, struct);
+  return struct;
+}
+
+/** The type of a kind of document, or undefined when the kind is not known. The v1alpha1 document has kind "v1alpha1". */
+export function kindType(kind: string): { readonly struct: Struct; readonly since: number } | undefined {
+  if (kind === "v1alpha1") return { struct: structOf("v1alpha1.Config"), since: 9 };
+  const entry = Object.hasOwn(documentKinds, kind) ? documentKinds[kind] : undefined;
+  return entry === undefined ? undefined : { struct: structOf(entry[0]), since: entry[1] };
+}
+
+/** Every kind but v1alpha1. */
+export const kindNames: readonly string[] = Object.keys(documentKinds);
+
+function parseLine(line: string): readonly Field[] {
+  if (line.startsWith("...")) return structOf(line.slice(3)).fields;
+  const [name = "", keyAndMark = "", type = "", ...rest] = line.split(" ");
+  const [, key = "", mark = ""] = /^([^?]+)(\?*(?:14)?)$/.exec(keyAndMark) ?? [];
+  const since = rest.find((word) => word.startsWith("@"));
+  const rule = rest.find((word) => !word.startsWith("@"));
+  return [
+    {
+      name,
+      key,
+      type: parseType(type),
+      omit: omission(mark),
+      merge: parseRule(rule),
+      since: since === undefined ? 9 : Number(since.slice(1)),
+    },
+  ];
+}
+
+function omission(mark: string): Field["omit"] {
+  if (mark === "?") return "empty";
+  if (mark === "??") return "unset";
+  return mark === "?14" ? "empty-when-split" : "never";
+}
+
+function parseRule(word: string | undefined): MergeRule {
+  if (word === undefined) return { kind: "usual" };
+  const [name, key = ""] = word.split("=");
+  if (name === "by") return { kind: "by", key };
+  return name === "replaceBy" ? { kind: "replace-by", key } : { kind: "replace" };
+}
+
+function parseType(text: string): FieldType {
+  if (text.startsWith("*")) return { kind: "pointer", to: parseType(text.slice(1)) };
+  if (text.startsWith("[]")) return { kind: "list", of: parseType(text.slice(2)) };
+  if (text.startsWith("{}")) return { kind: "map", of: parseType(text.slice(2)) };
+  if (text.startsWith("enum:")) return { kind: "enum", name: text.slice(5) };
+  if (text === "object" || text === "args") return { kind: text };
+  if (text === "pair" || text === "certificate" || text === "key") return { kind: "struct", name: `x509.${text}` };
+  return text.includes(".") ? { kind: "struct", name: text } : { kind: "scalar", scalar: text };
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+import { Cidr } from "./cidr.ts";
+import { type Environment, type MachinePlan, machinesOf, type Role } from "./environment.ts";
+
+type LibvirtEnvironment = Extract<Environment, { kind: "libvirt" }>;
+export type LibvirtNetwork = LibvirtEnvironment["infrastructure"]["network"];
+type Network = Pick<LibvirtNetwork, "cidr" | "controlPlaneOffset" | "workerOffset" | "gateway" | "nameservers">;
+
+/** Where a machine is in its network. */
+export interface Place {
+  /** Place in the network, counted from the network's own address. */
+  readonly offset: number;
+  /** Undefined when the network has no such place. */
+  readonly address: string | undefined;
+  readonly mac: string;
+}
+
+export interface AddressedMachine extends MachinePlan, Place {}
+
+/** Where a pool's addresses begin; undefined for a further worker pool that does not say. */
+export function firstOffset(environment: LibvirtEnvironment, machine: MachinePlan): number | undefined {
+  const { network } = environment.infrastructure;
+  if (machine.role === "controlplane") return network.controlPlaneOffset;
+  const index = environment.workers.findIndex((pool) => pool.name === machine.pool);
+  return environment.workers[index]?.addressOffset ?? (index === 0 ? network.workerOffset : undefined);
+}
+
+/** The place, address and MAC of the machine that is `index`th in a pool whose addresses begin at `first`. */
+export function placeMachine(network: Network, role: Role, first: number, index: number): Place {
+  const offset = first + index - 1;
+  return { offset, address: Cidr.parse(network.cidr).host(offset), mac: macOf(role, offset, network) };
+}
+
+/**
+ * The address of each machine, from its pool's offset and its index only, so that no machine's address depends on how
+ * many others there are. Machines of a pool without an offset are left out.
+ */
+export function addressesOf(environment: LibvirtEnvironment): readonly AddressedMachine[] {
+  const { network } = environment.infrastructure;
+  return machinesOf(environment).flatMap((machine) => {
+    const first = firstOffset(environment, machine);
+    return first === undefined ? [] : [{ ...machine, ...placeMachine(network, machine.role, first, machine.index) }];
+  });
+}
+
+/** 52:54:00:c1:00:01 and on for control planes, 52:54:00:c2:00:01 and on for workers, in the order of addresses. */
+function macOf(role: Role, offset: number, network: Network): string {
+  const [group, base] = role === "controlplane" ? ["c1", network.controlPlaneOffset] : ["c2", network.workerOffset];
+  const number = (offset - base + 1 + 0x10000) % 0x10000;
+  const hex = number.toString(16).padStart(4, "0");
+  return `52:54:00:${group}:${hex.slice(0, 2)}:${hex.slice(2)}`;
+}
+
+/** The gateway of the machines' network: as given, else its first host. */
+export function gatewayOf(network: Pick<Network, "cidr" | "gateway">): string {
+  return network.gateway ?? Cidr.parse(network.cidr).host(1) ?? network.cidr;
+}
+
+/** The name servers of the machines: as given, else the gateway. */
+export function nameserversOf(network: Pick<Network, "cidr" | "gateway" | "nameservers">): readonly string[] {
+  return network.nameservers ?? [gatewayOf(network)];
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+import { z } from "zod";
+import type { Fault } from "./fault.ts";
+import type { Layers } from "./layers.ts";
+import { formatFound, nearest } from "./path.ts";
+import type { Path } from "./yaml-source.ts";
+
+type Issue = z.core.$ZodIssue;
+
+const typeNouns: Readonly<Record<string, string>> = {
+  string: "text",
+  number: "a number",
+  int: "a whole number",
+  boolean: "true or false",
+  array: "a list",
+  object: "a mapping",
+  record: "a mapping",
+};
+
+/** Completes "expected …" where the schema has no words of its own. */
+function noun(issue: z.core.$ZodRawIssue): string {
+  switch (issue.code) {
+    case "invalid_type":
+      return typeNouns[String(issue.expected)] ?? String(issue.expected);
+    case "invalid_value":
+      return (issue.values as unknown[]).map((value) => String(value)).join(" or ");
+    case "too_small":
+      return issue.origin === "array" ? `at least ${issue.minimum} in the list` : `at least ${issue.minimum}`;
+    case "too_big":
+      return `at most ${issue.maximum}`;
+    default:
+      return "another value";
+  }
+}
+
+/** Checks `value`, which stands at `path`, and adds a fault for everything wrong with it. */
+export function check<T extends z.ZodType>(
+  schema: T,
+  value: unknown,
+  path: Path,
+  layers: Layers,
+  faults: Fault[],
+): z.output<T> | undefined {
+  const result = schema.safeParse(value, { error: noun, reportInput: true });
+  if (result.success) return result.data;
+  for (const issue of result.error.issues) faults.push(...fromIssue(issue, schema, path, layers));
+  return undefined;
+}
+
+function fromIssue(issue: Issue, schema: z.ZodType, base: Path, layers: Layers): Fault[] {
+  const inner = issue.path.map((step) => (typeof step === "number" ? step : String(step)));
+  const path = [...base, ...inner];
+  if (issue.code === "unrecognized_keys") {
+    const known = knownKeys(schema, inner);
+    return issue.keys.map((key) => unknownKey(layers, [...path, key], known));
+  }
+  const found = formatFound(issue.input);
+  const hint = hintFor(issue, found);
+  return [layers.fault(path, { found, expected: issue.message, hint })];
+}
+
+/** A key that the schema does not have. */
+export function unknownKey(layers: Layers, path: Path, known: readonly string[]): Fault {
+  const key = String(path.at(-1));
+  const near = nearest(key, known);
+  return layers.fault(
+    path,
+    {
+      found: `the key ${key}`,
+      expected: known.length === 0 ? "no such key" : `one of ${[...known].sort().join(", ")}`,
+      hint: near === undefined ? "Remove it, or move it to where it belongs." : `Did you mean ${near}?`,
+    },
+    { part: "key" },
+  );
+}
+
+function hintFor(issue: Issue, found: string): string {
+  const { input } = issue;
+  if (input === undefined) return "Add it.";
+  if (typeof input === "number" && /such as|text/.test(issue.message))
+    return `Write it in quotes: "${found}" is read as a number.`;
+  if (issue.code === "invalid_type" && issue.expected === "array" && typeof input === "string")
+    return `Make it a list: [${found}].`;
+  const near = typeof input === "string" ? nearest(input, issue.message.split(/ or |, /)) : undefined;
+  return near === undefined ? "Change the value to what is expected." : `Did you mean ${near}?`;
+}
+
+/** The keys that the schema has at a place inside of it; empty when that cannot be told. */
+function knownKeys(schema: z.ZodType, path: Path): readonly string[] {
+  let current: unknown = schema;
+  for (const step of [...path, undefined]) {
+    while (current instanceof z.ZodOptional || current instanceof z.ZodDefault || current instanceof z.ZodPrefault)
+      current = current.unwrap();
+    if (current instanceof z.ZodArray && typeof step === "number") current = current.element;
+    else if (current instanceof z.ZodObject && step !== undefined) current = current.shape[String(step)];
+  }
+  return current instanceof z.ZodObject ? Object.keys(current.shape) : [];
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+import { TalosError } from "../errors.ts";
+
+/** A place in a file that a person wrote. Lines and columns count from one. */
+export interface Position {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+  /** The text of that line. */
+  readonly text: string;
+}
+
+/** One thing that is wrong, or unwise, in an environment file. */
+export interface Fault {
+  readonly position: Position;
+  /** Where in the data, as `workers[0].count`; empty for the whole file. */
+  readonly path: string;
+  readonly found: string;
+  readonly expected: string;
+  /** What to do about it. */
+  readonly hint: string;
+  /** A second place that has to do with it. */
+  readonly also?: Position;
+}
+
+function excerpt(position: Position): string {
+  const gutter = " ".repeat(String(position.line).length);
+  return `  ${position.line} | ${position.text}\n  ${gutter} | ${" ".repeat(position.column - 1)}^`;
+}
+
+/** One fault as a person reads it: place, excerpt, found, expected, what to do. */
+export function formatFault(fault: Fault): string {
+  const { position, also } = fault;
+  const lines = [
+    `${position.file}:${position.line}:${position.column}: ${fault.path === "" ? "the file" : fault.path}`,
+    excerpt(position),
+    ...(also ? [`  and ${also.file}:${also.line}:${also.column}:`, excerpt(also)] : []),
+    `  found ${fault.found}`,
+    `  expected ${fault.expected}`,
+    `  → ${fault.hint}`,
+  ];
+  return lines.join("\n");
+}
+
+function byPlace({ position: left }: Fault, { position: right }: Fault): number {
+  const byFile = left.file < right.file ? -1 : left.file > right.file ? 1 : 0;
+  return byFile || left.line - right.line || left.column - right.column;
+}
+
+/** Everything that is wrong with one environment, at once. */
+export class EnvironmentError extends TalosError {
+  readonly environment: string;
+  readonly faults: readonly Fault[];
+
+  constructor(environment: string, found: readonly Fault[]) {
+    const faults = [...found].sort(byPlace);
+    const count = faults.length === 1 ? "one fault" : `${faults.length} faults`;
+    super("invalid-input", `${count} in environment ${environment}\n\n${faults.map(formatFault).join("\n\n")}`);
+    this.environment = environment;
+    this.faults = faults;
+  }
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+export {
+  type AddressedMachine,
+  addressesOf,
+  gatewayOf,
+  type LibvirtNetwork,
+  nameserversOf,
+  type Place,
+  placeMachine,
+} from "./addressing.ts";
+export { Cidr } from "./cidr.ts";
+export {
+  type ControlPlane,
+  controlPlanePool,
+  type Environment,
+  type Infrastructure,
+  type MachinePlan,
+  machinesOf,
+  type Patches,
+  type Role,
+  type WorkerPool,
+} from "./environment.ts";
+export { EnvironmentError, type Fault, formatFault, type Position } from "./fault.ts";
+export {
+  type Architecture,
+  diskImageUrl,
+  installerImage,
+  type Platform,
+  type Schematic,
+  schematicId,
+} from "./image-factory.ts";
+export { listEnvironments, loadEnvironment } from "./load-environment.ts";
+export { parseEnvironment } from "./parse-environment.ts";
+export type { ReadFile } from "./references.ts";
+export type { Backend, Kind } from "./schema/index.ts";

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Environment } from "./environment.ts";
+import { parseEnvironment } from "./parse-environment.ts";
+import type { ReadFile } from "./references.ts";
+
+function isMissing(error: unknown): boolean {
+  const code = (error as NodeJS.ErrnoException).code;
+  return code === "ENOENT" || code === "ENOTDIR" || code === "EISDIR";
+}
+
+function reader(projectRoot: string): ReadFile {
+  return (file) => {
+    try {
+      return readFileSync(join(projectRoot, file), "utf8");
+    } catch (error) {
+      if (isMissing(error)) return undefined;
+      throw error;
+    }
+  };
+}
+
+/** Reads environments/<name>.yaml over environments/base.yaml. Throws EnvironmentError with all faults at once. */
+export function loadEnvironment(projectRoot: string, name: string): Environment {
+  return parseEnvironment(name, reader(projectRoot));
+}
+
+/** The names of the environments of a project, sorted. */
+export function listEnvironments(projectRoot: string): readonly string[] {
+  let files: string[];
+  try {
+    files = readdirSync(join(projectRoot, "environments"));
+  } catch (error) {
+    if (isMissing(error)) return [];
+    throw error;
+  }
+  return files
+    .filter((file) => file.endsWith(".yaml") && file !== "base.yaml")
+    .map((file) => file.slice(0, -".yaml".length))
+    .sort();
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Kind } from "../schema/index.ts";
+import { commonRules } from "./common.ts";
+import { libvirtRules } from "./libvirt.ts";
+import type { Rule } from "./rule.ts";
+
+const rulesOfKind: Readonly<Record<Kind, readonly Rule[]>> = { simulated: [], libvirt: libvirtRules };
+
+/** Every rule that an environment of this kind must keep. */
+export function rulesFor(kind: Kind): readonly Rule[] {
+  return [...commonRules, ...rulesOfKind[kind]];
+}
+
+export type { Rule, Violation } from "./rule.ts";

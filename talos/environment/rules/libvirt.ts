@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+import { addressesOf, gatewayOf } from "../addressing.ts";
+import { Cidr } from "../cidr.ts";
+import type { Environment } from "../environment.ts";
+import { formatSize } from "../quantity.ts";
+import { minimumHardware } from "../schema/index.ts";
+import type { Path } from "../yaml-source.ts";
+import { error, type Rule, type Violation, warning } from "./rule.ts";
+
+type LibvirtEnvironment = Extract<Environment, { kind: "libvirt" }>;
+
+function forLibvirt(rule: (environment: LibvirtEnvironment) => readonly Violation[]): Rule {
+  return (environment) => (environment.kind === "libvirt" ? rule(environment) : []);
+}
+
+const networkPath = ["infrastructure", "network"];
+const poolPath = (environment: LibvirtEnvironment, pool: string): Path => {
+  const index = environment.workers.findIndex((candidate) => candidate.name === pool);
+  return index === -1 ? ["controlPlane"] : ["workers", index];
+};
+
+/** Addresses must not shift when an earlier pool grows, so only the first pool has a default. */
+const furtherPoolsHaveOffsets = forLibvirt(({ workers }) =>
+  workers.flatMap((pool, index) =>
+    index === 0 || pool.addressOffset !== undefined
+      ? []
+      : [
+          error({
+            path: ["workers", index],
+            found: `no addressOffset in the pool ${pool.name}`,
+            expected: "an addressOffset in every worker pool after the first",
+            hint: "Add one that leaves the pools before it room to grow, such as addressOffset: 120.",
+          }),
+        ],
+  ),
+);
+
+const machinesFit = forLibvirt((environment) => {
+  const outside = addressesOf(environment).filter((machine) => machine.address === undefined);
+  return [...new Set(outside.map((machine) => machine.pool))].map((pool) => {
+    const first = outside.find((machine) => machine.pool === pool);
+    return error({
+      path: [...poolPath(environment, pool), "count"],
+      found: `${first?.name} at place ${first?.offset} of ${environment.infrastructure.network.cidr}`,
+      expected: `all machines inside the network, which has ${Cidr.parse(environment.infrastructure.network.cidr).size - 2} hosts`,
+      hint: "Take a larger network, a smaller offset, or fewer machines.",
+      also: [...networkPath, "cidr"],
+    });
+  });
+});
+
+const addressesDiffer = forLibvirt((environment) => {
+  const { network } = environment.infrastructure;
+  const owners = new Map<string, { readonly owner: string; readonly path: Path }>();
+  owners.set(gatewayOf(network), { owner: "the gateway", path: [...networkPath, "gateway"] });
+  if (network.vip !== undefined) owners.set(network.vip, { owner: "the VIP", path: [...networkPath, "vip"] });
+  const reported = new Set<string>();
+  return addressesOf(environment).flatMap((machine) => {
+    if (machine.address === undefined) return [];
+    const other = owners.get(machine.address);
+    owners.set(machine.address, { owner: machine.name, path: poolPath(environment, machine.pool) });
+    if (other === undefined || reported.has(`${machine.pool} ${other.path.join(".")}`)) return [];
+    reported.add(`${machine.pool} ${other.path.join(".")}`);
+    return [
+      error({
+        path: poolPath(environment, machine.pool),
+        found: `${machine.address} for ${machine.name} and for ${other.owner}`,
+        expected: "an address of its own for each machine, the gateway and the VIP",
+        hint: "Move one of the offsets apart, or the other address.",
+        also: other.path,
+      }),
+    ];
+  });
+});
+
+const insideNetwork = forLibvirt(({ infrastructure: { network } }) => {
+  const cidr = Cidr.parse(network.cidr);
+  return (["gateway", "vip"] as const).flatMap((key) => {
+    const value = network[key];
+    const offset = value === undefined ? 1 : cidr.offsetOf(value);
+    if (offset !== undefined && cidr.host(offset) !== undefined) return [];
+    return [
+      error({
+        path: [...networkPath, key],
+        expected: `a host of the network ${network.cidr}`,
+        hint: "Change it, or the network.",
+        also: [...networkPath, "cidr"],
+      }),
+    ];
+  });
+});
+
+const networksApart = forLibvirt(({ cluster, infrastructure: { network } }) => {
+  const own = Cidr.parse(network.cidr);
+  return (["podCidrs", "serviceCidrs"] as const).flatMap((key) =>
+    cluster[key].flatMap((text, index) => {
+      const other = Cidr.tryParse(text);
+      if (other === undefined || !own.overlaps(other)) return [];
+      return [
+        error({
+          path: ["cluster", key, index],
+          found: `${text}, which overlaps the machines' network ${network.cidr}`,
+          expected: "networks that have no address in common",
+          hint: "Change one of the two.",
+          also: [...networkPath, "cidr"],
+        }),
+      ];
+    }),
+  );
+});
+
+const sharedEndpoint = forLibvirt(({ controlPlane, cluster, infrastructure: { network } }) => {
+  if (controlPlane === undefined || controlPlane.count === 1) return [];
+  if (network.vip !== undefined || cluster.endpoint !== undefined) return [];
+  return [
+    warning({
+      path: ["controlPlane", "count"],
+      found: `${controlPlane.count} control planes without a VIP or an endpoint`,
+      expected: "infrastructure.network.vip, so that the API is reached through any of them",
+      hint: "Add a free address of the network as vip. Without, the API is gone when the first control plane is.",
+    }),
+  ];
+});
+
+const enoughHardware = forLibvirt((environment) => {
+  const pools = [
+    ...(environment.controlPlane
+      ? [{ role: "controlplane" as const, path: ["controlPlane"], pool: environment.controlPlane }]
+      : []),
+    ...environment.workers.map((pool, index) => ({ role: "worker" as const, path: ["workers", index], pool })),
+  ];
+  return pools.flatMap(({ role, path, pool }) =>
+    (["cpu", "memory", "disk"] as const).flatMap((key) => {
+      const minimum = minimumHardware[role][key];
+      if (pool[key] >= minimum) return [];
+      const text = (value: number) => (key === "cpu" ? String(value) : formatSize(value));
+      return [
+        warning({
+          path: [...path, key],
+          found: text(pool[key]),
+          expected: `at least ${text(minimum)}, Talos's minimum for a ${role === "worker" ? "worker" : "control plane"}`,
+          hint: "Give it more.",
+        }),
+      ];
+    }),
+  );
+});
+
+export const libvirtRules: readonly Rule[] = [
+  furtherPoolsHaveOffsets,
+  machinesFit,
+  addressesDiffer,
+  insideNetwork,
+  networksApart,
+  sharedEndpoint,
+  enoughHardware,
+];

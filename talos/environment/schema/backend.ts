@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+import { z } from "zod";
+import { url } from "./values.ts";
+
+/** Where Terraform keeps its state. Credentials never stand here: the backends read them from the environment. */
+export const backendSchema = z
+  .discriminatedUnion(
+    "kind",
+    [
+      z.strictObject({ kind: z.literal("local").describe("A file in state/ of the project.") }),
+      z.strictObject({
+        kind: z.literal("s3"),
+        bucket: z.string().min(3),
+        region: z.string().min(1),
+        key: z.string().min(1).optional().describe("Default: talosmith/<environment>.tfstate."),
+        lockTable: z
+          .string()
+          .min(1)
+          .optional()
+          .describe("DynamoDB table for locks. Default: a lock file in the bucket."),
+        endpoint: url.optional().describe("For S3-compatible stores."),
+      }),
+      z.strictObject({
+        kind: z.literal("http"),
+        address: url,
+        lockAddress: url.optional(),
+        unlockAddress: url.optional(),
+      }),
+    ],
+    { error: "a kind of state backend: local, s3 or http" },
+  )
+  .default({ kind: "local" })
+  .describe("Where Terraform keeps its state.");
+
+export type Backend = z.output<typeof backendSchema>;

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+import { z } from "zod";
+import { backendSchema } from "./backend.ts";
+import { clusterSchema } from "./cluster.ts";
+import { libvirt } from "./libvirt.ts";
+import { simulated } from "./simulated.ts";
+import { relativePath } from "./values.ts";
+
+/** One entry per kind of infrastructure: its own fields, and what its pools may say. */
+export const kinds = { simulated, libvirt } as const;
+export type Kind = keyof typeof kinds;
+export const kindNames = Object.keys(kinds) as readonly Kind[];
+
+export const secretsSchema = z
+  .strictObject({ file: relativePath.optional().describe("Secrets bundle. Default: secrets/<environment>.yaml.") })
+  .prefault({})
+  .describe("Where the cluster's secrets are kept.");
+
+export const sections = { cluster: clusterSchema, secrets: secretsSchema, backend: backendSchema } as const;
+export { type Backend, backendSchema } from "./backend.ts";
+export { type ClusterSection, clusterSchema } from "./cluster.ts";
+export { minimumHardware } from "./libvirt.ts";

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+import { z } from "zod";
+import { controlPlaneFields, poolFields, workerFields } from "./pool.ts";
+
+const worker = z.strictObject({ ...workerFields, ...poolFields });
+
+/** Machines of the simulator: real Talos API, no hypervisor, nothing outside this computer. */
+export const simulated = {
+  kind: "simulated",
+  infrastructure: z.strictObject({
+    kind: z.literal("simulated").describe("Machines of the simulator on this computer."),
+  }),
+  controlPlane: z.strictObject({ ...controlPlaneFields, ...poolFields }),
+  worker,
+  workers: z.array(worker).default([]),
+} as const;

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+export {
+  type AuthorityOptions,
+  belongTogether,
+  createCertificateAuthority,
+  issueCertificate,
+  type KeyPair,
+  type LeafOptions,
+  type LeafTerms,
+  loadCertificate,
+  publicKeyFingerprint,
+} from "./certificate.ts";
+export type { AlternativeNames, ExtendedUsage, KeyUsage } from "./extensions.ts";
+export { checkKey, createKey, createRsaKey, type KeyKind, keyForNode } from "./key.ts";
+export { decodePem, encodePem } from "./pem.ts";
+export {
+  createSigningRequest,
+  type SigningRequest,
+  type SigningRequestOptions,
+  signRequest,
+} from "./signing-request.ts";
+export type { Subject } from "./subject.ts";

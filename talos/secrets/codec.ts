@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+import { TalosError } from "../errors.ts";
+import { belongTogether, checkKey, type KeyPair, loadCertificate } from "../pki/index.ts";
+import { faultAt, parseYamlDocument, type YamlMapping, type YamlNode } from "../yaml.ts";
+import { stringifyYaml } from "../yaml-writer.ts";
+import type { SecretsBundle } from "./bundle.ts";
+
+/** Writes a bundle as `talosctl gen secrets` does. */
+export function encodeSecrets(bundle: SecretsBundle): string {
+  const { cluster, secrets, trustdInfo, certs } = bundle;
+  const pair = (from: KeyPair) => ({ crt: toBase64(from.certificate), key: toBase64(from.key) });
+  return stringifyYaml({
+    cluster: { id: cluster.id, secret: cluster.secret },
+    secrets: {
+      bootstraptoken: secrets.bootstrapToken,
+      aescbcencryptionsecret: secrets.aescbcEncryptionSecret,
+      secretboxencryptionsecret: secrets.secretboxEncryptionSecret,
+    },
+    trustdinfo: { token: trustdInfo.token },
+    certs: {
+      etcd: pair(certs.etcd),
+      k8s: pair(certs.k8s),
+      k8saggregator: pair(certs.k8sAggregator),
+      k8sserviceaccount: { key: toBase64(certs.k8sServiceAccount.key) },
+      os: pair(certs.os),
+    },
+  });
+}
+
+/**
+ * Reads a bundle in Talos's YAML form or in the JSON form of other tools, whose keys differ only in case. All faults
+ * are reported at once, in the words of talosctl; no secret is ever part of a message.
+ */
+export function parseSecrets(text: string, fileName: string): SecretsBundle {
+  const root = parseYamlDocument(text, fileName);
+  if (root.kind !== "mapping") {
+    throw faultAt(fileName, root, "found no map, expected a secrets bundle", "Make one with: talosmith gen secrets");
+  }
+  const reader = new BundleReader(root, fileName);
+  const bundle = reader.read();
+  if (bundle !== undefined && reader.faults.length === 0) return bundle;
+  throw new TalosError("invalid-input", `${fileName}: secrets bundle is not valid:\n${bulletList(reader.faults)}`, {
+    hint: "Restore the file from your backup; a new bundle cannot join machines of an existing cluster.",
+  });
+}
+
+class BundleReader {
+  readonly faults: string[] = [];
+  readonly #root: YamlMapping;
+  readonly #fileName: string;
+
+  constructor(root: YamlMapping, fileName: string) {
+    this.#root = root;
+    this.#fileName = fileName;
+  }
+
+  read(): SecretsBundle | undefined {
+    this.#refuseUnknown(this.#root, "", ["cluster", "secrets", "trustdinfo", "certs"]);
+    const cluster = this.#section("cluster", ["id", "secret"]);
+    const id = this.#text(cluster, "cluster.id");
+    const secret = this.#text(cluster, "cluster.secret");
+    const secrets = this.#section("secrets", ["bootstraptoken", "secretboxencryptionsecret", "aescbcencryptionsecret"]);
+    const bootstrapToken = this.#text(secrets, "secrets.bootstraptoken");
+    const secretbox = this.#optional(secrets, "secrets.secretboxencryptionsecret");
+    const aescbc = this.#optional(secrets, "secrets.aescbcencryptionsecret");
+    const either = "[secrets.secretboxencryptionsecret, secrets.aescbcencryptionsecret]";
+    if (secrets !== undefined && secretbox === "" && aescbc === "") this.faults.push(`one of ${either} is required`);
+    if (secretbox !== "" && aescbc !== "") this.faults.push(`only one of ${either} is allowed`);
+    const token = this.#text(this.#section("trustdinfo", ["token"]), "trustdinfo.token");
+    const names = ["etcd", "k8s", "k8saggregator", "k8sserviceaccount", "os"];
+    const certs = this.#section("certs", names);
+    if (certs === undefined) return undefined;
+    const etcd = this.#pair(certs, "etcd");
+    const k8s = this.#pair(certs, "k8s");
+    const k8sAggregator = this.#pair(certs, "k8saggregator");
+    const k8sServiceAccount = this.#serviceAccount(certs);
+    const os = this.#pair(certs, "os");
+    if (!etcd || !k8s || !k8sAggregator || !k8sServiceAccount || !os) return undefined;
+    return {
+      cluster: { id, secret },
+      secrets: {
+        bootstrapToken,
+        ...(secretbox === "" ? {} : { secretboxEncryptionSecret: secretbox }),
+        ...(aescbc === "" ? {} : { aescbcEncryptionSecret: aescbc }),
+      },
+      trustdInfo: { token },
+      certs: { etcd, k8s, k8sAggregator, k8sServiceAccount, os },
+    };
+  }
+
+  #section(
+    name: string,
+    keys: readonly string[],
+    parent: YamlMapping = this.#root,
+    path = name,
+  ): YamlMapping | undefined {
+    const node = lookUp(parent, name);
+    if (node === undefined || (node.kind === "scalar" && node.plain && node.text === "")) {
+      this.faults.push(`${path} is required`);
+      return undefined;
+    }
+    if (node.kind !== "mapping") throw faultAt(this.#fileName, node, `found no map at ${path}`);
+    this.#refuseUnknown(node, `${path}.`, keys);
+    return node;
+  }
+
+  #refuseUnknown(mapping: YamlMapping, prefix: string, keys: readonly string[]): void {
+    for (const { key } of mapping.entries) {
+      if (keys.includes(key.text.toLowerCase())) continue;
+      throw faultAt(this.#fileName, key, `unknown field ${prefix}${key.text}, expected one of ${keys.join(", ")}`);
+    }
+  }
+
+  #optional(section: YamlMapping | undefined, path: string): string {
+    const node = section === undefined ? undefined : lookUp(section, path.slice(path.lastIndexOf(".") + 1));
+    if (node === undefined) return "";
+    if (node.kind !== "scalar") throw faultAt(this.#fileName, node, `found no text at ${path}`);
+    return node.text;
+  }
+
+  #text(section: YamlMapping | undefined, path: string): string {
+    const text = this.#optional(section, path);
+    if (text === "" && section !== undefined) this.faults.push(`${path} is required`);
+    return text;
+  }
+
+  #pair(certs: YamlMapping, name: string): KeyPair | undefined {
+    const path = `certs.${name}`;
+    const section = this.#section(name, ["crt", "key"], certs, path);
+    if (section === undefined) return undefined;
+    try {
+      const certificate = fromBase64(this.#optional(section, `${path}.crt`), "certificate");
+      const key = fromBase64(this.#optional(section, `${path}.key`), "key");
+      loadCertificate(certificate, "certificate");
+      checkKey(key, "key");
+      if (!belongTogether({ certificate, key })) {
+        throw new TalosError("invalid-input", "the key does not belong to the certificate");
+      }
+      return { certificate, key };
+    } catch (error) {
+      this.faults.push(`${path} is invalid: ${TalosError.from(error).message}`);
+      return undefined;
+    }
+  }
+
+  #serviceAccount(certs: YamlMapping): { readonly key: string } | undefined {
+    const path = "certs.k8sserviceaccount";
+    const section = this.#section("k8sserviceaccount", ["key"], certs, path);
+    if (section === undefined) return undefined;
+    try {
+      const key = fromBase64(this.#optional(section, `${path}.key`), "key");
+      checkKey(key, "key");
+      return { key };
+    } catch (error) {
+      this.faults.push(`${path}.key is invalid: ${TalosError.from(error).message}`);
+      return undefined;
+    }
+  }
+}
+
+/** The entry under a key, whatever its case. */
+function lookUp(mapping: YamlMapping, name: string): YamlNode | undefined {
+  return mapping.entries.find((entry) => entry.key.text.toLowerCase() === name)?.value;
+}
+
+function toBase64(pem: string): string {
+  return Buffer.from(pem, "utf8").toString("base64");
+}
+
+function fromBase64(text: string, what: string): string {
+  if (text === "") throw new TalosError("invalid-input", `${what} is missing`);
+  if (text === "******") throw new TalosError("invalid-input", `${what} is redacted`);
+  if (!/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text)) {
+    throw new TalosError("invalid-input", `${what} is not base64`);
+  }
+  return Buffer.from(text, "base64").toString("utf8");
+}
+
+function bulletList(faults: readonly string[]): string {
+  return faults.map((fault) => `  * ${fault}`).join("\n");
+}

@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+export { caFingerprint, type SecretsBundle } from "./bundle.ts";
+export { encodeSecrets, parseSecrets } from "./codec.ts";
+export { createSecretsFile, readSecretsFile } from "./file.ts";
+export { createToken, type GenerateOptions, generateSecrets, type KnownSecrets } from "./generate.ts";

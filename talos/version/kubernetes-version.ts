@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+import { parseSemanticVersion, type SemanticVersion } from "./semantic-version.ts";
+
+export class KubernetesVersion {
+  readonly #version: SemanticVersion;
+
+  private constructor(version: SemanticVersion) {
+    this.#version = version;
+  }
+
+  /** Reads `1.36.3` or `v1.36.3`. */
+  static parse(text: string): KubernetesVersion {
+    return new KubernetesVersion(parseSemanticVersion(text, "Kubernetes", "1.36.3"));
+  }
+
+  get major(): number {
+    return this.#version.major;
+  }
+
+  get minor(): number {
+    return this.#version.minor;
+  }
+
+  get patch(): number {
+    return this.#version.patch;
+  }
+
+  /** The tag that images carry: `v1.36.3`. */
+  get tag(): string {
+    return `v${this.#version.text}`;
+  }
+
+  /** Without `v`, as Talos writes it. */
+  toString(): string {
+    return this.#version.text;
+  }
+
+  /** Kubernetes components may be upgraded within a minor release or to the next one. */
+  canUpgradeTo(next: KubernetesVersion): boolean {
+    return this.major === next.major && (next.minor === this.minor || next.minor === this.minor + 1);
+  }
+}

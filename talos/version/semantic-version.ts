@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+import semver from "semver";
+import { TalosError } from "../errors.ts";
+
+export interface SemanticVersion {
+  readonly major: number;
+  readonly minor: number;
+  readonly patch: number;
+  /** As written, without a leading `v`. */
+  readonly text: string;
+}
+
+/** Reads `1.13.9`, `v1.13.9` or a pre-release such as `v1.14.0-rc.1`. */
+export function parseSemanticVersion(text: string, what: string, example: string): SemanticVersion {
+  const bare = text.startsWith("v") ? text.slice(1) : text;
+  const parsed = semver.parse(bare);
+  // Two parts parse as a YAML number (1.10 becomes 1.1), which is how this fault mostly arises.
+  if (parsed === null || parsed.version !== bare) {
+    throw new TalosError("invalid-input", `${JSON.stringify(text)} is not a ${what} version`, {
+      hint: `Write all three parts in quotes, such as "${example}".`,
+    });
+  }
+  return { major: parsed.major, minor: parsed.minor, patch: parsed.patch, text: bare };
+}

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+import {
+  Composer,
+  type CST,
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  type ParsedNode,
+  Parser,
+  type Scalar,
+} from "yaml";
+import { TalosError } from "./errors.ts";
+import { resolvePlainScalar, type ScalarValue } from "./yaml-scalar.ts";
+
+/**
+ * The one way YAML from outside comes in. The `yaml` package alone aborts the process on deep nesting, takes minutes
+ * on many keys and keeps `<<` as a key; what leaves here is a small tree without aliases, every node with its place.
+ */
+export type YamlNode = YamlScalar | YamlSequence | YamlMapping;
+
+interface Placed {
+  /** Both count from 1. */
+  readonly line: number;
+  readonly column: number;
+}
+
+export interface YamlScalar extends Placed {
+  readonly kind: "scalar";
+  /** The text without quotes. */
+  readonly text: string;
+  /** Not quoted, so that it may be a number, a boolean or null. */
+  readonly plain: boolean;
+}
+
+export interface YamlSequence extends Placed {
+  readonly kind: "sequence";
+  readonly items: readonly YamlNode[];
+}
+
+export interface YamlMapping extends Placed {
+  readonly kind: "mapping";
+  readonly entries: readonly YamlEntry[];
+}
+
+export interface YamlEntry {
+  readonly key: YamlScalar;
+  readonly value: YamlNode;
+}
+
+export interface YamlLimits {
+  /** @default 1 MiB */
+  readonly bytes?: number;
+}
+
+const maximumDepth = 100;
+const maximumAliases = 50;
+const maximumNodes = 200_000;
+
+/** Reads all documents of a text. An empty document is a plain empty scalar. Every error names file:line:column. */
+export function parseYaml(text: string, fileName: string, limits: YamlLimits = {}): readonly YamlNode[] {
+  const bytes = Buffer.byteLength(text);
+  const maximum = limits.bytes ?? 1024 * 1024;
+  if (bytes > maximum) {
+    throw new TalosError("invalid-input", `${fileName}: found ${bytes} bytes of YAML, expected at most ${maximum}`, {
+      hint: "Split the file, or move large contents out of it.",
+    });
+  }
+  const lines = new LineCounter();
+  const tokens = [...new Parser(lines.addNewLine).parse(text)];
+  for (const token of tokens) checkDepth(token, lines, fileName);
+  // Only the text of scalars is wanted here; what it means is decided later.
+  const composer = new Composer({ schema: "failsafe", uniqueKeys: false, prettyErrors: false });
+  const documents = [...composer.compose(tokens, false, text.length)];
+  return documents.map((document) => new TreeBuilder(document, lines, fileName).build());
+}
+
+/** Reads a text that must hold exactly one document. */
+export function parseYamlDocument(text: string, fileName: string, limits: YamlLimits = {}): YamlNode {
+  const [first, second] = parseYaml(text, fileName, limits);
+  if (second !== undefined) throw faultAt(fileName, second, "found a second YAML document, expected one");
+  return first ?? { kind: "scalar", text: "", plain: true, line: 1, column: 1 };
+}
+
+/** An `invalid-input` error that points at a place. */
+export function faultAt(fileName: string, place: Placed, message: string, hint?: string): TalosError {
+  return new TalosError(
+    "invalid-input",
+    `${fileName}:${place.line}:${place.column}: ${message}`,
+    hint === undefined ? {} : { hint },
+  );
+}
+
+/** The node at a path of keys and indexes, or the deepest one on the way to it, for pointing at a fault. */
+export function nearestNode(root: YamlNode, path: readonly PropertyKey[]): YamlNode {
+  let node = root;
+  for (const step of path) {
+    const next = childOf(node, step);
+    if (next === undefined) return node;
+    node = next;
+  }
+  return node;
+}
+
+function childOf(node: YamlNode, step: PropertyKey): YamlNode | undefined {
+  if (node.kind === "sequence") return node.items[Number(step)];
+  if (node.kind === "mapping") return node.entries.find((entry) => entry.key.text === String(step))?.value;
+  return undefined;
+}
+
+/** Plain data: objects, arrays and scalars, with the scalar rules of Go's YAML (`010` is 8, `no` is a string). */
+export function toPlainData(node: YamlNode): unknown {
+  switch (node.kind) {
+    case "scalar": {
+      const value = scalarValue(node);
+      return typeof value === "object" && value !== null ? value.toData() : value;
+    }
+    case "sequence":
+      return node.items.map(toPlainData);
+    case "mapping":
+      return Object.fromEntries(node.entries.map((entry) => [entry.key.text, toPlainData(entry.value)]));
+  }
+}
+
+/** What a scalar means: quoted text is a string, plain text is resolved. */
+export function scalarValue(node: YamlScalar): ScalarValue {
+  return node.plain ? resolvePlainScalar(node.text) : node.text;
+}
+
+function checkDepth(token: CST.Token, lines: LineCounter, fileName: string): void {
+  const pending: { readonly token: CST.Token; readonly depth: number }[] = [{ token, depth: 0 }];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    const { depth } = next;
+    if (depth > maximumDepth) {
+      const { line, col } = lines.linePos(next.token.offset);
+      throw faultAt(fileName, { line, column: col }, `found more than ${maximumDepth} levels of nesting`);
+    }
+    if (next.token.type === "document") {
+      if (next.token.value !== undefined) pending.push({ token: next.token.value, depth });
+    } else if ("items" in next.token) {
+      for (const item of next.token.items) {
+        if (item.key) pending.push({ token: item.key, depth: depth + 1 });
+        if (item.value) pending.push({ token: item.value, depth: depth + 1 });
+      }
+    }
+  }
+}
+
+interface Anchored {
+  readonly node: YamlNode;
+  /** How many values it holds, itself counted: what each alias adds to the whole. */
+  readonly size: number;
+}
+
+class TreeBuilder {
+  readonly #document: Document.Parsed;
+  readonly #lines: LineCounter;
+  readonly #fileName: string;
+  readonly #anchors = new Map<string, Anchored>();
+  #aliases = 0;
+  #nodes = 0;
+
+  constructor(document: Document.Parsed, lines: LineCounter, fileName: string) {
+    this.#document = document;
+    this.#lines = lines;
+    this.#fileName = fileName;
+  }
+
+  build(): YamlNode {
+    const [fault] = this.#document.errors;
+    if (fault !== undefined) throw this.#fault(fault.pos[0], fault.message);
+    const contents: ParsedNode | null = this.#document.contents;
+    if (contents !== null) return this.#node(contents);
+    return { kind: "scalar", text: "", plain: true, ...this.#place(this.#document.range[0]) };
+  }
+
+  #node(node: Node): YamlNode {
+    const offset = node.range?.[0] ?? 0;
+    if (isAlias(node)) return this.#alias(node.source, offset);
+    const before = this.#nodes;
+    this.#count(1, offset);
+    const built = this.#unaliased(node, offset);
+    const anchor = "anchor" in node ? node.anchor : undefined;
+    if (anchor !== undefined) this.#anchors.set(anchor, { node: built, size: this.#nodes - before });
+    return built;
+  }
+
+  #unaliased(node: Node, offset: number): YamlNode {
+    const place = this.#place(offset);
+    if (isScalar(node)) return scalarNode(node, place);
+    if (isSeq(node)) return { kind: "sequence", items: node.items.map((item) => this.#node(item as Node)), ...place };
+    if (isMap(node)) return { kind: "mapping", entries: this.#entries(node.items), ...place };
+    throw this.#fault(offset, "found a kind of YAML node that is not supported");
+  }
+
+  #entries(pairs: readonly { readonly key: unknown; readonly value: unknown }[]): readonly YamlEntry[] {
+    const entries = new Map<string, YamlEntry>();
+    const merged: YamlEntry[] = [];
+    for (const pair of pairs) {
+      const key = this.#node(pair.key as Node);
+      if (key.kind !== "scalar") throw faultAt(this.#fileName, key, "found a list or map as a key, expected text");
+      const value = pair.value === null ? { ...key, text: "", plain: true } : this.#node(pair.value as Node);
+      if (key.plain && key.text === "<<") {
+        merged.push(...this.#mergedEntries(value));
+        continue;
+      }
+      const first = entries.get(key.text);
+      if (first !== undefined) {
+        const message = `found key ${JSON.stringify(key.text)} again, first defined at line ${first.key.line}`;
+        throw faultAt(this.#fileName, key, message, "Keep one of the two.");
+      }
+      if (key.text === "__proto__") throw faultAt(this.#fileName, key, 'found key "__proto__", which is not allowed');
+      entries.set(key.text, { key, value });
+    }
+    // Own keys win over merged ones, and of several merged maps the first wins.
+    for (const entry of merged) if (!entries.has(entry.key.text)) entries.set(entry.key.text, entry);
+    return [...entries.values()];
+  }
+
+  #mergedEntries(value: YamlNode): readonly YamlEntry[] {
+    if (value.kind === "mapping") return value.entries;
+    if (value.kind === "sequence") return value.items.flatMap((item) => this.#mergedEntries(item));
+    throw faultAt(this.#fileName, value, 'found a scalar under "<<", expected a map to merge');
+  }
+
+  #alias(name: string, offset: number): YamlNode {
+    this.#aliases += 1;
+    if (this.#aliases > maximumAliases) throw this.#fault(offset, `found more than ${maximumAliases} aliases`);
+    const anchored = this.#anchors.get(name);
+    if (anchored === undefined) throw this.#fault(offset, `alias *${name} has no finished anchor before it`);
+    this.#count(anchored.size, offset);
+    return anchored.node;
+  }
+
+  #count(values: number, offset: number): void {
+    this.#nodes += values;
+    if (this.#nodes > maximumNodes) throw this.#fault(offset, `found more than ${maximumNodes} values`);
+  }
+
+  #place(offset: number): Placed {
+    const { line, col } = this.#lines.linePos(offset);
+    return { line: Math.max(line, 1), column: Math.max(col, 1) };
+  }
+
+  #fault(offset: number, message: string): TalosError {
+    return faultAt(this.#fileName, this.#place(offset), message);
+  }
+}
+
+function scalarNode(node: Scalar, place: Placed): YamlScalar {
+  const text = typeof node.value === "string" ? node.value : "";
+  return { kind: "scalar", text, plain: node.type === "PLAIN" && node.tag === undefined, ...place };
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { type SynthResult, synthesize } from "../../constructs/index.ts";
+
+export const repositoryRoot: string = new URL("../../", import.meta.url).pathname;
+
+/** The JSON of a synthesized stack, as far as tests look into it. */
+export interface StackJson {
+  readonly terraform: {
+    readonly backend: Record<string, unknown>;
+    readonly required_providers: Record<string, unknown>;
+  };
+  readonly provider: Record<string, Record<string, unknown>[]>;
+  readonly resource: Record<string, Record<string, Record<string, unknown>>>;
+  readonly data?: Record<string, Record<string, Record<string, unknown>>>;
+  readonly output: Record<string, { readonly value: unknown }>;
+}
+
+/** Synthesizes in a folder of its own, gives the result to `use`, and removes the folder. */
+export function withSynth<T>(
+  projectRoot: string,
+  environments: readonly string[] | undefined,
+  use: (result: SynthResult, text: (name: string) => string) => T,
+): T {
+  const folder = mkdtempSync(join(tmpdir(), "talosmith-synth-"));
+  try {
+    const outdir = join(folder, "out");
+    const result = synthesize({ projectRoot, outdir, ...(environments === undefined ? {} : { environments }) });
+    return use(result, (name) => readFileSync(join(outdir, "stacks", name, "cdk.tf.json"), "utf8"));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** A project with these environment files, for as long as `use` runs. */
+export function withProject<T>(files: Readonly<Record<string, string>>, use: (projectRoot: string) => T): T {
+  const root = mkdtempSync(join(tmpdir(), "talosmith-project-"));
+  try {
+    for (const [name, text] of Object.entries(files)) {
+      const path = join(root, "environments", name);
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, text);
+    }
+    return use(root);
+  } finally {
+    rmSync(root, { recursive: true, force: true });
+  }
+}
+
+/** The stack of one environment file. */
+export function stackOf(text: string, files: Readonly<Record<string, string>> = {}): StackJson {
+  return withProject({ ...files, "sample.yaml": text }, (root) =>
+    withSynth(root, ["sample"], (result, read) => {
+      const [failure] = result.failures;
+      if (failure !== undefined) throw failure.error;
+      return JSON.parse(read("sample")) as StackJson;
+    }),
+  );
+}
+
+/** What the cluster resource says of one machine. */
+export function machineOf(
+  stack: StackJson,
+  name: string,
+): { readonly address: string; readonly patches?: readonly string[] } {
+  const machines = stack.resource.talosmith_cluster?.cluster?.machines as
+    | Record<string, { readonly address: string; readonly patches?: readonly string[] }>
+    | undefined;
+  const machine = machines?.[name];
+  if (machine === undefined) throw new Error(`the stack has no machine ${name}`);
+  return machine;
+}

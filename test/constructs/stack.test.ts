@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { App } from "cdktf";
+import { Construct } from "constructs";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import {
+  ConstructInputError,
+  SimulatedInfrastructure,
+  TalosCluster,
+  TalosStack,
+  WorkerPool,
+} from "../../constructs/index.ts";
+
+let folder: string;
+let stack: TalosStack;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "talosmith-stack-"));
+  stack = new TalosStack(new App({ outdir: folder, stackTraces: false }), "test");
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const infrastructure = new SimulatedInfrastructure();
+const controlPlane = { count: 1 };
+
+interface Json {
+  readonly resource: Record<string, Record<string, Record<string, unknown>>>;
+  readonly provider: Record<string, unknown[]>;
+}
+const json = () => stack.toTerraform() as Json;
+
+describe("TalosStack", () => {
+  it("gives addresses without hashes, from the construct path", () => {
+    const cluster = new TalosCluster(stack, "Default", { name: "lab", infrastructure, controlPlane });
+    new WorkerPool(cluster, "gpu-large", { count: 1 });
+    expect(Object.keys(json().resource.talosmith_simulated_machine ?? {})).toEqual(["cp_1", "gpu_large_1"]);
+  });
+
+  it("refuses two resources with the same address and names both", () => {
+    new TalosCluster(new Construct(stack, "a-b"), "c", { name: "one", infrastructure, controlPlane });
+    const second = () =>
+      new TalosCluster(new Construct(stack, "a"), "b-c", { name: "two", infrastructure, controlPlane });
+    expect(second).toThrow(/^test\/a\/b-c\/.*taken by test\/a-b\/c\//);
+  });
+});
+
+describe("TalosCluster", () => {
+  it("puts two clusters with secrets of their own into one stack", () => {
+    new TalosCluster(stack, "one", { name: "one", infrastructure, controlPlane });
+    new TalosCluster(stack, "two", { name: "two", infrastructure, controlPlane });
+    const { provider, resource } = json();
+    expect(provider.talosmith).toEqual([
+      { secrets_file: "secrets/one.yaml" },
+      { alias: "two", secrets_file: "secrets/two.yaml" },
+    ]);
+    expect(resource.talosmith_cluster?.two_cluster?.provider).toBe("talosmith.two");
+    expect(resource.talosmith_cluster?.one_cluster?.provider).toBeUndefined();
+  });
+
+  it("takes patches and pools until the stack is written", () => {
+    const cluster = new TalosCluster(stack, "Default", { name: "lab", infrastructure, controlPlane });
+    const pool = new WorkerPool(cluster, "w", { count: 1, patches: ["machine: {}\n"] });
+    pool.addPatch("cluster: {}\n");
+    const machines = json().resource.talosmith_cluster?.cluster?.machines as Record<string, { patches?: string[] }>;
+    expect(machines["lab-w-1"]?.patches).toEqual(["machine: {}\n", "cluster: {}\n"]);
+    expect(machines["lab-cp-1"]?.patches).toBeUndefined();
+  });
+
+  it.each([
+    ["name", { name: "Lab" }, /name is "Lab"; expected at most 40 lower-case/],
+    ["Talos version", { talosVersion: "v3.0.0" }, /talosVersion is "v3.0.0"; expected a known release/],
+    ["Kubernetes version", { kubernetesVersion: "1.20.0" }, /kubernetesVersion 1.20.0 does not run on Talos v1.13.9/],
+    ["endpoint", { endpoint: "k8s:6443" }, /endpoint is "k8s:6443"; expected a URL/],
+    ["path", { secretsFile: "../secrets.yaml" }, /leaves the project/],
+    ["control plane count", { controlPlane: { count: 2 } }, /count is 2; expected an odd number/],
+    ["negative count", { controlPlane: { count: -1 } }, /count is -1; expected a whole number/],
+  ])("refuses a wrong %s with the construct's path", (_, props, message) => {
+    let error: unknown;
+    try {
+      new TalosCluster(stack, "bad", { name: "lab", infrastructure, controlPlane, ...props });
+    } catch (caught) {
+      error = caught;
+    }
+    expect(error).toBeInstanceOf(ConstructInputError);
+    expect((error as Error).message).toMatch(message);
+    expect((error as ConstructInputError).path).toMatch(/^test\/bad/);
+  });
+
+  it("reports everything that is wrong with its props at once", () => {
+    const create = () => new TalosCluster(stack, "bad", { name: "X", endpoint: "y", infrastructure, controlPlane });
+    expect(create).toThrow(/name is "X".*endpoint is "y"/s);
+  });
+
+  it("refuses a worker pool with the control planes' name", () => {
+    const cluster = new TalosCluster(stack, "Default", { name: "lab", infrastructure, controlPlane });
+    expect(() => new WorkerPool(cluster, "cp", { count: 1 })).toThrow();
+  });
+});

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { listEnvironments } from "../../talos/environment/index.ts";
+import { machineOf, repositoryRoot, type StackJson, stackOf, withProject, withSynth } from "./project.ts";
+
+const environments = listEnvironments(repositoryRoot);
+const golden = new URL("../golden/stacks/", import.meta.url);
+const simulated = "infrastructure: { kind: simulated }\ncontrolPlane: { count: 1 }\n";
+const withWorkers = `${simulated}workers: [{ count: 1 }]\n`;
+
+function compare(file: string, text: string): void {
+  const path = new URL(file, golden);
+  if (process.env.UPDATE_GOLDEN === "1") writeFileSync(path, text);
+  expect(text).toBe(readFileSync(path, "utf8"));
+}
+
+function addresses(stack: StackJson): string {
+  const list = (blocks: StackJson["resource"], prefix: string) =>
+    Object.entries(blocks).flatMap(([type, byId]) => Object.keys(byId).map((id) => `${prefix}${type}.${id}`));
+  return `${[...list(stack.resource, ""), ...list(stack.data ?? {}, "data.")].sort().join("\n")}\n`;
+}
+
+describe("synthesize", () => {
+  it.each(environments)("writes the stack of %s as it is in test/golden", (name) => {
+    withSynth(repositoryRoot, [name], (result, text) => {
+      expect(result.failures).toEqual([]);
+      compare(`${name}.tf.json`, `${text(name)}\n`);
+    });
+  });
+
+  it.each(environments)("keeps the Terraform addresses of %s: a changed one destroys what stands at it", (name) => {
+    withSynth(repositoryRoot, [name], (_, text) => compare(`${name}.addresses.txt`, addresses(JSON.parse(text(name)))));
+  });
+
+  it("writes no absolute path and nothing that depends on where it runs", () => {
+    withSynth(repositoryRoot, undefined, (_, first) =>
+      withSynth(repositoryRoot, undefined, (__, second) => {
+        for (const name of environments) {
+          expect(first(name)).toBe(second(name));
+          expect(first(name)).not.toContain(repositoryRoot);
+          expect(first(name)).not.toContain(tmpdir());
+        }
+      }),
+    );
+  });
+
+  it("writes the others when one environment has a fault, and returns the fault", () => {
+    withProject({ "good.yaml": simulated, "bad.yaml": "infrastructure: { kind: nope }\n" }, (root) =>
+      withSynth(root, undefined, (result, text) => {
+        expect(result.stacks.map((stack) => stack.environment.name)).toEqual(["good"]);
+        expect(result.failures.map((failure) => failure.environment)).toEqual(["bad"]);
+        expect(result.failures[0]?.error.message).toContain("environments/bad.yaml:1:25");
+        expect(text("good")).toContain("talosmith_cluster");
+      }),
+    );
+  });
+
+  it("says that an environment that is asked for is not there", () => {
+    withProject({ "good.yaml": simulated }, (root) =>
+      withSynth(root, ["other"], (result) => expect(result.failures[0]?.error.message).toContain("no such file")),
+    );
+  });
+
+  it("escapes what Terraform would take for a template in text and in keys", () => {
+    const stack = stackOf(`${simulated}cluster:
+  patches:
+    all:
+      - "machine: { env: { A: '\${HOME} %{ if x } $\${kept}' } }"
+`);
+    expect(machineOf(stack, "sample-cp-1").patches).toEqual([
+      "machine: { env: { A: '$${HOME} %%{ if x } $$${kept}' } }",
+    ]);
+  });
+
+  it("turns labels and taints into a patch for the machines of the pool, by the Talos release", () => {
+    const yaml = (version: string) => `${simulated}cluster: { talosVersion: ${version} }
+workers: [{ count: 1, labels: { tier: front }, taints: { dedicated: "gpu:NoSchedule" } }]
+`;
+    const patchesOf = (version: string) => machineOf(stackOf(yaml(version)), "sample-w-1").patches;
+    expect(patchesOf("v1.13.9")).toEqual([
+      "machine:\n  nodeLabels:\n    tier: front\n  nodeTaints:\n    dedicated: gpu:NoSchedule\n",
+    ]);
+    expect(patchesOf("v1.14.0")).toEqual([
+      "apiVersion: v1alpha1\nkind: KubeNodeConfig\nlabels:\n  tier: front\ntaints:\n  dedicated: gpu:NoSchedule\n",
+    ]);
+  });
+
+  it("passes on what differs from the defaults, and only that", () => {
+    const plain = Object.keys(stackOf(withWorkers).resource.talosmith_cluster?.cluster ?? {});
+    expect(plain).toEqual(["//", "endpoint", "kubernetes_version", "machines", "name", "talos_version"]);
+    const stack = stackOf(`${simulated}cluster:
+  domain: k8s.local
+  cni: { urls: ["https://example.com/cni.yaml"] }
+  kubespan: true
+  discovery: false
+  allowSchedulingOnControlPlanes: true
+  certSans: [k8s.example.com]
+  podCidrs: [10.10.0.0/16]
+  installDisk: /dev/vda
+  registryMirrors: { docker.io: ["http://mirror:5000"] }
+`);
+    expect(stack.resource.talosmith_cluster?.cluster).toMatchObject({
+      dns_domain: "k8s.local",
+      cni: "custom",
+      cni_urls: ["https://example.com/cni.yaml"],
+      kubespan: true,
+      discovery: false,
+      allow_scheduling_on_control_planes: true,
+      additional_sans: ["k8s.example.com"],
+      pod_subnets: ["10.10.0.0/16"],
+      install_disk: "/dev/vda",
+      registry_mirrors: { "docker.io": ["http://mirror:5000"] },
+    });
+  });
+
+  it.each([
+    ["{ kind: local }", { local: { path: "../../../state/sample.tfstate" } }],
+    [
+      "{ kind: s3, bucket: states, region: eu-central-1 }",
+      {
+        s3: {
+          bucket: "states",
+          encrypt: true,
+          key: "talosmith/sample.tfstate",
+          region: "eu-central-1",
+          use_lockfile: true,
+        },
+      },
+    ],
+    ["{ kind: http, address: 'https://states.example.com/x' }", { http: { address: "https://states.example.com/x" } }],
+  ])("keeps the state where the environment says: %s", (backend, expected) => {
+    expect(stackOf(`${simulated}backend: ${backend}\n`).terraform.backend).toEqual(expected);
+  });
+
+  it("is what the app in cdktf.json runs, with the CLI's output folder", () => {
+    const folder = mkdtempSync(join(tmpdir(), "talosmith-app-"));
+    try {
+      const { app } = JSON.parse(readFileSync(join(repositoryRoot, "cdktf.json"), "utf8")) as { app: string };
+      const [command = "", ...args] = app.split(" ");
+      const outdir = join(folder, "out");
+      execFileSync(command, args, {
+        cwd: repositoryRoot,
+        env: { ...process.env, CDKTF_OUTDIR: outdir, CDKTF_CONTEXT_JSON: "{}" },
+        stdio: "pipe",
+      });
+      const manifest = JSON.parse(readFileSync(join(outdir, "manifest.json"), "utf8")) as { stacks: object };
+      expect(Object.keys(manifest.stacks)).toEqual([...environments]);
+      expect(existsSync(join(outdir, "stacks/local/cdk.tf.json"))).toBe(true);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+});

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { schemaOf, Server, type Value } from "../../../provider/framework/index.ts";
+import { fromDynamicValue, toDynamicValue } from "../../../provider/protocol/dynamic-value.ts";
+import {
+  ApplyResourceChangeRequest,
+  ApplyResourceChangeResponse,
+  CallFunctionRequest,
+  CallFunctionResponse,
+  ConfigureProviderRequest,
+  ConfigureProviderResponse,
+  type DynamicValue,
+  ImportResourceStateRequest,
+  ImportResourceStateResponse,
+  type MessageFns,
+  PlanResourceChangeRequest,
+  PlanResourceChangeResponse,
+  ReadDataSourceRequest,
+  ReadDataSourceResponse,
+  ReadResourceRequest,
+  ReadResourceResponse,
+  UpgradeResourceStateRequest,
+  UpgradeResourceStateResponse,
+  ValidateTypeConfigRequest,
+  ValidateTypeConfigResponse,
+} from "../../../provider/protocol/gen/tfplugin6.ts";
+import { routes } from "../../../provider/protocol/index.ts";
+import { thingProvider } from "../../support/thing-provider.ts";
+
+const server = new Server(thingProvider, () => undefined);
+const { type } = schemaOf(server.resource("thing_thing"));
+const directory = mkdtempSync(join(tmpdir(), "talosmith-things-"));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+async function call<Request, Response>(
+  name: string,
+  requests: MessageFns<Request>,
+  responses: MessageFns<Response>,
+  request: Request,
+): Promise<Response> {
+  const rpc = routes[`/tfplugin6.Provider/${name}`];
+  if (rpc === undefined) throw new Error(`no RPC ${name}`);
+  return responses.decode(await rpc(server, requests.encode(request).finish()));
+}
+
+const none = new Uint8Array(0);
+const empty = Object.fromEntries(
+  Object.keys(schemaOf(server.resource("thing_thing")).attributes).map((name) => [name, null]),
+);
+const dynamic = (fields: Record<string, Value> | null): DynamicValue =>
+  toDynamicValue(type, fields === null ? null : { ...empty, ...fields });
+
+beforeAll(async () => {
+  const config = toDynamicValue(schemaOf(server.provider).type, { directory });
+  const request = { terraformVersion: "1.11.4", config };
+  const { diagnostics } = await call("ConfigureProvider", ConfigureProviderRequest, ConfigureProviderResponse, request);
+  expect(diagnostics).toEqual([]);
+});
+
+function plan(prior: DynamicValue, proposed: DynamicValue, config = proposed) {
+  const request = { typeName: "thing_thing", priorState: prior, proposedNewState: proposed, config, priorPrivate: none };
+  return call("PlanResourceChange", PlanResourceChangeRequest, PlanResourceChangeResponse, request);
+}
+
+function apply(prior: DynamicValue, planned: DynamicValue | undefined, config = planned) {
+  const request = {
+    typeName: "thing_thing",
+    priorState: prior,
+    plannedState: planned,
+    config,
+    plannedPrivate: Buffer.from("kept"),
+  };
+  return call("ApplyResourceChange", ApplyResourceChangeRequest, ApplyResourceChangeResponse, request);
+}
+
+describe("the RPCs", () => {
+  test("an answer always holds a state that Terraform can keep, whatever goes wrong", async () => {
+    const broken: DynamicValue = { msgpack: Buffer.from("c1", "hex"), json: none };
+    const prior = dynamic({ name: "a", id: "a" });
+    const applied = await apply(prior, broken);
+    expect(applied.diagnostics).toHaveLength(1);
+    expect(applied.newState).toEqual({ msgpack: new Uint8Array(prior.msgpack), json: none });
+    expect(Buffer.from(applied.private).toString()).toBe("kept");
+    const read = await call("ReadResource", ReadResourceRequest, ReadResourceResponse, {
+      typeName: "thing_thing",
+      currentState: broken,
+      private: Buffer.from("kept"),
+    });
+    expect(read.newState).toEqual({ ...broken, msgpack: new Uint8Array(broken.msgpack) });
+    expect(read.diagnostics).toHaveLength(1);
+  });
+
+  test("a type that is not ours is a diagnostic", async () => {
+    const answer = await call("ValidateResourceConfig", ValidateTypeConfigRequest, ValidateTypeConfigResponse, {
+      typeName: "thing_other",
+      config: undefined,
+      clientCapabilities: undefined,
+    });
+    expect(answer.diagnostics[0]?.detail).toContain("It has: thing_thing");
+  });
+
+  test("write-only values are refused by a Terraform that would store them", async () => {
+    const request = { typeName: "thing_thing", config: dynamic({ name: "a", secret: "s" }) };
+    const ask = (allowed: boolean) =>
+      call("ValidateResourceConfig", ValidateTypeConfigRequest, ValidateTypeConfigResponse, {
+        ...request,
+        clientCapabilities: { writeOnlyAttributesAllowed: allowed },
+      });
+    expect((await ask(true)).diagnostics).toEqual([]);
+    expect((await ask(false)).diagnostics[0]?.summary).toBe("Write-only attribute not supported");
+  });
+
+  test("plan and apply agree, and a second plan is empty", async () => {
+    const wish = dynamic({ name: "rpc", parts: { one: { count: 1, kind: null, serial: null } } });
+    const planned = await plan(dynamic(null), wish);
+    const applied = await apply(dynamic(null), planned.plannedState, wish);
+    expect(applied.diagnostics).toEqual([]);
+    const state = applied.newState ?? dynamic(null);
+    const again = await plan(state, state, wish);
+    expect(fromDynamicValue(type, again.plannedState)).toEqual(fromDynamicValue(type, state));
+    expect(again.requiresReplace).toEqual([]);
+  });
+
+  test("an old state comes back in the form of the current schema", async () => {
+    const ask = (version: bigint, json: string) =>
+      call("UpgradeResourceState", UpgradeResourceStateRequest, UpgradeResourceStateResponse, {
+        typeName: "thing_thing",
+        version,
+        rawState: { json: Buffer.from(json), flatmap: {} },
+      });
+    const upgraded = await ask(0n, '{"title":"a","size":123456789012345678901234567890}');
+    expect(fromDynamicValue(type, upgraded.upgradedState)).toMatchObject({
+      name: "a",
+      size: 123456789012345678901234567890n,
+    });
+    expect((await ask(9n, "{}")).diagnostics[0]?.summary).toBe("State of a newer provider");
+    expect((await ask(1n, "{")).diagnostics).toHaveLength(1);
+  });
+
+  test("a function's faulty argument is named", async () => {
+    const text = (value: string) => toDynamicValue({ kind: "string" }, value);
+    const ask = (name: string, values: string[]) =>
+      call("CallFunction", CallFunctionRequest, CallFunctionResponse, { name, arguments: values.map(text) });
+    expect(fromDynamicValue({ kind: "string" }, (await ask("join", ["a", "b"])).result)).toBe("a-b");
+    expect((await ask("join", [""])).error).toEqual({ text: "must not be empty", functionArgument: 0n });
+    expect((await ask("other", [])).error?.text).toContain("no function");
+  });
+});
+
+describe("fuzzed messages", () => {
+  const wish = dynamic({ name: "fuzz", size: 5, tags: ["x"], labels: { a: "b" } });
+  const prior = dynamic({ name: "fuzz", id: "fuzz", revision: 1, color: "grey" });
+  const samples: [string, Uint8Array, MessageFns<{ diagnostics: unknown[] }>][] = [
+    [
+      "PlanResourceChange",
+      PlanResourceChangeRequest.encode({
+        typeName: "thing_thing",
+        priorState: prior,
+        proposedNewState: wish,
+        config: wish,
+        priorPrivate: none,
+      }).finish(),
+      PlanResourceChangeResponse as never,
+    ],
+    [
+      "ApplyResourceChange",
+      ApplyResourceChangeRequest.encode({
+        typeName: "thing_thing",
+        priorState: prior,
+        plannedState: wish,
+        config: wish,
+        plannedPrivate: none,
+      }).finish(),
+      ApplyResourceChangeResponse as never,
+    ],
+    [
+      "ReadResource",
+      ReadResourceRequest.encode({ typeName: "thing_thing", currentState: prior, private: none }).finish(),
+      ReadResourceResponse as never,
+    ],
+    [
+      "ImportResourceState",
+      ImportResourceStateRequest.encode({ typeName: "thing_thing", id: "fuzz" }).finish(),
+      ImportResourceStateResponse as never,
+    ],
+    [
+      "ReadDataSource",
+      ReadDataSourceRequest.encode({ typeName: "thing_echo", config: undefined }).finish(),
+      ReadDataSourceResponse as never,
+    ],
+    [
+      "UpgradeResourceState",
+      UpgradeResourceStateRequest.encode({
+        typeName: "thing_thing",
+        version: 1n,
+        rawState: { json: Buffer.from('{"name":"a","parts":{"x":{"count":1}}}'), flatmap: {} },
+      }).finish(),
+      UpgradeResourceStateResponse as never,
+    ],
+  ];
+
+  test.each(samples)("%s answers with diagnostics or refuses the message, and lives on", async (name, bytes, responses) => {
+    const edits = fc.array(fc.tuple(fc.nat(), fc.nat(255)), { minLength: 1, maxLength: 6 });
+    await fc.assert(
+      fc.asyncProperty(edits, fc.option(fc.nat()), async (changes, cut) => {
+        const mutated = Buffer.from(bytes);
+        for (const [at, byte] of changes) mutated[at % mutated.length] = byte;
+        const message = cut === null ? mutated : mutated.subarray(0, cut % mutated.length);
+        let answer: Uint8Array | undefined;
+        try {
+          answer = await routes[`/tfplugin6.Provider/${name}`]?.(server, message);
+        } catch (error) {
+          // Only what is no message at all is refused; gRPC says so, and Terraform keeps its state.
+          expect((error as Error).message).not.toMatch(/undefined|null|stack/i);
+          return;
+        }
+        expect(Array.isArray(responses.decode(answer ?? none).diagnostics)).toBe(true);
+      }),
+      { seed: 20261116, numRuns: 400 },
+    );
+  });
+});

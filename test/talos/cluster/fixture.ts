@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import {
+  type ApplyOptions,
+  type ApplyResult,
+  applyCluster,
+  type DesiredCluster,
+  type DesiredMachine,
+} from "../../../talos/cluster/index.ts";
+import { parseSecrets, type SecretsBundle } from "../../../talos/secrets/index.ts";
+import { TalosVersion } from "../../../talos/version/index.ts";
+import { VirtualTiming } from "./virtual-timing.ts";
+import { World } from "./world.ts";
+
+export interface Wish {
+  readonly controlPlanes?: readonly string[];
+  readonly workers?: readonly string[];
+  readonly leaving?: readonly string[];
+  readonly talos?: string;
+  readonly kubernetes?: string;
+  /** A value in a field that takes effect at once. */
+  readonly sysctl?: string;
+  /** A value in a field that needs a reboot. */
+  readonly file?: string;
+}
+
+const names = (prefix: string, count: number) => Array.from({ length: count }, (_, index) => `${prefix}-${index + 1}`);
+
+/** A cluster of small configs; three control planes and two workers unless told otherwise. */
+export function wish(options: Wish = {}): DesiredCluster {
+  const { controlPlanes = names("cp", 3), workers = names("w", 2), leaving = [] } = options;
+  const talosVersion = TalosVersion.parse(options.talos ?? "v1.13.9");
+  const kubernetesVersion = options.kubernetes ?? "1.36.3";
+  const machine = (name: string, role: "controlplane" | "worker"): DesiredMachine => ({
+    name,
+    role,
+    address: name,
+    fingerprint: `print-${name}`,
+    installImage: `ghcr.io/siderolabs/installer:${talosVersion.toString()}`,
+    config: configText(role, name, kubernetesVersion, options),
+  });
+  return {
+    name: "test",
+    endpoint: "https://cp-1:6443",
+    talosVersion,
+    kubernetesVersion,
+    nodesBecomeReady: true,
+    machines: [
+      ...controlPlanes.map((name) => machine(name, "controlplane")),
+      ...workers.map((name) => machine(name, "worker")),
+    ],
+    leaving: leaving.map((name) => ({ name, role: name.startsWith("cp") ? "controlplane" : "worker", address: name })),
+    caFingerprint: "ca",
+  };
+}
+
+function configText(role: string, name: string, kubernetes: string, { sysctl = "1", file = "a" }: Wish): string {
+  const lines = [
+    "version: v1alpha1",
+    "machine:",
+    `  type: ${role}`,
+    "  kubelet:",
+    `    image: ghcr.io/siderolabs/kubelet:v${kubernetes}`,
+    "  sysctls:",
+    `    vm.nr_hugepages: "${sysctl}"`,
+    "  files:",
+    `    - content: ${file}`,
+    "  network:",
+    `    hostname: ${name}`,
+  ];
+  const components = [
+    "apiServer: kube-apiserver",
+    "controllerManager: kube-controller-manager",
+    "scheduler: kube-scheduler",
+    "proxy: kube-proxy",
+  ];
+  const images = components.flatMap((line) => {
+    const [field, image] = line.split(": ");
+    return [`  ${field}:`, `    image: registry.k8s.io/${image}:v${kubernetes}`];
+  });
+  return `${[...lines, ...(role === "controlplane" ? ["cluster:", ...images] : [])].join("\n")}\n`;
+}
+
+let cached: SecretsBundle | undefined;
+
+export function testSecrets(): SecretsBundle {
+  const file = join(import.meta.dirname, "../../golden/secrets/secrets-v1.13.yaml");
+  cached ??= parseSecrets(readFileSync(file, "utf8"), file);
+  return cached;
+}
+
+export interface Lab {
+  readonly timing: VirtualTiming;
+  readonly world: World;
+  apply(desired: DesiredCluster, options?: Partial<ApplyOptions>): Promise<ApplyResult>;
+}
+
+/** A world with the machines of a wish, all empty. */
+export function lab(desired: DesiredCluster): Lab {
+  const timing = new VirtualTiming();
+  const world = new World(timing);
+  for (const { name, role } of desired.machines) world.add(name, role);
+  return {
+    timing,
+    world,
+    apply: (next, options = {}) =>
+      applyCluster({ desired: next, secrets: testSecrets(), machines: world.port(), timing, ...options }),
+  };
+}
