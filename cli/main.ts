@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+import { setMaxListeners } from "node:events";
 import { systemClock, systemEntropy } from "../talos/clock.ts";
+import { registerClientFiles } from "./commands/client-files.ts";
 import { registerDeploy } from "./commands/deploy.ts";
 import { registerDestroy } from "./commands/destroy.ts";
 import { registerPlan } from "./commands/plan.ts";
+import { registerSim } from "./commands/sim.ts";
+import { registerStatus } from "./commands/status.ts";
 import { registerSynth } from "./commands/synth.ts";
+import { registerUp } from "./commands/up.ts";
 import type { CommandContext, Output } from "./context.ts";
 import { createProgram, runProgram } from "./program.ts";
 
@@ -12,6 +17,8 @@ function output(stream: NodeJS.WriteStream): Output {
 }
 
 const stop = new AbortController();
+// Every machine that is waited for listens to it: many listeners are no leak here.
+setMaxListeners(0, stop.signal);
 process.on("SIGINT", () => {
   if (stop.signal.aborted) process.exit(130);
   stop.abort();
@@ -31,5 +38,14 @@ const context: CommandContext = {
   },
 };
 
-const program = createProgram(context, [registerDeploy, registerPlan, registerDestroy, registerSynth]);
+const program = createProgram(context, [
+  registerDeploy,
+  registerPlan,
+  registerDestroy,
+  registerSynth,
+  registerUp,
+  registerStatus,
+  registerClientFiles,
+  registerSim,
+]);
 await runProgram(program, process.argv.slice(2), context);

@@ -5,7 +5,8 @@ import { dirname, join, normalize } from "node:path";
 import { describe, expect, test } from "vitest";
 
 const talosLayers = ["version", "pki", "secrets", "config", "api", "environment", "cluster"] as const;
-const talosBase = ["talos/errors", "talos/clock", "talos/atomic-file", "talos/yaml"];
+const yaml = ["talos/yaml", "talos/yaml-scalar", "talos/yaml-writer", "talos/yaml-key-order"];
+const talosBase = ["talos/errors", "talos/clock", "talos/atomic-file", ...yaml];
 const talos = (...layers: string[]) => [...talosBase, ...layers.map((layer) => `talos/${layer}`)];
 
 /** Who may import whom: a file belongs to the longest matching prefix, and may import only what its row lists. */
@@ -13,16 +14,16 @@ const rules: Readonly<Record<string, readonly string[]>> = {
   "talos/errors": [],
   "talos/clock": [],
   "talos/atomic-file": ["talos/errors"],
-  "talos/yaml": ["talos/errors"],
+  ...Object.fromEntries(yaml.map((file) => [file, ["talos/errors", ...yaml]])),
   ...Object.fromEntries(talosLayers.map((layer, i) => [`talos/${layer}`, talos(...talosLayers.slice(0, i + 1))])),
   "cloud-init": ["cloud-init", ...talos("version", "config", "environment")],
   "provider/framework": ["provider/framework"],
   "provider/protocol": ["provider/protocol", "provider/framework"],
   "provider/types": ["provider/types", "provider/framework", "talos", "cloud-init", "simulator/control"],
   provider: ["provider", "talos", "cloud-init", "simulator/control"],
-  "simulator/control": ["simulator/control", ...talosBase],
+  "simulator/control": ["simulator/control", "simulator/machine/fault", ...talosBase],
   simulator: ["simulator", ...talos("api/gen", "pki", "secrets", "config", "version")],
-  constructs: ["constructs", "cloud-init", ...talos("version", "config", "environment")],
+  constructs: ["constructs", "package.json", "cloud-init", ...talos("version", "config", "environment")],
   "main.ts": ["constructs", ...talos("environment")],
   "web/shared": ["web/shared"],
   "web/client": ["web/client", "web/shared"],
@@ -86,6 +87,9 @@ function projectGraph(): Map<string, string[]> {
   return new Map(files.map((file) => [file, importsOf(file, readFileSync(file, "utf8"))]));
 }
 
+/** The daemon and its own client share their protocol; every other door stands for its folder. */
+const insideOf = (door: string) => (door === "simulator/control" ? "simulator" : door);
+
 describe("the architecture", () => {
   const graph = projectGraph();
 
@@ -110,7 +114,7 @@ describe("the architecture", () => {
     ];
     const backDoors = [...graph].flatMap(([file, imports]) =>
       imports
-        .filter((target) => doors.some((door) => within(target, door) && !within(file, door)))
+        .filter((target) => doors.some((door) => within(target, door) && !within(file, insideOf(door))))
         .filter((target) => !target.endsWith("/index.ts") && !target.startsWith("talos/api/gen/"))
         .map((target) => `${file} imports ${target}`),
     );

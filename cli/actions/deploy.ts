@@ -3,7 +3,7 @@ import { basename } from "node:path";
 import { loadEnvironment } from "../../talos/environment/index.ts";
 import type { CommandContext } from "../context.ts";
 import { deployWithHelper } from "../helper/helper-door.ts";
-import { progressLines } from "../output/progress-lines.ts";
+import { withProgress } from "../output/progress.ts";
 import { deployedSummary } from "../output/summary.ts";
 import { projectRoot } from "../project-root.ts";
 import { findTerraform } from "../terraform/find-terraform.ts";
@@ -22,7 +22,9 @@ export async function deploy(name: string, autoApprove: boolean, context: Comman
 
   if (binary === undefined) {
     context.stderr.write("Neither terraform nor tofu is on the PATH: talosmith does the job alone.\n");
-    const { changed, ...deployed } = await deployWithHelper(root, environment, context, progressLines(context));
+    const { changed, ...deployed } = await withProgress(context, {}, (events) =>
+      deployWithHelper(root, environment, context, events),
+    );
     finish({ ...deployed, seconds: seconds(), door: "talosmith alone" }, changed);
     return;
   }

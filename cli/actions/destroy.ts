@@ -4,10 +4,10 @@ import { TalosError } from "../../talos/errors.ts";
 import { approved } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
 import { destroyWithHelper } from "../helper/helper-door.ts";
-import { progressLines } from "../output/progress-lines.ts";
+import { withProgress } from "../output/progress.ts";
 import { projectRoot } from "../project-root.ts";
 import { findTerraform } from "../terraform/find-terraform.ts";
-import { countResources, stateFile } from "../terraform/state-file.ts";
+import { ownedByTerraform } from "../terraform/state-file.ts";
 import { destroyWithTerraform } from "../terraform/terraform-door.ts";
 
 export async function destroy(name: string, asked: boolean, context: CommandContext): Promise<void> {
@@ -15,16 +15,12 @@ export async function destroy(name: string, asked: boolean, context: CommandCont
   const environment = loadEnvironment(root, name);
   // Simulated machines hold nothing worth a question.
   const autoApprove = asked || environment.kind === "simulated";
-  const done = (await ownedByTerraform(root, name))
+  const done = (await ownedByTerraform(root, environment))
     ? (await destroyWithTerraform({ root, environment, binary: requireTerraform(context), autoApprove, context })) !==
       "declined"
     : await destroyAlone(root, environment, autoApprove, context);
   context.stderr.write(done ? `${name} is gone.\n` : "Nothing was changed.\n");
   if (!done) context.exit(1);
-}
-
-async function ownedByTerraform(root: string, name: string): Promise<boolean> {
-  return ((await countResources(stateFile(root, name))) ?? 0) > 0;
 }
 
 function requireTerraform(context: CommandContext): string {
@@ -47,6 +43,6 @@ async function destroyAlone(
 ): Promise<boolean> {
   const question = `Destroy everything in ${environment.name}? There is no way back.`;
   if (!autoApprove && !(await approved(question, environment.name, context))) return false;
-  await destroyWithHelper(root, environment, context, progressLines(context));
+  await withProgress(context, {}, (events) => destroyWithHelper(root, environment, context, events));
   return true;
 }

@@ -19,23 +19,33 @@ export async function ensureClientFiles(
   environment: string,
   desired: DesiredCluster,
   secrets: SecretsBundle,
-  { clock, entropy, signal }: CommandContext,
+  context: CommandContext,
 ): Promise<void> {
   const files = clientFiles(environment);
   if (!(await exists(join(root, files.talosconfig)))) {
-    const controlPlanes = desired.machines.filter(({ role }) => role === "controlplane");
-    const talosconfig = generateTalosconfig(secrets, {
-      clusterName: desired.name,
-      endpoints: controlPlanes.map(({ address }) => address),
-      nodes: desired.machines.map(({ address }) => address),
-      clock,
-      entropy,
-    });
-    await writeFileAtomically(join(root, files.talosconfig), encodeTalosconfig(talosconfig));
+    await writeFileAtomically(join(root, files.talosconfig), talosconfigText(desired, secrets, context));
   }
   if (!(await exists(join(root, files.kubeconfig)))) {
-    await writeFileAtomically(join(root, files.kubeconfig), await fetchKubeconfig({ desired, secrets, signal }));
+    const kubeconfig = await fetchKubeconfig({ desired, secrets, signal: context.signal });
+    await writeFileAtomically(join(root, files.kubeconfig), kubeconfig);
   }
+}
+
+/** An admin talosconfig that reaches every machine through the control planes. */
+export function talosconfigText(
+  desired: DesiredCluster,
+  secrets: SecretsBundle,
+  { clock, entropy }: Pick<CommandContext, "clock" | "entropy">,
+): string {
+  const controlPlanes = desired.machines.filter(({ role }) => role === "controlplane");
+  const talosconfig = generateTalosconfig(secrets, {
+    clusterName: desired.name,
+    endpoints: controlPlanes.map(({ address }) => address),
+    nodes: desired.machines.map(({ address }) => address),
+    clock,
+    entropy,
+  });
+  return encodeTalosconfig(talosconfig);
 }
 
 export async function removeClientFiles(root: string, environment: string): Promise<void> {

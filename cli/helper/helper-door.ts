@@ -54,7 +54,8 @@ export async function planWithHelper(
   const secrets = await findSecrets(root, environment);
   if (missing.length > 0 || secrets === undefined) return { missing, steps: [] };
   const desired = desiredCluster(clusterSpec(environment, addresses), secrets);
-  return { missing, steps: await previewCluster({ desired, secrets, signal: context.signal }) };
+  const { steps } = await previewCluster({ desired, secrets, signal: context.signal });
+  return { missing, steps };
 }
 
 /** Resets every machine of the cluster, then takes the machines and the client files away. */

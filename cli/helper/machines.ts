@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
+import { existsSync } from "node:fs";
+import type { SimulatedMachine } from "../../simulator/control/index.ts";
 import { type Environment, machinesOf } from "../../talos/environment/index.ts";
+import { TalosError } from "../../talos/errors.ts";
 import type { MachineAddress } from "./cluster-spec.ts";
-import { projectSimulator } from "./simulator.ts";
+import { projectSimulator, simulatorDirectory } from "./simulator.ts";
 
 /** Makes the simulated machines of an environment where they are not there yet. */
 export async function ensureMachines(root: string, environment: Environment): Promise<Map<string, MachineAddress>> {
+  if (environment.kind !== "simulated") {
+    throw new TalosError("failed-precondition", `machines of kind ${environment.kind} are made by terraform or tofu`, {
+      hint: `Put one of them on the PATH, then: talosmith deploy ${environment.name}`,
+    });
+  }
   const simulator = projectSimulator(root);
   const { name: cluster, talosVersion } = environment.cluster;
   const addresses = new Map<string, MachineAddress>();
@@ -17,17 +25,17 @@ export async function ensureMachines(root: string, environment: Environment): Pr
 
 /** The machines of an environment that exist, without making any. */
 export async function findMachines(root: string, environment: Environment): Promise<Map<string, MachineAddress>> {
-  const machines = await projectSimulator(root).listMachines();
-  return new Map(
-    machines
-      .filter(({ cluster }) => cluster === environment.cluster.name)
-      .map(({ name, address, fingerprint }) => [name, { address, fingerprint }]),
-  );
+  const machines = await existingMachines(root, environment);
+  return new Map(machines.map(({ name, address, fingerprint }) => [name, { address, fingerprint }]));
 }
 
 export async function removeMachines(root: string, environment: Environment): Promise<void> {
-  const simulator = projectSimulator(root);
-  for (const { id, cluster } of await simulator.listMachines()) {
-    if (cluster === environment.cluster.name) await simulator.deleteMachine(id);
-  }
+  for (const { id } of await existingMachines(root, environment)) await projectSimulator(root).deleteMachine(id);
+}
+
+/** Asking a simulator that is not there would start one. */
+async function existingMachines(root: string, environment: Environment): Promise<readonly SimulatedMachine[]> {
+  if (!existsSync(simulatorDirectory(root))) return [];
+  const machines = await projectSimulator(root).listMachines();
+  return machines.filter(({ cluster }) => cluster === environment.cluster.name);
 }

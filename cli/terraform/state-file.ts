@@ -2,6 +2,7 @@
 import { readdir, readFile, rm, rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { z } from "zod";
+import type { Environment } from "../../talos/environment/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 
 const state = z.object({ version: z.number(), resources: z.array(z.unknown()).optional() });
@@ -30,6 +31,12 @@ export async function countResources(path: string): Promise<number | undefined> 
     });
   }
   return parsed.data.resources?.length ?? 0;
+}
+
+/** True when Terraform made what there is: its state holds something, or it is kept where only Terraform can look. */
+export async function ownedByTerraform(root: string, environment: Environment): Promise<boolean> {
+  if (environment.kind !== "simulated" || environment.backend.kind !== "local") return true;
+  return ((await countResources(stateFile(root, environment.name))) ?? 0) > 0;
 }
 
 /** After a destroy the state says only that nothing is there; its folder goes with the last one. */

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+import { existsSync } from "node:fs";
+import { z } from "zod";
+import type { Fault, SimulatedMachine, SimulatorControl } from "../../simulator/control/index.ts";
+import { TalosError } from "../../talos/errors.ts";
+import type { CommandContext } from "../context.ts";
+import { projectSimulator, simulatorDirectory } from "../helper/simulator.ts";
+import { table } from "../output/table.ts";
+import { projectRoot } from "../project-root.ts";
+
+export async function list({ json }: { json: boolean }, context: CommandContext): Promise<void> {
+  const machines = (await openSimulator(context)?.listMachines()) ?? [];
+  if (json) {
+    context.stdout.write(`${JSON.stringify({ v: 1, machines }, undefined, 2)}\n`);
+    return;
+  }
+  const rows = machines.map(({ cluster, name, address, stage, talosVersion }) => [
+    cluster,
+    name,
+    address,
+    stage,
+    talosVersion,
+  ]);
+  context.stdout.write(table(["cluster", "name", "address", "stage", "talos"], rows));
+}
+
+export async function up(context: CommandContext): Promise<void> {
+  const machines = (await openSimulator(context)?.listMachines()) ?? [];
+  context.stderr.write(
+    machines.length === 0
+      ? "There are no simulated machines. Deploy an environment of kind simulated to make some.\n"
+      : `The simulator runs with ${machines.length} machines.\n`,
+  );
+}
+
+export async function down({ all }: { all: boolean }, context: CommandContext): Promise<void> {
+  const simulator = openSimulator(context);
+  if (simulator === undefined) {
+    context.stderr.write("There is no simulator to end.\n");
+    return;
+  }
+  if (all) for (const { id } of await simulator.listMachines()) await simulator.deleteMachine(id);
+  else await simulator.shutdown();
+  context.stderr.write(
+    all ? "Every simulated machine is gone.\n" : "The simulator has ended; its machines are kept.\n",
+  );
+}
+
+export async function power(name: string, state: string, context: CommandContext): Promise<void> {
+  if (state !== "on" && state !== "off") {
+    throw new TalosError("invalid-input", `the power of ${name} can't be "${state}"; expected on or off`);
+  }
+  const { simulator, machine } = await findMachine(name, context);
+  await simulator.setPower(machine.id, state === "on");
+}
+
+export async function fault(name: string, text: string | undefined, context: CommandContext): Promise<void> {
+  const { simulator, machine } = await findMachine(name, context);
+  await simulator.setFaults(machine.id, text === undefined ? [] : [parseFault(text)]);
+}
+
+/** The daemon checks the rest: which kinds there are and what each needs. */
+function parseFault(text: string): Fault {
+  if (!text.startsWith("{")) return { kind: text } as Fault;
+  try {
+    return z.looseObject({ kind: z.string() }).parse(JSON.parse(text)) as unknown as Fault;
+  } catch (cause) {
+    throw new TalosError("invalid-input", `not a fault: ${text}`, {
+      hint: 'Expected a kind, such as refuse, or JSON with one, such as {"kind":"delay","milliseconds":500}.',
+      cause,
+    });
+  }
+}
+
+async function findMachine(
+  name: string,
+  context: CommandContext,
+): Promise<{ simulator: SimulatorControl; machine: SimulatedMachine }> {
+  const simulator = openSimulator(context);
+  const machines = (await simulator?.listMachines()) ?? [];
+  const machine = machines.find((candidate) => candidate.name === name);
+  if (simulator === undefined || machine === undefined) {
+    const known = machines.map((candidate) => candidate.name).join(", ") || "none";
+    throw new TalosError("not-found", `no simulated machine is called ${name}`, { hint: `There are: ${known}.` });
+  }
+  return { simulator, machine };
+}
+
+/** Asking a simulator that is not there would start one. */
+function openSimulator(context: CommandContext): SimulatorControl | undefined {
+  const root = projectRoot(context.cwd, context.env);
+  return existsSync(simulatorDirectory(root)) ? projectSimulator(root) : undefined;
+}

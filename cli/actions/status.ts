@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+import { type MachineState, type ObservedCluster, previewCluster } from "../../talos/cluster/index.ts";
+import type { CommandContext } from "../context.ts";
+import { openCluster } from "../helper/open-cluster.ts";
+import { table } from "../output/table.ts";
+
+export async function status(name: string, { json }: { json: boolean }, context: CommandContext): Promise<void> {
+  const { desired, secrets } = await openCluster(name, context);
+  const { observed, steps } = await previewCluster({ desired, secrets, signal: context.signal });
+  const machines = desired.machines.map((machine) => machineStatus(machine.name, observed));
+  if (json) {
+    const report = {
+      v: 1,
+      cluster: desired.name,
+      endpoint: desired.endpoint,
+      machines,
+      pending: steps.map(({ id }) => id),
+    };
+    context.stdout.write(`${JSON.stringify(report, undefined, 2)}\n`);
+    return;
+  }
+  const headings = ["name", "role", "address", "stage", "ready", "talos", "kubelet", "etcd"];
+  const rows = machines.map((m) => [
+    m.name,
+    m.role,
+    m.address,
+    m.stage,
+    m.ready ? "yes" : "no",
+    m.talos,
+    m.kubelet,
+    m.etcd,
+  ]);
+  context.stdout.write(table(headings, rows));
+  for (const { sentence } of steps) context.stderr.write(`to do: ${sentence}\n`);
+}
+
+interface MachineStatus {
+  readonly name: string;
+  readonly role: string;
+  readonly address: string;
+  readonly stage: string;
+  readonly ready: boolean;
+  readonly talos: string;
+  readonly kubelet: string;
+  readonly etcd: string;
+}
+
+function machineStatus(name: string, { machines, kubernetes }: ObservedCluster): MachineStatus {
+  const machine = machines.get(name);
+  const state: MachineState = machine?.state ?? { kind: "unreachable", reason: "not observed" };
+  const nodes = kubernetes.kind === "reachable" ? kubernetes.nodes : [];
+  const node = nodes.find((candidate) => candidate.name === name);
+  return {
+    name,
+    role: machine?.role ?? "",
+    address: machine?.address ?? "",
+    stage: state.kind === "configured" ? state.stage : state.kind,
+    ready: state.kind === "configured" && state.ready && node?.ready === true,
+    talos: (state.kind === "configured" || state.kind === "maintenance" ? state.talosVersion : undefined) ?? "-",
+    kubelet: node?.kubeletVersion ?? "-",
+    etcd: etcdWord(state),
+  };
+}
+
+function etcdWord(state: MachineState): string {
+  if (state.kind !== "configured" || state.etcd === undefined) return "-";
+  const { state: word, healthy, memberId, leaderId } = state.etcd;
+  if (word !== "running") return word;
+  if (!healthy) return "unhealthy";
+  return memberId !== undefined && memberId === leaderId ? "leader" : "member";
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+import { readdir, readFile, rm } from "node:fs/promises";
+import { join, relative } from "node:path";
+import { type JsonObject, printStack, synthesize, writtenByTalosmith } from "../../constructs/index.ts";
+import { writeFileAtomically } from "../../talos/atomic-file.ts";
+import { listEnvironments } from "../../talos/environment/index.ts";
+import { TalosError } from "../../talos/errors.ts";
+import type { CommandContext } from "../context.ts";
+import { projectRoot } from "../project-root.ts";
+
+export interface SynthHclOptions {
+  /** Write nothing; fail when what is there is not what would be written. */
+  readonly check: boolean;
+}
+
+/** Writes the HCL of an environment, or of all, to terraform/<environment>, or checks that it is as it would be written. */
+export async function synthHcl(
+  name: string | undefined,
+  options: SynthHclOptions,
+  context: CommandContext,
+): Promise<void> {
+  const root = projectRoot(context.cwd, context.env);
+  const stale: string[] = [];
+  for (const environment of name === undefined ? listEnvironments(root) : [name]) {
+    const folder = join(root, "terraform", environment);
+    const wanted = await render(root, environment);
+    const differing = await differences(folder, wanted);
+    if (options.check) stale.push(...differing.map((file) => relative(root, join(folder, file))));
+    else await update(folder, wanted, differing);
+    if (!options.check) context.stdout.write(`${relative(context.cwd, folder)}\n`);
+  }
+  if (stale.length > 0)
+    throw new TalosError("failed-precondition", `not as they would be written: ${stale.join(", ")}`, {
+      hint: "Run talosmith synth --hcl and commit what it writes.",
+    });
+}
+
+async function render(root: string, environment: string): Promise<ReadonlyMap<string, string>> {
+  const outdir = join(root, "cdktf.out");
+  const { stacks, failures } = synthesize({ projectRoot: root, outdir, environments: [environment] });
+  for (const { error } of failures) throw error;
+  const [stack] = stacks;
+  if (stack === undefined) throw new TalosError("internal", `no stack was written for ${environment}`);
+  const json = await readFile(join(outdir, stack.directory, "cdk.tf.json"), "utf8");
+  return printStack(JSON.parse(json) as JsonObject, { environment, source: stack.environment.file });
+}
+
+/** Names of files that are missing, have other content, or are left over from an earlier writing. */
+async function differences(folder: string, wanted: ReadonlyMap<string, string>): Promise<readonly string[]> {
+  const present = await readAll(folder);
+  const changed = [...wanted].filter(([file, text]) => present.get(file) !== text).map(([file]) => file);
+  const left = [...present]
+    .filter(([file, text]) => !wanted.has(file) && writtenByTalosmith(text))
+    .map(([file]) => file);
+  return [...changed, ...left];
+}
+
+async function update(
+  folder: string,
+  wanted: ReadonlyMap<string, string>,
+  differing: readonly string[],
+): Promise<void> {
+  for (const file of differing) {
+    const text = wanted.get(file);
+    if (text === undefined) await rm(join(folder, file));
+    else await writeFileAtomically(join(folder, file), text, { mode: 0o644 });
+  }
+}
+
+async function readAll(folder: string): Promise<ReadonlyMap<string, string>> {
+  const files = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return [];
+    throw error;
+  });
+  const texts = files
+    .filter((file) => file.endsWith(".tf"))
+    .map(async (file) => [file, await readFile(join(folder, file), "utf8")] as const);
+  return new Map(await Promise.all(texts));
+}

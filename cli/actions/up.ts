@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+import { type Environment, loadEnvironment } from "../../talos/environment/index.ts";
+import { TalosError } from "../../talos/errors.ts";
+import { approved } from "../ask.ts";
+import type { CommandContext } from "../context.ts";
+import { deployWithHelper, destroyWithHelper } from "../helper/helper-door.ts";
+import { withProgress } from "../output/progress.ts";
+import { deployedSummary } from "../output/summary.ts";
+import { projectRoot } from "../project-root.ts";
+import { ownedByTerraform } from "../terraform/state-file.ts";
+
+export async function up(name: string, { json }: { json: boolean }, context: CommandContext): Promise<void> {
+  const started = performance.now();
+  const root = projectRoot(context.cwd, context.env);
+  const environment = loadEnvironment(root, name);
+  await refuseOwnedByTerraform(root, environment, "deploy");
+  const { changed, ...deployed } = await withProgress(context, { json }, (events) =>
+    deployWithHelper(root, environment, context, events),
+  );
+  if (json) return;
+  if (!changed) context.stderr.write("Nothing to change.\n");
+  const seconds = (performance.now() - started) / 1000;
+  context.stdout.write(deployedSummary({ ...deployed, seconds, door: "talosmith alone" }));
+}
+
+export async function down(
+  name: string,
+  { autoApprove, json }: { autoApprove: boolean; json: boolean },
+  context: CommandContext,
+): Promise<void> {
+  const root = projectRoot(context.cwd, context.env);
+  const environment = loadEnvironment(root, name);
+  await refuseOwnedByTerraform(root, environment, "destroy");
+  const question = `Destroy everything in ${name}? There is no way back.`;
+  // Simulated machines hold nothing worth a question.
+  if (environment.kind !== "simulated" && !autoApprove && !(await approved(question, name, context))) {
+    context.stderr.write("Nothing was changed.\n");
+    context.exit(1);
+    return;
+  }
+  await withProgress(context, { json }, (events) => destroyWithHelper(root, environment, context, events));
+  context.stderr.write(`${name} is gone.\n`);
+}
+
+/** Two owners of one cluster would undo each other's work. */
+async function refuseOwnedByTerraform(root: string, environment: Environment, command: string): Promise<void> {
+  if (!(await ownedByTerraform(root, environment))) return;
+  throw new TalosError("failed-precondition", `${environment.name} belongs to Terraform`, {
+    hint: `Go through it: talosmith ${command} ${environment.name}`,
+  });
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Command } from "commander";
+import type { CommandContext } from "../context.ts";
+
+/** `kubeconfig` and `talosconfig`: fresh credentials, as talosctl gives them out. */
+export function registerClientFiles(program: Command, context: CommandContext): void {
+  for (const file of ["kubeconfig", "talosconfig"] as const) {
+    program
+      .command(file)
+      .description(`write a fresh ${file} to generated/<environment>/${file}, or to another path`)
+      .argument("<environment>", "name of a file in environments/, without .yaml")
+      .argument("[path]", "where to write it; - prints it")
+      .option("--force", "replace a file that is there", false)
+      .action(async (name: string, path: string | undefined, { force }: { force: boolean }) => {
+        const { writeClientFile } = await import("../actions/client-files.ts");
+        await writeClientFile(file, name, { path, force }, context);
+      });
+  }
+}

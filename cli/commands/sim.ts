@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Command } from "commander";
+import type { CommandContext } from "../context.ts";
+
+export function registerSim(program: Command, context: CommandContext): void {
+  const sim = program.command("sim").description("look at the simulated machines of this project, and trouble them");
+  const actions = () => import("../actions/sim.ts");
+
+  sim
+    .command("list")
+    .description("list the simulated machines of all environments")
+    .option("--json", "print JSON", false)
+    .action(async (options: { json: boolean }) => (await actions()).list(options, context));
+  sim
+    .command("up")
+    .description("start the simulator again where it was ended; its machines go on from disk")
+    .action(async () => (await actions()).up(context));
+  sim
+    .command("down")
+    .description("end the simulator; its machines stay on disk, and the next command starts them again")
+    .option("--all", "also remove every machine, whichever environment it belongs to", false)
+    .action(async (options: { all: boolean }) => (await actions()).down(options, context));
+  sim
+    .command("power")
+    .description("cut or restore the power of a machine")
+    .argument("<machine>", "name of the machine")
+    .argument("<state>", "on or off")
+    .action(async (machine: string, state: string) => (await actions()).power(machine, state, context));
+  sim
+    .command("fault")
+    .description("give a machine a fault, or clear its faults")
+    .argument("<machine>", "name of the machine")
+    .argument("[fault]", 'such as refuse, or as JSON: {"kind":"delay","milliseconds":500,"times":3}; none clears')
+    .action(async (machine: string, fault: string | undefined) => (await actions()).fault(machine, fault, context));
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+import { type DesiredCluster, desiredCluster } from "../../talos/cluster/index.ts";
+import { type Environment, loadEnvironment, machinesOf } from "../../talos/environment/index.ts";
+import { TalosError } from "../../talos/errors.ts";
+import type { SecretsBundle } from "../../talos/secrets/index.ts";
+import type { CommandContext } from "../context.ts";
+import { projectRoot } from "../project-root.ts";
+import { clusterSpec } from "./cluster-spec.ts";
+import { findMachines } from "./machines.ts";
+import { findSecrets } from "./secrets.ts";
+
+export interface OpenCluster {
+  readonly root: string;
+  readonly environment: Environment;
+  readonly desired: DesiredCluster;
+  readonly secrets: SecretsBundle;
+}
+
+/** A cluster that was made before: its environment, its machines' addresses and its secrets. */
+export async function openCluster(name: string, context: CommandContext): Promise<OpenCluster> {
+  const root = projectRoot(context.cwd, context.env);
+  const environment = loadEnvironment(root, name);
+  const addresses = await findMachines(root, environment);
+  const missing = machinesOf(environment).filter((machine) => !addresses.has(machine.name));
+  const secrets = await findSecrets(root, environment);
+  if (missing.length > 0 || secrets === undefined) {
+    const what =
+      secrets === undefined ? "it has no secrets yet" : `no machine ${missing.map((m) => m.name).join(", ")}`;
+    throw new TalosError("not-found", `${name} is not deployed: ${what}`, {
+      hint: `Deploy it: talosmith deploy ${name}`,
+    });
+  }
+  return { root, environment, desired: desiredCluster(clusterSpec(environment, addresses), secrets), secrets };
+}

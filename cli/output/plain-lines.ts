@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { ClusterEvent, EventListener } from "../../talos/cluster/index.ts";
+
+const marks: Readonly<Partial<Record<ClusterEvent["type"], string>>> = {
+  "step-finished": "✓",
+  "step-failed": "✗",
+  waiting: "…",
+  warning: "!",
+  healthy: "✓",
+};
+
+/** The engine's events as one line each. The start of a step is not worth one. */
+export function plainLines(write: (line: string) => void): EventListener {
+  return ({ type, message, machine }) => {
+    const mark = marks[type];
+    if (mark === undefined) return;
+    const about = machine === undefined || message.includes(machine) ? "" : `${machine}: `;
+    write(`  ${mark} ${about}${message}`);
+  };
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { ClusterEvent, EventListener } from "../../talos/cluster/index.ts";
+import type { CommandContext } from "../context.ts";
+import { jsonLine } from "./json-lines.ts";
+import { plainLines } from "./plain-lines.ts";
+import { TaskBoard } from "./task-board.ts";
+
+export interface ProgressOptions {
+  /** NDJSON on stdout instead of words on stderr. */
+  readonly json?: boolean;
+}
+
+/** Runs the work and shows the engine's events: a task per machine on a terminal, else plain lines, or NDJSON. */
+export async function withProgress<T>(
+  context: CommandContext,
+  options: ProgressOptions,
+  work: (events: EventListener) => Promise<T>,
+): Promise<T> {
+  if (options.json) return work((event: ClusterEvent) => context.stdout.write(jsonLine(event)));
+  if (!context.stderr.isTerminal) return work(plainLines((line) => context.stderr.write(`${line}\n`)));
+  const board = new TaskBoard();
+  try {
+    const result = await work(board.listener);
+    await board.finish();
+    return result;
+  } catch (error) {
+    await board.fail();
+    throw error;
+  }
+}
