@@ -2,8 +2,12 @@
 import { setMaxListeners } from "node:events";
 import { systemClock, systemEntropy } from "../talos/clock.ts";
 import { registerClientFiles } from "./commands/client-files.ts";
+import { registerConfig } from "./commands/config.ts";
 import { registerDeploy } from "./commands/deploy.ts";
 import { registerDestroy } from "./commands/destroy.ts";
+import { registerGen } from "./commands/gen.ts";
+import { registerImage } from "./commands/image.ts";
+import { registerInit } from "./commands/init.ts";
 import { registerPlan } from "./commands/plan.ts";
 import { registerSim } from "./commands/sim.ts";
 import { registerStatus } from "./commands/status.ts";
@@ -47,5 +51,6 @@ const program = createProgram(context, [
   registerStatus,
   registerClientFiles,
   registerSim,
+  registerConfig,
 ]);
 await runProgram(program, process.argv.slice(2), context);

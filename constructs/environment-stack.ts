@@ -2,6 +2,7 @@
 import { TerraformOutput } from "cdktf";
 import type { Construct } from "constructs";
 import type { Environment } from "../talos/environment/index.ts";
+import { AwsInfrastructure, type VpcProps } from "./aws/index.ts";
 import { addBackend } from "./backend.ts";
 import {
   type Infrastructure,
@@ -38,6 +39,26 @@ export class EnvironmentStack extends TalosStack {
         const infrastructure = new LibvirtInfrastructure(this, "Infrastructure", { ...settings, seedFolder });
         this.#addCluster(infrastructure, environment);
         this.#addOutputs({ cluster_vip: infrastructure.network.vip });
+        break;
+      }
+      case "aws": {
+        const { kind: _, dns, vpc, ...settings } = environment.infrastructure;
+        const { name, cni, kubespan } = environment.cluster;
+        const infrastructure = new AwsInfrastructure(this, "Infrastructure", {
+          ...settings,
+          clusterName: name,
+          vpc: vpcProps(vpc),
+          dns: dns === undefined ? undefined : { ...dns, label: dns.label ?? environment.name },
+          privateMachines:
+            settings.access !== "public" || environment.workers.some((pool) => pool.scaling !== undefined),
+          podNetwork: cni === "flannel" ? "flannel" : "other",
+          kubespan,
+        });
+        this.#addCluster(infrastructure, environment);
+        this.#addOutputs({
+          load_balancer_dns: infrastructure.loadBalancerDns,
+          backup_bucket: infrastructure.backupBucket,
+        });
       }
     }
   }
@@ -69,6 +90,11 @@ export class EnvironmentStack extends TalosStack {
     for (const [name, value] of Object.entries(outputs))
       if (value !== undefined) new TerraformOutput(this, name, { value });
   }
+}
+
+function vpcProps(vpc: Extract<Environment, { kind: "aws" }>["infrastructure"]["vpc"]): VpcProps {
+  const { id, cidr = "10.0.0.0/16", natGateways = "one", ...subnets } = vpc;
+  return id === undefined ? { cidr, natGateways } : { id, cidr, ...subnets };
 }
 
 /** What the environment file says of the cluster, as props. */

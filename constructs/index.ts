@@ -1,8 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
+export { AwsInfrastructure, type AwsInfrastructureProps, type AwsPoolSettings, Ec2Machine } from "./aws/index.ts";
 export { stateFile } from "./backend.ts";
-export * from "./cluster/index.ts";
+export {
+  type BootMedium,
+  ControlPlane,
+  type Infrastructure,
+  type JoinedControlPlane,
+  Machine,
+  type MachineRequest,
+  type PoolProps,
+  type PoolRequest,
+  TalosCluster,
+  type TalosClusterProps,
+  WorkerPool,
+} from "./cluster/index.ts";
 export { EnvironmentStack } from "./environment-stack.ts";
 export { ConstructAssumptionError, ConstructInputError } from "./errors.ts";
+export { type HclOptions, type JsonObject, printStack, writtenByTalosmith } from "./hcl/index.ts";
+export {
+  LibvirtInfrastructure,
+  type LibvirtInfrastructureProps,
+  LibvirtMachine,
+  type LibvirtPoolSettings,
+} from "./libvirt/index.ts";
 export { SimulatedInfrastructure, SimulatedMachine } from "./simulated/index.ts";
 export {
   type SynthesizedStack,

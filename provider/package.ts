@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import { access, mkdir, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { bundleProvider, readBundle } from "./packaging/bundle.ts";
 import { directoryHash } from "./packaging/directory-hash.ts";
 import { installUnder, lockProvider } from "./packaging/install.ts";
+import { writeRelease } from "./packaging/release.ts";
 import { sourceHash } from "./packaging/source-hash.ts";
 
 /** Nobody can register a name under `.internal`: an absent directory can't become somebody else's provider. */
@@ -42,6 +44,25 @@ export async function installProvider(stack: string): Promise<ProviderPackage> {
   return made;
 }
 
+/**
+ * Puts the provider where `init` finds it from any directory: below the user's own plugin folder, which both tools look
+ * into, or below `plugins`. Returns that folder.
+ */
+export async function installProviderForUser(
+  plugins: string = join(homedir(), ".terraform.d", "plugins"),
+): Promise<{ readonly plugins: string; readonly version: string; readonly hash: string }> {
+  const { directory, version, hash } = await packageProvider();
+  await installUnder(plugins, await readBundle(directory), { source: providerSource, version });
+  return { plugins, version, hash };
+}
+
+/** Writes the release: archives for a registry and a filesystem mirror, with checksums. */
+export async function releaseProvider(target: string): Promise<ProviderPackage> {
+  const made = await packageProvider();
+  await writeRelease(target, await readBundle(made.directory), { source: providerSource, version: made.version });
+  return made;
+}
+
 async function buildIntoCache(root: string): Promise<string> {
   const cache = join(root, "node_modules", ".cache", "talosmith");
   const target = join(cache, `provider-${(await sourceHash(root)).slice(0, 16)}`);
@@ -67,7 +88,8 @@ const hour = 3_600_000;
 async function dropOlder(cache: string, current: string): Promise<void> {
   const names = (await readdir(cache)).filter((name) => name.startsWith("provider-"));
   for (const path of names.map((name) => join(cache, name))) {
-    if (path !== current && Date.now() - (await stat(path)).mtimeMs > hour) await rm(path, { recursive: true, force: true });
+    if (path !== current && Date.now() - (await stat(path)).mtimeMs > hour)
+      await rm(path, { recursive: true, force: true });
   }
 }
 

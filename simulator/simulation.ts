@@ -49,7 +49,7 @@ export class Simulation {
     const { moment } = this;
     const previous = this.#world;
     this.#world = reconcile(change(previous, moment), moment);
-    this.#schedule();
+    this.#schedule(moment.now);
     if (this.#world === previous) return;
     for (const listener of [...this.#listeners]) listener(this.#world, previous);
   }
@@ -110,11 +110,12 @@ export class Simulation {
     this.#listeners.clear();
   }
 
-  #schedule(): void {
+  /** `since` is the moment of the last look: what became due while it was taken must not be missed. */
+  #schedule(since: number): void {
     this.#cancelTimer?.();
     this.#cancelTimer = undefined;
     if (this.#closed) return;
-    const time = nextDeadline(this.#world, this.scheduler.now(), this.timings);
+    const time = nextDeadline(this.#world, since, this.timings);
     if (time !== undefined) this.#cancelTimer = this.scheduler.at(time, () => this.update((world) => world));
   }
 }

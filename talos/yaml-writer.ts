@@ -111,10 +111,9 @@ class Writer {
     const facts = analyze(value);
     if (value.includes("\n")) {
       if (facts.blockAllowed && !key) {
-        return this.#literal(
-          value,
-          parent === "sequence" ? indent + 2 : parent === "root" ? this.#layout.indent : this.#deeper(indent),
-        );
+        const inner =
+          parent === "sequence" ? indent + 2 : parent === "root" ? this.#layout.indent : this.#deeper(indent);
+        return literal(value, inner, inner - indent);
       }
       return doubleQuoted(value);
     }
@@ -129,14 +128,18 @@ class Writer {
     if (facts.plainAllowed) return value;
     return facts.singleQuotedAllowed ? `'${value.replaceAll("'", "''")}'` : doubleQuoted(value);
   }
+}
 
-  #literal(value: string, indent: number): string {
-    const hint = value.startsWith(" ") ? String(this.#layout.indent) : "";
-    const chomp = value.endsWith("\n") ? (value === "\n" || value.endsWith("\n\n") ? "+" : "") : "-";
-    const body = value.endsWith("\n") ? value.slice(0, -1) : value;
-    const lines = body.split("\n").map((line) => (line === "" ? "" : `${pad(indent)}${line}`));
-    return `|${hint}${chomp}\n${lines.join("\n")}`;
-  }
+/**
+ * Text in its lines. When the first one that is not empty begins with a space, the indentation is told. Talos 1.13
+ * forgets that after empty lines, and inside lists tells a wrong number, so that its own files cannot be read back.
+ */
+function literal(value: string, indent: number, relative: number): string {
+  const hint = /^\n* /.test(value) ? String(relative) : "";
+  const chomp = value.endsWith("\n") ? (value.endsWith("\n\n") ? "+" : "") : "-";
+  const body = value.endsWith("\n") ? value.slice(0, -1) : value;
+  const lines = body.split("\n").map((line) => (line === "" ? "" : `${pad(indent)}${line}`));
+  return `|${hint}${chomp}\n${lines.join("\n")}`;
 }
 
 function mappingEntries(value: YamlValue): readonly (readonly [string, YamlValue])[] | undefined {

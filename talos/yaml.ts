@@ -171,7 +171,7 @@ class TreeBuilder {
 
   build(): YamlNode {
     const [fault] = this.#document.errors;
-    if (fault !== undefined) throw this.#fault(fault.pos[0], fault.message);
+    if (fault !== undefined) throw this.#fault(fault.pos[0], safeMessage(fault));
     const contents: ParsedNode | null = this.#document.contents;
     if (contents !== null) return this.#node(contents);
     return { kind: "scalar", text: "", plain: true, ...this.#place(this.#document.range[0]) };
@@ -230,7 +230,7 @@ class TreeBuilder {
     this.#aliases += 1;
     if (this.#aliases > maximumAliases) throw this.#fault(offset, `found more than ${maximumAliases} aliases`);
     const anchored = this.#anchors.get(name);
-    if (anchored === undefined) throw this.#fault(offset, `alias *${name} has no finished anchor before it`);
+    if (anchored === undefined) throw this.#fault(offset, "found an alias (*) without a finished anchor before it");
     this.#count(anchored.size, offset);
     return anchored.node;
   }
@@ -248,6 +248,12 @@ class TreeBuilder {
   #fault(offset: number, message: string): TalosError {
     return faultAt(this.#fileName, this.#place(offset), message);
   }
+}
+
+/** Messages of the parser may repeat a piece of the file, which may be a secret. */
+function safeMessage(fault: { readonly code: string; readonly message: string }): string {
+  if (fault.code === "TAG_RESOLVE_FAILED") return 'found text that begins with "!", a tag in YAML; put it in quotes';
+  return fault.message.replace(/\S{20,}/g, "…");
 }
 
 function scalarNode(node: Scalar, place: Placed): YamlScalar {

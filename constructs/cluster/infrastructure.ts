@@ -10,6 +10,8 @@ export interface PoolRequest<Settings> {
   /** What is added to the image. */
   readonly schematic: Schematic;
   readonly machines: readonly MachineRequest[];
+  /** The config of this pool's machines as text, a reference. Asking for it puts secrets into the state. */
+  readonly machineConfig: () => string;
   /** What this infrastructure lets a pool say: processors, memory, instance type … */
   readonly settings: Settings;
 }
@@ -24,6 +26,8 @@ export interface Infrastructure<Settings> {
   endpoint(controlPlanes: readonly Machine[]): string;
   /** Names and addresses that must stand in the API certificates besides the endpoint. */
   readonly certSans: readonly string[];
+  /** Where the Talos API of all machines is reached. @default - at each machine's own address */
+  readonly talosEndpoints?: readonly string[] | undefined;
   /** True when a machine's first certificate cannot be known beforehand and its network is trusted instead. */
   readonly trustOnFirstUse: boolean;
   /** The disk that Talos is installed on. @default - Talos's own */

@@ -25,8 +25,10 @@ export abstract class Machine extends Construct {
   /** Where its Talos API answers; usually a reference. */
   abstract readonly address: string;
   abstract readonly bootMedium: BootMedium;
-  /** What has to be there before the cluster can be, and has to stay until it is gone. */
+  /** What runs it: there before the machine can be a member, and until it has left. */
   abstract readonly resource: Addressable;
+  /** What it keeps for as long as it is the same machine to the cluster: a reference, usually to its disk. */
+  abstract readonly identity: string;
 
   constructor(scope: Construct, request: MachineRequest) {
     super(scope, String(request.index));

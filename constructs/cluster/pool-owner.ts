@@ -21,4 +21,6 @@ export interface PoolOwner<Settings> extends Construct {
   readonly schematic: Schematic;
   readonly infrastructure: Infrastructure<Settings>;
   addPool(pool: MachinePool): void;
+  /** A reference to the config of a pool's machines. */
+  machineConfig(pool: MachinePool & Construct): string;
 }

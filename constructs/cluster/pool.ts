@@ -23,7 +23,7 @@ abstract class Pool<Settings> extends Construct {
   readonly poolName: string;
   readonly size: number;
   readonly #patches: string[];
-  readonly #machines: readonly Machine[];
+  #machines: readonly Machine[] = [];
 
   constructor(cluster: PoolOwner<Settings>, name: string, role: Role, props: PoolProps & Settings) {
     super(cluster, name);
@@ -39,6 +39,7 @@ abstract class Pool<Settings> extends Construct {
       talosVersion: cluster.talosVersion,
       schematic: cluster.schematic,
       settings: props,
+      machineConfig: () => cluster.machineConfig(this),
       machines: Array.from({ length: props.count }, (_, position) => ({
         name: `${cluster.clusterName}-${name}-${position + 1}`,
         role,

@@ -5,7 +5,15 @@ import { defaultInstallImage, schedulesOnControlPlanes } from "../../talos/confi
 import { installerImage, type Patches, type Schematic } from "../../talos/environment/index.ts";
 import { defaultTalosVersion, TalosVersion } from "../../talos/version/index.ts";
 import { ConstructInputError } from "../errors.ts";
-import { ClientFilesResource, type ClusterArguments, ClusterResource, TalosmithProvider } from "../talosmith/index.ts";
+import {
+  ClientFilesResource,
+  type ClusterArguments,
+  ClusterResource,
+  type ClusterSettings,
+  MachineConfigDataSource,
+  MemberResource,
+  TalosmithProvider,
+} from "../talosmith/index.ts";
 import type { Infrastructure } from "./infrastructure.ts";
 import type { Machine } from "./machine.ts";
 import { ControlPlane, type PoolProps } from "./pool.ts";
@@ -81,7 +89,8 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
   readonly clientFiles: ClientFilesResource | undefined;
   readonly #props: TalosClusterProps<Settings>;
   readonly #pools: MachinePool[] = [];
-  readonly #cluster: ClusterResource | undefined;
+  readonly #members = new Map<string, string>();
+  readonly #provider: TalosmithProvider;
 
   constructor(scope: Construct, id: string, props: TalosClusterProps<Settings>) {
     super(scope, id);
@@ -96,21 +105,20 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
     this.schematic = props.schematic ?? { extensions: [], kernelArgs: [] };
     this.installImage = props.installImage ?? this.#usualInstallImage();
 
-    const provider = this.#createProvider(props.secretsFile ?? `secrets/${props.name}.yaml`);
-    const meta = provider.alias === undefined ? {} : { provider };
+    this.#provider = this.#createProvider(props.secretsFile ?? `secrets/${props.name}.yaml`);
+    const meta = this.#provider.alias === undefined ? {} : { provider: this.#provider };
     if (isJoined(props.controlPlane)) this.endpoint = props.controlPlane.endpoint;
     else {
       this.controlPlane = new ControlPlane<Settings>(this, props.controlPlane);
       this.addPool(this.controlPlane);
       this.endpoint = props.endpoint ?? props.infrastructure.endpoint(this.controlPlane.machines);
     }
-    this.#cluster = new ClusterResource(this, "cluster", () => this.#clusterArguments(), meta);
-    for (const machine of this.machines) this.#cluster.dependOn(machine.resource);
+    const cluster = new ClusterResource(this, "cluster", () => this.#clusterArguments(), meta);
     if (this.controlPlane === undefined) return;
     const folder = props.outputFolder ?? `generated/${props.name}`;
     this.clientFiles = new ClientFilesResource(this, "client", () => this.#clientFilesArguments(folder), {
       ...meta,
-      dependsOn: [this.#cluster],
+      dependsOn: [cluster],
     });
   }
 
@@ -122,7 +130,29 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
   /** Called by a pool of this cluster when it is made. */
   addPool(pool: MachinePool): void {
     this.#pools.push(pool);
-    for (const machine of pool.machines) this.#cluster?.dependOn(machine.resource);
+    const meta = this.#provider.alias === undefined ? {} : { provider: this.#provider };
+    for (const machine of pool.machines) {
+      const { name, address, identity } = machine;
+      const args = { name, cluster: this.clusterName, machine_id: identity, address };
+      const member = new MemberResource(machine, "Member", args, meta);
+      member.dependOn(machine.resource);
+      this.#members.set(name, member.id);
+    }
+  }
+
+  machineConfig(pool: MachinePool & Construct): string {
+    const { all = [], controlPlane = [], worker = [] } = this.#props.patches ?? {};
+    const meta = this.#provider.alias === undefined ? {} : { provider: this.#provider };
+    const args = () => {
+      const patches = [...all, ...(pool.role === "controlplane" ? controlPlane : worker), ...pool.patches];
+      return {
+        ...this.#settings(),
+        role: pool.role,
+        include_secrets: true,
+        ...(patches.length === 0 ? {} : { patches }),
+      } as const;
+    };
+    return new MachineConfigDataSource(pool, "config", args, meta).config;
   }
 
   #usualInstallImage(): string {
@@ -143,20 +173,27 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
 
   #clusterArguments(): ClusterArguments {
     const props = this.#props;
+    const machines = this.#pools.flatMap((pool) => pool.machines.map((machine) => this.#entry(pool, machine)));
+    return {
+      ...this.#settings(),
+      machines: Object.fromEntries(machines),
+      ...(isJoined(props.controlPlane) ? { join: { control_planes: props.controlPlane.addresses } } : {}),
+      ...differs("talos_endpoints", props.infrastructure.talosEndpoints, undefined),
+      ...differs("trust_on_first_use", props.infrastructure.trustOnFirstUse, false),
+    };
+  }
+
+  #settings(): ClusterSettings {
+    const props = this.#props;
     const sans = [...new Set([...props.infrastructure.certSans, ...(props.certSans ?? [])])];
     const workers = this.#pools.filter((pool) => pool.role === "worker").reduce((sum, pool) => sum + pool.size, 0);
     const scheduling = schedulesOnControlPlanes(props.allowSchedulingOnControlPlanes, workers);
-    const installDisk = props.installDisk ?? props.infrastructure.installDisk;
     const [cni, cniUrls] = typeof props.cni === "object" ? ["custom", props.cni.urls] : [props.cni, undefined];
     return {
       name: this.clusterName,
       endpoint: this.endpoint,
       talos_version: this.talosVersion.toString(),
       kubernetes_version: this.kubernetesVersion,
-      machines: Object.fromEntries(
-        this.#pools.flatMap((pool) => pool.machines.map((machine) => this.#entry(pool, machine))),
-      ),
-      ...(isJoined(props.controlPlane) ? { join: { control_planes: props.controlPlane.addresses } } : {}),
       ...differs("dns_domain", props.domain, "cluster.local"),
       ...differs("pod_subnets", props.podCidrs, ["10.244.0.0/16"]),
       ...differs("service_subnets", props.serviceCidrs, ["10.96.0.0/12"]),
@@ -166,15 +203,15 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
       ...differs("discovery", props.discovery, true),
       ...differs("allow_scheduling_on_control_planes", scheduling, false),
       ...differs("additional_sans", sans, []),
-      ...differs("install_disk", installDisk, undefined),
+      ...differs("install_disk", props.installDisk ?? props.infrastructure.installDisk, undefined),
       ...differs("install_image", this.installImage, defaultInstallImage(this.talosVersion)),
-      ...differs("trust_on_first_use", props.infrastructure.trustOnFirstUse, false),
       ...differs("registry_mirrors", props.registryMirrors, {}),
     };
   }
 
   #entry(pool: MachinePool, machine: Machine): [string, ClusterArguments["machines"][string]] {
     const { all = [], controlPlane = [], worker = [], machines = {} } = this.#props.patches ?? {};
+    const memberId = this.#members.get(machine.name);
     const ofRole = machine.role === "controlplane" ? controlPlane : worker;
     const patches = [...all, ...ofRole, ...machine.patches, ...pool.patches, ...(machines[machine.name] ?? [])];
     return [
@@ -183,6 +220,7 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
         role: machine.role,
         address: machine.address,
         ...(machine.fingerprint === undefined ? {} : { fingerprint: machine.fingerprint }),
+        ...(memberId === undefined ? {} : { member_id: memberId }),
         ...(patches.length === 0 ? {} : { patches }),
       },
     ];
@@ -191,7 +229,8 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
   #clientFilesArguments(folder: string) {
     return {
       cluster_name: this.clusterName,
-      endpoints: (this.controlPlane?.machines ?? []).map((machine) => machine.address),
+      endpoints:
+        this.infrastructure.talosEndpoints ?? (this.controlPlane?.machines ?? []).map((machine) => machine.address),
       nodes: this.machines.map((machine) => machine.address),
       kubeconfig_path: `${folder}/kubeconfig`,
       talosconfig_path: `${folder}/talosconfig`,

@@ -44,7 +44,9 @@ const mebibyte = 2 ** 20;
 export class LibvirtMachine extends Machine {
   readonly bootMedium = "disk-image";
   readonly address: string;
-  override readonly resource: DomainResource;
+  readonly resource: DomainResource;
+  /** The disk, not the domain: a machine that gets more memory is still a member. */
+  readonly identity: string;
   readonly #vipPatch: string | undefined;
 
   constructor(scope: Construct, request: MachineRequest, props: LibvirtMachineProps) {
@@ -54,6 +56,7 @@ export class LibvirtMachine extends Machine {
 
     const seedHash = hashIso(createNoCloudIso(props.seed)).slice(0, 12);
     const disk = this.#createDisk(props);
+    this.identity = disk.id;
     const seed = this.#createSeed(props, seedHash);
     const extra = props.extraDisks.map(
       ({ size, storagePool }, index) =>

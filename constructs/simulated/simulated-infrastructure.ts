@@ -21,6 +21,10 @@ export class SimulatedMachine extends Machine {
     this.address = this.resource.address;
   }
 
+  get identity(): string {
+    return this.resource.id;
+  }
+
   override get fingerprint(): string {
     return this.resource.fingerprint;
   }

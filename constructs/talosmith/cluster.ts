@@ -7,6 +7,8 @@ export interface ClusterMachineArguments {
   readonly address: string;
   /** Fingerprint of the certificate in maintenance mode, where it is known beforehand. */
   readonly fingerprint?: string;
+  /** Of its `talosmith_member`, which comes before the cluster and goes after it. */
+  readonly member_id?: string;
   /** Talos config patches for this machine, in the order they are applied. */
   readonly patches?: readonly string[];
 }
@@ -32,6 +34,8 @@ export interface ClusterArguments {
   readonly install_image?: string;
   /** The control plane of another stack that these workers join. */
   readonly join?: { readonly control_planes: readonly string[] };
+  /** Where the Talos API of all machines is reached, when it is not at each machine's own address. */
+  readonly talos_endpoints?: readonly string[];
   /** Send the first config to machines whose fingerprint is not known. */
   readonly trust_on_first_use?: boolean;
   readonly registry_mirrors?: { readonly [host: string]: readonly string[] };

@@ -7,7 +7,7 @@ import { ConstructInputError } from "../errors.ts";
 const oldestTerraform = "1.10.0";
 
 /** Parts of a path that do not show in addresses: the main resource of a construct, and the main constructs of a stack. */
-const hidden: ReadonlySet<string> = new Set(["Resource", "Default", "Infrastructure"]);
+const hidden: ReadonlySet<string> = new Set(["Resource", "Default", "Infrastructure", "Member"]);
 
 function kindOf(element: TerraformElement): string {
   const { terraformResourceType } = element as { terraformResourceType?: string };

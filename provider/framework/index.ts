@@ -5,10 +5,12 @@ export type { Attribute, Attributes, ConfigOf, MaybeUnknown, Mode, PlanOf, State
 export { AttributePath, type PathStep, path } from "./attribute-path.ts";
 export * as attribute from "./attributes.ts";
 export type { DataRequest, DataSource } from "./data-source.ts";
-export { Decimal, type NumberValue } from "./decimal.ts";
+// For the protocol half.
+export { Decimal, type NumberValue, numberFromDouble, numberText, parseNumber, shortest } from "./decimal.ts";
 export { type Diagnostic, DiagnosticError, Diagnostics, type ErrorTranslator, type Finding } from "./diagnostics.ts";
 export type { EphemeralResource } from "./ephemeral-resource.ts";
 export { FunctionError, type Parameter, type ProviderFunction } from "./function.ts";
+export { parseJson, valueFromJson } from "./json.ts";
 export type { Log, LogFields, LogLevel } from "./log.ts";
 export type { ConfigureRequest, Provider } from "./provider.ts";
 export type {
@@ -22,12 +24,6 @@ export type {
   UpdateRequest,
   ValidateRequest,
 } from "./resource.ts";
-export { boolType, dynamicType, listOf, mapOf, numberType, objectOf, setOf, stringType, type Type } from "./type.ts";
-export { isUnknown, isWhollyKnown, type ObjectValue, Unknown, unknown, type Value } from "./value.ts";
-
-// For the protocol half.
-export { numberFromDouble, numberText, parseNumber, shortest } from "./decimal.ts";
-export { parseJson, valueFromJson } from "./json.ts";
 export { applyResourceChange } from "./rpc/apply-resource-change.ts";
 export { argumentTypes, callFunction } from "./rpc/call-function.ts";
 export { configureProvider } from "./rpc/configure-provider.ts";
@@ -44,5 +40,33 @@ export { validateProviderConfig } from "./rpc/validate-provider-config.ts";
 export { validateResourceConfig } from "./rpc/validate-resource-config.ts";
 export { type Schema, schemaOf } from "./schema.ts";
 export { Server } from "./server.ts";
-export { typeFromJson, typeToJson } from "./type.ts";
-export { Dynamic, elementType, isList, isNumber, isObject, type NumberBound, objectValue, type Refinement, valuesEqual } from "./value.ts";
+export {
+  boolType,
+  dynamicType,
+  listOf,
+  mapOf,
+  numberType,
+  objectOf,
+  setOf,
+  stringType,
+  type Type,
+  typeFromJson,
+  typeToJson,
+} from "./type.ts";
+export {
+  Dynamic,
+  elementType,
+  isList,
+  isNumber,
+  isObject,
+  isUnknown,
+  isWhollyKnown,
+  type NumberBound,
+  type ObjectValue,
+  objectValue,
+  type Refinement,
+  Unknown,
+  unknown,
+  type Value,
+  valuesEqual,
+} from "./value.ts";

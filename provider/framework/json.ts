@@ -10,7 +10,9 @@ export type Json = null | boolean | string | NumberValue | readonly Json[] | { r
 export function parseJson(text: string): Json {
   let at = 0;
   const fail = (): never => {
-    throw new SyntaxError(`unexpected ${at < text.length ? JSON.stringify(text[at]) : "end"} at position ${at} of JSON`);
+    throw new SyntaxError(
+      `unexpected ${at < text.length ? JSON.stringify(text[at]) : "end"} at position ${at} of JSON`,
+    );
   };
   const space = () => {
     while (at < text.length && " \t\r\n".includes(text.charAt(at))) at += 1;

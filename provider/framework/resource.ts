@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { AttributePath } from "./attribute-path.ts";
+
 import type { Attributes, ConfigOf, PlanOf, StateOf } from "./attribute.ts";
+import type { AttributePath } from "./attribute-path.ts";
 import type { Diagnostics } from "./diagnostics.ts";
 import type { Json } from "./json.ts";
 import type { Log } from "./log.ts";

@@ -27,7 +27,8 @@ export async function validateConfig<C>(
     if (attribute.writeOnly && !options.writeOnlyAllowed)
       diagnostics.error({
         summary: "Write-only attribute not supported",
-        detail: "This version of Terraform would store the value in its state. Use Terraform 1.11 or OpenTofu 1.11 or later.",
+        detail:
+          "This version of Terraform would store the value in its state. Use Terraform 1.11 or OpenTofu 1.11 or later.",
         path,
       });
     for (const validator of attribute.validators ?? []) validator(planned, path, diagnostics);

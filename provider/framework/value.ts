@@ -110,10 +110,6 @@ function fingerprint(type: Type, value: Value): string {
 export function elementType(type: Type, step: string | number): Type {
   if (type.kind === "list" || type.kind === "set" || type.kind === "map") return type.element;
   const inner =
-    type.kind === "object"
-      ? type.attributes[step]
-      : type.kind === "tuple"
-        ? type.elements[Number(step)]
-        : undefined;
+    type.kind === "object" ? type.attributes[step] : type.kind === "tuple" ? type.elements[Number(step)] : undefined;
   return inner ?? { kind: "dynamic" };
 }

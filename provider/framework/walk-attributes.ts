@@ -59,6 +59,11 @@ function descend(place: Place, rewrite: (place: Place) => Value): Value {
     // The elements of a set have no place of their own: what was there before is not known.
     const at = (value: Value): Value => (nested.nesting === "list" && isList(value) ? (value[index] ?? null) : null);
     const own = nested.nesting === "set" ? item : at(config);
-    return mapAttributes(nested.attributes, { planned: item, config: own, prior: at(prior) }, rewrite, path.index(index));
+    return mapAttributes(
+      nested.attributes,
+      { planned: item, config: own, prior: at(prior) },
+      rewrite,
+      path.index(index),
+    );
   });
 }

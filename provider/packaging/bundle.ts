@@ -14,83 +14,91 @@ export interface BundleOptions {
 }
 
 export const startFile = "terraform-provider-talosmith.cjs";
-export const engineFile = "talosmith-engine.cjs";
-export const daemonFile = "simulator-daemon.cjs";
+const daemonFile = "simulator-daemon.cjs";
 
 /**
- * Makes the provider's directory: a small start file with handshake and schemas, and one engine file with everything
- * that the start file imports dynamically, loaded at the first such import. Terraform starts a provider four or five
- * times in a plan, and most of those starts end before any work. The same sources give the same bytes.
+ * Makes the provider's directory: a small start file with handshake and schemas, and a file for everything that it
+ * imports dynamically, loaded at the first use, with what those share in chunks. Terraform starts a provider four or
+ * five times in a plan, and most of those starts end before any work. The same sources give the same bytes.
  */
 export async function bundleProvider({ root, entry, daemon, outDir }: BundleOptions): Promise<void> {
   const { build } = await import("esbuild");
   await rm(outDir, { recursive: true, force: true });
   await mkdir(outDir, { recursive: true });
-  const lazy = new Set<string>();
   const common: BuildOptions = {
     absWorkingDir: root,
     bundle: true,
     platform: "node",
-    format: "cjs",
     target: "node20.19",
     minifyWhitespace: true,
     minifySyntax: true,
     legalComments: "none",
     logLevel: "silent",
     metafile: true,
-    define: { "import.meta.url": "__talosmithUrl" },
-    banner: { js: "const __talosmithUrl=require('node:url').pathToFileURL(__filename).href;" },
+    plugins: [leaveOutProtoLoader],
   };
-  await build({
+  const commonjs: BuildOptions = {
     ...common,
+    format: "cjs",
+    define: { "import.meta.url": "__url" },
+    banner: { js: "const __url=require('node:url').pathToFileURL(__filename).href;" },
+  };
+  const lazy = new Map<string, string>();
+  const start = await build({
+    ...commonjs,
     entryPoints: [join(root, entry)],
     outfile: join(outDir, startFile),
-    banner: { js: `#!/usr/bin/env node\n${common.banner?.["js"] ?? ""}` },
+    banner: { js: "#!/usr/bin/env node" },
     plugins: [loadLazily(root, lazy)],
   });
-  const daemonBuild =
+  const [engine] = await Promise.all([
+    build({
+      ...common,
+      entryPoints: Object.fromEntries([...lazy].map(([file, name]) => [name, join(root, file)])),
+      format: "esm",
+      splitting: true,
+      outdir: outDir,
+      outExtension: { ".js": ".mjs" },
+      // Packages in the older module system ask for Node's own modules by require.
+      banner: { js: "import{createRequire as __r}from'node:module';const require=__r(import.meta.url);" },
+    }),
     daemon === undefined
-      ? Promise.resolve()
-      : build({ ...common, entryPoints: [join(root, daemon)], outfile: join(outDir, daemonFile) });
-  const engine = await build({
-    ...common,
-    stdin: { contents: engineSource([...lazy].sort()), resolveDir: root, loader: "js" },
-    outfile: join(outDir, engineFile),
-  });
-  await daemonBuild;
-  refuseSharedModules(engine.metafile);
+      ? undefined
+      : build({ ...commonjs, entryPoints: [join(root, daemon)], outfile: join(outDir, daemonFile) }),
+  ]);
+  refuseModules(engine.metafile, /^provider\//, "would exist twice, and instanceof would tell lies");
+  refuseModules(start.metafile, /^(talos|cloud-init|simulator)\//, "would make every start slower");
   await chmod(join(outDir, startFile), 0o755);
 }
 
-/** Dynamic imports of our own modules become requests to the engine file, and are noted down for it. */
-function loadLazily(root: string, lazy: Set<string>): Plugin {
+/** Dynamic imports of our own modules become files beside the start file, and are noted down to be made. */
+function loadLazily(root: string, lazy: Map<string, string>): Plugin {
   return {
     name: "load-lazily",
     setup(build) {
       build.onResolve({ filter: /^\./ }, ({ kind, path, resolveDir }) => {
         if (kind !== "dynamic-import") return undefined;
-        const name = relative(root, join(resolveDir, path)).split(sep).join("/");
-        lazy.add(name);
-        return { path: name, namespace: "engine" };
+        const file = relative(root, join(resolveDir, path)).split(sep).join("/");
+        const name = file.replace(/(\/index)?\.ts$/, "").replaceAll("/", "-");
+        lazy.set(file, name);
+        return { path: `./${name}.mjs`, external: true };
       });
-      build.onResolve({ filter: new RegExp(`^\\./${engineFile}$`) }, () => ({ path: `./${engineFile}`, external: true }));
-      build.onLoad({ filter: /.*/, namespace: "engine" }, ({ path }) => ({
-        contents: `module.exports = require("./${engineFile}")[${JSON.stringify(path)}]();`,
-        loader: "js",
-      }));
     },
   };
 }
 
-/** `require` inside of a function: each module is run at its first use, not when the file is loaded. */
-function engineSource(modules: readonly string[]): string {
-  return modules.map((name) => `exports[${JSON.stringify(name)}] = () => require("./${name}");`).join("\n");
-}
+/** grpc-js loads .proto files at run time for a service of its own that nobody asks of us; that is a third of it. */
+const leaveOutProtoLoader: Plugin = {
+  name: "leave-out-proto-loader",
+  setup(build) {
+    build.onResolve({ filter: /^@grpc\/proto-loader$/ }, ({ path }) => ({ path, namespace: "left-out" }));
+    build.onLoad({ filter: /.*/, namespace: "left-out" }, () => ({ contents: "module.exports = {};" }));
+  },
+};
 
-/** A module in both files would exist twice, and `instanceof` would tell lies about its classes. */
-function refuseSharedModules(metafile: Metafile | undefined): void {
-  const shared = Object.keys(metafile?.inputs ?? {}).filter((name) => name.startsWith("provider/"));
-  if (shared.length > 0) throw new Error(`loaded lazily, but part of the provider's start: ${shared.join(", ")}`);
+function refuseModules(metafile: Metafile | undefined, unwanted: RegExp, reason: string): void {
+  const found = Object.keys(metafile?.inputs ?? {}).filter((name) => unwanted.test(name));
+  if (found.length > 0) throw new Error(`in the wrong file of the provider, ${reason}: ${found.join(", ")}`);
 }
 
 /** All files of a made directory, in order. */

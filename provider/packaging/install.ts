@@ -13,7 +13,7 @@ export interface ProviderIdentity {
 }
 
 /** The content is the same everywhere, so one directory is real and the others point to it. */
-const platforms = ["linux_amd64", "linux_arm64", "darwin_amd64", "darwin_arm64"] as const;
+export const platforms = ["linux_amd64", "linux_arm64", "darwin_amd64", "darwin_arm64"] as const;
 
 /**
  * Puts a made provider where `init` looks first, under a directory of plugins (`terraform.d/plugins` beside a stack,

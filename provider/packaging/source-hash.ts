@@ -18,7 +18,10 @@ export async function sourceHash(root: string): Promise<string> {
   const contents = await Promise.all(files.map((file) => readFile(join(root, file))));
   const hash = createHash("sha256");
   files.forEach((file, index) => {
-    hash.update(`${file.split(sep).join("/")}\0`).update(contents[index] ?? "").update("\0");
+    hash
+      .update(`${file.split(sep).join("/")}\0`)
+      .update(contents[index] ?? "")
+      .update("\0");
   });
   return hash.digest("hex");
 }

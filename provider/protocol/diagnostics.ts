@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { AttributePath, Diagnostic, PathStep } from "../framework/index.ts";
 import type {
+  Diagnostic as WireDiagnostic,
   AttributePath as WirePath,
   AttributePath_Step as WireStep,
-  Diagnostic as WireDiagnostic,
 } from "./gen/tfplugin6.ts";
 import { Diagnostic_Severity } from "./gen/tfplugin6.ts";
 

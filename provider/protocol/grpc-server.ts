@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import { createSecureServer, createServer, type Http2Server, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
+import {
+  createSecureServer,
+  createServer,
+  type Http2Server,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from "node:http2";
 import type { TLSSocket } from "node:tls";
 
 /** Bytes of a message in, bytes of a message out. */
@@ -22,7 +28,10 @@ const status = { ok: "0", invalidArgument: "3", unimplemented: "12", internal: "
  */
 export function createGrpcServer(options: GrpcServerOptions): Http2Server {
   // Terraform sends states of many megabytes: windows that large values do not have to wait for.
-  const http2 = { maxSessionMemory: 4096, settings: { initialWindowSize: 16 * 1024 * 1024, maxConcurrentStreams: 4096 } };
+  const http2 = {
+    maxSessionMemory: 4096,
+    settings: { initialWindowSize: 16 * 1024 * 1024, maxConcurrentStreams: 4096 },
+  };
   const server =
     options.tls === undefined
       ? createServer(http2)
@@ -68,7 +77,10 @@ function serveStream(stream: ServerHttp2Stream, path: string, options: GrpcServe
     return;
   }
   const handler = options.handler(path);
-  if (handler === undefined) return fail(stream, status.unimplemented, `${path} is not implemented`);
+  if (handler === undefined) {
+    fail(stream, status.unimplemented, `${path} is not implemented`);
+    return;
+  }
   const parts: Buffer[] = [];
   stream.on("data", (part: Buffer) => parts.push(part));
   stream.on("end", () => {

@@ -15,13 +15,13 @@ export interface Invitation {
 export function readInvitation(environment: NodeJS.ProcessEnv): Invitation {
   if (environment[cookieName] !== cookie)
     throw new Error("This is a Terraform provider. Terraform or OpenTofu starts it; it is of no use by itself.");
-  const versions = (environment["PLUGIN_PROTOCOL_VERSIONS"] ?? "").split(",");
+  const versions = (environment.PLUGIN_PROTOCOL_VERSIONS ?? "").split(",");
   if (!versions.includes("6"))
     throw new Error("This provider needs Terraform 1.1 or OpenTofu 1.6 or later (plugin protocol 6).");
-  const certificate = environment["PLUGIN_CLIENT_CERT"];
+  const certificate = environment.PLUGIN_CLIENT_CERT;
   return {
     clientCertificate: certificate ? new X509Certificate(certificate).raw : undefined,
-    socketDirectory: environment["PLUGIN_UNIX_SOCKET_DIR"] || undefined,
+    socketDirectory: environment.PLUGIN_UNIX_SOCKET_DIR || undefined,
   };
 }
 

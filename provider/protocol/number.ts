@@ -7,7 +7,10 @@ import type { MsgpackWriter } from "./msgpack-writer.ts";
 export function writeNumber(writer: MsgpackWriter, value: NumberValue): void {
   if (typeof value === "bigint" || Number.isInteger(value)) {
     const integer = BigInt(value as number | bigint);
-    if (integer >= -(2n ** 63n) && integer < 2n ** 64n) return writer.integer(integer);
+    if (integer >= -(2n ** 63n) && integer < 2n ** 64n) {
+      writer.integer(integer);
+      return;
+    }
   }
   writer.string(numberText(value));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { type NumberBound, type NumberValue, Unknown, type Refinement } from "../framework/index.ts";
+import { type NumberBound, type NumberValue, type Refinement, Unknown } from "../framework/index.ts";
 import { MsgpackReader } from "./msgpack-reader.ts";
 import { MsgpackWriter } from "./msgpack-writer.ts";
 import { readNumber, writeNumber } from "./number.ts";
@@ -11,7 +11,10 @@ const refinedCode = 12;
 const keys = { isNull: 1, stringPrefix: 2, numberMin: 3, numberMax: 4, lengthMin: 5, lengthMax: 6 } as const;
 
 export function writeUnknown(writer: MsgpackWriter, { refinement }: Unknown): void {
-  if (refinement === undefined) return writer.extension(plainCode, new Uint8Array(1));
+  if (refinement === undefined) {
+    writer.extension(plainCode, new Uint8Array(1));
+    return;
+  }
   const body = new MsgpackWriter();
   const fields = Object.entries(refinement).filter(([, value]) => value !== undefined);
   body.map(fields.length);

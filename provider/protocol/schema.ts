@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-import { type Attribute, type ProviderFunction, type Parameter, type Schema, type Type, typeToJson } from "../framework/index.ts";
+import {
+  type Attribute,
+  type Parameter,
+  type ProviderFunction,
+  type Schema,
+  type Type,
+  typeToJson,
+} from "../framework/index.ts";
 import {
   type FunctionDefinition,
-  type FunctionDefinition_Parameter as WireParameter,
   Schema_NestedObject_NestingMode as NestingMode,
   StringKind,
-  type Schema as WireSchema,
   type Schema_Attribute as WireAttribute,
+  type FunctionDefinition_Parameter as WireParameter,
+  type Schema as WireSchema,
 } from "./gen/tfplugin6.ts";
 
 const nestingModes = {

@@ -27,33 +27,28 @@ export function encodeValue(type: Type, value: Value): Uint8Array {
 }
 
 function write(writer: MsgpackWriter, type: Type, value: Value, where: string): void {
-  if (value === null) return writer.nil();
-  if (isUnknown(value)) return writeUnknown(writer, value);
-  if (type.kind === "dynamic" && value instanceof Dynamic) {
+  if (value === null) writer.nil();
+  else if (isUnknown(value)) writeUnknown(writer, value);
+  else if (type.kind === "dynamic" && value instanceof Dynamic) {
     writer.array(2);
     writer.binary(Buffer.from(JSON.stringify(typeToJson(value.type))));
-    return write(writer, value.type, value.value, where);
-  }
-  if (type.kind === "string" && typeof value === "string") return writer.string(value);
-  if (type.kind === "bool" && typeof value === "boolean") return writer.bool(value);
-  if (type.kind === "number" && isNumber(value)) return writeNumber(writer, value);
-  if ((type.kind === "list" || type.kind === "set" || type.kind === "tuple") && isList(value)) {
+    write(writer, value.type, value.value, where);
+  } else if (type.kind === "string" && typeof value === "string") writer.string(value);
+  else if (type.kind === "bool" && typeof value === "boolean") writer.bool(value);
+  else if (type.kind === "number" && isNumber(value)) writeNumber(writer, value);
+  else if ((type.kind === "list" || type.kind === "set" || type.kind === "tuple") && isList(value)) {
     writer.array(value.length);
     value.forEach((item, index) => {
       write(writer, elementType(type, index), item, `${where}[${index}]`);
     });
-    return;
-  }
-  if ((type.kind === "map" || type.kind === "object") && isObject(value)) {
+  } else if ((type.kind === "map" || type.kind === "object") && isObject(value)) {
     const names = Object.keys(type.kind === "object" ? type.attributes : value).sort();
     writer.map(names.length);
     for (const name of names) {
       writer.string(name);
       write(writer, elementType(type, name), value[name] ?? null, `${where}.${name}`);
     }
-    return;
-  }
-  throw new TypeError(`${where}: expected ${type.kind}`);
+  } else throw new TypeError(`${where}: expected ${type.kind}`);
 }
 
 /** The inverse of {@link encodeValue}. Throws on bytes that do not hold a value of the type. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { createHash, X509Certificate } from "node:crypto";
+import { createHash } from "node:crypto";
 import { readFile, rm } from "node:fs/promises";
 import {
   type Attributes,
@@ -12,6 +12,7 @@ import {
   type StateOf,
   unknown,
 } from "../framework/index.ts";
+import { fetchKubeconfig, firstExpiry, issueTalosconfig, kubeconfigParts } from "./access.ts";
 import type { Client } from "./client.ts";
 
 const day = 86_400_000;
@@ -95,6 +96,34 @@ export const clientFiles: Resource<Schema, Client> = {
     return state;
   },
 
+  async import({ id, client }) {
+    const [kubeconfig_path, talosconfig_path] = id.split(",");
+    if (kubeconfig_path === undefined || talosconfig_path === undefined)
+      throw new DiagnosticError({
+        summary: "Not two paths",
+        detail: `Found ${JSON.stringify(id)}; expected the paths of kubeconfig and talosconfig with a comma between them.`,
+      });
+    const [kubeconfig, talosconfig] = await Promise.all(
+      [kubeconfig_path, talosconfig_path].map((path) => readFile(client.path(path), "utf8")),
+    );
+    const { parseTalosconfig } = await import("../../talos/config/index.ts");
+    const { context, contexts } = parseTalosconfig(talosconfig ?? "", talosconfig_path);
+    const { endpoints, nodes, credentials } = contexts.get(context) ?? { endpoints: [] };
+    const certificates = credentials === undefined ? [] : [credentials.certificate];
+    return {
+      cluster_name: context,
+      endpoints,
+      nodes: nodes === undefined || nodes.join() === endpoints.join() ? null : nodes,
+      kubeconfig_path,
+      talosconfig_path,
+      keep_on_disk: true,
+      id: context,
+      kubeconfig_fingerprint: sha256(kubeconfig ?? ""),
+      talosconfig_fingerprint: sha256(talosconfig ?? ""),
+      expires_at: firstExpiry([...certificates, kubeconfigParts(kubeconfig ?? "").clientCertificate]),
+    };
+  },
+
   async delete({ state, client, diagnostics }) {
     await removeOwn(client.path(state.kubeconfig_path), state.kubeconfig_fingerprint, diagnostics);
     await removeOwn(client.path(state.talosconfig_path), state.talosconfig_fingerprint, diagnostics);
@@ -102,75 +131,24 @@ export const clientFiles: Resource<Schema, Client> = {
 };
 
 async function writeFiles(planned: PlanOf<Schema>, { client, signal, log }: Operation<Client>): Promise<State> {
-  const [{ encodeTalosconfig, generateTalosconfig }, { writeFileAtomically }, { systemClock, systemEntropy }] =
-    await Promise.all([
-      import("../../talos/config/index.ts"),
-      import("../../talos/atomic-file.ts"),
-      import("../../talos/clock.ts"),
-    ]);
-  const secrets = await client.secretsOf(null);
-  const talosconfig = generateTalosconfig(secrets, {
+  const { writeFileAtomically } = await import("../../talos/atomic-file.ts");
+  const { text: talosconfig, credentials } = await issueTalosconfig(await client.secrets.of(null), {
     clusterName: planned.cluster_name,
     endpoints: planned.endpoints,
     nodes: planned.nodes ?? planned.endpoints,
-    clock: systemClock,
-    entropy: systemEntropy,
   });
-  const credentials = talosconfig.contexts.get(planned.cluster_name)?.credentials;
-  if (credentials === undefined) throw new Error("a talosconfig was made without credentials");
   const kubeconfig = await fetchKubeconfig(planned.endpoints, credentials, signal);
-  const texts = { kubeconfig, talosconfig: encodeTalosconfig(talosconfig) };
-  await writeFileAtomically(client.path(planned.kubeconfig_path), texts.kubeconfig);
-  await writeFileAtomically(client.path(planned.talosconfig_path), texts.talosconfig);
+  await writeFileAtomically(client.path(planned.kubeconfig_path), kubeconfig);
+  await writeFileAtomically(client.path(planned.talosconfig_path), talosconfig);
   log("info", "client files written", { cluster: planned.cluster_name });
   return {
     ...planned,
     keep_on_disk: planned.keep_on_disk !== false,
     id: planned.cluster_name,
-    kubeconfig_fingerprint: sha256(texts.kubeconfig),
-    talosconfig_fingerprint: sha256(texts.talosconfig),
-    expires_at: firstExpiry([credentials.certificate, ...certificatesIn(texts.kubeconfig)]),
+    kubeconfig_fingerprint: sha256(kubeconfig),
+    talosconfig_fingerprint: sha256(talosconfig),
+    expires_at: firstExpiry([credentials.certificate, kubeconfigParts(kubeconfig).clientCertificate]),
   };
-}
-
-interface Credentials {
-  readonly ca: string;
-  readonly certificate: string;
-  readonly key: string;
-}
-
-/** From the first control plane that gives it out. */
-async function fetchKubeconfig(
-  endpoints: readonly string[],
-  credentials: Credentials,
-  signal: AbortSignal,
-): Promise<string> {
-  const { connect } = await import("../../talos/api/index.ts");
-  const failures: unknown[] = [];
-  for (const endpoint of endpoints) {
-    const client = connect(endpoint, { kind: "mtls", credentials });
-    try {
-      return await client.kubeconfig({ signal });
-    } catch (error) {
-      if (signal.aborted) throw error;
-      failures.push(error);
-    } finally {
-      client.close();
-    }
-  }
-  throw failures[0] ?? new DiagnosticError({ summary: "No endpoint", detail: "endpoints is empty." });
-}
-
-/** The client certificates of a kubeconfig. */
-function certificatesIn(kubeconfig: string): string[] {
-  return [...kubeconfig.matchAll(/client-certificate-data:\s*(\S+)/g)].map(([, data]) =>
-    Buffer.from(data ?? "", "base64").toString("utf8"),
-  );
-}
-
-function firstExpiry(certificates: readonly string[]): string {
-  const times = certificates.map((pem) => Date.parse(new X509Certificate(pem).validTo));
-  return new Date(Math.min(...times)).toISOString().replace(/\.\d+Z$/, "Z");
 }
 
 function sha256(text: string | Buffer): string {

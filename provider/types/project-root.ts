@@ -8,7 +8,7 @@ import { dirname, join, resolve } from "node:path";
  * its state must not hold anybody's home directory.
  */
 export function findProjectRoot(workingDirectory: string, environment: NodeJS.ProcessEnv): string {
-  const given = environment["TALOSMITH_ROOT"];
+  const given = environment.TALOSMITH_ROOT;
   if (given) return resolve(workingDirectory, given);
   for (let folder = workingDirectory; ; folder = dirname(folder)) {
     if (existsSync(join(folder, "cdktf.json"))) return folder;

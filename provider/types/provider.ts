@@ -1,17 +1,65 @@
 // SPDX-License-Identifier: Apache-2.0
-import { type Attributes, attribute, isUnknown, type Provider } from "../framework/index.ts";
+import { resolve } from "node:path";
+import {
+  type Attributes,
+  attribute,
+  type ConfigOf,
+  DiagnosticError,
+  isUnknown,
+  type Provider,
+  path,
+} from "../framework/index.ts";
 import { Client } from "./client.ts";
 import { clientFiles } from "./client-files.ts";
+import { cloudInit } from "./cloud-init.ts";
 import { cluster } from "./cluster/cluster.ts";
+import { ClusterSecrets, type Encryption, type SecretsSource } from "./cluster-secrets.ts";
+import { health } from "./health.ts";
+import { kubeconfig } from "./kubeconfig.ts";
+import { machineConfig } from "./machine-config.ts";
+import { member } from "./member.ts";
+import { nodeAddress } from "./node-address.ts";
+import { nodeMac } from "./node-mac.ts";
+import { patch } from "./patch.ts";
 import { findProjectRoot } from "./project-root.ts";
+import { schematic } from "./schematic.ts";
+import { secrets } from "./secrets.ts";
 import { simulatedMachine } from "./simulated-machine.ts";
+import { talosconfig } from "./talosconfig.ts";
 import { translateError } from "./translate-error.ts";
+
+const encryptions: readonly Encryption[] = ["none", "age", "sops"];
 
 const attributes = {
   secrets_file: attribute.string({
     mode: "optional",
     description:
-      "The cluster's secrets bundle, relative to the project's root. Made at the first apply when it is not there, readable by you alone. Nothing of it gets into plan or state.",
+      "The cluster's secrets bundle, relative to the project's root. Made at the first apply when it is not there, readable by you alone. Nothing of it gets into plan or state. Else the environment variable `TALOSMITH_SECRETS_FILE`.",
+  }),
+  secrets_encryption: attribute.string({
+    mode: "optional",
+    description:
+      "How `secrets_file` is encrypted: `none`, `age` or `sops`. Default: by its name, `.age` or `.sops.yaml`. Age keys come from `SOPS_AGE_KEY` or `SOPS_AGE_KEY_FILE`; for SOPS its own program is asked.",
+    validators: [
+      (value, where, diagnostics) => {
+        if (!encryptions.includes(value as Encryption))
+          diagnostics.error({
+            summary: "Unknown value",
+            detail: `Found ${value}; expected ${encryptions.join(", ")}.`,
+            path: where,
+          });
+      },
+    ],
+  }),
+  age_recipients: attribute.stringList({
+    mode: "optional",
+    description: "For whom a new `secrets_file` is encrypted with age: public keys, `age1…`.",
+  }),
+  secrets: attribute.string({
+    mode: "optional",
+    sensitive: true,
+    description:
+      "The secrets bundle itself, YAML: from an ephemeral value, or from a `talosmith_secrets` of an aliased provider. Else the environment variable `TALOSMITH_SECRETS`.",
   }),
 } satisfies Attributes;
 
@@ -22,20 +70,54 @@ export interface ProviderOptions {
 }
 
 export function talosmithProvider(options: ProviderOptions): Provider<typeof attributes, Client> {
+  const { workingDirectory, environment, daemonCommand } = options;
   return {
     description: "Talos Linux clusters: machines, configs, bring-up, changes and end, from one resource per cluster.",
     attributes,
-    resources: [simulatedMachine, cluster, clientFiles],
-    dataSources: [],
-    ephemeralResources: [],
-    functions: [],
+    resources: [clientFiles, cloudInit, cluster, member, secrets, simulatedMachine],
+    dataSources: [health, machineConfig, schematic],
+    ephemeralResources: [kubeconfig, talosconfig],
+    functions: [nodeAddress, nodeMac, patch],
     translateError,
-    configure: ({ config }) =>
-      new Client({
-        root: findProjectRoot(options.workingDirectory, options.environment),
-        secretsFile: isUnknown(config.secrets_file) ? undefined : config.secrets_file,
-        daemonCommand: options.daemonCommand,
-        unattended: Boolean(options.environment["CI"]),
-      }),
+    validate: ({ config }) => {
+      if (config.secrets !== null && config.secrets_file !== null)
+        throw new DiagnosticError({
+          summary: "Two sources of secrets",
+          detail: "Give either secrets_file or secrets.",
+          path: path("secrets"),
+        });
+    },
+    configure: ({ config }) => {
+      const root = findProjectRoot(workingDirectory, environment);
+      const source = secretsSource(config, environment, root);
+      return new Client({ root, secrets: new ClusterSecrets(source, Boolean(environment.CI)), daemonCommand });
+    },
   };
+}
+
+function secretsSource(
+  config: ConfigOf<typeof attributes>,
+  environment: NodeJS.ProcessEnv,
+  root: string,
+): SecretsSource {
+  if (isUnknown(config.secrets) || isUnknown(config.secrets_file)) return { kind: "unknown" };
+  if (config.secrets !== null) return { kind: "text", text: config.secrets, from: "the provider's secrets" };
+  const { TALOSMITH_SECRETS: text, SOPS_AGE_KEY: ageKeys, SOPS_AGE_KEY_FILE: ageKeyFile } = environment;
+  if (config.secrets_file === null && text) return { kind: "text", text, from: "TALOSMITH_SECRETS" };
+  const file = config.secrets_file ?? environment.TALOSMITH_SECRETS_FILE;
+  if (!file) return { kind: "none" };
+  const { secrets_encryption: encryption, age_recipients: recipients } = config;
+  return {
+    kind: "file",
+    path: resolve(root, file),
+    encryption: typeof encryption === "string" ? (encryption as Encryption) : encryptionByName(file),
+    recipients: Array.isArray(recipients) ? recipients.filter((item) => typeof item === "string") : [],
+    ageKeys: ageKeys || undefined,
+    ageKeyFile: ageKeyFile || undefined,
+  };
+}
+
+function encryptionByName(file: string): Encryption {
+  if (file.endsWith(".age")) return "age";
+  return /\.sops\.ya?ml$/.test(file) ? "sops" : "none";
 }

@@ -14,7 +14,10 @@ const used = ["api/gen", "config", "pki", "secrets", "version"];
 export async function codeIdentity(daemonCommand: readonly string[]): Promise<string> {
   const entry = daemonCommand.at(-1) ?? "";
   if (!entry.endsWith(".ts")) {
-    return `bundle:${createHash("sha256").update(await readFile(entry)).digest("hex").slice(0, 16)}`;
+    return `bundle:${createHash("sha256")
+      .update(await readFile(entry))
+      .digest("hex")
+      .slice(0, 16)}`;
   }
   const simulator = dirname(entry);
   const folders = ["simulator", ...used.map((folder) => `talos/${folder}`)];
@@ -34,5 +37,7 @@ export function isOutdated(running: string, wanted: string): boolean {
 
 async function sourceFiles(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  return entries.filter((entry) => entry.isFile() && entry.name.endsWith(".ts")).map((entry) => join(entry.parentPath, entry.name));
+  return entries
+    .filter((entry) => entry.isFile() && entry.name.endsWith(".ts"))
+    .map((entry) => join(entry.parentPath, entry.name));
 }

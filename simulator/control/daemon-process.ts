@@ -30,7 +30,6 @@ export async function ensureDaemon(directory: string, command: DaemonCommand): P
 }
 
 async function start(directory: string, command: DaemonCommand, code: string): Promise<DaemonRecord> {
-  await mkdir(directory, { recursive: true, mode: 0o700 });
   const deadline = Date.now() + patience;
   let child = await launch(directory, command, code);
   while (Date.now() < deadline) {
@@ -56,6 +55,7 @@ async function launch(
   [program, ...args]: DaemonCommand,
   code: string,
 ): Promise<{ ended(): boolean; failed(): boolean }> {
+  await mkdir(directory, { recursive: true, mode: 0o700 });
   const log = await open(join(directory, "daemon.log"), "a", 0o600);
   try {
     const { NODE_OPTIONS: _options, NODE_CHANNEL_FD: _channel, ...environment } = process.env;

@@ -45,7 +45,10 @@ export interface Requests {
   readonly "list-machines": { readonly input: Record<string, never>; readonly output: readonly SimulatedMachine[] };
   readonly "delete-machine": { readonly input: { readonly id: string }; readonly output: null };
   readonly "set-power": { readonly input: { readonly id: string; readonly on: boolean }; readonly output: null };
-  readonly "set-faults": { readonly input: { readonly id: string; readonly faults: readonly Fault[] }; readonly output: null };
+  readonly "set-faults": {
+    readonly input: { readonly id: string; readonly faults: readonly Fault[] };
+    readonly output: null;
+  };
   readonly shutdown: { readonly input: Record<string, never>; readonly output: null };
 }
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
 import { TalosError, type TalosErrorCode } from "../../talos/errors.ts";
 import type { Fault } from "../machine/fault.ts";
 import { type DaemonCommand, ensureDaemon, findDaemon } from "./daemon-process.ts";
@@ -8,6 +10,9 @@ export interface SimulatorOptions {
   /** What starts the daemon; the directory is added as its last argument. */
   readonly daemonCommand: DaemonCommand;
 }
+
+/** No request takes this long; a daemon that hangs must not hang its client. */
+const patience = 60_000;
 
 /** The simulator of one directory. Every call starts its daemon when none runs; the machines go on from disk. */
 export interface SimulatorControl {
@@ -36,12 +41,15 @@ export function simulatorAt(directory: string, options: SimulatorOptions): Simul
       return send(await ensureDaemon(directory, options.daemonCommand), name, input);
     }
   };
+  /** Without a daemon and without machines on disk there is nothing to ask, and nothing to start. */
+  const isEmpty = async (): Promise<boolean> =>
+    !(await hasMachines(directory)) && (await findDaemon(directory)) === undefined;
   return {
     createMachine: (input) => ask("create-machine", input),
-    getMachine: async (id) => (await ask("get-machine", { id })) ?? undefined,
-    listMachines: () => ask("list-machines", {}),
+    getMachine: async (id) => ((await isEmpty()) ? undefined : ((await ask("get-machine", { id })) ?? undefined)),
+    listMachines: async () => ((await isEmpty()) ? [] : ask("list-machines", {})),
     async deleteMachine(id) {
-      await ask("delete-machine", { id });
+      if (!(await isEmpty())) await ask("delete-machine", { id });
     },
     async setPower(id, on) {
       await ask("set-power", { id, on });
@@ -56,6 +64,15 @@ export function simulatorAt(directory: string, options: SimulatorOptions): Simul
   };
 }
 
+async function hasMachines(directory: string): Promise<boolean> {
+  try {
+    return (await readdir(join(directory, "machines"))).some((name) => name.endsWith(".json"));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return false;
+    throw error;
+  }
+}
+
 async function send<N extends RequestName>(
   daemon: DaemonRecord,
   name: N,
@@ -67,6 +84,7 @@ async function send<N extends RequestName>(
       method: "POST",
       headers: { authorization: `Bearer ${daemon.token}`, "content-type": "application/json", connection: "close" },
       body: JSON.stringify(input),
+      signal: AbortSignal.timeout(patience),
     });
   } catch (cause) {
     throw new TalosError("unavailable", "the simulator's daemon does not answer", { cause });

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { emitAll } from "../machine/events.ts";
+import type { Controller } from "../machine/moment.ts";
 import { isHealthy } from "../machine/service-state.ts";
 import { type Machine, mapMachines } from "../machine/world.ts";
 import { configOf } from "./membership.ts";
-import type { Controller } from "../machine/moment.ts";
 
 /** Ends the boot sequence once all services are up: a control plane therefore boots until it has an etcd. */
 export const bootCompletion: Controller = (world, { now }) =>
@@ -17,6 +17,7 @@ export const bootCompletion: Controller = (world, { now }) =>
   });
 
 function servicesUp(machine: Machine): boolean {
-  const needed = configOf(machine)?.type === "controlplane" ? ["apid", "trustd", "kubelet", "etcd"] : ["apid", "kubelet"];
+  const needed =
+    configOf(machine)?.type === "controlplane" ? ["apid", "trustd", "kubelet", "etcd"] : ["apid", "kubelet"];
   return needed.every((id) => isHealthy(machine.services[id]));
 }

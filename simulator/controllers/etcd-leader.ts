@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { type EtcdCluster, hasQuorum, runningVoters } from "../machine/etcd.ts";
-import { type World, withCluster, without } from "../machine/world.ts";
 import type { Controller, Moment } from "../machine/moment.ts";
+import { type World, withCluster, without } from "../machine/world.ts";
 
 /** Keeps a leader where there is a quorum: none without it, an election when the old one is gone. */
 export const etcdLeader: Controller = (world, moment) =>

@@ -3,10 +3,10 @@ import { randomHex } from "../machine/chance.ts";
 import { addLearner, etcdMemberOf, isServing, promote, removeMember } from "../machine/etcd.ts";
 import { emitAll } from "../machine/events.ts";
 import { isUp } from "../machine/life.ts";
+import type { Controller, Moment } from "../machine/moment.ts";
 import { isHealthy } from "../machine/service-state.ts";
 import { type Machine, type World, withCluster, withMachine, without } from "../machine/world.ts";
 import { clusterOf, hostnameOf, isControlPlane } from "./membership.ts";
-import type { Controller, Moment } from "../machine/moment.ts";
 import { restart } from "./power.ts";
 
 /** Control planes join the etcd of their cluster by themselves, one learner at a time; a graceful reset leaves it. */
@@ -20,7 +20,8 @@ export const etcdMembership: Controller = (world, moment) =>
 
 function join(world: World, machine: Machine, moment: Moment): World {
   const cluster = clusterOf(world, machine);
-  if (machine.disk.etcd !== undefined || machine.stopped.includes("etcd") || !isHealthy(machine.services.cri)) return world;
+  if (machine.disk.etcd !== undefined || machine.stopped.includes("etcd") || !isHealthy(machine.services.cri))
+    return world;
   if (cluster?.etcd === undefined || !isServing(world, cluster)) return world;
   // etcd takes one learner at a time.
   if (cluster.etcd.members.some((member) => member.learner)) return world;

@@ -2,16 +2,27 @@
 import { isNodeReady, newNode, nodeStatus, readyStatusOf } from "../kubernetes/node.ts";
 import { createObject, getObject, listObjects, updateObject } from "../kubernetes/store.ts";
 import { isUp } from "../machine/life.ts";
-import { isHealthy } from "../machine/service-state.ts";
-import { type Cluster, type KubernetesObject, type Machine, type World, withCluster, without } from "../machine/world.ts";
-import { configOf, hostnameOf, kubernetesServes } from "./membership.ts";
 import type { Controller, Moment } from "../machine/moment.ts";
+import { isHealthy } from "../machine/service-state.ts";
+import {
+  type Cluster,
+  type KubeletRecord,
+  type KubernetesObject,
+  type Machine,
+  type World,
+  withCluster,
+  without,
+} from "../machine/world.ts";
+import { configOf, hostnameOf, kubernetesServes } from "./membership.ts";
 
 /** Kubelets register their nodes, report them ready, and are missed when they fall silent. */
 export const kubelets: Controller = (world, moment) => {
   const serving = new Set(Object.keys(world.clusters).filter((key) => kubernetesServes(world, key, moment.now)));
   if (serving.size === 0) return world;
-  const reported = Object.values(world.machines).reduce((next, machine) => report(next, machine, serving, moment), world);
+  const reported = Object.values(world.machines).reduce(
+    (next, machine) => report(next, machine, serving, moment),
+    world,
+  );
   return [...serving].reduce((next, key) => watchSilence(next, key, moment), reported);
 };
 
@@ -54,18 +65,21 @@ function sameReport(a: KubernetesObject, b: KubernetesObject): boolean {
 function watchSilence(world: World, key: string, moment: Moment): World {
   const cluster = world.clusters[key];
   if (cluster === undefined) return world;
-  const next = Object.entries(cluster.kubelets).reduce((state, [name, record]) => {
-    const node = getObject(state, "nodes", undefined, name);
-    if (node === undefined) return { ...state, kubelets: without(state.kubelets, name) };
-    const machine = world.machines[record.machine];
-    if (kubeletRuns(machine) && configOf(machine)?.clusterKey === key) return state;
-    if (record.silentSince === undefined) {
-      return { ...state, kubelets: { ...state.kubelets, [name]: { ...record, silentSince: moment.now } } };
-    }
-    if (record.silentSince + moment.timings.nodeLost > moment.now || !isNodeReady(node)) return state;
-    return updateObject(state, "nodes", lost(node, moment));
-  }, cluster);
+  let next = cluster;
+  for (const [name, record] of Object.entries(cluster.kubelets)) next = watchOne(world, next, name, record, moment);
   return withCluster(world, next);
+}
+
+function watchOne(world: World, cluster: Cluster, name: string, record: KubeletRecord, moment: Moment): Cluster {
+  const node = getObject(cluster, "nodes", undefined, name);
+  if (node === undefined) return { ...cluster, kubelets: without(cluster.kubelets, name) };
+  const machine = world.machines[record.machine];
+  if (kubeletRuns(machine) && configOf(machine)?.clusterKey === cluster.key) return cluster;
+  if (record.silentSince === undefined) {
+    return { ...cluster, kubelets: { ...cluster.kubelets, [name]: { ...record, silentSince: moment.now } } };
+  }
+  if (record.silentSince + moment.timings.nodeLost > moment.now || !isNodeReady(node)) return cluster;
+  return updateObject(cluster, "nodes", lost(node, moment));
 }
 
 function lost(node: KubernetesObject, moment: Moment): KubernetesObject {

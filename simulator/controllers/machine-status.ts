@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+
+import { isNodeReady } from "../kubernetes/node.ts";
+import { getObject } from "../kubernetes/store.ts";
 import type { UnmetCondition } from "../machine/events.ts";
 import { stageName } from "../machine/life.ts";
 import { isHealthy } from "../machine/service-state.ts";
 import type { Machine, World } from "../machine/world.ts";
-import { getObject } from "../kubernetes/store.ts";
-import { isNodeReady } from "../kubernetes/node.ts";
 import { apiServerReady, clusterOf, hostnameOf, isControlPlane } from "./membership.ts";
 
 export interface MachineStatus {

@@ -15,10 +15,14 @@ export function nextDeadline(world: World, now: number, timings: Timings): numbe
 
 function ofMachine(machine: Machine, timings: Timings, consider: (time: number | undefined) => void): void {
   if ("until" in machine.life) consider(machine.life.until);
+  if (machine.life.stage === "stopping") consider(machine.life.servicesUntil);
   if (machine.life.stage === "stopping" && machine.life.leaveEtcd) consider(machine.life.until + timings.etcdLeave);
   consider(machine.tryUntil);
   consider(machine.staticPodsAt);
-  for (const service of Object.values(machine.services)) consider(service.healthyAt);
+  for (const service of Object.values(machine.services)) {
+    consider(service.healthyAt);
+    consider(service.startAt);
+  }
   for (const fault of machine.faults) consider(fault.until);
 }
 
@@ -27,6 +31,7 @@ function ofCluster(cluster: Cluster, timings: Timings, consider: (time: number |
   consider(cluster.virtualIp?.at);
   for (const member of cluster.etcd?.members ?? []) if (member.learner) consider(member.joinedAt + timings.promote);
   for (const time of Object.values(cluster.terminating ?? {})) consider(time);
+  for (const time of Object.values(cluster.starting ?? {})) consider(time);
   for (const record of Object.values(cluster.kubelets)) {
     consider(record.registeredAt + timings.nodeReady);
     if (record.silentSince !== undefined) consider(record.silentSince + timings.nodeLost);

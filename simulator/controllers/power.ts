@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import { randomUuid } from "../machine/chance.ts";
-import { emitAll } from "../machine/events.ts";
+import { type EventBody, emitAll } from "../machine/events.ts";
 import { faultOf, spend } from "../machine/fault.ts";
 import type { Wipe } from "../machine/life.ts";
+import type { Controller, Moment } from "../machine/moment.ts";
 import { readNodeConfig } from "../machine/node-config.ts";
 import { releaseOfImage } from "../machine/release.ts";
 import { type Disk, type Machine, mapMachines, without } from "../machine/world.ts";
-import type { Controller, Moment } from "../machine/moment.ts";
 
 /** Takes machines through firmware, install, shutdown and back as their time comes. */
 export const power: Controller = (world, moment) => mapMachines(world, (machine) => step(machine, moment));
@@ -19,6 +19,9 @@ function step(machine: Machine, moment: Moment): Machine {
     case "installing":
       return life.until <= moment.now ? finishInstall(machine, moment) : machine;
     case "stopping":
+      if (life.servicesUntil !== undefined) {
+        return life.servicesUntil <= moment.now ? stopServices(machine, moment.now) : machine;
+      }
       return life.until <= moment.now && life.leaveEtcd !== true ? powerDown(machine, moment) : machine;
     default:
       return machine;
@@ -26,7 +29,7 @@ function step(machine: Machine, moment: Moment): Machine {
 }
 
 /** Everything in memory is gone and the boot id is new; `off` instead when the machine is fated to stay down. */
-export function restart(machine: Machine, moment: Moment): Machine {
+export function restart(machine: Machine, moment: Moment, duration = moment.timings.start): Machine {
   const cold = clearMemory(machine);
   const fate = faultOf(machine.faults, "never-back", moment.now);
   if (fate !== undefined) return { ...cold, life: { stage: "off" }, faults: spend(machine.faults, fate) };
@@ -34,7 +37,7 @@ export function restart(machine: Machine, moment: Moment): Machine {
     ...cold,
     bootId: randomUuid(moment.entropy),
     bootedAt: moment.now,
-    life: { stage: "starting", until: moment.now + moment.timings.start },
+    life: { stage: "starting", until: moment.now + duration },
   };
 }
 
@@ -45,7 +48,7 @@ export function switchOff(machine: Machine): Machine {
 
 function clearMemory(machine: Machine): Machine {
   const bare = without(without(without(machine, "activeConfig"), "tryUntil"), "staticPodsAt");
-  return { ...bare, services: {}, stopped: [] };
+  return { ...bare, services: {}, stopped: [], components: {}, events: [] };
 }
 
 function boot(machine: Machine, moment: Moment): Machine {
@@ -94,6 +97,18 @@ function finishInstall(machine: Machine, moment: Moment): Machine {
   return restart(done, moment);
 }
 
+function stopServices(machine: Machine, now: number): Machine {
+  const { life } = machine;
+  if (life.stage !== "stopping") return machine;
+  const bodies: readonly EventBody[] = [
+    { kind: "task", task: "stopAllPods", action: "STOP" },
+    { kind: "phase", phase: "cleanup", action: "STOP" },
+    { kind: "phase", phase: "stopServices", action: "START" },
+    { kind: "task", task: "stopAllServices", action: "START" },
+  ];
+  return emitAll({ ...machine, life: without(life, "servicesUntil") }, now, bodies, life.actor);
+}
+
 function powerDown(machine: Machine, moment: Moment): Machine {
   const { life } = machine;
   if (life.stage !== "stopping") return machine;
@@ -105,7 +120,8 @@ function powerDown(machine: Machine, moment: Moment): Machine {
     [{ kind: "sequence", sequence: life.sequence, action: "STOP" }],
     life.actor,
   );
-  return life.next === "off" ? switchOff(down) : restart(down, moment);
+  if (life.next === "off") return switchOff(down);
+  return restart(down, moment, life.sequence === "reset" ? moment.timings.start : moment.timings.reboot);
 }
 
 /** Puts a release beside the running one and makes the boot loader start it. */

@@ -2,10 +2,10 @@
 import { etcdMemberOf, hasQuorum } from "../machine/etcd.ts";
 import { emit } from "../machine/events.ts";
 import { isUp } from "../machine/life.ts";
+import type { Controller, Moment } from "../machine/moment.ts";
 import { isHealthy, type ServiceStage, type ServiceState } from "../machine/service-state.ts";
 import { type Machine, mapMachines, type World } from "../machine/world.ts";
 import { clusterOf, configOf, trustdReachable } from "./membership.ts";
-import type { Controller, Moment } from "../machine/moment.ts";
 
 interface Definition {
   readonly id: string;
@@ -25,10 +25,35 @@ const definitions: readonly Definition[] = [
   { id: "syslogd", after: ["machined"], waitsFor: "", check: true, maintenance: true },
   { id: "udevd", after: ["machined"], waitsFor: "", check: true, maintenance: true },
   { id: "dashboard", after: ["machined"], waitsFor: "", check: false, maintenance: true },
-  { id: "apid", after: ["containerd"], waitsFor: 'service "containerd" to be "up", api certificates', check: true, maintenance: true },
-  { id: "trustd", after: ["containerd"], waitsFor: 'service "containerd" to be "up", time sync, network', check: true, maintenance: false, controlPlaneOnly: true },
-  { id: "cri", after: ["containerd"], waitsFor: "network, volume /var/lib/containerd to be mounted", check: true, maintenance: false },
-  { id: "kubelet", after: ["cri"], waitsFor: 'service "cri" to be "up", time sync, network, nodename', check: true, maintenance: false },
+  {
+    id: "apid",
+    after: ["containerd"],
+    waitsFor: 'service "containerd" to be "up", api certificates',
+    check: true,
+    maintenance: true,
+  },
+  {
+    id: "trustd",
+    after: ["containerd"],
+    waitsFor: 'service "containerd" to be "up", time sync, network',
+    check: true,
+    maintenance: false,
+    controlPlaneOnly: true,
+  },
+  {
+    id: "cri",
+    after: ["containerd"],
+    waitsFor: "network, volume /var/lib/containerd to be mounted",
+    check: true,
+    maintenance: false,
+  },
+  {
+    id: "kubelet",
+    after: ["cri"],
+    waitsFor: 'service "cri" to be "up", time sync, network, nodename',
+    check: true,
+    maintenance: false,
+  },
   {
     id: "etcd",
     after: ["cri"],
@@ -44,7 +69,9 @@ export const serviceIds: readonly string[] = definitions.map((definition) => def
 /** Starts, checks and stops each machine's services. */
 export const services: Controller = (world, moment) =>
   mapMachines(world, (machine) => {
-    if (machine.life.stage === "stopping") return stopAll(machine, moment);
+    if (machine.life.stage === "stopping") {
+      return machine.life.servicesUntil === undefined ? stopAll(machine, moment) : machine;
+    }
     if (!isUp(machine.life) && machine.life.stage !== "maintenance") return machine;
     return definitions.reduce((next, definition) => tend(world, next, definition, moment), machine);
   });
@@ -52,13 +79,18 @@ export const services: Controller = (world, moment) =>
 function tend(world: World, machine: Machine, definition: Definition, moment: Moment): Machine {
   const { id } = definition;
   const config = configOf(machine);
-  if (machine.life.stage === "maintenance" ? !definition.maintenance : definition.controlPlaneOnly && config?.type !== "controlplane") {
+  if (
+    machine.life.stage === "maintenance"
+      ? !definition.maintenance
+      : definition.controlPlaneOnly && config?.type !== "controlplane"
+  ) {
     return machine;
   }
   const state = machine.services[id];
   if (machine.stopped.includes(id)) {
     if (state === undefined || state.stage === "Finished") return machine;
-    return put(machine, id, enter(state, "Finished", "Service finished successfully", moment.now), moment.now);
+    const finished = enter(state, "Finished", "Service finished successfully", moment.now);
+    return put(machine, id, { ...finished, health: "unknown" }, moment.now);
   }
   if (!definition.after.every((other) => isHealthy(machine.services[other]))) return machine;
   if (state?.stage !== "Running") return start(world, machine, definition, moment);
@@ -69,6 +101,7 @@ function tend(world: World, machine: Machine, definition: Definition, moment: Mo
 function start(world: World, machine: Machine, definition: Definition, moment: Moment): Machine {
   const { now } = moment;
   const state = machine.services[definition.id];
+  if ((state?.startAt ?? 0) > now) return machine;
   const obstacle = obstacleOf(world, machine, definition.id);
   if (obstacle !== undefined) {
     if (state?.stage === obstacle.stage && state.lastMessage === obstacle.message) return machine;
@@ -82,7 +115,10 @@ function start(world: World, machine: Machine, definition: Definition, moment: M
     ["Preparing", "Creating service runner"],
   ];
   const prepared = steps.reduce<ServiceState | undefined>((s, [stage, text]) => enter(s, stage, text, now), state);
-  const started = definition.id === "machined" ? "Service started as goroutine" : `Started task ${definition.id} (PID ${pid}) for container ${definition.id}`;
+  const started =
+    definition.id === "machined"
+      ? "Service started as goroutine"
+      : `Started task ${definition.id} (PID ${pid}) for container ${definition.id}`;
   const running = enter(prepared, "Running", started, now);
   const healthyAt = now + (definition.id === "etcd" ? moment.timings.etcd : moment.timings.service);
   return put(machine, definition.id, { ...running, health: "unknown", pid, healthyAt }, now);
@@ -102,7 +138,13 @@ function obstacleOf(world: World, machine: Machine, id: string): { stage: Servic
   return undefined;
 }
 
-function checkHealth(world: World, machine: Machine, definition: Definition, state: ServiceState, moment: Moment): Machine {
+function checkHealth(
+  world: World,
+  machine: Machine,
+  definition: Definition,
+  state: ServiceState,
+  moment: Moment,
+): Machine {
   const { now } = moment;
   if (!definition.check || (state.healthyAt ?? 0) > now) return machine;
   if (definition.id === "etcd") {
@@ -119,7 +161,20 @@ function checkHealth(world: World, machine: Machine, definition: Definition, sta
     }
   }
   if (state.health === "healthy") return machine;
-  return put(machine, definition.id, { ...enter(state, "Running", "Health check successful", now), health: "healthy" }, now);
+  return put(
+    machine,
+    definition.id,
+    { ...enter(state, "Running", "Health check successful", now), health: "healthy" },
+    now,
+  );
+}
+
+/** Stops a running service; it starts again by itself after a while. */
+export function restartService(machine: Machine, id: string, now: number, pause: number): Machine {
+  const state = machine.services[id];
+  if (state?.stage !== "Running") return machine;
+  const stopped = enter(state, "Finished", "Service finished successfully", now);
+  return put(machine, id, { ...stopped, health: "unknown", startAt: now + pause }, now);
 }
 
 /** The API and the machine's own daemon stay until the power goes. */
@@ -127,7 +182,12 @@ function stopAll(machine: Machine, moment: Moment): Machine {
   return definitions.reduce((next, { id }) => {
     const state = next.services[id];
     if (state === undefined || state.stage === "Finished" || id === "apid" || id === "machined") return next;
-    return put(next, id, { ...enter(state, "Finished", "Service finished successfully", moment.now), health: "unknown" }, moment.now);
+    return put(
+      next,
+      id,
+      { ...enter(state, "Finished", "Service finished successfully", moment.now), health: "unknown" },
+      moment.now,
+    );
   }, machine);
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { emit } from "../machine/events.ts";
+import type { Controller } from "../machine/moment.ts";
 import { mapMachines } from "../machine/world.ts";
 import { machineStatus } from "./machine-status.ts";
-import type { Controller } from "../machine/moment.ts";
 
 /** Tells the event stream whenever the machine's status is another one than it last told. */
 export const statusEvents: Controller = (world, moment) =>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { deleteObject } from "../kubernetes/store.ts";
-import { withCluster, without } from "../machine/world.ts";
 import type { Controller } from "../machine/moment.ts";
+import { withCluster, without } from "../machine/world.ts";
 
 /** Takes pods away when their time to stop is over. */
 export const terminatingPods: Controller = (world, { now }) =>

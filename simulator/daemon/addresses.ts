@@ -22,7 +22,11 @@ export function freeAddress(networks: readonly string[], taken: ReadonlySet<stri
  * A /24 of 127/8 (its first three numbers) that nobody uses: the search starts at a place that follows from the state
  * directory, so that two checkouts do not meet even when one of them sleeps, and tries the ports that machines need.
  */
-export async function findNetwork(directory: string, known: readonly string[], ports: readonly number[]): Promise<string> {
+export async function findNetwork(
+  directory: string,
+  known: readonly string[],
+  ports: readonly number[],
+): Promise<string> {
   for (let attempt = 0; attempt < 256; attempt += 1) {
     const digest = createHash("sha256").update(`${directory}/${attempt}`).digest();
     // Low second numbers are left alone: systems put their own services there (127.0.0.53, 127.0.1.1).
@@ -43,7 +47,9 @@ export async function findNetwork(directory: string, known: readonly string[], p
 function canBind(host: string, port: number): Promise<"free" | "taken" | "unavailable"> {
   return new Promise((resolve) => {
     const server = createServer();
-    server.once("error", (error: NodeJS.ErrnoException) => resolve(error.code === "EADDRNOTAVAIL" ? "unavailable" : "taken"));
+    server.once("error", (error: NodeJS.ErrnoException) =>
+      resolve(error.code === "EADDRNOTAVAIL" ? "unavailable" : "taken"),
+    );
     server.listen(port, host, () => server.close(() => resolve("free")));
   });
 }

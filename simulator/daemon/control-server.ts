@@ -5,24 +5,21 @@ import type { AddressInfo } from "node:net";
 import { TalosError } from "../../talos/errors.ts";
 import type { CreateMachine, ErrorBody, RequestName, Requests } from "../control/protocol.ts";
 import type { Fault } from "../machine/fault.ts";
+import type { Ending } from "./ending.ts";
 import type { Simulator } from "./simulator.ts";
 
 export interface ControlServerOptions {
   readonly token: string;
   readonly simulator: Simulator;
-  /** Called at every contact. */
-  touch(): void;
+  readonly ending: Ending;
   /** Resolves when sockets and disk are in step with the world. */
   settle(): Promise<void>;
-  onShutdown(): void;
-  /** The last machine was deleted. */
-  onEmpty(): void;
 }
 
 type Answers = { readonly [N in RequestName]: (input: Requests[N]["input"]) => Promise<Requests[N]["output"]> };
 
 /** JSON over HTTP on loopback, for those who know the token from the daemon's directory. */
-export async function startControlServer(options: ControlServerOptions): Promise<{ port: number }> {
+export async function startControlServer(options: ControlServerOptions): Promise<{ port: number; close(): void }> {
   const answers = answersOf(options);
   const server = createServer((request, response) => {
     serve(options, answers, request, response).catch((error: unknown) => {
@@ -36,7 +33,7 @@ export async function startControlServer(options: ControlServerOptions): Promise
     server.once("error", reject);
     server.listen(0, "127.0.0.1", resolve);
   });
-  return { port: (server.address() as AddressInfo).port };
+  return { port: (server.address() as AddressInfo).port, close: () => server.close() };
 }
 
 async function serve(
@@ -45,16 +42,17 @@ async function serve(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  if (!authorized(request, options.token)) return reply(response, 401, { code: "permission-denied", message: "wrong token" });
-  options.touch();
+  if (!authorized(request, options.token))
+    return reply(response, 401, { code: "permission-denied", message: "wrong token" });
+  options.ending.touch();
   const name = (request.url ?? "/").slice(1);
   const text = await bodyOf(request);
   if (name === "hello") return reply(response, 200, {});
   if (!Object.hasOwn(answers, name)) throw new TalosError("not-found", `the simulator has no request ${name}`);
   const input = (text === "" ? {} : JSON.parse(text)) as never;
   const output = await answers[name as RequestName](input);
-  const ending = name === "shutdown" || (name === "delete-machine" && options.simulator.listMachines().length === 0);
-  if (ending) response.once("finish", name === "shutdown" ? options.onShutdown : options.onEmpty);
+  if (name === "shutdown") response.once("finish", () => options.ending.now());
+  if (name === "delete-machine") response.once("finish", () => options.ending.ifEmpty());
   reply(response, 200, output);
 }
 

@@ -10,6 +10,7 @@ import { apiPort, kubernetesPort, startListeners } from "../network/listeners.ts
 import { Simulation } from "../simulation.ts";
 import { findNetwork, freeAddress } from "./addresses.ts";
 import { startControlServer } from "./control-server.ts";
+import { Ending } from "./ending.ts";
 import { Simulator } from "./simulator.ts";
 import { keepWorld, loadWorld } from "./world-store.ts";
 
@@ -36,8 +37,12 @@ export async function runDaemon(options: DaemonOptions): Promise<boolean> {
     world: await loadWorld(directory),
     timings: scaleTimings(defaultTimings, options.timeScale ?? 1),
   });
+  const ending = new Ending(
+    options.idleTimeout ?? defaultIdleTimeout,
+    () => Object.keys(simulation.world.machines).length === 0,
+  );
   const store = keepWorld(directory, simulation, complain);
-  const listeners = startListeners(simulation, complain);
+  const listeners = startListeners(simulation, complain, () => ending.touch());
   const networks = await readNetworks(directory);
   const simulator = new Simulator(simulation, async (taken) => {
     const free = freeAddress(networks, taken);
@@ -49,45 +54,31 @@ export async function runDaemon(options: DaemonOptions): Promise<boolean> {
   await listeners.settled();
 
   const token = randomBytes(24).toString("base64url");
-  let lastContact = Date.now();
-  let removing = false;
-  await new Promise<void>((end) => {
-    const touch = (): void => {
-      lastContact = Date.now();
-    };
-    simulation.subscribe(touch);
-    const idle = setInterval(() => {
-      if (Date.now() - lastContact > (options.idleTimeout ?? defaultIdleTimeout)) end();
-    }, 5_000);
-    idle.unref();
-    for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.once(signal, () => end());
-    const control = startControlServer({
-      token,
-      simulator,
-      touch,
-      settle: async () => {
-        await listeners.settled();
-        await store.flush();
-      },
-      onShutdown: end,
-      onEmpty: () => {
-        removing = true;
-        end();
-      },
-    });
-    control.then(async ({ port }) => {
-      const record: DaemonRecord = { protocol: protocolVersion, pid: process.pid, port, token, code: options.code };
-      await writeFileAtomically(join(directory, recordFile), JSON.stringify(record));
-    }).catch((error: unknown) => {
-      complain(error);
-      end();
-    });
+  simulation.subscribe(() => ending.touch());
+  const control = await startControlServer({
+    token,
+    simulator,
+    ending,
+    settle: async () => {
+      await listeners.settled();
+      await store.flush();
+    },
   });
+  const record: DaemonRecord = {
+    protocol: protocolVersion,
+    pid: process.pid,
+    port: control.port,
+    token,
+    code: options.code,
+  };
+  await writeFileAtomically(join(directory, recordFile), JSON.stringify(record));
+  const { removeAll } = await ending.reached;
+  control.close();
   simulation.close();
   await listeners.close();
   await store.close();
   await rm(join(directory, recordFile), { force: true });
-  if (removing) await rm(directory, { recursive: true, force: true });
+  if (removeAll) await rm(directory, { recursive: true, force: true });
   return true;
 }
 

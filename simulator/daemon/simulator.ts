@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import { publicKeyFingerprint } from "../../talos/pki/index.ts";
+
 import { TalosError } from "../../talos/errors.ts";
+import { publicKeyFingerprint } from "../../talos/pki/index.ts";
 import { defaultTalosVersion, TalosVersion } from "../../talos/version/index.ts";
+import type { CreateMachine, SimulatedMachine } from "../control/protocol.ts";
 import { machineStatus } from "../controllers/machine-status.ts";
 import { restart, switchOff } from "../controllers/power.ts";
-import type { CreateMachine, SimulatedMachine } from "../control/protocol.ts";
 import type { Fault } from "../machine/fault.ts";
 import { serverModeOf } from "../machine/server-mode.ts";
 import { type Machine, withMachine, withoutMachine } from "../machine/world.ts";

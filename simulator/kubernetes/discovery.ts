@@ -47,7 +47,15 @@ function entries(resource: ApiResource): Readonly<Record<string, unknown>>[] {
   };
   const status = { name: `${name}/status`, singularName: "", namespaced, kind, verbs: ["get", "patch", "update"] };
   if (name !== "pods") return [main, status];
-  const eviction = { name: "pods/eviction", singularName: "", namespaced, group: "policy", version: "v1", kind: "Eviction", verbs: ["create"] };
+  const eviction = {
+    name: "pods/eviction",
+    singularName: "",
+    namespaced,
+    group: "policy",
+    version: "v1",
+    kind: "Eviction",
+    verbs: ["create"],
+  };
   return [main, status, eviction];
 }
 

@@ -16,19 +16,14 @@ export function evict(cluster: Cluster, pod: KubernetesObject): Cluster {
   return budgetsFor(cluster, pod).reduce((next, budget) => {
     const allowed = disruptionsAllowed(next, budget);
     if (allowed <= 0 && isHealthy(pod)) {
-      throw new ApiError(
-        429,
-        "TooManyRequests",
-        "Cannot evict pod as it would violate the pod's disruption budget.",
-        {
-          causes: [
-            {
-              reason: "DisruptionBudget",
-              message: `The disruption budget ${budget.metadata.name} does not allow evicting pods currently`,
-            },
-          ],
-        },
-      );
+      throw new ApiError(429, "TooManyRequests", "Cannot evict pod as it would violate the pod's disruption budget.", {
+        causes: [
+          {
+            reason: "DisruptionBudget",
+            message: `The disruption budget ${budget.metadata.name} does not allow evicting pods currently`,
+          },
+        ],
+      });
     }
     const status = { ...(budget.status as object | undefined), disruptionsAllowed: Math.max(0, allowed - 1) };
     return updateObject(next, "poddisruptionbudgets.policy", { ...budget, status });
@@ -36,7 +31,9 @@ export function evict(cluster: Cluster, pod: KubernetesObject): Cluster {
 }
 
 function budgetsFor(cluster: Cluster, pod: KubernetesObject): KubernetesObject[] {
-  return listObjects(cluster, "poddisruptionbudgets.policy", pod.metadata.namespace).filter((budget) => selects(budget, pod));
+  return listObjects(cluster, "poddisruptionbudgets.policy", pod.metadata.namespace).filter((budget) =>
+    selects(budget, pod),
+  );
 }
 
 function selects(budget: KubernetesObject, pod: KubernetesObject): boolean {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { NodeConfig } from "../machine/node-config.ts";
+
 import { uuidOf } from "../machine/chance.ts";
+import type { NodeConfig } from "../machine/node-config.ts";
 import type { KubernetesObject, Machine } from "../machine/world.ts";
 import { type NewObject, timestamp } from "./store.ts";
 
@@ -27,7 +28,9 @@ export function kubernetesVersionOf(image: string): string {
 export function newNode(name: string, machine: Machine, config: NodeConfig, index: number, now: number): NewObject {
   const controlPlane = config.type === "controlplane";
   const podCidr = podCidrOf(config.podSubnets[0] ?? "10.244.0.0/16", index);
-  const taints = [...config.taints.map(({ key, value, effect }) => ({ key, effect, ...(value === "" ? {} : { value }) }))];
+  const taints = [
+    ...config.taints.map(({ key, value, effect }) => ({ key, effect, ...(value === "" ? {} : { value }) })),
+  ];
   return {
     apiVersion: "v1",
     kind: "Node",
@@ -64,7 +67,13 @@ export function nodeStatus(
   ready: "True" | "False" | "Unknown",
   now: number,
 ): Readonly<Record<string, unknown>> {
-  const capacity = { cpu: "4", "ephemeral-storage": "18242404Ki", "hugepages-2Mi": "0", memory: "8126524Ki", pods: "110" };
+  const capacity = {
+    cpu: "4",
+    "ephemeral-storage": "18242404Ki",
+    "hugepages-2Mi": "0",
+    memory: "8126524Ki",
+    pods: "110",
+  };
   return {
     addresses: [
       { type: "InternalIP", address: machine.address },
@@ -93,7 +102,9 @@ function conditions(ready: "True" | "False" | "Unknown", now: number): readonly 
   const at = { lastHeartbeatTime: timestamp(now), lastTransitionTime: timestamp(now) };
   const lost = { reason: "NodeStatusUnknown", message: "Kubelet stopped posting node status." };
   const pressure = (type: string, reason: string, message: string): NodeCondition =>
-    ready === "Unknown" ? { type, status: "Unknown", ...lost, ...at } : { type, status: "False", reason, message, ...at };
+    ready === "Unknown"
+      ? { type, status: "Unknown", ...lost, ...at }
+      : { type, status: "False", reason, message, ...at };
   const readiness = {
     True: { reason: "KubeletReady", message: "kubelet is posting ready status" },
     False: {

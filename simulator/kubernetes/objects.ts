@@ -1,17 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Http2ServerResponse } from "node:http2";
 import { parse } from "yaml";
+import type { Moment } from "../machine/moment.ts";
 import type { Cluster, KubernetesObject, World } from "../machine/world.ts";
 import { withCluster } from "../machine/world.ts";
-import type { Moment } from "../machine/moment.ts";
 import type { Simulation } from "../simulation.ts";
 import { type ApiResource, findResource, storageName } from "./api-resources.ts";
 import { evict } from "./eviction.ts";
 import { historyOf, type ObjectChange } from "./history.ts";
+import { decodeKubernetesProtobuf } from "./protobuf.ts";
 import { applyPatch } from "./patch.ts";
 import { fieldSelector, labelSelector } from "./selectors.ts";
 import { ApiError } from "./status.ts";
-import { createObject, deleteObject, getObject, listObjects, type NewObject, timestamp, updateObject } from "./store.ts";
+import {
+  createObject,
+  deleteObject,
+  getObject,
+  listObjects,
+  type NewObject,
+  timestamp,
+  updateObject,
+} from "./store.ts";
 import { tableOf } from "./table.ts";
 
 export interface ObjectRequest {
@@ -21,7 +30,7 @@ export interface ObjectRequest {
   readonly method: string;
   readonly accept: string;
   readonly contentType: string;
-  body(): Promise<string>;
+  body(): Promise<Buffer>;
 }
 
 interface Target {
@@ -36,10 +45,13 @@ export async function handleObjects(request: ObjectRequest, response: Http2Serve
   const target = targetOf(request.url.pathname);
   switch (request.method) {
     case "GET":
-      if (target.name === undefined && truthy(request.url.searchParams.get("watch"))) return watch(request, target, response);
+      if (target.name === undefined && truthy(request.url.searchParams.get("watch")))
+        return watch(request, target, response);
       return target.name === undefined ? list(request, target, response) : get(request, target, response);
     case "POST":
-      return target.subresource === "eviction" ? postEviction(request, target, response) : create(request, target, response);
+      return target.subresource === "eviction"
+        ? postEviction(request, target, response)
+        : create(request, target, response);
     case "PUT":
       return replace(request, target, response);
     case "PATCH":
@@ -53,7 +65,8 @@ export async function handleObjects(request: ObjectRequest, response: Http2Serve
 
 function targetOf(path: string): Target {
   const [, group = "", version = "", rest = ""] =
-    /^\/apis\/([^/]+)\/([^/]+)\/(.+)$/.exec(path) ?? [/^\/api\/(v1)\/(.+)$/.exec(path)].flatMap((m) => (m ? [m[0], "", m[1], m[2]] : []));
+    /^\/apis\/([^/]+)\/([^/]+)\/(.+)$/.exec(path) ??
+    [/^\/api\/(v1)\/(.+)$/.exec(path)].flatMap((m) => (m ? [m[0], "", m[1], m[2]] : []));
   const parts = rest.split("/").map(decodeURIComponent);
   const inNamespace = parts[0] === "namespaces" && parts.length > 2 && !["status", "finalize"].includes(parts[2] ?? "");
   const [name = "", objectName, subresource] = inNamespace ? parts.slice(2) : parts;
@@ -107,19 +120,25 @@ function list(request: ObjectRequest, target: Target, response: Http2ServerRespo
   const cluster = clusterOf(request);
   const items = listObjects(cluster, storageName(resource), namespace).filter(filterOf(request));
   const revision = String(cluster.revision);
-  if (wantsTable(request)) return send(response, 200, tableOf(resource.name, items, revision, request.simulation.moment.now));
-  send(response, 200, {
-    kind: `${resource.kind}List`,
-    apiVersion: resource.group === "" ? resource.version : `${resource.group}/${resource.version}`,
-    metadata: { resourceVersion: revision },
-    items,
-  });
+  const table = wantsTable(request);
+  const { now } = request.simulation.moment;
+  const body = table ? tableOf(resource.name, items, revision, now) : listObject(resource, items, revision);
+  send(response, 200, body);
+}
+
+function listObject(resource: ApiResource, items: readonly KubernetesObject[], resourceVersion: string): unknown {
+  const apiVersion = resource.group === "" ? resource.version : `${resource.group}/${resource.version}`;
+  return { kind: `${resource.kind}List`, apiVersion, metadata: { resourceVersion }, items };
 }
 
 async function create(request: ObjectRequest, target: Target, response: Http2ServerResponse): Promise<void> {
-  const input = parseObject(await request.body());
-  const object = { ...input, metadata: { ...input.metadata, ...(target.namespace === undefined ? {} : { namespace: target.namespace }) } };
-  if (object.metadata.name === "") throw new ApiError(422, "Invalid", "metadata.name: Required value: name or generateName is required");
+  const input = objectOf(await bodyOf(request));
+  const object = {
+    ...input,
+    metadata: { ...input.metadata, ...(target.namespace === undefined ? {} : { namespace: target.namespace }) },
+  };
+  if (object.metadata.name === "")
+    throw new ApiError(422, "Invalid", "metadata.name: Required value: name or generateName is required");
   const storage = storageName(target.resource);
   if (getObject(clusterOf(request), storage, target.namespace, object.metadata.name) !== undefined) {
     const message = `${storage} "${object.metadata.name}" already exists`;
@@ -131,7 +150,7 @@ async function create(request: ObjectRequest, target: Target, response: Http2Ser
 
 async function replace(request: ObjectRequest, target: Target, response: Http2ServerResponse): Promise<void> {
   const known = stored(request, target);
-  const input = parseObject(await request.body());
+  const input = objectOf(await bodyOf(request));
   const expected = input.metadata.resourceVersion;
   if (expected !== undefined && expected !== known.metadata.resourceVersion) throw conflict(target);
   write(request, target, merged(known, input, target.subresource));
@@ -139,13 +158,13 @@ async function replace(request: ObjectRequest, target: Target, response: Http2Se
 }
 
 async function patch(request: ObjectRequest, target: Target, response: Http2ServerResponse): Promise<void> {
-  const input: unknown = parse(await request.body());
+  const input = await bodyOf(request);
   const storage = storageName(target.resource);
   const known = getObject(clusterOf(request), storage, target.namespace, target.name ?? "");
   if (known === undefined) {
     // Server-side apply creates what is not there.
     if (!request.contentType.includes("apply-patch")) throw missing(target);
-    change(request, (cluster, moment) => createObject(cluster, storage, parseObject(JSON.stringify(input)), moment));
+    change(request, (cluster, moment) => createObject(cluster, storage, objectOf(input), moment));
     return send(response, 201, stored(request, target));
   }
   const patched = applyPatch(known, request.contentType, input) as KubernetesObject;
@@ -178,8 +197,10 @@ function write(request: ObjectRequest, target: Target, object: KubernetesObject)
 
 async function remove(request: ObjectRequest, target: Target, response: Http2ServerResponse): Promise<void> {
   const object = stored(request, target);
-  const text = await request.body();
-  const options = (text === "" ? {} : parse(text)) as { gracePeriodSeconds?: number; preconditions?: { uid?: string } } | null;
+  const options = (await bodyOf(request)) as {
+    gracePeriodSeconds?: number;
+    preconditions?: { uid?: string };
+  } | null;
   const uid = options?.preconditions?.uid;
   if (uid !== undefined && uid !== object.metadata.uid) throw conflict(target);
   change(request, (cluster, moment) => removed(cluster, target, object, options?.gracePeriodSeconds === 0, moment));
@@ -201,7 +222,10 @@ function removeAll(request: ObjectRequest, target: Target, response: Http2Server
   const storage = storageName(target.resource);
   const wanted = listObjects(clusterOf(request), storage, target.namespace).filter(filterOf(request));
   change(request, (cluster, moment) =>
-    wanted.reduce((next, object) => removed(next, { ...target, namespace: object.metadata.namespace }, object, false, moment), cluster),
+    wanted.reduce(
+      (next, object) => removed(next, { ...target, namespace: object.metadata.namespace }, object, false, moment),
+      cluster,
+    ),
   );
   send(response, 200, { kind: "Status", apiVersion: "v1", status: "Success" });
 }
@@ -223,10 +247,17 @@ function change(request: ObjectRequest, apply: (cluster: Cluster, moment: Moment
   });
 }
 
-function parseObject(text: string): NewObject {
-  const value: unknown = parse(text);
+/** The body as a plain value, whichever form it came in; null when there is none. DeleteOptions in protobuf are taken as none. */
+async function bodyOf(request: ObjectRequest): Promise<unknown> {
+  const bytes = await request.body();
+  if (bytes.length === 0) return null;
+  if (!request.contentType.startsWith("application/vnd.kubernetes.protobuf")) return parse(bytes.toString("utf8"));
+  return request.method === "DELETE" ? null : decodeKubernetesProtobuf(bytes);
+}
+
+function objectOf(value: unknown): NewObject {
   const object = value as NewObject | null;
-  if (typeof object !== "object" || object === null || typeof object.kind !== "string" || typeof object.metadata !== "object") {
+  if (typeof object !== "object" || typeof object?.kind !== "string" || typeof object.metadata !== "object") {
     throw new ApiError(400, "BadRequest", "the body is not a Kubernetes object");
   }
   return { ...object, metadata: { ...object.metadata, name: object.metadata.name ?? "" } };
@@ -236,6 +267,13 @@ function send(response: Http2ServerResponse, status: number, body: unknown): voi
   response.statusCode = status;
   response.setHeader("content-type", "application/json");
   response.end(JSON.stringify(body));
+}
+
+/** Tells a client that lists by watching that it has seen everything there was. */
+function endOfInitial({ group, version, kind }: ApiResource, revision: number): unknown {
+  const annotations = { "k8s.io/initial-events-end": "true" };
+  const apiVersion = group === "" ? version : `${group}/${version}`;
+  return { kind, apiVersion, metadata: { resourceVersion: String(revision), annotations, creationTimestamp: null } };
 }
 
 /** Streams changes until the client goes away or its time is over. */
@@ -250,19 +288,31 @@ async function watch(request: ObjectRequest, target: Target, response: Http2Serv
   response.statusCode = 200;
   response.setHeader("content-type", "application/json");
   const emit = (type: string, object: KubernetesObject): void => {
-    const body = table ? tableOf(target.resource.name, [object], object.metadata.resourceVersion, simulation.moment.now) : object;
+    const body = table
+      ? tableOf(target.resource.name, [object], object.metadata.resourceVersion, simulation.moment.now)
+      : object;
     response.write(`${JSON.stringify({ type, object: body })}\n`);
   };
-  let revision = asked === null || asked === "" || asked === "0" ? clusterOf(request).revision : Number(asked);
-  if (asked === null || asked === "" || asked === "0") {
+  const fromNow = asked === null || asked === "" || asked === "0";
+  const initial = truthy(url.searchParams.get("sendInitialEvents"));
+  let revision = fromNow || initial ? clusterOf(request).revision : Number(asked);
+  if (fromNow || initial) {
     for (const object of listObjects(clusterOf(request), storage, target.namespace).filter(wanted)) emit("ADDED", object);
   }
+  if (initial) response.write(`${JSON.stringify({ type: "BOOKMARK", object: endOfInitial(target.resource, revision) })}\n`);
   // The compatibility response has it for both protocols; its types forget it.
   (response as Http2ServerResponse & { flushHeaders(): void }).flushHeaders();
   const deliver = (): void => {
     const changes: readonly ObjectChange[] | undefined = history.after(clusterKey, revision);
     if (changes === undefined) {
-      const gone = { kind: "Status", apiVersion: "v1", status: "Failure", code: 410, reason: "Expired", message: "too old resource version" };
+      const gone = {
+        kind: "Status",
+        apiVersion: "v1",
+        status: "Failure",
+        code: 410,
+        reason: "Expired",
+        message: "too old resource version",
+      };
       response.end(`${JSON.stringify({ type: "ERROR", object: gone })}\n`);
       return;
     }

@@ -17,7 +17,10 @@ const mergeKeys: Readonly<Record<string, string>> = {
 /** Applies a patch of any of the kinds that clients send. */
 export function applyPatch(target: Tree, contentType: string, patch: unknown): Tree {
   if (contentType.startsWith("application/json-patch+json")) {
-    return (Array.isArray(patch) ? patch : []).reduce<Tree>((tree, operation) => jsonPatch(tree, operation as Operation), target);
+    return (Array.isArray(patch) ? patch : []).reduce<Tree>(
+      (tree, operation) => jsonPatch(tree, operation as Operation),
+      target,
+    );
   }
   if (!isTree(patch)) throw new ApiError(400, "BadRequest", "the patch is not an object");
   return mergeTrees(target, patch, !contentType.startsWith("application/merge-patch+json"));
@@ -55,7 +58,10 @@ interface Operation {
 }
 
 function jsonPatch(tree: Tree, { op, path, value }: Operation): Tree {
-  const keys = path.split("/").slice(1).map((key) => key.replaceAll("~1", "/").replaceAll("~0", "~"));
+  const keys = path
+    .split("/")
+    .slice(1)
+    .map((key) => key.replaceAll("~1", "/").replaceAll("~0", "~"));
   const change = (node: unknown, [key = "", ...rest]: readonly string[]): unknown => {
     if (rest.length > 0) {
       const inner = change((node as Record<string, unknown> | undefined)?.[key], rest);

@@ -20,14 +20,18 @@ function labelTerm(term: string): (labels: Readonly<Record<string, string>>) => 
     const values = list.split(",").map((value) => value.trim());
     return (labels) => {
       const held = labels[key];
-      return operator === "in" ? held !== undefined && values.includes(held) : held === undefined || !values.includes(held);
+      return operator === "in"
+        ? held !== undefined && values.includes(held)
+        : held === undefined || !values.includes(held);
     };
   }
   const [, key = "", operator, value = ""] = /^\s*([^=!]+?)\s*(==|=|!=)\s*(.*?)\s*$/.exec(term) ?? [];
   if (operator === "!=") return (labels) => labels[key] !== value;
   if (operator !== undefined) return (labels) => labels[key] === value;
   const name = term.trim();
-  return name.startsWith("!") ? (labels) => labels[name.slice(1)] === undefined : (labels) => labels[name] !== undefined;
+  return name.startsWith("!")
+    ? (labels) => labels[name.slice(1)] === undefined
+    : (labels) => labels[name] !== undefined;
 }
 
 /** `metadata.name=x,spec.nodeName=y`: paths into the object. */
@@ -35,7 +39,9 @@ export function fieldSelector(text: string | null): Test {
   const tests = splitTerms(text ?? "").map((term) => {
     const [, path = "", operator = "=", value = ""] = /^([^=!]+)(==|=|!=)(.*)$/.exec(term) ?? [];
     return (object: KubernetesObject): boolean => {
-      const held = path.split(".").reduce<unknown>((part, key) => (part as Record<string, unknown> | undefined)?.[key], object);
+      const held = path
+        .split(".")
+        .reduce<unknown>((part, key) => (part as Record<string, unknown> | undefined)?.[key], object);
       const same = String(held ?? "") === value;
       return operator === "!=" ? !same : same;
     };

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import { createSecureServer, type Http2SecureServer, type Http2ServerRequest, type Http2ServerResponse } from "node:http2";
+import {
+  createSecureServer,
+  type Http2SecureServer,
+  type Http2ServerRequest,
+  type Http2ServerResponse,
+} from "node:http2";
 import type { TLSSocket, TlsOptions } from "node:tls";
 import { apiServerReady, configOf } from "../controllers/membership.ts";
 import type { Simulation } from "../simulation.ts";
@@ -32,7 +37,8 @@ async function serve(
   authenticate(request.socket as TLSSocket);
   const machine = simulation.world.machines[machineId];
   const config = machine === undefined ? undefined : configOf(machine);
-  if (machine === undefined || config === undefined) throw new ApiError(503, "ServiceUnavailable", "the server is going away");
+  if (machine === undefined || config === undefined)
+    throw new ApiError(503, "ServiceUnavailable", "the server is going away");
   const ready = apiServerReady(simulation.world, machine, simulation.moment.now);
   if (/^\/(readyz|livez|healthz)(\/|$)/.test(url.pathname)) {
     return sendHealth(response, url, ready || url.pathname.startsWith("/livez"));
@@ -42,7 +48,15 @@ async function serve(
   if (url.pathname === "/openapi/v3") return sendJson(response, 200, { paths: {} });
   if (!ready) throw new ApiError(500, "InternalError", "etcdserver: request timed out");
   await handleObjects(
-    { simulation, clusterKey: config.clusterKey, url, method: request.method, accept: String(request.headers.accept ?? ""), contentType: String(request.headers["content-type"] ?? "application/json"), body: () => readBody(request) },
+    {
+      simulation,
+      clusterKey: config.clusterKey,
+      url,
+      method: request.method,
+      accept: String(request.headers.accept ?? ""),
+      contentType: String(request.headers["content-type"] ?? "application/json"),
+      body: () => readBody(request),
+    },
     response,
   );
 }
@@ -54,14 +68,18 @@ function authenticate(socket: TLSSocket): void {
   const groups: unknown = subject?.O;
   const held = Array.isArray(groups) ? groups.map(String) : [String(groups ?? "")];
   if (!held.includes("system:masters")) {
-    throw new ApiError(403, "Forbidden", `User "${String(subject?.CN ?? "")}" may not do this in the simulated cluster`);
+    throw new ApiError(
+      403,
+      "Forbidden",
+      `User "${String(subject?.CN ?? "")}" may not do this in the simulated cluster`,
+    );
   }
 }
 
 function sendHealth(response: Http2ServerResponse, url: URL, ready: boolean): void {
   const check = url.pathname.split("/")[1] ?? "readyz";
-  const lines = ["ping", "log", "etcd", "informer-sync", "poststarthook/start-apiserver-admission-initializer"].map((name) =>
-    name === "etcd" && !ready ? "[-]etcd failed: reason withheld" : `[+]${name} ok`,
+  const lines = ["ping", "log", "etcd", "informer-sync", "poststarthook/start-apiserver-admission-initializer"].map(
+    (name) => (name === "etcd" && !ready ? "[-]etcd failed: reason withheld" : `[+]${name} ok`),
   );
   response.statusCode = ready ? 200 : 500;
   response.setHeader("content-type", "text/plain; charset=utf-8");
@@ -84,7 +102,7 @@ function fail(response: Http2ServerResponse, error: unknown): void {
   else sendJson(response, known.code, statusObject(known));
 }
 
-async function readBody(request: Http2ServerRequest): Promise<string> {
+async function readBody(request: Http2ServerRequest): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request) {
@@ -93,5 +111,5 @@ async function readBody(request: Http2ServerRequest): Promise<string> {
     if (size > maxBody) throw new ApiError(413, "RequestEntityTooLarge", "the request is too large");
     chunks.push(bytes);
   }
-  return Buffer.concat(chunks).toString("utf8");
+  return Buffer.concat(chunks);
 }

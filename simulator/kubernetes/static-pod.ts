@@ -8,13 +8,11 @@ export type StaticPodName = "kube-apiserver" | "kube-controller-manager" | "kube
 
 export function staticPodImage(name: StaticPodName, config: NodeConfig): string {
   const { images } = config;
-  return { "kube-apiserver": images.apiServer, "kube-controller-manager": images.controllerManager, "kube-scheduler": images.scheduler }[name];
-}
-
-/** Grows when the component's config changes, which is what an upgrade waits to see on the pod. */
-export function configVersionOf(name: StaticPodName, config: NodeConfig): string {
-  const image = staticPodImage(name, config);
-  return String(1 + [...image].reduce((sum, character) => (sum * 31 + character.charCodeAt(0)) % 1_000_003, 0));
+  return {
+    "kube-apiserver": images.apiServer,
+    "kube-controller-manager": images.controllerManager,
+    "kube-scheduler": images.scheduler,
+  }[name];
 }
 
 const requests: Readonly<Record<StaticPodName, { readonly cpu: string; readonly memory: string }>> = {
@@ -24,7 +22,11 @@ const requests: Readonly<Record<StaticPodName, { readonly cpu: string; readonly 
 };
 
 /** The manifest that Talos hands to the kubelet. */
-export function staticPodManifest(name: StaticPodName, config: NodeConfig): Readonly<Record<string, unknown>> {
+export function staticPodManifest(
+  name: StaticPodName,
+  config: NodeConfig,
+  version: number,
+): Readonly<Record<string, unknown>> {
   const image = staticPodImage(name, config);
   return {
     apiVersion: "v1",
@@ -32,7 +34,7 @@ export function staticPodManifest(name: StaticPodName, config: NodeConfig): Read
     metadata: {
       annotations: {
         "talos.dev/config-file-version": "1",
-        "talos.dev/config-version": configVersionOf(name, config),
+        "talos.dev/config-version": String(version),
         "talos.dev/secrets-version": "1",
       },
       labels: {
@@ -68,7 +70,12 @@ export function staticPodManifest(name: StaticPodName, config: NodeConfig): Read
 export function staticPodStatus(name: string, machine: Machine, ready: boolean): Readonly<Record<string, unknown>> {
   const at = timestamp(machine.staticPodsAt ?? machine.bootedAt);
   const status = ready ? "True" : "False";
-  const condition = (type: string, value: string) => ({ type, status: value, lastProbeTime: null, lastTransitionTime: at });
+  const condition = (type: string, value: string) => ({
+    type,
+    status: value,
+    lastProbeTime: null,
+    lastTransitionTime: at,
+  });
   return {
     phase: "Running",
     conditions: [
@@ -83,9 +90,7 @@ export function staticPodStatus(name: string, machine: Machine, ready: boolean):
     podIP: machine.address,
     podIPs: [{ ip: machine.address }],
     startTime: at,
-    containerStatuses: [
-      { name, ready, started: true, restartCount: 0, state: { running: { startedAt: at } } },
-    ],
+    containerStatuses: [{ name, ready, started: true, restartCount: 0, state: { running: { startedAt: at } } }],
     qosClass: "Burstable",
   };
 }

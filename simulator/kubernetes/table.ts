@@ -30,7 +30,10 @@ const columns: Readonly<Record<string, readonly Column[]>> = {
   pods: [
     name,
     { name: "Ready", cell: podReady },
-    { name: "Status", cell: (pod) => (pod.metadata.deletionTimestamp === undefined ? at(pod.status, "phase") : "Terminating") },
+    {
+      name: "Status",
+      cell: (pod) => (pod.metadata.deletionTimestamp === undefined ? at(pod.status, "phase") : "Terminating"),
+    },
     { name: "Restarts", cell: () => "0" },
     age,
     { name: "IP", wide: true, cell: (pod) => at(pod.status, "podIP") ?? "<none>" },
@@ -41,7 +44,10 @@ const columns: Readonly<Record<string, readonly Column[]>> = {
   namespaces: [name, { name: "Status", cell: (namespace) => at(namespace.status, "phase") ?? "Active" }, age],
   deployments: [
     name,
-    { name: "Ready", cell: (object) => `${at(object.status, "readyReplicas") ?? 0}/${at(object.spec, "replicas") ?? 0}` },
+    {
+      name: "Ready",
+      cell: (object) => `${at(object.status, "readyReplicas") ?? 0}/${at(object.spec, "replicas") ?? 0}`,
+    },
     { name: "Up-to-date", cell: (object) => at(object.status, "updatedReplicas") ?? 0 },
     { name: "Available", cell: (object) => at(object.status, "availableReplicas") ?? 0 },
     age,
@@ -95,7 +101,12 @@ function nodeState(node: KubernetesObject): string {
 function nodeRoles(node: KubernetesObject): string {
   const prefix = "node-role.kubernetes.io/";
   const roles = Object.keys(node.metadata.labels ?? {}).filter((label) => label.startsWith(prefix));
-  return roles.map((label) => label.slice(prefix.length)).sort().join(",") || "<none>";
+  return (
+    roles
+      .map((label) => label.slice(prefix.length))
+      .sort()
+      .join(",") || "<none>"
+  );
 }
 
 function nodeInfo(node: KubernetesObject): Any {

@@ -34,6 +34,8 @@ export type Life =
       readonly sequence: "reboot" | "shutdown" | "reset" | "upgrade";
       readonly actor: string;
       readonly until: number;
+      /** When services are stopped; absent once they are. Pods are drained and stopped before. */
+      readonly servicesUntil?: number;
       readonly next: Next;
       readonly wipe?: Wipe;
       /** Reset and upgrade of a control plane: leave etcd first. */
@@ -49,7 +51,9 @@ export function stageName(life: Life): string {
     case "starting":
       return "booting";
     case "stopping":
-      return { reboot: "rebooting", shutdown: "shutting down", reset: "resetting", upgrade: "upgrading" }[life.sequence];
+      return { reboot: "rebooting", shutdown: "shutting down", reset: "resetting", upgrade: "upgrading" }[
+        life.sequence
+      ];
     default:
       return life.stage;
   }

@@ -214,5 +214,8 @@ function quotedText(value: unknown): string | undefined {
 /** Go's notation, as far as configs use it: 8760h, 1h30m, 90s. */
 function duration(text: string): number {
   const units: Record<string, number> = { h: 3_600_000, m: 60_000, s: 1_000 };
-  return [...text.matchAll(/(\d+)([hms])/g)].reduce((sum, [, n, unit]) => sum + Number(n) * (units[unit ?? "s"] ?? 0), 0);
+  return [...text.matchAll(/(\d+)([hms])/g)].reduce(
+    (sum, [, n, unit]) => sum + Number(n) * (units[unit ?? "s"] ?? 0),
+    0,
+  );
 }

@@ -14,12 +14,12 @@ export function minorOf(release: string): number {
 }
 
 const etcdVersions: Readonly<Record<number, string>> = {
-  1_009: "3.5.21",
-  1_010: "3.5.26",
-  1_011: "3.6.5",
-  1_012: "3.6.11",
-  1_013: "3.6.12",
-  1_014: "3.7.1",
+  1009: "3.5.21",
+  1010: "3.5.26",
+  1011: "3.6.5",
+  1012: "3.6.11",
+  1013: "3.6.12",
+  1014: "3.7.1",
 };
 
 /** The etcd that a Talos release carries. */

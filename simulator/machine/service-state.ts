@@ -26,6 +26,8 @@ export interface ServiceState {
   readonly changedAt: number;
   /** Running services turn healthy at this time. */
   readonly healthyAt?: number;
+  /** A service that is being restarted does not start before this time. */
+  readonly startAt?: number;
   readonly pid: number;
   readonly events: readonly ServiceEvent[];
 }

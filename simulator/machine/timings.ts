@@ -5,8 +5,10 @@
  * but bring a machine from power-on to a ready node in well under two seconds.
  */
 export interface Timings {
-  /** Firmware to kernel. */
+  /** Firmware to kernel, after power-on, install or reset. */
   readonly start: number;
+  /** The same after a reboot or upgrade. talosctl looks again after a second and must find the machine still down. */
+  readonly reboot: number;
   /** Writing the system to disk. */
   readonly install: number;
   /** Stopping services before a reboot, shutdown, reset or upgrade; the API still answers. */
@@ -37,8 +39,9 @@ export interface Timings {
 
 export const defaultTimings: Timings = {
   start: 150,
+  reboot: 1_500,
   install: 200,
-  stop: 120,
+  stop: 200,
   service: 40,
   etcd: 100,
   promote: 80,

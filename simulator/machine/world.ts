@@ -54,6 +54,8 @@ export interface Machine {
   readonly stopped: readonly string[];
   /** When the control plane's static pods are up; absent while they do not run. */
   readonly staticPodsAt?: number;
+  /** Control plane components and the kubelet: the image that runs, and how often its config changed since boot. */
+  readonly components: Readonly<Record<string, { readonly image: string; readonly version: number }>>;
   /** The last of a bounded history. */
   readonly events: readonly MachineEvent[];
   readonly eventCount: number;
@@ -99,6 +101,8 @@ export interface Cluster {
   readonly revision: number;
   /** By node name. */
   readonly kubelets: Readonly<Record<string, KubeletRecord>>;
+  /** Pods that are being started, by `<namespace>/<name>`: when each is ready. */
+  readonly starting?: Readonly<Record<string, number>>;
   /** Pods on their way out, by `<namespace>/<name>`: when each is gone. */
   readonly terminating?: Readonly<Record<string, number>>;
   /** The machine that answers for the shared address, and when the address is (again) reachable. */

@@ -4,19 +4,20 @@ import type { Socket, Server as TcpServer } from "node:net";
 /** What an endpoint does with new connections: serve them, or misbehave as a fault says. */
 export type Manners = "serve" | "reset" | "silent";
 
-/** How long calls that are under way may still get their answer after the port is closed. */
-const grace = 50;
+/** How long what is still being sent may take after the last call was answered. */
+const flushTime = 30;
 
-/**
- * Starts a server on an address; resolves when it listens, with what closes it. The port is free at once, the
- * connections are dropped a moment later: a machine's last answers leave before it goes down.
- */
+/** Closes an endpoint: its port is free at once. `abrupt` is a power cut; else calls under way get their answer first. */
+export type Close = (abrupt: boolean) => Promise<void>;
+
+/** Starts a server on an address; resolves when it listens. `drain` resolves when its calls under way are answered. */
 export async function listen(
   server: TcpServer,
   host: string,
   port: number,
   manners: () => Manners,
-): Promise<() => Promise<void>> {
+  drain: () => Promise<void>,
+): Promise<Close> {
   const sockets = new Set<Socket>();
   server.on("connection", (socket: Socket) => {
     sockets.add(socket);
@@ -34,11 +35,13 @@ export async function listen(
       resolve();
     });
   });
-  return () =>
-    new Promise((resolve) => {
-      server.close(() => resolve());
-      setTimeout(() => {
-        for (const socket of sockets) socket.destroy();
-      }, grace);
-    });
+  return async (abrupt) => {
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+    if (!abrupt) {
+      await drain();
+      await new Promise((resolve) => setTimeout(resolve, flushTime));
+    }
+    for (const socket of sockets) socket.destroy();
+    await closed;
+  };
 }

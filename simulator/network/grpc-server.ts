@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import { createSecureServer, type Http2SecureServer, type Http2Session, type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2";
+import {
+  createSecureServer,
+  type Http2SecureServer,
+  type Http2Session,
+  type IncomingHttpHeaders,
+  type ServerHttp2Stream,
+} from "node:http2";
 import type { TLSSocket, TlsOptions } from "node:tls";
 import { gunzipSync } from "node:zlib";
 import { CallError, statusCodes } from "../machine/call-error.ts";
@@ -11,6 +17,12 @@ const maxMessage = 32 * 1024 * 1024;
 /** Serves one call: encoded requests in, encoded replies out. */
 export type CallHandler = (call: IncomingCall, requests: AsyncIterable<Buffer>) => AsyncIterable<Buffer>;
 
+export interface GrpcServer {
+  readonly server: Http2SecureServer;
+  /** Ends what goes on for ever and resolves when the other calls have their answers. */
+  drain(): Promise<void>;
+}
+
 /** How replies leave: all at once, or one small piece every so many milliseconds. */
 export type Trickle = () => number | undefined;
 
@@ -18,15 +30,33 @@ export type Trickle = () => number | undefined;
  * gRPC over node:http2 rather than grpc-js: the simulator decides about the TLS version, alerts, sockets and broken
  * connections itself, and its tests speak to it with an implementation that is not its own.
  */
-export function createGrpcServer(tls: TlsOptions, handle: CallHandler, trickle: Trickle): Http2SecureServer {
+export function createGrpcServer(tls: TlsOptions, handle: CallHandler, trickle: Trickle): GrpcServer {
   const server = createSecureServer({ ...tls, minVersion: "TLSv1.3", ALPNProtocols: ["h2"], allowHTTP1: false });
+  const calls = new Set<ServerHttp2Stream>();
   server.on("stream", (stream, headers) => {
+    calls.add(stream);
+    stream.once("close", () => calls.delete(stream));
     stream.on("error", () => stream.destroy());
     serveCall(stream, headers, handle, trickle).catch((error: unknown) => fail(stream, CallError.from(error)));
   });
   server.on("sessionError", () => undefined);
   server.on("tlsClientError", () => undefined);
-  return server;
+  return { server, drain: () => drain(calls) };
+}
+
+/** How long a call may keep its machine from going down. */
+const drainTime = 1_000;
+
+/** Streams that have begun to answer are cut; calls that have not are waited for. */
+async function drain(calls: ReadonlySet<ServerHttp2Stream>): Promise<void> {
+  for (const stream of calls) if (stream.headersSent && !stream.writableEnded) stream.destroy();
+  const answered = [...calls].map((stream) => new Promise((resolve) => stream.once("close", resolve)));
+  let timer: NodeJS.Timeout | undefined;
+  const patience = new Promise((resolve) => {
+    timer = setTimeout(resolve, drainTime);
+  });
+  await Promise.race([Promise.all(answered), patience]);
+  clearTimeout(timer);
 }
 
 async function serveCall(
@@ -39,7 +69,10 @@ async function serveCall(
   stream.once("close", () => abort.abort());
   const roles = rolesOf(stream.session);
   const metadata = new Map(
-    Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value : value === undefined ? [] : [value]]),
+    Object.entries(headers).map(([name, value]) => [
+      name,
+      Array.isArray(value) ? value : value === undefined ? [] : [value],
+    ]),
   );
   const incoming: IncomingCall = { path: String(headers[":path"]), metadata, roles, signal: abort.signal };
   const timeout = timeoutOf(headers["grpc-timeout"]);
@@ -64,6 +97,8 @@ async function serveCall(
     stream.end();
   } finally {
     clearTimeout(timer);
+    // What the client still sends, if only its end, must be taken off the connection for the stream to close.
+    stream.resume();
   }
 }
 
@@ -123,7 +158,10 @@ async function* messagesOf(stream: ServerHttp2Stream): AsyncGenerator<Buffer> {
     while (pending.length >= 5) {
       const length = pending.readUInt32BE(1);
       if (length > maxMessage) {
-        throw new CallError("ResourceExhausted", `grpc: received message larger than max (${length} vs. ${maxMessage})`);
+        throw new CallError(
+          "ResourceExhausted",
+          `grpc: received message larger than max (${length} vs. ${maxMessage})`,
+        );
       }
       if (pending.length < 5 + length) break;
       const body = pending.subarray(5, 5 + length);

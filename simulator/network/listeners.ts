@@ -8,8 +8,8 @@ import type { Machine, World } from "../machine/world.ts";
 import { dispatch } from "../services/dispatch.ts";
 import { methods } from "../services/registry.ts";
 import type { Simulation } from "../simulation.ts";
-import { listen, type Manners } from "./endpoint.ts";
-import { createGrpcServer } from "./grpc-server.ts";
+import { type Close, listen, type Manners } from "./endpoint.ts";
+import { type CallHandler, createGrpcServer } from "./grpc-server.ts";
 import { apiIdentity, forTls, kubernetesIdentity } from "./identities.ts";
 
 export const apiPort = 50_000;
@@ -29,7 +29,8 @@ interface Wanted {
 
 interface Open {
   readonly fingerprint: string;
-  readonly close: () => Promise<void>;
+  readonly machineId: string;
+  readonly close: Close;
 }
 
 export interface Listeners {
@@ -39,16 +40,23 @@ export interface Listeners {
 }
 
 /** Keeps real sockets in step with the world: who should listen does, who is down does not. */
-export function startListeners(simulation: Simulation, onError: (error: unknown) => void): Listeners {
+export function startListeners(
+  simulation: Simulation,
+  onError: (error: unknown) => void,
+  onConnection: () => void = () => undefined,
+): Listeners {
   const open = new Map<string, Open>();
   let work: Promise<void> = Promise.resolve();
   const closing = new Set<Promise<void>>();
-  const shut = ({ close }: Open): void => {
-    const closed = close().finally(() => closing.delete(closed));
+  const shut = ({ close, machineId }: Open): void => {
+    const stage = simulation.world.machines[machineId]?.life.stage ?? "off";
+    const closed = close(stage === "off").finally(() => closing.delete(closed));
     closing.add(closed);
   };
   const step = async (): Promise<void> => {
-    const wanted = new Map(wantedEndpoints(simulation).map((endpoint) => [`${endpoint.host}:${endpoint.port}`, endpoint]));
+    const wanted = new Map(
+      wantedEndpoints(simulation).map((endpoint) => [`${endpoint.host}:${endpoint.port}`, endpoint]),
+    );
     for (const [key, current] of open) {
       if (wanted.get(key)?.fingerprint === current.fingerprint) continue;
       open.delete(key);
@@ -57,7 +65,8 @@ export function startListeners(simulation: Simulation, onError: (error: unknown)
     const missing = [...wanted].filter(([key]) => !open.has(key));
     await Promise.all(
       missing.map(async ([key, endpoint]) => {
-        open.set(key, { fingerprint: endpoint.fingerprint, close: await start(simulation, endpoint) });
+        const { fingerprint, machineId } = endpoint;
+        open.set(key, { fingerprint, machineId, close: await start(simulation, endpoint, onConnection) });
       }),
     );
   };
@@ -95,7 +104,15 @@ function wantedEndpoints(simulation: Simulation): Wanted[] {
     const api = hosts.flatMap((host): Wanted[] =>
       mode === "none"
         ? []
-        : [{ machineId: machine.id, host, port: apiPort, kind: mode, fingerprint: `${machine.id}/${mode}/${identity}` }],
+        : [
+            {
+              machineId: machine.id,
+              host,
+              port: apiPort,
+              kind: mode,
+              fingerprint: `${machine.id}/${mode}/${identity}`,
+            },
+          ],
     );
     if (!apiServerRuns(machine, moment.now)) return api;
     const kubernetes = hosts.map(
@@ -117,23 +134,25 @@ function virtualAddresses(world: World, machine: Machine, now: number): readonly
   return held?.owner === machine.id && held.at <= now && held.address.startsWith("127.") ? [held.address] : [];
 }
 
-async function start(simulation: Simulation, endpoint: Wanted): Promise<() => Promise<void>> {
+async function start(simulation: Simulation, endpoint: Wanted, onConnection: () => void): Promise<Close> {
   const { machineId, host, port, kind } = endpoint;
   const tls = tlsOf(simulation, endpoint);
   if (tls === undefined) return () => Promise.resolve();
   const manners = (): Manners => {
+    onConnection();
     const faults = simulation.world.machines[machineId]?.faults ?? [];
     const { now } = simulation.moment;
     if (faultOf(faults, "reset", now) !== undefined) return "reset";
     return faultOf(faults, "half-open", now) === undefined ? "serve" : "silent";
   };
   if (kind === "kubernetes") {
-    return listen(createKubernetesServer(tls, simulation, machineId), host, port, manners);
+    return listen(createKubernetesServer(tls, simulation, machineId), host, port, manners, () => Promise.resolve());
   }
   const trickle = (): number | undefined =>
     faultOf(simulation.world.machines[machineId]?.faults ?? [], "trickle", simulation.moment.now)?.milliseconds;
-  const server = createGrpcServer(tls, (call, requests) => dispatch(simulation, methods, machineId, call, requests), trickle);
-  return listen(server, host, port, manners);
+  const serve: CallHandler = (call, requests) => dispatch(simulation, methods, machineId, call, requests);
+  const { server, drain } = createGrpcServer(tls, serve, trickle);
+  return listen(server, host, port, manners, drain);
 }
 
 function tlsOf(simulation: Simulation, { machineId, kind }: Wanted): TlsOptions | undefined {
@@ -143,7 +162,8 @@ function tlsOf(simulation: Simulation, { machineId, kind }: Wanted): TlsOptions 
   if (kind === "maintenance") return forTls(machine.maintenance);
   const config = configOf(machine);
   if (config === undefined) return undefined;
-  const identity = kind === "secure" ? apiIdentity(world, machine, config, moment) : kubernetesIdentity(machine, config, moment);
+  const identity =
+    kind === "secure" ? apiIdentity(world, machine, config, moment) : kubernetesIdentity(machine, config, moment);
   if (identity === undefined) return undefined;
   return kind === "secure"
     ? { ...forTls(identity), ca: config.osCa.certificate, requestCert: true, rejectUnauthorized: true }

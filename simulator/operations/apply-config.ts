@@ -9,9 +9,9 @@ import type { Moment } from "../machine/moment.ts";
 import { readNodeConfig } from "../machine/node-config.ts";
 import { minorOf } from "../machine/release.ts";
 import { type Machine, type World, withCluster, withMachine, without } from "../machine/world.ts";
-import { unifiedDiff } from "./config-diff.ts";
-import { needsReboot } from "./cold-fields.ts";
 import { checkConfig } from "./check-config.ts";
+import { needsReboot } from "./cold-fields.ts";
+import { unifiedDiff } from "./config-diff.ts";
 import { startSequence } from "./sequences.ts";
 
 export type ApplyMode = "REBOOT" | "AUTO" | "NO_REBOOT" | "STAGED" | "TRY";

@@ -41,7 +41,9 @@ export function bootstrap(world: World, machine: Machine, input: BootstrapInput,
     learner: false,
     joinedAt: moment.now,
   };
-  const content = input.recover ? restoreSnapshot(machine.disk.recovery ?? "", input.skipHashCheck) : { objects: {}, revision: 1 };
+  const content = input.recover
+    ? restoreSnapshot(machine.disk.recovery ?? "", input.skipHashCheck)
+    : { objects: {}, revision: 1 };
   const next = withCluster(world, { key: cluster.key, kubelets: {}, ...content, etcd: bootstrapEtcd(member) });
   const disk = { ...without(machine.disk, "recovery"), etcd: { memberId: member.id } };
   return withMachine(next, { ...machine, disk, stopped: machine.stopped.filter((id) => id !== "etcd") });

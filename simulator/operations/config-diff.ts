@@ -40,7 +40,13 @@ function hunk(lines: readonly Line[], start: number, stop: number): string {
   const oldCount = count(start, stop, "+");
   const newCount = count(start, stop, "-");
   const head = `@@ -${oldCount === 0 ? oldStart : oldStart + 1},${oldCount} +${newCount === 0 ? newStart : newStart + 1},${newCount} @@\n`;
-  return head + lines.slice(start, stop).map(([mark, text]) => `${mark}${text}\n`).join("");
+  return (
+    head +
+    lines
+      .slice(start, stop)
+      .map(([mark, text]) => `${mark}${text}\n`)
+      .join("")
+  );
 }
 
 /** Longest common subsequence after the common head and tail are set aside: configs differ in few lines. */

@@ -46,6 +46,7 @@ export function createMachine(world: World, input: NewMachine, moment: Moment): 
     bootedAt: now,
     services: {},
     stopped: [],
+    components: {},
     events: [],
     eventCount: 0,
     images: [],

@@ -44,7 +44,8 @@ export function forfeitLeadership(world: World, machine: Machine): { world: Worl
   }
   const etcd = moveLeader(world, cluster.etcd, own.id);
   const heir = etcd.members.find((member) => member.id === etcd.leader);
-  if (etcd === cluster.etcd || heir === undefined) throw new CallError("Unavailable", "etcdserver: no other voter runs");
+  if (etcd === cluster.etcd || heir === undefined)
+    throw new CallError("Unavailable", "etcdserver: no other voter runs");
   return { world: withCluster(world, { ...cluster, etcd }), member: heir.name };
 }
 

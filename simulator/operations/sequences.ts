@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-import { randomUuid } from "../machine/chance.ts";
+
 import { CallError } from "../machine/call-error.ts";
+import { randomUuid } from "../machine/chance.ts";
 import { emit, emitAll } from "../machine/events.ts";
 import type { Life, Wipe } from "../machine/life.ts";
 import type { Moment } from "../machine/moment.ts";
 import { type Machine, type World, withMachine } from "../machine/world.ts";
 
 type Stopping = Extract<Life, { stage: "stopping" }>;
-export type Sequence = Omit<Stopping, "stage" | "actor" | "until">;
+export type Sequence = Omit<Stopping, "stage" | "actor" | "until" | "servicesUntil">;
 
 export interface Started {
   readonly world: World;
@@ -24,21 +25,21 @@ export function startSequence(world: World, machine: Machine, sequence: Sequence
     const refused = emit(machine, now, { kind: "sequence", sequence: sequence.sequence, action: "NOOP", error }, actor);
     return { world: withMachine(world, refused), actor };
   }
-  const life: Stopping = { stage: "stopping", actor, until: now + moment.timings.stop, ...sequence };
+  const { stop } = moment.timings;
+  const life: Stopping = { stage: "stopping", actor, servicesUntil: now + (stop * 2) / 3, until: now + stop, ...sequence };
   const announced = emitAll(
     { ...machine, life },
     now,
     [
       { kind: "sequence", sequence: sequence.sequence, action: "START" },
       ...(sequence.sequence === "shutdown" || sequence.sequence === "reset"
-        ? ([{ kind: "phase", phase: "drain", action: "START" }, { kind: "phase", phase: "drain", action: "STOP" }] as const)
+        ? ([
+            { kind: "phase", phase: "drain", action: "START" },
+            { kind: "phase", phase: "drain", action: "STOP" },
+          ] as const)
         : []),
       { kind: "phase", phase: "cleanup", action: "START" },
       { kind: "task", task: "stopAllPods", action: "START" },
-      { kind: "task", task: "stopAllPods", action: "STOP" },
-      { kind: "phase", phase: "cleanup", action: "STOP" },
-      { kind: "phase", phase: "stopServices", action: "START" },
-      { kind: "task", task: "stopAllServices", action: "START" },
     ],
     actor,
   );
@@ -59,9 +60,7 @@ export function wipeOf(input: ResetInput): Wipe {
   const nothing: Wipe = { state: false, ephemeral: false, meta: false, everything: false };
   if (input.mode === "USER_DISKS") return nothing;
   if (input.labels.length === 0) return { state: true, ephemeral: true, meta: true, everything: true };
-  return input.labels.reduce<Wipe>((wipe, label) => {
-    const part = labels[label];
-    if (part === undefined) throw new CallError("Unknown", `partition with label "${label}" not found`);
-    return { ...wipe, [part]: true };
-  }, nothing);
+  const unknown = input.labels.find((label) => labels[label] === undefined);
+  if (unknown !== undefined) throw new CallError("Unknown", `partition with label "${unknown}" not found`);
+  return { ...nothing, ...Object.fromEntries(input.labels.map((label) => [labels[label], true])) };
 }

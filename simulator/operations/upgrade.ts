@@ -58,7 +58,11 @@ export function installBeside(world: World, machine: Machine, release: string): 
 export function rollback(world: World, machine: Machine, moment: Moment): World {
   const { previous, installed, ...rest } = machine.disk;
   if (previous === undefined) throw new CallError("Unknown", "no previous boot entry to roll back to");
-  const disk: Disk = { ...without(rest, "firstBoot"), installed: previous, ...(installed === undefined ? {} : { previous: installed }) };
+  const disk: Disk = {
+    ...without(rest, "firstBoot"),
+    installed: previous,
+    ...(installed === undefined ? {} : { previous: installed }),
+  };
   const swapped = { ...machine, disk };
   return startSequence(withMachine(world, swapped), swapped, { sequence: "reboot", next: "boot" }, moment).world;
 }

@@ -13,7 +13,16 @@ function volume(id: string, index: number, size: number, prettySize: string, fil
   const location = `/dev/sda${index}`;
   return {
     id,
-    spec: { phase: "ready", type: "partition", location, parentLocation: "/dev/sda", partitionIndex: index, size, prettySize, filesystem },
+    spec: {
+      phase: "ready",
+      type: "partition",
+      location,
+      parentLocation: "/dev/sda",
+      partitionIndex: index,
+      size,
+      prettySize,
+      filesystem,
+    },
     labels: { "talos.dev/system-volume": "" },
   };
 }
@@ -69,7 +78,13 @@ export const blockResources: Readonly<Record<string, Source>> = {
     items: (view) => [
       {
         id: "sda",
-        spec: { type: "disk", dev_path: "/dev/sda", size: diskSize, pretty_size: "21 GB", ...(view.machine.disk.installed === undefined ? {} : { name: "gpt" }) },
+        spec: {
+          type: "disk",
+          dev_path: "/dev/sda",
+          size: diskSize,
+          pretty_size: "21 GB",
+          ...(view.machine.disk.installed === undefined ? {} : { name: "gpt" }),
+        },
       },
       ...(view.machine.disk.installed === undefined
         ? []
@@ -103,19 +118,35 @@ export const blockResources: Readonly<Record<string, Source>> = {
     items: () => [
       {
         id: "CPU-0",
-        spec: { socket: "CPU 0", manufacturer: "talosmith", productName: "simulated", coreCount: 4, coreEnabled: 4, threadCount: 4 },
+        spec: {
+          socket: "CPU 0",
+          manufacturer: "talosmith",
+          productName: "simulated",
+          coreCount: 4,
+          coreEnabled: 4,
+          threadCount: 4,
+        },
       },
     ],
   },
   "MemoryModules.hardware.talos.dev": {
     owner: "hardware.SystemInfoController",
     items: () => [
-      { id: "DIMM-0", spec: { sizeMiB: 8192, deviceLocator: "DIMM 0", manufacturer: "talosmith", productName: "simulated" } },
+      {
+        id: "DIMM-0",
+        spec: { sizeMiB: 8192, deviceLocator: "DIMM 0", manufacturer: "talosmith", productName: "simulated" },
+      },
     ],
   },
 };
 
-function partition(index: number, label: string, name: string, size: number, pretty: string): Readonly<Record<string, unknown>> {
+function partition(
+  index: number,
+  label: string,
+  name: string,
+  size: number,
+  pretty: string,
+): Readonly<Record<string, unknown>> {
   return {
     type: "partition",
     dev_path: `/dev/sda${index}`,

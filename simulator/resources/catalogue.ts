@@ -87,7 +87,7 @@ function store(
   born: number,
   now: number,
 ): StoredResource {
-  const content = JSON.stringify([item.spec, item.labels, item.annotations]);
+  const content = JSON.stringify([item.spec, item.labels, item.annotations, item.version]);
   const hash = createHash("sha1").update(content).digest("base64");
   if (known?.hash === hash) return known;
   const shape = shapes[type];
@@ -95,7 +95,7 @@ function store(
     namespace: source.namespace ?? resourceType(type)?.namespace ?? "",
     type,
     id: item.id,
-    version: (known?.version ?? 0) + 1,
+    version: item.version ?? (known?.version ?? 0) + 1,
     owner: source.owner,
     created: known?.created ?? born,
     updated: known === undefined ? born : now,

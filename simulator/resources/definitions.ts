@@ -17,9 +17,14 @@ export function resourceType(type: string): ResourceType | undefined {
   return byType.get(type);
 }
 
-const namespaceNames = [...new Set(["cluster-raw", "network-config", ...resourceTypes.map((type) => type.namespace)])].sort();
+const namespaceNames = [
+  ...new Set(["cluster-raw", "network-config", ...resourceTypes.map((type) => type.namespace)]),
+].sort();
 
-export const namespaces: readonly Item[] = namespaceNames.map((id) => ({ id, spec: { description: `${id} resources` } }));
+export const namespaces: readonly Item[] = namespaceNames.map((id) => ({
+  id,
+  spec: { description: `${id} resources` },
+}));
 
 function definitionSpec(type: ResourceType): Readonly<Record<string, unknown>> {
   const [plural = "", ...suffix] = type.type.split(".");

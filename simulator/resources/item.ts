@@ -5,6 +5,8 @@ import type { Cluster, Machine, World } from "../machine/world.ts";
 /** One resource as its controller puts it out; version and times are kept by whoever serves it. */
 export interface Item {
   readonly id: string;
+  /** Where others refer to it; else whoever serves the resource counts its changes. */
+  readonly version?: number;
   /** The YAML form. */
   readonly spec: unknown;
   readonly labels?: Readonly<Record<string, string>>;

@@ -97,9 +97,10 @@ export const kubernetesResources: Readonly<Record<string, Source>> = {
   },
   "APIServerConfigs.kubernetes.talos.dev": {
     owner: "k8s.ControlPlaneAPIServerController",
-    items: controlPlane(({ config }) => [
+    items: controlPlane(({ config, machine }) => [
       {
         id: "kube-apiserver",
+        version: machine.components["kube-apiserver"]?.version ?? 1,
         spec: {
           image: config.images.apiServer,
           cloudProvider: "",
@@ -118,9 +119,10 @@ export const kubernetesResources: Readonly<Record<string, Source>> = {
   },
   "ControllerManagerConfigs.kubernetes.talos.dev": {
     owner: "k8s.ControlPlaneControllerManagerController",
-    items: controlPlane(({ config }) => [
+    items: controlPlane(({ config, machine }) => [
       {
         id: "kube-controller-manager",
+        version: machine.components["kube-controller-manager"]?.version ?? 1,
         spec: {
           enabled: true,
           image: config.images.controllerManager,
@@ -137,9 +139,10 @@ export const kubernetesResources: Readonly<Record<string, Source>> = {
   },
   "SchedulerConfigs.kubernetes.talos.dev": {
     owner: "k8s.ControlPlaneSchedulerController",
-    items: controlPlane(({ config }) => [
+    items: controlPlane(({ config, machine }) => [
       {
         id: "kube-scheduler",
+        version: machine.components["kube-scheduler"]?.version ?? 1,
         spec: {
           enabled: true,
           image: config.images.scheduler,
@@ -175,7 +178,10 @@ export const kubernetesResources: Readonly<Record<string, Source>> = {
     owner: "k8s.ControlPlaneStaticPodController",
     items: controlPlane(({ config, machine }) =>
       machine.services.etcd?.health === "healthy"
-        ? staticPodNames.map((name) => ({ id: name, spec: staticPodManifest(name, config) }))
+        ? staticPodNames.map((name) => ({
+            id: name,
+            spec: staticPodManifest(name, config, machine.components[name]?.version ?? 1),
+          }))
         : [],
     ),
   },
@@ -215,7 +221,12 @@ export const kubernetesResources: Readonly<Record<string, Source>> = {
     items: configured(({ config, hostname }) => [
       {
         id: "kubelet",
-        spec: { hash: createHash("sha256").update(config.endpoint + hostname).digest("hex").slice(0, 16) },
+        spec: {
+          hash: createHash("sha256")
+            .update(config.endpoint + hostname)
+            .digest("hex")
+            .slice(0, 16),
+        },
       },
     ]),
   },

@@ -57,7 +57,10 @@ export const networkResources: Readonly<Record<string, Source>> = {
       if (view.config === undefined) return plain;
       return [
         ...plain,
-        ...["accumulative", "current"].flatMap((id) => [nodeAddress(`${id}-no-k8s`, current), nodeAddress(`${id}-only-k8s`, [])]),
+        ...["accumulative", "current"].flatMap((id) => [
+          nodeAddress(`${id}-no-k8s`, current),
+          nodeAddress(`${id}-only-k8s`, []),
+        ]),
         nodeAddress("routed-no-k8s", [own]),
         nodeAddress("routed-only-k8s", []),
       ];
@@ -131,11 +134,29 @@ export const networkResources: Readonly<Record<string, Source>> = {
       return [
         {
           id: `inet4/${gateway}//1024`,
-          spec: { ...base, dst: "", src: "", gateway, priority: 1024, scope: "global", type: "unicast", protocol: "dhcp" },
+          spec: {
+            ...base,
+            dst: "",
+            src: "",
+            gateway,
+            priority: 1024,
+            scope: "global",
+            type: "unicast",
+            protocol: "dhcp",
+          },
         },
         {
           id: `inet4//${subnet}/1024`,
-          spec: { ...base, dst: subnet, src: machine.address, gateway: "", priority: 1024, scope: "link", type: "unicast", protocol: "kernel" },
+          spec: {
+            ...base,
+            dst: subnet,
+            src: machine.address,
+            gateway: "",
+            priority: 1024,
+            scope: "link",
+            type: "unicast",
+            protocol: "kernel",
+          },
         },
       ];
     },

@@ -14,7 +14,10 @@ export const secretResources: Readonly<Record<string, Source>> = {
       if (config === undefined) return [maintenance];
       const named = config.certSans.filter((name) => !/^[\d.]+$|:/.test(name));
       const numeric = config.certSans.filter((name) => /^[\d.]+$|:/.test(name));
-      const api = { id: "api", spec: { ips: [...numeric, ...addresses], dnsNames: [...named, hostname], fqdn: hostname } };
+      const api = {
+        id: "api",
+        spec: { ips: [...numeric, ...addresses], dnsNames: [...named, hostname], fqdn: hostname },
+      };
       if (config.type !== "controlplane") return [api, maintenance];
       const service = (config.serviceSubnets[0] ?? "10.96.0.0/12").replace(/\.\d+\/\d+$/, ".1");
       const names = ["kubernetes", "kubernetes.default", "kubernetes.default.svc"];

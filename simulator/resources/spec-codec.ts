@@ -28,47 +28,47 @@ export function encodeSpec(shape: Shape, spec: unknown): Uint8Array {
   const writer = new BinaryWriter();
   for (const [key, [number, kind]] of Object.entries(shape)) {
     const value = key === "@" ? spec : (spec as Readonly<Record<string, unknown>>)[key];
-    for (const item of Array.isArray(value) && kind !== "struct" ? value : [value]) writeField(writer, number, kind, item);
+    for (const item of Array.isArray(value) && kind !== "struct" ? value : [value])
+      writeField(writer, number, kind, item);
   }
   return writer.finish();
 }
 
 function writeField(writer: BinaryWriter, number: number, kind: Kind, value: unknown): void {
   if (value === undefined || value === null || value === "" || value === 0 || value === false) return;
-  if (typeof kind === "object") {
-    if ("names" in kind) {
-      const code = kind.names[String(value)] ?? 0;
-      if (code !== 0) writer.uint32(number * 8).int32(code);
-      return;
+  if (typeof kind === "object" && "names" in kind) {
+    const code = kind.names[String(value)] ?? 0;
+    if (code !== 0) writer.uint32(number * 8).int32(code);
+  } else if (kind === "bool" || kind === "number") {
+    writer.uint32(number * 8).uint64(BigInt(Number(value)));
+  } else if (kind === "string-map") {
+    for (const [key, text] of Object.entries(value as Record<string, string>)) {
+      bytes(writer, number, new BinaryWriter().uint32(10).string(key).uint32(18).string(text).finish());
     }
-    bytes(writer, number, encodeSpec(kind.message, value));
-    return;
+  } else {
+    bytes(writer, number, contentOf(kind, value));
   }
+}
+
+function contentOf(
+  kind: Exclude<Kind, "bool" | "number" | "string-map" | { readonly names: unknown }>,
+  value: unknown,
+): Uint8Array {
+  if (typeof kind === "object") return encodeSpec(kind.message, value);
   switch (kind) {
-    case "bool":
-    case "number":
-      writer.uint32(number * 8).uint64(BigInt(Number(value)));
-      return;
     case "string":
-      writer.uint32(number * 8 + 2).string(String(value));
-      return;
     case "text-bytes":
-      return bytes(writer, number, Buffer.from(String(value)));
+      return Buffer.from(String(value));
     case "hex":
-      return bytes(writer, number, Buffer.from(String(value).replaceAll(":", ""), "hex"));
+      return Buffer.from(String(value).replaceAll(":", ""), "hex");
     case "address":
-      return bytes(writer, number, addressMessage(String(value)));
+      return addressMessage(String(value));
     case "prefix": {
       const [address = "", length = "0"] = String(value).split("/");
-      const prefix = new BinaryWriter().uint32(10).bytes(addressBytes(address));
-      return bytes(writer, number, prefix.uint32(16).int32(Number(length)).finish());
+      return new BinaryWriter().uint32(10).bytes(addressBytes(address)).uint32(16).int32(Number(length)).finish();
     }
     case "struct":
-      return bytes(writer, number, Struct.encode(Struct.wrap(value as Record<string, unknown>)).finish());
-    case "string-map":
-      for (const [key, text] of Object.entries(value as Record<string, string>)) {
-        bytes(writer, number, new BinaryWriter().uint32(10).string(key).uint32(18).string(text).finish());
-      }
+      return Struct.encode(Struct.wrap(value as Record<string, unknown>)).finish();
   }
 }
 

@@ -187,7 +187,9 @@ export const resourceTypes: readonly ResourceType[] = table
   .trim()
   .split("\n")
   .map((line) => {
-    const [type = "", namespace = "", aliases = "", secret = "", columns = ""] = line.split("|").map((cell) => cell.trim());
+    const [type = "", namespace = "", aliases = "", secret = "", columns = ""] = line
+      .split("|")
+      .map((cell) => cell.trim());
     return {
       type,
       namespace,

@@ -5,12 +5,12 @@ import { configOf, hostnameOf, isControlPlane } from "../controllers/membership.
 import { switchOff } from "../controllers/power.ts";
 import { CallError, type StatusName, statusCodes } from "../machine/call-error.ts";
 import { type Fault, faultOf, spend } from "../machine/fault.ts";
+import { serverModeOf } from "../machine/server-mode.ts";
 import { type Machine, withMachine } from "../machine/world.ts";
 import type { Simulation } from "../simulation.ts";
-import { serverModeOf } from "../machine/server-mode.ts";
+import { maintenanceRefusal } from "./maintenance.ts";
 import type { Call, ServedMethod } from "./method.ts";
 import { mayCall } from "./roles.ts";
-import { maintenanceRefusal } from "./maintenance.ts";
 
 /** A call as it comes off the wire, or from a test in the same process. */
 export interface IncomingCall {
@@ -53,7 +53,10 @@ export async function* dispatch(
 function unknownMethod(methods: ReadonlyMap<string, ServedMethod>, path: string): CallError {
   const [, service = "", name = ""] = path.split("/");
   const known = [...methods.keys()].some((candidate) => candidate.startsWith(`/${service}/`));
-  return new CallError("Unimplemented", known ? `unknown method ${name} for service ${service}` : `unknown service ${service}`);
+  return new CallError(
+    "Unimplemented",
+    known ? `unknown method ${name} for service ${service}` : `unknown service ${service}`,
+  );
 }
 
 async function* decodeAll(method: ServedMethod, requests: AsyncIterable<Buffer>): AsyncGenerator<unknown> {
@@ -139,7 +142,12 @@ function targetOf(simulation: Simulation, here: Machine, target: string): string
 }
 
 /** Asks every target; a failed one becomes a message that says so. */
-async function* joined(route: Route, here: Machine, targets: readonly string[], request: unknown): AsyncGenerator<Buffer> {
+async function* joined(
+  route: Route,
+  here: Machine,
+  targets: readonly string[],
+  request: unknown,
+): AsyncGenerator<Buffer> {
   if (route.method.responseStream) {
     yield* interleave(targets.map((target) => streamOf(route, here, target, request)));
     return;
@@ -218,22 +226,47 @@ async function* local(route: Route, machineId: string, request: unknown): AsyncG
   const roles: ReadonlySet<string> = mode === "maintenance" ? new Set(["os:reader"]) : incoming.roles;
   if (!mayCall(incoming.path, roles, mode === "maintenance")) throw new CallError("PermissionDenied", "not authorized");
   await strike(simulation, machineId, incoming, "before");
+  const outage = watchOutage(simulation, machine);
   const call: Call = {
     simulation,
     machineId,
     roles,
-    signal: incoming.signal,
+    signal: AbortSignal.any([incoming.signal, outage.signal]),
     machine: () => machineOf(simulation, machineId),
     world: () => simulation.world,
   };
-  const result = method.handle(call, request);
-  if (method.responseStream) yield* result as AsyncIterable<unknown>;
-  else yield await result;
-  await strike(simulation, machineId, incoming, "after");
+  try {
+    const result = method.handle(call, request);
+    if (method.responseStream) {
+      yield* result as AsyncIterable<unknown>;
+      if (outage.signal.aborted) throw new CallError("Unavailable", "error reading from server: EOF");
+    } else {
+      yield await result;
+    }
+    await strike(simulation, machineId, incoming, "after");
+  } finally {
+    outage.stop();
+  }
+}
+
+/** Aborts when the machine goes down: what it was serving, also through another one, breaks off. */
+function watchOutage(simulation: Simulation, machine: Machine): { readonly signal: AbortSignal; stop(): void } {
+  const controller = new AbortController();
+  const stop = simulation.subscribe((world) => {
+    const current = world.machines[machine.id];
+    const up = current !== undefined && current.bootId === machine.bootId && serverModeOf(current) !== "none";
+    if (!up) controller.abort();
+  });
+  return { signal: controller.signal, stop };
 }
 
 /** Lets the faults that lie in wait for this call strike. */
-async function strike(simulation: Simulation, machineId: string, incoming: IncomingCall, when: "before" | "after"): Promise<void> {
+async function strike(
+  simulation: Simulation,
+  machineId: string,
+  incoming: IncomingCall,
+  when: "before" | "after",
+): Promise<void> {
   const machine = machineOf(simulation, machineId);
   const { now } = simulation.moment;
   const name = incoming.path.split("/").at(-1) ?? "";

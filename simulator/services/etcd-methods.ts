@@ -15,8 +15,8 @@ import type { MachineServiceService } from "../../talos/api/gen/machine/machine.
 import { clusterOf } from "../controllers/membership.ts";
 import { CallError } from "../machine/call-error.ts";
 import { type EtcdCluster, type EtcdMember, etcdMemberOf, isServing } from "../machine/etcd.ts";
-import type { Cluster } from "../machine/world.ts";
 import { etcdVersionOf } from "../machine/release.ts";
+import type { Cluster } from "../machine/world.ts";
 import { forfeitLeadership, leaveEtcd, receiveSnapshot, removeEtcdMember } from "../operations/etcd.ts";
 import { encodeSnapshot } from "../operations/snapshot.ts";
 import { controlPlaneOnly } from "./control-plane-only.ts";

@@ -9,6 +9,7 @@ import { CallError } from "../machine/call-error.ts";
 import type { NodeConfig } from "../machine/node-config.ts";
 import { controlPlaneOnly } from "./control-plane-only.ts";
 import type { Handlers } from "./method.ts";
+import { tarEntry } from "./tar.ts";
 
 /** The admin kubeconfig, as the stream of one gzipped tar that talosctl expects. */
 export const kubeconfigMethods: Handlers<typeof MachineServiceService> = {
@@ -16,7 +17,8 @@ export const kubeconfigMethods: Handlers<typeof MachineServiceService> = {
     const config = controlPlaneOnly(call, "kubeconfig");
     const { now, entropy } = call.simulation.moment;
     const text = adminKubeconfig(config, now, entropy);
-    yield Data.fromPartial({ bytes: gzipSync(tarOf("kubeconfig", Buffer.from(text), now)) });
+    // Real nodes send neither padding nor an end of the archive.
+    yield Data.fromPartial({ bytes: gzipSync(tarEntry("kubeconfig", Buffer.from(text), now, false)) });
   },
 };
 
@@ -61,22 +63,4 @@ function authorityOf(config: NodeConfig): KeyPair {
   const { certificate, key } = config.kubernetesCa;
   if (key === undefined) throw new CallError("Internal", "the config of this control plane has no Kubernetes CA key");
   return { certificate, key };
-}
-
-/** One ustar entry, mode 0600, without end-of-archive blocks: that is how real nodes send it. */
-function tarOf(name: string, content: Buffer, now: number): Buffer {
-  const header = Buffer.alloc(512);
-  const octal = (value: number, width: number): string => `${value.toString(8).padStart(width - 1, "0")}\0`;
-  header.write(name, 0);
-  header.write(octal(0o600, 8), 100);
-  header.write(octal(0, 8), 108);
-  header.write(octal(0, 8), 116);
-  header.write(octal(content.length, 12), 124);
-  header.write(octal(Math.floor(now / 1_000), 12), 136);
-  header.write("        ", 148);
-  header.write("0", 156);
-  header.write("ustar\x0000", 257, "latin1");
-  const sum = header.reduce((total, byte) => total + byte, 0);
-  header.write(`${sum.toString(8).padStart(6, "0")}\0 `, 148);
-  return Buffer.concat([header, content]);
 }

@@ -22,7 +22,10 @@ const methods: ReadonlyMap<string, Group> = new Map<string, Group>([
   ...machine("EtcdSnapshot", "backup"),
   ...machine("EtcdAlarmList EtcdMemberList EtcdStatus", "reader-backup"),
   ...machine("MetaWrite MetaDelete", "meta"),
-  ...machine("CPUInfo CPUFreqStats Containers DiskStats DiskUsage Dmesg Events Hostname ImageList List LoadAvg", "reader"),
+  ...machine(
+    "CPUInfo CPUFreqStats Containers DiskStats DiskUsage Dmesg Events Hostname ImageList List LoadAvg",
+    "reader",
+  ),
   ...machine("Logs LogsContainers Memory Mounts NetworkDeviceStats Netstat Processes ServiceList", "reader"),
   ...machine("Stats SystemStat Version", "reader"),
   ...machine("ApplyConfiguration", "maintenance"),

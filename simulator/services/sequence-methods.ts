@@ -10,8 +10,8 @@ import {
 } from "../../talos/api/gen/machine/machine.ts";
 import { isControlPlane } from "../controllers/membership.ts";
 import { CallError } from "../machine/call-error.ts";
-import { checkLegacyUpgrade, rollback } from "../operations/upgrade.ts";
 import { type Sequence, startSequence, wipeOf } from "../operations/sequences.ts";
+import { checkLegacyUpgrade, rollback } from "../operations/upgrade.ts";
 import type { Call, Handlers } from "./method.ts";
 
 const wipeModes = new Map<number, keyof typeof ResetRequest_WipeMode>(

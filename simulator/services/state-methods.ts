@@ -14,6 +14,7 @@ import { CallError } from "../machine/call-error.ts";
 import { Catalogue, type StoredResource } from "../resources/catalogue.ts";
 import { namespaces, resourceType } from "../resources/definitions.ts";
 import type { Simulation } from "../simulation.ts";
+import { everyChange } from "./follow.ts";
 import type { Call, Handlers } from "./method.ts";
 import { timestampOf } from "./wire-time.ts";
 
@@ -32,7 +33,8 @@ const knownNamespaces: ReadonlySet<string> = new Set(namespaces.map((namespace) 
 
 /** Who may read what, in the order of the real checks. */
 function authorize(call: Call, namespace: string, type: string): void {
-  if (!knownNamespaces.has(namespace)) throw new CallError("PermissionDenied", `namespace "${namespace}" is not supported`);
+  if (!knownNamespaces.has(namespace))
+    throw new CallError("PermissionDenied", `namespace "${namespace}" is not supported`);
   const known = resourceType(type);
   if (known === undefined) throw new CallError("PermissionDenied", `resource type "${type}" is not supported`);
   if (known.secret && !call.roles.has("os:admin")) throw new CallError("PermissionDenied", "not authorized");
@@ -70,7 +72,11 @@ interface Query {
 
 /** Every query of the list may match (or); all terms of one query must (and). */
 function matches(resource: StoredResource, query: Query | undefined): boolean {
-  if (query?.idQuery !== undefined && query.idQuery.regexp !== "" && !new RegExp(query.idQuery.regexp).test(resource.id)) {
+  if (
+    query?.idQuery !== undefined &&
+    query.idQuery.regexp !== "" &&
+    !new RegExp(query.idQuery.regexp).test(resource.id)
+  ) {
     return false;
   }
   const queries = query?.labelQuery ?? [];
@@ -117,32 +123,15 @@ export const stateMethods: Handlers<typeof StateService> = {
           .filter((resource) => (id === undefined ? matches(resource, options) : resource.id === id))
           .map((resource) => [resource.id, resource]),
       );
-    // Only changes of the world can change a resource; waiting is for the next one.
-    let changed = false;
-    let wake: (() => void) | undefined;
-    const unsubscribe = call.simulation.subscribe(() => {
-      changed = true;
-      wake?.();
-    });
-    const stop = (): void => wake?.();
-    call.signal.addEventListener("abort", stop, { once: true });
-    try {
-      yield WatchResponse.fromPartial({});
-      let known = wanted();
-      for (const event of opening(request, known, id)) yield WatchResponse.fromPartial({ event: [event] });
-      while (!call.signal.aborted) {
-        if (!changed) await new Promise<void>((resolve) => (wake = resolve));
-        changed = false;
-        const next = wanted();
-        const events = difference(known, next);
-        known = next;
-        if (events.length === 0 || call.signal.aborted) continue;
-        if (options?.aggregated) yield WatchResponse.fromPartial({ event: events });
-        else for (const event of events) yield WatchResponse.fromPartial({ event: [event] });
-      }
-    } finally {
-      unsubscribe();
-      call.signal.removeEventListener("abort", stop);
+    yield WatchResponse.fromPartial({});
+    let known: Map<string, StoredResource> | undefined;
+    for await (const _ of everyChange(call)) {
+      const next = wanted();
+      const events = known === undefined ? opening(request, next, id) : difference(known, next);
+      known = next;
+      if (events.length === 0) continue;
+      if (options?.aggregated) yield WatchResponse.fromPartial({ event: events });
+      else for (const event of events) yield WatchResponse.fromPartial({ event: [event] });
     }
   },
 
@@ -176,7 +165,12 @@ function event(type: EventType, resource: Resource | undefined, old?: Resource):
 
 /** What a watch says first: the one resource, or all of them and then that this was all. */
 function opening(
-  request: { readonly namespace: string; readonly type: string; readonly options: { readonly bootstrapContents: boolean; readonly startFromBookmark: Uint8Array } | undefined; readonly apiVersion: number },
+  request: {
+    readonly namespace: string;
+    readonly type: string;
+    readonly options: { readonly bootstrapContents: boolean; readonly startFromBookmark: Uint8Array } | undefined;
+    readonly apiVersion: number;
+  },
   known: ReadonlyMap<string, StoredResource>,
   id: string | undefined,
 ): Event[] {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Authentication } from "./authentication.ts";
 import { type EtcdCalls, etcdCalls } from "./etcd-calls.ts";
-import { grpcTransport } from "./grpc-transport.ts";
+import { grpcTransport, type TransportOptions } from "./grpc-transport.ts";
 import { type LifecycleCalls, lifecycleCalls } from "./lifecycle-calls.ts";
 import { type MachineCalls, machineCalls } from "./machine-calls.ts";
 import { type ResourceCalls, resourceCalls } from "./resource-calls.ts";
@@ -18,8 +18,8 @@ export interface TalosClient extends MachineCalls, EtcdCalls, LifecycleCalls, Re
 }
 
 /** A client for the machine at this address. It connects with the first call and again after a lost connection. */
-export function connect(address: string, authentication: Authentication): TalosClient {
-  return clientOver(grpcTransport(address, authentication));
+export function connect(address: string, authentication: Authentication, options: TransportOptions = {}): TalosClient {
+  return clientOver(grpcTransport(address, authentication, options));
 }
 
 /** The same calls over any transport, such as one inside the process. */

@@ -6,6 +6,7 @@ import { grpcTarget, parseAddress } from "./address.ts";
 import type { Authentication } from "./authentication.ts";
 import { fingerprintMismatch, mutualCredentials, pinnedCredentials } from "./channel-credentials.ts";
 import { fromGrpcError } from "./grpc-error.ts";
+import { watchConnection } from "./heartbeat.ts";
 import { probe } from "./probe.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
@@ -26,13 +27,22 @@ const channelOptions: ClientOptions = {
   "grpc.max_reconnect_backoff_ms": 1000,
 };
 
+export interface TransportOptions {
+  /** Milliseconds of silence on a stream after which the connection is tested. @default 10 seconds */
+  readonly heartbeat?: number;
+}
+
 export interface GrpcTransport extends Transport {
   /** Fingerprint that the machine showed in maintenance mode; absent before the first call. */
   readonly fingerprint: string | undefined;
 }
 
 /** Opens nothing until the first call. After a call that could not be delivered, the next one connects afresh. */
-export function grpcTransport(address: string, authentication: Authentication): GrpcTransport {
+export function grpcTransport(
+  address: string,
+  authentication: Authentication,
+  { heartbeat = 10_000 }: TransportOptions = {},
+): GrpcTransport {
   const target = parseAddress(address);
   let opening: Promise<Client> | undefined;
   let current: Client | undefined;
@@ -130,11 +140,25 @@ export function grpcTransport(address: string, authentication: Authentication): 
       );
       const cancel = () => call.cancel();
       followSignal(options.signal, cancel);
+      let lost = false;
+      const watch = watchConnection(used, heartbeat, () => {
+        lost = true;
+        call.cancel();
+      });
       try {
-        for await (const reply of call) yield reply as Reply;
+        for await (const reply of call) {
+          watch.seen();
+          yield reply as Reply;
+        }
       } catch (error) {
-        throw failed(error, used);
+        if (!lost) throw failed(error, used);
+        forget(used);
+        throw new TalosError("unavailable", `${address}: the machine has fallen silent`, {
+          node: address,
+          cause: error,
+        });
       } finally {
+        watch.stop();
         options.signal?.removeEventListener("abort", cancel);
         // After an early return the library reports the cancellation as an error that nobody waits for.
         call.on("error", () => {});

@@ -3,6 +3,7 @@ export { type Address, apiPort, parseAddress } from "./address.ts";
 export type { Authentication, Credentials } from "./authentication.ts";
 export { clientOver, connect, type TalosClient } from "./client.ts";
 export type { EtcdAlarm, EtcdMemberInfo, EtcdStatus } from "./etcd-calls.ts";
+export type { TransportOptions } from "./grpc-transport.ts";
 export type { ResetOptions } from "./lifecycle-calls.ts";
 export type { ApplyMode, ApplyReply, BootstrapOptions, ServiceState, VersionInfo } from "./machine-calls.ts";
 export { type Probe, type ProbeOptions, probe } from "./probe.ts";

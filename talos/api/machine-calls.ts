@@ -129,6 +129,16 @@ export function machineCalls(transport: Transport) {
       }
       return Buffer.concat(chunks);
     },
+    /** Names of what is in a folder of the machine; empty when there is no such folder. */
+    async listDirectory(root: string, options: CallOptions = {}): Promise<string[]> {
+      const request = { root, recurse: false, recursionDepth: 1, types: [], reportXattrs: false };
+      const names: string[] = [];
+      for await (const file of transport.serverStream(service.list, request, { deadline: 10_000, ...options })) {
+        throwIfFailed(file, transport);
+        if (file.error === "" && file.relativeName !== ".") names.push(file.relativeName || file.name);
+      }
+      return names;
+    },
     /** Bytes of main memory. */
     async memoryTotal(options: CallOptions = {}): Promise<bigint> {
       const reply = await transport.unary(service.memory, {}, options);

@@ -10,6 +10,8 @@ export interface Resource {
   readonly id: string;
   readonly version: string;
   readonly phase: string;
+  /** Seconds and nanoseconds since 1970, as text; resources live in memory, so that it changes with every boot. */
+  readonly created: string;
   readonly spec: Uint8Array;
   readonly yaml: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -104,6 +106,7 @@ function fromWire({ metadata, spec }: WireResource, transport: Transport): Resou
     id: metadata.id,
     version: metadata.version,
     phase: metadata.phase,
+    created: `${metadata.created?.seconds ?? 0}.${String(metadata.created?.nanos ?? 0).padStart(9, "0")}`,
     spec: spec?.protoSpec ?? new Uint8Array(),
     yaml: spec?.yamlSpec ?? "",
     labels: metadata.labels,

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-
+import { z } from "zod";
+import { DiskSpec, VolumeStatusSpec } from "./gen/resource/definitions/block.ts";
 import { MemberSpec } from "./gen/resource/definitions/cluster.ts";
 import { MachineConfigSpec } from "./gen/resource/definitions/config.ts";
-import { MachineType, RuntimeMachineStage } from "./gen/resource/definitions/enums.ts";
+import { BlockVolumeType, MachineType, RuntimeMachineStage } from "./gen/resource/definitions/enums.ts";
+import { StaticPodStatusSpec } from "./gen/resource/definitions/k8s.ts";
 import { DiagnosticSpec, MachineStatusSpec } from "./gen/resource/definitions/runtime.ts";
 import { ServiceSpec } from "./gen/resource/definitions/v1alpha1.ts";
 import { formatIp } from "./ip-bytes.ts";
@@ -27,6 +29,8 @@ export interface MachineStatus {
   readonly stage: Stage;
   readonly ready: boolean;
   readonly unmet: readonly { readonly name: string; readonly reason: string }[];
+  /** Another one after every boot. */
+  readonly bootMark: string;
 }
 
 export interface ClusterMember {
@@ -48,9 +52,14 @@ export function stateCalls(transport: Transport) {
   return {
     async machineStatus(options: CallOptions = {}): Promise<MachineStatus> {
       const found = await resources.getResource("runtime", "MachineStatuses.runtime.talos.dev", "machine", options);
-      if (found === undefined) return { stage: "unknown", ready: false, unmet: [] };
+      if (found === undefined) return { stage: "unknown", ready: false, unmet: [], bootMark: "" };
       const { stage, status } = MachineStatusSpec.decode(found.spec);
-      return { stage: stages[stage] ?? "unknown", ready: status?.ready ?? false, unmet: status?.unmetConditions ?? [] };
+      return {
+        stage: stages[stage] ?? "unknown",
+        ready: status?.ready ?? false,
+        unmet: status?.unmetConditions ?? [],
+        bootMark: found.created,
+      };
     },
     /** The active machine config, YAML. Secret; needs the admin role. Undefined before the first one. */
     async machineConfig(options: CallOptions = {}): Promise<string | undefined> {
@@ -77,12 +86,42 @@ export function stateCalls(transport: Transport) {
         return { id, running, healthy, healthUnknown: unknown };
       });
     },
+    /** Names of the control plane's static pods, with namespace, and whether each is ready. */
+    async staticPods(options: CallOptions = {}): Promise<{ readonly name: string; readonly ready: boolean }[]> {
+      const found = await resources.listResources("k8s", "StaticPodStatuses.kubernetes.talos.dev", options);
+      return found.map(({ id, spec }) => ({ name: id, ready: isPodReady(StaticPodStatusSpec.decode(spec).podStatus) }));
+    },
+    /** Every name of every disk that can be written to. */
+    async diskNames(options: CallOptions = {}): Promise<string[]> {
+      const found = await resources.listResources("runtime", "Disks.block.talos.dev", options);
+      return found.flatMap(({ spec }) => {
+        const { devPath, symlinks, readonly, cdrom } = DiskSpec.decode(spec);
+        return readonly || cdrom ? [] : [devPath, ...symlinks];
+      });
+    },
+    /** Bytes of every partition that Talos has made, by its volume's name. */
+    async volumeSizes(options: CallOptions = {}): Promise<ReadonlyMap<string, bigint>> {
+      const found = await resources.listResources("runtime", "VolumeStatuses.block.talos.dev", options);
+      const sizes = new Map<string, bigint>();
+      for (const { id, spec } of found) {
+        const { size, type } = VolumeStatusSpec.decode(spec);
+        if (type === BlockVolumeType.VOLUME_TYPE_PARTITION && size > 0n) sizes.set(id, size);
+      }
+      return sizes;
+    },
     /** Problems that the machine itself has found, one sentence each. */
     async diagnostics(options: CallOptions = {}): Promise<string[]> {
       const found = await resources.listResources("runtime", "Diagnostics.runtime.talos.dev", options);
       return found.map(({ spec }) => DiagnosticSpec.decode(spec).message);
     },
   };
+}
+
+const podStatus = z.object({ conditions: z.array(z.object({ type: z.string(), status: z.string() })).default([]) });
+
+function isPodReady(status: unknown): boolean {
+  const { data } = podStatus.safeParse(status);
+  return data?.conditions.some(({ type, status: value }) => type === "Ready" && value === "True") ?? false;
 }
 
 export type StateCalls = ReturnType<typeof stateCalls>;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../errors.ts";
 import { kubeconfigFrom } from "./client-files.ts";
-import { type EngineOptions, withContext } from "./engine.ts";
+import { type EngineOptions, withExclusiveContext } from "./engine.ts";
 import { describe } from "./execute-join.ts";
+import { checkHealthIn } from "./health.ts";
 import type { ObservedCluster } from "./observed.ts";
 import { plan } from "./plan.ts";
+import { preflight, refuseErrors } from "./preflight.ts";
 import { configured } from "./quorum.ts";
 import { runSteps } from "./run.ts";
 import type { Step } from "./step.ts";
@@ -27,40 +29,58 @@ const mostRounds = 10;
  * Takes a cluster from whatever it is to what it should be: looks, plans, does, and looks again, until nothing is left
  * to do and everything is healthy. May be killed anywhere and run again.
  */
-export async function applyCluster(options: ApplyOptions): Promise<ApplyResult> {
-  return withContext(options, async (context) => {
-    const done: Step[] = [];
-    for (let round = 0; ; round++) {
-      const observed = await observeAll(context);
-      const steps = plan(context.desired, observed, context.policy);
-      if (round === 0 || steps.length > 0) announce(steps, context);
-      if (steps.length === 0) {
-        refuseUnfinished(context, observed);
-        break;
-      }
-      if (round === mostRounds) {
-        throw new TalosError("internal", `the same work keeps coming back: ${steps.map(({ id }) => id).join(", ")}`);
-      }
-      await runSteps(steps, context);
-      done.push(...steps);
-    }
-    if (context.policy.kubernetes) await awaitEndpoint(context);
-    const kubeconfig = await kubeconfigFrom(context);
-    context.emit({ type: "healthy", message: `cluster ${context.desired.name} is as it should be` });
-    return { steps: done, kubeconfig };
-  });
+export function applyCluster(options: ApplyOptions): Promise<ApplyResult> {
+  return withExclusiveContext(options, applyIn);
 }
 
-/** Every desired machine must answer before a plan is made; those of others are refused at once. */
-async function observeAll(context: StepContext): Promise<ObservedCluster> {
+export async function applyIn(context: StepContext): Promise<ApplyResult> {
+  const done: Step[] = [];
+  const seen = new Set<string>();
+  for (let round = 0; ; round++) {
+    const observed = await observeAll(context);
+    if (seesNew(observed, seen)) reportFindings(context, observed);
+    const steps = plan(context.desired, observed, context.policy);
+    if (round === 0 || steps.length > 0) announce(steps, context);
+    if (steps.length === 0) {
+      refuseUnfinished(context, observed);
+      break;
+    }
+    if (round === mostRounds) {
+      throw new TalosError("internal", `the same work keeps coming back: ${steps.map(({ id }) => id).join(", ")}`);
+    }
+    await runSteps(steps, context);
+    done.push(...steps);
+  }
+  await awaitHealth(context);
+  if (context.policy.kubernetes) await awaitEndpoint(context);
+  const kubeconfig = await kubeconfigFrom(context);
+  context.emit({ type: "healthy", message: `cluster ${context.desired.name} is as it should be` });
+  return { steps: done, kubeconfig };
+}
+
+/** True when a machine answers that did not before: it may bring bad news. */
+function seesNew(observed: ObservedCluster, seen: Set<string>): boolean {
+  const before = seen.size;
+  for (const { name, state } of observed.machines.values()) if (state.kind !== "unreachable") seen.add(name);
+  return seen.size > before;
+}
+
+/**
+ * Every desired machine must answer before a plan is made, with one exception: before the first control plane is up, a
+ * worker that has its config already cannot get its certificate and is silent.
+ */
+export async function observeAll(context: StepContext): Promise<ObservedCluster> {
   let observed = await context.observe();
   await waitUntil(
     async () => {
       observed = await context.observe();
-      const silent = context.desired.machines.flatMap((machine) => {
-        const state = observed.machines.get(machine.name)?.state ?? { kind: "unreachable", reason: "not observed" };
-        if (state.kind === "foreign") throw foreign(machine.name, state.reason);
-        return state.kind === "unreachable" ? [`${machine.name}: ${describe(state, "")}`] : [];
+      const started = context.desired.machines.some(
+        ({ name, role }) => role === "controlplane" && configured(observed.machines.get(name)) !== undefined,
+      );
+      const silent = context.desired.machines.flatMap(({ name, role }) => {
+        const state = observed.machines.get(name)?.state;
+        if (state?.kind !== "unreachable" || (role === "worker" && !started)) return [];
+        return [`${name}: ${describe(state, "")}`];
       });
       return silent.length === 0 ? undefined : silent.join("; ");
     },
@@ -76,6 +96,16 @@ async function observeAll(context: StepContext): Promise<ObservedCluster> {
   return observed;
 }
 
+/** Before the first change: what is known to go wrong ends the run here. */
+function reportFindings(context: StepContext, observed: ObservedCluster): void {
+  const findings = preflight(context.desired, observed);
+  for (const { severity, message, machine } of findings) {
+    if (severity === "warning")
+      context.emit({ type: "warning", message, ...(machine === undefined ? {} : { machine }) });
+  }
+  refuseErrors(findings);
+}
+
 /** Nothing was planned for a machine that should leave: then leaving would cost the quorum. */
 function refuseUnfinished({ desired }: StepContext, observed: ObservedCluster): void {
   const stuck = desired.leaving.filter(({ name }) => configured(observed.machines.get(name)) !== undefined);
@@ -83,6 +113,21 @@ function refuseUnfinished({ desired }: StepContext, observed: ObservedCluster): 
   const names = stuck.map(({ name }) => name).join(", ");
   throw new TalosError("failed-precondition", `${names} cannot leave: etcd would lose its quorum`, {
     hint: "Heal or replace the other control planes first; a member may leave when the rest keeps a majority.",
+  });
+}
+
+async function awaitHealth(context: StepContext): Promise<void> {
+  const { conditions } = await checkHealthIn(context, {
+    onCondition: ({ name, state, reason }) => {
+      if (state === "waiting" && reason !== undefined) {
+        context.emit({ type: "waiting", message: `waiting for ${name}: ${reason}` });
+      }
+    },
+  });
+  const failed = conditions.find(({ state }) => state === "failed");
+  if (failed === undefined) return;
+  throw new TalosError("deadline-exceeded", `waiting for ${failed.name}: ${failed.reason}`, {
+    hint: "The cluster has everything that it was asked to have, but is not healthy. Mend the cause and run the same command again.",
   });
 }
 
@@ -99,11 +144,4 @@ async function awaitEndpoint(context: StepContext): Promise<void> {
 function announce(steps: readonly Step[], context: StepContext): void {
   const count = steps.length === 1 ? "1 step" : `${steps.length} steps`;
   context.emit({ type: "planned", message: steps.length === 0 ? "nothing to do" : `${count} to do`, steps });
-}
-
-function foreign(machine: string, reason: string): TalosError {
-  return new TalosError("failed-precondition", `${machine} belongs to another cluster: ${reason}`, {
-    node: machine,
-    hint: "Check the address, and that these are the secrets this machine was set up with. To use it here, reset it with its own credentials first.",
-  });
 }

@@ -46,6 +46,8 @@ export interface DesiredMachine {
   readonly config: string;
   /** Installer image that the config names, for upgrades. */
   readonly installImage: string;
+  /** Device that the config installs to; absent where it selects one by other means. */
+  readonly installDisk?: string;
 }
 
 /** A machine that should not be part of the cluster any more. */
@@ -97,13 +99,15 @@ export function desiredCluster(spec: ClusterSpec, secrets: SecretsBundle): Desir
           ...(own ?? []),
         ],
       });
+      const { installImage, installDisk } = readMachineFacts(config);
       return {
         name,
         role,
         address,
         ...(fingerprint === undefined ? {} : { fingerprint }),
         config,
-        installImage: readMachineFacts(config).installImage ?? defaultInstallImage(spec.talosVersion),
+        installImage: installImage ?? defaultInstallImage(spec.talosVersion),
+        ...(installDisk === undefined ? {} : { installDisk }),
       };
     }),
     leaving: [...(leaving ?? [])].sort(byRoleAndName).map(({ name, role, address }) => ({ name, role, address })),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { type EngineOptions, withContext } from "./engine.ts";
+import { type EngineOptions, withExclusiveContext } from "./engine.ts";
 import { planDestroy } from "./plan.ts";
 import { runSteps } from "./run.ts";
 import type { Step } from "./step.ts";
@@ -17,15 +17,19 @@ export interface DestroyResult {
  * Machines without our config are left alone, so that running it again does nothing.
  */
 export async function destroyCluster(options: DestroyOptions): Promise<DestroyResult> {
-  return withContext(options, async (context) => {
+  return withExclusiveContext(options, async (context) => {
     const observed = await context.observe();
     const steps = planDestroy(context.desired, observed);
     context.emit({ type: "planned", message: `${steps.length} machines to wipe`, steps });
     await runSteps(steps, context);
-    const unreachable = [...observed.machines.values()].filter(({ state }) => state.kind === "unreachable");
-    for (const { name } of unreachable) {
+    const silent = [...observed.machines.values()].filter(({ state }) => state.kind === "unreachable");
+    const unreachable: string[] = [];
+    for (const { name } of silent) {
+      // Looking cannot tell a wiped machine that boots nothing from one that is cut off; the journal can.
+      if (await context.wasAccepted({ id: `reset/${name}` })) continue;
+      unreachable.push(name);
       context.emit({ type: "warning", machine: name, message: `${name} does not answer and was not wiped` });
     }
-    return { steps, unreachable: unreachable.map(({ name }) => name) };
+    return { steps, unreachable };
   });
 }

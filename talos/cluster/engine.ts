@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+import { randomUUID } from "node:crypto";
+import { hostname, userInfo } from "node:os";
 import type { SecretsBundle } from "../secrets/index.ts";
 import type { DesiredCluster } from "./desired.ts";
 import type { EventListener } from "./events.ts";
-import type { Machines } from "./machines.ts";
+import type { Journal } from "./journal.ts";
+import { LeaseKeeper } from "./lease.ts";
+import { lockFileFor, withLock } from "./lock.ts";
+import type { LeaseHolder, Machines } from "./machines.ts";
 import { defaultPolicy, type Policy } from "./policy.ts";
+import { processIdentity } from "./process-identity.ts";
 import { StepContext } from "./step-context.ts";
 import { talosMachines } from "./talos-machines.ts";
 import { defaultTimeouts, type Timeouts } from "./timeouts.ts";
@@ -20,7 +26,11 @@ export interface EngineOptions {
   readonly signal?: AbortSignal;
   /** Send first configs to machines without a known fingerprint. @default false */
   readonly trustOnFirstUse?: boolean;
-  /** @default the real machines */
+  /** Where to write down what is done. @default nowhere */
+  readonly journal?: Journal;
+  /** The file that keeps two runs on this computer apart. @default one per Talos CA in the system's temporary folder */
+  readonly lockFile?: string;
+  /** @default the real machines, under the lock */
   readonly machines?: Machines;
   readonly timing?: Timing;
 }
@@ -29,20 +39,46 @@ export interface EngineOptions {
 export async function withContext<T>(options: EngineOptions, work: (context: StepContext) => Promise<T>): Promise<T> {
   const machines = options.machines ?? talosMachines(options);
   try {
-    return await work(contextOf(options, machines));
+    const { boot } = await processIdentity(process.pid);
+    return await work(contextOf(options, machines, boot));
   } finally {
     if (options.machines === undefined) machines.close();
   }
 }
 
-function contextOf(options: EngineOptions, machines: Machines): StepContext {
+/** The same for work that changes the cluster: alone on this computer, and alone by the cluster's own book. */
+export function withExclusiveContext<T>(
+  options: EngineOptions,
+  work: (context: StepContext) => Promise<T>,
+): Promise<T> {
+  const locked = () =>
+    withContext(options, async (context) => {
+      try {
+        return await work(context);
+      } finally {
+        await context.release();
+      }
+    });
+  if (options.machines !== undefined && options.lockFile === undefined) return locked();
+  return withLock(options.lockFile ?? lockFileFor(options.desired.caFingerprint), locked);
+}
+
+function contextOf(options: EngineOptions, machines: Machines, boot: string): StepContext {
+  const timing = options.timing ?? systemTiming;
   return new StepContext({
     desired: options.desired,
     machines,
     policy: { ...defaultPolicy, ...options.policy },
     timeouts: { ...defaultTimeouts, ...options.timeouts },
-    timing: options.timing ?? systemTiming,
+    timing,
     ...(options.signal === undefined ? {} : { signal: options.signal }),
     ...(options.events === undefined ? {} : { events: options.events }),
+    ...(options.journal === undefined ? {} : { journal: options.journal }),
+    lease: new LeaseKeeper(machines.kubernetes, timing, leaseHolder(boot)),
   });
+}
+
+/** Runs of one user on one computer are kept apart by the lock file; what a dead one held may be taken over. */
+function leaseHolder(boot: string): LeaseHolder {
+  return { place: `${hostname()}/${boot.slice(0, 8)}/${userInfo().uid}`, run: `${process.pid}-${randomUUID()}` };
 }

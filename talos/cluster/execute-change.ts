@@ -42,18 +42,25 @@ export async function applyConfig(step: Step, context: StepContext): Promise<voi
   const target = context.target(step.machine);
   const wanted = context.desiredMachine(step.machine).config;
   let rebootedFrom: string | undefined;
+  let accepted = false;
   await context.until(step, async () => {
     const state = await context.inspect(step.machine);
     if (state.kind !== "configured" || state.config === undefined) return describe(state, "");
     const config = configHeldBack(wanted, state.config);
     if (configChange(state.config, config) === undefined) return returned(state, rebootedFrom);
+    // Until the reboot the old config is the active one.
+    if (accepted && state.bootId === rebootedFrom) return "it reboots with its new config";
     if (effect === "reboot") {
       const obstacle = await outageObstacle(step.machine, context);
       if (obstacle !== undefined) return obstacle;
     }
     const refused = await attempt(async () => {
+      // Before the call: the reply of a machine that reboots may get lost.
+      if (effect === "reboot") rebootedFrom = state.bootId;
+      accepted = false;
       const done = await context.machines.changeConfig(target, config, effect, context.signal);
-      if (done === "reboot") rebootedFrom = state.bootId ?? "";
+      accepted = true;
+      rebootedFrom = done === "reboot" ? state.bootId : undefined;
     });
     return refused ?? "the config is being applied";
   });
@@ -71,11 +78,11 @@ export async function upgradeTalos(step: Step, context: StepContext): Promise<vo
     if (orderedAt === undefined) {
       const obstacle = await outageObstacle(step.machine, context);
       if (obstacle !== undefined) return obstacle;
-      orderedAt = state.bootId ?? "";
+      orderedAt = state.bootId;
       await context.machines.upgrade(target, step.image, context.signal);
       return "the new version is installed and the machine reboots";
     }
-    if (state.bootId !== undefined && state.bootId !== orderedAt && state.stage === "running") {
+    if (state.bootId !== orderedAt && state.stage === "running") {
       throw new TalosError(
         "failed-precondition",
         `${step.machine} came back with Talos ${state.talosVersion} instead of ${step.to}: the new system did not boot and the old one was taken again`,
@@ -135,7 +142,7 @@ export async function outageObstacle(machine: string, context: StepContext): Pro
 
 /** After a reboot it must have booted anew; `before` is its boot id then, undefined when none was ordered. */
 function returned(state: ConfiguredMachine, before: string | undefined): string | undefined {
-  if (before !== undefined && state.bootId !== undefined && state.bootId === before) return "it has not rebooted yet";
+  if (before !== undefined && state.bootId === before) return "it has not rebooted yet";
   return state.stage === "running" ? undefined : describe(state, "");
 }
 

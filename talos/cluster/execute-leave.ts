@@ -85,6 +85,7 @@ export async function reset(step: Step, context: StepContext): Promise<void> {
     }
     const refused = await attempt(() => context.machines.reset(target, { graceful: step.graceful }, context.signal));
     accepted = refused === undefined;
+    if (accepted) await context.record(step, "accepted");
     return refused ?? "it wipes its disk";
   });
 }

@@ -2,6 +2,7 @@
 import { applyConfig, installConfig, upgradeKubernetes, upgradeTalos } from "./execute-change.ts";
 import { bootstrapEtcd, joinEtcd, joinKubernetes } from "./execute-join.ts";
 import { deleteNode, drain, forfeitLeadership, removeEtcdMember, reset, uncordon } from "./execute-leave.ts";
+import { restoreEtcd, wipeEtcd } from "./execute-restore.ts";
 import type { Step } from "./step.ts";
 import type { StepContext } from "./step-context.ts";
 
@@ -31,6 +32,10 @@ export function execute(step: Step, context: StepContext): Promise<void> {
       return reset(step, context);
     case "delete-node":
       return deleteNode(step, context);
+    case "wipe-etcd":
+      return wipeEtcd(step, context);
+    case "restore-etcd":
+      return restoreEtcd(step, context);
     case "upgrade-talos":
       return upgradeTalos(step, context);
     case "upgrade-kubernetes":

@@ -14,11 +14,15 @@ export {
 export { type DestroyOptions, type DestroyResult, destroyCluster } from "./destroy.ts";
 export type { EngineOptions } from "./engine.ts";
 export type { ClusterEvent, EventListener } from "./events.ts";
-export type { Kubernetes, Machines, MachineTarget } from "./machines.ts";
+export { checkHealth, type HealthCondition, type HealthOptions, type HealthReport } from "./health.ts";
+export { type Journal, type JournalEntry, journalFile } from "./journal.ts";
+export { lockFileFor } from "./lock.ts";
+export type { Kubernetes, MachineHealth, Machines, MachineTarget } from "./machines.ts";
 export { type ObserveOptions, observe } from "./observe.ts";
 export type {
   EtcdMember,
   KubernetesNode,
+  MachineEtcd,
   MachineStage,
   MachineState,
   ObservedCluster,
@@ -27,7 +31,11 @@ export type {
 } from "./observed.ts";
 export { plan, planDestroy } from "./plan.ts";
 export { defaultPolicy, type Policy } from "./policy.ts";
-export { previewCluster } from "./preview.ts";
+export { type Finding, preflight } from "./preflight.ts";
+export { type Preview, previewCluster } from "./preview.ts";
+export { planRestore, type RestoreOptions, restoreCluster } from "./restore.ts";
+export { type SnapshotOptions, type SnapshotResult, saveSnapshot } from "./snapshot.ts";
+export { checkSnapshot, type SnapshotSummary } from "./snapshot-file.ts";
 export type { KubernetesComponent, Step, StepAction, StepKind } from "./step.ts";
 export { type TalosMachinesOptions, talosMachines } from "./talos-machines.ts";
 export { defaultTimeouts, type Timeouts } from "./timeouts.ts";

@@ -44,7 +44,7 @@ async function configuredState(
     unmet: status.unmet,
     talosVersion: version.tag,
     ...(config === undefined ? {} : { config }),
-    ...(bootId === undefined ? {} : { bootId: bootId.toString().trim() }),
+    bootId: bootId === undefined ? status.bootMark : bootId.toString().trim(),
     ...(etcd === undefined ? {} : { etcd }),
   };
 }
@@ -57,7 +57,11 @@ async function etcdState(
   options: { deadline: number; signal?: AbortSignal },
 ): Promise<MachineEtcd> {
   const service = (await client.serviceList(options)).find(({ id }) => id === "etcd");
-  if (service === undefined || beforeStart.has(service.state)) return { state: "waiting", healthy: false, members: [] };
+  if (service === undefined || beforeStart.has(service.state)) {
+    // After a reboot a member passes through the same states as one that has never run; its data tells them apart.
+    const files = await client.listDirectory("/var/lib/etcd", options).catch(unlessUnreachable);
+    return { state: files?.includes("member") ? "down" : "waiting", healthy: false, members: [] };
+  }
   if (service.state !== "Running") return { state: "down", healthy: false, members: [] };
   try {
     const [members, status] = await Promise.all([
@@ -93,7 +97,17 @@ async function strangerState(
     try {
       const { stage } = await stranger.machineStatus(options);
       if (stage !== "maintenance") return { kind: "unreachable", reason: `it is ${stage}` };
-      return { kind: "maintenance", fingerprint: seen.fingerprint };
+      const [disks, version] = await Promise.all([
+        stranger.diskNames(options).catch(unlessUnreachable),
+        stranger.version(options).catch(unlessUnreachable),
+      ]);
+      return {
+        kind: "maintenance",
+        fingerprint: seen.fingerprint,
+        ...(version === undefined ? {} : { talosVersion: version.tag }),
+        // A container has no disks and needs none.
+        ...(disks === undefined || version?.platform === "container" ? {} : { disks }),
+      };
     } finally {
       stranger.close();
     }
@@ -105,7 +119,7 @@ async function strangerState(
   }
 }
 
-/** The boot id is a help, not a need: machines that do not give it out are judged by their stage. */
+/** For questions that not every machine answers. */
 function unlessUnreachable(error: unknown): undefined {
   const ours = TalosError.from(error);
   if (ours.retryable || ours.code === "canceled") throw ours;

@@ -23,7 +23,18 @@ export interface MachineWork {
   readonly kubernetes: readonly ComponentUpgrade[];
 }
 
+/** Reading configs is the dear part of planning, and a plan asks for each machine's work many times. */
+const known = new WeakMap<DesiredCluster, WeakMap<ConfiguredMachine, MachineWork>>();
+
 export function machineWork(desired: DesiredCluster, machine: DesiredMachine, state: ConfiguredMachine): MachineWork {
+  const byState = known.get(desired) ?? new WeakMap<ConfiguredMachine, MachineWork>();
+  known.set(desired, byState);
+  const work = byState.get(state) ?? findWork(desired, machine, state);
+  byState.set(state, work);
+  return work;
+}
+
+function findWork(desired: DesiredCluster, machine: DesiredMachine, state: ConfiguredMachine): MachineWork {
   const talos = talosWork(desired, state);
   if (state.config === undefined) return { ...(talos === undefined ? {} : { talos }), kubernetes: [] };
   const wanted = componentVersions(machine.config);
@@ -54,8 +65,8 @@ export function configToJoin(machine: DesiredMachine, observed: ObservedCluster)
     const config = configured(other)?.config;
     if (config === undefined) continue;
     for (const [component, version] of componentVersions(config)) {
-      const known = oldest.get(component);
-      if (known === undefined || compareKubernetesVersions(version, known) < 0) oldest.set(component, version);
+      const least = oldest.get(component);
+      if (least === undefined || compareKubernetesVersions(version, least) < 0) oldest.set(component, version);
     }
   }
   return withComponentVersions(machine.config, oldest);

@@ -35,12 +35,50 @@ export interface Machines {
   removeEtcdMember(via: MachineTarget, memberId: string, signal?: AbortSignal): Promise<void>;
   /** Wipes the machine; it boots again without a config. */
   reset(machine: MachineTarget, options: { readonly graceful: boolean }, signal?: AbortSignal): Promise<void>;
+  /** Throws away all data of workloads and etcd and reboots; the config stays. */
+  wipeData(machine: MachineTarget, signal?: AbortSignal): Promise<void>;
+  /** etcd's snapshot, in chunks as they come. */
+  snapshot(machine: MachineTarget, signal?: AbortSignal): AsyncIterable<Uint8Array>;
+  /** Uploads a snapshot and starts etcd from it. */
+  restore(machine: MachineTarget, snapshot: AsyncIterable<Uint8Array>, signal?: AbortSignal): Promise<void>;
   /** Puts another Talos on the machine and reboots it; returns when the reboot has been ordered. */
   upgrade(machine: MachineTarget, image: string, signal?: AbortSignal): Promise<void>;
+  /** What the health checks ask one machine beyond its state. Throws when it does not answer. */
+  health(machine: MachineTarget, signal?: AbortSignal): Promise<MachineHealth>;
   /** The admin kubeconfig, YAML. Secret. */
   kubeconfig(machine: MachineTarget, signal?: AbortSignal): Promise<string>;
   readonly kubernetes: Kubernetes;
   close(): void;
+}
+
+export interface MachineHealth {
+  /** By id, such as etcd and kubelet. */
+  readonly services: ReadonlyMap<
+    string,
+    { readonly state: string; readonly healthy: boolean; readonly message: string }
+  >;
+  /** Bytes; absent when the machine does not tell. */
+  readonly memory?: bigint;
+  /** Bytes of Talos's partitions by volume, such as EPHEMERAL and STATE; empty in a container. */
+  readonly volumes: ReadonlyMap<string, bigint>;
+  readonly inContainer: boolean;
+  /** Problems that the machine has found itself. */
+  readonly diagnostics: readonly string[];
+  /** Control planes only. */
+  readonly staticPods: readonly { readonly name: string; readonly ready: boolean }[];
+}
+
+/** How many pods of a workload there should be and how many are ready. */
+export interface WorkloadStatus {
+  readonly wanted: number;
+  readonly ready: number;
+}
+
+/** Who works on a cluster. Runs at one place keep apart by other means, so that a dead one's lease may be taken over. */
+export interface LeaseHolder {
+  /** The computer, its boot and the user. */
+  readonly place: string;
+  readonly run: string;
 }
 
 /** What the engine needs of the Kubernetes API. */
@@ -59,6 +97,11 @@ export interface Kubernetes {
     node: string,
     signal?: AbortSignal,
   ): Promise<{ readonly version: string; readonly ready: boolean } | undefined>;
+  /** Undefined when there is no such workload in kube-system. */
+  workload(kind: "daemonsets" | "deployments", name: string, signal?: AbortSignal): Promise<WorkloadStatus | undefined>;
+  /** Takes or renews the cluster's lock for changes. Undefined when it is ours, else who has it. */
+  takeLease(holder: LeaseHolder, signal?: AbortSignal): Promise<string | undefined>;
+  releaseLease(holder: LeaseHolder): Promise<void>;
   /** A node that is not there is fine. */
   deleteNode(node: string, signal?: AbortSignal): Promise<void>;
 }

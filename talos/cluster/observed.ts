@@ -41,7 +41,14 @@ export type MachineState =
   | { readonly kind: "unreachable"; readonly reason: string }
   /** It answers, but neither in maintenance mode nor with a certificate of our CA. */
   | { readonly kind: "foreign"; readonly reason: string }
-  | { readonly kind: "maintenance"; readonly fingerprint: string; readonly talosVersion?: string }
+  | {
+      readonly kind: "maintenance";
+      readonly fingerprint: string;
+      /** What it was booted from, with a leading v; absent when it does not tell, as before 1.13. */
+      readonly talosVersion?: string;
+      /** Names of its disks, such as /dev/sda; absent when it does not tell. */
+      readonly disks?: readonly string[];
+    }
   | ConfiguredMachine;
 
 export interface ConfiguredMachine {
@@ -53,8 +60,8 @@ export interface ConfiguredMachine {
   readonly talosVersion: string;
   /** The active machine config, YAML. Secret; absent while the machine does not give it out. */
   readonly config?: string;
-  /** Changes with every boot; absent when it could not be read. */
-  readonly bootId?: string;
+  /** Changes with every boot. */
+  readonly bootId: string;
   /** Control planes only. */
   readonly etcd?: MachineEtcd;
 }

@@ -17,16 +17,20 @@ export function planBootstrap(
 
 /**
  * Why etcd must not be started now. Starting a second one would split the cluster for good, so every control plane,
- * wished or leaving, has to be seen without etcd data; not being able to look is a no.
+ * wished or leaving, has to be seen without etcd data; not being able to look is a no. And a worker that has become a
+ * ready node tells of an etcd that was there: a new one would forget everything.
  */
 export function bootstrapObstacle(
   desired: Pick<DesiredCluster, "machines" | "leaving">,
   observed: ObservedCluster,
 ): string | undefined {
   for (const { name, role } of [...desired.machines, ...desired.leaving]) {
-    if (role !== "controlplane") continue;
     const machine = observed.machines.get(name);
     const state = machine?.state;
+    if (role === "worker") {
+      if (state?.kind === "configured" && state.ready) return `${name} is a node of a cluster that had an etcd`;
+      continue;
+    }
     if (state === undefined || state.kind === "unreachable" || state.kind === "foreign") {
       return `${name} cannot be asked whether it has etcd data: ${state?.reason ?? "not observed"}`;
     }

@@ -26,7 +26,9 @@ export function planRollout(
     const work = machineWork(desired, machine, state);
     if (work.talos === undefined && work.config === undefined) return [];
     const disruptive = work.talos !== undefined || work.config?.reboot === true;
-    return [{ machine, work, disruptive, settled: isSettled(desired, machine, observed, policy) }];
+    // A cordon of ours says that an earlier run was here: it is finished before anyone else goes down.
+    const begun = nodeOf(observed, machine.name)?.cordonedByUs === true;
+    return [{ machine, work, disruptive, settled: !begun && isSettled(desired, machine, observed, policy) }];
   });
   const ordered = [...changes.filter(({ settled }) => !settled), ...changes.filter(({ settled }) => settled)];
   let previous: readonly string[] = [];

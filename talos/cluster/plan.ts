@@ -75,8 +75,8 @@ function planJoining(builder: PlanBuilder, desired: DesiredCluster, observed: Ob
     const node = nodeOf(observed, machine.name);
     const state = configured(observed.machines.get(machine.name));
     if (node?.unschedulable !== true || !node.cordonedByUs || state === undefined) continue;
-    const { talos, config, kubernetes } = machineWork(desired, machine, state);
-    if (talos === undefined && config === undefined && kubernetes.length === 0) {
+    const { talos, config } = machineWork(desired, machine, state);
+    if (talos === undefined && config === undefined) {
       builder.add({ kind: "uncordon", machine: machine.name }, [`join-kubernetes/${machine.name}`]);
     }
   }

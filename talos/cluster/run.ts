@@ -18,7 +18,7 @@ export async function runSteps(steps: readonly Step[], context: StepContext): Pr
   const begin = (step: Step) => {
     waiting.delete(step);
     context.emit({ type: "step-started", message: step.sentence, machine: step.machine, step });
-    const work = execute(step, context)
+    const work = perform(step, context)
       .then(
         () => {
           finished.add(step.id);
@@ -46,4 +46,20 @@ export async function runSteps(steps: readonly Step[], context: StepContext): Pr
   if (waiting.size > 0) {
     throw new TalosError("internal", `steps wait for each other: ${[...waiting].map(({ id }) => id).join(", ")}`);
   }
+}
+
+const waits: ReadonlySet<Step["kind"]> = new Set(["join-etcd", "join-kubernetes"]);
+
+/** Steps that only wait need no leave and leave no trace. */
+async function perform(step: Step, context: StepContext): Promise<void> {
+  if (waits.has(step.kind)) return execute(step, context);
+  await context.claim();
+  await context.record(step, "begun");
+  try {
+    await execute(step, context);
+  } catch (error) {
+    await context.record(step, "failed");
+    throw error;
+  }
+  await context.record(step, "finished");
 }

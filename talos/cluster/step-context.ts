@@ -2,6 +2,8 @@
 import { TalosError } from "../errors.ts";
 import type { DesiredCluster, DesiredMachine } from "./desired.ts";
 import type { ClusterEvent, EventListener } from "./events.ts";
+import type { Journal, JournalEntry } from "./journal.ts";
+import type { LeaseKeeper } from "./lease.ts";
 import type { Machines, MachineTarget } from "./machines.ts";
 import { observe } from "./observe.ts";
 import type { MachineState, ObservedCluster, ObservedKubernetes } from "./observed.ts";
@@ -20,6 +22,8 @@ export interface EngineContext {
   readonly timeouts: Timeouts;
   readonly signal?: AbortSignal;
   readonly events?: EventListener;
+  readonly journal?: Journal;
+  readonly lease?: LeaseKeeper;
 }
 
 /** What the steps of one run share: fresh looks at the world, and a voice. */
@@ -34,6 +38,8 @@ export class StepContext {
   readonly observe: () => Promise<ObservedCluster>;
   readonly observeKubernetes: () => Promise<ObservedKubernetes>;
   readonly #events: EventListener | undefined;
+  readonly #journal: Journal | undefined;
+  readonly #lease: LeaseKeeper | undefined;
 
   constructor(engine: EngineContext) {
     this.desired = engine.desired;
@@ -43,6 +49,8 @@ export class StepContext {
     this.timeouts = engine.timeouts;
     this.signal = engine.signal;
     this.#events = engine.events;
+    this.#journal = engine.journal;
+    this.#lease = engine.lease;
     const signal = engine.signal === undefined ? {} : { signal: engine.signal };
     this.observe = singleFlight(() => observe(engine.desired, { machines: engine.machines, ...signal }));
     this.observeKubernetes = singleFlight(() => engine.machines.kubernetes.observe(engine.signal));
@@ -75,6 +83,28 @@ export class StepContext {
       machine: step.machine,
       onWaiting: (reason) => this.emit({ type: "waiting", message: reason, machine: step.machine, step }),
     });
+  }
+
+  /** Before anything is changed: nobody else may be at it. */
+  async claim(): Promise<void> {
+    await this.#lease?.ensure(this.signal);
+  }
+
+  /** Gives back what `claim` took. */
+  async release(): Promise<void> {
+    await this.#lease?.release();
+  }
+
+  async record(step: Step, event: JournalEntry["event"]): Promise<void> {
+    const at = new Date(this.timing.now()).toISOString();
+    await this.#journal?.append({ at, cluster: this.desired.caFingerprint, step: step.id, event });
+  }
+
+  /** Whether an earlier run was told by the machine that this step had begun, and none has finished it since. */
+  async wasAccepted(step: Pick<Step, "id">): Promise<boolean> {
+    const entries = (await this.#journal?.entries()) ?? [];
+    const last = entries.findLast((entry) => entry.cluster === this.desired.caFingerprint && entry.step === step.id);
+    return last?.event === "accepted";
   }
 
   emit(event: Omit<ClusterEvent, "at">): void {

@@ -21,6 +21,10 @@ export type StepAction =
   /** `graceful`: the machine leaves etcd and drains itself before it wipes its disk. */
   | { readonly kind: "reset"; readonly machine: string; readonly graceful: boolean }
   | { readonly kind: "delete-node"; readonly machine: string }
+  /** Throws etcd's data away and keeps the config. */
+  | { readonly kind: "wipe-etcd"; readonly machine: string }
+  /** `snapshot`: the file that etcd starts from. */
+  | { readonly kind: "restore-etcd"; readonly machine: string; readonly snapshot: string }
   | {
       readonly kind: "upgrade-talos";
       readonly machine: string;
@@ -49,7 +53,7 @@ export type Step = StepAction & {
   readonly destructive: boolean;
 };
 
-const destructiveKinds: ReadonlySet<StepKind> = new Set(["reset", "remove-etcd-member", "delete-node"]);
+const destructiveKinds: ReadonlySet<StepKind> = new Set(["reset", "remove-etcd-member", "delete-node", "wipe-etcd"]);
 
 export function step(action: StepAction, after: readonly string[] = []): Step {
   return {
@@ -98,6 +102,10 @@ function sentenceOf(action: StepAction): string {
       return action.graceful
         ? `take ${action.machine} out of the cluster and wipe its disk`
         : `wipe the disk of ${action.machine}`;
+    case "wipe-etcd":
+      return `throw away the etcd data of ${action.machine}`;
+    case "restore-etcd":
+      return `start etcd on ${action.machine} from ${action.snapshot}`;
     case "delete-node":
       return `delete the Kubernetes node ${action.machine}`;
     case "upgrade-talos":

@@ -7,6 +7,7 @@ import { kubernetesCredentials, talosCredentials } from "./credentials.ts";
 import type { DesiredCluster } from "./desired.ts";
 import { inspectMachine } from "./inspect.ts";
 import { kubernetesOver } from "./kubernetes/index.ts";
+import { machineHealth } from "./machine-health.ts";
 import type { Machines, MachineTarget } from "./machines.ts";
 
 export interface TalosMachinesOptions {
@@ -66,6 +67,15 @@ export function talosMachines(options: TalosMachinesOptions): Machines {
     async reset(machine, { graceful }, signal) {
       await clientOf(machine).reset({ graceful, reboot: true, ...call(signal) });
     },
+    async wipeData(machine, signal) {
+      await clientOf(machine).reset({ graceful: false, reboot: true, partitions: ["EPHEMERAL"], ...call(signal) });
+    },
+    snapshot: (machine, signal) => clientOf(machine).etcdSnapshot(call(signal)),
+    async restore(machine, snapshot, signal) {
+      const client = clientOf(machine);
+      await client.etcdRecover(snapshot, call(signal));
+      await client.bootstrap({ recoverEtcd: true, ...call(signal) });
+    },
     async upgrade(machine, image, signal) {
       const client = clientOf(machine);
       try {
@@ -79,6 +89,7 @@ export function talosMachines(options: TalosMachinesOptions): Machines {
       await client.upgrade(image, call(signal));
       await client.reboot(call(signal));
     },
+    health: (machine, signal) => machineHealth(machine, clientOf(machine), signal),
     kubeconfig: (machine, signal) => clientOf(machine).kubeconfig(call(signal)),
     close() {
       for (const client of clients.values()) client.close();

@@ -9,9 +9,28 @@ export {
   type StaticLink,
   schedulesOnControlPlanes,
 } from "./cluster-config.ts";
+export { type Change, diffConfigs } from "./diff.ts";
 export { generateMachineConfig } from "./generate/machine-config.ts";
+export { type FactoryOptions, registerSchematic } from "./image/factory.ts";
+export { type FetchedImage, type FetchOptions, fetchImage } from "./image/fetch-image.ts";
+export {
+  type Architecture,
+  type Asset,
+  amazonImage,
+  assetFile,
+  assetUrl,
+  factoryHost,
+  type ImageOptions,
+  installerReference,
+  kubernetesImages,
+  type Platform,
+} from "./image/references.ts";
+export { encodeSchematic, parseSchematic, type Schematic, schematicId } from "./image/schematic.ts";
+export { parseLifetime } from "./lifetime.ts";
 export { type Authority, type MachineFacts, readMachineFacts } from "./machine-facts.ts";
 export { applyPatches, type Patch, parsePatch } from "./patch/apply.ts";
+export { redactConfig, redacted } from "./redact.ts";
+export { secretsFromConfig } from "./secrets-from-config.ts";
 export {
   type CredentialsOptions,
   encodeTalosconfig,
@@ -24,3 +43,14 @@ export {
   type Talosconfig,
   type TalosconfigOptions,
 } from "./talosconfig.ts";
+export {
+  changeContext,
+  contextOf,
+  type Merged,
+  mergeTalosconfigs,
+  removeContext,
+  selectContext,
+} from "./talosconfig-contexts.ts";
+export { findTalosconfig, readTalosconfig, talosconfigPaths, writeTalosconfig } from "./talosconfig-file.ts";
+export type { Mode } from "./validate/v1alpha1-machine.ts";
+export { type ValidateOptions, type ValidationResult, validateConfig } from "./validate/validate.ts";

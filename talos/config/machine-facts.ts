@@ -3,6 +3,7 @@ import { TalosError } from "../errors.ts";
 import type { YamlNode } from "../yaml.ts";
 import { parseYaml } from "../yaml.ts";
 import type { MachineType } from "./cluster-config.ts";
+import { parseConfig } from "./document/config-file.ts";
 
 /** What a machine must know from its own config, whichever contract it was written for. Certificates are PEM texts. */
 export interface MachineFacts {
@@ -44,6 +45,8 @@ export interface Authority {
 
 /** Reads the facts. Throws `invalid-input`, in the words of a Talos machine, when the config cannot be used. */
 export function readMachineFacts(text: string, fileName = "config"): MachineFacts {
+  // Strict first: a machine refuses what it does not know.
+  parseConfig(text, fileName);
   const view = new ConfigView(parseYaml(text, fileName));
   const type = machineType(view);
   const controlPlane = type === "controlplane";

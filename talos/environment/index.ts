@@ -21,6 +21,7 @@ export {
   type WorkerPool,
 } from "./environment.ts";
 export { EnvironmentError, type Fault, formatFault, type Position } from "./fault.ts";
+export { type FirstEnvironment, type FirstQuestion, firstEnvironment, questionsOf } from "./first-environment.ts";
 export {
   type Architecture,
   diskImageUrl,
@@ -29,7 +30,8 @@ export {
   type Schematic,
   schematicId,
 } from "./image-factory.ts";
+export { environmentJsonSchema } from "./json-schema.ts";
 export { listEnvironments, loadEnvironment } from "./load-environment.ts";
 export { parseEnvironment } from "./parse-environment.ts";
 export type { ReadFile } from "./references.ts";
-export type { Backend, Kind } from "./schema/index.ts";
+export { type Backend, type Kind, kindNames } from "./schema/index.ts";

@@ -1,28 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-import { stringify } from "yaml";
-import { TalosVersion } from "../version/index.ts";
-import { check, unknownKey } from "./check.ts";
-import type { Environment, Patches } from "./environment.ts";
+import { buildEnvironment } from "./build-environment.ts";
+import { unknownKey } from "./check.ts";
+import type { Environment } from "./environment.ts";
 import { EnvironmentError, type Fault } from "./fault.ts";
 import { Layers } from "./layers.ts";
 import { type Data, isData, mergeUnder } from "./merge.ts";
 import { formatFound } from "./path.ts";
+import { recordedFacts } from "./recorded-state.ts";
 import { type ReadFile, resolveReferences } from "./references.ts";
-import { rulesFor, type Violation } from "./rules/index.ts";
-import { type ClusterSection, type Kind, kindNames, kinds, sections } from "./schema/index.ts";
+import { environmentName } from "./schema/index.ts";
 import { YamlSource } from "./yaml-source.ts";
 
 const folder = "environments";
 const topLevelKeys = ["cluster", "infrastructure", "controlPlane", "controlPlaneRef", "workers", "secrets", "backend"];
-/** What a workers-only environment may say of the cluster itself; the rest is the other environment's to say. */
-const ownOfWorkers: ReadonlySet<string> = new Set([
-  "talosVersion",
-  "installDisk",
-  "installImage",
-  "schematic",
-  "patches",
-]);
-
 export function environmentFile(name: string): string {
   return `${folder}/${name}.yaml`;
 }
@@ -30,6 +20,7 @@ export function environmentFile(name: string): string {
 /** Reads one environment through `read`. Throws EnvironmentError with every fault that could be found. */
 export function parseEnvironment(name: string, read: ReadFile): Environment {
   const faults: Fault[] = [];
+  if (!environmentName.safeParse(name).success) throw new EnvironmentError(name, [misnamed(name)]);
   const [own, base] = [environmentFile(name), environmentFile("base")].map((file) => openRoot(file, read, faults));
   if (own === undefined || faults.length > 0) throw new EnvironmentError(name, faults);
 
@@ -40,9 +31,51 @@ export function parseEnvironment(name: string, read: ReadFile): Environment {
   const merged = mergeUnder((base?.value ?? {}) as Data, own.value as Data);
   const joins = joinedEnvironment(name, merged, read, layers, faults);
   const data = resolveReferences(merged, { read, layers, faults });
-  const environment = build({ name, own: own.value as Data, data, joins, layers, faults });
+  const environment = buildEnvironment({
+    name,
+    file: own.file,
+    own: own.value as Data,
+    data,
+    joins,
+    layers,
+    faults,
+  });
+  if (environment !== undefined) refuseChanges(environment, read, layers, faults);
   if (environment === undefined || faults.length > 0) throw new EnvironmentError(name, faults);
   return environment;
+}
+
+/** The name is the stack's, the cluster's by default, and part of paths. */
+function misnamed(name: string): Fault {
+  const position = { file: environmentFile(name), line: 1, column: 1, text: "" };
+  const expected = "a file name of lower-case letters, digits and hyphens that starts with a letter";
+  return {
+    position,
+    path: "",
+    found: `the environment name ${JSON.stringify(name)}`,
+    expected,
+    hint: "Rename the file.",
+  };
+}
+
+/** Holds a cluster that is there, by its local state, against what the file now says of it. */
+function refuseChanges(environment: Environment, read: ReadFile, layers: Layers, faults: Fault[]): void {
+  if (environment.backend.kind !== "local") return;
+  const recorded = recordedFacts(read(`state/${environment.name}.tfstate`) ?? "");
+  const { kind, cluster } = environment;
+  const changes = [
+    { path: ["infrastructure", "kind"], before: recorded.kind, now: kind },
+    { path: ["cluster", "domain"], before: recorded.domain, now: cluster.domain },
+  ];
+  for (const { path, before, now } of changes)
+    if (before !== undefined && before !== now)
+      faults.push(
+        layers.fault(path, {
+          found: now,
+          expected: `${before}, which the running cluster has`,
+          hint: "This cannot change while the cluster lives. Change it back, or destroy the cluster first.",
+        }),
+      );
 }
 
 function openRoot(file: string, read: ReadFile, faults: Fault[]): YamlSource | undefined {
@@ -110,143 +143,4 @@ function joinedEnvironment(name: string, data: Data, read: ReadFile, layers: Lay
     );
   }
   return undefined;
-}
-
-interface BuildInput {
-  readonly name: string;
-  readonly own: Data;
-  readonly data: Data;
-  readonly joins: Environment | undefined;
-  readonly layers: Layers;
-  readonly faults: Fault[];
-}
-
-function build({ name, own, data, joins, layers, faults }: BuildInput): Environment | undefined {
-  const cluster = check(sections.cluster, data.cluster ?? {}, ["cluster"], layers, faults);
-  const secrets = check(sections.secrets, data.secrets, ["secrets"], layers, faults);
-  const backend = check(sections.backend, data.backend, ["backend"], layers, faults);
-  const workersOnly = data.controlPlaneRef !== undefined;
-  if (workersOnly && isData(own.cluster))
-    for (const key of Object.keys(own.cluster).filter((key) => !ownOfWorkers.has(key)))
-      faults.push(
-        layers.fault(
-          ["cluster", key],
-          {
-            found: "a setting of the whole cluster",
-            expected: `no ${key} here`,
-            hint: "It is taken from the environment that has the control plane. Remove it.",
-          },
-          { part: "key" },
-        ),
-      );
-
-  const kind = kindOf(data, layers, faults);
-  if (kind === undefined) return undefined;
-  const machines = checkMachines(kind, data, workersOnly, layers, faults);
-  if (cluster === undefined || secrets === undefined || backend === undefined || machines === undefined)
-    return undefined;
-
-  const warnings: Fault[] = [];
-  const environment = {
-    name,
-    file: environmentFile(name),
-    kind,
-    cluster: completeCluster(name, cluster, joins),
-    ...machines,
-    ...(joins === undefined ? {} : { joins }),
-    secrets: { file: secrets.file ?? joins?.secrets.file ?? `secrets/${name}.yaml` },
-    backend,
-    warnings,
-  } as Environment;
-  if (workersOnly && joins === undefined) return environment;
-  for (const rule of rulesFor(kind))
-    for (const violation of rule(environment))
-      (violation.severity === "error" ? faults : warnings).push(faultOf(violation, data, layers));
-  return environment;
-}
-
-function kindOf(data: Data, layers: Layers, faults: Fault[]): Kind | undefined {
-  const value = isData(data.infrastructure) ? data.infrastructure.kind : undefined;
-  const kind = kindNames.find((known) => known === value);
-  if (kind === undefined) {
-    const hint = value === undefined ? "Add infrastructure: { kind: … }." : "Change the value.";
-    faults.push(
-      layers.fault(["infrastructure", "kind"], {
-        value,
-        expected: kindNames.join(", ").replace(/, ([^,]*)$/, " or $1"),
-        hint,
-      }),
-    );
-  }
-  return kind;
-}
-
-function checkMachines(kind: Kind, data: Data, workersOnly: boolean, layers: Layers, faults: Fault[]) {
-  const schema = kinds[kind];
-  const infrastructure = check(schema.infrastructure, data.infrastructure, ["infrastructure"], layers, faults);
-  if (
-    !workersOnly &&
-    data.controlPlane === undefined &&
-    faults.every((fault) => !fault.path.startsWith("controlPlane"))
-  )
-    faults.push(
-      layers.fault([], {
-        found: "neither controlPlane nor controlPlaneRef",
-        expected: "one of the two",
-        hint: "Add controlPlane: { count: 1 }, or name another environment's control plane.",
-      }),
-    );
-  const controlPlane =
-    data.controlPlane === undefined
-      ? undefined
-      : check(schema.controlPlane, data.controlPlane, ["controlPlane"], layers, faults);
-  const workers = check(schema.workers, data.workers, ["workers"], layers, faults);
-  if (infrastructure === undefined || workers === undefined || (!workersOnly && controlPlane === undefined))
-    return undefined;
-  return {
-    infrastructure,
-    ...(controlPlane === undefined
-      ? {}
-      : { controlPlane: { ...controlPlane, patches: controlPlane.patches.map(patchText) } }),
-    workers: workers.map((pool) => ({ ...pool, patches: pool.patches.map(patchText) })),
-  };
-}
-
-const patchText = (patch: unknown): string =>
-  typeof patch === "string" ? patch : stringify(patch, { sortMapEntries: true });
-
-function completeCluster(
-  name: string,
-  section: ClusterSection,
-  joins: Environment | undefined,
-): Environment["cluster"] {
-  const { patches: own, ...rest } = section;
-  const patches: Patches = {
-    all: own.all.map(patchText),
-    controlPlane: own.controlPlane.map(patchText),
-    worker: own.worker.map(patchText),
-    machines: Object.fromEntries(Object.entries(own.machines).map(([machine, list]) => [machine, list.map(patchText)])),
-  };
-  if (joins !== undefined) {
-    const overrides = Object.fromEntries(Object.entries(rest).filter(([key]) => ownOfWorkers.has(key)));
-    return { ...joins.cluster, ...overrides, patches };
-  }
-  const kubernetesVersion = rest.kubernetesVersion ?? TalosVersion.parse(rest.talosVersion).defaultKubernetesVersion;
-  return { ...rest, name: rest.name ?? name, kubernetesVersion: kubernetesVersion.replace(/^v/, ""), patches };
-}
-
-function faultOf(violation: Violation, data: Data, layers: Layers): Fault {
-  const value = violation.path.reduce<unknown>(
-    (inner, step) => (inner as { [key: string | number]: unknown } | undefined)?.[step],
-    data,
-  );
-  const words = {
-    value,
-    expected: violation.expected,
-    hint: violation.hint,
-    ...(violation.found === undefined ? {} : { found: violation.found }),
-  };
-  return layers.fault(violation.path, words, {
-    also: violation.also === undefined ? undefined : layers.find(violation.also),
-  });
 }

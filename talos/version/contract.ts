@@ -101,6 +101,11 @@ export class Contract {
     return this.#minor >= 14;
   }
 
+  /** The image factory has one installer per platform, else one for all. */
+  get platformInstaller(): boolean {
+    return this.#minor >= 10;
+  }
+
   /** The client pulls, installs, drains and reboots; before, the node did it all on one Upgrade call. */
   get clientDrivenUpgrade(): boolean {
     return this.#minor >= 13;

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { finish, findTools, type Workspace } from "../support/terraform.ts";
+import { findTools, finish, type Workspace } from "../support/terraform.ts";
 import { ThingProvider } from "../support/thing-workspace.ts";
 
 const tools = findTools();
@@ -26,7 +26,7 @@ describe.each(tools)("under $name", (tool) => {
     return workspace;
   };
   // What depends on our side only is seen under one tool; all of it under every tool with `npm run test:all`.
-  const once = test.skipIf(tool !== tools[0] && !process.env["TALOSMITH_TEST_ALL"]);
+  const once = test.skipIf(tool !== tools[0] && !process.env.TALOSMITH_TEST_ALL);
   const thingFile = (workspace: Workspace, id: string) => join(workspace.directory, "things", `${id}.json`);
   const plan = ["plan", "-no-color", "-input=false"];
 
@@ -185,7 +185,9 @@ describe.each(tools)("under $name", (tool) => {
   });
 
   once("values of many megabytes pass", async () => {
-    const workspace = await open(`resource "thing_thing" "a" {\n name = "a"\n text = join("", [for i in range(12) : file("big.txt")])\n}`);
+    const workspace = await open(
+      `resource "thing_thing" "a" {\n name = "a"\n text = join("", [for i in range(12) : file("big.txt")])\n}`,
+    );
     workspace.write("big.txt", "ä0123456789".repeat(100_000));
     await workspace.apply();
     expect(await workspace.isSettled()).toBe(true);

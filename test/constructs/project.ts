@@ -3,8 +3,16 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { type SynthResult, synthesize } from "../../constructs/index.ts";
+import { listEnvironments } from "../../talos/environment/index.ts";
 
 export const repositoryRoot: string = new URL("../../", import.meta.url).pathname;
+
+/** The environments of the repository and those of examples/, with the project that each belongs to. */
+export function allEnvironments(): readonly { readonly name: string; readonly root: string }[] {
+  return [repositoryRoot, `${repositoryRoot}examples/`].flatMap((root) =>
+    listEnvironments(root).map((name) => ({ name, root })),
+  );
+}
 
 /** The JSON of a synthesized stack, as far as tests look into it. */
 export interface StackJson {

@@ -4,8 +4,17 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { stringify } from "yaml";
 import { listEnvironments } from "../../talos/environment/index.ts";
-import { machineOf, repositoryRoot, type StackJson, stackOf, withProject, withSynth } from "./project.ts";
+import {
+  allEnvironments,
+  machineOf,
+  repositoryRoot,
+  type StackJson,
+  stackOf,
+  withProject,
+  withSynth,
+} from "./project.ts";
 
 const environments = listEnvironments(repositoryRoot);
 const golden = new URL("../golden/stacks/", import.meta.url);
@@ -24,17 +33,29 @@ function addresses(stack: StackJson): string {
   return `${[...list(stack.resource, ""), ...list(stack.data ?? {}, "data.")].sort().join("\n")}\n`;
 }
 
+/** The same data with the keys of every mapping in another order. */
+function shuffled(value: unknown, seed: number): unknown {
+  if (Array.isArray(value)) return value.map((inner) => shuffled(inner, seed));
+  if (typeof value !== "object" || value === null) return value;
+  const weight = (key: string) => Math.sin(seed * 31 + key.length * 7 + key.charCodeAt(0) * 13);
+  const entries = Object.entries(value).sort(([left], [right]) => weight(left) - weight(right));
+  return Object.fromEntries(entries.map(([key, inner]) => [key, shuffled(inner, seed)]));
+}
+
 describe("synthesize", () => {
-  it.each(environments)("writes the stack of %s as it is in test/golden", (name) => {
-    withSynth(repositoryRoot, [name], (result, text) => {
+  it.each(allEnvironments())("writes the stack of $name as it is in test/golden", ({ name, root }) => {
+    withSynth(root, [name], (result, text) => {
       expect(result.failures).toEqual([]);
       compare(`${name}.tf.json`, `${text(name)}\n`);
     });
   });
 
-  it.each(environments)("keeps the Terraform addresses of %s: a changed one destroys what stands at it", (name) => {
-    withSynth(repositoryRoot, [name], (_, text) => compare(`${name}.addresses.txt`, addresses(JSON.parse(text(name)))));
-  });
+  it.each(allEnvironments())(
+    "keeps the addresses of $name: a changed one destroys what stands at it",
+    ({ name, root }) => {
+      withSynth(root, [name], (_, text) => compare(`${name}.addresses.txt`, addresses(JSON.parse(text(name)))));
+    },
+  );
 
   it("writes no absolute path and nothing that depends on where it runs", () => {
     withSynth(repositoryRoot, undefined, (_, first) =>
@@ -46,6 +67,29 @@ describe("synthesize", () => {
         }
       }),
     );
+  });
+
+  it("writes the same bytes whatever the order of the keys in the file", { timeout: 60_000 }, () => {
+    const data = {
+      cluster: {
+        name: "a",
+        patches: { all: [{ machine: { x: 1, y: { p: 1, q: 2 } } }] },
+        registryMirrors: { b: ["http://b"], a: ["http://a"] },
+      },
+      infrastructure: {
+        kind: "libvirt",
+        network: { cidr: "10.0.0.0/24", vip: "10.0.0.9" },
+        storagePool: { name: "p", path: "/p" },
+      },
+      controlPlane: { count: 1, labels: { b: "1", a: "2" }, taints: { c: "NoSchedule", a: "NoExecute" } },
+      workers: [{ name: "w", count: 1, cpu: 4 }],
+    };
+    const text = (value: object) =>
+      withProject({ "sample.yaml": stringify(value) }, (root) =>
+        withSynth(root, ["sample"], (_, read) => read("sample")),
+      );
+    const expected = text(data);
+    for (let seed = 1; seed <= 100; seed += 1) expect(text(shuffled(data, seed) as object)).toBe(expected);
   });
 
   it("writes the others when one environment has a fault, and returns the fault", () => {

@@ -13,8 +13,8 @@ export interface Tool {
 export function findTools(): Tool[] {
   const tools: Tool[] = [];
   for (const name of ["terraform", "tofu"] as const) {
-    const own = name === "tofu" ? process.env["TALOSMITH_TEST_TOFU"] : undefined;
-    const folders = [...(process.env["PATH"] ?? "").split(delimiter), join(homedir(), "lab", "bin")];
+    const own = name === "tofu" ? process.env.TALOSMITH_TEST_TOFU : undefined;
+    const folders = [...(process.env.PATH ?? "").split(delimiter), join(homedir(), "lab", "bin")];
     const found = own ?? folders.map((folder) => join(folder, name)).find((file) => existsSync(file));
     if (found !== undefined && spawnSync(found, ["version"], { env: cleanEnvironment() }).status === 0)
       tools.push({ name, path: found });
@@ -77,7 +77,9 @@ export class Workspace {
   async ok(args: readonly string[], environment: Readonly<Record<string, string>> = {}, code = 0): Promise<Run> {
     const run = await this.run(args, environment);
     if (run.code !== code)
-      throw new Error(`${this.tool.name} ${args.join(" ")} ended with ${run.code}, not ${code}:\n${run.stdout}\n${run.stderr}`);
+      throw new Error(
+        `${this.tool.name} ${args.join(" ")} ended with ${run.code}, not ${code}:\n${run.stdout}\n${run.stderr}`,
+      );
     return run;
   }
 

@@ -83,7 +83,7 @@ const thing: Resource<typeof attributes, Client> = {
       diagnostics.error({ summary: "Contradiction", detail: "Nothing red is that small.", path: path("size") });
   },
   planDelete({ state }) {
-    if (state.labels?.["protected"] === "true")
+    if (state.labels?.protected === "true")
       throw new DiagnosticError({ summary: "Protected", detail: "Take the label off first.", path: path("labels") });
   },
   async create({ planned, config, client, signal }) {

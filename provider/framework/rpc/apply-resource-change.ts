@@ -28,7 +28,7 @@ export async function applyResourceChange<C>(server: Server<C>, change: ApplyCha
   const { prior, planned } = change;
   const name: OperationName = planned === null ? "delete" : prior === null ? "create" : "update";
   const source = isObject(planned) ? planned : isObject(prior) ? prior : {};
-  const milliseconds = timeoutOf(name, resource.timeouts ?? {}, source["timeouts"] ?? null);
+  const milliseconds = timeoutOf(name, resource.timeouts ?? {}, source.timeouts ?? null);
   let newest: Value = prior;
   const { result, diagnostics } = await server.run({ name, milliseconds }, async (operation) => {
     const save = (state: StateOf<Attributes>) => {

@@ -8,7 +8,8 @@ import type { Value } from "../value.ts";
 export function argumentTypes(definition: ProviderFunction, count: number): Type[] {
   return Array.from({ length: count }, (_, index) => {
     const parameter = definition.parameters[index] ?? definition.variadic;
-    if (parameter === undefined) throw new TypeError(`${definition.name} takes ${definition.parameters.length} arguments`);
+    if (parameter === undefined)
+      throw new TypeError(`${definition.name} takes ${definition.parameters.length} arguments`);
     return parameter.type;
   });
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import { AttributePath } from "../attribute-path.ts";
+
 import type { Attributes, ConfigOf, StateOf } from "../attribute.ts";
+import { AttributePath } from "../attribute-path.ts";
 import type { Diagnostic } from "../diagnostics.ts";
 import type { PlanResult } from "../resource.ts";
 import { type Schema, schemaOf } from "../schema.ts";

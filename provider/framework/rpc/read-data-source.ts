@@ -8,7 +8,7 @@ import type { ReadResult } from "./read-resource.ts";
 export async function readDataSource<C>(server: Server<C>, typeName: string, config: Value): Promise<ReadResult> {
   const source = server.dataSource(typeName);
   const given = isObject(config) ? config : {};
-  const milliseconds = timeoutOf("read", source.timeouts ?? {}, given["timeouts"] ?? null);
+  const milliseconds = timeoutOf("read", source.timeouts ?? {}, given.timeouts ?? null);
   const { result, diagnostics } = await server.run({ name: "read", milliseconds }, (operation) =>
     source.read({ ...operation, config: given as PlanOf<Attributes> }),
   );

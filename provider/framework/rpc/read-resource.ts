@@ -14,7 +14,7 @@ export interface ReadResult {
 export async function readResource<C>(server: Server<C>, typeName: string, state: Value): Promise<ReadResult> {
   const resource = server.resource(typeName);
   if (!isObject(state)) return { state: null, diagnostics: [] };
-  const milliseconds = timeoutOf("read", resource.timeouts ?? {}, state["timeouts"] ?? null);
+  const milliseconds = timeoutOf("read", resource.timeouts ?? {}, state.timeouts ?? null);
   const { result, diagnostics } = await server.run({ name: "read", milliseconds }, (operation) =>
     resource.read({ ...operation, state: state as StateOf<Attributes> }),
   );

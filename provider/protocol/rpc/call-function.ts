@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import { argumentTypes, callFunction as answer, FunctionError, type Server } from "../../framework/index.ts";
+import { callFunction as answer, argumentTypes, FunctionError, type Server } from "../../framework/index.ts";
 import { fromDynamicValue, toDynamicValue } from "../dynamic-value.ts";
-import { type CallFunctionResponse as Response, CallFunctionRequest, CallFunctionResponse } from "../gen/tfplugin6.ts";
+import { CallFunctionRequest, CallFunctionResponse, type CallFunctionResponse as Response } from "../gen/tfplugin6.ts";
 import type { Rpc } from "../unary.ts";
 
 /** The one RPC that has an error of its own in place of diagnostics. */

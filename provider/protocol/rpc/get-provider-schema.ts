@@ -11,9 +11,7 @@ export const getProviderSchema: Rpc = async (server) => {
     resourceSchemas: all(schema.resources),
     dataSourceSchemas: all(schema.dataSources),
     ephemeralResourceSchemas: all(schema.ephemeralResources),
-    functions: Object.fromEntries(
-      schema.functions.map((definition) => [definition.name, toWireFunction(definition)]),
-    ),
+    functions: Object.fromEntries(schema.functions.map((definition) => [definition.name, toWireFunction(definition)])),
     diagnostics: [],
     serverCapabilities: { planDestroy: true, getProviderSchemaOptional: true },
   }).finish();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { schemaOf, upgradeResourceState as answer } from "../../framework/index.ts";
+import { upgradeResourceState as answer, schemaOf } from "../../framework/index.ts";
 import { toDynamicValue } from "../dynamic-value.ts";
 import { UpgradeResourceStateRequest, UpgradeResourceStateResponse } from "../gen/tfplugin6.ts";
 import { unary } from "../unary.ts";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { schemaOf, validateEphemeralResourceConfig as answer } from "../../framework/index.ts";
+import { validateEphemeralResourceConfig as answer, schemaOf } from "../../framework/index.ts";
 import { toWireDiagnostics } from "../diagnostics.ts";
 import { fromDynamicValue } from "../dynamic-value.ts";
 import { ValidateTypeConfigRequest, ValidateTypeConfigResponse } from "../gen/tfplugin6.ts";

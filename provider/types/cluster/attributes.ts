@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-import { type Attributes, attribute, type ConfigOf, type PlanOf, type StateOf, type Validator } from "../../framework/index.ts";
+import {
+  type Attributes,
+  attribute,
+  type ConfigOf,
+  type PlanOf,
+  type StateOf,
+  type Validator,
+} from "../../framework/index.ts";
 
 const oneOf =
   (...allowed: readonly string[]): Validator<string> =>
@@ -8,18 +15,6 @@ const oneOf =
     const detail = `Found ${JSON.stringify(value)}; expected ${allowed.map((item) => JSON.stringify(item)).join(" or ")}.`;
     diagnostics.error({ summary: "Unknown value", detail, path });
   };
-
-/** Machine names are host names and names of Kubernetes nodes. */
-const hostNames: Validator<Readonly<Record<string, unknown>>> = (value, path, diagnostics) => {
-  for (const name of Object.keys(value)) {
-    if (/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(name)) continue;
-    diagnostics.error({
-      summary: "Not a host name",
-      detail: `Found ${JSON.stringify(name)}; expected up to 63 small letters, digits and dashes, with no dash at either end.`,
-      path: path.key(name),
-    });
-  }
-};
 
 export const clusterAttributes = {
   name: attribute.string({ mode: "required", description: "Name of the cluster. Can't be changed." }),
@@ -39,7 +34,6 @@ export const clusterAttributes = {
     mode: "required",
     description:
       "All machines of the cluster by name. A name is also the host name. A machine that is taken out is drained, leaves etcd and is wiped.",
-    validators: [hostNames],
     attributes: {
       role: attribute.string({
         mode: "required",
@@ -51,6 +45,11 @@ export const clusterAttributes = {
         mode: "optional",
         description:
           "Fingerprint of the machine's certificate in maintenance mode. With it, the first config, which holds secrets, goes to this machine only.",
+      }),
+      member_id: attribute.string({
+        mode: "optional",
+        description:
+          "The `id` of the machine's `talosmith_member`: a machine that is taken out then leaves the cluster before it is destroyed.",
       }),
       patches: attribute.stringList({ mode: "optional", description: "Config patches for this machine, as YAML." }),
     },
@@ -77,7 +76,10 @@ export const clusterAttributes = {
     mode: "optional",
     description: "Further names and addresses in the certificates of the Talos and Kubernetes APIs.",
   }),
-  install_disk: attribute.string({ mode: "optional", description: "Disk that Talos is installed on. Default `/dev/sda`." }),
+  install_disk: attribute.string({
+    mode: "optional",
+    description: "Disk that Talos is installed on. Default `/dev/sda`.",
+  }),
   install_image: attribute.string({
     mode: "optional",
     description: "Installer image. Default: the one of the Talos release, without extensions.",
@@ -106,10 +108,17 @@ export const clusterAttributes = {
     stable: true,
     description: "What the apply will do, in order; after it, what the last one was planned to do.",
   }),
+  changes: attribute.stringListMap({
+    mode: "computed",
+    stable: true,
+    description:
+      "What the apply will change in each machine's config, by path and without secrets; after it, what the last one was planned to change.",
+  }),
   drift: attribute.stringList({
     mode: "computed",
     stable: true,
-    description: "What a refresh found to be different from what was applied, as the steps that mend it. Empty when all is well.",
+    description:
+      "What a refresh found to be different from what was applied, as the steps that mend it. Empty when all is well.",
   }),
 } satisfies Attributes;
 

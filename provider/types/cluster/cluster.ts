@@ -10,12 +10,14 @@ import {
   unknown,
 } from "../../framework/index.ts";
 import type { Client } from "../client.ts";
+import { isBeingCreated, markCreating, unmarkCreating } from "../creation-mark.ts";
 import { type ClusterPlan, type ClusterState, clusterAttributes } from "./attributes.ts";
 import { findDrift } from "./drift.ts";
-import { stepsOfCreate, stepsOfUpdate } from "./planned-steps.ts";
-import { bringAbout, refuseSurprises, takeDown } from "./rollout.ts";
+import { importCluster } from "./import.ts";
+import { numbered, planOfUpdate, stepsOfCreate } from "./planned-steps.ts";
+import { bringAbout, takeDown } from "./rollout.ts";
 import { checkChange, checkWishes } from "./rules.ts";
-import { leavingMachines, renderCluster, withStandIns } from "./spec.ts";
+import { leavingMachines, renderCluster, replacedMachines, withStandIns } from "./spec.ts";
 
 type Schema = typeof clusterAttributes;
 
@@ -44,12 +46,20 @@ export const cluster: Resource<Schema, Client> = {
 
   async create(request) {
     const { planned, client } = request;
-    const secrets = await client.secretsForCreate({
+    const secrets = await client.secrets.forCreate({
       talosVersion: planned.talos_version,
       throwaway: Object.values(planned.machines).every(({ address }) => isLoopback(address)),
     });
     const desired = await renderCluster(planned, secrets);
-    await bringAbout(desired, secrets, request);
+    const resumed = await isBeingCreated(client, planned.name);
+    await markCreating(client, planned.name);
+    const steps = await bringAbout(desired, secrets, request);
+    await unmarkCreating(client, planned.name);
+    if (steps === 0 && !resumed)
+      request.diagnostics.warning({
+        summary: "The cluster was there already",
+        detail: `Nothing had to be done for ${planned.name}: its machines already run with these secrets and configs. If another state has it too, two owners will fight over it. To take over a cluster, terraform import is the usual way.`,
+      });
     return stateOf(request, desired.caFingerprint);
   },
 
@@ -57,9 +67,8 @@ export const cluster: Resource<Schema, Client> = {
 
   async update(request) {
     const { prior, planned, client } = request;
-    const secrets = await client.secretsOf(prior.ca_fingerprint);
+    const secrets = await client.secrets.of(prior.ca_fingerprint);
     const desired = await renderCluster(planned, secrets, leavingMachines(prior, planned));
-    await refuseSurprises(desired, secrets, request);
     await bringAbout(desired, secrets, request);
     return stateOf(request, desired.caFingerprint);
   },
@@ -67,37 +76,39 @@ export const cluster: Resource<Schema, Client> = {
   async delete(request) {
     const { state, client } = request;
     if (state.on_destroy === "keep") return;
-    const secrets = await client.secretsOf(state.ca_fingerprint);
+    const secrets = await client.secrets.of(state.ca_fingerprint);
     await takeDown(await renderCluster(state, secrets), secrets, request);
+    await unmarkCreating(client, state.name);
   },
+
+  import: importCluster,
 };
 
 async function planCreate({ planned, client }: PlanRequest<Schema, Client>) {
   const known = withStandIns(planned);
-  const secrets = await client.findSecrets();
+  const secrets = await client.secrets.find();
   const { name } = planned;
-  const common = { id: name ?? unknown, drift: [] };
+  const common = { id: name ?? unknown, drift: [], changes: {} };
   if (known === undefined) return { ...common, steps: unknown, ca_fingerprint: unknown };
-  const steps = await stepsOfCreate(known.input);
+  const steps = numbered(await stepsOfCreate(known.input));
   if (secrets === undefined) return { ...common, steps, ca_fingerprint: unknown };
   // Rendering finds faulty patches now rather than in the middle of the apply.
   const { caFingerprint } = await renderCluster(known.input, secrets);
   return { ...common, steps, ca_fingerprint: caFingerprint };
 }
 
-async function planUpdate(
-  { planned, client, changed, diagnostics }: PlanRequest<Schema, Client>,
-  prior: ClusterState,
-) {
-  const secrets = await client.secretsOf(prior.ca_fingerprint);
+async function planUpdate({ planned, client, changed, diagnostics }: PlanRequest<Schema, Client>, prior: ClusterState) {
+  const secrets = await client.secrets.of(prior.ca_fingerprint);
   await checkChange(prior, planned, diagnostics);
   const drift = prior.drift ?? [];
   const settled = { id: prior.id, ca_fingerprint: prior.ca_fingerprint, drift: [] };
-  if (diagnostics.hasError || (!changed && drift.length === 0)) return { ...settled, steps: prior.steps };
-  const known = withStandIns(planned);
-  if (known === undefined || !known.endpointKnown) return { ...settled, steps: unknown };
-  const steps = await stepsOfUpdate(prior, known.input, secrets);
-  return { ...settled, steps: [...drift, ...steps.filter((step) => !drift.includes(step))] };
+  if (diagnostics.hasError || (!changed && drift.length === 0))
+    return { ...settled, steps: prior.steps, changes: prior.changes };
+  // A machine that is made anew may come back at its old address or at another: the steps follow from which.
+  const known = replacedMachines(prior, planned).length > 0 ? undefined : withStandIns(planned);
+  if (known === undefined || !known.endpointKnown) return { ...settled, steps: unknown, changes: unknown };
+  const { steps, changes } = await planOfUpdate(prior, known.input, secrets);
+  return { ...settled, changes, steps: numbered([...drift, ...steps.filter((step) => !drift.includes(step))]) };
 }
 
 /** All that was planned comes back as it was planned; what was not known is known now. */
@@ -106,10 +117,11 @@ function stateOf(
   caFingerprint: string,
 ): ClusterState {
   const steps = isUnknown(planned.steps) ? [] : planned.steps;
-  return { ...knownOf(planned), id: planned.name, ca_fingerprint: caFingerprint, steps, drift: [] };
+  const changes = isUnknown(planned.changes) ? {} : planned.changes;
+  return { ...knownOf(planned), id: planned.name, ca_fingerprint: caFingerprint, steps, changes, drift: [] };
 }
 
-function knownOf(planned: ClusterPlan): Omit<ClusterState, "id" | "ca_fingerprint" | "steps" | "drift"> {
+function knownOf(planned: ClusterPlan): Omit<ClusterState, "id" | "ca_fingerprint" | "steps" | "changes" | "drift"> {
   const onDestroy = isUnknown(planned.on_destroy) ? null : planned.on_destroy;
   return { ...planned, on_destroy: onDestroy } as ClusterState;
 }

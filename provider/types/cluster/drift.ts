@@ -12,10 +12,13 @@ const notDrift: ReadonlySet<StepKind> = new Set<StepKind>(["join-etcd", "join-ku
  * A refresh: looks at the machines and notes down, as steps, what differs from what was applied. Machines that can't
  * be reached are warned about and change nothing.
  */
-export async function findDrift(
-  { state, client, signal, diagnostics }: StateRequest<typeof clusterAttributes, Client>,
-): Promise<ClusterState> {
-  const secrets = await client.secretsOf(state.ca_fingerprint);
+export async function findDrift({
+  state,
+  client,
+  signal,
+  diagnostics,
+}: StateRequest<typeof clusterAttributes, Client>): Promise<ClusterState> {
+  const secrets = await client.secrets.of(state.ca_fingerprint);
   const { defaultPolicy, observe, plan, talosMachines } = await import("../../../talos/cluster/index.ts");
   const desired = await renderCluster(state, secrets);
   const machines = talosMachines({ desired, secrets });

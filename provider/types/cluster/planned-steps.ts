@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { DesiredCluster, MachineSpec, ObservedCluster, ObservedMachine } from "../../../talos/cluster/index.ts";
 import type { SecretsBundle } from "../../../talos/secrets/index.ts";
+import { configChanges } from "./changes.ts";
 import { type ClusterInput, clusterSpec, leavingMachines, renderCluster } from "./spec.ts";
 
 /** The sentences of the steps that bring up a cluster whose machines wait in maintenance mode. */
@@ -10,16 +11,29 @@ export async function stepsOfCreate(input: ClusterInput): Promise<readonly strin
   return plan(desired, assume(desired, undefined), defaultPolicy).map(({ sentence }) => sentence);
 }
 
-/** The sentences of the steps from one wish to the next, if the cluster is as the first one left it. */
-export async function stepsOfUpdate(
+export interface PlannedUpdate {
+  readonly steps: readonly string[];
+  readonly changes: Readonly<Record<string, readonly string[]>>;
+}
+
+/** The steps from one wish to the next, if the cluster is as the first one left it, and what they change. */
+export async function planOfUpdate(
   prior: ClusterInput,
   next: ClusterInput,
   secrets: SecretsBundle,
-): Promise<readonly string[]> {
+): Promise<PlannedUpdate> {
   const { defaultPolicy, plan } = await import("../../../talos/cluster/index.ts");
   const before = await renderCluster(prior, secrets);
   const after = await renderCluster(next, secrets, leavingMachines(prior, next));
-  return plan(after, assume(after, before), defaultPolicy).map(({ sentence }) => sentence);
+  return {
+    steps: plan(after, assume(after, before), defaultPolicy).map(({ sentence }) => sentence),
+    changes: await configChanges(before, after),
+  };
+}
+
+/** With numbers, Terraform shows the new steps in one piece and not woven into those of the last apply. */
+export function numbered(sentences: readonly string[]): readonly string[] {
+  return sentences.map((sentence, index) => `${index + 1}. ${sentence}`);
 }
 
 /** The cluster without configs: what can be said before there are secrets. */
@@ -64,6 +78,7 @@ function assume(desired: DesiredCluster, before: DesiredCluster | undefined): Ob
         unmet: [],
         talosVersion: before.talosVersion.toString(),
         config: was.config,
+        bootId: name,
         ...(role === "controlplane"
           ? { etcd: { state: "running", healthy: true, memberId: name, leaderId: planes[0]?.name ?? "", members } }
           : {}),

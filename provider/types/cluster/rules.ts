@@ -24,7 +24,21 @@ export async function checkWishes(wishes: ClusterWishes, diagnostics: Diagnostic
       detail: 'cni is "custom", but cni_urls names no manifest.',
       path: path("cni_urls"),
     });
-  if (machines !== null && !isUnknown(machines)) checkRoles(machines, diagnostics);
+  if (machines === null || isUnknown(machines)) return;
+  checkNames(machines, diagnostics);
+  checkRoles(machines, diagnostics);
+}
+
+/** Machine names are host names and names of Kubernetes nodes. */
+function checkNames(machines: object, diagnostics: Diagnostics): void {
+  for (const name of Object.keys(machines)) {
+    if (/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(name)) continue;
+    diagnostics.error({
+      summary: "Not a host name",
+      detail: `Found ${JSON.stringify(name)}; expected up to 63 small letters, digits and dashes, with no dash at either end.`,
+      path: path("machines").key(name),
+    });
+  }
 }
 
 function checkRoles(machines: Exclude<ClusterWishes["machines"], null>, diagnostics: Diagnostics): void {
@@ -93,7 +107,11 @@ function checkReplacements(
   diagnostics: Diagnostics,
 ): void {
   const replaced = Object.entries(machines)
-    .filter(([name, machine]) => prior.machines[name]?.role === "controlplane" && !isUnknown(machine) && isUnknown(machine.address))
+    .filter(([name, machine]) => {
+      const before = prior.machines[name];
+      if (before?.role !== "controlplane" || isUnknown(machine)) return false;
+      return isUnknown(machine.address) || (before.member_id !== null && machine.member_id !== before.member_id);
+    })
     .map(([name]) => name);
   if (replaced.length < 2) return;
   diagnostics.error({

@@ -6,7 +6,10 @@ import { isUnknown, isWhollyKnown, type Value } from "../../framework/index.ts";
 import type { ClusterPlan, ClusterState, ClusterWishes } from "./attributes.ts";
 
 /** What of a cluster's attributes the engine needs: from a state, or from a plan that is known. */
-export type ClusterInput = Omit<ClusterState | ClusterPlan, "on_destroy" | "id" | "ca_fingerprint" | "steps" | "drift">;
+export type ClusterInput = Omit<
+  ClusterState | ClusterPlan,
+  "on_destroy" | "id" | "ca_fingerprint" | "steps" | "changes" | "drift"
+>;
 
 /** The attributes as the engine takes them. */
 export async function clusterSpec(input: ClusterInput, leaving: readonly MachineSpec[] = []): Promise<ClusterSpec> {
@@ -60,20 +63,31 @@ export function leavingMachines(before: ClusterInput, after: Pick<ClusterInput, 
   return machineSpecs(before.machines).filter(({ name }) => after.machines[name] === undefined);
 }
 
+/** Machines of the prior state that this plan makes anew: their address is not known yet. */
+export function replacedMachines(prior: ClusterInput, wishes: ClusterWishes): string[] {
+  if (wishes.machines === null || isUnknown(wishes.machines)) return [];
+  return Object.entries(wishes.machines)
+    .filter(
+      ([name, machine]) => prior.machines[name] !== undefined && !isUnknown(machine) && isUnknown(machine.address),
+    )
+    .map(([name]) => name);
+}
+
 /**
  * A plan with stand-ins for addresses that are not known yet, because their machines are not made. The steps name
  * machines, so they come out the same. Undefined when something else is unknown.
  */
 export function withStandIns(wishes: ClusterWishes): { input: ClusterInput; endpointKnown: boolean } | undefined {
-  const { machines, endpoint, id: _i, ca_fingerprint: _c, steps: _s, drift: _d, ...others } = wishes;
+  const { machines, endpoint, id: _i, ca_fingerprint: _c, steps: _s, changes: _h, drift: _d, ...others } = wishes;
   if (isUnknown(machines) || machines === null || !isWhollyKnown(others as Value)) return undefined;
   const settled: Record<string, unknown> = {};
   for (const [name, machine] of Object.entries(machines)) {
     if (isUnknown(machine)) return undefined;
-    const { address, fingerprint, ...rest } = machine;
+    const { address, fingerprint, member_id: _m, ...rest } = machine;
     if (!isWhollyKnown(rest as Value)) return undefined;
     settled[name] = {
       ...rest,
+      member_id: null,
       address: isUnknown(address) ? `${name}.invalid` : address,
       fingerprint: isUnknown(fingerprint) ? null : fingerprint,
     };
@@ -87,7 +101,9 @@ export function withStandIns(wishes: ClusterWishes): { input: ClusterInput; endp
 
 function cniOf(input: ClusterInput): Cni | null {
   if (input.cni === null) return null;
-  return input.cni === "custom" ? { name: "custom", urls: input.cni_urls ?? [] } : { name: input.cni as "flannel" | "none" };
+  return input.cni === "custom"
+    ? { name: "custom", urls: input.cni_urls ?? [] }
+    : { name: input.cni as "flannel" | "none" };
 }
 
 type WithoutNulls<T> = { [K in keyof T]?: NonNullable<T[K]> };

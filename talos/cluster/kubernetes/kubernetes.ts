@@ -3,7 +3,8 @@ import { TalosError } from "../../errors.ts";
 import type { Kubernetes } from "../machines.ts";
 import { type KubernetesAccess, kubernetesApi } from "./api.ts";
 import { drainNode, uncordonNode } from "./drain.ts";
-import { isReady, readNodes, readPod } from "./objects.ts";
+import { releaseLease, takeLease } from "./lease.ts";
+import { isReady, readNodes, readPod, readWorkload } from "./objects.ts";
 
 /** The engine's view of a cluster's Kubernetes API. `endpoint` is the address that users will have. */
 export function kubernetesOver(access: KubernetesAccess, endpoint: string): Kubernetes & { close(): void } {
@@ -42,6 +43,17 @@ export function kubernetesOver(access: KubernetesAccess, endpoint: string): Kube
         throw error;
       }
     },
+    async workload(kind, name, signal) {
+      try {
+        const path = `/apis/apps/v1/namespaces/kube-system/${kind}/${encodeURIComponent(name)}`;
+        return readWorkload(await api.call(path, withSignal(signal)));
+      } catch (error) {
+        if (error instanceof TalosError && error.code === "not-found") return undefined;
+        throw error;
+      }
+    },
+    takeLease: (holder, signal) => takeLease(api, holder, new Date(), signal),
+    releaseLease: (holder) => releaseLease(api, holder),
     async deleteNode(node, signal) {
       try {
         await api.call(`/api/v1/nodes/${encodeURIComponent(node)}`, { method: "DELETE", ...withSignal(signal) });

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { z } from "zod";
 import { TalosError } from "../../errors.ts";
+import type { WorkloadStatus } from "../machines.ts";
 import type { KubernetesNode } from "../observed.ts";
 
 /** Our mark on a cordon, so that we lift ours and nobody else's. */
@@ -35,6 +36,17 @@ const podSchema = z.object({
     .default({ phase: "", conditions: [] }),
 });
 
+const workloadSchema = z.object({
+  spec: z.object({ replicas: z.number().optional() }).default({}),
+  status: z
+    .object({
+      desiredNumberScheduled: z.number().optional(),
+      numberReady: z.number().optional(),
+      readyReplicas: z.number().optional(),
+    })
+    .default({}),
+});
+
 export type Pod = z.infer<typeof podSchema>;
 
 export function readNodes(answer: unknown): KubernetesNode[] {
@@ -51,6 +63,15 @@ export function readPods(answer: unknown): Pod[] {
 
 export function readPod(answer: unknown): Pod {
   return read(podSchema, answer, "pod");
+}
+
+/** A daemon set counts its nodes, a deployment its replicas. */
+export function readWorkload(answer: unknown): WorkloadStatus {
+  const { spec, status } = read(workloadSchema, answer, "a workload");
+  return {
+    wanted: status.desiredNumberScheduled ?? spec.replicas ?? 0,
+    ready: status.numberReady ?? status.readyReplicas ?? 0,
+  };
 }
 
 export function isReady(object: {

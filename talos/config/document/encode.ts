@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { compareKeys } from "../../yaml-key-order.ts";
+import { YamlPlain } from "../../yaml-scalar.ts";
 import type { YamlValue } from "../../yaml-writer.ts";
+import { zeroWord } from "../schema/enums.ts";
 import { type Field, type FieldType, type Struct, structOf } from "../schema/schema.ts";
 import { isSection, isZero, type Section, type Value } from "./value.ts";
 
@@ -30,12 +33,10 @@ class Encoder {
     switch (field.omit) {
       case "never":
         return false;
-      case "unset":
-        return value === undefined;
       case "empty-when-split":
-        return this.#split && isEmpty(value, field.type);
+        return this.#split && isZero(value, field.type);
       case "empty":
-        return isEmpty(value, field.type);
+        return isZero(value, field.type);
     }
   }
 
@@ -72,20 +73,13 @@ class Encoder {
       case "struct":
         return this.struct(new Map(), structOf(type.name));
       case "enum":
-        return "";
+        return zeroWord(type.name);
       case "scalar":
         if (/^u?int/.test(type.scalar)) return 0;
+        if (type.scalar === "fileMode") return new YamlPlain("0o0");
         return type.scalar === "bool" ? false : "";
     }
   }
-}
-
-function isEmpty(value: Value | undefined, type: FieldType): boolean {
-  if (value === undefined) return true;
-  if (type.kind === "list") return Array.isArray(value) && value.length === 0;
-  if (type.kind === "map" || type.kind === "args" || type.kind === "object")
-    return isSection(value) && value.size === 0;
-  return isZero(value, type);
 }
 
 /** Free-form values, every map with its keys in order. */

@@ -30,10 +30,10 @@ const decoders: Readonly<Record<string, Decode>> = {
   duration: decodeDuration,
   expression: (node) => ({ value: node.text }),
   url: decodeUrl,
-  address: (node) => parseAddress(node.text),
-  prefix: (node) => parsePrefix(node.text),
-  addressPort: (node) => parseAddressPort(node.text),
-  hardwareAddress: (node) => (node.text === "" ? { value: "" } : parseHardwareAddress(node.text)),
+  address: orUnset(parseAddress),
+  prefix: orUnset(parsePrefix),
+  addressPort: orUnset(parseAddressPort),
+  hardwareAddress: orUnset(parseHardwareAddress),
   base64: decodeBase64,
   fileMode: decodeFileMode,
   diskSize: decodeDiskSize,
@@ -55,8 +55,13 @@ export function decodeScalar(node: YamlScalar, type: string): Decoded {
 export function decodeEnumeration(node: YamlScalar, name: string): Decoded {
   const words = enumerations[name] ?? [];
   const found = words.find((word) => word.toLowerCase() === node.text.toLowerCase());
-  if (found !== undefined) return { value: found };
+  if (found !== undefined || node.text === "") return { value: found ?? "" };
   return { fault: `${node.text} does not belong to ${name} values` };
+}
+
+/** Empty text stands for an unset address. */
+function orUnset(parse: (text: string) => Decoded): Decode {
+  return (node) => (node.text === "" ? { value: "" } : parse(node.text));
 }
 
 function decodeBoolean(node: YamlScalar): Decoded {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { YamlFloat, YamlPlain } from "../../yaml-scalar.ts";
+import { type YamlFloat, YamlPlain } from "../../yaml-scalar.ts";
+import { zeroWord } from "../schema/enums.ts";
 import type { FieldType } from "../schema/schema.ts";
 import { structOf } from "../schema/schema.ts";
 
@@ -53,19 +54,21 @@ export function isZero(value: Value | undefined, type: FieldType): boolean {
   if (value === undefined) return true;
   switch (type.kind) {
     case "scalar":
-      return value === "" || value === 0 || value === false;
+      return value === "" || value === 0 || value === false || (value instanceof YamlPlain && value.text === "0o0");
     case "enum":
-      return value === "";
+      return value === "" || value === zeroWord(type.name);
     case "struct": {
       if (!isSection(value)) return false;
       const { byKey } = structOf(type.name);
       return [...value].every(([key, inner]) => isZero(inner, byKey.get(key)?.type ?? { kind: "object" }));
     }
-    case "pointer":
     case "list":
-    case "map":
+      return Array.isArray(value) && value.length === 0;
     case "object":
+    case "map":
     case "args":
+      return isSection(value) && value.size === 0;
+    case "pointer":
       return false;
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** The words that fields of enumerated types accept. */
+/** The words that fields of enumerated types accept. The first is what an unset field means, where there is such a word. */
 export const enumerations: Readonly<Record<string, readonly string[]>> = {
   ADLACPActive: ["off", "on"],
   ADSelect: ["stable", "bandwidth", "count"],
@@ -14,7 +14,7 @@ export const enumerations: Readonly<Record<string, readonly string[]>> = {
   DefaultAction: ["accept", "block"],
   EncryptionProviderType: ["none", "luks2"],
   FailOverMAC: ["none", "active", "follow"],
-  FilesystemType: ["none", "xfs", "vfat", "ext4", "iso9660", "swap", "virtiofs", "btrfs"],
+  FilesystemType: ["none", "xfs", "vfat", "ext4", "iso9660", "swapi", "virtiofs", "btrfs"],
   LACPRate: ["slow", "fast"],
   LVMLogicalVolumeType: ["linear", "raid1", "raid0", "raid10"],
   MDLevel: ["raid1"],
@@ -25,5 +25,10 @@ export const enumerations: Readonly<Record<string, readonly string[]>> = {
   RoutingTable: ["unspec", "default", "main", "local", ...Array.from({ length: 252 }, (_, index) => String(index + 1))],
   VLANProtocol: ["802.1q", "802.1ad"],
   VolumeType: ["partition", "disk", "tmpfs", "directory", "symlink", "overlay", "external"],
-  WOLMode: ["phy", "unicast", "multicast", "broadcast", "arp", "magic", "magicsecure", "filter"],
+  WOLMode: ["phy", "unicast", "multicast", "broadcast", "magic", "magicsecure", "filter"],
 };
+
+/** What an unset field of the type means; empty when no word says so. */
+export function zeroWord(name: string): string {
+  return name === "Protocol" ? "" : (enumerations[name]?.[0] ?? "");
+}

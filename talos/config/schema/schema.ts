@@ -14,11 +14,11 @@ import { v1alpha1NetworkTypes } from "./v1alpha1-network.ts";
 /*
  * The notation of the tables, one field to a line, in the order in which Talos writes them:
  *
- *   Name key[?|??|?14] type [replace|by=key|replaceBy=key] [@minor]
+ *   Name key[?|?14] type [replace|by=key|replaceBy=key] [@minor]
  *   ...type
  *
  * Name is the field's name inside Talos, which appears in its error messages. `?` leaves the field out when it is
- * empty, `??` only when it is unset, `?14` when it is empty in a config of contract 1.14. Types: a scalar (see
+ * empty, `?14` when it is empty in a config of contract 1.14. Types: a scalar (see
  * scalars.ts), `object` (free form), `args`, `enum:Name`, the name of another table, or one of these with `*` (held
  * by pointer, so that a zero value counts as set), `[]` (list) or `{}` (map) before it. Then how a patch treats the
  * field when that is not the usual way, and the minor release that brought it. `...type` takes in its fields.
@@ -46,7 +46,7 @@ export interface Field {
   readonly name: string;
   readonly key: string;
   readonly type: FieldType;
-  readonly omit: "never" | "empty" | "unset" | "empty-when-split";
+  readonly omit: "never" | "empty" | "empty-when-split";
   readonly merge: MergeRule;
   /** Minor release that brought it; 9 stands for 1.9 and all before. */
   readonly since: number;
@@ -115,7 +115,6 @@ function parseLine(line: string): readonly Field[] {
 
 function omission(mark: string): Field["omit"] {
   if (mark === "?") return "empty";
-  if (mark === "??") return "unset";
   return mark === "?14" ? "empty-when-split" : "never";
 }
 

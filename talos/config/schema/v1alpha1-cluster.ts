@@ -23,9 +23,9 @@ export const v1alpha1ClusterTypes: Readonly<Record<string, string>> = {
     EtcdConfig etcd? *v1alpha1.EtcdConfig
     CoreDNSConfig coreDNS? *v1alpha1.CoreDNS
     ExternalCloudProviderConfig externalCloudProvider? *v1alpha1.ExternalCloudProviderConfig
-    ExtraManifests extraManifests?? []string
+    ExtraManifests extraManifests? []string
     ExtraManifestHeaders extraManifestHeaders? {}string
-    ClusterInlineManifests inlineManifests?? []v1alpha1.ClusterInlineManifest
+    ClusterInlineManifests inlineManifests? []v1alpha1.ClusterInlineManifest
     AdminKubeconfigConfig adminKubeconfig? *v1alpha1.AdminKubeconfigConfig
     AllowSchedulingOnMasters allowSchedulingOnMasters? *bool
     AllowSchedulingOnControlPlanes allowSchedulingOnControlPlanes? *bool

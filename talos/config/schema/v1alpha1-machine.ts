@@ -32,7 +32,7 @@ export const v1alpha1MachineTypes: Readonly<Record<string, string>> = {
     MachineUdev udev? *v1alpha1.UdevConfig
     MachineLogging logging? *v1alpha1.LoggingConfig
     MachineKernel kernel? *v1alpha1.KernelConfig
-    MachineSeccompProfiles seccompProfiles?? []*v1alpha1.MachineSeccompProfile
+    MachineSeccompProfiles seccompProfiles? []*v1alpha1.MachineSeccompProfile
     MachineBaseRuntimeSpecOverrides baseRuntimeSpecOverrides? object
     MachineNodeLabels nodeLabels? {}string
     MachineNodeAnnotations nodeAnnotations? {}string

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Kind } from "../schema/index.ts";
+import { awsRules } from "./aws.ts";
 import { commonRules } from "./common.ts";
 import { libvirtRules } from "./libvirt.ts";
 import type { Rule } from "./rule.ts";
 
-const rulesOfKind: Readonly<Record<Kind, readonly Rule[]>> = { simulated: [], libvirt: libvirtRules };
+const rulesOfKind: Readonly<Record<Kind, readonly Rule[]>> = { simulated: [], libvirt: libvirtRules, aws: awsRules };
 
 /** Every rule that an environment of this kind must keep. */
 export function rulesFor(kind: Kind): readonly Rule[] {
   return [...commonRules, ...rulesOfKind[kind]];
 }
 
+export { commonRules } from "./common.ts";
 export type { Rule, Violation } from "./rule.ts";

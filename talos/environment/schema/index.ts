@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import { z } from "zod";
+import { aws } from "./aws.ts";
 import { backendSchema } from "./backend.ts";
 import { clusterSchema } from "./cluster.ts";
 import { libvirt } from "./libvirt.ts";
 import { simulated } from "./simulated.ts";
-import { relativePath } from "./values.ts";
+import { name, relativePath } from "./values.ts";
 
 /** One entry per kind of infrastructure: its own fields, and what its pools may say. */
-export const kinds = { simulated, libvirt } as const;
+export const kinds = { simulated, libvirt, aws } as const;
 export type Kind = keyof typeof kinds;
 export const kindNames = Object.keys(kinds) as readonly Kind[];
 
@@ -16,6 +17,7 @@ export const secretsSchema = z
   .prefault({})
   .describe("Where the cluster's secrets are kept.");
 
+export const environmentName = name;
 export const sections = { cluster: clusterSchema, secrets: secretsSchema, backend: backendSchema } as const;
 export { type Backend, backendSchema } from "./backend.ts";
 export { type ClusterSection, clusterSchema } from "./cluster.ts";

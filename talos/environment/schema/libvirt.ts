@@ -17,7 +17,12 @@ const hardware = {
   memory: size.prefault("4GiB").describe("Memory, such as 4GiB."),
   disk: size.prefault("20GiB").describe("System disk, such as 20GiB."),
   extraDisks: z
-    .array(z.strictObject({ size: size.describe("Such as 100GiB."), storagePool: poolName.optional() }))
+    .array(
+      z.strictObject({
+        size: size.describe("Such as 100GiB."),
+        storagePool: poolName.optional().describe("Default: that of the machine."),
+      }),
+    )
     .max(20)
     .default([])
     .describe("Further empty disks, as /dev/vdb and on."),
@@ -67,7 +72,13 @@ export const libvirt = {
       .describe("Image that machines start from. Default: the image factory's, by version and schematic."),
     storagePool: z
       .union(
-        [poolName, z.strictObject({ name, path: z.string().regex(/^\//, { error: "an absolute path on the host" }) })],
+        [
+          poolName,
+          z.strictObject({
+            name: name.describe("Name of the pool to make."),
+            path: z.string().regex(/^\//, { error: "an absolute path on the host" }).describe("Folder on the host."),
+          }),
+        ],
         {
           error: "the name of a storage pool, or { name, path } of one to make",
         },
@@ -77,7 +88,13 @@ export const libvirt = {
     domainType: z.enum(["kvm", "qemu"]).default("kvm").describe("qemu emulates the processor: slow, works everywhere."),
     firmware: z
       .union(
-        [z.enum(["bios", "uefi"]), z.strictObject({ loader: z.string().min(1), nvramTemplate: z.string().min(1) })],
+        [
+          z.enum(["bios", "uefi"]),
+          z.strictObject({
+            loader: z.string().min(1).describe("Firmware image on the host."),
+            nvramTemplate: z.string().min(1).describe("Template of its variables on the host."),
+          }),
+        ],
         {
           error: "bios, uefi, or { loader, nvramTemplate } with paths on the host",
         },

@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { listOf, numberType, objectOf, parseJson, stringType, valueFromJson } from "../../../provider/framework/index.ts";
+import {
+  listOf,
+  numberType,
+  objectOf,
+  parseJson,
+  stringType,
+  valueFromJson,
+} from "../../../provider/framework/index.ts";
 
 describe("JSON of a state", () => {
   test("is read like JSON.parse reads it, where that loses nothing", () => {

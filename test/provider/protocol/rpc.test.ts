@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { schemaOf, Server, type Value } from "../../../provider/framework/index.ts";
+import { Server, schemaOf, type Value } from "../../../provider/framework/index.ts";
 import { fromDynamicValue, toDynamicValue } from "../../../provider/protocol/dynamic-value.ts";
 import {
   ApplyResourceChangeRequest,
@@ -62,7 +62,13 @@ beforeAll(async () => {
 });
 
 function plan(prior: DynamicValue, proposed: DynamicValue, config = proposed) {
-  const request = { typeName: "thing_thing", priorState: prior, proposedNewState: proposed, config, priorPrivate: none };
+  const request = {
+    typeName: "thing_thing",
+    priorState: prior,
+    proposedNewState: proposed,
+    config,
+    priorPrivate: none,
+  };
   return call("PlanResourceChange", PlanResourceChangeRequest, PlanResourceChangeResponse, request);
 }
 
@@ -203,24 +209,27 @@ describe("fuzzed messages", () => {
     ],
   ];
 
-  test.each(samples)("%s answers with diagnostics or refuses the message, and lives on", async (name, bytes, responses) => {
-    const edits = fc.array(fc.tuple(fc.nat(), fc.nat(255)), { minLength: 1, maxLength: 6 });
-    await fc.assert(
-      fc.asyncProperty(edits, fc.option(fc.nat()), async (changes, cut) => {
-        const mutated = Buffer.from(bytes);
-        for (const [at, byte] of changes) mutated[at % mutated.length] = byte;
-        const message = cut === null ? mutated : mutated.subarray(0, cut % mutated.length);
-        let answer: Uint8Array | undefined;
-        try {
-          answer = await routes[`/tfplugin6.Provider/${name}`]?.(server, message);
-        } catch (error) {
-          // Only what is no message at all is refused; gRPC says so, and Terraform keeps its state.
-          expect((error as Error).message).not.toMatch(/undefined|null|stack/i);
-          return;
-        }
-        expect(Array.isArray(responses.decode(answer ?? none).diagnostics)).toBe(true);
-      }),
-      { seed: 20261116, numRuns: 400 },
-    );
-  });
+  test.each(samples)(
+    "%s answers with diagnostics or refuses the message, and lives on",
+    async (name, bytes, responses) => {
+      const edits = fc.array(fc.tuple(fc.nat(), fc.nat(255)), { minLength: 1, maxLength: 6 });
+      await fc.assert(
+        fc.asyncProperty(edits, fc.option(fc.nat()), async (changes, cut) => {
+          const mutated = Buffer.from(bytes);
+          for (const [at, byte] of changes) mutated[at % mutated.length] = byte;
+          const message = cut === null ? mutated : mutated.subarray(0, cut % mutated.length);
+          let answer: Uint8Array | undefined;
+          try {
+            answer = await routes[`/tfplugin6.Provider/${name}`]?.(server, message);
+          } catch (error) {
+            // Only what is no message at all is refused; gRPC says so, and Terraform keeps its state.
+            expect((error as Error).message).not.toMatch(/undefined|null|stack/i);
+            return;
+          }
+          expect(Array.isArray(responses.decode(answer ?? none).diagnostics)).toBe(true);
+        }),
+        { seed: 20261116, numRuns: 400 },
+      );
+    },
+  );
 });

@@ -3,8 +3,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
   boolType,
-  Dynamic,
   Decimal,
+  Dynamic,
   dynamicType,
   listOf,
   mapOf,
@@ -28,7 +28,9 @@ interface Sample {
 const numbers = fc.oneof(
   fc.maxSafeInteger(),
   fc.bigInt({ min: -(2n ** 70n), max: 2n ** 70n }).map((value) => parseNumber(String(value))),
-  fc.tuple(fc.maxSafeInteger(), fc.integer({ min: -20, max: 20 })).map(([digits, power]) => parseNumber(`${digits}e${power}`)),
+  fc
+    .tuple(fc.maxSafeInteger(), fc.integer({ min: -20, max: 20 }))
+    .map(([digits, power]) => parseNumber(`${digits}e${power}`)),
 );
 
 const refinements = fc.record(
@@ -125,17 +127,22 @@ describe("the value codec", () => {
 
   test("mutated bytes are an error or a value, never a crash or a hang", () => {
     fc.assert(
-      fc.property(samples, fc.array(fc.tuple(fc.nat(), fc.nat(255)), { maxLength: 4 }), fc.nat(), (sample, edits, cut) => {
-        const bytes = Buffer.from(encodeValue(sample.type, sample.value));
-        for (const [at, byte] of edits) bytes[at % bytes.length] = byte;
-        const short = bytes.subarray(0, cut % 3 === 0 ? cut % (bytes.length + 1) : bytes.length);
-        try {
-          decodeValue(sample.type, short);
-        } catch (error) {
-          expect(error).toBeInstanceOf(Error);
-          expect((error as Error).message).not.toMatch(/undefined|Maximum call stack|Invalid array length/);
-        }
-      }),
+      fc.property(
+        samples,
+        fc.array(fc.tuple(fc.nat(), fc.nat(255)), { maxLength: 4 }),
+        fc.nat(),
+        (sample, edits, cut) => {
+          const bytes = Buffer.from(encodeValue(sample.type, sample.value));
+          for (const [at, byte] of edits) bytes[at % bytes.length] = byte;
+          const short = bytes.subarray(0, cut % 3 === 0 ? cut % (bytes.length + 1) : bytes.length);
+          try {
+            decodeValue(sample.type, short);
+          } catch (error) {
+            expect(error).toBeInstanceOf(Error);
+            expect((error as Error).message).not.toMatch(/undefined|Maximum call stack|Invalid array length/);
+          }
+        },
+      ),
       { seed, numRuns: 2000 },
     );
   });

@@ -167,6 +167,30 @@ describe("a client with certificates", () => {
     expect(proxy.connections()).toBe(2);
   });
 
+  test("ends a stream whose machine fell silent, and keeps one that is merely quiet", async () => {
+    const { address } = await machine({
+      machine: {
+        version,
+        logs: (call: { write(chunk: unknown): void }) =>
+          call.write({ metadata: undefined, bytes: Buffer.from("line\n") }),
+      },
+    });
+    const proxy = await startProxy(address);
+    open.push(proxy);
+    const talos = connect(proxy.address, mtls, { heartbeat: 100 });
+    open.push(talos);
+    const stream = talos.logs("etcd", { follow: true })[Symbol.asyncIterator]();
+    await stream.next();
+    const next = stream.next();
+    const quiet = new Promise((resolve) => setTimeout(() => resolve("quiet"), 500));
+    expect(await Promise.race([next, quiet])).toBe("quiet");
+    proxy.silence();
+    await expect(next).rejects.toMatchObject({
+      code: "unavailable",
+      message: expect.stringContaining("has fallen silent"),
+    });
+  });
+
   test("reads a kubeconfig from an archive that lacks its end", async () => {
     const text = "apiVersion: v1\nkind: Config\n";
     const header = Buffer.alloc(512);
@@ -215,6 +239,7 @@ describe("a client with certificates", () => {
       stage: "booting",
       ready: false,
       unmet: [{ name: "time", reason: "time is not in sync" }],
+      bootMark: "0.000000000",
     });
     expect(await client(address).machineConfig()).toBeUndefined();
   });

@@ -82,11 +82,11 @@ function configText(role: string, name: string, kubernetes: string, { sysctl = "
   return `${[...lines, ...(role === "controlplane" ? ["cluster:", ...images] : [])].join("\n")}\n`;
 }
 
+export const testSecretsFile = join(import.meta.dirname, "../../golden/secrets/secrets-v1.13.yaml");
 let cached: SecretsBundle | undefined;
 
 export function testSecrets(): SecretsBundle {
-  const file = join(import.meta.dirname, "../../golden/secrets/secrets-v1.13.yaml");
-  cached ??= parseSecrets(readFileSync(file, "utf8"), file);
+  cached ??= parseSecrets(readFileSync(testSecretsFile, "utf8"), testSecretsFile);
   return cached;
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { createHash } from "node:crypto";
 import type {
   EtcdMember,
   Kubernetes,
@@ -39,9 +40,12 @@ export class World {
   bootstraps = 0;
   /** Images that do not boot: the machine falls back to what it ran before. */
   readonly brokenImages = new Set<string>();
+  /** What machines have to complain about. */
+  readonly diagnostics = new Map<string, readonly string[]>();
   /** Set while the whole cluster is being destroyed on purpose. */
   destroying = false;
   workersAtOnce = 1;
+  lease: { readonly place: string; readonly renewed: number } | undefined;
   readonly #timing: Timing;
   #memberCount = 0;
   /** Who gave up the leadership last. */
@@ -138,16 +142,17 @@ export class World {
   }
 
   #goDown(machine: Machine, time: number): void {
+    const before = this.hasQuorum();
     machine.downUntil = this.now + time;
     machine.upSince = machine.downUntil;
     machine.bootId++;
-    this.#checkOutage(machine);
+    this.#checkOutage(machine, before);
   }
 
-  #checkOutage(machine: Machine): void {
+  #checkOutage(machine: Machine, hadQuorum: boolean): void {
     if (this.destroying) return;
     const voters = this.#members().filter(({ voter }) => voter);
-    if (machine.role === "controlplane" && voters.length > 1 && !this.hasQuorum()) {
+    if (machine.role === "controlplane" && voters.length > 1 && hadQuorum && !this.hasQuorum()) {
       this.violations.push(`quorum lost when ${machine.name} went down`);
     }
     const down = [...this.machines.values()].filter(
@@ -264,6 +269,18 @@ export class World {
         const version = new RegExp(`${component}:v([0-9.]+)`).exec(config)?.[1];
         return version === undefined ? undefined : { version, ready: true };
       },
+      workload: async (kind) => (kind === "daemonsets" ? { wanted: 1, ready: 1 } : undefined),
+      async takeLease(holder) {
+        if (!world.hasQuorum()) throw new TalosError("unavailable", "kubernetes: connection refused");
+        const { lease } = world;
+        if (lease !== undefined && lease.place !== holder.place && world.now - lease.renewed < 60_000)
+          return lease.place;
+        world.lease = { place: holder.place, renewed: world.now };
+        return undefined;
+      },
+      async releaseLease(holder) {
+        if (world.lease?.place === holder.place) world.lease = undefined;
+      },
       async deleteNode(name) {
         if (!world.hasQuorum()) throw new TalosError("unavailable", "kubernetes: connection refused");
         record(`delete node ${name}`);
@@ -335,6 +352,32 @@ export class World {
         machine.config = undefined;
         world.#goDown(machine, durations.wipe);
       },
+      async wipeData(target) {
+        const machine = world.#configured(target);
+        record(`wipe data of ${target.name}`);
+        machine.member = undefined;
+        machine.etcdCluster = undefined;
+        machine.node = undefined;
+        world.#goDown(machine, durations.boot);
+      },
+      async *snapshot(target) {
+        world.#configured(target);
+        yield* snapshotChunks(`etcd of ${target.name}`);
+      },
+      async restore(target, snapshot) {
+        const machine = world.#configured(target);
+        if (machine.member !== undefined) throw new TalosError("already-exists", "etcd data directory is not empty");
+        const chunks: Uint8Array[] = [];
+        for await (const chunk of snapshot) chunks.push(chunk);
+        record(`restore ${target.name} ${Buffer.concat(chunks).toString("latin1", 0, 12)}`);
+        world.bootstraps++;
+        if ([...world.machines.values()].some(({ etcdCluster }) => etcdCluster !== undefined)) {
+          world.violations.push(`${target.name} started a second etcd`);
+        }
+        world.ghosts = [];
+        machine.etcdCluster = world.bootstraps;
+        machine.member = { id: world.#newId(), learnerUntil: world.now, joinedAt: world.now };
+      },
       async upgrade(target, image) {
         const machine = world.#configured(target);
         const to = image.slice(image.lastIndexOf(":") + 1);
@@ -345,6 +388,28 @@ export class World {
         if (!world.brokenImages.has(image)) machine.version = to;
         world.#goDown(machine, durations.boot);
       },
+      async health(target) {
+        const machine = world.#configured(target);
+        const state = world.state(target.name);
+        const etcd = state.kind === "configured" ? state.etcd : undefined;
+        const up = world.now >= machine.upSince + durations.join;
+        const service = (healthy: boolean) => ({ state: healthy ? "Running" : "Preparing", healthy, message: "" });
+        const pods = ["kube-apiserver", "kube-controller-manager", "kube-scheduler"];
+        return {
+          services: new Map([
+            ["kubelet", service(up)],
+            ["etcd", service(etcd?.healthy === true)],
+          ]),
+          memory: 4n * 1024n ** 3n,
+          volumes: new Map([["EPHEMERAL", 20n * 1024n ** 3n]]),
+          inContainer: false,
+          diagnostics: world.diagnostics.get(target.name) ?? [],
+          staticPods:
+            machine.role === "worker"
+              ? []
+              : pods.map((name) => ({ name: `kube-system/${name}-${target.name}`, ready: etcd?.healthy === true })),
+        };
+      },
       async kubeconfig(target) {
         world.#configured(target);
         return `kubeconfig from ${target.name}`;
@@ -352,4 +417,11 @@ export class World {
       close() {},
     };
   }
+}
+
+/** Bytes that look like a snapshot: whole pages and their hash. */
+export function snapshotChunks(text: string): Uint8Array[] {
+  const pages = Buffer.alloc(1024);
+  pages.write(text, "latin1");
+  return [pages.subarray(0, 700), pages.subarray(700), createHash("sha256").update(pages).digest()];
 }

@@ -38,3 +38,66 @@ describe("a patch that cannot be applied is refused in talosctl's words", () => 
     expect(() => patched(row)).toThrow(expect.objectContaining({ message: row.error, code: "invalid-input" }));
   });
 });
+
+describe("where upstream loses data or fails, we do the sane thing", () => {
+  const row = (id: string): Case => {
+    const found = cases.find((candidate) => candidate.id === id);
+    if (found === undefined) throw new Error(`no case ${id}`);
+    return found;
+  };
+  const apply = (config: string, patch: string): string => applyPatches(config, [parsePatch(patch, "patch")], "config");
+
+  test("broken YAML in a patch is refused with its place", () => {
+    expect(() => patched(row("invalid-yaml"))).toThrow(
+      /^decode error: yaml: patch\/invalid-yaml\/patch\.yaml:\d+:\d+: /,
+    );
+  });
+
+  test("a patch without content changes nothing but the layout", () => {
+    const result = patched(row("empty-patch"));
+    expect(result).toBe(apply(read(row("empty-patch").input), "machine: {}"));
+    expect(result).toMatch(/^version: v1alpha1\nmachine:\n {4}type: worker\n/);
+  });
+
+  test("a size or disk selector that the patch leaves out stays", () => {
+    const result = patched(row("user-volume-merge"));
+    expect(result).toContain('match: disk.transport == "nvme"');
+    expect(result).toContain("minSize: 10GB");
+  });
+
+  test("deleting a document that is not there is an error, not a crash", () => {
+    const patch = "apiVersion: v1alpha1\nkind: LinkConfig\nname: nope\n$patch: delete\n";
+    expect(() => apply(read("inputs/multi.yaml"), patch)).toThrow("the config has no document LinkConfig/nope");
+  });
+
+  test("null inside a free-form object is ignored", () => {
+    expect(apply(read("inputs/mini.yaml"), "machine: {kubelet: {extraConfig: {maxPods: null}}}")).toContain(
+      "maxPods: 110",
+    );
+  });
+
+  test("text that begins with a space stays the same when it stands in a list", () => {
+    const once = apply(read("inputs/mini.yaml"), 'machine: {certSANs: [" a\\n b"]}');
+    expect(apply(once, "machine: {}")).toBe(once);
+  });
+});
+
+describe("a patch with an unknown key says where it is and what was meant", () => {
+  test.each([
+    [
+      "machine:\n  kubelet:\n    imgae: x\n",
+      "patch:3:5: machine.kubelet.imgae is not a known field, the nearest known field is image.",
+    ],
+    [
+      "apiVersion: v1alpha1\nkind: LinkConfig\nname: eth0\nadresses: []\n",
+      "patch:4:1: adresses is not a known field, the nearest known field is addresses.",
+    ],
+    ["apiVersion: v1alpha1\nkind: LinkConfgi\n", "patch:1:1: did you mean LinkConfig?"],
+    [
+      "machine:\n  network:\n    interfaces:\n      - interfaec: eth0\n",
+      "patch:4:9: machine.network.interfaces[0].interfaec is not a known field, the nearest known field is interface.",
+    ],
+  ])("%j", (patch, hint) => {
+    expect(() => parsePatch(patch, "patch")).toThrow(expect.objectContaining({ hint }));
+  });
+});

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+import { type Change, diffConfigs } from "../../talos/config/index.ts";
+import type { CommandContext } from "../context.ts";
+import { readText } from "./read-patches.ts";
+
+export interface ConfigDiffOptions {
+  readonly detailedExitcode: boolean;
+  readonly json: boolean;
+}
+
+export async function configDiff(
+  before: string,
+  after: string,
+  options: ConfigDiffOptions,
+  context: CommandContext,
+): Promise<void> {
+  const [left, right] = await Promise.all([readText(before, context.cwd), readText(after, context.cwd)]);
+  const changes = diffConfigs(left, right, { before, after });
+  const reboot = changes.some((change) => change.reboot);
+  if (options.json) context.stdout.write(`${JSON.stringify({ changes, reboot })}\n`);
+  else {
+    context.stdout.write(changes.map(describe).join(""));
+    context.stderr.write(summary(changes, reboot));
+  }
+  if (changes.length > 0 && options.detailedExitcode) context.exit(2);
+}
+
+const signs = { added: "+", removed: "-", changed: "~" } as const;
+
+function describe(change: Change): string {
+  const where = change.path === "" ? change.document : `${change.document}: ${change.path}`;
+  const mark = change.reboot ? " (reboot)" : "";
+  const lines = [
+    ...(change.before === undefined ? [] : change.before.split("\n").map((line) => `    - ${line}`)),
+    ...(change.after === undefined ? [] : change.after.split("\n").map((line) => `    + ${line}`)),
+  ];
+  return `${[`${signs[change.kind]} ${where}${mark}`, ...lines].join("\n")}\n`;
+}
+
+function summary(changes: readonly Change[], reboot: boolean): string {
+  if (changes.length === 0) return "The two configs say the same.\n";
+  const count = changes.length === 1 ? "1 change" : `${changes.length} changes`;
+  return `${count}; ${reboot ? "a running machine has to reboot for it" : "no reboot needed"}.\n`;
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+import { type Asset, assetUrl, installerReference, kubernetesImages } from "../../talos/config/index.ts";
+import { Contract, defaultTalosVersion, TalosVersion } from "../../talos/version/index.ts";
+import type { CommandContext } from "../context.ts";
+import { type ImageSource, imageOptions } from "./image-options.ts";
+
+/** Prints the installer image, or with an asset the URL of that file. */
+export async function imageReference(
+  asset: Asset | undefined,
+  options: ImageSource & { readonly json: boolean },
+  context: CommandContext,
+): Promise<void> {
+  const image = await imageOptions(options, context);
+  const reference = asset === undefined ? installerReference(image) : assetUrl(asset, image);
+  const answer = { schematic: image.schematic, version: image.version.toString(), reference };
+  context.stdout.write(options.json ? `${JSON.stringify(answer)}\n` : `${reference}\n`);
+}
+
+/** Prints the images that a cluster pulls. */
+export function imageBundle(
+  options: { readonly k8sVersion?: string; readonly talosVersion?: string; readonly json: boolean },
+  context: CommandContext,
+): void {
+  const contract =
+    options.talosVersion === undefined ? defaultTalosVersion.contract : Contract.parse(options.talosVersion);
+  const kubernetes = options.k8sVersion ?? TalosVersion.newestOf(contract).defaultKubernetesVersion;
+  const images = kubernetesImages(contract, kubernetes);
+  context.stdout.write(options.json ? `${JSON.stringify(images)}\n` : images.map((image) => `${image}\n`).join(""));
+}

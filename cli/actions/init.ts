@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+import { existsSync } from "node:fs";
+import { join, relative } from "node:path";
+import { createInterface } from "node:readline/promises";
+import { writeFileAtomically } from "../../talos/atomic-file.ts";
+import {
+  type FirstEnvironment,
+  firstEnvironment,
+  formatFault,
+  type Kind,
+  kindNames,
+  parseEnvironment,
+  questionsOf,
+} from "../../talos/environment/index.ts";
+import { TalosError } from "../../talos/errors.ts";
+import type { CommandContext } from "../context.ts";
+import { projectRoot } from "../project-root.ts";
+
+export interface InitOptions {
+  readonly kind?: string;
+  readonly controlPlanes?: string;
+  readonly workers?: string;
+  readonly uri?: string;
+  readonly cidr?: string;
+  readonly vip?: string;
+  readonly region?: string;
+  readonly adminCidrs?: string;
+  readonly zone?: string;
+}
+
+/** Gives the answer to a question, or undefined when nobody can be asked. */
+export type Ask = (question: string, usual: string | undefined) => Promise<string | undefined>;
+
+/** Writes environments/<name>.yaml from flags and, with a terminal, from answers. Never replaces a file. */
+export async function init(name: string, options: InitOptions, context: CommandContext): Promise<void> {
+  const interactive = context.stderr.isTerminal && process.stdin.isTTY === true;
+  const prompt = interactive ? createInterface({ input: process.stdin, output: process.stderr }) : undefined;
+  try {
+    const ask: Ask = async (question, usual) => {
+      if (prompt === undefined) return usual;
+      const hint = usual ? ` [${usual}]` : "";
+      const answer = (await prompt.question(`${question}${hint}: `, { signal: context.signal })).trim();
+      return answer === "" ? usual : answer;
+    };
+    await writeEnvironment(name, await answersFrom(options, ask), context);
+  } finally {
+    prompt?.close();
+  }
+}
+
+/** Flags first, then answers, then what is usual; a missing answer without a usual one is an error that names its flag. */
+export async function answersFrom(options: InitOptions, ask: Ask): Promise<FirstEnvironment> {
+  const kind = await chooseKind(options.kind, ask);
+  const count = async (flag: "controlPlanes" | "workers", question: string, usual: string) => {
+    const text = options[flag] ?? (await ask(question, usual)) ?? usual;
+    if (!/^\d{1,4}$/.test(text))
+      throw new TalosError(
+        "invalid-input",
+        `found ${JSON.stringify(text)} for the ${question.toLowerCase()}, expected a number`,
+      );
+    return Number(text);
+  };
+  const controlPlanes = await count("controlPlanes", "Number of control planes", "1");
+  const workers = await count("workers", "Number of workers", "2");
+  const given: Record<string, string | readonly string[]> = {};
+  for (const { key, question, usual } of questionsOf[kind]) {
+    const answer = options[key] ?? (await ask(question, usual));
+    if (answer === undefined)
+      throw new TalosError("invalid-input", `${question.toLowerCase()}: found nothing`, {
+        hint: `Add --${key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}.`,
+      });
+    given[key] = key === "adminCidrs" ? answer.split(",").map((network) => network.trim()) : answer;
+  }
+  return { kind, controlPlanes, workers, ...given };
+}
+
+async function chooseKind(flag: string | undefined, ask: Ask): Promise<Kind> {
+  const answer = flag ?? (await ask(`What the machines are: ${kindNames.join(", ")}`, "simulated"));
+  const kind = kindNames.find((known) => known === answer);
+  if (kind !== undefined) return kind;
+  throw new TalosError("invalid-input", `found ${JSON.stringify(answer)}, expected ${kindNames.join(" or ")}`, {
+    hint: "Add --kind with one of these.",
+  });
+}
+
+async function writeEnvironment(name: string, answers: FirstEnvironment, context: CommandContext): Promise<void> {
+  const root = findRoot(context);
+  const text = firstEnvironment(answers);
+  const file = `environments/${name}.yaml`;
+  const { warnings } = parseEnvironment(name, (path) => (path === file ? text : undefined));
+  try {
+    await writeFileAtomically(join(root, file), text, { mode: 0o644, exclusive: true });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    throw new TalosError("already-exists", `${file} is there already`, { hint: "Change it, or choose another name." });
+  }
+  if (!existsSync(join(root, "cdktf.json")))
+    await writeFileAtomically(join(root, "cdktf.json"), projectFile, { mode: 0o644 });
+  for (const warning of warnings) context.stderr.write(`warning: ${formatFault(warning)}\n`);
+  context.stdout.write(`${relative(context.cwd, join(root, file))}\n`);
+  context.stderr.write(`Next: talosmith plan ${name}, then talosmith deploy ${name}.\n`);
+}
+
+/** What makes a folder a project, and what the stock CDK commands run in it. */
+const projectFile = `${JSON.stringify({ language: "typescript", app: "npx talosmith synth", sendCrashReports: "false" }, null, 2)}\n`;
+
+function findRoot(context: CommandContext): string {
+  try {
+    return projectRoot(context.cwd, context.env);
+  } catch (error) {
+    if (error instanceof TalosError && error.code === "not-found") return context.cwd;
+    throw error;
+  }
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { TalosError } from "../../talos/errors.ts";
+
+export interface PatchText {
+  /** The file, or `patch 1` for one given in place. */
+  readonly name: string;
+  readonly text: string;
+}
+
+/** Reads patches as talosctl takes them: `@file`, the name of a file, or the patch itself. */
+export async function readPatches(args: readonly string[], cwd: string): Promise<readonly PatchText[]> {
+  return await Promise.all(
+    args.map(async (arg, index) => {
+      const inline = !arg.startsWith("@") && (/[\n ]/.test(arg) || /^[[{]/.test(arg));
+      if (inline) return { name: `patch ${index + 1}`, text: arg };
+      const name = arg.replace(/^@/, "");
+      return { name, text: await readText(name, cwd) };
+    }),
+  );
+}
+
+/** Reads a file of the user. */
+export async function readText(path: string, cwd: string): Promise<string> {
+  try {
+    return await readFile(resolve(cwd, path), "utf8");
+  } catch (cause) {
+    const missing = (cause as NodeJS.ErrnoException).code === "ENOENT";
+    const reason = missing ? "no such file or directory" : (cause as Error).message;
+    throw new TalosError(missing ? "not-found" : "unavailable", `open ${path}: ${reason}`, { cause });
+  }
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+import { access } from "node:fs/promises";
+import { writeFileAtomically } from "../../talos/atomic-file.ts";
+import { TalosError } from "../../talos/errors.ts";
+
+export interface OutputFile {
+  readonly path: string;
+  readonly content: string;
+}
+
+/** Writes private files, all of them or, when one is in the way, none. */
+export async function writeOutputs(files: readonly OutputFile[], options: { readonly force: boolean }): Promise<void> {
+  if (!options.force) {
+    for (const { path } of files) {
+      if (!(await exists(path))) continue;
+      throw new TalosError("already-exists", `file ${JSON.stringify(path)} already exists, use --force to overwrite`);
+    }
+  }
+  for (const { path, content } of files) await writeFileAtomically(path, content);
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await access(path);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Command } from "commander";
+import type { InitOptions } from "../actions/init.ts";
+import type { CommandContext } from "../context.ts";
+
+export function registerInit(program: Command, context: CommandContext): void {
+  program
+    .command("init")
+    .description("write a first environment, from a few answers or from flags")
+    .argument("<environment>", "name of the environment, and of the file in environments/")
+    .option("--kind <kind>", "what the machines are: simulated, libvirt or aws")
+    .option("--control-planes <count>", "number of control planes: 1, 3, 5 or 7")
+    .option("--workers <count>", "number of workers")
+    .option("--uri <uri>", "libvirt: the KVM host, such as qemu+ssh://root@host/system")
+    .option("--cidr <network>", "libvirt: network of the machines")
+    .option("--vip <address>", "libvirt: address that the control planes share")
+    .option("--region <region>", "aws: region")
+    .option("--admin-cidrs <networks>", "aws: networks that may administer the cluster, with commas")
+    .option("--zone <zone>", "aws: DNS zone for the name of the API")
+    .action(async (name: string, options: InitOptions) => {
+      const { init } = await import("../actions/init.ts");
+      await init(name, options, context);
+    });
+}

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+import { Construct } from "constructs";
+import type { Architecture } from "../../talos/environment/index.ts";
+import type { TalosVersion } from "../../talos/version/index.ts";
+import type { Infrastructure, Machine, PoolRequest } from "../cluster/index.ts";
+import { ConstructInputError } from "../errors.ts";
+import { BackupBucket } from "./backups.ts";
+import { AwsDataSource, AwsProvider } from "./bindings/index.ts";
+import { DnsName } from "./dns.ts";
+import { Ec2Machine, type InstanceSettings } from "./ec2-machine.ts";
+import { createEncryptionKey } from "./encryption-key.ts";
+import { FlowLogs } from "./flow-logs.ts";
+import { InstanceRole } from "./iam.ts";
+import { LoadBalancer } from "./load-balancer.ts";
+import { AwsNetwork, type VpcProps } from "./network.ts";
+import { backupPolicy, cloudControllerPolicy, ebsCsiPolicy, type PolicyScope } from "./policy.ts";
+import { clusterPorts, kubespanPorts, podNetworkPorts } from "./ports.ts";
+import { ScalingGroup } from "./scaling-group.ts";
+import { SecurityGroups } from "./security-groups.ts";
+
+const gibibyte = 2 ** 30;
+/** Sidero Labs, who publish the Talos images. */
+const imageOwner = "540036508848";
+
+/** What a pool of instances may say. */
+export interface AwsPoolSettings {
+  /** @default - t3.large, or t4g.large on arm64 */
+  readonly instanceType?: string | undefined;
+  /** Bytes of the system disk. @default - 20 GiB */
+  readonly disk?: number;
+  /** Further empty disks. @default - none */
+  readonly extraDisks?: readonly { readonly size: number }[];
+  /** An auto scaling group in place of fixed machines. @default - fixed machines */
+  readonly scaling?: { readonly min: number; readonly max: number } | undefined;
+}
+
+export interface AwsInfrastructureProps {
+  /** Name of the cluster that will run here; resources and tags carry it. */
+  readonly clusterName: string;
+  readonly region: string;
+  /** How many availability zones, or which. @default 3 */
+  readonly zones?: number | readonly string[];
+  /** @default amd64 */
+  readonly architecture?: Architecture;
+  /** Image to start from. @default - Sidero Labs' image of the Talos release */
+  readonly ami?: string | undefined;
+  /** How the Talos API is reached. @default nlb */
+  readonly access?: "public" | "nlb" | "private";
+  /** Networks that may reach the Talos API, and the Kubernetes API from outside. @default - none */
+  readonly adminCidrs?: readonly string[];
+  /** Open the Kubernetes API to the whole internet. @default false */
+  readonly kubernetesApiFromAnywhere?: boolean;
+  /** Your tunnel or proxy to the Talos API, with access private. @default - none */
+  readonly talosEndpoints?: readonly string[];
+  /** @default - a VPC of its own, 10.0.0.0/16, one NAT gateway */
+  readonly vpc?: VpcProps;
+  /** Whether machines run in private subnets. @default - unless access is public */
+  readonly privateMachines?: boolean;
+  /** Name of the Kubernetes API. @default - the load balancer's own */
+  readonly dns?:
+    | { readonly zone: string; readonly label: string; readonly name: string; readonly createZone: boolean }
+    | undefined;
+  /** @default false */
+  readonly deletionProtection?: boolean;
+  /** @default false */
+  readonly flowLogs?: boolean;
+  /** @default true */
+  readonly detailedMonitoring?: boolean;
+  /** Bucket for etcd snapshots. @default - kept for 30 days */
+  readonly backups?: false | { readonly expireDays: number };
+  /** @default true */
+  readonly cloudControllerManager?: boolean;
+  /** @default true */
+  readonly ebsCsi?: boolean;
+  /** @default - none but names */
+  readonly tags?: { readonly [key: string]: string };
+  /** Which pod network's ports are open between machines. @default flannel */
+  readonly podNetwork?: "flannel" | "other";
+  /** @default false */
+  readonly kubespan?: boolean;
+}
+
+/** EC2 instances over several zones, behind a network load balancer. */
+export class AwsInfrastructure extends Construct implements Infrastructure<AwsPoolSettings> {
+  readonly platform = "aws";
+  readonly certSans: readonly string[];
+  readonly trustOnFirstUse: boolean;
+  readonly talosEndpoints: readonly string[] | undefined;
+  readonly loadBalancerDns: string;
+  readonly backupBucket: string | undefined;
+  readonly #props: AwsInfrastructureProps;
+  readonly #access: "public" | "nlb" | "private";
+  readonly #network: AwsNetwork;
+  readonly #groups: SecurityGroups;
+  readonly #loadBalancer: LoadBalancer;
+  readonly #apiHost: string;
+  readonly #roles: { readonly controlplane: InstanceRole; readonly worker: InstanceRole };
+  #ami: string | undefined;
+
+  constructor(scope: Construct, id: string, props: AwsInfrastructureProps) {
+    super(scope, id);
+    this.#props = props;
+    this.#access = props.access ?? "nlb";
+    const { clusterName, region } = props;
+    new AwsProvider(this, "aws", {
+      region,
+      ...(props.tags === undefined || Object.keys(props.tags).length === 0
+        ? {}
+        : { default_tags: { tags: props.tags } }),
+    });
+    const internal = this.#access === "private";
+    this.#network = new AwsNetwork(this, "Default", {
+      clusterName,
+      vpc: props.vpc ?? { cidr: "10.0.0.0/16", natGateways: "one" },
+      zones: props.zones ?? 3,
+      privateMachines: props.privateMachines ?? this.#access !== "public",
+    });
+    const throughBalancer = this.#access === "nlb";
+    this.#groups = new SecurityGroups(this, "allow", {
+      clusterName,
+      vpcId: this.#network.vpcId,
+      vpcCidr: this.#network.cidr,
+      ports: [
+        ...clusterPorts,
+        ...podNetworkPorts(props.podNetwork ?? "flannel"),
+        ...(props.kubespan ? kubespanPorts : []),
+      ],
+      talosThroughLoadBalancer: throughBalancer,
+      loadBalancerIsPublic: !internal,
+    });
+    this.#loadBalancer = new LoadBalancer(this, "api", {
+      clusterName,
+      vpcId: this.#network.vpcId,
+      subnetIds: internal ? this.#network.privateSubnetIds : this.#network.publicSubnetIds,
+      securityGroupId: this.#groups.ids.loadBalancer,
+      internal,
+      deletionProtection: props.deletionProtection ?? false,
+      ports: [
+        { name: "kubernetes", port: 6443 },
+        ...(throughBalancer ? [{ name: "talos", port: 50000 } as const] : []),
+      ],
+    });
+    this.#letIn(internal);
+    this.loadBalancerDns = this.#loadBalancer.dnsName;
+    this.#apiHost =
+      props.dns === undefined
+        ? this.#loadBalancer.dnsName
+        : new DnsName(this, "dns", { ...props.dns, target: this.#loadBalancer }).fullName;
+    this.trustOnFirstUse = this.#access === "public";
+    this.talosEndpoints = throughBalancer
+      ? [this.loadBalancerDns]
+      : internal
+        ? [...(props.talosEndpoints ?? [])]
+        : undefined;
+    this.certSans = this.talosEndpoints ?? [];
+    const shared = this.#createShared();
+    this.backupBucket = shared.bucketName;
+    this.#roles = shared.roles;
+  }
+
+  createMachines(scope: Construct, request: PoolRequest<AwsPoolSettings>): readonly Machine[] {
+    if (request.clusterName !== this.#props.clusterName)
+      throw new ConstructInputError(
+        scope,
+        `the cluster is ${request.clusterName}, but its infrastructure was made for ${this.#props.clusterName}`,
+      );
+    const { settings } = request;
+    const role = request.machines[0]?.role ?? "worker";
+    const isPublic = this.#access === "public" && settings.scaling === undefined;
+    const common: InstanceSettings = {
+      clusterName: request.clusterName,
+      ami: this.#image(request.talosVersion),
+      instanceType: settings.instanceType ?? (this.#props.architecture === "arm64" ? "t4g.large" : "t3.large"),
+      disk: settings.disk ?? 20 * gibibyte,
+      extraDisks: settings.extraDisks ?? [],
+      securityGroupId: this.#groups.ids[role === "controlplane" ? "controlPlane" : "worker"],
+      monitoring: this.#props.detailedMonitoring ?? true,
+    };
+    if (settings.scaling !== undefined) {
+      new ScalingGroup(scope, "Default", {
+        ...common,
+        name: `${request.clusterName}-${scope.node.id}`,
+        config: request.machineConfig(),
+        subnetIds: this.#network.privateSubnetIds,
+        profileArn: this.#roles.worker.profileArn,
+        ...settings.scaling,
+        start: request.machines.length,
+      });
+      return [];
+    }
+    const config = isPublic || request.machines.length === 0 ? undefined : request.machineConfig();
+    return request.machines.map((machine) => {
+      const made = new Ec2Machine(scope, machine, {
+        ...common,
+        config,
+        subnetId: this.#network.subnet(isPublic ? "public" : "private", machine.index - 1),
+        isPublic,
+        profileName: this.#roles[machine.role].profileName,
+        protectedFromDeletion: (this.#props.deletionProtection ?? false) && machine.role === "controlplane",
+      });
+      if (machine.role === "controlplane") this.#loadBalancer.addTarget(made, made.resource.id);
+      // Through the load balancer's public name, a machine comes from its own public address.
+      if (made.publicAddress !== undefined)
+        this.#groups.allowCidrs(
+          `kubernetes-${machine.pool}-${machine.index}`,
+          "loadBalancer",
+          6443,
+          `Kubernetes API, from ${machine.name}`,
+          [`${made.publicAddress}/32`],
+        );
+      return made;
+    });
+  }
+
+  endpoint(): string {
+    return `https://${this.#apiHost}:6443`;
+  }
+
+  #letIn(internal: boolean): void {
+    const { adminCidrs = [], kubernetesApiFromAnywhere = false } = this.#props;
+    const allow = this.#groups;
+    if (internal) allow.allowGroups("kubernetes", "loadBalancer", 6443, "Kubernetes API", ["controlPlane", "worker"]);
+    else
+      allow.allowCidrs(
+        "kubernetes-nat",
+        "loadBalancer",
+        6443,
+        "Kubernetes API, from machines through NAT",
+        this.#network.natCidrs,
+      );
+    if (kubernetesApiFromAnywhere)
+      allow.allowCidrs("kubernetes-anywhere", "loadBalancer", 6443, "Kubernetes API, from anywhere as asked for", [
+        "0.0.0.0/0",
+      ]);
+    else allow.allowCidrs("kubernetes-admin", "loadBalancer", 6443, "Kubernetes API, from administrators", adminCidrs);
+    const talos = "Talos API, from administrators";
+    if (this.#access === "nlb") allow.allowCidrs("talos-admin", "loadBalancer", 50000, talos, adminCidrs);
+    else
+      for (const peer of ["controlPlane", "worker"] as const)
+        allow.allowCidrs("talos-admin", peer, 50000, talos, adminCidrs);
+  }
+
+  #createShared() {
+    const { clusterName, region, backups = { expireDays: 30 }, flowLogs = false } = this.#props;
+    const scope: PolicyScope = {
+      partition: new AwsDataSource(this, "partition", "aws_partition", {}).attribute("partition"),
+      account: new AwsDataSource(this, "account", "aws_caller_identity", {}).attribute("account_id"),
+      region,
+      clusterName,
+    };
+    const keyArn = backups !== false || flowLogs ? createEncryptionKey(this, "key", scope) : "";
+    const bucket =
+      backups === false ? undefined : new BackupBucket(this, "backups", { clusterName, keyArn, ...backups });
+    if (flowLogs) new FlowLogs(this, "flow-logs", { clusterName, vpcId: this.#network.vpcId, keyArn });
+    const roles = {
+      controlplane: new InstanceRole(this, "control-plane", {
+        name: `${clusterName}-control-plane`,
+        policies: {
+          "cloud-controller": (this.#props.cloudControllerManager ?? true) ? cloudControllerPolicy(scope) : [],
+          "ebs-csi": (this.#props.ebsCsi ?? true) ? ebsCsiPolicy(scope) : [],
+          backups: bucket === undefined ? [] : backupPolicy(bucket.arn, keyArn),
+        },
+      }),
+      worker: new InstanceRole(this, "worker", { name: `${clusterName}-worker`, policies: {} }),
+    };
+    return { bucketName: bucket?.bucketName, roles };
+  }
+
+  #image(version: TalosVersion): string {
+    if (this.#props.ami !== undefined) return this.#props.ami;
+    const { region, architecture = "amd64" } = this.#props;
+    this.#ami ??= new AwsDataSource(this, "image", "aws_ami", {
+      owners: [imageOwner],
+      most_recent: true,
+      filter: [{ name: "name", values: [`talos-${version.toString()}-${region}-${architecture}`] }],
+    }).attribute("id");
+    return this.#ami;
+  }
+}

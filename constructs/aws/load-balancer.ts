@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+import { Construct } from "constructs";
+import { AwsResource } from "./bindings/index.ts";
+
+export interface LoadBalancerProps {
+  readonly clusterName: string;
+  readonly vpcId: string;
+  readonly subnetIds: readonly string[];
+  readonly securityGroupId: string;
+  readonly internal: boolean;
+  readonly deletionProtection: boolean;
+  /** Ports that are passed on to the control planes. */
+  readonly ports: readonly LoadBalancerPort[];
+}
+
+export interface LoadBalancerPort {
+  readonly name: "kubernetes" | "talos";
+  readonly port: number;
+}
+
+/** A network load balancer in front of the control planes. */
+export class LoadBalancer extends Construct {
+  readonly dnsName: string;
+  readonly hostedZoneId: string;
+  readonly #groups: readonly { readonly name: string; readonly port: number; readonly arn: string }[];
+
+  constructor(scope: Construct, id: string, props: LoadBalancerProps) {
+    super(scope, id);
+    // AWS allows 32 characters for these names.
+    const short = props.clusterName.slice(0, 22).replace(/-+$/, "");
+    const balancer = new AwsResource(this, "Resource", "aws_lb", {
+      name: `${short}-api`,
+      load_balancer_type: "network",
+      internal: props.internal,
+      subnets: props.subnetIds,
+      security_groups: [props.securityGroupId],
+      enable_cross_zone_load_balancing: true,
+      enable_deletion_protection: props.deletionProtection,
+      tags: { Name: `${props.clusterName}-api` },
+    });
+    this.dnsName = balancer.attribute("dns_name");
+    this.hostedZoneId = balancer.attribute("zone_id");
+    this.#groups = props.ports.map(({ name, port }) => {
+      const group = new AwsResource(this, name, "aws_lb_target_group", {
+        name: `${short}-${name === "kubernetes" ? "k8s" : name}`,
+        port,
+        protocol: "TCP",
+        target_type: "instance",
+        vpc_id: props.vpcId,
+        // With the client's address kept, a control plane that reaches itself through the load balancer gets no answer.
+        preserve_client_ip: "false",
+        deregistration_delay: "30",
+        health_check: { protocol: "TCP", port: String(port), interval: 10 },
+        tags: { Name: `${props.clusterName}-${name}` },
+      });
+      new AwsResource(this, `${name}-listener`, "aws_lb_listener", {
+        load_balancer_arn: balancer.arn,
+        port,
+        protocol: "TCP",
+        default_action: { type: "forward", target_group_arn: group.arn },
+        tags: { Name: `${props.clusterName}-${name}` },
+      });
+      return { name, port, arn: group.arn };
+    });
+  }
+
+  /** Makes a machine a target, with resources below `machine`. */
+  addTarget(machine: Construct, instanceId: string): void {
+    for (const { name, port, arn } of this.#groups)
+      new AwsResource(machine, `${name}-target`, "aws_lb_target_group_attachment", {
+        target_group_arn: arn,
+        target_id: instanceId,
+        port,
+      });
+  }
+}

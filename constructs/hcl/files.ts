@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+import { rootFromStack } from "../terraform/index.ts";
+import { type BlockPaths, printBlock } from "./body.ts";
+import { isObject, type Json, type JsonObject } from "./expression.ts";
+import { blocksOf, commentOf, fileOf, typeOrder } from "./layout.ts";
+
+export interface HclOptions {
+  readonly environment: string;
+  /** The file that the stack was made from. */
+  readonly source: string;
+  /** From the folder of the HCL to the project's root. @default "../../" */
+  readonly rootFromFolder?: string;
+}
+
+const mark = "# Written by `talosmith synth ";
+
+/** Whether a file is ours to write again or to remove. */
+export function writtenByTalosmith(text: string): boolean {
+  return text.startsWith(mark);
+}
+
+/** The files of a stack in HCL, by name, from its JSON: the same addresses, so that one state serves both. */
+export function printStack(stack: JsonObject, options: HclOptions): ReadonlyMap<string, string> {
+  const json = moveRoot(stack, options.rootFromFolder ?? "../../") as JsonObject;
+  const chunks = new Map<string, string[]>();
+  const add = (file: string, text: string) => chunks.set(file, [...(chunks.get(file) ?? []), text]);
+
+  add("versions.tf", printTerraform(json));
+  for (const [name, bodies] of entriesOf(json.provider))
+    for (const body of Array.isArray(bodies) ? bodies : [bodies])
+      add("versions.tf", printBlock(`provider "${name}"`, body as JsonObject, new Set(["default_tags"])));
+  for (const keyword of ["data", "resource"] as const)
+    for (const { type, id, body, first } of resourcesOf(json[keyword]))
+      add(fileOf(type, id), `${first ? commentOf(type) : ""}${printResource(keyword, type, id, body)}`);
+  for (const [name, body] of entriesOf(json.locals))
+    add("locals.tf", printBlock("locals", { [name]: body }, new Set()));
+  for (const [name, body] of entriesOf(json.output))
+    add("outputs.tf", printBlock(`output "${name}"`, body as JsonObject, new Set()));
+
+  const header = `${mark}${options.environment} --hcl\` from ${options.source}; change that file, not this one.
+`;
+  return new Map(
+    [...chunks]
+      .sort(([left], [right]) => (left < right ? -1 : 1))
+      .map(([file, texts]) => [file, `${header}\n${texts.join("\n\n")}\n`]),
+  );
+}
+
+const lifecycle: BlockPaths = new Set(["lifecycle", "lifecycle.precondition"]);
+
+function printResource(keyword: string, type: string, id: string, body: JsonObject): string {
+  return printBlock(`${keyword} "${type}" "${id}"`, body, new Set([...lifecycle, ...blocksOf(type)]));
+}
+
+function printTerraform(json: JsonObject): string {
+  const { backend, ...terraform } = json.terraform as JsonObject;
+  const blocks = entriesOf(backend).map(([kind, body]) =>
+    printBlock(`backend "${kind}"`, body as JsonObject, new Set(), "  "),
+  );
+  const rest = printBlock("terraform", terraform, new Set(["required_providers"]));
+  return `${rest.slice(0, -"\n}".length)}\n\n${blocks.join("\n\n")}\n}`;
+}
+
+interface Listed {
+  readonly type: string;
+  readonly id: string;
+  readonly body: JsonObject;
+  /** The first of its type. */
+  readonly first: boolean;
+}
+
+function resourcesOf(section: Json | undefined): readonly Listed[] {
+  return entriesOf(section)
+    .sort(([left], [right]) => typeOrder(left) - typeOrder(right) || natural(left, right))
+    .flatMap(([type, byId]) =>
+      entriesOf(byId)
+        .sort(([left], [right]) => natural(left, right))
+        .map(([id, body], index) => ({ type, id, body: body as JsonObject, first: index === 0 })),
+    );
+}
+
+function natural(left: string, right: string): number {
+  return left.localeCompare(right, "en", { numeric: true });
+}
+
+function entriesOf(value: Json | undefined): [string, Json][] {
+  return isObject(value) ? Object.entries(value).filter(([key]) => key !== "//") : [];
+}
+
+/** Paths to files of the project count from the folder that Terraform runs in. */
+function moveRoot(value: Json, root: string): Json {
+  if (typeof value === "string")
+    return value.startsWith(rootFromStack) ? root + value.slice(rootFromStack.length) : value;
+  if (Array.isArray(value)) return value.map((item: Json) => moveRoot(item, root));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, moveRoot(inner, root)]));
+}

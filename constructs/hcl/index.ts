@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: Apache-2.0
+export type { JsonObject } from "./expression.ts";
+export { type HclOptions, printStack, writtenByTalosmith } from "./files.ts";

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/** One row per resource type that we write: which file it goes to, what a reader should know, which arguments are blocks. */
+interface TypeLayout {
+  readonly file: string;
+  readonly comment?: string;
+  /** Dotted paths of blocks. The schema conformance test holds them against the providers. */
+  readonly blocks?: readonly string[];
+}
+
+const types: Readonly<Record<string, TypeLayout>> = {
+  libvirt_domain: { file: "main.tf", comment: "Virtual machines. They are replaced rather than updated; disks stay." },
+  aws_instance: {
+    file: "main.tf",
+    comment: "Machines. A newer image or config reaches them over the Talos API.",
+    blocks: ["root_block_device", "metadata_options"],
+  },
+  aws_launch_template: {
+    file: "main.tf",
+    blocks: [
+      "iam_instance_profile",
+      "monitoring",
+      "metadata_options",
+      "block_device_mappings",
+      "block_device_mappings.ebs",
+      "tag_specifications",
+    ],
+  },
+  aws_autoscaling_group: {
+    file: "main.tf",
+    comment: "Workers that come and go by themselves.",
+    blocks: ["launch_template", "tag"],
+  },
+  terraform_data: { file: "main.tf", comment: "A change here replaces what is triggered by it." },
+  talosmith_simulated_machine: { file: "main.tf", comment: "Machines of the simulator on this computer." },
+  libvirt_pool: { file: "storage.tf" },
+  libvirt_volume: {
+    file: "storage.tf",
+    comment: "Disks are copy-on-write clones of the image; ISOs bring the first address.",
+  },
+  aws_ebs_volume: { file: "storage.tf" },
+  aws_volume_attachment: { file: "storage.tf" },
+  talosmith_cloud_init: { file: "storage.tf", comment: "Seeds: name and address of each machine, no secret." },
+  aws_s3_bucket: { file: "storage.tf", comment: "etcd snapshots." },
+  aws_s3_bucket_public_access_block: { file: "storage.tf" },
+  aws_s3_bucket_versioning: { file: "storage.tf", blocks: ["versioning_configuration"] },
+  aws_s3_bucket_server_side_encryption_configuration: {
+    file: "storage.tf",
+    blocks: ["rule", "rule.apply_server_side_encryption_by_default"],
+  },
+  aws_s3_bucket_lifecycle_configuration: {
+    file: "storage.tf",
+    blocks: [
+      "rule",
+      "rule.filter",
+      "rule.expiration",
+      "rule.noncurrent_version_expiration",
+      "rule.abort_incomplete_multipart_upload",
+    ],
+  },
+  aws_s3_bucket_logging: { file: "storage.tf" },
+  aws_s3_bucket_policy: { file: "storage.tf" },
+  aws_kms_key: { file: "storage.tf" },
+  aws_ami: { file: "image.tf", blocks: ["filter"] },
+  libvirt_network: { file: "network.tf" },
+  aws_availability_zones: { file: "network.tf", blocks: ["filter"] },
+  aws_vpc: { file: "network.tf" },
+  aws_default_security_group: { file: "network.tf", comment: "Closed: nothing uses it." },
+  aws_internet_gateway: { file: "network.tf" },
+  aws_subnet: { file: "network.tf" },
+  aws_eip: { file: "network.tf" },
+  aws_nat_gateway: { file: "network.tf" },
+  aws_route_table: { file: "network.tf" },
+  aws_route: { file: "network.tf" },
+  aws_route_table_association: { file: "network.tf" },
+  aws_security_group: { file: "network.tf" },
+  aws_vpc_security_group_ingress_rule: { file: "network.tf", comment: "Who may reach whom; nothing else is open." },
+  aws_vpc_security_group_egress_rule: { file: "network.tf" },
+  aws_lb: { file: "network.tf", comment: "The Kubernetes API." },
+  aws_lb_target_group: { file: "network.tf", blocks: ["health_check"] },
+  aws_lb_target_group_attachment: { file: "network.tf" },
+  aws_lb_listener: { file: "network.tf", blocks: ["default_action"] },
+  aws_route53_zone: { file: "network.tf" },
+  aws_route53_record: { file: "network.tf", blocks: ["alias"] },
+  aws_flow_log: { file: "network.tf" },
+  aws_cloudwatch_log_group: { file: "network.tf" },
+  aws_caller_identity: { file: "iam.tf" },
+  aws_partition: { file: "iam.tf" },
+  aws_iam_role: { file: "iam.tf" },
+  aws_iam_role_policy: { file: "iam.tf" },
+  aws_iam_instance_profile: { file: "iam.tf" },
+  terraform_remote_state: { file: "talos.tf", comment: "The control plane that these workers join." },
+  talosmith_machine_config: {
+    file: "talos.tf",
+    comment: "First configs, for user-data. They hold secrets, and so does the state then.",
+  },
+  talosmith_member: { file: "talos.tf", comment: "Memberships: each ends, by leaving, before its machine does." },
+  talosmith_cluster: {
+    file: "talos.tf",
+    comment: "The whole cluster: configs, bring-up, upgrades and end of all machines.",
+  },
+  talosmith_client_files: { file: "talos.tf", comment: "Files that give access to the cluster." },
+};
+
+const order = Object.keys(types);
+
+/** Types in the order of the table, others after them. */
+export function typeOrder(type: string): number {
+  const index = order.indexOf(type);
+  return index === -1 ? order.length : index;
+}
+
+export function fileOf(type: string, id: string): string {
+  if (type === "libvirt_volume" && /(^|_)image$/.test(id)) return "image.tf";
+  return types[type]?.file ?? "main.tf";
+}
+
+export function commentOf(type: string): string {
+  const comment = types[type]?.comment;
+  return comment === undefined ? "" : `# ${comment}\n`;
+}
+
+export function blocksOf(type: string): readonly string[] {
+  return types[type]?.blocks ?? [];
+}

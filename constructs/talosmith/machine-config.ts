@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Construct } from "constructs";
+import { type Arguments, type BindingMeta, DataSource } from "../terraform/index.ts";
+import type { ClusterArguments } from "./cluster.ts";
+
+/** What a config needs to know of its cluster, by the names that the cluster has for it. */
+export type ClusterSettings = Omit<ClusterArguments, "machines" | "join" | "trust_on_first_use" | "talos_endpoints">;
+
+export interface MachineConfigArguments extends ClusterSettings {
+  readonly role: "controlplane" | "worker";
+  readonly patches?: readonly string[];
+  /** Put the config into the state as it is, secrets and all: user-data cannot do without. */
+  readonly include_secrets: true;
+}
+
+/** A machine config as text. */
+export class MachineConfigDataSource extends DataSource<MachineConfigArguments> {
+  constructor(scope: Construct, id: string, args: Arguments<MachineConfigArguments>, meta?: BindingMeta) {
+    super(scope, id, "talosmith_machine_config", args, meta);
+  }
+
+  get config(): string {
+    return this.getStringAttribute("config");
+  }
+}

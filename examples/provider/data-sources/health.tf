@@ -1,0 +1,29 @@
+resource "talosmith_simulated_machine" "example" {
+  name    = "demo-cp-1"
+  cluster = "demo"
+}
+
+resource "talosmith_cluster" "example" {
+  name               = "demo"
+  endpoint           = "https://${talosmith_simulated_machine.example.address}:6443"
+  talos_version      = "v1.13.9"
+  kubernetes_version = "1.36.3"
+
+  machines = {
+    demo-cp-1 = {
+      role        = "controlplane"
+      address     = talosmith_simulated_machine.example.address
+      fingerprint = talosmith_simulated_machine.example.fingerprint
+    }
+  }
+}
+
+data "talosmith_health" "example" {
+  endpoint   = talosmith_cluster.example.endpoint
+  machines   = { for name, machine in talosmith_cluster.example.machines : name => { role = machine.role, address = machine.address } }
+  depends_on = [talosmith_cluster.example]
+}
+
+output "problems" {
+  value = data.talosmith_health.example.problems
+}

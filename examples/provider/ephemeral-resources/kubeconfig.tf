@@ -1,0 +1,25 @@
+resource "talosmith_simulated_machine" "example" {
+  name    = "demo-cp-1"
+  cluster = "demo"
+}
+
+resource "talosmith_cluster" "example" {
+  name               = "demo"
+  endpoint           = "https://${talosmith_simulated_machine.example.address}:6443"
+  talos_version      = "v1.13.9"
+  kubernetes_version = "1.36.3"
+
+  machines = {
+    demo-cp-1 = {
+      role        = "controlplane"
+      address     = talosmith_simulated_machine.example.address
+      fingerprint = talosmith_simulated_machine.example.fingerprint
+    }
+  }
+}
+
+# For the configuration of other providers, such as kubernetes or helm.
+ephemeral "talosmith_kubeconfig" "example" {
+  endpoints  = [talosmith_simulated_machine.example.address]
+  depends_on = [talosmith_cluster.example]
+}

@@ -1,0 +1,3 @@
+output "mac" {
+  value = provider::talosmith::node_mac("worker", 0) # 52:54:00:c2:00:01
+}

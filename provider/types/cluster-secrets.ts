@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+import { readFile } from "node:fs/promises";
+import type { SecretsBundle, SecretsStore } from "../../talos/secrets/index.ts";
+import { DiagnosticError } from "../framework/index.ts";
+
+export type Encryption = "none" | "age" | "sops";
+
+/** Where the provider block says that the secrets are. */
+export type SecretsSource =
+  | {
+      readonly kind: "file";
+      readonly path: string;
+      readonly encryption: Encryption;
+      /** For whom a new file is encrypted with age. */
+      readonly recipients: readonly string[];
+      /** What opens a file that is encrypted with age: the keys themselves, and a file with keys. */
+      readonly ageKeys: string | undefined;
+      readonly ageKeyFile: string | undefined;
+    }
+  /** Given as text: by another resource, an ephemeral value or the environment. */
+  | { readonly kind: "text"; readonly text: string; readonly from: string }
+  | { readonly kind: "none" }
+  /** The provider block depends on something that is not made yet. */
+  | { readonly kind: "unknown" };
+
+export interface CreateOptions {
+  readonly talosVersion: string;
+  /** Nothing of value can come of this cluster, such as one of simulated machines. */
+  readonly throwaway: boolean;
+}
+
+/** A cluster's secrets. They are read at the first use, once, and never leave this object but to the engine. */
+export class ClusterSecrets {
+  readonly #source: SecretsSource;
+  readonly #unattended: boolean;
+  #found: Promise<SecretsBundle | undefined> | undefined;
+
+  /** `unattended`: on a build machine, where nobody keeps a file that we make. */
+  constructor(source: SecretsSource, unattended: boolean) {
+    this.#source = source;
+    this.#unattended = unattended;
+  }
+
+  /** Undefined when there is no file yet, or it is not known which. Nothing is created. */
+  async find(): Promise<SecretsBundle | undefined> {
+    this.#found ??= this.#read();
+    const found = await this.#found;
+    // What is not there now may be made later in the same run.
+    if (found === undefined) this.#found = undefined;
+    return found;
+  }
+
+  /**
+   * The secrets of a cluster that exists. Its CA is in the state by fingerprint, so a lost or exchanged bundle is found
+   * before it does harm.
+   */
+  async of(caFingerprint: string | null): Promise<SecretsBundle> {
+    if (this.#source.kind === "unknown")
+      throw new DiagnosticError({
+        summary: "The secrets are not known yet",
+        detail:
+          "The provider block takes them from something that is made in this run. Add a depends_on for it, so that this comes later.",
+      });
+    const secrets = await this.find();
+    if (secrets === undefined)
+      throw new DiagnosticError({
+        summary: "The cluster's secrets are missing",
+        detail: `The cluster was made with a secrets bundle, and ${this.#where} is not there. Without it nobody can reach the machines. Restore it from your backup; a new one would not fit.`,
+      });
+    const { caFingerprint: fingerprintOf } = await import("../../talos/secrets/index.ts");
+    const found = fingerprintOf(secrets);
+    if (caFingerprint !== null && found !== caFingerprint)
+      throw new DiagnosticError({
+        summary: "These are the secrets of another cluster",
+        detail: `The cluster's CA has the fingerprint ${caFingerprint}, the one in ${this.#where} has ${found}. Put the right bundle there.`,
+      });
+    return secrets;
+  }
+
+  /** The secrets for a new cluster: those that are there, or new ones in a file. The first writer wins. */
+  async forCreate(options: CreateOptions): Promise<SecretsBundle> {
+    const found = await this.find();
+    if (found !== undefined) return found;
+    if (this.#source.kind !== "file") throw noSource();
+    const file = this.#source.path;
+    if (this.#unattended && !options.throwaway)
+      throw new DiagnosticError({
+        summary: "Secrets would be lost with this machine",
+        detail: `${file} is not there, and this looks like a build machine (CI is set). Make the file where you keep it, with: talosmith gen secrets --output-file ${file}`,
+      });
+    const [{ generateSecrets }, { TalosVersion }, { systemClock, systemEntropy }] = await Promise.all([
+      import("../../talos/secrets/index.ts"),
+      import("../../talos/version/index.ts"),
+      import("../../talos/clock.ts"),
+    ]);
+    const { contract } = TalosVersion.parse(options.talosVersion);
+    const store = await this.#store();
+    const fresh = await generateSecrets({ contract, clock: systemClock, entropy: systemEntropy });
+    const kept = store.create(fresh).then(
+      () => fresh,
+      (error: { code?: unknown }) => {
+        if (error.code === "already-exists") return store.read();
+        throw error;
+      },
+    );
+    this.#found = kept;
+    return kept;
+  }
+
+  async #read(): Promise<SecretsBundle | undefined> {
+    if (this.#source.kind === "text") {
+      const { parseSecrets } = await import("../../talos/secrets/index.ts");
+      return parseSecrets(this.#source.text, this.#source.from);
+    }
+    if (this.#source.kind !== "file") return undefined;
+    try {
+      return await (await this.#store()).read();
+    } catch (error) {
+      if ((error as { code?: unknown }).code === "not-found") return undefined;
+      throw error;
+    }
+  }
+
+  async #store(): Promise<SecretsStore> {
+    const { parseAgeIdentities, secretsStore } = await import("../../talos/secrets/index.ts");
+    if (this.#source.kind !== "file") throw noSource();
+    const { path, encryption, recipients, ageKeys, ageKeyFile } = this.#source;
+    if (encryption === "none") return secretsStore({ kind: "file", path });
+    if (encryption === "sops") return secretsStore({ kind: "sops", path });
+    const keys = ageKeys ?? (ageKeyFile === undefined ? "" : await readFile(ageKeyFile, "utf8"));
+    return secretsStore({ kind: "age", path, recipients, identities: parseAgeIdentities(keys) });
+  }
+
+  get #where(): string {
+    if (this.#source.kind === "file") return this.#source.path;
+    return this.#source.kind === "text" ? this.#source.from : "what the provider block should name";
+  }
+}
+
+function noSource(): DiagnosticError {
+  return new DiagnosticError({
+    summary: "No secrets",
+    detail:
+      "The provider block has neither secrets_file nor secrets. Name the file that holds, or shall hold, the cluster's secrets.",
+  });
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { DesiredCluster } from "../../../talos/cluster/index.ts";
+
+/** Longer values are told by their size: the plan is for reading. */
+const longestValue = 80;
+
+/** What changes in each machine's config, by path, with secrets replaced. Machines without a change are left out. */
+export async function configChanges(
+  before: DesiredCluster,
+  after: DesiredCluster,
+): Promise<Readonly<Record<string, readonly string[]>>> {
+  const { diffConfigs } = await import("../../../talos/config/index.ts");
+  const changes: Record<string, readonly string[]> = {};
+  for (const machine of after.machines) {
+    const was = before.machines.find(({ name }) => name === machine.name);
+    if (was === undefined || was.config === machine.config) continue;
+    const found = diffConfigs(was.config, machine.config, { before: "applied config", after: "new config" });
+    const lines = found.map((change) => {
+      const where = change.document === "v1alpha1" ? change.path : `${change.document} ${change.path}`.trim();
+      const what = change.path === "" ? change.kind : `${brief(change.before)} → ${brief(change.after)}`;
+      return `${where}: ${what}${change.reboot ? " (reboots)" : ""}`;
+    });
+    if (lines.length > 0) changes[machine.name] = lines;
+  }
+  return changes;
+}
+
+function brief(yaml: string | undefined): string {
+  if (yaml === undefined) return "none";
+  const text = yaml.trim();
+  const lines = text.split("\n");
+  return lines.length === 1 && text.length <= longestValue ? text : `(${lines.length} lines)`;
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+import { DiagnosticError, type ImportRequest } from "../../framework/index.ts";
+import { adminOf } from "../admin.ts";
+import type { Client } from "../client.ts";
+import type { ClusterState } from "./attributes.ts";
+
+const deadline = 10_000;
+
+/**
+ * A running cluster as a state, found out from one of its control planes: its address is what the user types. What the
+ * machines can't tell (patches, fingerprints of first contact) is left out; a refresh shows where configs differ.
+ */
+export async function importCluster({ id: address, client, signal }: ImportRequest<Client>): Promise<ClusterState> {
+  const [{ readMachineFacts }, { caFingerprint }] = await Promise.all([
+    import("../../../talos/config/index.ts"),
+    import("../../../talos/secrets/index.ts"),
+  ]);
+  const secrets = await client.secrets.of(null);
+  const ask = await adminOf(secrets);
+  const options = { signal, deadline };
+  const [config, members, version] = await ask(address, (machine) =>
+    Promise.all([machine.machineConfig(options), machine.clusterMembers(options), machine.version(options)]),
+  );
+  if (config === undefined) throw unusable(address, "it has no config");
+  const facts = readMachineFacts(config);
+  if (facts.type !== "controlplane") throw unusable(address, "it is a worker");
+  const machines = members.map(({ hostname, addresses, controlPlane }) => {
+    const machine = { role: controlPlane ? "controlplane" : "worker", address: addresses[0] ?? hostname };
+    return [hostname, { ...machine, fingerprint: null, member_id: null, patches: null }] as const;
+  });
+  return {
+    name: facts.clusterName,
+    endpoint: facts.endpoint,
+    talos_version: version.tag,
+    kubernetes_version: facts.kubernetesVersion.replace(/^v/, ""),
+    machines: Object.fromEntries(machines),
+    dns_domain: unless(facts.dnsDomain, "cluster.local"),
+    pod_subnets: unlessList(facts.podSubnets, "10.244.0.0/16"),
+    service_subnets: unlessList(facts.serviceSubnets, "10.96.0.0/12"),
+    cni: null,
+    cni_urls: null,
+    kubespan: null,
+    discovery: facts.discovery ? null : false,
+    allow_scheduling_on_control_planes: facts.allowSchedulingOnControlPlanes ? true : null,
+    additional_sans: null,
+    install_disk: unless(facts.installDisk ?? null, "/dev/sda"),
+    install_image: null,
+    registry_mirrors: null,
+    trust_on_first_use: null,
+    on_destroy: "reset",
+    id: facts.clusterName,
+    ca_fingerprint: caFingerprint(secrets),
+    steps: [],
+    changes: {},
+    drift: [],
+  };
+}
+
+function unless<T>(value: T, standard: T): T | null {
+  return value === standard ? null : value;
+}
+
+function unlessList(values: readonly string[], standard: string): readonly string[] | null {
+  return values.length === 1 && values[0] === standard ? null : values;
+}
+
+function unusable(address: string, reason: string): DiagnosticError {
+  return new DiagnosticError({
+    summary: "Not a control plane of this cluster",
+    detail: `${address}: ${reason}. Give the address of one of the cluster's control planes.`,
+  });
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { DesiredCluster, MachineState } from "../../talos/cluster/index.ts";
+import { type Attributes, attribute, type DataSource } from "../framework/index.ts";
+import type { Client } from "./client.ts";
+
+const attributes = {
+  endpoint: attribute.string({ mode: "required", description: "URL of the Kubernetes API." }),
+  machines: attribute.nestedMap({
+    mode: "required",
+    description: "The machines to look at, by name.",
+    attributes: {
+      role: attribute.string({ mode: "required", description: "`controlplane` or `worker`." }),
+      address: attribute.string({ mode: "required", description: "Where the machine's Talos API answers." }),
+    },
+  }),
+  healthy: attribute.bool({ mode: "computed", description: "Whether nothing is wrong." }),
+  problems: attribute.stringList({ mode: "computed", description: "What is wrong, one sentence each." }),
+  stages: attribute.stringMap({ mode: "computed", description: "What each machine is doing, such as `running`." }),
+  versions: attribute.stringMap({ mode: "computed", description: "The Talos release that each machine runs." }),
+} satisfies Attributes;
+
+/** How a cluster is right now. It waits for nothing and fails for no machine, so it never stands in the way of a plan. */
+export const health: DataSource<typeof attributes, Client> = {
+  name: "talosmith_health",
+  description:
+    "How a cluster is at this moment. It takes one look, with a deadline, and tells what it saw: an unhealthy cluster is a result and not an error.",
+  attributes,
+  timeouts: { read: "20s" },
+
+  async read({ config, client, signal }) {
+    const { endpoint, machines: wanted } = config;
+    const secrets = await client.secrets.find();
+    if (secrets === undefined) {
+      const problems = ["the cluster's secrets are not there, so nobody can be asked"];
+      return { endpoint, machines: wanted, healthy: false, problems, stages: {}, versions: {} };
+    }
+    const [{ observe, talosMachines }, { defaultTalosVersion }] = await Promise.all([
+      import("../../talos/cluster/index.ts"),
+      import("../../talos/version/index.ts"),
+    ]);
+    const desired: DesiredCluster = {
+      name: "",
+      endpoint,
+      talosVersion: defaultTalosVersion,
+      kubernetesVersion: "",
+      nodesBecomeReady: true,
+      machines: Object.entries(wanted).map(([name, { role, address }]) => ({
+        name,
+        role: role === "controlplane" ? "controlplane" : "worker",
+        address,
+        config: "",
+        installImage: "",
+      })),
+      leaving: [],
+      caFingerprint: "",
+    };
+    const machines = talosMachines({ desired, secrets });
+    try {
+      const { machines: seen, kubernetes } = await observe(desired, { machines, signal });
+      const list = [...seen.values()];
+      const problems = list.flatMap(({ name, state }) => problemsOf(name, state));
+      if (kubernetes.kind === "unreachable") problems.push(`the Kubernetes API does not answer: ${kubernetes.reason}`);
+      else
+        for (const { name } of list) {
+          const node = kubernetes.nodes.find((other) => other.name === name);
+          if (node === undefined) problems.push(`${name} is not a Kubernetes node`);
+          else if (!node.ready) problems.push(`the Kubernetes node ${name} is not ready`);
+        }
+      const versions = list.flatMap(({ name, state }) =>
+        "talosVersion" in state && state.talosVersion !== undefined ? [[name, state.talosVersion] as const] : [],
+      );
+      return {
+        endpoint,
+        machines: wanted,
+        healthy: problems.length === 0,
+        problems,
+        stages: Object.fromEntries(list.map(({ name, state }) => [name, stageOf(state)])),
+        versions: Object.fromEntries(versions),
+      };
+    } finally {
+      machines.close();
+    }
+  },
+};
+
+function stageOf(state: MachineState): string {
+  return state.kind === "configured" ? state.stage : state.kind;
+}
+
+function problemsOf(name: string, state: MachineState): string[] {
+  if (state.kind === "maintenance") return [`${name} has no config`];
+  if (state.kind !== "configured") return [`${name}: ${state.reason}`];
+  const problems = state.unmet.map((condition) => `${name}: ${condition.name}: ${condition.reason}`);
+  if (!state.ready && problems.length === 0) problems.push(`${name} is ${state.stage} and not ready`);
+  if (state.etcd !== undefined && !state.etcd.healthy) problems.push(`etcd on ${name} is not healthy`);
+  return problems;
+}

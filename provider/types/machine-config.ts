@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+import { type Attributes, attribute, type DataSource } from "../framework/index.ts";
+import type { Client } from "./client.ts";
+import { clusterAttributes } from "./cluster/attributes.ts";
+import { clusterSpec } from "./cluster/spec.ts";
+
+const { name, endpoint, talos_version, kubernetes_version, machines: _machines, ...others } = clusterAttributes;
+const {
+  trust_on_first_use: _t,
+  on_destroy: _o,
+  id: _i,
+  ca_fingerprint: _c,
+  steps: _s,
+  changes: _h,
+  drift: _d,
+  ...options
+} = others;
+
+const attributes = {
+  name,
+  endpoint,
+  talos_version,
+  kubernetes_version,
+  ...options,
+  role: attribute.string({
+    mode: "required",
+    description: "`controlplane` or `worker`.",
+    validators: [
+      (value, path, diagnostics) => {
+        if (value !== "controlplane" && value !== "worker")
+          diagnostics.error({
+            summary: "Unknown value",
+            detail: `Found ${value}; expected "controlplane" or "worker".`,
+            path,
+          });
+      },
+    ],
+  }),
+  hostname: attribute.string({ mode: "optional", description: "Host name of the machine." }),
+  patches: attribute.stringList({ mode: "optional", description: "Config patches, as YAML." }),
+  include_secrets: attribute.bool({
+    mode: "optional",
+    description:
+      "Whether `config` is given. It is then in the state, with the cluster's keys and tokens. Default false.",
+  }),
+  redacted: attribute.string({ mode: "computed", description: "The config as YAML with every secret replaced." }),
+  config: attribute.string({
+    mode: "computed",
+    sensitive: true,
+    description: "The config as YAML, with `include_secrets`.",
+  }),
+} satisfies Attributes;
+
+/** A machine's config as text, for those who bring it to the machine themselves. */
+export const machineConfig: DataSource<typeof attributes, Client> = {
+  name: "talosmith_machine_config",
+  description:
+    "The config of one machine as text, the same bytes as `talosctl gen config` writes. Without secrets unless asked for.",
+  attributes,
+
+  async read({ config, client, diagnostics }) {
+    const { generateMachineConfig, redactConfig } = await import("../../talos/config/index.ts");
+    const { name: clusterName, ...spec } = await clusterSpec({ ...config, trust_on_first_use: null, machines: {} });
+    const secrets = await client.secrets.of(null);
+    const text = generateMachineConfig({ ...spec, clusterName }, secrets, {
+      type: config.role === "controlplane" ? "controlplane" : "worker",
+      ...(config.hostname === null ? {} : { hostname: config.hostname }),
+      ...(config.patches === null ? {} : { patches: config.patches }),
+    });
+    if (config.include_secrets)
+      diagnostics.warning({
+        summary: "Secrets in the state",
+        detail: `The config of a ${config.role} of ${clusterName} is stored with ${config.role === "controlplane" ? "the cluster's CA keys and tokens" : "the cluster's tokens"}. Keep the state as safe as the secrets file.`,
+      });
+    return {
+      ...config,
+      redacted: redactConfig(text, "config"),
+      config: config.include_secrets ? text : null,
+    };
+  },
+};

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { DesiredCluster, EventListener, MachineState, ObservedCluster } from "../../talos/cluster/index.ts";
+import type { SecretsBundle } from "../../talos/secrets/index.ts";
+import { DiagnosticError, type Operation } from "../framework/index.ts";
+import { adminOf } from "./admin.ts";
+import type { Client } from "./client.ts";
+import { isBeingCreated, unmarkCreating } from "./creation-mark.ts";
+import { whenFree } from "./when-free.ts";
+
+interface Membership {
+  readonly name: string;
+  readonly cluster: string;
+  readonly address: string;
+}
+
+/** Terraform destroys members side by side. They leave one after another, each with a fresh look at etcd. */
+export function leaveCluster(membership: Membership, operation: Operation<Client>): Promise<void> {
+  return operation.client.inTurn(() => leave(membership, operation));
+}
+
+async function leave(membership: Membership, operation: Operation<Client>): Promise<void> {
+  const { client, signal, log } = operation;
+  const { name, cluster } = membership;
+  const secrets = await client.secrets.find();
+  if (secrets === undefined) return nothingToLeave(membership, operation, "the cluster's secrets are not there");
+  const { applyCluster, journalFile, observe, talosMachines } = await import("../../talos/cluster/index.ts");
+  const state = await stateOf(membership, secrets, signal);
+  // Without a config it has nothing to leave: it never joined, or the whole cluster was taken down before.
+  if (state.kind === "maintenance") return;
+  if (state.kind !== "configured") return nothingToLeave(membership, operation, state.reason);
+  const desired = await surroundings(membership, secrets, signal);
+  const machines = talosMachines({ desired, secrets });
+  try {
+    const observed = await observe(desired, { machines, signal });
+    if (refuseLossOfQuorum(name, observed, await isBeingCreated(client, cluster))) {
+      await machines.reset({ name, role: "controlplane", address: membership.address }, { graceful: false }, signal);
+      await unmarkCreating(client, cluster);
+      return;
+    }
+  } finally {
+    machines.close();
+  }
+  const events: EventListener = ({ type, message, machine }) =>
+    log("info", message, { event: type, cluster, ...(machine === undefined ? {} : { machine }) });
+  const journal = journalFile(client.journal(cluster));
+  await whenFree(operation, () => applyCluster({ desired, secrets, signal, events, journal }));
+}
+
+async function stateOf(
+  { name, address }: Membership,
+  secrets: SecretsBundle,
+  signal: AbortSignal,
+): Promise<MachineState> {
+  const { talosMachines } = await import("../../talos/cluster/index.ts");
+  const nobody = { endpoint: "https://endpoint.invalid:6443", machines: [], leaving: [] };
+  const machines = talosMachines({ desired: nobody, secrets });
+  try {
+    return await machines.inspect({ name, role: "worker", address }, signal);
+  } finally {
+    machines.close();
+  }
+}
+
+/**
+ * The cluster as the machine itself knows it: the control planes as they are, so that nothing about them changes, and
+ * this machine as the one that leaves.
+ */
+async function surroundings(
+  { name, address }: Membership,
+  secrets: SecretsBundle,
+  signal: AbortSignal,
+): Promise<DesiredCluster> {
+  const [{ readMachineFacts }, { TalosVersion }, { caFingerprint }] = await Promise.all([
+    import("../../talos/config/index.ts"),
+    import("../../talos/version/index.ts"),
+    import("../../talos/secrets/index.ts"),
+  ]);
+  const ask = await adminOf(secrets);
+  const options = { signal, deadline: 10_000 };
+  const [config, members] = await ask(address, (client) =>
+    Promise.all([client.machineConfig(options), client.clusterMembers(options)]),
+  );
+  const facts = readMachineFacts(config ?? "");
+  const planes = members.filter(({ controlPlane, hostname }) => controlPlane && hostname !== name);
+  const others = await Promise.all(
+    planes.map(async ({ hostname, addresses }) => {
+      const place = addresses[0] ?? hostname;
+      return ask(place, async (client) => {
+        const own = (await client.machineConfig(options)) ?? "";
+        return {
+          name: hostname,
+          role: "controlplane" as const,
+          address: place,
+          config: own,
+          installImage: readMachineFacts(own).installImage ?? "",
+          version: TalosVersion.parse((await client.version(options)).tag),
+        };
+      });
+    }),
+  );
+  const oldest = others.map(({ version }) => version).sort((a, b) => a.compare(b))[0];
+  return {
+    name: facts.clusterName,
+    endpoint: facts.endpoint,
+    talosVersion: oldest ?? TalosVersion.parse((await ask(address, (client) => client.version(options))).tag),
+    kubernetesVersion: facts.kubernetesVersion,
+    nodesBecomeReady: false,
+    machines: others.sort((a, b) => (a.name < b.name ? -1 : 1)),
+    leaving: [{ name, role: facts.type, address }],
+    caFingerprint: caFingerprint(secrets),
+  };
+}
+
+/** True when it is the last voter of a cluster that never was complete. */
+function refuseLossOfQuorum(name: string, observed: ObservedCluster, beingCreated: boolean): boolean {
+  const views = [...observed.machines.values()].flatMap(({ state }) =>
+    state.kind === "configured" && state.etcd?.state === "running" ? [state.etcd] : [],
+  );
+  const voters = (views.sort((a, b) => b.members.length - a.members.length)[0]?.members ?? []).filter(
+    ({ learner }) => !learner,
+  );
+  const own = voters.find(({ hostname }) => hostname === name);
+  if (own === undefined) return false;
+  const healthy = voters.filter(({ id }) => views.some((view) => view.memberId === id && view.healthy));
+  const remaining = voters.length - 1;
+  const healthyRemaining = healthy.filter(({ id }) => id !== own.id).length;
+  if (remaining === 0 && beingCreated) return true;
+  const majority = (count: number) => Math.floor(count / 2) + 1;
+  if (remaining > 0 && healthy.length >= majority(voters.length) && healthyRemaining >= majority(remaining))
+    return false;
+  throw new DiagnosticError({
+    summary: "etcd would lose its majority",
+    detail:
+      remaining === 0
+        ? `${name} holds the last member of etcd, and with it all data of the cluster. To end the cluster, destroy its talosmith_cluster; to replace this machine, add another control plane first.`
+        : `${name} can't leave: of ${voters.length} members ${healthy.length} are healthy, and without it ${healthyRemaining} of ${remaining} would be. Let the others become healthy first, and replace one control plane at a time.`,
+  });
+}
+
+function nothingToLeave({ name }: Membership, { diagnostics }: Operation<Client>, reason: string): void {
+  diagnostics.warning({
+    summary: "A machine did not leave by itself",
+    detail: `${name}: ${reason}. What it left in the cluster, its etcd member and its node, is cleaned up by the next apply of the cluster.`,
+  });
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+import { type Attributes, attribute, type Resource } from "../framework/index.ts";
+import type { Client } from "./client.ts";
+import { leaveCluster } from "./member-leave.ts";
+
+const attributes = {
+  name: attribute.string({ mode: "required", replaces: true, description: "The machine's name in its cluster." }),
+  cluster: attribute.string({ mode: "required", replaces: true, description: "Name of the cluster." }),
+  machine_id: attribute.string({
+    mode: "required",
+    replaces: true,
+    description:
+      "Identity of the machine itself: the id of the instance, the domain or the simulated machine. The membership is replaced together with it.",
+  }),
+  address: attribute.string({ mode: "required", description: "Where the machine's Talos API answers." }),
+  on_destroy: attribute.string({
+    mode: "defaulted",
+    default: "leave",
+    description: "`leave` takes the machine out of the cluster before it is destroyed, `keep` does nothing.",
+    validators: [
+      (value, path, diagnostics) => {
+        if (value !== "leave" && value !== "keep")
+          diagnostics.error({ summary: "Unknown value", detail: `Found ${value}; expected "leave" or "keep".`, path });
+      },
+    ],
+  }),
+  id: attribute.string({
+    mode: "computed",
+    stable: true,
+    description: "For `member_id` of the machine in its cluster, so that Terraform keeps the order.",
+  }),
+} satisfies Attributes;
+
+/**
+ * One machine's membership. Terraform destroys a removed machine before it updates the cluster that listed it; this
+ * resource stands in between, and its destroy does the leaving.
+ */
+export const member: Resource<typeof attributes, Client> = {
+  name: "talosmith_member",
+  description:
+    "The membership of one machine in a cluster: made after the machine, destroyed before it. Its destroy moves the pods away, leaves etcd, wipes the disk and deletes the node, and refuses where etcd would lose its majority.",
+  attributes,
+  timeouts: { delete: "20m" },
+
+  async create({ planned }) {
+    return { ...planned, on_destroy: onDestroy(planned.on_destroy), id: `${planned.cluster}/${planned.machine_id}` };
+  },
+
+  async read({ state }) {
+    return state;
+  },
+
+  async update({ prior, planned }) {
+    return { ...planned, on_destroy: onDestroy(planned.on_destroy), id: prior.id };
+  },
+
+  async delete({ state, ...operation }) {
+    if (state.on_destroy !== "keep") await leaveCluster(state, operation);
+  },
+};
+
+function onDestroy(value: unknown): string {
+  return value === "keep" ? "keep" : "leave";
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+import { type Attributes, attribute, type DataSource, type Validator } from "../framework/index.ts";
+import type { Client } from "./client.ts";
+
+const platforms = ["metal", "nocloud", "aws"] as const;
+const architectures = ["amd64", "arm64"] as const;
+
+const oneOf =
+  (allowed: readonly string[]): Validator<string> =>
+  (value, path, diagnostics) => {
+    if (allowed.includes(value)) return;
+    diagnostics.error({ summary: "Unknown value", detail: `Found ${value}; expected ${allowed.join(", ")}.`, path });
+  };
+
+const attributes = {
+  talos_version: attribute.string({ mode: "required", description: "Talos release, such as `v1.13.9`." }),
+  extensions: attribute.stringList({
+    mode: "optional",
+    description: "System extensions, such as `siderolabs/qemu-guest-agent`.",
+  }),
+  kernel_args: attribute.stringList({ mode: "optional", description: "Further kernel arguments." }),
+  platform: attribute.string({
+    mode: "optional",
+    description: "`metal` (default), `nocloud` or `aws`.",
+    validators: [oneOf(platforms)],
+  }),
+  architecture: attribute.string({
+    mode: "optional",
+    description: "`amd64` (default) or `arm64`.",
+    validators: [oneOf(architectures)],
+  }),
+  id: attribute.string({ mode: "computed", description: "The image factory's id of the schematic." }),
+  installer_image: attribute.string({ mode: "computed", description: "For `install_image` of a cluster." }),
+  disk_image_url: attribute.string({ mode: "computed", description: "Where the image factory has the disk image." }),
+} satisfies Attributes;
+
+/** Ids and URLs of the image factory, computed without asking it. */
+export const schematic: DataSource<typeof attributes, Client> = {
+  name: "talosmith_schematic",
+  description:
+    "The image factory's id of a choice of extensions and kernel arguments, with the references that follow from it. Computed; nobody is asked.",
+  attributes,
+
+  async read({ config }) {
+    const [{ diskImageUrl, installerImage, schematicId }, { TalosVersion }] = await Promise.all([
+      import("../../talos/environment/index.ts"),
+      import("../../talos/version/index.ts"),
+    ]);
+    const version = TalosVersion.parse(config.talos_version).toString();
+    const choice = { extensions: config.extensions ?? [], kernelArgs: config.kernel_args ?? [] };
+    const platform = (config.platform ?? "metal") as (typeof platforms)[number];
+    const architecture = (config.architecture ?? "amd64") as (typeof architectures)[number];
+    return {
+      talos_version: config.talos_version,
+      extensions: config.extensions,
+      kernel_args: config.kernel_args,
+      platform: config.platform,
+      architecture: config.architecture,
+      id: schematicId(choice),
+      installer_image: installerImage(choice, version, platform),
+      disk_image_url: diskImageUrl(choice, version, platform, architecture),
+    };
+  },
+};

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+import { readFile } from "node:fs/promises";
+import { type Attributes, attribute, type Resource } from "../framework/index.ts";
+import type { Client } from "./client.ts";
+
+const attributes = {
+  talos_version: attribute.string({
+    mode: "optional",
+    description:
+      "Talos release that the cluster starts with; decides the form of the secrets. Default: the newest one known. A change does nothing to secrets that are there.",
+  }),
+  id: attribute.string({ mode: "computed", stable: true, description: "Public fingerprint of the Talos CA." }),
+  bundle: attribute.string({
+    mode: "computed",
+    stable: true,
+    sensitive: true,
+    description: "The secrets bundle, YAML, for `secrets` of another provider block. It is in the state.",
+  }),
+} satisfies Attributes;
+
+/** A secrets bundle for those who keep their state as safe as a secrets file. */
+export const secrets: Resource<typeof attributes, Client> = {
+  name: "talosmith_secrets",
+  description:
+    "A secrets bundle kept in the state. Give it to the `secrets` of an aliased provider block, which the cluster then uses. With a file (`secrets_file`) no secret gets into the state at all.",
+  attributes,
+
+  async create({ planned }) {
+    const [{ encodeSecrets, generateSecrets, caFingerprint }, versions, { systemClock, systemEntropy }] =
+      await Promise.all([
+        import("../../talos/secrets/index.ts"),
+        import("../../talos/version/index.ts"),
+        import("../../talos/clock.ts"),
+      ]);
+    const version =
+      planned.talos_version === null
+        ? versions.defaultTalosVersion
+        : versions.TalosVersion.parse(planned.talos_version);
+    const fresh = await generateSecrets({ contract: version.contract, clock: systemClock, entropy: systemEntropy });
+    return { talos_version: planned.talos_version, id: caFingerprint(fresh), bundle: encodeSecrets(fresh) };
+  },
+
+  async read({ state }) {
+    return state;
+  },
+
+  async update({ prior, planned }) {
+    return { ...prior, talos_version: planned.talos_version };
+  },
+
+  async delete() {
+    // The bundle ends with the state that held it.
+  },
+
+  async import({ id, client }) {
+    const { caFingerprint, encodeSecrets, parseSecrets } = await import("../../talos/secrets/index.ts");
+    const found = parseSecrets(await readFile(client.path(id), "utf8"), id);
+    return { id: caFingerprint(found), bundle: encodeSecrets(found) };
+  },
+};

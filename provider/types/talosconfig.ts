@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Role } from "../../talos/config/index.ts";
+import { type Attributes, attribute, type EphemeralResource, path } from "../framework/index.ts";
+import { firstExpiry, issueTalosconfig } from "./access.ts";
+import type { Client } from "./client.ts";
+
+const hour = 3_600_000;
+
+const attributes = {
+  cluster_name: attribute.string({ mode: "required", description: "Name of the context." }),
+  endpoints: attribute.stringList({ mode: "required", description: "Addresses of the control planes." }),
+  nodes: attribute.stringList({ mode: "optional", description: "Machines that are meant when none is named." }),
+  roles: attribute.stringList({
+    mode: "optional",
+    description: "What it may do. Default `os:admin`; less is `os:reader`.",
+  }),
+  ttl_hours: attribute.integer({
+    mode: "optional",
+    description: "How long it is valid. Default 1.",
+    validators: [
+      (value, where, diagnostics) => {
+        if (value < 1) diagnostics.error({ summary: "Too short", detail: `Found ${value}.`, path: where });
+      },
+    ],
+  }),
+  talosconfig: attribute.string({ mode: "computed", sensitive: true, description: "The talosconfig, YAML." }),
+  expires_at: attribute.string({ mode: "computed", description: "When its certificate expires." }),
+} satisfies Attributes;
+
+/** Access to the machines for one run, with as little as is needed. */
+export const talosconfig: EphemeralResource<typeof attributes, Client> = {
+  name: "talosmith_talosconfig",
+  description: "A talosconfig with fresh, short-lived credentials. It is in no plan and no state.",
+  attributes,
+
+  async validate({ config, diagnostics }) {
+    if (!Array.isArray(config.roles)) return;
+    const { roles: known } = await import("../../talos/config/index.ts");
+    for (const role of config.roles)
+      if (typeof role === "string" && !known.includes(role as Role))
+        diagnostics.error({
+          summary: "Unknown role",
+          detail: `Found ${JSON.stringify(role)}; expected one of ${known.join(", ")}.`,
+          path: path("roles"),
+        });
+  },
+
+  async open({ config, client }) {
+    const { text, credentials } = await issueTalosconfig(await client.secrets.of(null), {
+      clusterName: config.cluster_name,
+      endpoints: config.endpoints,
+      nodes: config.nodes ?? config.endpoints,
+      roles: (config.roles ?? ["os:admin"]) as readonly Role[],
+      ttl: (config.ttl_hours ?? 1) * hour,
+    });
+    const { cluster_name, endpoints, nodes, roles, ttl_hours } = config;
+    const expires_at = firstExpiry([credentials.certificate]);
+    return { cluster_name, endpoints, nodes, roles, ttl_hours, talosconfig: text, expires_at };
+  },
+};

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+import { cpus } from "node:os";
+import { iso } from "./bench/iso.ts";
+import { machineConfigs } from "./bench/machine-configs.ts";
+import { providerStart } from "./bench/provider-start.ts";
+import type { Row } from "./bench/row.ts";
+import { synthGrowth } from "./bench/synth-growth.ts";
+
+for (const name of ["NODE_EXTRA_CA_CERTS", "TF_CLI_CONFIG_FILE"]) delete process.env[name];
+
+const rows: readonly Row[] = [providerStart, machineConfigs, synthGrowth, iso];
+const only = process.argv[2];
+console.log(`${cpus().length} × ${cpus()[0]?.model}, Node ${process.version}\n`);
+console.log("| what | ours | anchor | ratio | budget | |\n|---|---|---|---|---|---|");
+let overBudget = 0;
+for (const row of rows.filter(({ name }) => only === undefined || name.includes(only))) {
+  const { ours, anchor, unit, note } = await row.measure();
+  const value = (number: number) => `${number < 10 ? number.toFixed(2) : Math.round(number)} ${unit}`;
+  const ratio = anchor === undefined ? undefined : ours / anchor;
+  const kept = ratio === undefined ? "SKIPPED: anchor not installed" : ratio <= row.budget ? "kept" : "OVER";
+  if (kept === "OVER") overBudget += 1;
+  const theirs = anchor === undefined ? "–" : value(anchor);
+  const remark = note === undefined ? kept : `${kept}; ${note}`;
+  console.log(
+    `| ${row.name} | ${value(ours)} | ${theirs} (${row.anchor}) | ${ratio?.toFixed(3) ?? "–"} | ≤ ${row.budget} | ${remark} |`,
+  );
+}
+process.exitCode = overBudget === 0 ? 0 : 1;

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { build } from "esbuild";
+
+/** A script as users have it installed: one compiled file. The compiler's time is nobody's to wait for. */
+export async function compiled(script: string): Promise<string> {
+  const outfile = join(mkdtempSync(join(tmpdir(), "talosmith-bench-")), "script.mjs");
+  const entry = new URL(script, import.meta.url).pathname;
+  const banner = { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' };
+  await build({
+    entryPoints: [entry],
+    outfile,
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    target: "node20",
+    banner,
+  });
+  return outfile;
+}

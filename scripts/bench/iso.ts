@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createIso } from "../../cloud-init/index.ts";
+import { findProgram } from "../../test/support/programs.ts";
+import { fastest, type Row, succeed } from "./row.ts";
+
+const files = {
+  "meta-data": "instance-id: bench\nlocal-hostname: bench\n",
+  "network-config": "version: 2\nethernets: {}\n",
+  "user-data": "",
+};
+
+export const iso: Row = {
+  name: "NoCloud ISO",
+  anchor: "genisoimage",
+  budget: 0.1,
+  async measure() {
+    const folder = mkdtempSync(join(tmpdir(), "talosmith-bench-"));
+    const encoder = new TextEncoder();
+    const content = Object.entries(files).map(([name, text]) => ({ name, content: encoder.encode(text) }));
+    const ours = await fastest(20, () => writeFileSync(join(folder, "ours.iso"), createIso("cidata", content)));
+    const genisoimage = findProgram("genisoimage");
+    if (genisoimage === undefined) return { ours, anchor: undefined, unit: "ms" };
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+    const args = ["-quiet", "-output", "theirs.iso", "-volid", "cidata", "-joliet", "-rock", ...Object.keys(files)];
+    return { ours, anchor: await fastest(10, () => succeed(genisoimage, args, { cwd: folder })), unit: "ms" };
+  },
+};

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+import { stringify } from "yaml";
+import { configOf, hostnameOf } from "../controllers/membership.ts";
+import type { Machine } from "../machine/world.ts";
+
+/** The files that a simulated machine has, by absolute path. */
+export function filesOf(machine: Machine, now: number): ReadonlyMap<string, string> {
+  const config = configOf(machine);
+  const hostname = hostnameOf(machine);
+  const seconds = ((now - machine.bootedAt) / 1_000).toFixed(2);
+  const files = new Map([
+    ["/etc/hostname", `${hostname}\n`],
+    ["/etc/hosts", `127.0.0.1 localhost\n${machine.address} ${hostname}\n::1 localhost ip6-localhost ip6-loopback\n`],
+    [
+      "/etc/os-release",
+      `NAME="Talos"\nID=talos\nVERSION_ID=${machine.talosVersion}\nPRETTY_NAME="Talos (${machine.talosVersion})"\nHOME_URL="https://www.talos.dev/"\n`,
+    ],
+    ["/etc/resolv.conf", "nameserver 127.0.0.53\n"],
+    ["/proc/cmdline", "talos.platform=metal console=tty0 init_on_alloc=1 slab_nomerge pti=on\n"],
+    ["/proc/sys/kernel/random/boot_id", `${machine.bootId}\n`],
+    ["/proc/uptime", `${seconds} ${seconds}\n`],
+    ["/proc/version", "Linux version 6.18.9-talos (simulated)\n"],
+  ]);
+  if (config !== undefined && machine.activeConfig !== undefined) {
+    files.set("/system/state/config.yaml", machine.activeConfig);
+    files.set(
+      "/etc/kubernetes/kubelet.yaml",
+      stringify({
+        apiVersion: "kubelet.config.k8s.io/v1beta1",
+        kind: "KubeletConfiguration",
+        clusterDomain: config.dnsDomain,
+      }),
+    );
+    files.set("/etc/kubernetes/bootstrap-kubeconfig", stringify({ apiVersion: "v1", kind: "Config" }));
+    files.set("/etc/kubernetes/pki/ca.crt", config.kubernetesCa.certificate);
+  }
+  return files;
+}
+
+export interface Entry {
+  readonly path: string;
+  readonly directory: boolean;
+  readonly size: number;
+}
+
+/** A folder and what is below it down to a depth, parents before children. Undefined when there is no such path. */
+export function walk(files: ReadonlyMap<string, string>, root: string, depth: number): readonly Entry[] | undefined {
+  const base = root === "/" ? "" : root.replace(/\/+$/, "");
+  const content = files.get(base);
+  if (content !== undefined) return [{ path: base, directory: false, size: Buffer.byteLength(content) }];
+  const entries = new Map<string, Entry>();
+  for (const [path, text] of files) {
+    if (!path.startsWith(`${base}/`)) continue;
+    const parts = path.slice(base.length + 1).split("/");
+    for (let level = 1; level <= Math.min(parts.length, depth); level += 1) {
+      const full = `${base}/${parts.slice(0, level).join("/")}`;
+      const directory = level < parts.length;
+      entries.set(full, { path: full, directory, size: directory ? 4_096 : Buffer.byteLength(text) });
+    }
+  }
+  if (entries.size === 0) return undefined;
+  const sorted = [...entries.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
+  return [{ path: base === "" ? "/" : base, directory: true, size: 4_096 }, ...sorted];
+}

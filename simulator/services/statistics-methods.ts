@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { MachineServiceService } from "../../talos/api/gen/machine/machine.ts";
+import {
+  ContainersResponse,
+  CPUFreqStatsResponse,
+  CPUInfoResponse,
+  DiskStatsResponse,
+  LoadAvgResponse,
+  MemoryResponse,
+  MountsResponse,
+  NetworkDeviceStatsResponse,
+  ProcessesResponse,
+  StatsResponse,
+  SystemStatResponse,
+} from "../../talos/api/gen/machine/statistics.ts";
+import type { Machine } from "../machine/world.ts";
+import { containersOf } from "./containers.ts";
+import type { Handlers } from "./method.ts";
+
+const cores = 4;
+const kibibytes = { total: 8_126_524n, free: 6_312_448n, available: 7_212_032n };
+
+/** Seconds since the machine booted: what all counters grow with. */
+function uptime(machine: Machine, now: number): number {
+  return Math.max(0, Math.floor((now - machine.bootedAt) / 1_000));
+}
+
+/** Plausible numbers of a small idle machine; they grow with its uptime and are otherwise fixed. */
+export const statisticsMethods: Handlers<typeof MachineServiceService> = {
+  memory() {
+    const meminfo = {
+      memtotal: kibibytes.total,
+      memfree: kibibytes.free,
+      memavailable: kibibytes.available,
+      buffers: 2_048n,
+      cached: 901_120n,
+      shmem: 13_312n,
+      active: 812_032n,
+      inactive: 402_432n,
+      slab: 98_304n,
+    };
+    return MemoryResponse.fromPartial({ messages: [{ meminfo }] });
+  },
+
+  loadAvg() {
+    return LoadAvgResponse.fromPartial({ messages: [{ load1: 0.12, load5: 0.2, load15: 0.18 }] });
+  },
+
+  cpuInfo() {
+    const cpuInfo = Array.from({ length: cores }, (_, processor) => ({
+      processor,
+      vendorId: "talosmith",
+      modelName: "simulated CPU",
+      cpuMhz: 2_400,
+      cpuCores: cores,
+      siblings: cores,
+      coreId: String(processor),
+    }));
+    return CPUInfoResponse.fromPartial({ messages: [{ cpuInfo }] });
+  },
+
+  cpuFreqStats() {
+    const one = {
+      currentFrequency: 2_400_000n,
+      minimumFrequency: 800_000n,
+      maximumFrequency: 3_200_000n,
+      governor: "performance",
+    };
+    return CPUFreqStatsResponse.fromPartial({ messages: [{ cpuFreqStats: Array.from({ length: cores }, () => one) }] });
+  },
+
+  systemStat(call) {
+    const machine = call.machine();
+    const seconds = uptime(machine, call.simulation.moment.now);
+    const cpu = { user: seconds * 0.04, system: seconds * 0.02, idle: seconds * 0.93, iowait: seconds * 0.01 };
+    const total = Object.fromEntries(Object.entries(cpu).map(([name, value]) => [name, value * cores]));
+    return SystemStatResponse.fromPartial({
+      messages: [
+        {
+          bootTime: BigInt(Math.floor(machine.bootedAt / 1_000)),
+          cpuTotal: total,
+          cpu: Array.from({ length: cores }, () => cpu),
+          contextSwitches: BigInt(seconds * 4_000),
+          processCreated: BigInt(2_000 + seconds * 3),
+          processRunning: 1n,
+        },
+      ],
+    });
+  },
+
+  processes(call) {
+    const machine = call.machine();
+    const processes = Object.entries(machine.services)
+      .filter(([, service]) => service.stage === "Running")
+      .map(([id, service]) => ({
+        pid: id === "machined" ? 1 : service.pid,
+        ppid: id === "machined" ? 0 : 1,
+        state: "S",
+        threads: 12,
+        cpuTime: uptime(machine, call.simulation.moment.now) / 100,
+        virtualMemory: 1_294_532_608n,
+        residentMemory: 52_428_800n,
+        command: id,
+        executable: `/usr/bin/${id}`,
+        args: id,
+      }));
+    return ProcessesResponse.fromPartial({ messages: [{ processes }] });
+  },
+
+  diskStats(call) {
+    const seconds = BigInt(uptime(call.machine(), call.simulation.moment.now));
+    const disk = {
+      readCompleted: 4_000n + seconds,
+      readSectors: 120_000n,
+      writeCompleted: 1_000n + seconds * 2n,
+      writeSectors: 60_000n,
+    };
+    return DiskStatsResponse.fromPartial({ messages: [{ total: { ...disk }, devices: [{ name: "sda", ...disk }] }] });
+  },
+
+  networkDeviceStats(call) {
+    const seconds = BigInt(uptime(call.machine(), call.simulation.moment.now));
+    const traffic = {
+      rxBytes: seconds * 9_000n,
+      rxPackets: seconds * 20n,
+      txBytes: seconds * 7_000n,
+      txPackets: seconds * 18n,
+    };
+    return NetworkDeviceStatsResponse.fromPartial({
+      messages: [{ total: traffic, devices: [{ name: "eth0", ...traffic }, { name: "lo" }] }],
+    });
+  },
+
+  mounts() {
+    const stats = [
+      { filesystem: "/dev/sda4", size: 18_766_364_672n, available: 16_106_127_360n, mountedOn: "/var" },
+      { filesystem: "/dev/sda3", size: 104_857_600n, available: 98_566_144n, mountedOn: "/system/state" },
+      { filesystem: "tmpfs", size: 67_108_864n, available: 66_060_288n, mountedOn: "/run" },
+    ];
+    return MountsResponse.fromPartial({ messages: [{ stats }] });
+  },
+
+  containers(call, request) {
+    const containers = containersOf(call.world(), call.machine(), request.namespace);
+    return ContainersResponse.fromPartial({ messages: [{ containers: [...containers] }] });
+  },
+
+  stats(call, request) {
+    const containers = containersOf(call.world(), call.machine(), request.namespace);
+    const seconds = BigInt(uptime(call.machine(), call.simulation.moment.now));
+    const stats = containers.map(({ namespace, id, podId, name }) => ({
+      namespace,
+      id,
+      podId,
+      name,
+      memoryUsage: 48_234_496n,
+      cpuUsage: seconds * 12_000_000n,
+    }));
+    return StatsResponse.fromPartial({ messages: [{ stats }] });
+  },
+};

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+import { TalosError } from "../errors.ts";
+import { type EngineOptions, withContext } from "./engine.ts";
+import { type HealthView, healthChecks, type Verdict } from "./health-checks.ts";
+import type { MachineHealth } from "./machines.ts";
+import type { ObservedCluster } from "./observed.ts";
+import type { StepContext } from "./step-context.ts";
+import { waitUntil } from "./wait.ts";
+
+/** One step of the health checks, in the order in which they are made. */
+export interface HealthCondition {
+  /** As `talosctl health` calls it, such as `etcd to be healthy`. */
+  readonly name: string;
+  readonly state: "waiting" | "ok" | "skipped" | "failed";
+  /** What is still missing, machine by machine. */
+  readonly reason?: string;
+}
+
+export interface HealthReport {
+  readonly healthy: boolean;
+  /** The last state of each check that was made. */
+  readonly conditions: readonly HealthCondition[];
+}
+
+export interface HealthOptions extends EngineOptions {
+  readonly onCondition?: (condition: HealthCondition) => void;
+  /** False: look once and do not wait. @default true */
+  readonly wait?: boolean;
+}
+
+/** Runs the checks of `talosctl health`, waiting for each; after the timeout the first one that is not met is named. */
+export function checkHealth(options: HealthOptions): Promise<HealthReport> {
+  return withContext(options, (context) => checkHealthIn(context, options));
+}
+
+export async function checkHealthIn(
+  context: StepContext,
+  { onCondition, wait = true }: Pick<HealthOptions, "onCondition" | "wait">,
+): Promise<HealthReport> {
+  const deadline = context.timing.now() + context.timeouts.health;
+  const conditions: HealthCondition[] = [];
+  const tell = (condition: HealthCondition) => onCondition?.(condition);
+  // One look serves all checks that it satisfies; only what is missing is looked at again.
+  let view = viewOf(context);
+  for (const { name, run, kubernetes } of healthChecks) {
+    if (kubernetes && !context.policy.kubernetes) {
+      conditions.push({ name, state: "skipped" });
+      tell({ name, state: "skipped" });
+      continue;
+    }
+    tell({ name, state: "waiting" });
+    let verdict: Verdict = { kind: "wrong", reason: "not checked yet" };
+    const look = async () => {
+      const used = view;
+      view = viewOf(context);
+      verdict = await run(used, context.signal);
+      if (verdict.kind === "wrong") return verdict.reason;
+      view = used;
+      return undefined;
+    };
+    const condition = await (wait ? waitFor(look, name, deadline, context, tell) : once(look, name));
+    const last: HealthCondition = condition ?? { name, state: isSkip(verdict) ? "skipped" : "ok" };
+    conditions.push(last);
+    tell(last);
+    if (wait && last.state === "failed") break;
+  }
+  return { healthy: conditions.every(({ state }) => state !== "failed"), conditions };
+}
+
+function isSkip(verdict: Verdict): boolean {
+  return verdict.kind === "skip";
+}
+
+async function waitFor(
+  look: () => Promise<string | undefined>,
+  name: string,
+  deadline: number,
+  context: StepContext,
+  tell: (condition: HealthCondition) => void,
+): Promise<HealthCondition | undefined> {
+  let last = "";
+  try {
+    await waitUntil(look, {
+      timing: context.timing,
+      ...(context.signal === undefined ? {} : { signal: context.signal }),
+      timeout: Math.max(0, deadline - context.timing.now()),
+      what: name,
+      onWaiting: (reason) => {
+        last = reason;
+        tell({ name, state: "waiting", reason });
+      },
+    });
+    return undefined;
+  } catch (error) {
+    if (error instanceof TalosError && error.code === "deadline-exceeded")
+      return { name, state: "failed", reason: last };
+    throw error;
+  }
+}
+
+async function once(look: () => Promise<string | undefined>, name: string): Promise<HealthCondition | undefined> {
+  try {
+    const reason = await look();
+    return reason === undefined ? undefined : { name, state: "failed", reason };
+  } catch (error) {
+    const ours = TalosError.from(error);
+    if (ours.code === "canceled") throw ours;
+    return { name, state: "failed", reason: ours.message };
+  }
+}
+
+/** Within one look nothing is asked twice. */
+function viewOf(context: StepContext): HealthView {
+  let observed: Promise<ObservedCluster> | undefined;
+  const health = new Map<string, Promise<MachineHealth>>();
+  return {
+    desired: context.desired,
+    kubernetes: context.machines.kubernetes,
+    observed: () => {
+      observed ??= context.observe();
+      return observed;
+    },
+    health: (machine) => {
+      const known = health.get(machine.name) ?? context.machines.health(machine, context.signal);
+      health.set(machine.name, known);
+      return known;
+    },
+  };
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+import { mkdir, open, readFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import { z } from "zod";
+import { TalosError } from "../errors.ts";
+
+/** One thing that was done. Names of machines and steps only: no address, no secret. */
+export interface JournalEntry {
+  readonly at: string;
+  /** Which cluster, by its CA. */
+  readonly cluster: string;
+  readonly step: string;
+  readonly event: "begun" | "accepted" | "finished" | "failed";
+}
+
+/** What was done to a cluster, for the cases in which looking cannot tell, and for people. */
+export interface Journal {
+  append(entry: JournalEntry): Promise<void>;
+  entries(): Promise<readonly JournalEntry[]>;
+}
+
+const schema = z.object({
+  at: z.string(),
+  cluster: z.string(),
+  step: z.string(),
+  event: z.enum(["begun", "accepted", "finished", "failed"]),
+});
+
+/** A journal in a file, one line of JSON per entry, on disk before `append` returns. Only its owner may read it. */
+export function journalFile(path: string): Journal {
+  return {
+    async append(entry) {
+      await mkdir(dirname(path), { recursive: true });
+      const file = await open(path, "a", 0o600);
+      try {
+        await file.appendFile(`${JSON.stringify(entry)}\n`);
+        await file.sync();
+      } finally {
+        await file.close();
+      }
+    },
+    async entries() {
+      let text: string;
+      try {
+        text = await readFile(path, "utf8");
+      } catch (error) {
+        if (error instanceof Error && "code" in error && error.code === "ENOENT") return [];
+        throw error;
+      }
+      const lines = text.split("\n");
+      return lines.flatMap((line, index): JournalEntry[] => {
+        if (line === "") return [];
+        const entry = parseLine(line);
+        if (entry !== undefined) return [entry];
+        // A kill or a full disk may cut the last line off; anywhere else the file has been tampered with.
+        if (index === lines.length - 1) return [];
+        throw new TalosError("invalid-input", `${path}:${index + 1}: not an entry of the journal`, {
+          hint: "Restore the file or delete it; it only helps to resume what was interrupted.",
+        });
+      });
+    },
+  };
+}
+
+function parseLine(line: string): JournalEntry | undefined {
+  try {
+    return schema.safeParse(JSON.parse(line)).data;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+import { TalosError } from "../errors.ts";
+import type { Kubernetes, LeaseHolder } from "./machines.ts";
+import { singleFlight } from "./single-flight.ts";
+import { type Timing, throwIfCanceled } from "./timing.ts";
+
+const renewal = 20_000;
+
+/**
+ * Our place in the cluster's own book of who works on it, so that runs on different computers keep apart. Where
+ * Kubernetes does not answer there is no book yet, and the deterministic choice of the first control plane protects.
+ */
+export class LeaseKeeper {
+  readonly #kubernetes: Kubernetes;
+  readonly #timing: Timing;
+  readonly #holder: LeaseHolder;
+  /** Steps begin side by side; they ask together. */
+  readonly #ask: () => Promise<string | undefined>;
+  readonly #stop = new AbortController();
+  #renewing: Promise<void> | undefined;
+
+  constructor(kubernetes: Kubernetes, timing: Timing, holder: LeaseHolder) {
+    this.#kubernetes = kubernetes;
+    this.#timing = timing;
+    this.#holder = holder;
+    this.#ask = singleFlight(() => this.#take());
+  }
+
+  /** Takes or keeps the lease; throws when another run has it. */
+  async ensure(signal?: AbortSignal): Promise<void> {
+    throwIfCanceled(signal);
+    const other = await this.#ask();
+    if (other !== undefined) {
+      throw new TalosError("conflict", `another run works on this cluster: ${other}`, {
+        hint: "Wait until it has ended. A run that died gives the cluster free after a minute.",
+      });
+    }
+  }
+
+  /** Gives the lease back. */
+  async release(): Promise<void> {
+    this.#stop.abort();
+    await this.#renewing;
+    if (this.#renewing !== undefined) await this.#kubernetes.releaseLease(this.#holder).catch(ifReachable);
+  }
+
+  async #take(): Promise<string | undefined> {
+    try {
+      const other = await this.#kubernetes.takeLease(this.#holder, this.#stop.signal);
+      if (other === undefined) this.#renewing ??= this.#renew();
+      return other;
+    } catch (error) {
+      return ifReachable(error);
+    }
+  }
+
+  async #renew(): Promise<void> {
+    for (;;) {
+      try {
+        await this.#timing.sleep(renewal, this.#stop.signal);
+        await this.#kubernetes.takeLease(this.#holder, this.#stop.signal);
+      } catch (error) {
+        if (this.#stop.signal.aborted) return;
+        ifReachable(error);
+      }
+    }
+  }
+}
+
+/** A Kubernetes that does not answer, or is not set up yet, has no lease to give. */
+function ifReachable(error: unknown): undefined {
+  const ours = TalosError.from(error);
+  if (ours.retryable || ours.code === "not-found" || ours.code === "permission-denied") return undefined;
+  throw ours;
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+import { createHash } from "node:crypto";
+import { readFile, rename, rm, rmdir } from "node:fs/promises";
+import { tmpdir, userInfo } from "node:os";
+import { dirname, join } from "node:path";
+import { z } from "zod";
+import { writeFileAtomically } from "../atomic-file.ts";
+import { TalosError } from "../errors.ts";
+import { isAlive, type ProcessIdentity, processIdentity } from "./process-identity.ts";
+
+/** Where runs on this computer agree who works on a cluster: one file per Talos CA, whatever the checkout. */
+export function lockFileFor(caFingerprint: string): string {
+  const name = createHash("sha256").update(caFingerprint).digest("hex").slice(0, 16);
+  return join(tmpdir(), `talosmith-${userInfo().uid}`, `${name}.lock`);
+}
+
+const holderSchema = z.object({ pid: z.number(), boot: z.string(), started: z.string(), since: z.string() });
+
+/** Work of this process on the same cluster queues up here; the file keeps other processes out. */
+const queues = new Map<string, Promise<unknown>>();
+
+/** Runs the work alone. Another process's lock is an error at once; the lock of a dead one is taken over. */
+export async function withLock<T>(file: string, work: () => Promise<T>): Promise<T> {
+  const before = queues.get(file) ?? Promise.resolve();
+  const turn = before.catch(() => {}).then(() => holding(file, work));
+  queues.set(file, turn);
+  try {
+    return await turn;
+  } finally {
+    if (queues.get(file) === turn) queues.delete(file);
+  }
+}
+
+async function holding<T>(file: string, work: () => Promise<T>): Promise<T> {
+  await take(file);
+  try {
+    return await work();
+  } finally {
+    await rm(file, { force: true });
+    // Only the last one out finds the folder empty.
+    await rmdir(dirname(file)).catch(() => {});
+  }
+}
+
+async function take(file: string): Promise<void> {
+  const own = { ...(await processIdentity(process.pid)), since: new Date().toISOString() };
+  for (let attempt = 0; attempt < 10; attempt++) {
+    try {
+      await writeFileAtomically(file, `${JSON.stringify(own)}\n`, { exclusive: true });
+      return;
+    } catch (error) {
+      if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+    }
+    const holder = await readHolder(file);
+    if (holder === undefined) continue;
+    if (await isAlive(holder)) {
+      throw new TalosError(
+        "conflict",
+        `another run works on this cluster: process ${holder.pid}, since ${holder.since}`,
+        {
+          hint: "Wait until it has ended, or stop it; then run this again.",
+        },
+      );
+    }
+    await discard(file, holder);
+  }
+  throw new TalosError("conflict", `the lock ${file} changes hands all the time`, { hint: "Try again." });
+}
+
+/** Takes a dead holder's file away, but never one that somebody else has put there meanwhile. */
+async function discard(file: string, dead: ProcessIdentity): Promise<void> {
+  const aside = `${file}.${process.pid}.${Date.now()}`;
+  try {
+    await rename(file, aside);
+  } catch {
+    // Someone else was faster: the next attempt sees who has it now.
+    return;
+  }
+  const moved = await readHolder(aside);
+  if (moved !== undefined && moved.pid !== dead.pid) {
+    await rename(aside, file);
+    return;
+  }
+  await rm(aside, { force: true });
+}
+
+async function readHolder(file: string): Promise<z.infer<typeof holderSchema> | undefined> {
+  let text: string;
+  try {
+    text = await readFile(file, "utf8");
+  } catch {
+    return undefined;
+  }
+  const parsed = holderSchema.safeParse(safeJson(text));
+  // Files appear whole or not at all, so that anything unreadable was put there by a person.
+  if (parsed.success) return parsed.data;
+  throw new TalosError("conflict", `the lock ${file} is not readable`, { hint: "If no other run works, delete it." });
+}
+
+function safeJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+import { TalosError } from "../errors.ts";
+import { KubernetesVersion, TalosVersion } from "../version/index.ts";
+import { componentVersions } from "./component-images.ts";
+import type { DesiredCluster, DesiredMachine } from "./desired.ts";
+import { machineWork } from "./machine-work.ts";
+import type { MachineState, ObservedCluster } from "./observed.ts";
+import { bootstrapObstacle } from "./plan-bootstrap.ts";
+import {
+  configured,
+  type EtcdView,
+  etcdView,
+  quorumOf,
+  survivesOutage,
+  survivesRemoval,
+  withoutMember,
+} from "./quorum.ts";
+import { compareKubernetesVersions } from "./versions.ts";
+
+/** Something that stands in the way (`error`), or that someone should know (`warning`). */
+export interface Finding {
+  readonly severity: "error" | "warning";
+  readonly message: string;
+  readonly machine?: string;
+  /** What to do about it. */
+  readonly hint?: string;
+}
+
+/** Everything that can be known to go wrong before anything has been changed. Pure. */
+export function preflight(desired: DesiredCluster, observed: ObservedCluster): readonly Finding[] {
+  return [
+    ...versionFindings(desired),
+    ...desired.machines.flatMap((machine) => {
+      const state = observed.machines.get(machine.name)?.state;
+      return state === undefined ? [] : machineFindings(desired, machine, state);
+    }),
+    ...etcdFindings(desired, observed),
+  ];
+}
+
+/** Throws one error for all findings that stand in the way. */
+export function refuseErrors(findings: readonly Finding[]): void {
+  const errors = findings.filter(({ severity }) => severity === "error");
+  const [first] = errors;
+  if (first === undefined) return;
+  throw new TalosError("failed-precondition", errors.map(({ message }) => message).join("\n"), {
+    ...(first.machine === undefined ? {} : { node: first.machine }),
+    hint: [...new Set(errors.flatMap(({ hint }) => hint ?? []))].join(" "),
+  });
+}
+
+function versionFindings({ talosVersion, kubernetesVersion, machines }: DesiredCluster): Finding[] {
+  const findings = toFindings(() => talosVersion.requireKubernetes(kubernetesVersion));
+  const count = machines.filter(({ role }) => role === "controlplane").length;
+  if (count % 2 === 0) {
+    findings.push({
+      severity: "warning",
+      message: `${count} control planes survive no more failures than ${count - 1}`,
+      hint: "Use an odd number of control planes.",
+    });
+  }
+  return findings;
+}
+
+function machineFindings(desired: DesiredCluster, machine: DesiredMachine, state: MachineState): Finding[] {
+  if (state.kind === "foreign") {
+    return [
+      {
+        severity: "error",
+        machine: machine.name,
+        message: `${machine.name} belongs to another cluster: ${state.reason}`,
+        hint: "Check the address, and that these are the secrets this machine was set up with. To use it here, reset it with its own credentials first.",
+      },
+    ];
+  }
+  if (state.kind === "maintenance") return emptyMachineFindings(machine, state);
+  if (state.kind === "unreachable") return [];
+  return [
+    ...talosFindings(desired, machine, state.talosVersion),
+    ...kubernetesFindings(desired, machine, state.config),
+  ];
+}
+
+function emptyMachineFindings(machine: DesiredMachine, state: MachineState & { kind: "maintenance" }): Finding[] {
+  const findings: Finding[] = [];
+  const { fingerprint, installDisk, name } = machine;
+  if (fingerprint !== undefined && fingerprint !== state.fingerprint) {
+    findings.push({
+      severity: "error",
+      machine: name,
+      message: `${name} shows the fingerprint ${state.fingerprint}, not ${fingerprint}`,
+      hint: "Compare it with the machine's console. If another machine answers there, stop.",
+    });
+  }
+  if (installDisk !== undefined && state.disks !== undefined && !state.disks.includes(installDisk)) {
+    findings.push({
+      severity: "error",
+      machine: name,
+      message: `${name} has no disk ${installDisk}; it has ${state.disks.join(", ") || "none"}`,
+      hint: "Name one of the disks that the machine has as its install disk.",
+    });
+  }
+  return findings;
+}
+
+function talosFindings({ talosVersion }: DesiredCluster, { name }: DesiredMachine, running: string): Finding[] {
+  return toFindings(() => {
+    const host = TalosVersion.parse(running);
+    if (host.compare(talosVersion) > 0) {
+      throw new TalosError(
+        "failed-precondition",
+        `${running} is newer than ${talosVersion.toString()}, and Talos is never downgraded`,
+        {
+          hint: `Set the Talos version to ${running} or later.`,
+        },
+      );
+    }
+    if (host.compare(talosVersion) < 0) talosVersion.requireUpgradeFrom(host);
+  }, name);
+}
+
+function kubernetesFindings(
+  desired: DesiredCluster,
+  { name, role }: DesiredMachine,
+  config: string | undefined,
+): Finding[] {
+  const component = role === "controlplane" ? "kube-apiserver" : "kubelet";
+  const running = componentVersions(config ?? "").get(component);
+  if (running === undefined) return [];
+  const to = desired.kubernetesVersion;
+  if (compareKubernetesVersions(running, to) > 0) {
+    return [
+      {
+        severity: "error",
+        machine: name,
+        message: `${name} runs Kubernetes ${running}, and Kubernetes is never downgraded to ${to}`,
+        hint: `Set the Kubernetes version to ${running} or later.`,
+      },
+    ];
+  }
+  const [from, target] = [KubernetesVersion.parse(running), KubernetesVersion.parse(to)];
+  if (target.minor - from.minor <= 1) return [];
+  return [
+    {
+      severity: "error",
+      machine: name,
+      message: `unsupported upgrade path ${from.major}.${from.minor}->${target.major}.${target.minor} (from "${running}" to "${to}")`,
+      hint: `Upgrade to 1.${from.minor + 1} first; Kubernetes goes one minor version at a time.`,
+    },
+  ];
+}
+
+function etcdFindings(desired: DesiredCluster, observed: ObservedCluster): Finding[] {
+  const view = etcdView(observed);
+  if (view === undefined) return missingEtcdFindings(desired, observed);
+  const findings: Finding[] = quorumFindings(view, observed);
+  const known = new Set([...desired.machines, ...desired.leaving].map(({ name }) => name));
+  for (const { hostname, id } of view.members) {
+    if (known.has(hostname)) continue;
+    findings.push({
+      severity: "warning",
+      message: `etcd has a member ${hostname} (${id}) that is not in this cluster's list`,
+      hint: "If its machine is gone for good, list it as leaving once, so that the member is removed.",
+    });
+  }
+  let after = view;
+  for (const { name, role } of desired.leaving) {
+    const member = after.members.find(({ hostname }) => hostname === name);
+    if (role === "worker" || member === undefined) continue;
+    const acting = etcdView(observed, name) ?? after;
+    const candidate = {
+      ...after,
+      healthy: new Set([...acting.healthy].filter((id) => after.members.some((one) => one.id === id))),
+    };
+    if (!survivesRemoval(candidate, name)) {
+      findings.push({
+        severity: "error",
+        machine: name,
+        message: `${name} cannot leave: of ${after.members.length} etcd members ${candidate.healthy.size} are healthy, and the others must keep a majority`,
+        hint: "Heal or replace the other control planes first. To take the whole cluster down, destroy it.",
+      });
+    } else after = withoutMember(candidate, member.id);
+  }
+  const voters = view.members.filter(({ learner }) => !learner);
+  for (const machine of desired.machines) {
+    const state = configured(observed.machines.get(machine.name));
+    if (machine.role === "worker" || state === undefined || voters.length !== 2) continue;
+    const { talos, config } = machineWork(desired, machine, state);
+    if ((talos !== undefined || config?.reboot === true) && !survivesOutage(view, machine.name)) {
+      findings.push({
+        severity: "error",
+        machine: machine.name,
+        message: `${machine.name} must reboot, but with 2 etcd members none can be spared`,
+        hint: "Add a third control plane first, or let one of the two leave.",
+      });
+    }
+  }
+  return findings;
+}
+
+/** Members on machines that are empty now can never come back; without a majority of the others nothing can be changed. */
+function quorumFindings(view: EtcdView, observed: ObservedCluster): Finding[] {
+  const voters = view.members.filter(({ learner }) => !learner);
+  const lost = voters.filter(({ hostname }) => {
+    const machine = observed.machines.get(hostname);
+    return machine?.state.kind === "maintenance" || configured(machine)?.etcd?.state === "waiting";
+  });
+  if (voters.length - lost.length >= quorumOf(voters.length)) return [];
+  return [
+    {
+      severity: "error",
+      message: `etcd has lost its quorum: ${lost.map(({ hostname }) => hostname).join(", ")} of ${voters.length} members are empty machines now`,
+      hint: restoreHint,
+    },
+  ];
+}
+
+const restoreHint = "Restore the cluster from an etcd snapshot, or bring the lost machines back with their disks.";
+
+/** No etcd answers although it once ran: starting a new one would forget everything. */
+function missingEtcdFindings(desired: DesiredCluster, observed: ObservedCluster): Finding[] {
+  if (bootstrapObstacle(desired, observed) === undefined) return [];
+  const [nodes, controlPlanes] = [
+    desired.machines.filter(
+      ({ name, role }) => role === "worker" && configured(observed.machines.get(name))?.ready === true,
+    ),
+    desired.machines.filter(({ role }) => role === "controlplane"),
+  ];
+  const empty = controlPlanes.filter(({ name }) => observed.machines.get(name)?.state.kind === "maintenance");
+  const down = controlPlanes.filter(({ name }) => configured(observed.machines.get(name))?.etcd?.state === "down");
+  if (nodes.length > 0 && empty.length === controlPlanes.length) {
+    return [
+      {
+        severity: "error",
+        message: `all control planes are empty, but ${nodes.map(({ name }) => name).join(", ")} were nodes of this cluster: its etcd is lost`,
+        hint: restoreHint,
+      },
+    ];
+  }
+  if (down.length === 0 || controlPlanes.length - empty.length >= quorumOf(controlPlanes.length)) return [];
+  return [
+    {
+      severity: "error",
+      message: `etcd has lost its quorum: ${down.map(({ name }) => name).join(", ")} still have data, ${empty.map(({ name }) => name).join(", ")} are empty`,
+      hint: restoreHint,
+    },
+  ];
+}
+
+function toFindings(check: () => void, machine?: string): Finding[] {
+  try {
+    check();
+    return [];
+  } catch (error) {
+    const { message, hint } = TalosError.from(error);
+    return [
+      {
+        severity: "error",
+        message: machine === undefined ? message : `${machine}: ${message}`,
+        ...(machine === undefined ? {} : { machine }),
+        ...(hint === undefined ? {} : { hint }),
+      },
+    ];
+  }
+}

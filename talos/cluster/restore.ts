@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+import { TalosError } from "../errors.ts";
+import { type ApplyResult, applyIn, observeAll } from "./apply.ts";
+import { bootstrapTarget, type DesiredCluster } from "./desired.ts";
+import { type EngineOptions, withExclusiveContext } from "./engine.ts";
+import type { ObservedCluster } from "./observed.ts";
+import { PlanBuilder } from "./plan-builder.ts";
+import { configured } from "./quorum.ts";
+import { runSteps } from "./run.ts";
+import { checkSnapshot } from "./snapshot-file.ts";
+import type { Step } from "./step.ts";
+
+export interface RestoreOptions extends EngineOptions {
+  /** A snapshot as etcd or `saveSnapshot` wrote it. */
+  readonly snapshot: string;
+  /** Throw away the etcd data that control planes still have. @default false: then they are refused */
+  readonly discardData?: boolean;
+}
+
+/** Brings a cluster back to what it was when the snapshot was taken. The file is checked before anything is touched. */
+export async function restoreCluster(options: RestoreOptions): Promise<ApplyResult> {
+  await checkSnapshot(options.snapshot);
+  return withExclusiveContext(options, async (context) => {
+    const observed = await observeAll(context);
+    const steps = planRestore(context.desired, observed, options);
+    context.emit({ type: "planned", message: `${steps.length} steps to do`, steps });
+    await runSteps(steps, context);
+    const { steps: rest, kubeconfig } = await applyIn(context);
+    return { steps: [...steps, ...rest], kubeconfig };
+  });
+}
+
+/** All old data goes first, on every control plane; then the first of them starts etcd from the snapshot. Pure. */
+export function planRestore(
+  desired: DesiredCluster,
+  observed: ObservedCluster,
+  { snapshot, discardData = false }: Pick<RestoreOptions, "snapshot" | "discardData">,
+): readonly Step[] {
+  const builder = new PlanBuilder();
+  const controlPlanes = desired.machines.filter(({ role }) => role === "controlplane");
+  const withData = controlPlanes.filter(({ name }) => {
+    const etcd = configured(observed.machines.get(name))?.etcd;
+    return etcd !== undefined && etcd.state !== "waiting";
+  });
+  if (withData.length > 0 && !discardData) {
+    throw new TalosError("failed-precondition", `${withData.map(({ name }) => name).join(", ")} still have etcd data`, {
+      hint: "If the cluster is lost for good, say that this data may be discarded. Otherwise heal the members instead.",
+    });
+  }
+  for (const { name } of withData) builder.add({ kind: "wipe-etcd", machine: name });
+  for (const { name } of controlPlanes) {
+    if (observed.machines.get(name)?.state.kind === "maintenance") {
+      builder.add({ kind: "apply-config", machine: name, effect: "install" });
+    }
+  }
+  builder.closePhase();
+  builder.add({ kind: "restore-etcd", machine: bootstrapTarget(desired), snapshot });
+  return builder.steps;
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+import { stringifyYaml } from "../yaml-writer.ts";
+import { type ConfigDocument, documentId, documentTitle, encodeConfig, parseConfig } from "./document/config-file.ts";
+import { isSection, isZero, type Section, sameValue, type Value } from "./document/value.ts";
+import { needsReboot } from "./reboot-rules.ts";
+import { redacted } from "./redact.ts";
+import { zeroWord } from "./schema/enums.ts";
+import { type Field, type FieldType, type Struct, structOf } from "./schema/schema.ts";
+import { isSecretField } from "./schema/secret-fields.ts";
+
+/** One difference between two configs. */
+export interface Change {
+  /** `v1alpha1`, or the kind and name of the document: `LinkConfig/eth0`. */
+  readonly document: string;
+  /** Path of the field; empty when the document as a whole came or went. */
+  readonly path: string;
+  readonly kind: "added" | "removed" | "changed";
+  /** The value as YAML, secrets replaced; absent on the side where there is none. */
+  readonly before?: string;
+  readonly after?: string;
+  /** Whether a running machine has to reboot to take the change over. */
+  readonly reboot: boolean;
+}
+
+/** Compares two machine configs by meaning: order of keys, comments and layout do not count. */
+export function diffConfigs(
+  before: string,
+  after: string,
+  names: { readonly before: string; readonly after: string },
+): readonly Change[] {
+  const [left, right] = [canonical(before, names.before), canonical(after, names.after)];
+  const changes: Change[] = [];
+  for (const document of left) {
+    const other = right.find((candidate) => documentId(candidate) === documentId(document));
+    const title = documentTitle(document);
+    if (other === undefined) changes.push(wholeDocument(document, "removed"));
+    else new Comparison(title, changes).sections(document.section, other.section, document.struct, "");
+  }
+  for (const document of right) {
+    if (!left.some((candidate) => documentId(candidate) === documentId(document))) {
+      changes.push(wholeDocument(document, "added"));
+    }
+  }
+  return changes;
+}
+
+/** The config as Talos would write it, so that what is only spelled differently is the same. */
+function canonical(text: string, fileName: string): readonly ConfigDocument[] {
+  return parseConfig(encodeConfig(parseConfig(text, fileName)), fileName);
+}
+
+function wholeDocument(document: ConfigDocument, kind: "added" | "removed"): Change {
+  const title = documentTitle(document);
+  return { document: title, path: "", kind, reboot: needsReboot(document.kind, "") };
+}
+
+class Comparison {
+  readonly #document: string;
+  readonly #changes: Change[];
+
+  constructor(document: string, changes: Change[]) {
+    this.#document = document;
+    this.#changes = changes;
+  }
+
+  sections(left: Section, right: Section, struct: Struct, path: string): void {
+    for (const field of struct.fields) {
+      const [before, after] = [present(left, field), present(right, field)];
+      const inner = path === "" ? field.key : `${path}.${field.key}`;
+      const secret = isSecretField(struct.name, field.key);
+      this.#values(before, after, secret ? { kind: "object" } : field.type, { path: inner, secret, field });
+    }
+  }
+
+  #values(before: Value | undefined, after: Value | undefined, type: FieldType, at: Place): void {
+    if (sameValue(before, after)) return;
+    if (type.kind === "pointer") this.#values(before, after, type.to, at);
+    else if (at.secret || before === undefined || after === undefined) this.#report(before, after, at);
+    else if (type.kind === "struct" && isSection(before) && isSection(after)) {
+      this.sections(before, after, structOf(type.name), at.path);
+    } else if (isSection(before) && isSection(after)) this.#maps(before, after, type, at);
+    else if (Array.isArray(before) && Array.isArray(after)) this.#lists(before, after, type, at);
+    else this.#report(before, after, at);
+  }
+
+  #maps(before: Section, after: Section, type: FieldType, at: Place): void {
+    const inner = type.kind === "map" ? type.of : type;
+    for (const key of new Set([...before.keys(), ...after.keys()])) {
+      this.#values(before.get(key), after.get(key), inner, { ...at, path: `${at.path}.${key}` });
+    }
+  }
+
+  /** Elements are matched by the field that names them, where there is one; other lists are compared as sets first. */
+  #lists(before: readonly Value[], after: readonly Value[], type: FieldType, at: Place): void {
+    const element = type.kind === "list" ? type.of : type;
+    const name = elementName([...before, ...after], at.field);
+    if (name !== undefined) {
+      const byName = (list: readonly Value[]): Section =>
+        new Map(list.filter(isSection).map((item) => [String(item.get(name)), item]));
+      const [left, right] = [byName(before), byName(after)];
+      for (const key of new Set([...left.keys(), ...right.keys()])) {
+        this.#values(left.get(key), right.get(key), element, { ...at, path: `${at.path}[${name}=${key}]` });
+      }
+      return;
+    }
+    const gone = without(before, after);
+    const come = without(after, before);
+    if (gone.length === 0 && come.length === 0) this.#report([...before], [...after], at);
+    for (const value of gone) this.#report(value, undefined, { ...at, path: `${at.path}[]` });
+    for (const value of come) this.#report(undefined, value, { ...at, path: `${at.path}[]` });
+  }
+
+  #report(before: Value | undefined, after: Value | undefined, at: Place): void {
+    const kind = before === undefined ? "added" : after === undefined ? "removed" : "changed";
+    const [document = ""] = this.#document.split("/");
+    this.#changes.push({
+      document: this.#document,
+      path: at.path,
+      kind,
+      ...(before === undefined ? {} : { before: shown(before, at) }),
+      ...(after === undefined ? {} : { after: shown(after, at) }),
+      reboot: needsReboot(document, at.path),
+    });
+  }
+}
+
+interface Place {
+  readonly path: string;
+  readonly secret: boolean;
+  readonly field: Field;
+}
+
+/** Undefined also for a value that Talos takes for unset. */
+function present(section: Section, field: Field): Value | undefined {
+  const value = section.get(field.key);
+  // A choice that is unset means one of its words, which is shown like any other.
+  if (field.type.kind === "enum") return value || zeroWord(field.type.name) || undefined;
+  return isZero(value, field.type) ? undefined : value;
+}
+
+function elementName(items: readonly Value[], field: Field): string | undefined {
+  const candidates = [
+    ...("key" in field.merge ? [field.merge.key] : []),
+    "name",
+    "interface",
+    "vlanId",
+    "mountPath",
+    "device",
+    "path",
+  ];
+  return candidates.find((key) => items.every((item) => isSection(item) && item.has(key)) && unique(items, key));
+}
+
+function unique(items: readonly Value[], key: string): boolean {
+  // Both sides are in the list, so a name may stand there twice.
+  const counts = new Map<string, number>();
+  for (const item of items) {
+    const name = isSection(item) ? String(item.get(key)) : "";
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  return [...counts.values()].every((count) => count <= 2);
+}
+
+/** What of the first list the second does not have, each occurrence counted. */
+function without(list: readonly Value[], other: readonly Value[]): readonly Value[] {
+  const rest = [...other];
+  return list.filter((value) => {
+    const index = rest.findIndex((candidate) => sameValue(candidate, value));
+    if (index >= 0) rest.splice(index, 1);
+    return index < 0;
+  });
+}
+
+function shown(value: Value, at: Place): string {
+  if (at.secret) return redacted;
+  return stringifyYaml(hideNested(value, at.field.type)).trimEnd();
+}
+
+/** A value that came or went as a whole may hold secrets further down. */
+function hideNested(value: Value, type: FieldType): Value {
+  if (type.kind === "pointer") return hideNested(value, type.to);
+  if (Array.isArray(value)) return value.map((item) => hideNested(item, type.kind === "list" ? type.of : type));
+  if (!isSection(value)) return value;
+  const inner = type.kind === "list" || type.kind === "map" ? innermost(type) : type;
+  if (inner.kind !== "struct") return value;
+  const struct = structOf(inner.name);
+  return new Map(
+    [...value].map(([key, nested]) => {
+      const field = struct.byKey.get(key);
+      if (field === undefined) return [key, hideNested(nested, inner)];
+      return [key, isSecretField(struct.name, key) ? redacted : hideNested(nested, field.type)];
+    }),
+  );
+}
+
+function innermost(type: FieldType): FieldType {
+  if (type.kind === "pointer") return innermost(type.to);
+  return type.kind === "list" || type.kind === "map" ? innermost(type.of) : type;
+}

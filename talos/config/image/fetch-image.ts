@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import { createReadStream, createWriteStream } from "node:fs";
+import { mkdir, open, readFile, rename, rm, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import type { ReadableStream } from "node:stream/web";
+import { writeFileAtomically } from "../../atomic-file.ts";
+import { TalosError } from "../../errors.ts";
+import { request } from "./factory.ts";
+
+export interface FetchOptions {
+  /** Where images are kept; one folder per schematic and version is made in it. */
+  readonly cache: string;
+  /** Path of the file inside the cache, without the suffix of the packing. */
+  readonly name: string;
+  /** SHA-256 of the file as served, in hexadecimal. @default not compared */
+  readonly sha256?: string;
+  /** Take off .xz or .zst. @default true */
+  readonly unpack?: boolean;
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (done: number, total: number | undefined) => void;
+}
+
+export interface FetchedImage {
+  readonly path: string;
+  /** Of the file as it now lies there. */
+  readonly sha256: string;
+  /** Whether it was there already. */
+  readonly cached: boolean;
+}
+
+const attempts = 3;
+
+/**
+ * Downloads an image, checks it, unpacks it and keeps it: the next call finds it there. A broken connection is taken
+ * up where it broke. Nothing half-done ever stands under the final name.
+ */
+export async function fetchImage(url: string, options: FetchOptions): Promise<FetchedImage> {
+  const packing = options.unpack === false ? undefined : /\.(xz|zst)$/.exec(url)?.[1];
+  const path = join(options.cache, options.name);
+  const known = await cachedImage(path);
+  if (known !== undefined) return known;
+  const part = `${path}.part`;
+  await mkdir(dirname(path), { recursive: true });
+  await download(url, part, options);
+  try {
+    await checkDownload(part, url, options.sha256);
+    const finished = packing === undefined ? part : await unpack(part, packing, options.signal);
+    const sha256 = await hashOf(finished);
+    await rename(finished, path);
+    await writeFileAtomically(`${path}.sha256`, `${sha256}\n`, { mode: 0o644 });
+    return { path, sha256, cached: false };
+  } finally {
+    await rm(part, { force: true });
+  }
+}
+
+async function cachedImage(path: string): Promise<FetchedImage | undefined> {
+  try {
+    const sha256 = (await readFile(`${path}.sha256`, "utf8")).trim();
+    // A file that was changed or cut since is fetched again.
+    return (await hashOf(path)) === sha256 ? { path, sha256, cached: true } : undefined;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+async function download(url: string, part: string, options: FetchOptions): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await downloadOnce(url, part, options);
+      return;
+    } catch (error) {
+      const broken = TalosError.from(error);
+      const final = attempt === attempts || (error instanceof TalosError && !broken.retryable);
+      if (!final && !options.signal?.aborted) continue;
+      if (error instanceof TalosError) throw error;
+      throw new TalosError("unavailable", `${url}: the download broke off: ${broken.message}`, {
+        hint: "Run the command again; it goes on where it stopped.",
+        cause: error,
+      });
+    }
+  }
+}
+
+async function downloadOnce(url: string, part: string, options: FetchOptions): Promise<void> {
+  const have = await sizeOf(part);
+  const response = await request(url, {
+    headers: have > 0 ? { range: `bytes=${have}-` } : {},
+    ...(options.signal === undefined ? {} : { signal: options.signal }),
+  });
+  // The part is whole already: the server has nothing after it.
+  if (response.status === 416 && have > 0) return;
+  if (!response.ok || response.body === null) {
+    throw new TalosError("not-found", `${url}: found HTTP status ${response.status}, expected an image`, {
+      hint: "Check version, platform and architecture; a new schematic must be registered before its images exist.",
+    });
+  }
+  const resumed = response.status === 206;
+  const length = response.headers.get("content-length");
+  const start = resumed ? have : 0;
+  const total = length === null ? undefined : start + Number(length);
+  let done = start;
+  // Written piece by piece: what came before a broken connection is kept for the next attempt.
+  const file = await open(part, resumed ? "a" : "w");
+  try {
+    for await (const chunk of response.body as ReadableStream<Uint8Array>) {
+      await file.write(chunk);
+      done += chunk.length;
+      options.onProgress?.(done, total);
+    }
+  } finally {
+    await file.close();
+  }
+  if (total !== undefined && done !== total) {
+    throw new TalosError("unavailable", `${url}: found ${done} bytes, expected ${total}`);
+  }
+}
+
+async function checkDownload(part: string, url: string, expected: string | undefined): Promise<void> {
+  if (expected === undefined) return;
+  const found = await hashOf(part);
+  if (found === expected.toLowerCase()) return;
+  throw new TalosError("invalid-input", `${url}: found SHA-256 ${found}, expected ${expected.toLowerCase()}`, {
+    hint: "The file was changed on its way or at its source; do not use it.",
+  });
+}
+
+const programs: Readonly<Record<string, string>> = { xz: "xz", zst: "zstd" };
+
+/** Both formats carry checksums, so that unpacking also verifies. */
+async function unpack(part: string, packing: string, signal: AbortSignal | undefined): Promise<string> {
+  const program = programs[packing] ?? packing;
+  const target = `${part}.unpacked`;
+  const child = spawn(program, ["-d", "-c", "-q"], { stdio: ["pipe", "pipe", "pipe"], ...(signal ? { signal } : {}) });
+  let message = "";
+  child.stderr.on("data", (chunk: Buffer) => {
+    message += chunk.toString();
+  });
+  const ended = new Promise<number | null>((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", resolve);
+  });
+  // Its own input error (EPIPE) only repeats what the exit code says.
+  const fed = pipeline(createReadStream(part), child.stdin).catch(() => undefined);
+  const written = pipeline(child.stdout, createWriteStream(target));
+  try {
+    const [code] = await Promise.all([ended, written, fed]);
+    if (code === 0) return target;
+    throw new TalosError("invalid-input", `${part}: ${program} cannot unpack it: ${message.trim().split("\n")[0]}`, {
+      hint: "The download is damaged; run the command again.",
+    });
+  } catch (cause) {
+    await rm(target, { force: true });
+    if (cause instanceof TalosError) throw cause;
+    const missing = (cause as NodeJS.ErrnoException).code === "ENOENT";
+    if (!missing) throw TalosError.from(cause);
+    throw new TalosError("unavailable", `the program ${program} was not found`, {
+      hint: `Install ${program}, or keep the image packed with --no-unpack.`,
+      cause,
+    });
+  }
+}
+
+async function hashOf(path: string): Promise<string> {
+  const hash = createHash("sha256");
+  await pipeline(createReadStream(path), hash);
+  return hash.digest("hex");
+}
+
+async function sizeOf(path: string): Promise<number> {
+  try {
+    return (await stat(path)).size;
+  } catch {
+    return 0;
+  }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+import { TalosError } from "../../errors.ts";
+import { type Contract, KubernetesVersion, type TalosVersion } from "../../version/index.ts";
+
+export type Platform = "metal" | "nocloud" | "aws";
+export type Architecture = "amd64" | "arm64";
+/** A disk image, a bootable ISO, or one of the parts that a machine boots over the network. */
+export type Asset = "disk" | "iso" | "kernel" | "initramfs" | "cmdline" | "uki" | "pxe";
+
+export const factoryHost = "factory.talos.dev";
+
+export interface ImageOptions {
+  readonly schematic: string;
+  readonly version: TalosVersion;
+  readonly platform: Platform;
+  /** @default amd64 */
+  readonly architecture?: Architecture;
+  /** @default false */
+  readonly secureBoot?: boolean;
+  /** Base URL of the image factory. @default the public one */
+  readonly factory?: string;
+}
+
+/** The image that installs and upgrades machines of the platform. */
+export function installerReference(options: Omit<ImageOptions, "architecture">): string {
+  const host = (options.factory ?? factoryHost).replace(/^https?:\/\//, "").replace(/\/+$/, "");
+  const name = options.version.contract.platformInstaller ? `${options.platform}-installer` : "installer";
+  const variant = options.secureBoot ? "-secureboot" : "";
+  return `${host}/${name}${variant}/${checkedId(options.schematic)}:${options.version.toString()}`;
+}
+
+/** How disk images are packed: the platforms differ. */
+const diskFormats: Record<Platform, string> = { metal: "raw.zst", nocloud: "raw.xz", aws: "raw.xz" };
+
+/** The name of an asset as the factory serves it. */
+export function assetFile(asset: Exclude<Asset, "pxe">, options: ImageOptions): string {
+  const { platform, architecture = "amd64" } = options;
+  const variant = options.secureBoot ? `${architecture}-secureboot` : architecture;
+  switch (asset) {
+    case "disk":
+      return `${platform}-${variant}.${diskFormats[platform]}`;
+    case "iso":
+      return `${platform}-${variant}.iso`;
+    case "kernel":
+      return `kernel-${architecture}`;
+    case "initramfs":
+      return `initramfs-${architecture}.xz`;
+    case "cmdline":
+      return `cmdline-${platform}-${architecture}`;
+    case "uki":
+      return `${platform}-${variant}-uki.efi`;
+  }
+}
+
+/** Where the factory serves an asset. */
+export function assetUrl(asset: Asset, options: ImageOptions): string {
+  const base = (options.factory ?? `https://${factoryHost}`).replace(/\/+$/, "");
+  const path = `${checkedId(options.schematic)}/${options.version.toString()}`;
+  const { platform, architecture = "amd64" } = options;
+  const variant = options.secureBoot ? "-secureboot" : "";
+  if (asset === "pxe") return `${base}/pxe/${path}/${platform}-${architecture}${variant}`;
+  return `${base}/image/${path}/${assetFile(asset, options)}`;
+}
+
+function checkedId(id: string): string {
+  if (/^[0-9a-f]{64}$/.test(id)) return id;
+  throw new TalosError("invalid-input", `${JSON.stringify(id)} is not a schematic id`, {
+    hint: "It has 64 hexadecimal digits; compute one with: talosmith image schematic <file>",
+  });
+}
+
+/** The official machine image of a release in a region of AWS, without extensions. */
+export function amazonImage(
+  version: TalosVersion,
+  region: string,
+  architecture: Architecture = "amd64",
+): { readonly owner: string; readonly name: string } {
+  return { owner: "540036508848", name: `talos-${version.toString()}-${region}-${architecture}` };
+}
+
+/** The images that a cluster of this contract pulls, in talosctl's order. */
+export function kubernetesImages(contract: Contract, kubernetesVersion: string): readonly string[] {
+  const { tag } = KubernetesVersion.parse(kubernetesVersion);
+  const { flannel, coredns, etcd, pause } = contract.images;
+  const component = (name: string): string => `registry.k8s.io/${name}:${tag}`;
+  return [
+    flannel,
+    coredns,
+    etcd,
+    pause,
+    component("kube-apiserver"),
+    component("kube-controller-manager"),
+    component("kube-scheduler"),
+    component("kube-proxy"),
+    `ghcr.io/siderolabs/kubelet:${tag}`,
+  ];
+}

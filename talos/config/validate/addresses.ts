@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+import ipaddr from "ipaddr.js";
+import { parseAddress, parsePrefix } from "../document/network-address.ts";
+
+/** Whether Go's net.ParseIP would take it. */
+export function isAddress(text: string): boolean {
+  return ipaddr.IPv4.isValidFourPartDecimal(text) || (text.includes(":") && ipaddr.IPv6.isValid(text));
+}
+
+/** Whether Go's net.ParseCIDR would take it. */
+export function isNetwork(text: string): boolean {
+  return "value" in parsePrefix(text);
+}
+
+/** What is wrong with an address with or without a mask; undefined when nothing is. */
+export function addressFault(text: string): string | undefined {
+  if (text.includes("/")) return isNetwork(text) ? undefined : `invalid CIDR address: ${text}`;
+  return isAddress(text) ? undefined : `failed to parse IP address ${JSON.stringify(text)}`;
+}
+
+/** A subnet or an address, with `!` before it where it is meant to be left out. */
+export function isSubnetOrAddress(text: string): boolean {
+  const bare = text.replace(/^!/, "");
+  return bare.includes("/") ? "value" in parsePrefix(bare) : "value" in parseAddress(bare);
+}
+
+/** What is wrong with an absolute URL; undefined when nothing is. */
+export function endpointFault(text: string): string | undefined {
+  return URL.canParse(text) ? undefined : `parse ${JSON.stringify(text)}: invalid URI for request`;
+}
+
+/** The parts of a URL, also of one with a scheme that browsers do not know. */
+export function urlParts(text: string): { scheme: string; host: string; port: string; path: string } {
+  const [, scheme = "", rest = text] = /^([A-Za-z][A-Za-z0-9+.-]*):\/\/(.*)$/.exec(text) ?? [];
+  const slash = rest.indexOf("/");
+  const authority = slash < 0 ? rest : rest.slice(0, slash);
+  const [, host = authority, port = ""] = /^(.*?)(?::(\d*))?$/.exec(authority) ?? [];
+  return scheme === ""
+    ? { scheme, host: "", port: "", path: text }
+    : { scheme, host, port, path: slash < 0 ? "" : rest.slice(slash) };
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { ConfigDocument } from "../document/config-file.ts";
+import { type Section, sectionAt, textAt, textsAt, valueAt } from "../document/value.ts";
+import { isAddress } from "./addresses.ts";
+import { quoted } from "./findings.ts";
+
+/** What a document and the v1alpha1 document must not both say. Of several conflicts of one document the first is told. */
+export function conflict(document: ConfigDocument, v1alpha1: Section): string | undefined {
+  switch (document.kind) {
+    case "HostnameConfig":
+      if (textAt(v1alpha1, "machine.network.hostname") !== "")
+        return "static hostname is already set in v1alpha1 config";
+      return valueAt(v1alpha1, "machine.features.stableHostname") === true
+        ? "stable hostname is already set in v1alpha1 config"
+        : undefined;
+    case "ResolverConfig":
+      return resolverConflict(v1alpha1);
+    case "TimeSyncConfig":
+      return timeConflict(v1alpha1);
+    case "VolumeConfig":
+      return volumeConflict(document.section, v1alpha1);
+    default:
+      return moved.find(([kind, path]) => kind === document.kind && isSet(v1alpha1, path))?.[2];
+  }
+}
+
+function isSet(v1alpha1: Section, path: string): boolean {
+  const value = valueAt(v1alpha1, path);
+  return value !== undefined && value !== "";
+}
+
+function resolverConflict(v1alpha1: Section): string | undefined {
+  const network = sectionAt(v1alpha1, "machine.network");
+  const already = "is already set in v1alpha1 config";
+  if (network?.has("searchDomains")) return `.machine.network.searchDomains ${already}`;
+  if (textsAt(network, "nameservers").some(isAddress)) return `.machine.network.nameservers ${already}`;
+  return valueAt(network, "disableSearchDomain") === true
+    ? `.machine.network.disableSearchDomain ${already}`
+    : undefined;
+}
+
+function timeConflict(v1alpha1: Section): string | undefined {
+  const time = sectionAt(v1alpha1, "machine.time");
+  const both = "in both v1alpha1 and new-style configuration";
+  if (valueAt(time, "disabled") === true) return `time sync cannot be disabled ${both}`;
+  if (textsAt(time, "servers").length > 0) return `time servers cannot be specified ${both}`;
+  return textAt(time, "bootTimeout") === "" ? undefined : `boot timeout cannot be specified ${both}`;
+}
+
+function volumeConflict(volume: Section, v1alpha1: Section): string | undefined {
+  const name = textAt(volume, "name");
+  if (name !== "STATE" && name !== "EPHEMERAL") return undefined;
+  if ((sectionAt(volume, "encryption")?.size ?? 0) === 0) return undefined;
+  if (!isSet(v1alpha1, `machine.systemDiskEncryption.${name.toLowerCase()}`)) return undefined;
+  return `system disk encryption for ${quoted(name)} is configured in both v1alpha1.Config and VolumeConfig`;
+}
+
+/** Kind, the path in the v1alpha1 document that it takes the place of, and what is said when both are there. */
+const moved: readonly (readonly [kind: string, path: string, message: string])[] = [
+  ["KubeSpanConfig", "machine.network.kubespan", "kubespan is already configured in v1alpha1 machine.network.kubespan"],
+  [
+    "DiscoveryIdentityConfig",
+    "cluster.id",
+    "cluster identity is already configured in .cluster.id/.cluster.secret of the v1alpha1 config",
+  ],
+  [
+    "DiscoveryIdentityConfig",
+    "cluster.secret",
+    "cluster identity is already configured in .cluster.id/.cluster.secret of the v1alpha1 config",
+  ],
+  [
+    "DiscoveryServiceConfig",
+    "cluster.discovery",
+    "discovery service is already configured in .cluster.discovery of the v1alpha1 config",
+  ],
+  [
+    "KubeAdmissionControlConfig",
+    "cluster.apiServer.admissionControl",
+    "admission control plugin config is already set in v1alpha1 config",
+  ],
+  [
+    "KubeAggregatorCAConfig",
+    "cluster.aggregatorCA",
+    "kube-apiserver aggregator CA is already set in v1alpha1 config (.cluster.aggregatorCA), please remove it and use the new KubeAggregatorCAConfig document instead",
+  ],
+  [
+    "KubeAPIServerConfig",
+    "cluster.apiServer",
+    "kube-apiserver config is already set in v1alpha1 config (.cluster.apiServer)",
+  ],
+  ["KubeAPIServerCAConfig", "cluster.ca", "kube-apiserver CA is already set in v1alpha1 config (.cluster.ca)"],
+  ["KubeAuditPolicyConfig", "cluster.apiServer.auditPolicy", "audit policy config is already set in v1alpha1 config"],
+  [
+    "KubeClusterConfig",
+    "cluster.clusterName",
+    "cluster name is already set in the v1alpha1 config (.cluster.clusterName). Please remove it and use only the new KubeClusterConfig document to avoid conflicts",
+  ],
+  [
+    "KubeClusterConfig",
+    "cluster.controlPlane.endpoint",
+    "cluster endpoint is already set in the v1alpha1 config (.cluster.controlPlane.endpoint). Please remove it and use only the new KubeClusterConfig document to avoid conflicts",
+  ],
+  [
+    "KubeControllerManagerConfig",
+    "cluster.controllerManager",
+    "kube-controller-manager config is already set in v1alpha1 config (.cluster.controllerManager)",
+  ],
+  ["KubeCoreDNSConfig", "cluster.coreDNS", "CoreDNS config is already set in v1alpha1 config (.cluster.coreDNS)"],
+  [
+    "KubeEtcdEncryptionConfig",
+    "cluster.secretboxEncryptionSecret",
+    "etcd encryption config is already set in v1alpha1 config",
+  ],
+  [
+    "KubeEtcdEncryptionConfig",
+    "cluster.aescbcEncryptionSecret",
+    "etcd encryption config is already set in v1alpha1 config",
+  ],
+  [
+    "KubeFlannelCNIConfig",
+    "cluster.network",
+    "cluster network config in v1alpha1 config (.machine.cluster.network) can't be used with KubeFlannelCNIConfig document, please remove it to avoid conflicts",
+  ],
+  ["KubeletConfig", "machine.kubelet", "kubelet config is already set in v1alpha1 config (.machine.kubelet)"],
+  [
+    "KubePrismConfig",
+    "machine.features.kubePrism",
+    "KubePrism config in v1alpha1 config (.machine.features.kubePrism) can't be used with KubePrismConfig document, please remove it to avoid conflicts",
+  ],
+  [
+    "KubeNetworkConfig",
+    "cluster.network",
+    "cluster network config is already set in the v1alpha1 config (.machine.cluster.network). Please remove it and use only the new KubeNetworkConfig document to avoid conflicts",
+  ],
+  [
+    "KubeNodeConfig",
+    "cluster.allowSchedulingOnControlPlanes",
+    ".cluster.allowSchedulingOnControlPlanes is already set in v1alpha1 config",
+  ],
+  ["KubeNodeConfig", "machine.nodeLabels", ".machine.nodeLabels is already set in v1alpha1 config"],
+  ["KubeNodeConfig", "machine.nodeAnnotations", ".machine.nodeAnnotations is already set in v1alpha1 config"],
+  ["KubeNodeConfig", "machine.nodeTaints", ".machine.nodeTaints is already set in v1alpha1 config"],
+  [
+    "KubeProxyConfig",
+    "cluster.proxy",
+    "cluster proxy config in v1alpha1 config (.machine.cluster.proxy) can't be used with KubeProxyConfig document, please remove it to avoid conflicts",
+  ],
+  [
+    "KubeSchedulerConfig",
+    "cluster.scheduler",
+    "kube-scheduler config is already set in v1alpha1 config (.cluster.scheduler)",
+  ],
+  [
+    "KubeServiceAccountConfig",
+    "cluster.serviceAccount",
+    "service account is already set in v1alpha1 config (.cluster.serviceAccount)",
+  ],
+  [
+    "KubeTalosAPIAccessConfig",
+    "machine.features.kubernetesTalosAPIAccess",
+    ".machine.features.kubernetesTalosAPIAccess is already set in v1alpha1 config",
+  ],
+];

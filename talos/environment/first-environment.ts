@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Kind } from "./schema/index.ts";
+
+/** What a first environment file is made from; few things, because everything else has a default. */
+export interface FirstEnvironment {
+  readonly kind: Kind;
+  readonly controlPlanes: number;
+  readonly workers: number;
+  /** libvirt: the KVM host. */
+  readonly uri?: string;
+  /** libvirt: the machines' network. */
+  readonly cidr?: string;
+  /** libvirt: address that the control planes share. */
+  readonly vip?: string;
+  readonly region?: string;
+  /** aws: networks that may reach the Talos API. */
+  readonly adminCidrs?: readonly string[];
+  /** aws: DNS zone. */
+  readonly zone?: string;
+}
+
+/** The questions of each kind beyond the counts. */
+export const questionsOf: Readonly<Record<Kind, readonly FirstQuestion[]>> = {
+  simulated: [],
+  libvirt: [
+    { key: "uri", question: "The KVM host, as libvirt names it", usual: "qemu:///system" },
+    { key: "cidr", question: "Network of the machines", usual: "10.0.0.0/24" },
+    { key: "vip", question: "Free address that the control planes share (empty: none)", usual: "" },
+  ],
+  aws: [
+    { key: "region", question: "AWS region", usual: "eu-central-1" },
+    { key: "adminCidrs", question: "Networks that may administer the cluster, with commas", usual: undefined },
+    { key: "zone", question: "DNS zone for the API's name (empty: none)", usual: "" },
+  ],
+};
+
+export interface FirstQuestion {
+  readonly key: "uri" | "cidr" | "vip" | "region" | "adminCidrs" | "zone";
+  readonly question: string;
+  /** The answer when none is given; undefined when there has to be one. */
+  readonly usual: string | undefined;
+}
+
+/** The text of a first environment file: short, and every line worth changing. */
+export function firstEnvironment(answers: FirstEnvironment): string {
+  const pool = (count: number) => (count === 0 ? "workers: []\n" : `workers:\n  - count: ${count}\n`);
+  return `# yaml-language-server: $schema=../node_modules/talosmith/schemas/environment.schema.json
+infrastructure:
+${infrastructure(answers)}
+controlPlane:
+  count: ${answers.controlPlanes}
+
+${pool(answers.workers)}`;
+}
+
+function infrastructure({ kind, uri, cidr, vip, region, adminCidrs, zone }: FirstEnvironment): string {
+  const lines = [`kind: ${kind}`];
+  if (kind === "libvirt") {
+    if (uri !== undefined) lines.push(`uri: ${JSON.stringify(uri)}`);
+    if (cidr !== undefined || vip) {
+      lines.push("network:");
+      if (cidr !== undefined) lines.push(`  cidr: ${JSON.stringify(cidr)}`);
+      if (vip) lines.push(`  vip: ${JSON.stringify(vip)}`);
+    }
+  }
+  if (kind === "aws") {
+    if (region !== undefined) lines.push(`region: ${JSON.stringify(region)}`);
+    if (adminCidrs?.length) lines.push("adminCidrs:", ...adminCidrs.map((network) => `  - ${JSON.stringify(network)}`));
+    if (zone) lines.push("dns:", `  zone: ${JSON.stringify(zone)}`);
+  }
+  return lines.map((line) => `  ${line}\n`).join("");
+}

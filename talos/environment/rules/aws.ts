@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+import { Cidr } from "../cidr.ts";
+import type { Environment } from "../environment.ts";
+import { formatSize } from "../quantity.ts";
+import { minimumHardware } from "../schema/index.ts";
+import { error, type Rule, type Violation, warning } from "./rule.ts";
+
+type AwsEnvironment = Extract<Environment, { kind: "aws" }>;
+
+function forAws(rule: (environment: AwsEnvironment) => readonly Violation[]): Rule {
+  return (environment) => (environment.kind === "aws" ? rule(environment) : []);
+}
+
+const path = (...steps: readonly (string | number)[]) => ["infrastructure", ...steps];
+
+const notTheWorld = forAws(({ infrastructure }) =>
+  infrastructure.adminCidrs.flatMap((text, index) =>
+    Cidr.parse(text).prefix >= 8
+      ? []
+      : [
+          error({
+            path: path("adminCidrs", index),
+            expected: "networks of people who administer the cluster, /8 or smaller",
+            hint: "Name your own addresses. To open the Kubernetes API alone, say kubernetesApiFromAnywhere: true.",
+          }),
+        ],
+  ),
+);
+
+const someoneMayEnter = forAws(({ infrastructure: { access, adminCidrs, talosEndpoints } }) => {
+  if (access === "private")
+    return talosEndpoints.length > 0
+      ? []
+      : [
+          error({
+            path: path("access"),
+            expected: "talosEndpoints with access private",
+            hint: "Name the host or address of the tunnel or proxy through which the Talos API is reached.",
+          }),
+        ];
+  return adminCidrs.length > 0
+    ? []
+    : [
+        error({
+          path: path("access"),
+          found: `access ${access} without adminCidrs`,
+          expected: "adminCidrs: the networks that may reach the Talos API",
+          hint: "Add adminCidrs: [203.0.113.7/32] with your own address.",
+        }),
+      ];
+});
+
+const vpcCidr = ({ infrastructure: { vpc } }: AwsEnvironment) => vpc.cidr ?? "10.0.0.0/16";
+
+const madeOrGiven = forAws(({ infrastructure: { vpc } }) => {
+  if (vpc.id === undefined)
+    return (["publicSubnetIds", "privateSubnetIds", "natCidrs"] as const)
+      .filter((key) => vpc[key].length > 0)
+      .map((key) =>
+        error({
+          path: path("vpc", key),
+          expected: "it together with the id of an existing VPC",
+          hint: "Add vpc.id, or remove it: subnets of a VPC that is made are made with it.",
+        }),
+      );
+  return [
+    ...(vpc.cidr === undefined
+      ? [error({ path: path("vpc"), found: "no cidr", expected: "the network of the existing VPC", hint: "Add cidr." })]
+      : []),
+    ...(vpc.natGateways === undefined
+      ? []
+      : [
+          error({
+            path: path("vpc", "natGateways"),
+            expected: "none with an existing VPC, which has its own way out",
+            hint: "Remove it.",
+            also: path("vpc", "id"),
+          }),
+        ]),
+  ];
+});
+
+const subnetsGiven = forAws(({ infrastructure: { vpc, access, zones }, workers }) => {
+  if (vpc.id === undefined) return [];
+  const wanted = typeof zones === "number" ? zones : zones.length;
+  const inPrivate = access !== "public" || workers.some((pool) => pool.scaling !== undefined);
+  const lists = [
+    ...(access === "private" ? [] : (["publicSubnetIds"] as const)),
+    ...(inPrivate ? (["privateSubnetIds"] as const) : []),
+  ];
+  return lists.flatMap((key) =>
+    vpc[key].length >= wanted
+      ? []
+      : [
+          error({
+            path: path("vpc", key),
+            found: `${vpc[key].length} of them`,
+            expected: `${wanted}, one per zone`,
+            hint: "Add subnets, or lower zones.",
+          }),
+        ],
+  );
+});
+
+const roomForSubnets = forAws((environment) => {
+  const { vpc, zones } = environment.infrastructure;
+  if (vpc.id !== undefined) return [];
+  const { prefix } = Cidr.parse(vpcCidr(environment));
+  if (prefix >= 16 && prefix <= 22) return [];
+  return [
+    error({
+      path: path("vpc", "cidr"),
+      expected: `a network from /16 to /22, which holds subnets for ${typeof zones === "number" ? zones : zones.length} zones`,
+      hint: "AWS takes /16 to /28; below /22 the subnets are too small for pods and load balancers.",
+    }),
+  ];
+});
+
+const networksApart = forAws((environment) => {
+  const { cluster } = environment;
+  const own = Cidr.parse(vpcCidr(environment));
+  return (["podCidrs", "serviceCidrs"] as const).flatMap((key) =>
+    cluster[key].flatMap((text, index) => {
+      const other = Cidr.tryParse(text);
+      if (other === undefined || !own.overlaps(other)) return [];
+      return [
+        error({
+          path: ["cluster", key, index],
+          found: `${text}, which overlaps the VPC's network ${own.toString()}`,
+          expected: "networks that have no address in common",
+          hint: "Change one of the two.",
+          also: path("vpc", "cidr"),
+        }),
+      ];
+    }),
+  );
+});
+
+const scalingInOrder = forAws(({ workers }) =>
+  workers.flatMap(({ scaling, count }, index) =>
+    scaling === undefined || (scaling.min <= count && count <= scaling.max)
+      ? []
+      : [
+          error({
+            path: ["workers", index, "scaling"],
+            found: `min ${scaling.min}, count ${count}, max ${scaling.max}`,
+            expected: "min ≤ count ≤ max",
+            hint: "Correct the three numbers.",
+          }),
+        ],
+  ),
+);
+
+const architectureFits = forAws(({ infrastructure: { architecture }, controlPlane, workers }) => {
+  const pools = [
+    ...(controlPlane ? [{ at: ["controlPlane"], pool: controlPlane }] : []),
+    ...workers.map((pool, index) => ({ at: ["workers", index], pool })),
+  ];
+  // Families with a g after the generation (t4g, m7gd, …) are Graviton; a1 and im4gn follow older names.
+  const isArm = (type: string) => /^(a1|[a-z]+\d+g[a-z]*)\./.test(type);
+  return pools.flatMap(({ at, pool }) =>
+    pool.instanceType === undefined || isArm(pool.instanceType) === (architecture === "arm64")
+      ? []
+      : [
+          error({
+            path: [...at, "instanceType"],
+            expected: `an instance type of the architecture ${architecture}`,
+            hint: "Change the type, or infrastructure.architecture.",
+            also: path("architecture"),
+          }),
+        ],
+  );
+});
+
+const enoughDisk = forAws(({ controlPlane, workers }) => {
+  const pools = [
+    ...(controlPlane ? [{ at: ["controlPlane"], disk: controlPlane.disk }] : []),
+    ...workers.map(({ disk }, index) => ({ at: ["workers", index], disk })),
+  ];
+  return pools.flatMap(({ at, disk }) =>
+    disk >= minimumHardware.worker.disk
+      ? []
+      : [
+          warning({
+            path: [...at, "disk"],
+            found: formatSize(disk),
+            expected: `at least ${formatSize(minimumHardware.worker.disk)}, Talos's minimum`,
+            hint: "Give it more.",
+          }),
+        ],
+  );
+});
+
+const imageHasExtensions = forAws(({ cluster: { schematic }, infrastructure: { ami } }) => {
+  const wanted = (schematic?.extensions.length ?? 0) + (schematic?.kernelArgs.length ?? 0);
+  if (wanted === 0 || ami !== undefined) return [];
+  return [
+    warning({
+      path: ["cluster", "schematic"],
+      found: "a schematic with Sidero Labs' own image, which has nothing added",
+      expected: "an ami that was made from this schematic",
+      hint: "Import the image factory's aws image and name its ami. Else the additions come with the first upgrade only.",
+    }),
+  ];
+});
+
+export const awsRules: readonly Rule[] = [
+  notTheWorld,
+  someoneMayEnter,
+  madeOrGiven,
+  subnetsGiven,
+  roomForSubnets,
+  networksApart,
+  scalingInOrder,
+  architectureFits,
+  enoughDisk,
+  imageHasExtensions,
+];

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { armor, Decrypter, Encrypter } from "age-encryption";
+import { TalosError } from "../errors.ts";
+import type { SecretsBundle } from "./bundle.ts";
+import { encodeSecrets, parseSecrets } from "./codec.ts";
+import { createSecretsFile, readSecretsFile, readSecretText, writeSecretText } from "./file.ts";
+
+/** Where a bundle is kept, and how it is protected there. */
+export interface SecretsStore {
+  read(): Promise<SecretsBundle>;
+  /** Fails with `already-exists` when there is a bundle already, unless `replace` says so. */
+  create(bundle: SecretsBundle, options?: { readonly replace?: boolean }): Promise<void>;
+}
+
+export type StoreOptions =
+  | { readonly kind: "file"; readonly path: string }
+  | {
+      readonly kind: "age";
+      readonly path: string;
+      /** `age1…`; needed for writing. */
+      readonly recipients?: readonly string[];
+      /** `AGE-SECRET-KEY-1…`; needed for reading. */
+      readonly identities?: readonly string[];
+    }
+  /** Through the `sops` program, which finds its keys by its own configuration. */
+  | { readonly kind: "sops"; readonly path: string; readonly program?: string };
+
+export function secretsStore(options: StoreOptions): SecretsStore {
+  switch (options.kind) {
+    case "file":
+      return {
+        read: () => readSecretsFile(options.path),
+        create: (bundle, how) => createSecretsFile(options.path, bundle, how),
+      };
+    case "age":
+      return ageStore(options);
+    case "sops":
+      return sopsStore(options.path, options.program ?? "sops");
+  }
+}
+
+function ageStore({ path, recipients = [], identities = [] }: StoreOptions & { readonly kind: "age" }): SecretsStore {
+  return {
+    async read() {
+      if (identities.length === 0) {
+        throw new TalosError("failed-precondition", `${path}: no age identity to decrypt the secrets with`, {
+          hint: "Name your key file with SOPS_AGE_KEY_FILE, or the key with SOPS_AGE_KEY.",
+        });
+      }
+      const decrypter = new Decrypter();
+      for (const identity of identities) decrypter.addIdentity(identity);
+      const sealed = await readSecretText(path);
+      let text: string;
+      try {
+        text = await decrypter.decrypt(armor.decode(sealed), "text");
+      } catch (cause) {
+        throw new TalosError("permission-denied", `${path}: none of the age identities opens the file`, {
+          hint: "Use the identity of one of its recipients.",
+          cause,
+        });
+      }
+      return parseSecrets(text, path);
+    },
+    async create(bundle, how) {
+      if (recipients.length === 0) {
+        throw new TalosError("failed-precondition", `${path}: no age recipient to encrypt the secrets for`, {
+          hint: "Name at least one recipient (age1…).",
+        });
+      }
+      const encrypter = new Encrypter();
+      for (const recipient of recipients) addRecipient(encrypter, recipient);
+      const sealed = await encrypter.encrypt(encodeSecrets(bundle));
+      await writeSecretText(path, armor.encode(sealed), how);
+    },
+  };
+}
+
+function addRecipient(encrypter: Encrypter, recipient: string): void {
+  try {
+    encrypter.addRecipient(recipient);
+  } catch (cause) {
+    const message = `${JSON.stringify(recipient)} is not an age recipient`;
+    throw new TalosError("invalid-input", message, { hint: "A recipient begins with age1.", cause });
+  }
+}
+
+/** Secrets go to and from `sops` through pipes and the encrypted file, never through arguments or plain files. */
+function sopsStore(path: string, program: string): SecretsStore {
+  return {
+    async read() {
+      await readSecretText(path);
+      const text = await runSops(program, ["--decrypt", "--output-type", "yaml", path], path);
+      return parseSecrets(text, path);
+    },
+    async create(bundle, how) {
+      const types = ["--input-type", "yaml", "--output-type", "yaml"];
+      const args = ["--encrypt", ...types, "--filename-override", path, "/dev/stdin"];
+      await writeSecretText(path, await runSops(program, args, path, encodeSecrets(bundle)), how);
+    },
+  };
+}
+
+async function runSops(program: string, args: readonly string[], path: string, input?: string): Promise<string> {
+  try {
+    const running = promisify(execFile)(program, [...args], { maxBuffer: 8 * 1024 * 1024 });
+    running.child.stdin?.end(input ?? "");
+    return (await running).stdout;
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === "ENOENT") {
+      throw new TalosError("unavailable", `${path}: the program ${program} was not found`, {
+        hint: "Install sops, or keep the secrets in a plain or age-encrypted file.",
+        cause,
+      });
+    }
+    // Only what sops says about the failure; its output may hold what was decrypted.
+    const reason =
+      String((cause as { stderr?: unknown }).stderr ?? "")
+        .trim()
+        .split("\n")[0] ?? "";
+    throw new TalosError("permission-denied", `${path}: sops failed: ${reason}`, {
+      hint: "Check your keys and .sops.yaml with: sops --decrypt <file>",
+    });
+  }
+}
+
+/** The identities in an age key file: its lines that are neither empty nor comments. */
+export function parseAgeIdentities(text: string): readonly string[] {
+  return text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "" && !line.startsWith("#"));
+}

@@ -1,0 +1,22 @@
+# Written by `talosmith synth lab --hcl` from environments/lab.yaml; change that file, not this one.
+
+terraform {
+  required_version = ">= 1.10.0"
+
+  required_providers {
+    libvirt   = { source = "dmacvicar/libvirt", version = "~> 0.9.7" }
+    talosmith = { source = "talosmith.internal/talosmith/talosmith", version = "0.1.0" }
+  }
+
+  backend "local" {
+    path = "../../state/lab.tfstate"
+  }
+}
+
+provider "libvirt" {
+  uri = "qemu:///system"
+}
+
+provider "talosmith" {
+  secrets_file = "secrets/lab.yaml"
+}

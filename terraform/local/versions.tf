@@ -1,0 +1,17 @@
+# Written by `talosmith synth local --hcl` from environments/local.yaml; change that file, not this one.
+
+terraform {
+  required_version = ">= 1.10.0"
+
+  required_providers {
+    talosmith = { source = "talosmith.internal/talosmith/talosmith", version = "0.1.0" }
+  }
+
+  backend "local" {
+    path = "../../state/local.tfstate"
+  }
+}
+
+provider "talosmith" {
+  secrets_file = "generated/local/secrets.yaml"
+}

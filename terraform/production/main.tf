@@ -1,0 +1,306 @@
+# Written by `talosmith synth production --hcl` from environments/production.yaml; change that file, not this one.
+
+# Machines. A newer image or config reaches them over the Talos API.
+resource "aws_instance" "cp_1" {
+  ami                         = data.aws_ami.image.id
+  associate_public_ip_address = false
+  disable_api_termination     = true
+  ebs_optimized               = true
+  iam_instance_profile        = aws_iam_instance_profile.control_plane_profile.name
+  instance_type               = "m7i.large"
+  monitoring                  = true
+  subnet_id                   = aws_subnet.private_1.id
+  tags                        = { Name = "production-cp-1", "kubernetes.io/cluster/production" = "owned" }
+  user_data_base64            = base64gzip(data.talosmith_machine_config.cp_config.config)
+  vpc_security_group_ids      = [aws_security_group.allow_control_plane.id]
+
+  lifecycle {
+    precondition {
+      condition     = (length(base64gzip(data.talosmith_machine_config.cp_config.config)) <= 21848)
+      error_message = "The machine config is over 16 KiB when packed, more than EC2 takes as user-data. Move patches out of it: they can be applied over the API."
+    }
+
+    ignore_changes = [ami, user_data_base64]
+  }
+
+  metadata_options {
+    http_endpoint               = "enabled"
+    http_put_response_hop_limit = 1
+    http_tokens                 = "required"
+    instance_metadata_tags      = "disabled"
+  }
+
+  root_block_device {
+    delete_on_termination = true
+    encrypted             = true
+    volume_size           = 50
+    volume_type           = "gp3"
+  }
+}
+
+resource "aws_instance" "cp_2" {
+  ami                         = data.aws_ami.image.id
+  associate_public_ip_address = false
+  disable_api_termination     = true
+  ebs_optimized               = true
+  iam_instance_profile        = aws_iam_instance_profile.control_plane_profile.name
+  instance_type               = "m7i.large"
+  monitoring                  = true
+  subnet_id                   = aws_subnet.private_2.id
+  tags                        = { Name = "production-cp-2", "kubernetes.io/cluster/production" = "owned" }
+  user_data_base64            = base64gzip(data.talosmith_machine_config.cp_config.config)
+  vpc_security_group_ids      = [aws_security_group.allow_control_plane.id]
+
+  lifecycle {
+    precondition {
+      condition     = (length(base64gzip(data.talosmith_machine_config.cp_config.config)) <= 21848)
+      error_message = "The machine config is over 16 KiB when packed, more than EC2 takes as user-data. Move patches out of it: they can be applied over the API."
+    }
+
+    ignore_changes = [ami, user_data_base64]
+  }
+
+  metadata_options {
+    http_endpoint               = "enabled"
+    http_put_response_hop_limit = 1
+    http_tokens                 = "required"
+    instance_metadata_tags      = "disabled"
+  }
+
+  root_block_device {
+    delete_on_termination = true
+    encrypted             = true
+    volume_size           = 50
+    volume_type           = "gp3"
+  }
+}
+
+resource "aws_instance" "cp_3" {
+  ami                         = data.aws_ami.image.id
+  associate_public_ip_address = false
+  disable_api_termination     = true
+  ebs_optimized               = true
+  iam_instance_profile        = aws_iam_instance_profile.control_plane_profile.name
+  instance_type               = "m7i.large"
+  monitoring                  = true
+  subnet_id                   = aws_subnet.private_3.id
+  tags                        = { Name = "production-cp-3", "kubernetes.io/cluster/production" = "owned" }
+  user_data_base64            = base64gzip(data.talosmith_machine_config.cp_config.config)
+  vpc_security_group_ids      = [aws_security_group.allow_control_plane.id]
+
+  lifecycle {
+    precondition {
+      condition     = (length(base64gzip(data.talosmith_machine_config.cp_config.config)) <= 21848)
+      error_message = "The machine config is over 16 KiB when packed, more than EC2 takes as user-data. Move patches out of it: they can be applied over the API."
+    }
+
+    ignore_changes = [ami, user_data_base64]
+  }
+
+  metadata_options {
+    http_endpoint               = "enabled"
+    http_put_response_hop_limit = 1
+    http_tokens                 = "required"
+    instance_metadata_tags      = "disabled"
+  }
+
+  root_block_device {
+    delete_on_termination = true
+    encrypted             = true
+    volume_size           = 50
+    volume_type           = "gp3"
+  }
+}
+
+resource "aws_instance" "general_1" {
+  ami                         = data.aws_ami.image.id
+  associate_public_ip_address = false
+  ebs_optimized               = true
+  iam_instance_profile        = aws_iam_instance_profile.worker_profile.name
+  instance_type               = "m7i.xlarge"
+  monitoring                  = true
+  subnet_id                   = aws_subnet.private_1.id
+  tags                        = { Name = "production-general-1", "kubernetes.io/cluster/production" = "owned" }
+  user_data_base64            = base64gzip(data.talosmith_machine_config.general_config.config)
+  vpc_security_group_ids      = [aws_security_group.allow_worker.id]
+
+  lifecycle {
+    precondition {
+      condition     = (length(base64gzip(data.talosmith_machine_config.general_config.config)) <= 21848)
+      error_message = "The machine config is over 16 KiB when packed, more than EC2 takes as user-data. Move patches out of it: they can be applied over the API."
+    }
+
+    ignore_changes = [ami, user_data_base64]
+  }
+
+  metadata_options {
+    http_endpoint               = "enabled"
+    http_put_response_hop_limit = 1
+    http_tokens                 = "required"
+    instance_metadata_tags      = "disabled"
+  }
+
+  root_block_device {
+    delete_on_termination = true
+    encrypted             = true
+    volume_size           = 100
+    volume_type           = "gp3"
+  }
+}
+
+resource "aws_instance" "general_2" {
+  ami                         = data.aws_ami.image.id
+  associate_public_ip_address = false
+  ebs_optimized               = true
+  iam_instance_profile        = aws_iam_instance_profile.worker_profile.name
+  instance_type               = "m7i.xlarge"
+  monitoring                  = true
+  subnet_id                   = aws_subnet.private_2.id
+  tags                        = { Name = "production-general-2", "kubernetes.io/cluster/production" = "owned" }
+  user_data_base64            = base64gzip(data.talosmith_machine_config.general_config.config)
+  vpc_security_group_ids      = [aws_security_group.allow_worker.id]
+
+  lifecycle {
+    precondition {
+      condition     = (length(base64gzip(data.talosmith_machine_config.general_config.config)) <= 21848)
+      error_message = "The machine config is over 16 KiB when packed, more than EC2 takes as user-data. Move patches out of it: they can be applied over the API."
+    }
+
+    ignore_changes = [ami, user_data_base64]
+  }
+
+  metadata_options {
+    http_endpoint               = "enabled"
+    http_put_response_hop_limit = 1
+    http_tokens                 = "required"
+    instance_metadata_tags      = "disabled"
+  }
+
+  root_block_device {
+    delete_on_termination = true
+    encrypted             = true
+    volume_size           = 100
+    volume_type           = "gp3"
+  }
+}
+
+resource "aws_instance" "general_3" {
+  ami                         = data.aws_ami.image.id
+  associate_public_ip_address = false
+  ebs_optimized               = true
+  iam_instance_profile        = aws_iam_instance_profile.worker_profile.name
+  instance_type               = "m7i.xlarge"
+  monitoring                  = true
+  subnet_id                   = aws_subnet.private_3.id
+  tags                        = { Name = "production-general-3", "kubernetes.io/cluster/production" = "owned" }
+  user_data_base64            = base64gzip(data.talosmith_machine_config.general_config.config)
+  vpc_security_group_ids      = [aws_security_group.allow_worker.id]
+
+  lifecycle {
+    precondition {
+      condition     = (length(base64gzip(data.talosmith_machine_config.general_config.config)) <= 21848)
+      error_message = "The machine config is over 16 KiB when packed, more than EC2 takes as user-data. Move patches out of it: they can be applied over the API."
+    }
+
+    ignore_changes = [ami, user_data_base64]
+  }
+
+  metadata_options {
+    http_endpoint               = "enabled"
+    http_put_response_hop_limit = 1
+    http_tokens                 = "required"
+    instance_metadata_tags      = "disabled"
+  }
+
+  root_block_device {
+    delete_on_termination = true
+    encrypted             = true
+    volume_size           = 100
+    volume_type           = "gp3"
+  }
+}
+
+resource "aws_launch_template" "burst_template" {
+  name                   = "production-burst"
+  ebs_optimized          = "true"
+  image_id               = data.aws_ami.image.id
+  instance_type          = "m7i.xlarge"
+  tags                   = { Name = "production-burst", "kubernetes.io/cluster/production" = "owned" }
+  update_default_version = true
+  user_data              = base64gzip(data.talosmith_machine_config.burst_config.config)
+  vpc_security_group_ids = [aws_security_group.allow_worker.id]
+
+  block_device_mappings {
+    device_name = "/dev/xvda"
+
+    ebs {
+      delete_on_termination = "true"
+      encrypted             = "true"
+      volume_size           = 100
+      volume_type           = "gp3"
+    }
+  }
+
+  iam_instance_profile {
+    arn = aws_iam_instance_profile.worker_profile.arn
+  }
+
+  lifecycle {
+    precondition {
+      condition     = (length(base64gzip(data.talosmith_machine_config.burst_config.config)) <= 21848)
+      error_message = "The machine config is over 16 KiB when packed, more than EC2 takes as user-data. Move patches out of it: they can be applied over the API."
+    }
+  }
+
+  metadata_options {
+    http_endpoint               = "enabled"
+    http_put_response_hop_limit = 1
+    http_tokens                 = "required"
+    instance_metadata_tags      = "disabled"
+  }
+
+  monitoring {
+    enabled = true
+  }
+
+  tag_specifications {
+    resource_type = "instance"
+    tags          = { Name = "production-burst", "kubernetes.io/cluster/production" = "owned" }
+  }
+
+  tag_specifications {
+    resource_type = "volume"
+    tags          = { Name = "production-burst", "kubernetes.io/cluster/production" = "owned" }
+  }
+}
+
+# Workers that come and go by themselves.
+resource "aws_autoscaling_group" "burst" {
+  name                = "production-burst"
+  desired_capacity    = 1
+  health_check_type   = "EC2"
+  max_size            = 10
+  min_size            = 0
+  vpc_zone_identifier = [aws_subnet.private_1.id, aws_subnet.private_2.id, aws_subnet.private_3.id]
+
+  launch_template {
+    id      = aws_launch_template.burst_template.id
+    version = aws_launch_template.burst_template.latest_version
+  }
+
+  lifecycle {
+    ignore_changes = [desired_capacity]
+  }
+
+  tag {
+    key                 = "Name"
+    propagate_at_launch = true
+    value               = "production-burst"
+  }
+
+  tag {
+    key                 = "kubernetes.io/cluster/production"
+    propagate_at_launch = true
+    value               = "owned"
+  }
+}

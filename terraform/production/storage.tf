@@ -1,0 +1,127 @@
+# Written by `talosmith synth production --hcl` from environments/production.yaml; change that file, not this one.
+
+# etcd snapshots.
+resource "aws_s3_bucket" "backups" {
+  bucket_prefix = "production-backups-"
+  tags          = { Name = "production-backups" }
+}
+
+resource "aws_s3_bucket_public_access_block" "backups_private" {
+  block_public_acls       = true
+  block_public_policy     = true
+  bucket                  = aws_s3_bucket.backups.id
+  ignore_public_acls      = true
+  restrict_public_buckets = true
+}
+
+resource "aws_s3_bucket_versioning" "backups_versions" {
+  bucket = aws_s3_bucket.backups.id
+
+  versioning_configuration {
+    status = "Enabled"
+  }
+}
+
+resource "aws_s3_bucket_server_side_encryption_configuration" "backups_encryption" {
+  bucket = aws_s3_bucket.backups.id
+
+  rule {
+    bucket_key_enabled = true
+
+    apply_server_side_encryption_by_default {
+      kms_master_key_id = aws_kms_key.key.arn
+      sse_algorithm     = "aws:kms"
+    }
+  }
+}
+
+resource "aws_s3_bucket_lifecycle_configuration" "backups_lifecycle" {
+  bucket = aws_s3_bucket.backups.id
+
+  rule {
+    id     = "expire"
+    status = "Enabled"
+
+    abort_incomplete_multipart_upload {
+      days_after_initiation = 1
+    }
+
+    expiration {
+      days = 90
+    }
+
+    filter {
+      prefix = ""
+    }
+
+    noncurrent_version_expiration {
+      noncurrent_days = 90
+    }
+  }
+
+  depends_on = [aws_s3_bucket_versioning.backups_versions]
+}
+
+resource "aws_s3_bucket_logging" "backups_logging" {
+  bucket        = aws_s3_bucket.backups.id
+  target_bucket = aws_s3_bucket.backups.id
+  target_prefix = "access-logs/"
+}
+
+resource "aws_s3_bucket_policy" "backups_policy" {
+  bucket = aws_s3_bucket.backups.id
+  policy = jsonencode({
+    Statement = [
+      {
+        Action    = "s3:*"
+        Condition = { Bool = { "aws:SecureTransport" = "false" } }
+        Effect    = "Deny"
+        Principal = "*"
+        Resource  = [aws_s3_bucket.backups.arn, "${aws_s3_bucket.backups.arn}/*"]
+        Sid       = "TlsOnly"
+      },
+      {
+        Action    = "s3:PutObject"
+        Condition = { ArnLike = { "aws:SourceArn" = aws_s3_bucket.backups.arn } }
+        Effect    = "Allow"
+        Principal = { Service = "logging.s3.amazonaws.com" }
+        Resource  = "${aws_s3_bucket.backups.arn}/access-logs/*"
+        Sid       = "AccessLogs"
+      },
+    ]
+    Version = "2012-10-17"
+  })
+}
+
+resource "aws_kms_key" "key" {
+  deletion_window_in_days = 30
+  description             = "Backups and logs of production"
+  enable_key_rotation     = true
+  tags                    = { Name = "production" }
+  policy = jsonencode({
+    Statement = [
+      {
+        Action = "kms:*"
+        Effect = "Allow"
+        Principal = {
+          AWS = "arn:${data.aws_partition.partition.partition}:iam::${data.aws_caller_identity.account.account_id}:root"
+        }
+        Resource = "*"
+        Sid      = "Administrators"
+      },
+      {
+        Action = ["kms:Decrypt", "kms:Encrypt", "kms:GenerateDataKey*", "kms:ReEncrypt*"]
+        Condition = {
+          ArnLike = {
+            "kms:EncryptionContext:aws:logs:arn" = "arn:${data.aws_partition.partition.partition}:logs:eu-central-1:${data.aws_caller_identity.account.account_id}:*"
+          }
+        }
+        Effect    = "Allow"
+        Principal = { Service = "logs.eu-central-1.amazonaws.com" }
+        Resource  = "*"
+        Sid       = "Logs"
+      },
+    ]
+    Version = "2012-10-17"
+  })
+}

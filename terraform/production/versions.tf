@@ -1,0 +1,26 @@
+# Written by `talosmith synth production --hcl` from environments/production.yaml; change that file, not this one.
+
+terraform {
+  required_version = ">= 1.10.0"
+
+  required_providers {
+    aws       = { source = "hashicorp/aws", version = "~> 6.0" }
+    talosmith = { source = "talosmith.internal/talosmith/talosmith", version = "0.1.0" }
+  }
+
+  backend "local" {
+    path = "../../state/production.tfstate"
+  }
+}
+
+provider "aws" {
+  region = "eu-central-1"
+
+  default_tags {
+    tags = { "managed-by" = "talosmith" }
+  }
+}
+
+provider "talosmith" {
+  secrets_file = "secrets/production.yaml"
+}

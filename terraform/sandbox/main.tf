@@ -1,0 +1,62 @@
+# Written by `talosmith synth sandbox --hcl` from environments/sandbox.yaml; change that file, not this one.
+
+# Machines. A newer image or config reaches them over the Talos API.
+resource "aws_instance" "cp_1" {
+  ami                         = data.aws_ami.image.id
+  associate_public_ip_address = true
+  ebs_optimized               = true
+  iam_instance_profile        = aws_iam_instance_profile.control_plane_profile.name
+  instance_type               = "t3.medium"
+  monitoring                  = true
+  subnet_id                   = aws_subnet.public_1.id
+  tags                        = { Name = "sandbox-cp-1", "kubernetes.io/cluster/sandbox" = "owned" }
+  vpc_security_group_ids      = [aws_security_group.allow_control_plane.id]
+
+  lifecycle {
+    ignore_changes = [ami, user_data_base64]
+  }
+
+  metadata_options {
+    http_endpoint               = "enabled"
+    http_put_response_hop_limit = 1
+    http_tokens                 = "required"
+    instance_metadata_tags      = "disabled"
+  }
+
+  root_block_device {
+    delete_on_termination = true
+    encrypted             = true
+    volume_size           = 20
+    volume_type           = "gp3"
+  }
+}
+
+resource "aws_instance" "w_1" {
+  ami                         = data.aws_ami.image.id
+  associate_public_ip_address = true
+  ebs_optimized               = true
+  iam_instance_profile        = aws_iam_instance_profile.worker_profile.name
+  instance_type               = "t3.medium"
+  monitoring                  = true
+  subnet_id                   = aws_subnet.public_1.id
+  tags                        = { Name = "sandbox-w-1", "kubernetes.io/cluster/sandbox" = "owned" }
+  vpc_security_group_ids      = [aws_security_group.allow_worker.id]
+
+  lifecycle {
+    ignore_changes = [ami, user_data_base64]
+  }
+
+  metadata_options {
+    http_endpoint               = "enabled"
+    http_put_response_hop_limit = 1
+    http_tokens                 = "required"
+    instance_metadata_tags      = "disabled"
+  }
+
+  root_block_device {
+    delete_on_termination = true
+    encrypted             = true
+    volume_size           = 20
+    volume_type           = "gp3"
+  }
+}

@@ -1,0 +1,218 @@
+# Written by `talosmith synth staging --hcl` from environments/staging.yaml; change that file, not this one.
+
+data "aws_caller_identity" "account" {}
+
+data "aws_partition" "partition" {}
+
+resource "aws_iam_role" "control_plane" {
+  name = "staging-control-plane"
+  tags = { Name = "staging-control-plane" }
+  assume_role_policy = jsonencode({
+    Statement = [
+      {
+        Action    = "sts:AssumeRole"
+        Effect    = "Allow"
+        Principal = { Service = "ec2.amazonaws.com" }
+      },
+    ]
+    Version = "2012-10-17"
+  })
+}
+
+resource "aws_iam_role" "worker" {
+  name = "staging-worker"
+  tags = { Name = "staging-worker" }
+  assume_role_policy = jsonencode({
+    Statement = [
+      {
+        Action    = "sts:AssumeRole"
+        Effect    = "Allow"
+        Principal = { Service = "ec2.amazonaws.com" }
+      },
+    ]
+    Version = "2012-10-17"
+  })
+}
+
+resource "aws_iam_role_policy" "control_plane_backups" {
+  name = "backups"
+  role = aws_iam_role.control_plane.id
+  policy = jsonencode({
+    Statement = [
+      {
+        Action   = "s3:ListBucket"
+        Effect   = "Allow"
+        Resource = aws_s3_bucket.backups.arn
+        Sid      = "List"
+      },
+      {
+        Action   = ["s3:GetObject", "s3:PutObject"]
+        Effect   = "Allow"
+        Resource = "${aws_s3_bucket.backups.arn}/*"
+        Sid      = "ReadAndWrite"
+      },
+      {
+        Action   = ["kms:Decrypt", "kms:GenerateDataKey"]
+        Effect   = "Allow"
+        Resource = aws_kms_key.key.arn
+        Sid      = "Encrypt"
+      },
+    ]
+    Version = "2012-10-17"
+  })
+}
+
+resource "aws_iam_role_policy" "control_plane_cloud_controller" {
+  name = "cloud-controller"
+  role = aws_iam_role.control_plane.id
+  policy = jsonencode({
+    Statement = [
+      {
+        Action = [
+          "autoscaling:DescribeAutoScalingGroups",
+          "autoscaling:DescribeTags",
+          "ec2:DescribeAvailabilityZones",
+          "ec2:DescribeInstances",
+          "ec2:DescribeInstanceTopology",
+          "ec2:DescribeRegions",
+          "ec2:DescribeRouteTables",
+          "ec2:DescribeSecurityGroups",
+          "ec2:DescribeSubnets",
+          "ec2:DescribeVpcs",
+          "elasticloadbalancing:DescribeListeners",
+          "elasticloadbalancing:DescribeLoadBalancerAttributes",
+          "elasticloadbalancing:DescribeLoadBalancers",
+          "elasticloadbalancing:DescribeTargetGroupAttributes",
+          "elasticloadbalancing:DescribeTargetGroups",
+          "elasticloadbalancing:DescribeTargetHealth",
+        ]
+        Effect   = "Allow"
+        Resource = "*"
+        Sid      = "See"
+      },
+      {
+        Action = [
+          "elasticloadbalancing:AddTags",
+          "elasticloadbalancing:CreateListener",
+          "elasticloadbalancing:CreateLoadBalancer",
+          "elasticloadbalancing:CreateTargetGroup",
+        ]
+        Condition = { StringEquals = { "aws:RequestTag/kubernetes.io/cluster/staging" = "owned" } }
+        Effect    = "Allow"
+        Resource = [
+          "arn:${data.aws_partition.partition.partition}:elasticloadbalancing:eu-central-1:${data.aws_caller_identity.account.account_id}:loadbalancer/*",
+          "arn:${data.aws_partition.partition.partition}:elasticloadbalancing:eu-central-1:${data.aws_caller_identity.account.account_id}:targetgroup/*",
+          "arn:${data.aws_partition.partition.partition}:elasticloadbalancing:eu-central-1:${data.aws_caller_identity.account.account_id}:listener/*",
+        ]
+        Sid = "MakeLoadBalancers"
+      },
+      {
+        Action = [
+          "elasticloadbalancing:DeleteListener",
+          "elasticloadbalancing:DeleteLoadBalancer",
+          "elasticloadbalancing:DeleteTargetGroup",
+          "elasticloadbalancing:DeregisterTargets",
+          "elasticloadbalancing:ModifyListener",
+          "elasticloadbalancing:ModifyLoadBalancerAttributes",
+          "elasticloadbalancing:ModifyTargetGroup",
+          "elasticloadbalancing:ModifyTargetGroupAttributes",
+          "elasticloadbalancing:RegisterTargets",
+        ]
+        Condition = { StringEquals = { "aws:ResourceTag/kubernetes.io/cluster/staging" = "owned" } }
+        Effect    = "Allow"
+        Resource = [
+          "arn:${data.aws_partition.partition.partition}:elasticloadbalancing:eu-central-1:${data.aws_caller_identity.account.account_id}:loadbalancer/*",
+          "arn:${data.aws_partition.partition.partition}:elasticloadbalancing:eu-central-1:${data.aws_caller_identity.account.account_id}:targetgroup/*",
+          "arn:${data.aws_partition.partition.partition}:elasticloadbalancing:eu-central-1:${data.aws_caller_identity.account.account_id}:listener/*",
+        ]
+        Sid = "ChangeOwnLoadBalancers"
+      },
+      {
+        Action    = ["ec2:CreateSecurityGroup", "ec2:CreateTags"]
+        Condition = { StringEquals = { "aws:RequestTag/kubernetes.io/cluster/staging" = "owned" } }
+        Effect    = "Allow"
+        Resource = [
+          "arn:${data.aws_partition.partition.partition}:ec2:eu-central-1:${data.aws_caller_identity.account.account_id}:security-group/*",
+          "arn:${data.aws_partition.partition.partition}:ec2:eu-central-1:${data.aws_caller_identity.account.account_id}:vpc/*",
+        ]
+        Sid = "MakeSecurityGroups"
+      },
+      {
+        Action = [
+          "ec2:AuthorizeSecurityGroupIngress",
+          "ec2:DeleteSecurityGroup",
+          "ec2:RevokeSecurityGroupIngress",
+        ]
+        Condition = { StringEquals = { "aws:ResourceTag/kubernetes.io/cluster/staging" = "owned" } }
+        Effect    = "Allow"
+        Resource  = "arn:${data.aws_partition.partition.partition}:ec2:eu-central-1:${data.aws_caller_identity.account.account_id}:security-group/*"
+        Sid       = "ChangeOwnSecurityGroups"
+      },
+    ]
+    Version = "2012-10-17"
+  })
+}
+
+resource "aws_iam_role_policy" "control_plane_ebs_csi" {
+  name = "ebs-csi"
+  role = aws_iam_role.control_plane.id
+  policy = jsonencode({
+    Statement = [
+      {
+        Action = [
+          "ec2:DescribeAvailabilityZones",
+          "ec2:DescribeInstances",
+          "ec2:DescribeSnapshots",
+          "ec2:DescribeTags",
+          "ec2:DescribeVolumes",
+          "ec2:DescribeVolumesModifications",
+        ]
+        Effect   = "Allow"
+        Resource = "*"
+        Sid      = "See"
+      },
+      {
+        Action    = ["ec2:CreateSnapshot", "ec2:CreateTags", "ec2:CreateVolume"]
+        Condition = { StringLike = { "aws:RequestTag/ebs.csi.aws.com/cluster" = "true" } }
+        Effect    = "Allow"
+        Resource = [
+          "arn:${data.aws_partition.partition.partition}:ec2:eu-central-1:${data.aws_caller_identity.account.account_id}:volume/*",
+          "arn:${data.aws_partition.partition.partition}:ec2:eu-central-1:${data.aws_caller_identity.account.account_id}:snapshot/*",
+        ]
+        Sid = "Make"
+      },
+      {
+        Action    = ["ec2:DeleteSnapshot", "ec2:DeleteVolume", "ec2:ModifyVolume"]
+        Condition = { StringLike = { "aws:ResourceTag/ebs.csi.aws.com/cluster" = "true" } }
+        Effect    = "Allow"
+        Resource = [
+          "arn:${data.aws_partition.partition.partition}:ec2:eu-central-1:${data.aws_caller_identity.account.account_id}:volume/*",
+          "arn:${data.aws_partition.partition.partition}:ec2:eu-central-1:${data.aws_caller_identity.account.account_id}:snapshot/*",
+        ]
+        Sid = "ChangeOwn"
+      },
+      {
+        Action = ["ec2:AttachVolume", "ec2:DetachVolume"]
+        Effect = "Allow"
+        Resource = [
+          "arn:${data.aws_partition.partition.partition}:ec2:eu-central-1:${data.aws_caller_identity.account.account_id}:volume/*",
+          "arn:${data.aws_partition.partition.partition}:ec2:eu-central-1:${data.aws_caller_identity.account.account_id}:instance/*",
+        ]
+        Sid = "Attach"
+      },
+    ]
+    Version = "2012-10-17"
+  })
+}
+
+resource "aws_iam_instance_profile" "control_plane_profile" {
+  name = "staging-control-plane"
+  role = aws_iam_role.control_plane.name
+  tags = { Name = "staging-control-plane" }
+}
+
+resource "aws_iam_instance_profile" "worker_profile" {
+  name = "staging-worker"
+  role = aws_iam_role.worker.name
+  tags = { Name = "staging-worker" }
+}

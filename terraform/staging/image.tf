@@ -1,0 +1,11 @@
+# Written by `talosmith synth staging --hcl` from environments/staging.yaml; change that file, not this one.
+
+data "aws_ami" "image" {
+  most_recent = true
+  owners      = ["540036508848"]
+
+  filter {
+    name   = "name"
+    values = ["talos-v1.13.9-eu-central-1-amd64"]
+  }
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// The skeleton types under the real tools and over the simulator, in the order of terraform-plugin-testing.
+import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { ClusterWorkspace, clusterConfig } from "../support/cluster-workspace.ts";
+import { findTools } from "../support/terraform.ts";
+
+const tools = findTools();
+const workspaces: ClusterWorkspace[] = [];
+afterAll(() => Promise.all(workspaces.map((workspace) => workspace.dispose())));
+
+test.skipIf(tools.length > 0)("neither terraform nor tofu was found", () => undefined);
+
+const apply = ["apply", "-auto-approve", "-no-color", "-input=false"];
+const plan = ["plan", "-no-color", "-input=false"];
+const machines = { "cp-1": "controlplane", "cp-2": "controlplane", "cp-3": "controlplane", "w-1": "worker" } as const;
+
+describe.each(tools)("a cluster under $name", (tool) => {
+  const open = async (
+    ...args: Parameters<typeof ClusterWorkspace.open> extends [unknown, ...infer Rest] ? Rest : never
+  ) => {
+    const workspace = await ClusterWorkspace.open(tool, ...args);
+    workspaces.push(workspace);
+    return workspace;
+  };
+
+  test("comes up, stays as it is, changes, is repaired, shrinks and goes", async () => {
+    const workspace = await open(clusterConfig({ machines, files: true }));
+    const file = (name: string) => join(workspace.directory, name);
+
+    const first = await workspace.ok(plan);
+    expect(first.text).toContain("1. send cp-1 its first config");
+    expect(first.text).toContain("start etcd on cp-1, once for the whole cluster");
+    expect(existsSync(file("secrets.yaml"))).toBe(false);
+    await workspace.apply();
+    expect(statSync(file("secrets.yaml")).mode & 0o777).toBe(0o600);
+    for (const name of ["files/kubeconfig", "files/talosconfig"]) expect(statSync(file(name)).mode & 0o777).toBe(0o600);
+    expect(await workspace.isSettled("-refresh=false")).toBe(true);
+    expect(await workspace.isSettled()).toBe(true);
+
+    // A wish: the plan says what happens, without a word about addresses.
+    const wish = { machines, files: true, more: 'additional_sans = ["api.example"]' };
+    workspace.write("main.tf", clusterConfig(wish));
+    expect((await workspace.ok(plan)).text).toContain("1. change the config of cp-1 without a reboot");
+    await workspace.apply();
+    expect(await workspace.isSettled()).toBe(true);
+
+    // Files that are missing or changed are written again.
+    rmSync(file("files/kubeconfig"));
+    writeFileSync(file("files/talosconfig"), "broken");
+    expect(await workspace.isSettled()).toBe(false);
+    await workspace.apply();
+    expect(readFileSync(file("files/kubeconfig"), "utf8")).toContain("client-certificate-data");
+    expect(await workspace.isSettled()).toBe(true);
+
+    // A machine that is switched off: a warning, and nothing is lost.
+    const simulator = workspace.simulator();
+    const worker = (await simulator.listMachines()).find(({ name }) => name === "w-1");
+    await simulator.setPower(worker?.id ?? "", false);
+    const dark = await workspace.ok([...plan, "-detailed-exitcode"]);
+    expect(dark.text).toContain("Some machines could not be looked at");
+    expect(dark.text).toContain("w-1");
+    await simulator.setPower(worker?.id ?? "", true);
+
+    // One machine less: it leaves before it goes.
+    const { "w-1": _gone, ...fewer } = machines;
+    workspace.write("main.tf", clusterConfig({ ...wish, machines: fewer }));
+    const less = await workspace.ok(plan);
+    expect(less.text).toContain("take w-1 out of the cluster and wipe its disk");
+
+    await workspace.destroy();
+    expect(existsSync(workspace.simulatorDirectory)).toBe(false);
+    expect(existsSync(file("files/kubeconfig"))).toBe(false);
+    expect(existsSync(file("secrets.yaml"))).toBe(true);
+  });
+
+  test("refuses what would do harm, at plan and at the attribute", async () => {
+    const small = { machines: { "cp-1": "controlplane" } as const };
+    const workspace = await open(clusterConfig(small));
+    const refusal = async (body: string) => {
+      workspace.write("main.tf", body);
+      const { code, text } = await workspace.run(plan);
+      expect(code).toBe(1);
+      return text;
+    };
+    expect(await refusal(clusterConfig({ ...small, kubernetesVersion: "1.20.0" }))).toContain(
+      "too old to be used with Talos",
+    );
+    expect(await refusal(clusterConfig({ ...small, talosVersion: "v9.9.9" }))).toContain("talos_version");
+    expect(await refusal(clusterConfig({ ...small, more: 'cni = "calico"' }))).toContain(
+      '"flannel" or "none" or "custom"',
+    );
+    expect(await refusal(clusterConfig({ machines: { ...small.machines, Bad_Name: "worker" } }))).toContain(
+      "Not a host name",
+    );
+    expect(await refusal(clusterConfig({ machines: { "cp-1": "worker" } }))).toContain("No control plane");
+
+    workspace.write("main.tf", clusterConfig({ ...small, more: 'on_destroy = "prevent"' }));
+    await workspace.apply();
+    expect(await refusal(clusterConfig({ ...small, talosVersion: "v1.13.8" }))).toContain("Versions only go up");
+    expect(await refusal(clusterConfig({ ...small, kubernetesVersion: "1.35.0" }))).toContain("Versions only go up");
+    expect(await refusal(clusterConfig({ ...small, more: 'dns_domain = "other.local"' }))).toContain(
+      "Can't be changed",
+    );
+
+    workspace.write("main.tf", clusterConfig({ ...small, more: 'on_destroy = "prevent"' }));
+    const destroy = await workspace.run(["destroy", "-auto-approve", "-no-color"]);
+    expect(destroy.code).toBe(1);
+    expect(destroy.text).toContain("The cluster is protected");
+
+    // The secrets are gone, or are those of another cluster: nothing is touched.
+    const secrets = join(workspace.directory, "secrets.yaml");
+    renameSync(secrets, `${secrets}.kept`);
+    expect((await workspace.run(plan)).text).toContain("The cluster's secrets are missing");
+    renameSync(`${secrets}.kept`, secrets);
+
+    workspace.write("main.tf", clusterConfig({ ...small, more: 'on_destroy = "reset"' }));
+    await workspace.apply();
+    await workspace.destroy();
+  });
+
+  test("a create that failed leaves nothing tainted and goes on where it was", async () => {
+    const workspace = await open(
+      clusterConfig({ machines: { "cp-1": "controlplane", "w-1": "worker" }, more: 'timeouts = { create = "4s" }' }),
+    );
+    await workspace.ok([...apply, "-target=talosmith_simulated_machine.this"]);
+    const simulator = workspace.simulator();
+    const worker = (await simulator.listMachines()).find(({ name }) => name === "w-1");
+    await simulator.setPower(worker?.id ?? "", false);
+    const failed = await workspace.run(apply);
+    expect(failed.code).toBe(1);
+    expect(failed.text).toContain("raise timeouts.create");
+    expect(await workspace.resource("talosmith_cluster.this")).toBeUndefined();
+    await simulator.setPower(worker?.id ?? "", true);
+    workspace.write("main.tf", clusterConfig({ machines: { "cp-1": "controlplane", "w-1": "worker" } }));
+    const again = await workspace.ok(plan);
+    expect(again.text).toContain("will be created");
+    expect(again.text).not.toContain("tainted");
+    await workspace.apply();
+    expect(await workspace.isSettled()).toBe(true);
+    await workspace.destroy();
+  });
+});

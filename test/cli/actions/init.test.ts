@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { answersFrom, init } from "../../../cli/actions/init.ts";
+import type { CommandContext } from "../../../cli/context.ts";
+import { systemClock, systemEntropy } from "../../../talos/clock.ts";
+import { firstEnvironment, loadEnvironment, machinesOf, parseEnvironment } from "../../../talos/environment/index.ts";
+
+let folder: string;
+let written: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "talosmith-init-"));
+  written = "";
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+function context(): CommandContext {
+  const write = (text: string) => {
+    written += text;
+  };
+  const output = { write, isTerminal: false };
+  return {
+    stdout: output,
+    stderr: output,
+    clock: systemClock,
+    entropy: systemEntropy,
+    cwd: folder,
+    env: {},
+    signal: new AbortController().signal,
+    exit: () => undefined,
+  };
+}
+
+describe("talosmith init", () => {
+  it("makes a project with a first environment from flags alone", async () => {
+    await init("lab", { kind: "libvirt", controlPlanes: "3", workers: "1", vip: "10.0.0.100" }, context());
+    const environment = loadEnvironment(folder, "lab");
+    expect(machinesOf(environment).map((machine) => machine.name)).toEqual([
+      "lab-cp-1",
+      "lab-cp-2",
+      "lab-cp-3",
+      "lab-w-1",
+    ]);
+    expect(environment.infrastructure).toMatchObject({ kind: "libvirt", network: { vip: "10.0.0.100" } });
+    expect(existsSync(join(folder, "cdktf.json"))).toBe(true);
+    expect(written).toContain("environments/lab.yaml\nNext: talosmith plan lab");
+  });
+
+  it("never replaces a file", async () => {
+    await init("lab", { kind: "simulated" }, context());
+    const before = readFileSync(join(folder, "environments/lab.yaml"), "utf8");
+    await expect(init("lab", { kind: "aws", adminCidrs: "198.51.100.7/32" }, context())).rejects.toThrow(
+      "environments/lab.yaml is there already",
+    );
+    expect(readFileSync(join(folder, "environments/lab.yaml"), "utf8")).toBe(before);
+  });
+
+  it.each([
+    ["an unknown kind", { kind: "azure" }, /found "azure", expected simulated or libvirt or aws/],
+    ["a number that is none", { kind: "simulated", workers: "many" }, /found "many" for the number of workers/],
+    ["an even number of control planes", { kind: "simulated", controlPlanes: "2" }, /expected 1, 3, 5 or 7/],
+    ["nobody who may administer", { kind: "aws" }, /networks that may administer the cluster.*found nothing/],
+    ["the whole world as administrator", { kind: "aws", adminCidrs: "0.0.0.0/0" }, /\/8 or smaller/],
+  ])("refuses %s and writes nothing", async (_, options, message) => {
+    await expect(init("lab", options, context())).rejects.toThrow(message);
+    expect(existsSync(join(folder, "environments"))).toBe(false);
+  });
+
+  it("refuses a name that cannot be one", async () => {
+    await expect(init("../lab", { kind: "simulated" }, context())).rejects.toThrow(/environment name "\.\.\/lab"/);
+  });
+
+  it("asks only what no flag has answered", async () => {
+    const asked: string[] = [];
+    const answers = await answersFrom({ kind: "aws", workers: "0", zone: "example.com" }, async (question, usual) => {
+      asked.push(question);
+      return usual ?? "198.51.100.7/32, 203.0.113.0/24";
+    });
+    expect(asked).toEqual([
+      "Number of control planes",
+      "AWS region",
+      "Networks that may administer the cluster, with commas",
+    ]);
+    expect(answers).toEqual({
+      kind: "aws",
+      controlPlanes: 1,
+      workers: 0,
+      region: "eu-central-1",
+      adminCidrs: ["198.51.100.7/32", "203.0.113.0/24"],
+      zone: "example.com",
+    });
+    const text = firstEnvironment(answers);
+    expect(parseEnvironment("lab", (file) => (file === "environments/lab.yaml" ? text : undefined)).warnings).toEqual(
+      [],
+    );
+  });
+});

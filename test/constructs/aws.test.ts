@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "vitest";
+import { allEnvironments, machineOf, type StackJson, stackOf, withSynth } from "./project.ts";
+
+const aws = (more: string, rest = "controlPlane: { count: 3 }\nworkers: [{ count: 2 }]\n") =>
+  stackOf(`infrastructure:\n  kind: aws\n  region: eu-central-1\n${more.replaceAll(/^/gm, "  ")}\n${rest}`);
+const withAdmins = "adminCidrs: [198.51.100.0/24]";
+
+interface Rule {
+  readonly security_group_id: string;
+  readonly ip_protocol: string;
+  readonly from_port?: number;
+  readonly to_port?: number;
+  readonly cidr_ipv4?: string;
+  readonly referenced_security_group_id?: string;
+}
+const rules = (stack: StackJson) =>
+  Object.entries((stack.resource.aws_vpc_security_group_ingress_rule ?? {}) as unknown as Record<string, Rule>);
+const opens = (rule: Rule, port: number) => (rule.from_port ?? 0) <= port && port <= (rule.to_port ?? 65_535);
+const peer = (reference: string | undefined) => /allow_(\w+)\.id/.exec(reference ?? "")?.[1];
+/** `target ← source` for a port, sources by group or network. */
+const whoReaches = (stack: StackJson, port: number) =>
+  rules(stack)
+    .filter(([, rule]) => opens(rule, port))
+    .map(([, rule]) => `${peer(rule.security_group_id)} ← ${peer(rule.referenced_security_group_id) ?? rule.cidr_ipv4}`)
+    .sort();
+const stacks = allEnvironments()
+  .map(({ name, root }) => ({ name, stack: withSynth(root, [name], (_, text) => JSON.parse(text(name)) as StackJson) }))
+  .filter(({ stack }) => stack.resource.aws_lb !== undefined);
+
+describe("every AWS stack of the repository", () => {
+  it.each(stacks)("$name never opens the Talos API, etcd, trustd or the kubelet to the world", ({ stack }) => {
+    for (const [name, rule] of rules(stack)) {
+      if (rule.cidr_ipv4 !== "0.0.0.0/0") continue;
+      for (const port of [50000, 50001, 2379, 2380, 10250, 22]) expect(opens(rule, port), name).toBe(false);
+    }
+  });
+
+  it.each(stacks)(
+    "$name opens the Kubernetes API to the world only if asked for in so many words",
+    ({ name, stack }) => {
+      const world = rules(stack).filter(([, rule]) => rule.cidr_ipv4 === "0.0.0.0/0");
+      expect(world.map(([id]) => id)).toEqual(
+        name === "aws-existing-vpc" ? ["allow_load_balancer_kubernetes_anywhere_1"] : [],
+      );
+    },
+  );
+
+  it.each(stacks)("$name encrypts every disk and asks for IMDSv2 with one hop", ({ stack }) => {
+    const {
+      aws_instance: instances = {},
+      aws_launch_template: templates = {},
+      aws_ebs_volume: volumes = {},
+    } = stack.resource;
+    for (const body of [...Object.values(instances), ...Object.values(templates)])
+      expect(body.metadata_options).toMatchObject({ http_tokens: "required", http_put_response_hop_limit: 1 });
+    for (const body of Object.values(instances))
+      expect(body.root_block_device).toMatchObject({ encrypted: true, volume_type: "gp3" });
+    for (const body of Object.values(templates))
+      for (const device of body.block_device_mappings as { ebs: object }[])
+        expect(device.ebs).toMatchObject({ encrypted: "true" });
+    for (const body of Object.values(volumes)) expect(body).toMatchObject({ encrypted: true, type: "gp3" });
+  });
+
+  it.each(stacks)("$name lets nothing out to the world but HTTPS, time and the Kubernetes API", ({ stack }) => {
+    const out = Object.values(
+      (stack.resource.aws_vpc_security_group_egress_rule ?? {}) as unknown as Record<string, Rule>,
+    );
+    const ports = out.filter((rule) => rule.cidr_ipv4 === "0.0.0.0/0").map((rule) => rule.from_port);
+    expect([...new Set(ports)].filter((port) => port === undefined || ![443, 123, 6443].includes(port))).toEqual([]);
+  });
+
+  it.each(stacks)("$name keeps its load balancer usable from its own targets", ({ stack }) => {
+    for (const group of Object.values(stack.resource.aws_lb_target_group ?? {}))
+      expect(group.preserve_client_ip).toBe("false");
+  });
+});
+
+describe("the ports between machines", () => {
+  const stack = aws(withAdmins);
+  it.each([
+    [2379, ["control_plane ← control_plane"]],
+    [2380, ["control_plane ← control_plane"]],
+    [50001, ["control_plane ← control_plane", "control_plane ← worker"]],
+    [10250, ["control_plane ← control_plane", "control_plane ← worker", "worker ← control_plane", "worker ← worker"]],
+    [4789, ["control_plane ← control_plane", "control_plane ← worker", "worker ← control_plane", "worker ← worker"]],
+    [
+      50000,
+      [
+        "control_plane ← control_plane",
+        "control_plane ← load_balancer",
+        "load_balancer ← 198.51.100.0/24",
+        "worker ← control_plane",
+      ],
+    ],
+    [22, []],
+    [30000, []],
+  ])("let only the right ones to %i", (port, expected) => {
+    expect(whoReaches(stack, port)).toEqual(expected);
+  });
+});
+
+describe("access to the Talos API", () => {
+  it("public: machines have public addresses, and administrators reach them there", () => {
+    const stack = aws(`${withAdmins}\naccess: public`);
+    expect(stack.resource.aws_instance?.cp_1).toMatchObject({
+      associate_public_ip_address: true,
+      subnet_id: "${aws_subnet.public_1.id}",
+    });
+    expect(machineOf(stack, "sample-cp-1").address).toBe("${aws_instance.cp_1.public_ip}");
+    expect(whoReaches(stack, 50000)).toContain("control_plane ← 198.51.100.0/24");
+    expect(stack.resource.aws_nat_gateway).toBeUndefined();
+    expect(stack.resource.talosmith_cluster?.cluster).toMatchObject({ trust_on_first_use: true });
+    expect(stack.resource.aws_instance?.cp_1).not.toHaveProperty("user_data_base64");
+  });
+
+  it("nlb: machines are private, start from user-data and are reached through the load balancer", () => {
+    const stack = aws(withAdmins);
+    expect(stack.resource.aws_instance?.cp_1).toMatchObject({
+      associate_public_ip_address: false,
+      subnet_id: "${aws_subnet.private_1.id}",
+      user_data_base64: "${base64gzip(data.talosmith_machine_config.cp_config.config)}",
+    });
+    expect(stack.resource.talosmith_cluster?.cluster?.talos_endpoints).toEqual(["${aws_lb.api.dns_name}"]);
+    expect(stack.resource.aws_lb?.api).toMatchObject({ internal: false });
+    expect(Object.keys(stack.resource.aws_lb_listener ?? {})).toEqual([
+      "api_kubernetes_listener",
+      "api_talos_listener",
+    ]);
+  });
+
+  it("private: nothing is on the internet, and the tunnel is where the Talos API is", () => {
+    const stack = aws("access: private\ntalosEndpoints: [127.0.0.1]");
+    expect(stack.resource.aws_lb?.api).toMatchObject({ internal: true });
+    expect(whoReaches(stack, 6443)).toEqual([
+      "control_plane ← control_plane",
+      "control_plane ← load_balancer",
+      "control_plane ← worker",
+      "load_balancer ← control_plane",
+      "load_balancer ← worker",
+    ]);
+    expect(stack.resource.talosmith_cluster?.cluster?.talos_endpoints).toEqual(["127.0.0.1"]);
+  });
+
+  it("checks user-data against EC2's 16 KiB while it is only planned", () => {
+    const lifecycle = aws(withAdmins).resource.aws_instance?.cp_1?.lifecycle as {
+      precondition: { condition: string }[];
+    };
+    expect(lifecycle.precondition[0]?.condition).toBe(
+      "${(length(base64gzip(data.talosmith_machine_config.cp_config.config)) <= 21848)}",
+    );
+  });
+});
+
+describe("machines and network", () => {
+  it("spreads control planes over the zones", () => {
+    const { aws_instance: instances = {} } = aws(withAdmins).resource;
+    expect(["cp_1", "cp_2", "cp_3"].map((id) => instances[id]?.subnet_id)).toEqual(
+      [1, 2, 3].map((zone) => `\${aws_subnet.private_${zone}.id}`),
+    );
+  });
+
+  it("gives subnets that do not overlap, for every size of VPC that is allowed", () => {
+    for (const prefix of [16, 18, 20, 22]) {
+      const stack = aws(`${withAdmins}\nzones: 6\nvpc: { cidr: 10.64.0.0/${prefix} }`);
+      const blocks = Object.values(stack.resource.aws_subnet ?? {}).map((subnet) => String(subnet.cidr_block));
+      expect(new Set(blocks).size).toBe(12);
+    }
+  });
+
+  it("needs no workers, and takes auto scaling groups of them", () => {
+    expect(aws(withAdmins, "controlPlane: { count: 1 }\n").resource.aws_instance).toHaveProperty("cp_1");
+    const stack = aws(
+      withAdmins,
+      "controlPlane: { count: 1 }\nworkers: [{ name: burst, count: 0, scaling: { min: 0, max: 9 } }]\n",
+    );
+    expect(stack.resource.aws_autoscaling_group?.burst).toMatchObject({
+      min_size: 0,
+      max_size: 9,
+      desired_capacity: 0,
+    });
+    expect(Object.keys(stack.resource.talosmith_cluster?.cluster?.machines as object)).toEqual(["sample-cp-1"]);
+  });
+
+  it.each([
+    ["dns: { zone: example.com }", "k8s.sample.example.com"],
+    ["dns: { zone: example.com, label: prod }", "k8s.prod.example.com"],
+    ['dns: { zone: example.com, label: "" }', "k8s.example.com"],
+    ["dns: { zone: example.com, name: api }", "api.sample.example.com"],
+  ])("names the API by %s", (dns, name) => {
+    const stack = aws(`${withAdmins}\n${dns}`);
+    expect(stack.resource.aws_route53_record?.dns?.name).toBe(name);
+    expect(stack.output.cluster_endpoint?.value).toBe(`https://${name}:6443`);
+  });
+
+  it("calls the API by the load balancer's name without DNS", () => {
+    expect(aws(withAdmins).output.cluster_endpoint?.value).toBe("https://${aws_lb.api.dns_name}:6443");
+  });
+
+  it("finds the image by owner, release, region and architecture, and keeps running machines on theirs", () => {
+    const stack = aws(`${withAdmins}\narchitecture: arm64`);
+    expect(stack.data?.aws_ami?.image).toMatchObject({
+      owners: ["540036508848"],
+      filter: [{ name: "name", values: ["talos-v1.13.9-eu-central-1-arm64"] }],
+    });
+    expect(stack.resource.aws_instance?.cp_1).toMatchObject({
+      instance_type: "t4g.large",
+      lifecycle: { ignore_changes: ["ami", "user_data_base64"] },
+    });
+  });
+
+  it("gives no role more than it needs: no wildcard actions, and writes only to what is tagged or named", () => {
+    const stack = aws(withAdmins);
+    for (const [id, { policy }] of Object.entries(stack.resource.aws_iam_role_policy ?? {})) {
+      const { Statement } = JSON.parse(String(policy)) as {
+        Statement: { Action: string | string[]; Resource: string | string[] }[];
+      };
+      for (const { Action, Resource } of Statement) {
+        const actions = [Action].flat();
+        expect(
+          actions.filter((action) => action.includes("*")),
+          id,
+        ).toEqual([]);
+        if (Resource === "*")
+          expect(
+            actions.filter((action) => !/:(Describe|List|Get)/.test(action)),
+            id,
+          ).toEqual([]);
+      }
+    }
+    expect(Object.keys(stack.resource.aws_iam_role_policy ?? {}).filter((id) => id.startsWith("worker"))).toEqual([]);
+  });
+});

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { App } from "cdktf";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createNoCloudIso, hashIso, type NoCloudFiles } from "../../cloud-init/index.ts";
+import {
+  LibvirtInfrastructure,
+  type LibvirtInfrastructureProps,
+  TalosCluster,
+  TalosStack,
+  WorkerPool,
+} from "../../constructs/index.ts";
+import { machineOf, type StackJson, stackOf } from "./project.ts";
+
+let folder: string;
+let stack: TalosStack;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "talosmith-libvirt-"));
+  stack = new TalosStack(new App({ outdir: folder, stackTraces: false }), "test");
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+function cluster(props: LibvirtInfrastructureProps = {}, count = 1) {
+  const infrastructure = new LibvirtInfrastructure(stack, "kvm", props);
+  return new TalosCluster(stack, "Default", { name: "talos", infrastructure, controlPlane: { count } });
+}
+const json = () => stack.toTerraform() as StackJson;
+
+describe("LibvirtInfrastructure", () => {
+  it("needs no props: bridge br0, 10.0.0.0/24, BIOS, KVM, the pool default", () => {
+    new WorkerPool(cluster(), "w", { count: 2 });
+    const { resource, provider } = json();
+    expect(provider.libvirt).toEqual([{ uri: "qemu:///system" }]);
+    expect(Object.keys(resource.libvirt_domain ?? {})).toEqual(["cp_1", "w_1", "w_2"]);
+    expect(resource.libvirt_domain?.w_2).toMatchObject({
+      name: "talos-w-2",
+      type: "kvm",
+      vcpu: 2,
+      memory: 4096,
+      memory_unit: "MiB",
+    });
+    expect(resource.libvirt_volume?.w_2_disk).toMatchObject({ pool: "default", capacity: 20 * 2 ** 30 });
+  });
+
+  it.each([
+    [
+      "a worker where a control plane is",
+      () => new WorkerPool(cluster({}, 3), "w", { count: 1, addressOffset: 71 }),
+      /10\.0\.0\.71 would be talos-w-1's and talos-cp-2's/,
+    ],
+    [
+      "two pools at one place",
+      () => {
+        const made = cluster();
+        new WorkerPool(made, "a", { count: 2 });
+        new WorkerPool(made, "b", { count: 1 });
+      },
+      /10\.0\.0\.80 would be talos-b-1's and talos-a-1's/,
+    ],
+    [
+      "a VIP that is the gateway",
+      () => cluster({ network: { vip: "10.0.0.1" } }),
+      /10\.0\.0\.1 would be the VIP's and the gateway's/,
+    ],
+    [
+      "more machines than the network has hosts",
+      () => new WorkerPool(cluster(), "w", { count: 200 }),
+      /talos-w-176 would be at place 255 of 10\.0\.0\.0\/24/,
+    ],
+    [
+      "a network that is none",
+      () => cluster({ network: { cidr: "10.0.0.1/24" } }),
+      /network\.cidr is 10\.0\.0\.1\/24; expected a network/,
+    ],
+    [
+      "a template that Talos cannot read",
+      () => cluster({ cloudInit: { networkConfig: "version: 7\n" } }),
+      /found version 7/,
+    ],
+  ])("refuses %s", (_, create, message) => {
+    expect(create).toThrow(message);
+  });
+
+  it("puts the endpoint on the VIP, names it in the certificates, and lets the control planes elect its holder", () => {
+    const made = cluster({ network: { vip: "10.0.0.100" } }, 3);
+    new WorkerPool(made, "w", { count: 1 });
+    const stackJson = json();
+    expect(stackJson.resource.talosmith_cluster?.cluster).toMatchObject({
+      endpoint: "https://10.0.0.100:6443",
+      additional_sans: ["10.0.0.100"],
+    });
+    expect(machineOf(stackJson, "talos-cp-2").patches).toEqual([
+      "machine:\n  network:\n    interfaces:\n      - deviceSelector:\n          hardwareAddr: 52:54:00:c1:00:02\n        vip:\n          ip: 10.0.0.100\n",
+    ]);
+    expect(machineOf(stackJson, "talos-w-1").patches).toBeUndefined();
+  });
+
+  it("names firmware files for UEFI, because the short form does not survive an apply", () => {
+    cluster({ firmware: "uefi" });
+    expect(json().resource.libvirt_domain?.cp_1?.os).toMatchObject({
+      loader: "/usr/share/OVMF/OVMF_CODE_4M.fd",
+      loader_type: "pflash",
+      loader_readonly: "yes",
+      nv_ram: { nv_ram: "/var/lib/libvirt/qemu/nvram/talos-cp-1_VARS.fd", template: "/usr/share/OVMF/OVMF_VARS_4M.fd" },
+    });
+  });
+
+  it("takes a processor that Talos runs on, emulated or not", () => {
+    cluster({ domainType: "qemu" });
+    expect(json().resource.libvirt_domain?.cp_1).toMatchObject({ type: "qemu", cpu: { mode: "maximum" } });
+  });
+});
+
+describe("the seed of a machine", () => {
+  const files = (resource: StackJson["resource"], machine: string): NoCloudFiles => {
+    const seed = resource.talosmith_cloud_init?.[`${machine}_seed`] ?? {};
+    return { "meta-data": String(seed.meta_data), "network-config": String(seed.network_config) };
+  };
+
+  it("has its content's hash in the volume's name, so that another content is another volume", () => {
+    const { resource } = stackOf("infrastructure: { kind: libvirt }\ncontrolPlane: {}\n");
+    for (const machine of ["cp_1", "w_1"]) {
+      const hash = hashIso(createNoCloudIso(files(resource, machine))).slice(0, 12);
+      expect(resource.libvirt_volume?.[`${machine}_iso`]?.name).toBe(`sample-${machine.replace("_", "-")}-${hash}.iso`);
+    }
+  });
+
+  it("holds neither a config nor a secret", () => {
+    const { resource } = stackOf("infrastructure: { kind: libvirt }\ncontrolPlane: {}\n");
+    expect(resource.talosmith_cloud_init?.cp_1_seed).not.toHaveProperty("user_data");
+    expect(Object.keys(resource.talosmith_cloud_init?.cp_1_seed ?? {}).sort()).toEqual([
+      "//",
+      "meta_data",
+      "network_config",
+      "path",
+    ]);
+  });
+
+  it("is written inside the project, nowhere near /tmp", () => {
+    const { resource } = stackOf("infrastructure: { kind: libvirt }\ncontrolPlane: {}\n");
+    expect(resource.talosmith_cloud_init?.cp_1_seed?.path).toBe("generated/sample/cloud-init/sample-cp-1.iso");
+    expect(resource.libvirt_volume?.cp_1_iso?.create).toEqual({
+      content: { url: "../../../generated/sample/cloud-init/sample-cp-1.iso" },
+    });
+  });
+});
+
+describe("the base image", () => {
+  const image = (more: string) =>
+    stackOf(
+      `infrastructure: { kind: libvirt${more} }\ncluster: { schematic: { extensions: [siderolabs/qemu-guest-agent] } }\ncontrolPlane: {}\n`,
+    ).resource.libvirt_volume?.image;
+
+  it.each([
+    [
+      "",
+      "https://factory.talos.dev/image/ce4c980550dd2ab1b17bbf2b08801c7eb59418eafe8f279833297925d67c7515/v1.13.9/nocloud-amd64.qcow2",
+      "qcow2",
+    ],
+    [", image: images/talos.raw", "../../../images/talos.raw", "raw"],
+    [", image: /srv/talos.qcow2", "/srv/talos.qcow2", "qcow2"],
+    [", image: 'https://example.com/talos.qcow2'", "https://example.com/talos.qcow2", "qcow2"],
+  ])("comes from the factory, a path or a URL: %j", (more, url, format) => {
+    expect(image(more)).toMatchObject({ create: { content: { url } }, target: { format: { type: format } } });
+  });
+});

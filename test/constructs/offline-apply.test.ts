@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { build } from "esbuild";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type JsonObject, printStack, synthesize } from "../../constructs/index.ts";
+import { repositoryRoot } from "./project.ts";
+
+const terraform = (process.env.PATH ?? "")
+  .split(delimiter)
+  .map((folder) => join(folder, "terraform"))
+  .find((path) => existsSync(path));
+const providers = [
+  { name: "talosmith", address: "talosmith.internal/talosmith/talosmith", version: "0.1.0" },
+  { name: "libvirt", address: "registry.terraform.io/dmacvicar/libvirt", version: "0.9.7" },
+  { name: "aws", address: "registry.terraform.io/hashicorp/aws", version: "6.61.0" },
+];
+const platform = `${process.platform}_${process.arch === "x64" ? "amd64" : process.arch}`;
+
+let folder: string;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "talosmith-offline-"));
+  const entry = new URL("stand-in-provider.ts", import.meta.url).pathname;
+  await build({
+    entryPoints: [entry],
+    bundle: true,
+    platform: "node",
+    format: "cjs",
+    outfile: join(folder, "stand-in.cjs"),
+    logLevel: "silent",
+  });
+  for (const { name, address, version } of providers) {
+    const directory = join(folder, "plugins", address, version, platform);
+    mkdirSync(directory, { recursive: true });
+    const schema = new URL(`../golden/schemas/${name}.json`, import.meta.url).pathname;
+    const start = `#!/bin/sh\nexec "${process.execPath}" "${join(folder, "stand-in.cjs")}" ${name} "${schema}"\n`;
+    writeFileSync(join(directory, `terraform-provider-${name}_v${version}`), start, { mode: 0o755 });
+  }
+  writeFileSync(
+    join(folder, "terraform.rc"),
+    `provider_installation {\n  filesystem_mirror {\n    path = "${join(folder, "plugins")}"\n  }\n}\n`,
+  );
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** A project whose stack is planned and applied for real, against providers that only remember. */
+class Project {
+  readonly root = mkdtempSync(join(folder, "project-"));
+  readonly stack = join(this.root, "cdktf.out/stacks/sample");
+
+  synth(yaml: string): void {
+    mkdirSync(join(this.root, "environments"), { recursive: true });
+    writeFileSync(join(this.root, "environments/sample.yaml"), yaml);
+    const { failures } = synthesize({
+      projectRoot: this.root,
+      outdir: join(this.root, "cdktf.out"),
+      environments: ["sample"],
+    });
+    for (const { error } of failures) throw error;
+  }
+
+  run(directory: string, ...args: string[]): string {
+    const env = {
+      ...process.env,
+      TF_CLI_CONFIG_FILE: join(folder, "terraform.rc"),
+      TF_IN_AUTOMATION: "1",
+      CHECKPOINT_DISABLE: "1",
+      STAND_IN_STACK: join(this.stack, "cdk.tf.json"),
+    };
+    return execFileSync(terraform ?? "terraform", args, {
+      cwd: directory,
+      env,
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+  }
+
+  apply(): void {
+    if (!existsSync(join(this.stack, ".terraform"))) this.run(this.stack, "init", "-no-color", "-input=false");
+    this.run(this.stack, "apply", "-no-color", "-input=false", "-auto-approve");
+  }
+
+  /** What a plan would do: `action address`, sorted. */
+  plan(directory = this.stack): string[] {
+    const file = join(directory, "plan.tfplan");
+    this.run(directory, "plan", "-no-color", "-input=false", `-out=${file}`);
+    const plan = JSON.parse(this.run(directory, "show", "-json", file)) as {
+      resource_changes?: { address: string; change: { actions: string[] } }[];
+    };
+    return (plan.resource_changes ?? [])
+      .filter(({ change }) => !["no-op", "read"].includes(change.actions.join()))
+      .map(({ address, change }) => `${change.actions.length === 2 ? "replace" : change.actions[0]} ${address}`)
+      .sort();
+  }
+}
+
+const libvirt = (
+  options: { memory?: string; disk?: string; nameserver?: string; talos?: string; workers?: number } = {},
+) => `
+cluster: { name: talos, talosVersion: ${options.talos ?? "v1.13.8"} }
+infrastructure:
+  kind: libvirt
+  network: { vip: 10.0.0.100, nameservers: [${options.nameserver ?? "10.0.0.1"}] }
+controlPlane: { count: 3, memory: ${options.memory ?? "4GiB"}, disk: ${options.disk ?? "20GiB"} }
+workers: [{ count: ${options.workers ?? 1} }]
+`;
+const machines = ["cp_1", "cp_2", "cp_3"];
+// The largest stands for all, unless all tests are asked for.
+const awsEnvironments = process.env.TALOSMITH_TEST_ALL === "1" ? ["sandbox", "staging", "production"] : ["production"];
+
+describe.runIf(terraform !== undefined)(
+  "a libvirt stack in the real terraform, with providers that only remember",
+  () => {
+    let project: Project;
+    beforeAll(() => {
+      project = new Project();
+      project.synth(libvirt());
+      project.apply();
+    }, 180_000);
+
+    it("is applied, and nothing is left to do", { timeout: 180_000 }, () => {
+      project.synth(libvirt());
+      expect(project.plan()).toEqual([]);
+    });
+
+    it("replaces the domains, and nothing else, when they get more memory", { timeout: 180_000 }, () => {
+      project.synth(libvirt({ memory: "8GiB" }));
+      expect(project.plan()).toEqual([
+        ...machines.map((machine) => `replace libvirt_domain.${machine}`),
+        ...machines.map((machine) => `replace terraform_data.${machine}_hardware`),
+      ]);
+    });
+
+    it("replaces disk, domain and membership when a disk gets another size", { timeout: 180_000 }, () => {
+      project.synth(libvirt({ disk: "40GiB" }));
+      expect(project.plan()).toEqual(
+        [
+          ...machines.flatMap((machine) => [
+            `replace libvirt_domain.${machine}`,
+            `replace libvirt_volume.${machine}_disk`,
+            `replace talosmith_member.${machine}`,
+            `replace terraform_data.${machine}_disk_size`,
+            `replace terraform_data.${machine}_hardware`,
+          ]),
+          "update talosmith_cluster.cluster",
+        ].sort(),
+      );
+    });
+
+    it("replaces ISOs and domains, not disks, when the network settings change", { timeout: 180_000 }, () => {
+      project.synth(libvirt({ nameserver: "9.9.9.9" }));
+      expect(project.plan()).toEqual(
+        [...machines, "w_1"]
+          .flatMap((machine) => [
+            `replace libvirt_domain.${machine}`,
+            `replace libvirt_volume.${machine}_iso`,
+            `replace terraform_data.${machine}_hardware`,
+            `update talosmith_cloud_init.${machine}_seed`,
+          ])
+          .sort(),
+      );
+    });
+
+    it("replaces nothing for a newer Talos: the cluster upgrades its machines", { timeout: 180_000 }, () => {
+      project.synth(libvirt({ talos: "v1.13.9" }));
+      expect(project.plan()).toEqual(["update talosmith_cluster.cluster"]);
+    });
+
+    it("adds and removes a worker without touching the others", { timeout: 180_000 }, () => {
+      project.synth(libvirt({ workers: 2 }));
+      expect(project.plan().filter((line) => !line.startsWith("create ") || !line.includes("w_2"))).toEqual([
+        "update talosmith_client_files.client",
+        "update talosmith_cluster.cluster",
+      ]);
+    });
+
+    it("has one state for JSON and HCL", { timeout: 180_000 }, () => {
+      project.synth(libvirt());
+      const directory = join(project.root, "terraform/sample");
+      mkdirSync(directory, { recursive: true });
+      const json = readFileSync(join(project.stack, "cdk.tf.json"), "utf8");
+      const files = printStack(JSON.parse(json) as JsonObject, {
+        environment: "sample",
+        source: "environments/sample.yaml",
+      });
+      for (const [name, text] of files) writeFileSync(join(directory, name), text);
+      project.run(directory, "fmt", "-check");
+      project.run(directory, "init", "-no-color", "-input=false");
+      project.run(directory, "validate", "-no-color");
+      expect(project.plan(directory)).toEqual([]);
+    });
+  },
+);
+
+describe.runIf(terraform !== undefined)("an AWS stack in the real terraform, with providers that only remember", () => {
+  it.each(awsEnvironments)("%s is planned and applied, and nothing is left to do", { timeout: 300_000 }, (name) => {
+    const project = new Project();
+    const base = readFileSync(join(repositoryRoot, "environments/base.yaml"), "utf8");
+    mkdirSync(join(project.root, "environments"), { recursive: true });
+    writeFileSync(join(project.root, "environments/base.yaml"), base);
+    project.synth(readFileSync(join(repositoryRoot, `environments/${name}.yaml`), "utf8"));
+    project.apply();
+    expect(project.plan()).toEqual([]);
+  });
+});

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// A provider that has another one's schema and forgets everything but what Terraform's state says: for planning and
+// applying whole stacks without a cloud. Started by Terraform as a plugin; the first argument names the provider.
+import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
+import {
+  type Attribute,
+  type Attributes,
+  type DataSource,
+  dynamicType,
+  isUnknown,
+  listOf,
+  mapOf,
+  objectOf,
+  type Provider,
+  type Resource,
+  type StateOf,
+  setOf,
+  type Type,
+  typeFromJson,
+} from "../../provider/framework/index.ts";
+import { serve } from "../../provider/protocol/index.ts";
+import { talosmithProvider } from "../../provider/types/index.ts";
+import { agreedArguments } from "./agreed-arguments.ts";
+import type { Block, ProviderSchema, Attribute as SchemaAttribute } from "./schema-walker.ts";
+
+const [, , name = "", schemaFile = ""] = process.argv;
+type Values = { readonly [key: string]: unknown };
+type AnyResource = Resource<Attributes, unknown>;
+
+/** Whether our stack gives a list for an argument: blocks look alike in a schema whichever way JSON writes them. */
+const stack = JSON.parse(readFileSync(process.env.STAND_IN_STACK ?? "", "utf8")) as Record<
+  string,
+  Record<string, Record<string, Values>>
+>;
+const isListed = (bodies: readonly unknown[], key: string) =>
+  bodies.some((body) => Array.isArray((body as Values | undefined)?.[key]));
+const inside = (bodies: readonly unknown[], key: string) =>
+  bodies
+    .map((body) => (body as Values | undefined)?.[key])
+    .filter((value) => value !== undefined)
+    .flat();
+
+function fromBlock(block: Block, bodies: readonly unknown[]): Attributes {
+  const blocks = Object.entries(block.block_types ?? {}).map(([key, { block: inner }]) => {
+    const attributes = fromBlock(inner, inside(bodies, key));
+    return [key, nested(isListed(bodies, key) ? "list" : "single", attributes, { optional: true })] as const;
+  });
+  const attributes = Object.entries(block.attributes ?? {}).map(([key, value]) => [key, fromAttribute(value)] as const);
+  return Object.fromEntries([...attributes, ...blocks]);
+}
+
+function fromAttribute(attribute: SchemaAttribute): Attribute {
+  const inner = attribute.nested_type;
+  if (inner === undefined)
+    return { type: typeFromJson(attribute.type), mode: modeOf(attribute), description: "", stable: true };
+  const attributes = Object.fromEntries(
+    Object.entries(inner.attributes).map(([key, value]) => [key, fromAttribute(value)]),
+  );
+  return nested(inner.nesting_mode as "single" | "list" | "set" | "map", attributes, attribute);
+}
+
+function nested(
+  nesting: "single" | "list" | "set" | "map",
+  attributes: Attributes,
+  source: SchemaAttribute,
+): Attribute {
+  const object = objectOf(Object.fromEntries(Object.entries(attributes).map(([key, { type }]) => [key, type])));
+  const type: Type = { single: object, list: listOf(object), set: setOf(object), map: mapOf(object) }[nesting];
+  return { type, mode: modeOf(source), description: "", nested: { nesting, attributes }, stable: true };
+}
+
+function modeOf({ required, optional, computed }: SchemaAttribute): Attribute["mode"] {
+  if (required) return "required";
+  if (optional) return computed ? "defaulted" : "optional";
+  return "computed";
+}
+
+function standIn(type: Type, label: string, unique: string): unknown {
+  if (type.kind === "string") return label === "availability_zone" ? "zone-1" : `${label}-${unique}`;
+  if (type.kind === "number") return 1;
+  if (type.kind === "bool") return false;
+  if (type.kind === "list" || type.kind === "set") return [];
+  return type.kind === "map" ? {} : null;
+}
+
+function complete(attributes: Attributes, planned: Values, unique: string): StateOf<Attributes> {
+  return Object.fromEntries(
+    Object.entries(attributes).map(([key, attribute]) => [key, completeOne(attribute, planned[key], key, unique)]),
+  ) as StateOf<Attributes>;
+}
+
+function completeOne(attribute: Attribute, value: unknown, key: string, unique: string): unknown {
+  if (isUnknown(value) || (value === null && attribute.mode === "computed"))
+    return standIn(attribute.type, key, unique);
+  const inner = attribute.nested?.attributes;
+  if (inner === undefined || value === null || value === undefined) return value;
+  if (Array.isArray(value)) return value.map((item: Values) => complete(inner, item, unique));
+  if (attribute.nested?.nesting === "map")
+    return Object.fromEntries(
+      Object.entries(value).map(([name, item]) => [name, complete(inner, item as Values, unique)]),
+    );
+  return complete(inner, value as Values, unique);
+}
+
+function resource(typeName: string, attributes: Attributes): AnyResource {
+  return {
+    name: typeName,
+    description: "",
+    attributes,
+    create: async ({ planned }) => complete(attributes, planned, randomUUID().slice(0, 8)),
+    read: async ({ state }) => state,
+    update: async ({ planned }) => complete(attributes, planned, randomUUID().slice(0, 8)),
+    delete: async () => undefined,
+  };
+}
+
+function dataSource(typeName: string, attributes: Attributes): DataSource<Attributes, unknown> {
+  return {
+    name: typeName,
+    description: "",
+    attributes,
+    read: async ({ config }) => complete(attributes, config, "found"),
+  };
+}
+
+/** What the real provider replaces rather than updates, as far as our stacks change it. */
+function replacing(typeName: string, attributes: Attributes): Attributes {
+  const named = attributes.name;
+  return typeName === "libvirt_volume" && named !== undefined
+    ? { ...attributes, name: { ...named, replaces: true } }
+    : attributes;
+}
+
+function foreign(schema: ProviderSchema): Provider<Attributes, unknown> {
+  const bodiesOf = (kind: "resource" | "data", type: string) => Object.values(stack[kind]?.[type] ?? {});
+  const used = (kind: "resource" | "data") =>
+    Object.entries(schema[kind]).filter(([type]) => stack[kind]?.[type] !== undefined);
+  return {
+    description: "",
+    attributes: {
+      uri: { type: typeFromJson("string"), mode: "optional", description: "" },
+      region: { type: typeFromJson("string"), mode: "optional", description: "" },
+      default_tags: { type: dynamicType, mode: "optional", description: "" },
+    },
+    resources: used("resource").map(([type, block]) =>
+      resource(type, replacing(type, fromBlock(block, bodiesOf("resource", type)))),
+    ),
+    dataSources: used("data").map(([type, block]) => dataSource(type, fromBlock(block, bodiesOf("data", type)))),
+    ephemeralResources: [],
+    functions: [],
+    configure: () => ({}),
+  };
+}
+
+/** Our own types with their real schemas, without machines behind them. */
+function own(): Provider<Attributes, unknown> {
+  const real = talosmithProvider({ workingDirectory: process.cwd(), environment: {}, daemonCommand: ["node"] });
+  return {
+    ...real,
+    resources: real.resources.map(({ name: type, attributes }) =>
+      resource(type, type === "talosmith_cluster" ? { ...agreedArguments, ...attributes } : attributes),
+    ),
+    dataSources: real.dataSources.map(({ name: type, attributes }) => dataSource(type, attributes)),
+    ephemeralResources: [],
+    functions: [],
+    validate: () => undefined,
+    configure: () => ({}),
+  } as Provider<Attributes, unknown>;
+}
+
+serve(name === "talosmith" ? own() : foreign(JSON.parse(readFileSync(schemaFile, "utf8")) as ProviderSchema));

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the provider plans for a cluster, without a machine and without Terraform.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  configureProvider,
+  isUnknown,
+  type ObjectValue,
+  planResourceChange,
+  Server,
+  schemaOf,
+  unknown,
+  type Value,
+  validateResourceConfig,
+} from "../../../provider/framework/index.ts";
+import { talosmithProvider } from "../../../provider/types/index.ts";
+
+const root = mkdtempSync(join(tmpdir(), "talosmith-plan-"));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+const options = { workingDirectory: root, environment: { TALOSMITH_ROOT: root }, daemonCommand: ["node"] } as const;
+const type = "talosmith_cluster";
+
+async function started(provider: Record<string, Value>): Promise<Server> {
+  const server = new Server(talosmithProvider({ ...options }), () => undefined) as Server;
+  const empty = { secrets_file: null, secrets_encryption: null, age_recipients: null, secrets: null };
+  expect(await configureProvider(server, { ...empty, ...provider })).toEqual([]);
+  return server;
+}
+
+const machine = (role: string, address: Value, more: Record<string, Value> = {}): ObjectValue => ({
+  role,
+  address,
+  fingerprint: null,
+  member_id: null,
+  patches: null,
+  ...more,
+});
+
+const base = {
+  name: "test",
+  endpoint: "https://10.0.0.1:6443",
+  talos_version: "v1.13.9",
+  kubernetes_version: "1.36.3",
+  machines: { "cp-1": machine("controlplane", "10.0.0.1"), "w-1": machine("worker", "10.0.0.2") },
+} as const;
+
+let server: Server;
+beforeAll(async () => {
+  const golden = join(import.meta.dirname, "../../golden/secrets/secrets-v1.13.yaml");
+  writeFileSync(join(root, "secrets.yaml"), readFileSync(golden));
+  server = await started({ secrets_file: "secrets.yaml" });
+});
+
+function config(wishes: Record<string, Value>): ObjectValue {
+  const names = Object.keys(schemaOf(server.resource(type)).attributes);
+  return Object.fromEntries(names.map((name) => [name, wishes[name] ?? null]));
+}
+
+/** Terraform's own merge of configuration and prior state, for attributes that are not nested. */
+function proposed(wishes: ObjectValue, prior: ObjectValue | null): ObjectValue {
+  const { attributes } = schemaOf(server.resource(type));
+  return Object.fromEntries(
+    Object.entries(wishes).map(([name, value]) => {
+      const computed = attributes[name]?.mode === "computed" || attributes[name]?.mode === "defaulted";
+      return [name, value === null && computed ? (prior?.[name] ?? null) : value];
+    }),
+  );
+}
+
+async function plan(wishes: Record<string, Value>, prior: ObjectValue | null = null, on = server) {
+  const whole = config(wishes);
+  const change = { typeName: type, prior, proposed: proposed(whole, prior), config: whole };
+  const { planned, diagnostics, replace } = await planResourceChange(on, change);
+  return { planned: planned as ObjectValue, diagnostics, replace };
+}
+
+async function applied(wishes: Record<string, Value>): Promise<ObjectValue> {
+  return (await plan(wishes)).planned;
+}
+
+describe("the plan of a new cluster", () => {
+  test("names every step and no address, even while the machines are not made", async () => {
+    const known = await plan(base);
+    const machines = { "cp-1": machine("controlplane", unknown), "w-1": machine("worker", unknown) };
+    const early = await plan({ ...base, endpoint: unknown, machines });
+    expect(known.diagnostics).toEqual([]);
+    expect(known.planned.steps).toEqual(early.planned.steps);
+    expect(known.planned.steps).toEqual([
+      expect.stringMatching(/^1\. send cp-1 its first config/),
+      expect.stringMatching(/^2\. send w-1 its first config/),
+      expect.stringMatching(/^3\. start etcd on cp-1/),
+      expect.stringMatching(/^4\. wait until cp-1 is a healthy etcd member/),
+      expect.stringMatching(/^5\./),
+      expect.stringMatching(/^6\./),
+    ]);
+    expect(JSON.stringify(known.planned.steps)).not.toContain("10.0.0");
+    expect(known.planned).toMatchObject({ id: "test", drift: [], changes: {}, on_destroy: "reset" });
+  });
+
+  test("is unknown only where the machines' names or roles are", async () => {
+    expect(isUnknown((await plan({ ...base, machines: unknown })).planned.steps ?? null)).toBe(true);
+  });
+
+  test("does not need secrets, and does not make them", async () => {
+    const without = await started({ secrets_file: "later.yaml" });
+    const { planned, diagnostics } = await plan(base, null, without);
+    expect(diagnostics).toEqual([]);
+    expect(isUnknown(planned.ca_fingerprint ?? null)).toBe(true);
+    expect(planned.steps).toHaveLength(6);
+  });
+
+  test("finds a faulty patch before the apply", async () => {
+    const machines = { "cp-1": machine("controlplane", "10.0.0.1", { patches: ["machine: {nonsense: 1}"] }) };
+    const { diagnostics } = await plan({ ...base, machines });
+    expect(diagnostics[0]?.detail).toContain("nonsense");
+  });
+});
+
+describe("the plan of a change", () => {
+  test("is empty when nothing changes", async () => {
+    const prior = await applied(base);
+    const { planned } = await plan(base, prior);
+    expect(planned).toEqual(prior);
+  });
+
+  test("tells the changed paths without secrets and the steps of the rollout", async () => {
+    const prior = await applied(base);
+    const { planned } = await plan({ ...base, additional_sans: ["api.example"] }, prior);
+    expect(planned.changes).toEqual({
+      "cp-1": [expect.stringContaining("api.example"), expect.stringContaining("api.example")],
+      "w-1": [expect.stringContaining("api.example")],
+    });
+    expect(planned.steps).toContain("1. change the config of cp-1 without a reboot");
+  });
+
+  test("a machine less is drained, wiped and deleted; a machine more is installed", async () => {
+    const prior = await applied(base);
+    const less = await plan({ ...base, machines: { "cp-1": base.machines["cp-1"] } }, prior);
+    expect(less.planned.steps).toEqual([
+      "1. move the pods away from w-1",
+      "2. take w-1 out of the cluster and wipe its disk",
+      "3. delete the Kubernetes node w-1",
+    ]);
+    const more = await plan({ ...base, machines: { ...base.machines, "w-2": machine("worker", unknown) } }, prior);
+    expect(JSON.stringify(more.planned.steps)).toContain("send w-2 its first config");
+  });
+
+  test("what a refresh found comes first and is gone after the apply", async () => {
+    const prior = { ...(await applied(base)), drift: ["change the config of w-1 without a reboot"] };
+    const { planned } = await plan(base, prior);
+    expect(planned.drift).toEqual([]);
+    expect(planned.steps).toEqual(["1. change the config of w-1 without a reboot"]);
+  });
+
+  test.each<[string, Record<string, Value>, string, string]>([
+    ["another name", { name: "other" }, "name", "Can't be changed"],
+    ["another domain", { dns_domain: "other.local" }, "dns_domain", "Can't be changed"],
+    ["an older Talos", { talos_version: "v1.13.0" }, "talos_version", "Versions only go up"],
+    ["an older Kubernetes", { kubernetes_version: "1.36.0" }, "kubernetes_version", "Versions only go up"],
+    [
+      "another role",
+      { machines: { ...base.machines, "w-1": machine("controlplane", "10.0.0.2") } },
+      'machines["w-1"].role',
+      "Can't be changed",
+    ],
+  ])("%s is refused at the attribute", async (_, wish, where, summary) => {
+    const { diagnostics } = await plan({ ...base, ...wish }, await applied(base));
+    expect(diagnostics.map(({ severity, path, summary: title }) => [severity, String(path), title])).toContainEqual([
+      "error",
+      where,
+      summary,
+    ]);
+  });
+
+  test("more than one control plane at once is not replaced", async () => {
+    const three = (address: (index: number) => Value) =>
+      Object.fromEntries([1, 2, 3].map((index) => [`cp-${index}`, machine("controlplane", address(index))]));
+    const prior = await applied({ ...base, machines: three((index) => `10.0.0.${index}`) });
+    const one = await plan({ ...base, machines: three((index) => (index === 2 ? unknown : `10.0.0.${index}`)) }, prior);
+    expect(one.diagnostics).toEqual([]);
+    const all = await plan({ ...base, machines: three(() => unknown) }, prior);
+    expect(all.diagnostics[0]?.summary).toBe("Several control planes at once");
+  });
+
+  test("lost or exchanged secrets stop it", async () => {
+    const prior = await applied(base);
+    const lost = await plan(base, prior, await started({ secrets_file: "lost.yaml" }));
+    expect(lost.diagnostics[0]?.summary).toBe("The cluster's secrets are missing");
+    const other = readFileSync(join(import.meta.dirname, "../../golden/secrets/secrets-v1.12.yaml"), "utf8");
+    const exchanged = await plan(base, prior, await started({ secrets: other }));
+    expect(exchanged.diagnostics[0]?.summary).toBe("These are the secrets of another cluster");
+  });
+});
+
+describe("the configuration of a cluster", () => {
+  test.each<[string, Record<string, Value>, string]>([
+    ["a Kubernetes that this Talos can't run", { kubernetes_version: "1.20.0" }, "too old to be used with Talos"],
+    ["a release that nobody knows", { talos_version: "latest" }, "latest"],
+    ["an endpoint without scheme", { endpoint: "10.0.0.1:6443" }, "no scheme"],
+    ["a pod network that is not one", { cni: "calico" }, "calico"],
+    ["a custom pod network without manifests", { cni: "custom" }, "cni_urls names no manifest"],
+    ["a name that is no host name", { machines: { Cp_1: machine("controlplane", unknown) } }, "Cp_1"],
+    ["no control plane", { machines: { "w-1": machine("worker", unknown) } }, "at least one machine"],
+  ])("%s is a fault", async (_, wish, text) => {
+    const found = await validateResourceConfig(server, type, config({ ...base, ...wish }), { writeOnlyAllowed: true });
+    expect(
+      found
+        .filter(({ severity }) => severity === "error")
+        .map(({ detail }) => detail)
+        .join(),
+    ).toContain(text);
+  });
+
+  test("an even number of control planes is a warning", async () => {
+    const machines = { "cp-1": machine("controlplane", unknown), "cp-2": machine("controlplane", unknown) };
+    const found = await validateResourceConfig(server, type, config({ ...base, machines }), { writeOnlyAllowed: true });
+    expect(found.map(({ severity }) => severity)).toEqual(["warning"]);
+  });
+});

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+import { existsSync } from "node:fs";
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { build } from "esbuild";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type SimulatorControl, simulatorAt } from "../../simulator/control/index.ts";
+
+let folder: string;
+let bundle: string;
+const controls: SimulatorControl[] = [];
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "talosmith-daemon-"));
+  bundle = join(folder, "simulator-daemon.cjs");
+  await build({
+    entryPoints: ["simulator/daemon.ts"],
+    bundle: true,
+    platform: "node",
+    format: "cjs",
+    target: "node20",
+    outfile: bundle,
+    logLevel: "silent",
+  });
+}, 60_000);
+
+afterAll(async () => {
+  await Promise.all(controls.map((control) => control.shutdown()));
+  await rm(folder, { recursive: true, force: true });
+});
+
+function control(directory: string, command = bundle): SimulatorControl {
+  const opened = simulatorAt(join(folder, directory), { daemonCommand: [process.execPath, command] });
+  controls.push(opened);
+  return opened;
+}
+
+interface Recorded {
+  readonly pid: number;
+  readonly port: number;
+  readonly token: string;
+}
+
+async function record(directory: string): Promise<Recorded> {
+  return JSON.parse(await readFile(join(folder, directory, "daemon.json"), "utf8")) as Recorded;
+}
+
+function lives(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function eventually(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
+  const deadline = Date.now() + 10_000;
+  while (!(await condition())) {
+    if (Date.now() > deadline) throw new Error(`never: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+function accepts(address: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(50_000, address, () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once("error", () => resolve(false));
+  });
+}
+
+describe("the simulator's daemon", () => {
+  it("starts once for two clients that come at the same time, and makes one machine of one name", async () => {
+    const [a, b] = [control("twins"), control("twins")];
+    const input = { name: "cp-1", cluster: "twins" };
+    const [first, second] = await Promise.all([a.createMachine(input), b.createMachine(input)]);
+    expect(second.id).toBe(first.id);
+    expect(first).toMatchObject({ name: "cp-1", cluster: "twins", stage: "maintenance", talosVersion: "v1.13.9" });
+    expect(first.address).toMatch(/^127\.\d+\.\d+\.2$/);
+    expect(await accepts(first.address)).toBe(true);
+    expect((await readdir(join(folder, "twins"))).filter((name) => name.startsWith("lock."))).toHaveLength(1);
+  });
+
+  it("keeps what it writes to itself", async () => {
+    const machines = join(folder, "twins", "machines");
+    for (const file of [
+      join(folder, "twins", "daemon.json"),
+      ...(await readdir(machines)).map((name) => join(machines, name)),
+    ]) {
+      expect((await stat(file)).mode & 0o077, file).toBe(0);
+    }
+  });
+
+  it("refuses who does not know its token", async () => {
+    const { port } = await record("twins");
+    const response = await fetch(`http://127.0.0.1:${port}/list-machines`, { method: "POST", body: "{}" });
+    expect(response.status).toBe(401);
+  });
+
+  it("comes back from disk after a kill: same machines, same addresses, same fingerprints", async () => {
+    const twins = control("twins");
+    const before = await twins.listMachines();
+    const { pid } = await record("twins");
+    process.kill(pid, "SIGKILL");
+    await eventually(() => !lives(pid), "the killed daemon is gone");
+    const after = await twins.listMachines();
+    expect(after).toEqual(before);
+    expect((await record("twins")).pid).not.toBe(pid);
+    expect(await accepts(before[0]?.address ?? "")).toBe(true);
+  });
+
+  it("gives way to other code", async () => {
+    const { pid } = await record("twins");
+    const newer = join(folder, "newer.cjs");
+    await writeFile(newer, `${await readFile(bundle, "utf8")}\n// changed\n`);
+    await control("twins", newer).listMachines();
+    expect((await record("twins")).pid).not.toBe(pid);
+    await eventually(() => !lives(pid), "the old daemon is gone");
+  });
+
+  it("lives in a session of its own and survives who started it", async () => {
+    const { pid } = await record("twins");
+    const line = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => undefined);
+    if (line === undefined) return;
+    const [, , , session] = line.slice(line.lastIndexOf(")") + 2).split(" ");
+    expect(Number(session)).toBe(pid);
+  });
+
+  it("gives two directories different networks", async () => {
+    const other = control("other");
+    const machine = await other.createMachine({ name: "cp-1", cluster: "other" });
+    const [twin] = await control("twins").listMachines();
+    expect(machine.address.split(".").slice(0, 3)).not.toEqual(twin?.address.split(".").slice(0, 3));
+    await other.deleteMachine(machine.id);
+  });
+
+  it("ends and removes its directory with the last machine", async () => {
+    const twins = control("twins");
+    const { pid } = await record("twins");
+    const [machine] = await twins.listMachines();
+    await twins.deleteMachine(machine?.id ?? "");
+    await eventually(() => !lives(pid) && !existsSync(join(folder, "twins")), "the daemon and its directory are gone");
+    expect(await accepts(machine?.address ?? "")).toBe(false);
+  });
+
+  it("says why it can't make a machine", async () => {
+    const broken = control("broken");
+    await expect(broken.createMachine({ name: "Not A Name", cluster: "x" })).rejects.toMatchObject({
+      code: "invalid-input",
+    });
+    await expect(broken.createMachine({ name: "a", cluster: "x", talosVersion: "banana" })).rejects.toMatchObject({
+      code: "invalid-input",
+    });
+    await broken.shutdown();
+  });
+});

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { installProvider } from "../../provider/package.ts";
+import { type SimulatorControl, simulatorAt } from "../../simulator/control/index.ts";
+import { type Tool, Workspace } from "./terraform.ts";
+
+const header = `
+terraform {
+  required_providers {
+    talosmith = {
+      source  = "talosmith.internal/talosmith/talosmith"
+      version = "0.1.0"
+    }
+  }
+}
+`;
+
+/** A project of its own with our packaged provider, its simulator included. */
+export class ClusterWorkspace extends Workspace {
+  static async open(
+    tool: Tool,
+    body: string,
+    {
+      environment = {},
+      provider = 'secrets_file = "secrets.yaml"',
+    }: { environment?: Record<string, string>; provider?: string } = {},
+  ): Promise<ClusterWorkspace> {
+    const workspace = new ClusterWorkspace(tool, environment);
+    workspace.write("cdktf.json", "{}");
+    await installProvider(workspace.directory);
+    workspace.write("provider.tf", `${header}\nprovider "talosmith" {\n  ${provider}\n}\n`);
+    workspace.write("main.tf", body);
+    await workspace.ok(["init", "-input=false", "-no-color"]);
+    return workspace;
+  }
+
+  get simulatorDirectory(): string {
+    return join(this.directory, "generated", ".simulator");
+  }
+
+  simulator(): SimulatorControl {
+    const plugins = join(
+      this.directory,
+      "terraform.d/plugins/talosmith.internal/talosmith/talosmith/0.1.0/linux_amd64",
+    );
+    return simulatorAt(this.simulatorDirectory, {
+      daemonCommand: [process.execPath, join(plugins, "simulator-daemon.cjs")],
+    });
+  }
+
+  /** Ends the simulator and takes everything away. */
+  async dispose(): Promise<void> {
+    if (existsSync(this.simulatorDirectory)) await this.simulator().shutdown();
+    this.remove();
+  }
+}
+
+export interface ClusterOptions {
+  readonly machines: Readonly<Record<string, "controlplane" | "worker">>;
+  readonly talosVersion?: string;
+  readonly kubernetesVersion?: string;
+  /** More attributes of the cluster, as HCL. */
+  readonly more?: string;
+  readonly files?: boolean;
+}
+
+/** HCL of a simulated cluster: its machines, the cluster, and with `files` the client files. */
+export function clusterConfig(options: ClusterOptions): string {
+  const machines = Object.entries(options.machines).map(([name, role]) => `    ${JSON.stringify(name)} = "${role}"`);
+  const files = `
+resource "talosmith_client_files" "this" {
+  cluster_name     = talosmith_cluster.this.name
+  endpoints        = [for name, role in local.machines : talosmith_simulated_machine.this[name].address if role == "controlplane"]
+  kubeconfig_path  = "files/kubeconfig"
+  talosconfig_path = "files/talosconfig"
+}`;
+  return `
+locals {
+  machines = {
+${machines.join("\n")}
+  }
+}
+
+resource "talosmith_simulated_machine" "this" {
+  for_each      = local.machines
+  name          = each.key
+  cluster       = "test"
+  talos_version = "v1.13.9"
+}
+
+resource "talosmith_cluster" "this" {
+  name               = "test"
+  endpoint           = "https://\${talosmith_simulated_machine.this["cp-1"].address}:6443"
+  talos_version      = "${options.talosVersion ?? "v1.13.9"}"
+  kubernetes_version = "${options.kubernetesVersion ?? "1.36.3"}"
+  machines = { for name, role in local.machines : name => {
+    role        = role
+    address     = talosmith_simulated_machine.this[name].address
+    fingerprint = talosmith_simulated_machine.this[name].fingerprint
+  } }
+  ${options.more ?? ""}
+}
+${options.files ? files : ""}`;
+}

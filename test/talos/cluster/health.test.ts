@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, test } from "vitest";
+import { checkHealth, type HealthCondition } from "../../../talos/cluster/index.ts";
+import { lab, testSecrets, wish } from "./fixture.ts";
+
+/** As written by `talosctl health`. */
+const names = [
+  "etcd to be healthy",
+  "etcd members to be consistent across nodes",
+  "etcd members to be control plane nodes",
+  "apid to be ready",
+  "all nodes memory sizes",
+  "all nodes disk sizes",
+  "no diagnostics",
+  "kubelet to be healthy",
+  "all nodes to finish boot sequence",
+  "all k8s nodes to report",
+  "all control plane static pods to be running",
+  "all control plane components to be ready",
+  "all k8s nodes to report ready",
+  "kube-proxy to report ready",
+  "coredns to report ready",
+  "all k8s nodes to report schedulable",
+];
+
+describe("the health of a cluster", () => {
+  test("is the checks of talosctl health, by the same names and in the same order", async () => {
+    const desired = wish();
+    const { world, timing, apply } = lab(desired);
+    await apply(desired);
+    const report = await checkHealth({ desired, secrets: testSecrets(), machines: world.port(), timing });
+    expect(report.healthy).toBe(true);
+    expect(report.conditions.map(({ name }) => name)).toEqual(names);
+    expect(report.conditions.filter(({ state }) => state === "skipped").map(({ name }) => name)).toEqual([
+      "coredns to report ready",
+    ]);
+  });
+
+  test("names the one condition that is not met after the timeout, with machine and reason", async () => {
+    const desired = wish();
+    const { world, timing, apply } = lab(desired);
+    await apply(desired);
+    world.diagnostics.set("w-2", ["kubelet serving certificate is not signed"]);
+    const told: HealthCondition[] = [];
+    const started = timing.now();
+    const report = await checkHealth({
+      desired,
+      secrets: testSecrets(),
+      machines: world.port(),
+      timing,
+      onCondition: (one) => told.push(one),
+    });
+    expect(timing.now() - started).toBeGreaterThanOrEqual(15 * 60_000);
+    expect(report.healthy).toBe(false);
+    expect(report.conditions.at(-1)).toEqual({
+      name: "no diagnostics",
+      state: "failed",
+      reason: "w-2: kubelet serving certificate is not signed",
+    });
+    expect(told.filter(({ state }) => state === "waiting").length).toBeGreaterThan(100);
+  });
+
+  test("can be looked at once, without waiting, and then tells all that is wrong", async () => {
+    const desired = wish();
+    const { world, timing, apply } = lab(desired);
+    await apply(desired);
+    world.lose("w-1");
+    const report = await checkHealth({ desired, secrets: testSecrets(), machines: world.port(), timing, wait: false });
+    const failed = report.conditions.filter(({ state }) => state === "failed").map(({ name }) => name);
+    expect(failed).toContain("all nodes to finish boot sequence");
+    expect(failed).toContain("all k8s nodes to report ready");
+    expect(failed).not.toContain("etcd to be healthy");
+  });
+
+  test("leaves Kubernetes out where there is none", async () => {
+    const desired = wish();
+    const { world, timing, apply } = lab(desired);
+    await apply(desired);
+    const report = await checkHealth({
+      desired,
+      secrets: testSecrets(),
+      machines: world.port(),
+      timing,
+      policy: { kubernetes: false },
+    });
+    expect(report.conditions.filter(({ state }) => state === "skipped").map(({ name }) => name)).toEqual(
+      names.slice(9),
+    );
+  });
+});

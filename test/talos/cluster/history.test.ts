@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, test } from "vitest";
+import { applyCluster, type DesiredCluster, defaultPolicy, observe, plan } from "../../../talos/cluster/index.ts";
+import { TalosError } from "../../../talos/errors.ts";
+import { type Lab, lab, testSecrets, type Wish, wish } from "./fixture.ts";
+import { killingPort } from "./killing-port.ts";
+import { Random } from "./random.ts";
+
+/** `TALOSMITH_SEED=17 npx vitest run test/talos/cluster/history.test.ts` replays one; `TALOSMITH_HISTORIES` sets how many. */
+const only = process.env.TALOSMITH_SEED;
+const count = Number(process.env.TALOSMITH_HISTORIES ?? 500);
+const seeds = only === undefined ? Array.from({ length: count }, (_, index) => index + 1) : [Number(only)];
+
+const releases = [
+  { talos: "v1.11.6", kubernetes: "1.34.1" },
+  { talos: "v1.12.11", kubernetes: "1.35.4" },
+  { talos: "v1.13.9", kubernetes: "1.36.3" },
+];
+
+/** One cluster's life: what is wished, and what happens to it. */
+class History {
+  readonly lab: Lab;
+  readonly told: string[] = [];
+  readonly #random: Random;
+  #wish: Required<Pick<Wish, "controlPlanes" | "workers" | "talos" | "kubernetes" | "sysctl" | "file">>;
+  #leaving: readonly string[] = [];
+  #names = 10;
+
+  constructor(seed: number) {
+    this.#random = new Random(seed);
+    const release = releases[this.#random.below(2)] ?? releases[0];
+    this.#wish = {
+      controlPlanes: this.#random.pick([["cp-1"], ["cp-1", "cp-2", "cp-3"]]),
+      workers: this.#random.pick([[], ["w-1"], ["w-1", "w-2", "w-3"]]),
+      talos: release?.talos ?? "",
+      kubernetes: release?.kubernetes ?? "",
+      sysctl: "1",
+      file: "a",
+    };
+    this.lab = lab(this.desired());
+    for (const machine of this.lab.world.machines.values()) machine.version = this.#wish.talos;
+  }
+
+  desired(): DesiredCluster {
+    return wish({ ...this.#wish, leaving: this.#leaving });
+  }
+
+  /** Changes the wish or the world, or both. */
+  next(): void {
+    const { world } = this.lab;
+    for (const name of this.#leaving) world.machines.delete(name);
+    this.#leaving = [];
+    const { controlPlanes, workers } = this.#wish;
+    const event = this.#random.pick(["sysctl", "file", "release", "grow", "shrink", "replace", "swap", "grow-workers"]);
+    this.told.push(event);
+    switch (event) {
+      case "sysctl":
+        this.#wish = { ...this.#wish, sysctl: String(this.#random.below(1000)) };
+        break;
+      case "file":
+        // A reboot that costs the quorum is refused; with two members nobody can be spared.
+        if (controlPlanes.length !== 2) this.#wish = { ...this.#wish, file: `f${this.#random.below(1000)}` };
+        break;
+      case "release": {
+        const index = releases.findIndex(({ talos }) => talos === this.#wish.talos);
+        const release = releases[index + 1];
+        if (release !== undefined && controlPlanes.length !== 2) this.#wish = { ...this.#wish, ...release };
+        break;
+      }
+      case "grow":
+        this.#wish = {
+          ...this.#wish,
+          controlPlanes: [...controlPlanes, this.#add("controlplane"), this.#add("controlplane")],
+        };
+        break;
+      case "grow-workers":
+        this.#wish = { ...this.#wish, workers: [...workers, this.#add("worker"), this.#add("worker")] };
+        break;
+      case "shrink": {
+        const all = [...controlPlanes, ...workers];
+        const gone = this.#random.pick(all);
+        if (controlPlanes.includes(gone) && controlPlanes.length === 1) break;
+        this.#leave(gone);
+        break;
+      }
+      case "replace":
+        if (controlPlanes.length > 2) world.replace(this.#random.pick([...controlPlanes, ...workers]));
+        else if (workers.length > 0) world.replace(this.#random.pick(workers));
+        break;
+      case "swap": {
+        if (controlPlanes.length < 3) break;
+        const gone = this.#random.pick(controlPlanes);
+        this.#wish = { ...this.#wish, controlPlanes: [...controlPlanes, this.#add("controlplane")] };
+        this.#leave(gone);
+        if (this.#random.below(2) === 0) world.lose(gone);
+        break;
+      }
+    }
+  }
+
+  /** Runs the engine, now and then killing it, until it has come through. */
+  async settle(): Promise<void> {
+    const { world, timing } = this.lab;
+    for (let attempt = 0; ; attempt++) {
+      const kill = attempt < 3 && this.#random.below(3) > 0;
+      const at = { deed: this.#random.below(12), when: this.#random.pick(["before", "after"] as const) };
+      const { port } = kill ? killingPort(world.port(), at) : { port: world.port() };
+      try {
+        await applyCluster({ desired: this.desired(), secrets: testSecrets(), machines: port, timing });
+        return;
+      } catch (error) {
+        if (!(error instanceof TalosError) || error.message !== "killed") throw error;
+        this.told.push(`killed ${at.when} deed ${at.deed}`);
+      }
+    }
+  }
+
+  #add(role: "controlplane" | "worker"): string {
+    const name = `${role === "worker" ? "w" : "cp"}-${this.#names++}`;
+    this.lab.world.add(name, role, this.#wish.talos);
+    return name;
+  }
+
+  #leave(gone: string): void {
+    const without = (names: readonly string[]) => names.filter((name) => name !== gone);
+    this.#wish = {
+      ...this.#wish,
+      controlPlanes: without(this.#wish.controlPlanes),
+      workers: without(this.#wish.workers),
+    };
+    this.#leaving = [gone];
+  }
+}
+
+async function live(seed: number): Promise<void> {
+  const history = new History(seed);
+  const { world } = history.lab;
+  try {
+    for (let event = 0; event < 4; event++) {
+      if (event > 0) history.next();
+      await history.settle();
+      expect(world.violations).toEqual([]);
+      expect(world.bootstraps).toBe(1);
+      const desired = history.desired();
+      expect(plan(desired, await observe(desired, { machines: world.port() }), defaultPolicy)).toEqual([]);
+    }
+  } catch (error) {
+    const replay = `TALOSMITH_SEED=${seed} npx vitest run test/talos/cluster/history.test.ts`;
+    throw new Error(`seed ${seed}: ${history.told.join(", ")}\nreplay: ${replay}\n${error}`, { cause: error });
+  }
+}
+
+describe("random lives of clusters", () => {
+  const size = Math.ceil(seeds.length / 5);
+  test.each(
+    Array.from({ length: Math.ceil(seeds.length / size) }, (_, index) => seeds.slice(index * size, (index + 1) * size)),
+  )(
+    "beginning with seed %i end as wished, with one etcd, its quorum and never too many machines down",
+    async (...batch) => {
+      for (const seed of batch) await live(seed);
+    },
+    600_000,
+  );
+});

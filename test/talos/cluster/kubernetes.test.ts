@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+import { createServer, type Server } from "node:https";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { systemEntropy } from "../../../talos/clock.ts";
+import type { Kubernetes } from "../../../talos/cluster/index.ts";
+import { kubernetesOver } from "../../../talos/cluster/kubernetes/index.ts";
+import { createCertificateAuthority, issueCertificate, type LeafOptions } from "../../../talos/pki/index.ts";
+
+const day = 86_400_000;
+const clock = { now: () => new Date(Date.now() - day) };
+const ca = createCertificateAuthority({
+  organization: "kubernetes",
+  kind: "ecdsa-p256",
+  clock,
+  entropy: systemEntropy,
+});
+const issue = (options: Pick<LeafOptions, "subject" | "usages" | "ipAddresses">) =>
+  issueCertificate(
+    ca,
+    { ...options, notBefore: clock.now(), notAfter: new Date(Date.now() + day) },
+    { entropy: systemEntropy },
+  );
+const serverPair = issue({
+  subject: { commonName: "kube-apiserver" },
+  usages: ["serverAuth"],
+  ipAddresses: ["127.0.0.1"],
+});
+const clientPair = issue({
+  subject: { commonName: "admin", organizations: ["system:masters"] },
+  usages: ["clientAuth"],
+});
+
+interface Call {
+  readonly method: string;
+  readonly path: string;
+  readonly body: unknown;
+  readonly type: string | undefined;
+}
+
+let calls: Call[];
+let answer: (call: Call) => readonly [number, unknown];
+let server: Server;
+let url: string;
+let kubernetes: Kubernetes & { close(): void };
+
+beforeEach(async () => {
+  calls = [];
+  answer = () => [404, { message: "not found" }];
+  const tls = {
+    ca: ca.certificate,
+    cert: serverPair.certificate,
+    key: serverPair.key,
+    requestCert: true,
+    rejectUnauthorized: true,
+  };
+  server = createServer(tls, (request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      const text = Buffer.concat(chunks).toString();
+      const call: Call = {
+        method: request.method ?? "",
+        path: decodeURIComponent(request.url ?? ""),
+        body: text === "" ? undefined : JSON.parse(text),
+        type: request.headers["content-type"],
+      };
+      calls.push(call);
+      const [status, body] = answer(call);
+      response.writeHead(status).end(typeof body === "string" ? body : JSON.stringify(body));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  url = `https://127.0.0.1:${typeof address === "object" ? address?.port : 0}`;
+  kubernetes = kubernetesOver({ servers: ["https://127.0.0.1:1", url], ca: ca.certificate, ...clientPair }, url);
+});
+afterEach(async () => {
+  kubernetes.close();
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+const node = (name: string, more: object = {}) => ({
+  metadata: { name, labels: { "node-role.kubernetes.io/control-plane": "" } },
+  spec: {},
+  status: {
+    addresses: [{ type: "InternalIP", address: "10.0.0.1" }],
+    conditions: [{ type: "Ready", status: "True" }],
+    nodeInfo: { kubeletVersion: "v1.36.3" },
+  },
+  ...more,
+});
+const pod = (name: string, metadata: object = {}, phase = "Running") => ({
+  metadata: { name, namespace: "default", ...metadata },
+  spec: { containers: [{ name: "c", image: "x" }] },
+  status: { phase },
+});
+
+describe("the view of Kubernetes", () => {
+  test("comes from the first server that answers", async () => {
+    answer = () => [200, { items: [node("cp-1"), node("w-1", { spec: { unschedulable: true } })] }];
+    expect(await kubernetes.observe()).toEqual({
+      kind: "reachable",
+      nodes: [
+        {
+          name: "cp-1",
+          ready: true,
+          unschedulable: false,
+          cordonedByUs: false,
+          controlPlane: true,
+          addresses: ["10.0.0.1"],
+          kubeletVersion: "v1.36.3",
+        },
+        {
+          name: "w-1",
+          ready: true,
+          unschedulable: true,
+          cordonedByUs: false,
+          controlPlane: true,
+          addresses: ["10.0.0.1"],
+          kubeletVersion: "v1.36.3",
+        },
+      ],
+    });
+  });
+
+  test("is unreachable, with the reason, when none answers", async () => {
+    answer = () => [503, { message: "etcd is not ready" }];
+    expect(await kubernetes.observe()).toEqual({
+      kind: "unreachable",
+      reason: expect.stringContaining("503 etcd is not ready"),
+    });
+    expect(await kubernetes.notReadyReason()).toContain("503");
+    answer = () => [200, "ok"];
+    expect(await kubernetes.notReadyReason()).toBeUndefined();
+  });
+
+  test("reads the version of a component from its pod's image", async () => {
+    const conditions = [{ type: "Ready", status: "True" }];
+    answer = ({ path }) =>
+      path.endsWith("/kube-apiserver-cp-1")
+        ? [
+            200,
+            {
+              ...pod("kube-apiserver-cp-1"),
+              spec: {
+                containers: [{ name: "kube-apiserver", image: "mirror:5000/k/kube-apiserver:v1.36.3@sha256:00" }],
+              },
+              status: { phase: "Running", conditions },
+            },
+          ]
+        : [404, {}];
+    expect(await kubernetes.component("kube-apiserver", "cp-1")).toEqual({ version: "1.36.3", ready: true });
+    expect(await kubernetes.component("kube-apiserver", "cp-2")).toBeUndefined();
+  });
+});
+
+describe("draining a node", () => {
+  const pods = [
+    pod("web"),
+    pod("kube-proxy", { ownerReferences: [{ kind: "DaemonSet", controller: true }] }),
+    pod("kube-apiserver", { annotations: { "kubernetes.io/config.mirror": "x" } }),
+    pod("done", {}, "Succeeded"),
+  ];
+
+  test("cordons it with our mark and evicts what an eviction can move", async () => {
+    answer = ({ method, path }) => {
+      if (path === "/api/v1/nodes/w-1") return [200, node("w-1")];
+      if (path.startsWith("/api/v1/pods?")) return [200, { items: pods }];
+      return method === "POST" ? [201, {}] : [404, {}];
+    };
+    expect(await kubernetes.drain("w-1")).toBe("1 pod is on the way out");
+    const changes = calls.filter(({ method }) => method !== "GET");
+    expect(changes).toMatchObject([
+      {
+        method: "PATCH",
+        type: "application/merge-patch+json",
+        body: { metadata: { annotations: { "talosmith.internal/cordoned": "true" } }, spec: { unschedulable: true } },
+      },
+      { method: "POST", path: "/api/v1/namespaces/default/pods/web/eviction", body: { kind: "Eviction" } },
+    ]);
+    expect(calls.find(({ path }) => path.includes("fieldSelector"))?.path).toContain("spec.nodeName=w-1");
+  });
+
+  test("names the pod that a disruption budget keeps", async () => {
+    answer = ({ method, path }) => {
+      if (path === "/api/v1/nodes/w-1") return [200, node("w-1", { spec: { unschedulable: true } })];
+      if (path.startsWith("/api/v1/pods?")) return [200, { items: pods }];
+      return method === "POST" ? [429, { message: "Cannot evict pod" }] : [404, {}];
+    };
+    expect(await kubernetes.drain("w-1")).toBe("a disruption budget keeps pod default/web");
+    // Someone else's cordon stays theirs.
+    expect(calls.some(({ method }) => method === "PATCH")).toBe(false);
+  });
+
+  test("is done when nothing is left, and for a node that is not there", async () => {
+    answer = ({ path }) => (path === "/api/v1/nodes/w-1" ? [200, node("w-1")] : [200, { items: pods.slice(1) }]);
+    expect(await kubernetes.drain("w-1")).toBeUndefined();
+    answer = () => [404, {}];
+    expect(await kubernetes.drain("w-2")).toBeUndefined();
+  });
+
+  test("is taken back only where the mark is ours", async () => {
+    answer = () => [200, node("w-1", { spec: { unschedulable: true } })];
+    await kubernetes.uncordon("w-1");
+    expect(calls.map(({ method }) => method)).toEqual(["GET"]);
+    const metadata = { name: "w-1", annotations: { "talosmith.internal/cordoned": "true" } };
+    answer = () => [200, node("w-1", { metadata, spec: { unschedulable: true } })];
+    await kubernetes.uncordon("w-1");
+    expect(calls.at(-1)).toMatchObject({
+      method: "PATCH",
+      body: { metadata: { annotations: { "talosmith.internal/cordoned": null } }, spec: { unschedulable: null } },
+    });
+  });
+});
+
+describe("the lease", () => {
+  const us = { place: "here/boot/0", run: "1" };
+  const lease = (holderIdentity: string, renewTime: Date) => ({
+    metadata: { resourceVersion: "7" },
+    spec: { holderIdentity, renewTime: renewTime.toISOString() },
+  });
+
+  test("is made when there is none", async () => {
+    answer = ({ method }) => (method === "POST" ? [201, {}] : [404, {}]);
+    expect(await kubernetes.takeLease(us)).toBeUndefined();
+    expect(calls.at(-1)).toMatchObject({
+      method: "POST",
+      body: { metadata: { name: "talosmith", namespace: "kube-system" }, spec: { holderIdentity: "here/boot/0/1" } },
+    });
+  });
+
+  test.each([
+    ["ours", "here/boot/0/1", 0, undefined],
+    ["one of a run that died here", "here/boot/0/0", 0, undefined],
+    ["another's that has run out", "there/boot/0/9", 61_000, undefined],
+    ["another's", "there/boot/0/9", 1000, "there/boot/0/9"],
+  ])("that is %s is told apart", async (_name, holder, age, expected) => {
+    answer = ({ method }) => (method === "GET" ? [200, lease(holder, new Date(Date.now() - age))] : [200, {}]);
+    expect(await kubernetes.takeLease(us)).toBe(expected);
+    const put = calls.find(({ method }) => method === "PUT");
+    expect(put === undefined).toBe(expected !== undefined);
+    if (put !== undefined) expect(put.body).toMatchObject({ metadata: { resourceVersion: "7" } });
+  });
+
+  test("goes to whoever is faster", async () => {
+    answer = ({ method }) =>
+      method === "GET" ? [200, lease("", new Date())] : [409, { message: "the object has been modified" }];
+    expect(await kubernetes.takeLease(us)).toBe("runs that were faster three times");
+  });
+
+  test("is given back only when it is still ours", async () => {
+    answer = () => [200, lease("there/boot/0/9", new Date())];
+    await kubernetes.releaseLease(us);
+    expect(calls.some(({ method }) => method === "DELETE")).toBe(false);
+    answer = () => [200, lease("here/boot/0/1", new Date())];
+    await kubernetes.releaseLease(us);
+    expect(calls.at(-1)?.method).toBe("DELETE");
+  });
+});

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { appendFile, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import {
+  type ClusterEvent,
+  destroyCluster,
+  type Journal,
+  type JournalEntry,
+  journalFile,
+} from "../../../talos/cluster/index.ts";
+import { lab, testSecrets, wish } from "./fixture.ts";
+
+let directory: string;
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), "talosmith-lock-"));
+});
+afterEach(() => rm(directory, { recursive: true, force: true }));
+
+describe("the lock of a cluster", () => {
+  test("lets runs of one process follow each other and leaves nothing behind", async () => {
+    const desired = wish();
+    const { world, apply } = lab(desired);
+    const lockFile = join(directory, "locks", "cluster.lock");
+    const order: string[] = [];
+    const run = (name: string) =>
+      apply(desired, {
+        lockFile,
+        events: ({ type }: ClusterEvent) => {
+          if (type === "observed" || type === "healthy") order.push(`${name} ${type}`);
+        },
+      });
+    const [first, second] = await Promise.all([run("first"), run("second")]);
+    expect(first.steps.length).toBeGreaterThan(0);
+    expect(second.steps).toEqual([]);
+    expect(order).toEqual(["first observed", "first observed", "first healthy", "second observed", "second healthy"]);
+    expect(world.bootstraps).toBe(1);
+    expect(existsSync(join(directory, "locks"))).toBe(false);
+  });
+
+  test("of a living process is an error that names it, before anything is done", async () => {
+    const child = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { stdio: "ignore" });
+    try {
+      await once(child, "spawn");
+      const lockFile = join(directory, "cluster.lock");
+      const fields = (await readFile(`/proc/${child.pid}/stat`, "utf8")).split(") ")[1]?.split(" ") ?? [];
+      const boot = (await readFile("/proc/sys/kernel/random/boot_id", "utf8")).trim();
+      await writeFile(
+        lockFile,
+        JSON.stringify({ pid: child.pid, boot, started: fields[19], since: "2026-01-01T00:00:00Z" }),
+      );
+      const desired = wish();
+      const { world, apply } = lab(desired);
+      await expect(apply(desired, { lockFile })).rejects.toMatchObject({
+        code: "conflict",
+        message: `another run works on this cluster: process ${child.pid}, since 2026-01-01T00:00:00Z`,
+      });
+      expect(world.log).toEqual([]);
+    } finally {
+      child.kill("SIGKILL");
+    }
+  });
+
+  test.each([
+    ["that died", { pid: 2 ** 22 - 1, boot: "another", started: "1" }],
+    ["whose number another process has now", { pid: process.pid, boot: "another", started: "1" }],
+  ])("of a process %s is taken over", async (_name, holder) => {
+    const lockFile = join(directory, "cluster.lock");
+    await writeFile(lockFile, JSON.stringify({ ...holder, since: "2026-01-01T00:00:00Z" }));
+    const desired = wish();
+    await lab(desired).apply(desired, { lockFile });
+    expect(existsSync(lockFile)).toBe(false);
+  });
+});
+
+describe("the lease in Kubernetes", () => {
+  test("of a run on another computer stops ours before its first change, until it has run out", async () => {
+    const before = wish();
+    const { world, timing, apply } = lab(before);
+    await apply(before);
+    expect(world.lease).toBeUndefined();
+    world.log.length = 0;
+    world.lease = { place: "elsewhere/1234/0", renewed: timing.now() };
+    await expect(apply(wish({ sysctl: "2" }))).rejects.toMatchObject({
+      code: "conflict",
+      message: "another run works on this cluster: elsewhere/1234/0",
+    });
+    expect(world.log).toEqual([]);
+    await timing.sleep(61_000);
+    expect((await apply(wish({ sysctl: "2" }))).steps.length).toBeGreaterThan(0);
+  });
+});
+
+describe("the journal", () => {
+  test("holds what was done, is readable by its owner only and survives a torn last line", async () => {
+    const path = join(directory, "new", "journal.ndjson");
+    const journal = journalFile(path);
+    const desired = wish({ controlPlanes: ["cp-1"], workers: [] });
+    await lab(desired).apply(desired, { journal });
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+    const entries = await journal.entries();
+    expect(entries.map(({ step, event }) => `${event} ${step}`)).toEqual([
+      "begun apply-config/cp-1",
+      "finished apply-config/cp-1",
+      "begun bootstrap-etcd/cp-1",
+      "finished bootstrap-etcd/cp-1",
+    ]);
+    await appendFile(path, '{"at":"2026');
+    expect(await journal.entries()).toEqual(entries);
+    await appendFile(path, "\nmore\n");
+    await expect(journal.entries()).rejects.toMatchObject({
+      code: "invalid-input",
+      message: expect.stringContaining(":5: not an entry"),
+    });
+    expect(await readdir(directory)).toEqual(["new"]);
+  });
+
+  test("tells a wiped machine that boots nothing from one that is cut off", async () => {
+    const desired = wish({ workers: ["w-1"] });
+    const { world, timing, apply } = lab(desired);
+    await apply(desired);
+    world.destroying = true;
+    // In memory: the time of this world would run away while a real disk is written to.
+    const entries: JournalEntry[] = [
+      { at: "2026-01-01T00:00:00Z", cluster: desired.caFingerprint, step: "reset/cp-2", event: "accepted" },
+    ];
+    const journal: Journal = {
+      append: async (entry) => {
+        entries.push(entry);
+      },
+      entries: async () => entries,
+    };
+    world.lose("cp-2");
+    world.lose("w-1");
+    const result = await destroyCluster({ desired, secrets: testSecrets(), machines: world.port(), timing, journal });
+    expect(result.unreachable).toEqual(["w-1"]);
+  });
+});

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { type SimulatedMachine, type SimulatorControl, simulatorAt } from "../../../simulator/control/index.ts";
+import {
+  type ApplyOptions,
+  type ApplyResult,
+  applyCluster,
+  type ClusterSpec,
+  type DesiredCluster,
+  desiredCluster,
+  type MachineSpec,
+} from "../../../talos/cluster/index.ts";
+import { TalosVersion } from "../../../talos/version/index.ts";
+import { testSecrets } from "./fixture.ts";
+
+/** A simulator of its own, in its own process and directory. */
+export interface SimulatedLab {
+  readonly simulator: SimulatorControl;
+  create(name: string, talosVersion?: string): Promise<SimulatedMachine>;
+  /** The machines by these names, as part of a spec. */
+  machines(names: readonly string[]): Promise<MachineSpec[]>;
+  desired(names: readonly string[], options?: SimulatedWish): Promise<DesiredCluster>;
+  apply(desired: DesiredCluster, options?: Partial<ApplyOptions>): Promise<ApplyResult>;
+  end(): Promise<void>;
+}
+
+export interface SimulatedWish extends Partial<Pick<ClusterSpec, "kubernetesVersion" | "patches">> {
+  readonly talos?: string;
+  readonly leaving?: readonly string[];
+}
+
+const daemonCommand = [
+  process.execPath,
+  "--import",
+  import.meta.resolve("tsx"),
+  resolve("simulator/daemon.ts"),
+] as const;
+
+export async function simulatedLab(cluster: string): Promise<SimulatedLab> {
+  const directory = await mkdtemp(join(tmpdir(), "talosmith-engine-"));
+  const simulator = simulatorAt(join(directory, "simulator"), { daemonCommand });
+  const secrets = testSecrets();
+  let first: string | undefined;
+  const lab: SimulatedLab = {
+    simulator,
+    async create(name, talosVersion) {
+      const made = await simulator.createMachine({
+        name,
+        cluster,
+        ...(talosVersion === undefined ? {} : { talosVersion }),
+      });
+      first ??= made.address;
+      return made;
+    },
+    async machines(names) {
+      const all = await simulator.listMachines();
+      return names.map((name) => {
+        const found = all.find((machine) => machine.name === name);
+        if (found === undefined) throw new Error(`no simulated machine ${name}`);
+        const role = name.startsWith("cp") ? "controlplane" : "worker";
+        return { name, role, address: found.address, fingerprint: found.fingerprint };
+      });
+    },
+    async desired(names, { talos = "v1.13.9", leaving = [], kubernetesVersion = "1.36.3", patches } = {}) {
+      const spec: ClusterSpec = {
+        name: cluster,
+        endpoint: `https://${first}:6443`,
+        talosVersion: TalosVersion.parse(talos),
+        kubernetesVersion,
+        machines: await lab.machines(names),
+        leaving: await lab.machines(leaving),
+        ...(patches === undefined ? {} : { patches }),
+      };
+      return desiredCluster(spec, secrets);
+    },
+    apply: (desired, options = {}) =>
+      applyCluster({ desired, secrets, timeouts: { step: 20_000, reachable: 20_000, health: 20_000 }, ...options }),
+    async end() {
+      for (const { id } of await simulator.listMachines()) await simulator.deleteMachine(id);
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+  return lab;
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { checkSnapshot, planRestore, restoreCluster, saveSnapshot } from "../../../talos/cluster/index.ts";
+import { lab, testSecrets, wish } from "./fixture.ts";
+import { snapshotChunks } from "./world.ts";
+
+let directory: string;
+let path: string;
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), "talosmith-snapshot-"));
+  path = join(directory, "etcd.db");
+});
+afterEach(() => rm(directory, { recursive: true, force: true }));
+
+describe("a snapshot of etcd", () => {
+  test("comes from a member that does not lead, is checked, and only its owner may read it", async () => {
+    const desired = wish();
+    const { world, timing, apply } = lab(desired);
+    await apply(desired);
+    const result = await saveSnapshot({ desired, secrets: testSecrets(), machines: world.port(), timing, path });
+    expect(result).toMatchObject({ machine: "cp-2", bytes: 1056 });
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+    expect(await checkSnapshot(path)).toEqual({ bytes: result.bytes, sha256: result.sha256 });
+  });
+
+  test.each([
+    ["cut off", (whole: Buffer) => whole.subarray(0, -512)],
+    ["changed", (whole: Buffer) => Buffer.concat([Buffer.from("x"), whole.subarray(1)])],
+    ["without its hash", (whole: Buffer) => whole.subarray(0, -32)],
+    ["empty", () => Buffer.alloc(0)],
+  ])("that is %s is refused", async (_name, spoil) => {
+    await writeFile(path, spoil(Buffer.concat(snapshotChunks("etcd"))));
+    await expect(checkSnapshot(path)).rejects.toMatchObject({ code: "failed-precondition" });
+  });
+
+  test("that breaks off leaves the old file", async () => {
+    await writeFile(path, "the old one");
+    const desired = wish();
+    const { world, timing, apply } = lab(desired);
+    await apply(desired);
+    const machines = {
+      ...world.port(),
+      async *snapshot() {
+        yield Buffer.alloc(512);
+        throw new Error("connection lost");
+      },
+    };
+    await expect(saveSnapshot({ desired, secrets: testSecrets(), machines, timing, path })).rejects.toThrow(
+      "connection lost",
+    );
+    expect(await readFile(path, "utf8")).toBe("the old one");
+    expect(await readdir(directory)).toEqual(["etcd.db"]);
+  });
+});
+
+describe("a cluster that lost its etcd", () => {
+  test("is not touched while members still have data, unless told so", async () => {
+    const desired = wish();
+    const { world, timing, apply } = lab(desired);
+    await apply(desired);
+    world.log.length = 0;
+    await writeFile(path, Buffer.concat(snapshotChunks("etcd of old")));
+    const options = { desired, secrets: testSecrets(), machines: world.port(), timing, snapshot: path };
+    await expect(restoreCluster(options)).rejects.toMatchObject({
+      code: "failed-precondition",
+      message: "cp-1, cp-2, cp-3 still have etcd data",
+    });
+    expect(world.log).toEqual([]);
+  });
+
+  test("throws old data away on all control planes before it starts from the snapshot on one", async () => {
+    const desired = wish();
+    const { world, apply } = lab(desired);
+    await apply(desired);
+    world.replace("cp-2");
+    const observed = await (await import("../../../talos/cluster/index.ts")).observe(desired, {
+      machines: world.port(),
+    });
+    const steps = planRestore(desired, observed, { snapshot: path, discardData: true });
+    expect(steps.map(({ id }) => id)).toEqual([
+      "wipe-etcd/cp-1",
+      "wipe-etcd/cp-3",
+      "apply-config/cp-2",
+      "restore-etcd/cp-1",
+    ]);
+    expect(steps.at(-1)?.after).toEqual(["wipe-etcd/cp-1", "wipe-etcd/cp-3", "apply-config/cp-2"]);
+  });
+
+  test("comes back from the snapshot with all its machines", async () => {
+    const desired = wish();
+    const { world, timing, apply } = lab(desired);
+    await apply(desired);
+    for (const name of ["cp-1", "cp-2", "cp-3"]) world.replace(name);
+    await writeFile(path, Buffer.concat(snapshotChunks("etcd of old")));
+    const machines = world.port();
+    // The real file is read at once: in this world's time nothing may sleep meanwhile.
+    const restore: typeof machines.restore = (target) => machines.restore(target, inMemory("etcd of old"));
+    const result = await restoreCluster({
+      desired,
+      secrets: testSecrets(),
+      machines: { ...machines, restore },
+      timing,
+      snapshot: path,
+    });
+    expect(result.steps.map(({ id }) => id)).toContain("restore-etcd/cp-1");
+    expect(world.log).toContain("restore cp-1 etcd of old\0");
+    expect(world.violations).toEqual([]);
+    expect((await apply(desired)).steps).toEqual([]);
+  });
+});
+
+async function* inMemory(text: string): AsyncIterable<Uint8Array> {
+  yield* snapshotChunks(text);
+}

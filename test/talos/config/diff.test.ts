@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, test } from "vitest";
+import {
+  applyPatches,
+  diffConfigs,
+  generateMachineConfig,
+  parsePatch,
+  redactConfig,
+  secretsFromConfig,
+} from "../../../talos/config/index.ts";
+import { clusterOf, contracts, secrets } from "./golden-secrets.ts";
+
+const names = { before: "before", after: "after" };
+const base = generateMachineConfig(clusterOf("v1.13"), secrets, { type: "controlplane" });
+const patched = (patch: string): string => applyPatches(base, [parsePatch(patch, "patch")], "config");
+
+describe("the diff", () => {
+  test("of a config with itself is empty, whatever its layout", () => {
+    expect(diffConfigs(base, base, names)).toEqual([]);
+    const shuffled = `# a comment\n${base.replace("version: v1alpha1\ndebug: false\n", "debug: false\nversion: v1alpha1\n")}`;
+    expect(diffConfigs(base, shuffled, names)).toEqual([]);
+  });
+
+  test.each([
+    [
+      "a changed value",
+      "machine: {install: {disk: /dev/vda}}",
+      [["v1alpha1", "machine.install.disk", "changed", "/dev/sda", "/dev/vda", false]],
+    ],
+    [
+      "a value that needs a reboot",
+      "machine: {features: {diskQuotaSupport: false}}",
+      [["v1alpha1", "machine.features.diskQuotaSupport", "changed", "true", "false", true]],
+    ],
+    [
+      "a key of a map",
+      "machine: {sysctls: {vm.swappiness: '10'}}",
+      [["v1alpha1", "machine.sysctls", "added", undefined, 'vm.swappiness: "10"', false]],
+    ],
+    [
+      "a list entry",
+      "cluster: {network: {podSubnets: [10.1.0.0/16]}}",
+      [
+        ["v1alpha1", "cluster.network.podSubnets[]", "removed", "10.244.0.0/16", undefined, false],
+        ["v1alpha1", "cluster.network.podSubnets[]", "added", undefined, "10.1.0.0/16", false],
+      ],
+    ],
+    [
+      "an element known by its name",
+      "cluster: {apiServer: {admissionControl: [{name: PodSecurity, configuration: {exemptions: {namespaces: [x]}}}]}}",
+      [
+        [
+          "v1alpha1",
+          "cluster.apiServer.admissionControl[name=PodSecurity].configuration.exemptions.namespaces[]",
+          "added",
+          undefined,
+          "x",
+          false,
+        ],
+      ],
+    ],
+    [
+      "a document",
+      "apiVersion: v1alpha1\nkind: LinkConfig\nname: eth0\nmtu: 1400",
+      [["LinkConfig/eth0", "", "added", undefined, undefined, false]],
+    ],
+    [
+      "a field of a document",
+      "apiVersion: v1alpha1\nkind: HostnameConfig\nauto: off\nhostname: x",
+      [
+        ["HostnameConfig", "auto", "changed", "stable", '"off"', false],
+        ["HostnameConfig", "hostname", "added", undefined, "x", false],
+      ],
+    ],
+    [
+      "a file, which needs a reboot",
+      "machine: {files: [{content: hi, path: /var/x, permissions: 0o600, op: create}]}",
+      [
+        [
+          "v1alpha1",
+          "machine.files",
+          "added",
+          undefined,
+          "- content: hi\n  permissions: 0o600\n  path: /var/x\n  op: create",
+          true,
+        ],
+      ],
+    ],
+  ])("tells %s", (_, patch, expected) => {
+    const changes = diffConfigs(base, patched(patch), names);
+    const rows = changes.map(({ document, path, kind, before, after, reboot }) => [
+      document,
+      path,
+      kind,
+      before,
+      after?.replace(/^ {4}(?=- )/gm, ""),
+      reboot,
+    ]);
+    expect(rows.map((row) => JSON.stringify(row))).toEqual(expected.map((row) => JSON.stringify(row)));
+  });
+
+  test("hides secrets that change, come or go", () => {
+    const token = "aaaaaa.bbbbbbbbbbbbbbbb";
+    const other = patched(
+      `machine: {token: ${token}, registries: {config: {ghcr.io: {auth: {username: me, password: hunter2}}}}}`,
+    );
+    const changes = diffConfigs(base, other, names);
+    expect(changes.map((change) => [change.path, change.before, change.after])).toEqual([
+      ["machine.token", "******", "******"],
+      [
+        "machine.registries",
+        undefined,
+        "config:\n    ghcr.io:\n        auth:\n            username: me\n            password: '******'",
+      ],
+    ]);
+  });
+});
+
+describe.each(contracts)("redaction, contract %s", (contract) => {
+  const text = generateMachineConfig(clusterOf(contract), secrets, { type: "controlplane" });
+  const shown = redactConfig(text, "config");
+
+  test("leaves no secret of the bundle", () => {
+    const { cluster, secrets: tokens, trustdInfo, certs } = secrets;
+    const hidden = [cluster.secret, tokens.bootstrapToken, tokens.secretboxEncryptionSecret ?? "", trustdInfo.token];
+    for (const { key } of Object.values(certs))
+      hidden.push(Buffer.from(key).toString("base64"), key.split("\n")[1] ?? "");
+    for (const secret of hidden) {
+      expect(shown).not.toContain(secret);
+    }
+  });
+
+  test("leaves a config that can still be read, with everything else in it", () => {
+    expect(redactConfig(shown, "config")).toBe(shown);
+    expect(shown).toContain("https://10.5.0.10:6443");
+  });
+
+  test("the bundle can be taken back out of the config itself, but not out of the redacted one", () => {
+    expect(secretsFromConfig(text, "config")).toEqual(secrets);
+    expect(() => secretsFromConfig(shown, "config")).toThrow("secrets bundle is not valid");
+    const worker = generateMachineConfig(clusterOf(contract), secrets, { type: "worker" });
+    expect(() => secretsFromConfig(worker, "config")).toThrow(
+      'found machine type "worker", expected the config of a control plane',
+    );
+  });
+});

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { appendFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  amazonImage,
+  assetUrl,
+  encodeSchematic,
+  fetchImage,
+  type ImageOptions,
+  installerReference,
+  kubernetesImages,
+  parseSchematic,
+  registerSchematic,
+  schematicId,
+} from "../../../talos/config/index.ts";
+import { Contract, TalosVersion } from "../../../talos/version/index.ts";
+
+const empty = "376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d603b4ba";
+
+describe("a schematic", () => {
+  test.each([
+    ["customization: {}\n", empty],
+    [
+      "customization:\n    systemExtensions:\n        officialExtensions:\n            - siderolabs/qemu-guest-agent\n",
+      "ce4c980550dd2ab1b17bbf2b08801c7eb59418eafe8f279833297925d67c7515",
+    ],
+    [
+      "customization:\n    extraKernelArgs:\n        - noapic\n        - nolapic\n",
+      "9cba8e32753f91a16c1837ab8abf356af021706ef284aef07380780177d9a06c",
+    ],
+    [
+      "customization:\n    meta:\n        - key: 10\n          value: foo\n",
+      "d308a2a5ee2277bed5fbaa104fcbc8d59122abfa737df987a95b4ca763459a7f",
+    ],
+    [
+      "overlay:\n    image: siderolabs/sbc-raspberrypi\n    name: rpi_generic\ncustomization: {}\n",
+      "ee21ef4a5ef808a9b7484cc0dda0f25075021691c8c09a276591eedb638ea1f9",
+    ],
+    [
+      "customization:\n    secureboot:\n        includeWellKnownCertificates: true\n",
+      "fa8e05f142a851d3ee568eb0a8e5841eaf6b0ebc8df9a63df16ac5ed2c04f3e6",
+    ],
+    [
+      "customization:\n    diskImage:\n        sectorSize: 4096\n",
+      "92833e9ddd9bb9e11b2464fa5525429f01866306d52ebd882ee08d7918f6d1ea",
+    ],
+  ])("%j has the factory's id", (text, id) => {
+    const schematic = parseSchematic(text, "schematic.yaml");
+    expect(encodeSchematic(schematic)).toBe(text);
+    expect(schematicId(schematic)).toBe(id);
+  });
+
+  test("is the empty one when it says nothing", () => {
+    expect(schematicId({})).toBe(empty);
+    expect(schematicId(parseSchematic("", "f"))).toBe(empty);
+    expect(schematicId({ customization: { extraKernelArgs: [], systemExtensions: { officialExtensions: [] } } })).toBe(
+      empty,
+    );
+  });
+
+  test.each([
+    ["customisation: {}", "f:1:1: unknown field customisation", "The nearest known field is customization."],
+    [
+      "customization:\n  systemExtensions:\n    officialExtension: [x]",
+      "f:3:5: unknown field customization.systemExtensions.officialExtension",
+      "The nearest known field is officialExtensions.",
+    ],
+  ])("with an unknown field is refused: %j", (text, message, hint) => {
+    expect(() => parseSchematic(text, "f")).toThrow(expect.objectContaining({ message, hint }));
+  });
+});
+
+describe("references", () => {
+  const of = (version: string, options: Partial<ImageOptions> = {}): ImageOptions => ({
+    schematic: empty,
+    version: TalosVersion.parse(version),
+    platform: "metal",
+    ...options,
+  });
+  test.each([
+    ["v1.13.9", {}, `factory.talos.dev/metal-installer/${empty}:v1.13.9`],
+    ["v1.14.0-rc.1", { platform: "aws" }, `factory.talos.dev/aws-installer/${empty}:v1.14.0-rc.1`],
+    [
+      "v1.13.9",
+      { platform: "nocloud", secureBoot: true },
+      `factory.talos.dev/nocloud-installer-secureboot/${empty}:v1.13.9`,
+    ],
+    ["v1.9.6", {}, `factory.talos.dev/installer/${empty}:v1.9.6`],
+    ["v1.13.9", { factory: "https://factory.example.org/" }, `factory.example.org/metal-installer/${empty}:v1.13.9`],
+  ] as const)("the installer of %s with %j is %s", (version, options, expected) => {
+    expect(installerReference(of(version, options))).toBe(expected);
+  });
+
+  test.each([
+    ["disk", {}, "image/ID/v1.13.9/metal-amd64.raw.zst"],
+    ["disk", { platform: "nocloud", architecture: "arm64" }, "image/ID/v1.13.9/nocloud-arm64.raw.xz"],
+    ["disk", { platform: "aws" }, "image/ID/v1.13.9/aws-amd64.raw.xz"],
+    ["iso", { secureBoot: true }, "image/ID/v1.13.9/metal-amd64-secureboot.iso"],
+    ["kernel", {}, "image/ID/v1.13.9/kernel-amd64"],
+    ["initramfs", {}, "image/ID/v1.13.9/initramfs-amd64.xz"],
+    ["cmdline", {}, "image/ID/v1.13.9/cmdline-metal-amd64"],
+    ["uki", {}, "image/ID/v1.13.9/metal-amd64-uki.efi"],
+    ["pxe", {}, "pxe/ID/v1.13.9/metal-amd64"],
+  ] as const)("the %s with %j is at %s", (asset, options, path) => {
+    expect(assetUrl(asset, of("v1.13.9", options))).toBe(`https://factory.talos.dev/${path.replace("ID", empty)}`);
+  });
+
+  test("a wrong schematic id is refused", () => {
+    expect(() => assetUrl("iso", of("v1.13.9", { schematic: "abc" }))).toThrow("is not a schematic id");
+  });
+
+  test("the images of a cluster are those that talosctl lists", () => {
+    expect(kubernetesImages(Contract.parse("v1.13"), "1.36.3").slice(0, 5)).toEqual([
+      "ghcr.io/siderolabs/flannel:0.28.8",
+      "registry.k8s.io/coredns/coredns:v1.14.6",
+      "registry.k8s.io/etcd:v3.6.12",
+      "registry.k8s.io/pause:3.10.1",
+      "registry.k8s.io/kube-apiserver:v1.36.3",
+    ]);
+  });
+
+  test("the machine image of AWS is found by owner and name", () => {
+    expect(amazonImage(TalosVersion.parse("v1.13.9"), "eu-central-1")).toEqual({
+      owner: "540036508848",
+      name: "talos-v1.13.9-eu-central-1-amd64",
+    });
+  });
+});
+
+describe("a factory on this machine", () => {
+  const raw = Buffer.from("disk image ".repeat(5000));
+  const packed = new Map<string, Buffer>();
+  const requests: string[] = [];
+  let server: Server;
+  let base: string;
+  let directory: string;
+  let breakAfter: number | undefined;
+  let answeredId = "";
+
+  const serve = (request: IncomingMessage, response: ServerResponse): void => {
+    requests.push(`${request.method} ${request.url} ${request.headers.range ?? ""}`.trim());
+    if (request.url === "/schematics") {
+      const chunks: Buffer[] = [];
+      request.on("data", (chunk: Buffer) => chunks.push(chunk));
+      request.on("end", () => {
+        const body = Buffer.concat(chunks).toString();
+        const id = answeredId || createHash("sha256").update(body).digest("hex");
+        if (body.includes("bad/extension"))
+          response.writeHead(400).end('official extension "bad/extension" is not available');
+        else response.writeHead(201).end(JSON.stringify({ id }));
+      });
+      return;
+    }
+    const content = packed.get((request.url ?? "").split("/").at(-1) ?? "");
+    if (content === undefined) {
+      response.writeHead(404).end("not found");
+      return;
+    }
+    const start = Number(/bytes=(\d+)-/.exec(request.headers.range ?? "")?.[1] ?? 0);
+    const rest = content.subarray(start);
+    response.writeHead(start > 0 ? 206 : 200, { "content-length": rest.length });
+    if (breakAfter === undefined) response.end(rest);
+    else {
+      response.write(rest.subarray(0, breakAfter), () => setTimeout(() => response.destroy(), 100));
+      breakAfter = undefined;
+    }
+  };
+
+  beforeAll(async () => {
+    directory = mkdtempSync(join(tmpdir(), "talosmith-image-"));
+    packed.set("x.raw.xz", execFileSync("xz", ["-c"], { input: raw }));
+    packed.set("x.raw.zst", execFileSync("zstd", ["-c", "-q"], { input: raw }));
+    packed.set("x.iso", raw);
+    packed.set("broken.raw.xz", Buffer.from("this is not xz"));
+    server = createServer(serve);
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  afterAll(async () => {
+    await new Promise((resolve) => server.close(resolve));
+    rmSync(directory, { recursive: true });
+  });
+
+  test("takes a schematic again and again, under our id", async () => {
+    const schematic = { customization: { extraKernelArgs: ["noapic"] } };
+    expect(await registerSchematic(schematic, { factory: base })).toBe(schematicId(schematic));
+    expect(await registerSchematic(schematic, { factory: `${base}/` })).toBe(schematicId(schematic));
+  });
+
+  test("that computes another id is not believed", async () => {
+    answeredId = "0".repeat(64);
+    await expect(registerSchematic({}, { factory: base })).rejects.toThrow(
+      expect.objectContaining({ code: "conflict" }),
+    );
+    answeredId = "";
+  });
+
+  test("that refuses a schematic is quoted", async () => {
+    const schematic = { customization: { systemExtensions: { officialExtensions: ["bad/extension"] } } };
+    await expect(registerSchematic(schematic, { factory: base })).rejects.toThrow('"bad/extension" is not available');
+  });
+
+  test("that cannot be reached says so", async () => {
+    await expect(registerSchematic({}, { factory: "http://127.0.0.1:9" })).rejects.toThrow(
+      expect.objectContaining({ code: "unavailable", hint: expect.stringContaining("--factory-url") }),
+    );
+  });
+
+  test.each(["x.raw.xz", "x.raw.zst", "x.iso"])("gives %s, unpacked and kept", async (file) => {
+    const options = { cache: join(directory, file), name: "disk.raw" };
+    const first = await fetchImage(`${base}/${file}`, options);
+    expect(first.cached).toBe(false);
+    expect(readFileSync(first.path).equals(raw)).toBe(true);
+    const before = requests.length;
+    expect(await fetchImage(`${base}/${file}`, options)).toEqual({ ...first, cached: true });
+    expect(requests.length).toBe(before);
+    expect(readdirSync(join(directory, file)).sort()).toEqual(["disk.raw", "disk.raw.sha256"]);
+  });
+
+  test("is asked again when the kept file was changed", async () => {
+    const options = { cache: join(directory, "changed"), name: "x.iso" };
+    const { path } = await fetchImage(`${base}/x.iso`, options);
+    appendFileSync(path, "tampered");
+    expect((await fetchImage(`${base}/x.iso`, options)).cached).toBe(false);
+    expect(readFileSync(path).equals(raw)).toBe(true);
+  });
+
+  test("that breaks off is asked for the rest", async () => {
+    breakAfter = 1000;
+    const { path } = await fetchImage(`${base}/x.iso`, { cache: join(directory, "resumed"), name: "x.iso" });
+    expect(readFileSync(path).equals(raw)).toBe(true);
+    expect(requests.at(-1)).toBe("GET /x.iso bytes=1000-");
+  });
+
+  test.each([
+    ["a missing image", "none.iso", {}, "found HTTP status 404"],
+    ["a wrong checksum", "x.iso", { sha256: "00".repeat(32) }, "found SHA-256"],
+    ["a damaged archive", "broken.raw.xz", {}, "xz cannot unpack it"],
+  ])("leaves nothing behind after %s", async (name, file, more, message) => {
+    const cache = join(directory, name);
+    await expect(fetchImage(`${base}/${file}`, { cache, name: "image", ...more })).rejects.toThrow(message);
+    expect(existsSync(cache) ? readdirSync(cache) : []).toEqual([]);
+  });
+
+  test("the right checksum is accepted", async () => {
+    const sha256 = createHash("sha256").update(raw).digest("hex").toUpperCase();
+    writeFileSync(join(directory, "marker"), "");
+    expect((await fetchImage(`${base}/x.iso`, { cache: join(directory, "sum"), name: "x", sha256 })).cached).toBe(
+      false,
+    );
+  });
+});

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+import { X509Certificate } from "node:crypto";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { systemEntropy } from "../../../talos/clock.ts";
+import {
+  changeContext,
+  contextOf,
+  encodeTalosconfig,
+  findTalosconfig,
+  generateTalosconfig,
+  mergeTalosconfigs,
+  parseTalosconfig,
+  readTalosconfig,
+  removeContext,
+  selectContext,
+  talosconfigPaths,
+  writeTalosconfig,
+} from "../../../talos/config/index.ts";
+import { secrets } from "./golden-secrets.ts";
+
+const clock = { now: () => new Date("2026-11-16T08:00:00Z") };
+const made = generateTalosconfig(secrets, { clusterName: "golden", endpoints: [], clock, entropy: systemEntropy });
+const goldenPath = new URL("../../golden/config/1.13/current/default/talosconfig", import.meta.url);
+
+describe("a generated talosconfig", () => {
+  test("has the form of talosctl's, apart from its fresh certificate", () => {
+    const masked = (text: string): string => text.replace(/(crt|key): \S+/g, "$1: …");
+    expect(masked(encodeTalosconfig(made))).toBe(masked(readFileSync(goldenPath, "utf8")));
+  });
+
+  test("holds a client certificate for one year, signed by the Talos CA, for os:admin and client use only", () => {
+    const certificate = new X509Certificate(made.contexts.get("golden")?.credentials?.certificate ?? "");
+    const ca = new X509Certificate(secrets.certs.os.certificate);
+    expect(certificate.verify(ca.publicKey)).toBe(true);
+    expect(certificate.subject).toBe("O=os:admin");
+    expect(certificate.keyUsage).toEqual(["1.3.6.1.5.5.7.3.2"]);
+    expect([certificate.validFrom, certificate.validTo]).toEqual([
+      "Nov 16 08:00:00 2026 GMT",
+      "Nov 16 08:00:00 2027 GMT",
+    ]);
+  });
+
+  test("can be for other roles and another lifetime", () => {
+    const config = generateTalosconfig(secrets, {
+      clusterName: "demo",
+      endpoints: ["10.5.0.2"],
+      nodes: ["10.5.0.3"],
+      roles: ["os:reader", "os:etcd:backup"],
+      ttl: 3_600_000,
+      clock,
+      entropy: systemEntropy,
+    });
+    const context = contextOf(config);
+    const certificate = new X509Certificate(context.credentials?.certificate ?? "");
+    expect(certificate.subject.split(/[\n+]+/).map((part) => part.trim())).toEqual(["O=os:reader", "O=os:etcd:backup"]);
+    expect(certificate.validTo).toBe("Nov 16 09:00:00 2026 GMT");
+    expect(context).toMatchObject({ endpoints: ["10.5.0.2"], nodes: ["10.5.0.3"] });
+  });
+
+  test("cannot live for no time", () => {
+    const options = { clusterName: "x", endpoints: [], ttl: 0, clock, entropy: systemEntropy };
+    expect(() => generateTalosconfig(secrets, options)).toThrow("crt_ttl should be positive");
+  });
+
+  test("reads back the same", () => {
+    expect(parseTalosconfig(encodeTalosconfig(made), "talosconfig")).toEqual(made);
+  });
+});
+
+describe("contexts", () => {
+  const named = (name: string, endpoint: string) => ({
+    context: name,
+    contexts: new Map([[name, { endpoints: [endpoint] }]]),
+  });
+
+  test("that collide get a number, and the merged file's context becomes current", () => {
+    const once = mergeTalosconfigs(named("prod", "1.1.1.1"), named("prod", "2.2.2.2"));
+    expect(once.renames).toEqual([{ from: "prod", to: "prod-1" }]);
+    const twice = mergeTalosconfigs(once.config, named("prod", "3.3.3.3"));
+    expect([...twice.config.contexts.keys()]).toEqual(["prod", "prod-1", "prod-2"]);
+    expect(twice.config.context).toBe("prod-2");
+    expect(contextOf(twice.config).endpoints).toEqual(["3.3.3.3"]);
+  });
+
+  test("can be chosen, changed and removed", () => {
+    const { config } = mergeTalosconfigs(named("a", "1.1.1.1"), named("b", "2.2.2.2"));
+    expect(selectContext(config, "a").context).toBe("a");
+    expect(contextOf(changeContext(config, "a", { nodes: ["9.9.9.9"] }), "a")).toEqual({
+      endpoints: ["1.1.1.1"],
+      nodes: ["9.9.9.9"],
+    });
+    expect(removeContext(config, "b")).toEqual({ context: "", contexts: new Map([["a", { endpoints: ["1.1.1.1"] }]]) });
+    expect(() => selectContext(config, "c")).toThrow('context "c" is not defined');
+  });
+
+  test("of old files name their endpoint as target", () => {
+    const text = "context: old\ncontexts:\n  old:\n    target: 10.0.0.1\n";
+    expect(contextOf(parseTalosconfig(text, "f")).endpoints).toEqual(["10.0.0.1"]);
+  });
+});
+
+describe("the file", () => {
+  let home: string;
+  beforeAll(() => {
+    home = mkdtempSync(join(tmpdir(), "talosmith-home-"));
+  });
+  afterAll(() => rmSync(home, { recursive: true }));
+
+  test("is looked for in talosctl's order", () => {
+    expect(talosconfigPaths({ TALOSCONFIG: "/a/b", HOME: "/home/me" })).toEqual([
+      "/a/b",
+      "/home/me/.talos/config",
+      "/var/run/secrets/talos.dev/config",
+    ]);
+    expect(talosconfigPaths({ TALOS_HOME: "/t", HOME: "/home/me" })[0]).toBe("/t/config");
+  });
+
+  test("is found in the home folder, unless another one is named", async () => {
+    mkdirSync(join(home, ".talos"));
+    writeFileSync(join(home, ".talos/config"), "context: x\n");
+    expect(await findTalosconfig({ HOME: home })).toBe(join(home, ".talos/config"));
+    expect(await findTalosconfig({ HOME: home, TALOSCONFIG: "/named" })).toBe("/named");
+  });
+
+  test("is private, and reads back the same", async () => {
+    const path = join(home, "new/talosconfig");
+    await writeTalosconfig(path, made);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(await readTalosconfig(path)).toEqual(made);
+    await expect(readTalosconfig(join(home, "none"))).rejects.toThrow(expect.objectContaining({ code: "not-found" }));
+  });
+});
