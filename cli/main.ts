@@ -6,8 +6,10 @@ import { registerConfig } from "./commands/config.ts";
 import { registerDeploy } from "./commands/deploy.ts";
 import { registerDestroy } from "./commands/destroy.ts";
 import { registerGen } from "./commands/gen.ts";
+import { registerHealth } from "./commands/health.ts";
 import { registerImage } from "./commands/image.ts";
 import { registerInit } from "./commands/init.ts";
+import { registerMachine } from "./commands/machine.ts";
 import { registerPlan } from "./commands/plan.ts";
 import { registerSim } from "./commands/sim.ts";
 import { registerStatus } from "./commands/status.ts";
@@ -43,14 +45,19 @@ const context: CommandContext = {
 };
 
 const program = createProgram(context, [
+  registerInit,
   registerDeploy,
   registerPlan,
   registerDestroy,
   registerSynth,
   registerUp,
   registerStatus,
+  registerHealth,
   registerClientFiles,
-  registerSim,
+  registerMachine,
+  registerGen,
   registerConfig,
+  registerImage,
+  registerSim,
 ]);
 await runProgram(program, process.argv.slice(2), context);

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import { type Mode, validateConfig } from "../../talos/config/index.ts";
 import { TalosError } from "../../talos/errors.ts";
+import { Contract } from "../../talos/version/index.ts";
 import type { CommandContext } from "../context.ts";
 import { readText } from "./read-patches.ts";
 
 export interface ConfigValidateOptions {
   readonly config: string;
   readonly mode: string;
+  readonly talosVersion?: string;
   readonly strict: boolean;
   readonly json: boolean;
 }
@@ -22,7 +24,8 @@ export async function configValidate(options: ConfigValidateOptions, context: Co
     });
   }
   const text = await readText(file, context.cwd);
-  const { warnings, error } = validateConfig(text, file, { mode, strict });
+  const contract = options.talosVersion === undefined ? {} : { contract: Contract.parse(options.talosVersion) };
+  const { warnings, error } = validateConfig(text, file, { mode, strict, ...contract });
   if (options.json) {
     const result = { file, mode, valid: error === undefined, warnings, error: error ?? null };
     context.stdout.write(`${JSON.stringify(result)}\n`);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { existsSync } from "node:fs";
-import { z } from "zod";
-import type { Fault, SimulatedMachine, SimulatorControl } from "../../simulator/control/index.ts";
+import { parseFault, type SimulatedMachine, type SimulatorControl } from "../../simulator/control/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import type { CommandContext } from "../context.ts";
 import { projectSimulator, simulatorDirectory } from "../helper/simulator.ts";
@@ -57,19 +56,6 @@ export async function power(name: string, state: string, context: CommandContext
 export async function fault(name: string, text: string | undefined, context: CommandContext): Promise<void> {
   const { simulator, machine } = await findMachine(name, context);
   await simulator.setFaults(machine.id, text === undefined ? [] : [parseFault(text)]);
-}
-
-/** The daemon checks the rest: which kinds there are and what each needs. */
-function parseFault(text: string): Fault {
-  if (!text.startsWith("{")) return { kind: text } as Fault;
-  try {
-    return z.looseObject({ kind: z.string() }).parse(JSON.parse(text)) as unknown as Fault;
-  } catch (cause) {
-    throw new TalosError("invalid-input", `not a fault: ${text}`, {
-      hint: 'Expected a kind, such as refuse, or JSON with one, such as {"kind":"delay","milliseconds":500}.',
-      cause,
-    });
-  }
 }
 
 async function findMachine(

@@ -42,6 +42,7 @@ function validateCommand(context: CommandContext): Command {
     .requiredOption("-c, --config <file>", "the config")
     .requiredOption("-m, --mode <mode>", "metal, cloud or container")
     .option("--strict", "take warnings for errors")
+    .option("--talos-version <version>", "also refuse what machines of this version do not know yet")
     .option("--json", "print the result as JSON")
     .action(async (options: Given<ConfigValidateOptions, "strict" | "json">) => {
       const { configValidate } = await import("../actions/config-validate.ts");

@@ -10,7 +10,8 @@ export function reportError(error: unknown, context: CommandContext): void {
     return;
   }
   const known = TalosError.from(error);
-  context.stderr.write(`Error: ${known.node === undefined ? "" : `${known.node}: `}${known.message}\n`);
+  const about = known.node === undefined || known.message.includes(known.node) ? "" : `${known.node}: `;
+  context.stderr.write(`Error: ${about}${known.message}\n`);
   if (known.hint !== undefined) context.stderr.write(`  ${known.hint}\n`);
   if (known.code === "internal" && known.cause instanceof Error) {
     context.stderr.write(`\nThis is a fault of talosmith. Please report it with these lines:\n${known.cause.stack}\n`);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TerraformStack } from "cdktf";
 import { Construct } from "constructs";
-import { defaultInstallImage, schedulesOnControlPlanes } from "../../talos/config/index.ts";
-import { installerImage, type Patches, type Schematic } from "../../talos/environment/index.ts";
+import { installerImage, type Patches, plainInstallerImage, type Schematic } from "../../talos/environment/index.ts";
 import { defaultTalosVersion, TalosVersion } from "../../talos/version/index.ts";
 import { ConstructInputError } from "../errors.ts";
 import {
@@ -158,7 +157,7 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
   #usualInstallImage(): string {
     const { platform } = this.infrastructure;
     const customized = this.schematic.extensions.length + this.schematic.kernelArgs.length > 0;
-    if (platform === "metal" && !customized) return defaultInstallImage(this.talosVersion);
+    if (platform === "metal" && !customized) return plainInstallerImage(this.talosVersion);
     return installerImage(this.schematic, this.talosVersion.toString(), platform);
   }
 
@@ -187,7 +186,7 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
     const props = this.#props;
     const sans = [...new Set([...props.infrastructure.certSans, ...(props.certSans ?? [])])];
     const workers = this.#pools.filter((pool) => pool.role === "worker").reduce((sum, pool) => sum + pool.size, 0);
-    const scheduling = schedulesOnControlPlanes(props.allowSchedulingOnControlPlanes, workers);
+    const scheduling = props.allowSchedulingOnControlPlanes ?? workers === 0;
     const [cni, cniUrls] = typeof props.cni === "object" ? ["custom", props.cni.urls] : [props.cni, undefined];
     return {
       name: this.clusterName,
@@ -204,7 +203,7 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
       ...differs("allow_scheduling_on_control_planes", scheduling, false),
       ...differs("additional_sans", sans, []),
       ...differs("install_disk", props.installDisk ?? props.infrastructure.installDisk, undefined),
-      ...differs("install_image", this.installImage, defaultInstallImage(this.talosVersion)),
+      ...differs("install_image", this.installImage, plainInstallerImage(this.talosVersion)),
       ...differs("registry_mirrors", props.registryMirrors, {}),
     };
   }

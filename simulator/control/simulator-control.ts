@@ -31,14 +31,22 @@ export interface SimulatorControl {
 }
 
 export function simulatorAt(directory: string, options: SimulatorOptions): SimulatorControl {
+  // Calls that come together look for the daemon once: a hundred at a time must not start a hundred processes.
+  let looking: Promise<DaemonRecord> | undefined;
+  const daemonOf = (): Promise<DaemonRecord> => {
+    looking ??= ensureDaemon(directory, options.daemonCommand).finally(() => {
+      looking = undefined;
+    });
+    return looking;
+  };
   const ask = async <N extends RequestName>(name: N, input: Requests[N]["input"]): Promise<Requests[N]["output"]> => {
-    const daemon = await ensureDaemon(directory, options.daemonCommand);
+    const daemon = await daemonOf();
     try {
       return await send(daemon, name, input);
     } catch (error) {
       // It may have ended itself between the look and the call: then a new one answers.
       if (!(error instanceof TalosError) || error.code !== "unavailable") throw error;
-      return send(await ensureDaemon(directory, options.daemonCommand), name, input);
+      return send(await daemonOf(), name, input);
     }
   };
   /** Without a daemon and without machines on disk there is nothing to ask, and nothing to start. */

@@ -86,8 +86,22 @@ export function startBoot(machine: Machine, now: number): Machine {
   ]);
 }
 
+/** The one disk that a simulated machine has. */
+export const systemDisk = "/dev/sda";
+
 function finishInstall(machine: Machine, moment: Moment): Machine {
-  const image = machine.disk.config === undefined ? undefined : readNodeConfig(machine.disk.config).images.installer;
+  const config = machine.disk.config === undefined ? undefined : readNodeConfig(machine.disk.config);
+  const disk = config?.installDisk ?? systemDisk;
+  const full = faultOf(machine.faults, "disk-full", moment.now) !== undefined;
+  if (disk !== systemDisk || full) {
+    // The config was never saved, because there is no system on disk to save it to: the machine starts over.
+    const message = full
+      ? "failed to install: no space left on device"
+      : `failed to install: stat ${disk}: no such file or directory`;
+    const body = { kind: "sequence", sequence: "install", action: "NOOP", error: { code: "FATAL", message } } as const;
+    return restart(emitAll({ ...machine, disk: without(machine.disk, "config") }, moment.now, [body]), moment);
+  }
+  const image = config?.images.installer;
   const installed = (image === undefined ? undefined : releaseOfImage(image)) ?? machine.imageVersion;
   const done = emitAll({ ...machine, disk: { ...machine.disk, installed } }, moment.now, [
     { kind: "phase", phase: "install", action: "STOP" },

@@ -6,6 +6,7 @@ import { bootCompletion } from "./boot-completion.ts";
 import { components } from "./components.ts";
 import { etcdLeader } from "./etcd-leader.ts";
 import { etcdMembership } from "./etcd-membership.ts";
+import { expiredFaults } from "./expired-faults.ts";
 import { forgottenClusters } from "./forgotten-clusters.ts";
 import { kubelets } from "./kubelets.ts";
 import { power } from "./power.ts";
@@ -18,6 +19,7 @@ import { virtualIp } from "./virtual-ip.ts";
 import { workloads } from "./workloads.ts";
 
 const controllers: readonly Controller[] = [
+  expiredFaults,
   power,
   tryMode,
   components,

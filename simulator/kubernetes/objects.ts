@@ -8,8 +8,8 @@ import type { Simulation } from "../simulation.ts";
 import { type ApiResource, findResource, storageName } from "./api-resources.ts";
 import { evict } from "./eviction.ts";
 import { historyOf, type ObjectChange } from "./history.ts";
-import { decodeKubernetesProtobuf } from "./protobuf.ts";
 import { applyPatch } from "./patch.ts";
+import { decodeKubernetesProtobuf } from "./protobuf.ts";
 import { fieldSelector, labelSelector } from "./selectors.ts";
 import { ApiError } from "./status.ts";
 import {
@@ -297,9 +297,11 @@ async function watch(request: ObjectRequest, target: Target, response: Http2Serv
   const initial = truthy(url.searchParams.get("sendInitialEvents"));
   let revision = fromNow || initial ? clusterOf(request).revision : Number(asked);
   if (fromNow || initial) {
-    for (const object of listObjects(clusterOf(request), storage, target.namespace).filter(wanted)) emit("ADDED", object);
+    for (const object of listObjects(clusterOf(request), storage, target.namespace).filter(wanted))
+      emit("ADDED", object);
   }
-  if (initial) response.write(`${JSON.stringify({ type: "BOOKMARK", object: endOfInitial(target.resource, revision) })}\n`);
+  if (initial)
+    response.write(`${JSON.stringify({ type: "BOOKMARK", object: endOfInitial(target.resource, revision) })}\n`);
   // The compatibility response has it for both protocols; its types forget it.
   (response as Http2ServerResponse & { flushHeaders(): void }).flushHeaders();
   const deliver = (): void => {

@@ -96,7 +96,9 @@ function decodeField(kind: Kind, values: readonly Uint8Array[]): unknown {
       return values.map(text);
     case "time": {
       const seconds = fields(first).get(1)?.[0];
-      return seconds === undefined ? undefined : new Date(Number(Buffer.from(seconds).readBigInt64BE()) * 1_000).toISOString();
+      return seconds === undefined
+        ? undefined
+        : new Date(Number(Buffer.from(seconds).readBigInt64BE()) * 1_000).toISOString();
     }
     case "string-map":
       return Object.fromEntries(

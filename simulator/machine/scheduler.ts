@@ -24,6 +24,10 @@ export interface VirtualScheduler extends Scheduler {
   advance(milliseconds: number): Promise<void>;
 }
 
+function settle(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
 /** Time that passes only when told to: an hour takes as long as what happens in it. */
 export function virtualScheduler(start: number): VirtualScheduler {
   let now = start;
@@ -46,13 +50,15 @@ export function virtualScheduler(start: number): VirtualScheduler {
     },
     async advance(milliseconds) {
       const limit = now + milliseconds;
+      // What was started a moment ago gets to its first wait, and what waited last to its end.
+      await settle();
       for (let id = nextDue(limit); id !== undefined; id = nextDue(limit)) {
         const entry = pending.get(id);
         pending.delete(id);
         now = Math.max(now, entry?.time ?? now);
         entry?.callback();
         // Lets whoever waited for this moment act before the next one comes.
-        await new Promise((resolve) => setImmediate(resolve));
+        await settle();
       }
       now = limit;
     },

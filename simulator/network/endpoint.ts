@@ -7,8 +7,12 @@ export type Manners = "serve" | "reset" | "silent";
 /** How long what is still being sent may take after the last call was answered. */
 const flushTime = 30;
 
-/** Closes an endpoint: its port is free at once. `abrupt` is a power cut; else calls under way get their answer first. */
-export type Close = (abrupt: boolean) => Promise<void>;
+export interface Endpoint {
+  /** The port is free at once. `abrupt` is a power cut; else calls under way get their answer first. */
+  close(abrupt: boolean): Promise<void>;
+  /** From now on nobody reads what comes in on any connection, and nobody says so: half-open. */
+  mute(): void;
+}
 
 /** Starts a server on an address; resolves when it listens. `drain` resolves when its calls under way are answered. */
 export async function listen(
@@ -17,7 +21,7 @@ export async function listen(
   port: number,
   manners: () => Manners,
   drain: () => Promise<void>,
-): Promise<Close> {
+): Promise<Endpoint> {
   const sockets = new Set<Socket>();
   server.on("connection", (socket: Socket) => {
     sockets.add(socket);
@@ -25,8 +29,8 @@ export async function listen(
     socket.on("error", () => socket.destroy());
     const behaviour = manners();
     if (behaviour === "reset") socket.resetAndDestroy();
-    // Nobody reads or answers any more; the peer only notices by its own patience.
-    if (behaviour === "silent") socket.pause();
+    // TLS takes the socket over in this turn of the loop and starts to read; only then can reading be stopped.
+    if (behaviour === "silent") setImmediate(() => stopReading(socket));
   });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
@@ -35,13 +39,23 @@ export async function listen(
       resolve();
     });
   });
-  return async (abrupt) => {
-    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-    if (!abrupt) {
-      await drain();
-      await new Promise((resolve) => setTimeout(resolve, flushTime));
-    }
-    for (const socket of sockets) socket.destroy();
-    await closed;
+  return {
+    async close(abrupt) {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      if (!abrupt) {
+        await drain();
+        await new Promise((resolve) => setTimeout(resolve, flushTime));
+      }
+      for (const socket of sockets) socket.destroy();
+      await closed;
+    },
+    mute() {
+      for (const socket of sockets) stopReading(socket);
+    },
   };
+}
+
+/** Below TLS and HTTP/2, where even keep-alive pings stay unread. There is no public way to it: `pause` acts above. */
+function stopReading(socket: Socket): void {
+  (socket as Socket & { _handle?: { readStop(): void } | null })._handle?.readStop();
 }

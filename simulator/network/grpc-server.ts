@@ -187,10 +187,22 @@ function timeoutOf(header: string | string[] | undefined): number | undefined {
   return Math.min(Number(digits) * (timeoutUnits[unit] ?? 1), 2_147_483_647);
 }
 
-/** The roles that the client's certificate carries; none without one. */
+const clientAuth = "1.3.6.1.5.5.7.3.2";
+
+/**
+ * The roles that the client's certificate carries; none without one. A certificate that may do more than authenticate
+ * a client is refused, as apid does since 1.12.
+ */
 function rolesOf(session: Http2Session | undefined): ReadonlySet<string> {
-  const certificate = (session?.socket as TLSSocket | undefined)?.getPeerCertificate();
-  const organizations: unknown = certificate?.subject?.O;
+  const socket = session?.socket as TLSSocket | undefined;
+  const certificate = socket?.getPeerX509Certificate();
+  if (socket === undefined || certificate === undefined) return new Set();
+  const usages = certificate.keyUsage ?? [];
+  if (usages.length !== 1 || usages[0] !== clientAuth) {
+    const subject = certificate.subject.split("\n").join(",");
+    throw new CallError("PermissionDenied", `certificate "${subject}" is missing the client auth extended key usage`);
+  }
+  const organizations: unknown = socket.getPeerCertificate().subject?.O;
   if (organizations === undefined) return new Set();
   return knownRoles(Array.isArray(organizations) ? organizations.map(String) : [String(organizations)]);
 }

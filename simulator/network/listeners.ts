@@ -8,7 +8,7 @@ import type { Machine, World } from "../machine/world.ts";
 import { dispatch } from "../services/dispatch.ts";
 import { methods } from "../services/registry.ts";
 import type { Simulation } from "../simulation.ts";
-import { type Close, listen, type Manners } from "./endpoint.ts";
+import { type Endpoint, listen, type Manners } from "./endpoint.ts";
 import { type CallHandler, createGrpcServer } from "./grpc-server.ts";
 import { apiIdentity, forTls, kubernetesIdentity } from "./identities.ts";
 
@@ -23,14 +23,15 @@ interface Wanted {
   readonly host: string;
   readonly port: number;
   readonly kind: "maintenance" | "secure" | "kubernetes";
+  /** Half-open: it listens and does not answer. */
+  readonly muted: boolean;
   /** Anything in here that changes makes the endpoint start anew. */
   readonly fingerprint: string;
 }
 
 interface Open {
-  readonly fingerprint: string;
-  readonly machineId: string;
-  readonly close: Close;
+  readonly wanted: Wanted;
+  readonly endpoint: Endpoint;
 }
 
 export interface Listeners {
@@ -48,9 +49,9 @@ export function startListeners(
   const open = new Map<string, Open>();
   let work: Promise<void> = Promise.resolve();
   const closing = new Set<Promise<void>>();
-  const shut = ({ close, machineId }: Open): void => {
-    const stage = simulation.world.machines[machineId]?.life.stage ?? "off";
-    const closed = close(stage === "off").finally(() => closing.delete(closed));
+  const shut = ({ endpoint, wanted }: Open): void => {
+    const stage = simulation.world.machines[wanted.machineId]?.life.stage ?? "off";
+    const closed = endpoint.close(stage === "off" || wanted.muted).finally(() => closing.delete(closed));
     closing.add(closed);
   };
   const step = async (): Promise<void> => {
@@ -58,15 +59,19 @@ export function startListeners(
       wantedEndpoints(simulation).map((endpoint) => [`${endpoint.host}:${endpoint.port}`, endpoint]),
     );
     for (const [key, current] of open) {
-      if (wanted.get(key)?.fingerprint === current.fingerprint) continue;
+      const next = wanted.get(key);
+      if (next?.fingerprint === current.wanted.fingerprint && (next.muted || !current.wanted.muted)) {
+        if (next.muted && !current.wanted.muted) current.endpoint.mute();
+        open.set(key, { ...current, wanted: next });
+        continue;
+      }
       open.delete(key);
       shut(current);
     }
     const missing = [...wanted].filter(([key]) => !open.has(key));
     await Promise.all(
       missing.map(async ([key, endpoint]) => {
-        const { fingerprint, machineId } = endpoint;
-        open.set(key, { fingerprint, machineId, close: await start(simulation, endpoint, onConnection) });
+        open.set(key, { wanted: endpoint, endpoint: await start(simulation, endpoint, onConnection) });
       }),
     );
   };
@@ -74,6 +79,9 @@ export function startListeners(
     work = work.then(step).catch(onError);
   };
   const unsubscribe = simulation.subscribe(refresh);
+  // A world at rest says nothing, but certificates grow old.
+  const renewing = setInterval(refresh, renewal / 12);
+  renewing.unref();
   refresh();
   return {
     async settled() {
@@ -84,6 +92,7 @@ export function startListeners(
     },
     async close() {
       unsubscribe();
+      clearInterval(renewing);
       await work;
       for (const current of open.values()) shut(current);
       open.clear();
@@ -99,6 +108,7 @@ function wantedEndpoints(simulation: Simulation): Wanted[] {
     if (faultOf(machine.faults, "refuse", moment.now) !== undefined) return [];
     const troubles = machine.faults.map((fault) => fault.kind).filter((kind) => /certificate|skew/.test(kind));
     const mode = serverModeOf(machine);
+    const muted = faultOf(machine.faults, "half-open", moment.now) !== undefined;
     const hosts = [machine.address, ...virtualAddresses(world, machine, moment.now)];
     const identity = `${machine.bootId}/${epoch}/${troubles.join()}`;
     const api = hosts.flatMap((host): Wanted[] =>
@@ -110,6 +120,7 @@ function wantedEndpoints(simulation: Simulation): Wanted[] {
               host,
               port: apiPort,
               kind: mode,
+              muted,
               fingerprint: `${machine.id}/${mode}/${identity}`,
             },
           ],
@@ -121,6 +132,7 @@ function wantedEndpoints(simulation: Simulation): Wanted[] {
         host,
         port: kubernetesPort,
         kind: "kubernetes",
+        muted,
         fingerprint: `${machine.id}/kubernetes/${machine.staticPodsAt}/${identity}`,
       }),
     );
@@ -134,10 +146,10 @@ function virtualAddresses(world: World, machine: Machine, now: number): readonly
   return held?.owner === machine.id && held.at <= now && held.address.startsWith("127.") ? [held.address] : [];
 }
 
-async function start(simulation: Simulation, endpoint: Wanted, onConnection: () => void): Promise<Close> {
+async function start(simulation: Simulation, endpoint: Wanted, onConnection: () => void): Promise<Endpoint> {
   const { machineId, host, port, kind } = endpoint;
   const tls = tlsOf(simulation, endpoint);
-  if (tls === undefined) return () => Promise.resolve();
+  if (tls === undefined) return { close: () => Promise.resolve(), mute: () => undefined };
   const manners = (): Manners => {
     onConnection();
     const faults = simulation.world.machines[machineId]?.faults ?? [];

@@ -56,8 +56,10 @@ function check(text: string, machine: Machine): readonly string[] {
     readNodeConfig(text);
     return warnings;
   } catch (error) {
-    if (error instanceof TalosError) throw new CallError("InvalidArgument", error.message, { cause: error });
-    throw error;
+    if (!(error instanceof TalosError)) throw error;
+    const old = machine.life.stage === "maintenance" && minorOf(machine.talosVersion) < 1_013;
+    const prefix = old ? "configuration validation failed: " : "";
+    throw new CallError("InvalidArgument", prefix + error.message, { cause: error });
   }
 }
 

@@ -26,7 +26,13 @@ export function startSequence(world: World, machine: Machine, sequence: Sequence
     return { world: withMachine(world, refused), actor };
   }
   const { stop } = moment.timings;
-  const life: Stopping = { stage: "stopping", actor, servicesUntil: now + (stop * 2) / 3, until: now + stop, ...sequence };
+  const life: Stopping = {
+    stage: "stopping",
+    actor,
+    servicesUntil: now + (stop * 2) / 3,
+    until: now + stop,
+    ...sequence,
+  };
   const announced = emitAll(
     { ...machine, life },
     now,

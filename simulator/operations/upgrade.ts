@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import { TalosError } from "../../talos/errors.ts";
+import { TalosVersion } from "../../talos/version/index.ts";
 import { clusterOf, isControlPlane } from "../controllers/membership.ts";
 import { CallError } from "../machine/call-error.ts";
 import { memberRuns } from "../machine/etcd.ts";
@@ -23,6 +25,13 @@ export function installerRelease(machine: Machine, image: string, now: number): 
   }
   if (faultOf(machine.faults, "disk-full", now) !== undefined) {
     throw new CallError("Unknown", `error validating installer image "${image}": no space left on device`);
+  }
+  try {
+    TalosVersion.parse(release).requireUpgradeFrom(TalosVersion.parse(machine.talosVersion));
+  } catch (error) {
+    throw new CallError("Unknown", `error validating installer image "${image}": ${TalosError.from(error).message}`, {
+      cause: error,
+    });
   }
   return release;
 }

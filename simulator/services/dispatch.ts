@@ -240,10 +240,12 @@ async function* local(route: Route, machineId: string, request: unknown): AsyncG
     if (method.responseStream) {
       yield* result as AsyncIterable<unknown>;
       if (outage.signal.aborted) throw new CallError("Unavailable", "error reading from server: EOF");
+      await strike(simulation, machineId, incoming, "after");
     } else {
-      yield await result;
+      const reply = await result;
+      await strike(simulation, machineId, incoming, "after");
+      yield reply;
     }
-    await strike(simulation, machineId, incoming, "after");
   } finally {
     outage.stop();
   }

@@ -34,7 +34,11 @@ export async function* callStream<Request, Reply>(
 ): AsyncGenerator<Reply> {
   const machine = Object.values(simulation.world.machines).find((candidate) => candidate.address === address);
   const { now } = simulation.moment;
-  if (machine === undefined || serverModeOf(machine) === "none" || faultOf(machine.faults, "refuse", now) !== undefined) {
+  if (
+    machine === undefined ||
+    serverModeOf(machine) === "none" ||
+    faultOf(machine.faults, "refuse", now) !== undefined
+  ) {
     throw new CallError("Unavailable", `connect ECONNREFUSED ${address}:50000`);
   }
   const call = {

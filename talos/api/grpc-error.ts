@@ -28,12 +28,18 @@ export function fromGrpcError(error: unknown, node: string): TalosError {
     const cause = fromNodeErrorText(error.details, node, error);
     if (cause !== undefined) return cause;
   }
+  // A server that goes down in the middle of a call ends the stream without a status.
+  if (error.code === status.INTERNAL && error.details.includes("RST_STREAM")) {
+    return new TalosError("unavailable", `${node}: the connection was cut`, { node, cause: error });
+  }
   return fromStatus(error.code, error.details, node, error);
 }
 
 /** The same for a status inside a fan-out reply. */
 export function fromStatus(code: number, message: string, node: string, cause?: unknown): TalosError {
-  return new TalosError(codes[code] ?? "internal", `${node}: ${message}`, {
+  // Talos calls it a precondition, but no waiting will ever meet it.
+  const ours = message.includes("not supported in container mode") ? "unimplemented" : (codes[code] ?? "internal");
+  return new TalosError(ours, `${node}: ${message}`, {
     node,
     ...(cause === undefined ? {} : { cause }),
   });

@@ -79,20 +79,25 @@ export async function reset(step: Step, context: StepContext): Promise<void> {
     }
     silentSince = undefined;
     if (accepted || state.stage === "resetting") return "it wipes its disk";
-    if (step.graceful) {
-      const obstacle = await removalObstacle(step.machine, context);
-      if (obstacle !== undefined) return obstacle;
+    if (step.graceful && target.role === "controlplane") {
+      const leaving = await leaveEtcd(target, context);
+      if (leaving !== undefined) return leaving;
     }
-    const refused = await attempt(() => context.machines.reset(target, { graceful: step.graceful }, context.signal));
+    const graceful = step.graceful && target.role === "worker";
+    const refused = await attempt(() => context.machines.reset(target, { graceful }, context.signal));
     accepted = refused === undefined;
     if (accepted) await context.record(step, "accepted");
     return refused ?? "it wipes its disk";
   });
 }
 
-async function removalObstacle(machine: string, context: StepContext): Promise<string | undefined> {
-  if (context.target(machine).role === "worker") return undefined;
-  const view = etcdView(await context.observe(), machine);
-  if (view === undefined || !view.members.some(({ hostname }) => hostname === machine)) return undefined;
-  return survivesRemoval(view, machine) ? undefined : "etcd would lose its quorum; waiting for other members";
+/**
+ * Out of etcd first, by a call of its own that can be seen to have worked: a reset alone leaves etcd only on some
+ * platforms. Undefined when the machine is no member (any more).
+ */
+async function leaveEtcd(target: MachineTarget, context: StepContext): Promise<string | undefined> {
+  const view = etcdView(await context.observe(), target.name);
+  if (view === undefined || !view.members.some(({ hostname }) => hostname === target.name)) return undefined;
+  if (!survivesRemoval(view, target.name)) return "etcd would lose its quorum; waiting for other members";
+  return (await attempt(() => context.machines.leaveEtcd(target, context.signal))) ?? "it leaves etcd";
 }

@@ -44,7 +44,9 @@ async function configuredState(
     unmet: status.unmet,
     talosVersion: version.tag,
     ...(config === undefined ? {} : { config }),
-    bootId: bootId === undefined ? status.bootMark : bootId.toString().trim(),
+    // In a container the kernel's boot id is the host's; when the machine's own state began tells its boots apart too.
+    bootId: `${bootId?.toString().trim() ?? ""}/${status.bootMark}`,
+    inContainer: version.platform === "container",
     ...(etcd === undefined ? {} : { etcd }),
   };
 }

@@ -31,6 +31,8 @@ export interface Machines {
   /** Starts etcd. `already-exists` when this machine has etcd data. */
   bootstrap(machine: MachineTarget, signal?: AbortSignal): Promise<void>;
   forfeitLeadership(machine: MachineTarget, signal?: AbortSignal): Promise<void>;
+  /** Takes the machine's own member out of etcd and stops it there. */
+  leaveEtcd(machine: MachineTarget, signal?: AbortSignal): Promise<void>;
   /** Asks one control plane to remove another's member. */
   removeEtcdMember(via: MachineTarget, memberId: string, signal?: AbortSignal): Promise<void>;
   /** Wipes the machine; it boots again without a config. */

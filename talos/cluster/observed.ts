@@ -62,6 +62,8 @@ export interface ConfiguredMachine {
   readonly config?: string;
   /** Changes with every boot. */
   readonly bootId: string;
+  /** Then it cannot reboot or be upgraded by itself. @default false */
+  readonly inContainer?: boolean;
   /** Control planes only. */
   readonly etcd?: MachineEtcd;
 }

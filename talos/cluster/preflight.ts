@@ -75,6 +75,17 @@ function machineFindings(desired: DesiredCluster, machine: DesiredMachine, state
   }
   if (state.kind === "maintenance") return emptyMachineFindings(machine, state);
   if (state.kind === "unreachable") return [];
+  const { talos, config } = machineWork(desired, machine, state);
+  if (state.inContainer && (talos !== undefined || config?.reboot === true)) {
+    return [
+      {
+        severity: "error",
+        machine: machine.name,
+        message: `${machine.name} runs in a container: it can neither reboot nor be upgraded by itself`,
+        hint: "Replace its container by one with the wished version and config.",
+      },
+    ];
+  }
   return [
     ...talosFindings(desired, machine, state.talosVersion),
     ...kubernetesFindings(desired, machine, state.config),

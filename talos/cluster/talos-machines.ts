@@ -63,6 +63,7 @@ export function talosMachines(options: TalosMachinesOptions): Machines {
     async forfeitLeadership(machine, signal) {
       await clientOf(machine).etcdForfeitLeadership(call(signal));
     },
+    leaveEtcd: (machine, signal) => clientOf(machine).etcdLeave(call(signal)),
     removeEtcdMember: (via, memberId, signal) => clientOf(via).etcdRemoveMember(memberId, call(signal)),
     async reset(machine, { graceful }, signal) {
       await clientOf(machine).reset({ graceful, reboot: true, ...call(signal) });

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../errors.ts";
-import type { YamlNode } from "../yaml.ts";
-import { parseYaml } from "../yaml.ts";
 import type { MachineType } from "./cluster-config.ts";
-import { parseConfig } from "./document/config-file.ts";
+import { type ConfigDocument, parseConfig } from "./document/config-file.ts";
+import { type Section, sectionAt, sectionsAt, textAt, textsAt, valueAt } from "./document/value.ts";
 
 /** What a machine must know from its own config, whichever contract it was written for. Certificates are PEM texts. */
 export interface MachineFacts {
@@ -45,9 +44,7 @@ export interface Authority {
 
 /** Reads the facts. Throws `invalid-input`, in the words of a Talos machine, when the config cannot be used. */
 export function readMachineFacts(text: string, fileName = "config"): MachineFacts {
-  // Strict first: a machine refuses what it does not know.
-  parseConfig(text, fileName);
-  const view = new ConfigView(parseYaml(text, fileName));
+  const view = new ConfigView(parseConfig(text, fileName));
   const type = machineType(view);
   const controlPlane = type === "controlplane";
   const endpoint = view.text("cluster.controlPlane.endpoint") ?? view.text("KubeClusterConfig:endpoint");
@@ -89,7 +86,7 @@ export function readMachineFacts(text: string, fileName = "config"): MachineFact
     nodeTaints: { ...view.map("machine.nodeTaints"), ...view.map("KubeNodeConfig:taints") },
     allowSchedulingOnControlPlanes: schedulesPods(view, controlPlane),
     discovery: view.has("cluster.discovery")
-      ? view.text("cluster.discovery.enabled") !== "false"
+      ? !view.isOff("cluster.discovery.enabled")
       : view.hasDocument("DiscoveryServiceConfig"),
     virtualIps: virtualIps(view),
   };
@@ -126,7 +123,7 @@ function authority(certificate: string, key: string | undefined): Authority {
 /** Contract 1.14 says it by a taint; before, there is a switch. */
 function schedulesPods(view: ConfigView, controlPlane: boolean): boolean {
   if (!controlPlane) return true;
-  if (view.text("cluster.allowSchedulingOnControlPlanes") === "true") return true;
+  if (view.isOn("cluster.allowSchedulingOnControlPlanes")) return true;
   const taints = view.map("KubeNodeConfig:taints");
   return view.hasDocument("KubeNodeConfig") && !("node-role.kubernetes.io/control-plane" in taints);
 }
@@ -137,15 +134,11 @@ function unattendedDisk(view: ConfigView): string | undefined {
 }
 
 function virtualIps(view: ConfigView): readonly string[] {
-  const interfaces = view.node("machine.network.interfaces");
-  const legacy = interfaces?.kind === "sequence" ? interfaces.items : [];
-  const nested = legacy.flatMap((item) => {
-    const vlans = at(item, ["vlans"]);
-    return vlans?.kind === "sequence" ? [item, ...vlans.items] : [item];
-  });
-  return [...nested.map((item) => scalarText(at(item, ["vip", "ip"]))), ...view.names("Layer2VIPConfig")].filter(
-    (address) => address !== undefined,
-  );
+  const interfaces = view.sections("machine.network.interfaces");
+  const legacy = interfaces
+    .flatMap((link) => [link, ...sectionsAt(link, "vlans")])
+    .map((link) => textAt(link, "vip.ip"));
+  return [...legacy.filter((address) => address !== ""), ...view.names("Layer2VIPConfig")];
 }
 
 function filled(first: readonly string[], second: readonly string[]): readonly string[] {
@@ -162,64 +155,59 @@ function invalid(message: string): TalosError {
 
 /** Looks values up by path: `machine.ca.crt` in the v1alpha1 document, `Kind:field.field` in another one. */
 class ConfigView {
-  readonly #documents: readonly YamlNode[];
+  readonly #documents: readonly ConfigDocument[];
 
-  constructor(documents: readonly YamlNode[]) {
+  constructor(documents: readonly ConfigDocument[]) {
     this.#documents = documents;
-    if (!documents.some((document) => document.kind === "mapping")) throw invalid("config not found");
   }
 
-  node(path: string): YamlNode | undefined {
-    const [kind, fields] = path.includes(":") ? path.split(":", 2) : [undefined, path];
-    const steps = (fields ?? "").split(".");
+  #find<Found>(path: string, look: (section: Section, path: string) => Found | undefined): Found | undefined {
+    const [kind, fields] = path.includes(":") ? path.split(":", 2) : ["v1alpha1", path];
     for (const document of this.#documents) {
-      if (scalarText(at(document, ["kind"])) !== kind) continue;
-      const found = at(document, steps);
+      const found = document.kind === kind ? look(document.section, fields ?? "") : undefined;
       if (found !== undefined) return found;
     }
     return undefined;
   }
 
   has(path: string): boolean {
-    return this.node(path)?.kind === "mapping";
+    return this.#find(path, sectionAt) !== undefined;
   }
 
   hasDocument(kind: string): boolean {
-    return this.#documents.some((document) => scalarText(at(document, ["kind"])) === kind);
+    return this.#documents.some((document) => document.kind === kind);
   }
 
   names(kind: string): readonly string[] {
-    const documents = this.#documents.filter((document) => scalarText(at(document, ["kind"])) === kind);
-    return documents.map((document) => scalarText(at(document, ["name"]))).filter((name) => name !== undefined);
+    const documents = this.#documents.filter((document) => document.kind === kind);
+    return documents.map(({ section }) => textAt(section, "name")).filter((name) => name !== "");
+  }
+
+  isOn(path: string): boolean {
+    return this.#find(path, valueAt) === true;
+  }
+
+  isOff(path: string): boolean {
+    return this.#find(path, valueAt) === false;
   }
 
   /** Undefined when absent or empty. */
   text(path: string): string | undefined {
-    return scalarText(this.node(path));
+    return this.#find(path, (section, fields) => textAt(section, fields) || undefined);
   }
 
   texts(path: string): readonly string[] {
-    const node = this.node(path);
-    if (node?.kind !== "sequence") return [];
-    return node.items.map(scalarText).filter((text) => text !== undefined);
+    return (
+      this.#find(path, (section, fields) => (valueAt(section, fields) ? textsAt(section, fields) : undefined)) ?? []
+    );
+  }
+
+  sections(path: string): readonly Section[] {
+    return this.#find(path, (section, fields) => sectionsAt(section, fields)) ?? [];
   }
 
   map(path: string): Readonly<Record<string, string>> {
-    const node = this.node(path);
-    if (node?.kind !== "mapping") return {};
-    return Object.fromEntries(node.entries.map((entry) => [entry.key.text, scalarText(entry.value) ?? ""]));
+    const section = this.#find(path, sectionAt) ?? new Map();
+    return Object.fromEntries([...section].map(([key, value]) => [key, String(value)]));
   }
-}
-
-function at(node: YamlNode, steps: readonly string[]): YamlNode | undefined {
-  let current: YamlNode | undefined = node;
-  for (const step of steps) {
-    if (current?.kind !== "mapping") return undefined;
-    current = current.entries.find((entry) => entry.key.text === step)?.value;
-  }
-  return current;
-}
-
-function scalarText(node: YamlNode | undefined): string | undefined {
-  return node?.kind === "scalar" && node.text !== "" && node.text !== "null" ? node.text : undefined;
 }

@@ -23,9 +23,17 @@ export interface Fault {
   readonly also?: Position;
 }
 
-function excerpt(position: Position): string {
-  const gutter = " ".repeat(String(position.line).length);
-  return `  ${position.line} | ${position.text}\n  ${gutter} | ${" ".repeat(position.column - 1)}^`;
+const widest = 120;
+
+/** The line with a mark below the place; of a long line only what is around the place. */
+function excerpt({ line, column, text }: Position): string {
+  const gutter = " ".repeat(String(line).length);
+  const printable = [...text].map((character) => (character < " " ? " " : character)).join("");
+  const start = printable.length <= widest ? 0 : Math.max(0, column - 1 - widest / 2);
+  const shown = printable.slice(start, start + widest);
+  const [before, after] = [start > 0 ? "…" : "", start + widest < printable.length ? "…" : ""];
+  const mark = " ".repeat(before.length + column - 1 - start);
+  return `  ${line} | ${before}${shown}${after}\n  ${gutter} | ${mark}^`;
 }
 
 /** One fault as a person reads it: place, excerpt, found, expected, what to do. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { createHash } from "node:crypto";
 import { stringify } from "yaml";
+import type { TalosVersion } from "../version/index.ts";
 
 const host = "factory.talos.dev";
 
@@ -27,6 +28,14 @@ export function schematicId({ extensions, kernelArgs }: Schematic): string {
 export function diskImageUrl(schematic: Schematic, version: string, platform: Platform, arch: Architecture): string {
   return `https://${host}/image/${schematicId(schematic)}/${version}/${platform}-${arch}.qcow2`;
 }
+
+/** The installer that a release has without a schematic; the same as talos/config's, which is slow to load at synth. */
+export function plainInstallerImage(version: TalosVersion): string {
+  if (version.contract.factoryInstaller) return installerImage(nothingAdded, version.toString(), "metal");
+  return `ghcr.io/siderolabs/installer:${version.toString()}`;
+}
+
+const nothingAdded: Schematic = { extensions: [], kernelArgs: [] };
 
 /** The installer for upgrades. It has to be of the machine's platform, or the machine loses its network settings. */
 export function installerImage(schematic: Schematic, version: string, platform: Platform): string {

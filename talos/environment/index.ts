@@ -27,6 +27,7 @@ export {
   diskImageUrl,
   installerImage,
   type Platform,
+  plainInstallerImage,
   type Schematic,
   schematicId,
 } from "./image-factory.ts";

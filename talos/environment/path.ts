@@ -12,7 +12,8 @@ export function formatFound(value: unknown): string {
   if (value === null) return "nothing (null)";
   if (Array.isArray(value)) return value.length === 0 ? "an empty list" : `a list of ${value.length}`;
   if (typeof value === "object") return "a mapping";
-  const text = JSON.stringify(value);
+  // Numbers beyond what JavaScript counts exactly come as BigInt, which JSON does not know.
+  const text = typeof value === "bigint" ? value.toString() : JSON.stringify(value);
   return text.length > 60 ? `${text.slice(0, 57)}…"` : text;
 }
 

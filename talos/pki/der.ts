@@ -9,7 +9,10 @@ export type Der = Asn1Types.Asn1;
 const { UNIVERSAL, CONTEXT_SPECIFIC } = asn1.Class;
 
 // The typings know only the older, boolean second argument. Bit strings stay bytes: by default forge guesses structure.
-const fromDer = asn1.fromDer as unknown as (bytes: string, options: { strict: boolean; decodeBitStrings: boolean }) => Der;
+const fromDer = asn1.fromDer as unknown as (
+  bytes: string,
+  options: { strict: boolean; decodeBitStrings: boolean },
+) => Der;
 
 export function sequence(...items: readonly Der[]): Der {
   return asn1.create(UNIVERSAL, asn1.Type.SEQUENCE, true, [...items]);

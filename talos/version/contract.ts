@@ -42,6 +42,11 @@ export class Contract {
     return this.#minor === other.#minor;
   }
 
+  /** Whether something that came with Talos 1.`minor` exists in this contract. */
+  includes(minor: number): boolean {
+    return minor <= this.#minor;
+  }
+
   /** cluster.id in the URL-safe base64 alphabet, else in the standard one. */
   get urlSafeClusterId(): boolean {
     return this.#minor <= 13;

@@ -4,19 +4,20 @@ import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync }
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { ClusterWorkspace, clusterConfig } from "../support/cluster-workspace.ts";
+import { everything } from "../support/everything.ts";
 import { findTools } from "../support/terraform.ts";
 
 const tools = findTools();
 const workspaces: ClusterWorkspace[] = [];
 afterAll(() => Promise.all(workspaces.map((workspace) => workspace.dispose())));
 
-test.skipIf(tools.length > 0)("neither terraform nor tofu was found", () => undefined);
+test.skipIf(tools.length === 0)("terraform or tofu is there", () => expect(tools).not.toEqual([]));
 
 const apply = ["apply", "-auto-approve", "-no-color", "-input=false"];
 const plan = ["plan", "-no-color", "-input=false"];
 const machines = { "cp-1": "controlplane", "cp-2": "controlplane", "cp-3": "controlplane", "w-1": "worker" } as const;
 
-describe.each(tools)("a cluster under $name", (tool) => {
+describe.each(everything ? tools : tools.slice(0, 1))("a cluster under $name", (tool) => {
   const open = async (
     ...args: Parameters<typeof ClusterWorkspace.open> extends [unknown, ...infer Rest] ? Rest : never
   ) => {
@@ -84,17 +85,9 @@ describe.each(tools)("a cluster under $name", (tool) => {
       expect(code).toBe(1);
       return text;
     };
-    expect(await refusal(clusterConfig({ ...small, kubernetesVersion: "1.20.0" }))).toContain(
-      "too old to be used with Talos",
+    expect(await refusal(clusterConfig({ machines: { "cp-1": "worker" }, kubernetesVersion: "1.20.0" }))).toMatch(
+      /too old to be used with Talos.*No control plane/,
     );
-    expect(await refusal(clusterConfig({ ...small, talosVersion: "v9.9.9" }))).toContain("talos_version");
-    expect(await refusal(clusterConfig({ ...small, more: 'cni = "calico"' }))).toContain(
-      '"flannel" or "none" or "custom"',
-    );
-    expect(await refusal(clusterConfig({ machines: { ...small.machines, Bad_Name: "worker" } }))).toContain(
-      "Not a host name",
-    );
-    expect(await refusal(clusterConfig({ machines: { "cp-1": "worker" } }))).toContain("No control plane");
 
     workspace.write("main.tf", clusterConfig({ ...small, more: 'on_destroy = "prevent"' }));
     await workspace.apply();

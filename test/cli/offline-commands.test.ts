@@ -225,6 +225,53 @@ describe.each([[["config", "validate"]], [["validate"]]])("%j", (command) => {
   });
 });
 
+describe("bad input is told with its place, and nothing is written", () => {
+  const valid = goldenText("config/1.13/current/default/worker.yaml");
+  test.each([
+    ["a truncated file", valid.slice(0, 400).replace(/\n[^\n]*$/, "\n    certSANs: [a"), /^Error: bad\.yaml:\d+:\d+: /],
+    [
+      "a key twice",
+      valid.replace("persist: true", "persist: true\npersist: true"),
+      /^Error: bad\.yaml:4:1: found key "persist" again/,
+    ],
+    ["900 nested brackets", `a: ${"[".repeat(900)}`, /^Error: bad\.yaml:1:\d+: found more than 100 levels of nesting/],
+    [
+      "more than a megabyte",
+      `a: ${"x".repeat(1_100_000)}`,
+      /^Error: bad\.yaml: found \d+ bytes of YAML, expected at most 1048576/,
+    ],
+    [
+      "an alias bomb",
+      "a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: &e [*d,*d,*d,*d,*d,*d,*d,*d,*d]\nf: [*e,*e,*e,*e,*e,*e,*e,*e,*e]",
+      /^Error: bad\.yaml:\d+:\d+: found more than/,
+    ],
+    ["wrong base64", valid.replace(/crt: \S+/, "crt: '*not base64*'"), /illegal base64 data at input byte 0/],
+    [
+      "a misspelled key",
+      valid.replace("certSANs", "certSAN"),
+      /bad\.yaml:10:5: machine\.certSAN is not a known field, the nearest known field is certSANs\./,
+    ],
+    ["text for a number", valid.replace("port: 7445", "port: abc"), /line 24: cannot construct !!str `abc` into int/],
+    [
+      "a list for a map",
+      valid.replace(/kubelet:\n/, "sysctls: [a]\n    kubelet:\n"),
+      /cannot construct !!seq into map\[string\]string/,
+    ],
+  ])("%s", async (_, text, message) => {
+    writeFileSync(join(cwd, "bad.yaml"), text);
+    for (const args of [
+      ["config", "validate", "-c", "bad.yaml", "-m", "metal"],
+      ["config", "patch", "bad.yaml", "-p", '{"machine":{"token":"x"}}', "-o", "out.yaml"],
+      ["config", "redact", "bad.yaml"],
+    ]) {
+      const { exitCode, stderr, stdout } = await talosmith(args);
+      expect(stderr).toMatch(message);
+      expect([exitCode, stdout]).toEqual([1, ""]);
+    }
+    expect(readdirSync(cwd)).toEqual(["bad.yaml"]);
+  });
+});
+
 describe("config diff", () => {
   const config = (name: string): string => join(golden, "config/1.13/current", name, "controlplane.yaml");
 

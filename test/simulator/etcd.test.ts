@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Machine } from "../../simulator/index.ts";
 import type { Data } from "../../talos/api/gen/common/common.ts";
-import { BootstrapRequest, MachineServiceService as Api, ResetRequest } from "../../talos/api/gen/machine/machine.ts";
+import { MachineServiceService as Api, BootstrapRequest, ResetRequest } from "../../talos/api/gen/machine/machine.ts";
 import { collect, configFor } from "./laboratory.ts";
 import { VirtualLaboratory } from "./virtual-laboratory.ts";
 
@@ -114,14 +114,21 @@ describe("etcd", () => {
     await lab.clock.advance(5_000);
     await lab.call(one, Api.etcdRemoveMemberById, { memberId: id });
     expect(await members(one)).toEqual(["cp-1", "cp-2"]);
-    await expect(lab.call(one, Api.etcdRemoveMemberById, { memberId: id })).rejects.toMatchObject({ status: "NotFound" });
+    await expect(lab.call(one, Api.etcdRemoveMemberById, { memberId: id })).rejects.toMatchObject({
+      status: "NotFound",
+    });
   });
 
   it("is restored from a snapshot on a wiped machine, with the objects that were in it", async () => {
     const [one] = (await lab.cluster(1, 1)) as [Machine, Machine];
-    const snapshot = Buffer.concat((await collect<Data>(lab.stream(one, Api.etcdSnapshot, [{}]))).map((part) => part.bytes));
+    const snapshot = Buffer.concat(
+      (await collect<Data>(lab.stream(one, Api.etcdSnapshot, [{}]))).map((part) => part.bytes),
+    );
     expect(snapshot.length % 512).toBe(32);
-    const wipe = ResetRequest.fromPartial({ reboot: true, systemPartitionsToWipe: [{ label: "EPHEMERAL", wipe: true }] });
+    const wipe = ResetRequest.fromPartial({
+      reboot: true,
+      systemPartitionsToWipe: [{ label: "EPHEMERAL", wipe: true }],
+    });
     await lab.call(one, Api.reset, wipe);
     await lab.clock.advance(10_000);
     expect(lab.now(one.id)).toMatchObject({ life: { stage: "booting" } });
@@ -150,7 +157,8 @@ describe("etcd", () => {
         lab.simulation.subscribe((world) => {
           const [cluster] = Object.values(world.clusters);
           const etcd = cluster?.etcd;
-          const running = etcd?.members.filter((member) => world.machines[member.machine]?.services.etcd?.stage === "Running") ?? [];
+          const running =
+            etcd?.members.filter((member) => world.machines[member.machine]?.services.etcd?.stage === "Running") ?? [];
           // A leader only with a quorum, and only one that runs; no member is lost by a power cut.
           if (etcd?.leader !== undefined) {
             expect(running.length).toBeGreaterThan(2);

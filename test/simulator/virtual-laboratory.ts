@@ -5,9 +5,9 @@ import {
   callUnary,
   type InProcessOptions,
   type Machine,
-  seededEntropy,
   Simulation,
   Simulator,
+  seededEntropy,
   type VirtualScheduler,
   virtualScheduler,
 } from "../../simulator/index.ts";
@@ -67,7 +67,11 @@ export class VirtualLaboratory {
     return callStream(this.simulation, machine.address, method, requests, options);
   }
 
-  apply(machine: Machine, text: string, extra: Partial<ApplyConfigurationRequest> = {}): Promise<ApplyConfigurationResponse> {
+  apply(
+    machine: Machine,
+    text: string,
+    extra: Partial<ApplyConfigurationRequest> = {},
+  ): Promise<ApplyConfigurationResponse> {
     const request = ApplyConfigurationRequest.fromPartial({ data: Buffer.from(text), mode: 1, ...extra });
     return this.call(machine, MachineServiceService.applyConfiguration, request);
   }
@@ -97,6 +101,9 @@ export class VirtualLaboratory {
 
   /** Names of the machines that say they are ready. */
   ready(): string[] {
-    return this.simulator.listMachines().filter((machine) => machine.ready).map((machine) => machine.name);
+    return this.simulator
+      .listMachines()
+      .filter((machine) => machine.ready)
+      .map((machine) => machine.name);
   }
 }

@@ -7,7 +7,9 @@ export interface TestContext extends CommandContext {
 }
 
 /** A command's world in memory. */
-export function testContext(options: Partial<Pick<CommandContext, "cwd" | "env" | "signal">> = {}): TestContext {
+export function testContext(
+  options: Partial<Pick<CommandContext, "cwd" | "env" | "signal" | "clock">> = {},
+): TestContext {
   const written = { stdout: "", stderr: "", exitCode: 0 as ExitCode };
   const output = (name: "stdout" | "stderr") => ({
     isTerminal: false,
@@ -19,7 +21,7 @@ export function testContext(options: Partial<Pick<CommandContext, "cwd" | "env" 
     written,
     stdout: output("stdout"),
     stderr: output("stderr"),
-    clock: { now: () => new Date("2026-11-16T12:00:00Z") },
+    clock: options.clock ?? { now: () => new Date("2026-11-16T12:00:00Z") },
     entropy: systemEntropy,
     cwd: options.cwd ?? process.cwd(),
     env: options.env ?? {},

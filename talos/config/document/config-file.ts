@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../../errors.ts";
 import { parseYaml, scalarValue, type YamlMapping, type YamlNode } from "../../yaml.ts";
-import { stringifyYaml, stringifyYamlDocuments, type YamlLayout } from "../../yaml-writer.ts";
+import { YamlFloat, YamlPlain } from "../../yaml-scalar.ts";
+import { stringifyYaml, stringifyYamlDocuments, type YamlValue } from "../../yaml-writer.ts";
 import { kindNames, kindType, type Struct } from "../schema/schema.ts";
-import { type DecodeResult, decodeDocument, freeForm } from "./decode.ts";
+import { type DecodeResult, decodeDocument } from "./decode.ts";
 import { encodeDocument } from "./encode.ts";
 import { nearestWord } from "./nearest-word.ts";
-import { cloneValue, type Section, textAt } from "./value.ts";
+import { cloneValue, isSection, type Section, textAt, type Value } from "./value.ts";
 
 /** One document of a machine config. The v1alpha1 document has kind "v1alpha1" and no apiVersion. */
 export interface ConfigDocument {
@@ -133,11 +134,26 @@ function isSplit(documents: readonly ConfigDocument[]): boolean {
   return documents.some(({ kind }) => (kindType(kind)?.since ?? 0) >= 14);
 }
 
-export function cloneConfig(documents: readonly ConfigDocument[]): ConfigDocument[] {
-  return documents.map((document) => ({ ...document, section: cloneValue(document.section) }));
+/** Documents from plain data that is known to be right, such as what we generate ourselves. */
+export function documentsOf(data: readonly YamlValue[]): readonly ConfigDocument[] {
+  return data.map((value) => {
+    const section = toValue(value);
+    if (!isSection(section)) throw new TalosError("internal", "a document must be a map");
+    const kind = textAt(section, "kind") || "v1alpha1";
+    const type = kindType(kind);
+    if (type === undefined) throw new TalosError("internal", `there is no kind ${kind}`);
+    return { kind, apiVersion: textAt(section, "apiVersion"), section, struct: type.struct };
+  });
 }
 
-/** Any YAML without a schema, keys sorted, in the given layout. */
-export function encodeFreeForm(node: YamlNode, layout: YamlLayout): string {
-  return stringifyYaml(freeForm(node), layout);
+function toValue(value: YamlValue): Value {
+  if (Array.isArray(value)) return value.map(toValue);
+  if (value === null || typeof value !== "object") return value;
+  if (value instanceof YamlFloat || value instanceof YamlPlain) return value;
+  const entries = value instanceof Map ? [...value] : Object.entries(value);
+  return new Map(entries.filter(([, inner]) => inner !== undefined).map(([key, inner]) => [key, toValue(inner)]));
+}
+
+export function cloneConfig(documents: readonly ConfigDocument[]): ConfigDocument[] {
+  return documents.map((document) => ({ ...document, section: cloneValue(document.section) }));
 }

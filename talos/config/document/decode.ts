@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { scalarValue, type YamlMapping, type YamlNode, type YamlScalar } from "../../yaml.ts";
+import { compareKeys } from "../../yaml-key-order.ts";
+import { YamlPlain } from "../../yaml-scalar.ts";
 import { type FieldType, type Struct, structOf } from "../schema/schema.ts";
+import { isSecretField } from "../schema/secret-fields.ts";
+import { nearestWord } from "./nearest-word.ts";
 import { type Decoded, decodeEnumeration, decodeScalar, scalarTag, shortened } from "./scalars.ts";
 import type { Section, Value } from "./value.ts";
 
@@ -47,7 +52,10 @@ class Decoder {
       const inner = path === "" ? key.text : `${path}.${key.text}`;
       const field = struct.byKey.get(key.text);
       if (field === undefined) {
-        unknown.set(key.text, freeForm(value));
+        // What may be a misspelled secret is not shown.
+        const near = nearestWord(key.text, [...struct.byKey.keys()]);
+        const secret = near !== undefined && isSecretField(struct.name, near);
+        unknown.set(key.text, secret ? new YamlPlain("******") : asWritten(value));
         this.unknownKeys.push({ path: inner, key, known: [...struct.byKey.keys()] });
         continue;
       }
@@ -55,7 +63,8 @@ class Decoder {
       if (outcome.value !== undefined) section.set(key.text, outcome.value);
       if (outcome.unknown !== undefined) unknown.set(key.text, outcome.unknown);
     }
-    return { section, unknown: unknown.size === 0 ? undefined : unknown };
+    const sorted = [...unknown].sort(([left], [right]) => compareKeys(left, right));
+    return { section, unknown: unknown.size === 0 ? undefined : new Map(sorted) };
   }
 
   #decode(node: YamlNode, type: FieldType, path: string): Outcome {
@@ -156,6 +165,13 @@ export function freeForm(node: YamlNode): Value {
   if (node.kind === "scalar") return scalarValue(node);
   if (node.kind === "sequence") return node.items.map(freeForm);
   return new Map(node.entries.map((entry) => [entry.key.text, freeForm(entry.value)]));
+}
+
+/** A value for showing: scalars without quotes stay as the user wrote them. */
+function asWritten(node: YamlNode): Value {
+  if (node.kind === "scalar") return node.plain ? new YamlPlain(node.text) : node.text;
+  if (node.kind === "sequence") return node.items.map(asWritten);
+  return new Map(node.entries.map((entry) => [entry.key.text, asWritten(entry.value)]));
 }
 
 /** How Talos calls a type in its messages. */

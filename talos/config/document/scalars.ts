@@ -132,7 +132,10 @@ function decodeByteSize(node: YamlScalar): Decoded {
 }
 
 function decodeSize(node: YamlScalar): Decoded {
-  return /^-?\d+(?:\.\d+)?%$/.test(node.text) ? { value: node.text } : decodeByteSize(node);
+  const percent = /^-?(\d+(?:\.\d+)?)%$/.exec(node.text)?.[1];
+  if (percent === undefined) return decodeByteSize(node);
+  if (Number(percent) <= 100) return { value: node.text };
+  return { fault: `percentage must be between 0 and 100, got ${percent}` };
 }
 
 function decodePortRange(node: YamlScalar): Decoded {

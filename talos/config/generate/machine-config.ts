@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { SecretsBundle } from "../../secrets/index.ts";
-import { stringifyYamlDocuments } from "../../yaml-writer.ts";
 import { type ClusterConfig, type MachineConfigInput, resolveCluster } from "../cluster-config.ts";
-import { applyPatches, parsePatch } from "../patch/apply.ts";
+import { documentsOf } from "../document/config-file.ts";
+import { parsePatch, patchDocuments } from "../patch/apply.ts";
 import { machineDocuments } from "./documents.ts";
 
 /**
@@ -14,9 +14,7 @@ export function generateMachineConfig(
   secrets: SecretsBundle,
   machine: MachineConfigInput,
 ): string {
-  const resolved = resolveCluster(cluster);
-  const quotes = resolved.contract.kubernetesDocuments ? "single" : "double";
-  const text = stringifyYamlDocuments(machineDocuments(resolved, secrets, machine), quotes);
+  const documents = documentsOf(machineDocuments(resolveCluster(cluster), secrets, machine));
   const patches = (machine.patches ?? []).map((patch, index) => parsePatch(patch, `patch ${index + 1}`));
-  return applyPatches(text, patches, "config");
+  return patchDocuments(documents, patches);
 }

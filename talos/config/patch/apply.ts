@@ -56,17 +56,33 @@ export function parsePatch(text: string, fileName: string): Patch {
 
 /** Applies patches one after another to a config, all given as texts, and returns the config in Talos's own form. */
 export function applyPatches(config: string, patches: readonly Patch[], fileName: string): string {
-  let text = config;
-  let documents: ConfigDocument[] | undefined;
+  return patchConfig({ kind: "text", text: config }, patches, fileName);
+}
+
+/** The same for a config that is at hand as documents, which saves writing and reading it. */
+export function patchDocuments(documents: readonly ConfigDocument[], patches: readonly Patch[]): string {
+  return patchConfig({ kind: "documents", documents }, patches, "config");
+}
+
+type Config =
+  | { readonly kind: "text"; readonly text: string }
+  | { readonly kind: "documents"; readonly documents: readonly ConfigDocument[] };
+
+function patchConfig(config: Config, patches: readonly Patch[], fileName: string): string {
+  let current = config;
   for (const patch of joined(patches)) {
     if (patch.kind === "json") {
-      text = applyJsonPatch(documents === undefined ? text : encodeConfig(documents), patch.operations, fileName);
-      documents = undefined;
+      current = { kind: "text", text: applyJsonPatch(textOf(current), patch.operations, fileName) };
     } else {
-      documents = applyStrategic(documents ?? parseConfig(text, fileName), patch.steps);
+      const documents = current.kind === "text" ? parseConfig(current.text, fileName) : current.documents;
+      current = { kind: "documents", documents: applyStrategic(documents, patch.steps) };
     }
   }
-  return documents === undefined ? text : encodeConfig(documents);
+  return textOf(current);
+}
+
+function textOf(config: Config): string {
+  return config.kind === "text" ? config.text : encodeConfig(config.documents);
 }
 
 /** Neighbouring JSON patches are one patch. */

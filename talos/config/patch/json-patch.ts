@@ -64,8 +64,7 @@ function applyOperation(root: Root, operation: JsonOperation): void {
       remove(root, path, op);
       return;
     case "replace":
-      remove(root, path, op);
-      add(root, path, op, required(operation));
+      replace(root, path, required(operation));
       return;
     case "move":
       add(root, path, op, remove(root, operation.from ?? "", op));
@@ -90,7 +89,8 @@ function required({ value, op, path }: JsonOperation): Value {
 function find(root: Root, path: string, op: string): Value {
   let current: Value | undefined = root.value;
   for (const step of steps(path)) current = childOf(current, step);
-  if (current === undefined) throw missing(op, path);
+  if (current === undefined)
+    throw failed(`${op} operation does not apply: doc is missing path: ${path}: missing value`);
   return current;
 }
 
@@ -101,31 +101,54 @@ function add(root: Root, path: string, op: string, value: Value): void {
     root.value = value;
     return;
   }
-  const parent = parentAt(root, way, op, path);
-  if (isSection(parent)) parent.set(last, value);
-  else {
-    const index = last === "-" ? parent.length : Number(last);
-    if (!Number.isInteger(index) || index < 0 || index > parent.length) throw missing(op, path);
-    parent.splice(index, 0, value);
+  const parent = parentAt(root, way, op, JSON.stringify(path));
+  if (isSection(parent)) {
+    parent.set(last, value);
+    return;
   }
+  const index = last === "-" ? parent.length : Number(last);
+  if (!Number.isInteger(index) || index < 0 || index > parent.length) {
+    throw failed(
+      `error in ${op} for path: '${path}': Unable to access invalid index: ${last}: invalid index referenced`,
+    );
+  }
+  parent.splice(index, 0, value);
+}
+
+function replace(root: Root, path: string, value: Value): void {
+  const way = steps(path);
+  const last = way.pop();
+  if (last === undefined) {
+    root.value = value;
+    return;
+  }
+  const parent = parentAt(root, way, "replace", path);
+  if (childOf(parent, last) === undefined) {
+    throw failed(`replace operation does not apply: doc is missing key: ${path}: missing value`);
+  }
+  if (isSection(parent)) parent.set(last, value);
+  else parent[Number(last)] = value;
 }
 
 function remove(root: Root, path: string, op: string): Value {
   const way = steps(path);
   const last = way.pop() ?? "";
-  const parent = parentAt(root, way, op, path);
+  const parent = parentAt(root, way, op, JSON.stringify(path));
   const removed = childOf(parent, last);
-  if (removed === undefined) throw missing(op, path);
+  if (removed === undefined) {
+    const place = op === "move" ? last : path;
+    throw failed(`error in ${op} for path: '${place}': Unable to remove nonexistent key: ${last}: missing value`);
+  }
   if (isSection(parent)) parent.delete(last);
   else parent.splice(Number(last), 1);
   return removed;
 }
 
-function parentAt(root: Root, way: readonly string[], op: string, path: string): Section | Value[] {
+function parentAt(root: Root, way: readonly string[], op: string, shown: string): Section | Value[] {
   let current: Value | undefined = root.value;
   for (const step of way) current = childOf(current, step);
   if (isSection(current) || Array.isArray(current)) return current;
-  throw missing(op, path);
+  throw failed(`${op} operation does not apply: doc is missing path: ${shown}: missing value`);
 }
 
 function childOf(value: Value | undefined, step: string): Value | undefined {
@@ -140,10 +163,6 @@ function steps(path: string): string[] {
     .replace(/^\//, "")
     .split("/")
     .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
-}
-
-function missing(op: string, path: string): TalosError {
-  return failed(`${op} operation does not apply: doc is missing path: ${path}: missing value`);
 }
 
 function failed(reason: string): TalosError {

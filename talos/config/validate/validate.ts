@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import type { Contract } from "../../version/index.ts";
 import { type ConfigDocument, documentTitle, parseConfig } from "../document/config-file.ts";
 import { type Section, sectionAt, valueAt } from "../document/value.ts";
+import { tooNew } from "./availability.ts";
 import { conflict } from "./conflicts.ts";
 import type { Checks } from "./documents.ts";
 import { type Findings, listOfErrors, noFindings } from "./findings.ts";
@@ -16,6 +18,8 @@ export interface ValidateOptions {
   readonly strict?: boolean;
   /** The machine is installed already, so that install instructions are not needed. @default false */
   readonly installed?: boolean;
+  /** Refuse what machines of this contract do not know yet. @default everything that we know is allowed */
+  readonly contract?: Contract;
 }
 
 export interface ValidationResult {
@@ -49,6 +53,7 @@ function validateDocuments(documents: readonly ConfigDocument[], options: Valida
     if (findings.errors.length > 0) errors.push(`${documentTitle(document)}: ${findings.errors.join("\n")}`);
   }
   if (v1alpha1 !== undefined) errors.push(...conflicts(documents, v1alpha1));
+  if (options.contract !== undefined) errors.push(...tooNew(documents, options.contract));
   return { warnings, error: errors.length === 0 ? undefined : listOfErrors(errors).trimEnd() };
 }
 

@@ -216,7 +216,8 @@ describe("changing a cluster", () => {
     expect([...new Set(world.log)]).toEqual([
       "forfeit cp-1",
       "drain cp-1",
-      "reset cp-1 gracefully",
+      "leave cp-1",
+      "reset cp-1",
       "delete node cp-1",
       "drain w-2",
       "reset w-2 gracefully",

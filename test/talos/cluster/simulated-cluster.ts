@@ -40,6 +40,8 @@ const daemonCommand = [
 
 export async function simulatedLab(cluster: string): Promise<SimulatedLab> {
   const directory = await mkdtemp(join(tmpdir(), "talosmith-engine-"));
+  // Reboots of a second and a half are for talosctl's eyes; the engine sees short ones as well.
+  process.env.TALOSMITH_SIMULATOR_TIME_SCALE ??= "0.2";
   const simulator = simulatorAt(join(directory, "simulator"), { daemonCommand });
   const secrets = testSecrets();
   let first: string | undefined;

@@ -28,6 +28,8 @@ interface Machine {
   member: { id: string; learnerUntil: number; joinedAt: number } | undefined;
   /** What its etcd believes to be its cluster; there must only ever be one. */
   etcdCluster: number | undefined;
+  /** It has left etcd for good and does not join again before it is wiped. */
+  left: boolean;
   node: { registeredAt: number; unschedulable: boolean; ours: boolean } | undefined;
   pods: number;
 }
@@ -67,6 +69,7 @@ export class World {
       upSince: 0,
       member: undefined,
       etcdCluster: undefined,
+      left: false,
       node: undefined,
       pods: 2,
     });
@@ -122,7 +125,13 @@ export class World {
     for (const machine of this.machines.values()) {
       if (machine.config === undefined || !this.up(machine)) continue;
       const isControlPlane = machine.role === "controlplane";
-      if (isControlPlane && machine.member === undefined && anyCluster !== undefined && this.hasQuorum()) {
+      if (
+        isControlPlane &&
+        !machine.left &&
+        machine.member === undefined &&
+        anyCluster !== undefined &&
+        this.hasQuorum()
+      ) {
         const learning = this.#members().some(({ voter }) => !voter);
         const stale = this.ghosts.some(({ name }) => name === machine.name);
         if (!learning && !stale && this.now >= machine.upSince + durations.join) {
@@ -199,7 +208,11 @@ export class World {
                   leaderId: leader ?? "0",
                   members: list,
                 }
-              : { state: machine.member === undefined ? "waiting" : "down", healthy: false, members: [] },
+              : {
+                  state: machine.member === undefined && !machine.left ? "waiting" : "down",
+                  healthy: false,
+                  members: [],
+                },
           }),
     };
   }
@@ -326,6 +339,16 @@ export class World {
         record(`forfeit ${target.name}`);
         world.#stoodDown = target.name;
       },
+      async leaveEtcd(target) {
+        const machine = world.#configured(target);
+        if (!world.hasQuorum()) throw new TalosError("unavailable", "etcdserver: no leader");
+        record(`leave ${target.name}`);
+        const before = world.hasQuorum();
+        machine.member = undefined;
+        machine.etcdCluster = undefined;
+        machine.left = true;
+        if (before && !world.hasQuorum()) world.violations.push(`quorum lost when ${target.name} left`);
+      },
       async removeEtcdMember(via, memberId) {
         world.#configured(via);
         if (!world.hasQuorum()) throw new TalosError("unavailable", "etcdserver: no leader");
@@ -341,15 +364,13 @@ export class World {
       async reset(target, { graceful }) {
         const machine = world.#configured(target);
         record(`reset ${target.name}${graceful ? " gracefully" : ""}`);
-        if (graceful && machine.member !== undefined) {
-          if (!world.hasQuorum()) throw new TalosError("unavailable", "etcdserver: no leader");
-          machine.member = undefined;
-        } else if (machine.member !== undefined && !world.destroying) {
+        if (machine.member !== undefined && !world.destroying) {
           world.violations.push(`${target.name} was wiped without leaving etcd`);
         }
         machine.member = undefined;
         machine.etcdCluster = undefined;
         machine.config = undefined;
+        machine.left = false;
         world.#goDown(machine, durations.wipe);
       },
       async wipeData(target) {

@@ -101,3 +101,8 @@ describe("a patch with an unknown key says where it is and what was meant", () =
     expect(() => parsePatch(patch, "patch")).toThrow(expect.objectContaining({ hint }));
   });
 });
+
+test("the value of a misspelled secret is not repeated", () => {
+  const patch = "machine:\n  tokne: abcdef.0123456789abcdef\n";
+  expect(() => parsePatch(patch, "patch")).toThrow("machine:\n    tokne: ******");
+});

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { type Mode, validateConfig } from "../../../talos/config/index.ts";
+import { generateMachineConfig, type Mode, validateConfig } from "../../../talos/config/index.ts";
 import { TalosError } from "../../../talos/errors.ts";
+import { Contract } from "../../../talos/version/index.ts";
+import { clusterOf, contracts, secrets } from "./golden-secrets.ts";
 
 interface Result {
   readonly ok: boolean;
@@ -38,5 +40,53 @@ function validate(row: Case, mode: Mode): Result {
 describe("validation says what talosctl says", () => {
   test.each(rows)("%s", (_, row, mode, result) => {
     expect(validate(row, mode)).toEqual(result);
+  });
+});
+
+describe("for a contract, what came later is refused", () => {
+  const check = (text: string, contract: string): string | undefined =>
+    validateConfig(text, "config", { mode: "cloud", contract: Contract.parse(contract) }).error;
+  const kubespan = "apiVersion: v1alpha1\nkind: KubeSpanConfig\nenabled: true\n";
+  const resolver =
+    "apiVersion: v1alpha1\nkind: ResolverConfig\nhostDNS: {enabled: true}\nnameservers: [{address: 1.1.1.1}]\n";
+
+  test.each([
+    [kubespan, "v1.13", undefined],
+    [kubespan, "v1.12", "KubeSpanConfig: exists from Talos v1.13 on, the config is for v1.12"],
+    [resolver, "v1.14", undefined],
+    [resolver, "v1.13", "ResolverConfig: hostDNS exists from Talos v1.14 on, the config is for v1.13"],
+  ])("%j for %s", (text, contract, message) => {
+    if (message === undefined) expect(check(text, contract)).toBeUndefined();
+    else expect(check(text, contract)).toContain(message);
+  });
+
+  test("our own configs pass for the contract they are made for", () => {
+    for (const contract of contracts) {
+      const text = generateMachineConfig(clusterOf(contract, { kubespan: true }), secrets, { type: "controlplane" });
+      expect(check(text, contract)).toBeUndefined();
+    }
+  });
+});
+
+describe("a selector that cannot be meant is refused with its place", () => {
+  test.each([
+    ['disk.transprot == "nvme"', "ERROR: <input>:1:5: undefined field 'transprot'"],
+    ["dsk.rotational", "ERROR: <input>:1:1: undeclared reference to 'dsk' (in container '')"],
+    ["!disk.rotational && bar", "ERROR: <input>:1:21: undeclared reference to 'bar' (in container '')"],
+    ["(disk.rotational", "ERROR: <input>:1:17: Syntax error: missing ')' at '<EOF>'"],
+    ['disk.model == "a', "ERROR: <input>:1:15: Syntax error: token recognition error"],
+    ["disk.transport ==", "ERROR: <input>:1:18: Syntax error: mismatched input '<EOF>'"],
+  ])("%s", (match, message) => {
+    const text = `apiVersion: v1alpha1\nkind: RawVolumeConfig\nname: x\nprovisioning:\n  minSize: 1GB\n  diskSelector:\n    match: '${match}'\n`;
+    expect(validateConfig(text, "config", { mode: "metal" }).error).toContain(`disk selector is invalid: ${message}`);
+  });
+
+  test.each([
+    "disk.size > 10u * GB && !system_disk",
+    "disk.symlinks.exists(s, s == 'x')",
+    "glob('*sda', disk.dev_path)",
+  ])("%s is fine", (match) => {
+    const text = `apiVersion: v1alpha1\nkind: RawVolumeConfig\nname: x\nprovisioning:\n  minSize: 1GB\n  diskSelector:\n    match: ${JSON.stringify(match)}\n`;
+    expect(validateConfig(text, "config", { mode: "metal" }).error).toBeUndefined();
   });
 });

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "vitest";
-import { diskImageUrl, installerImage, schematicId } from "../../../talos/environment/index.ts";
+import { defaultInstallImage } from "../../../talos/config/index.ts";
+import { diskImageUrl, installerImage, plainInstallerImage, schematicId } from "../../../talos/environment/index.ts";
+import { Contract, TalosVersion } from "../../../talos/version/index.ts";
 
 describe("the image factory", () => {
   it.each([
@@ -9,6 +11,11 @@ describe("the image factory", () => {
     [[], ["noapic", "nolapic"], "9cba8e32753f91a16c1837ab8abf356af021706ef284aef07380780177d9a06c"],
   ])("has this id for extensions %j and kernel arguments %j", (extensions, kernelArgs, id) => {
     expect(schematicId({ extensions, kernelArgs })).toBe(id);
+  });
+
+  it("agrees with the machine configs on the installer of every release", () => {
+    for (const version of Contract.all().map((contract) => TalosVersion.newestOf(contract)))
+      expect(plainInstallerImage(version)).toBe(defaultInstallImage(version));
   });
 
   it("names images by schematic, release, platform and architecture", () => {

@@ -128,7 +128,7 @@ workers: [{ name: extra, count: 3 }]
           expect(() => parse({ sample: stringify(data) })).toThrow(/in environment sample/);
         },
       ),
-      { numRuns: 200 },
+      { numRuns: 200, examples: [[{ cluster: 2 ** 53 }], [{ infrastructure: { kind: 2 ** 60 } }]] },
     );
   });
 });

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+import { checkHealth, type HealthCondition } from "../../talos/cluster/index.ts";
+import type { CommandContext } from "../context.ts";
+import { openCluster } from "../helper/open-cluster.ts";
+
+const words = { ok: "OK", skipped: "SKIP", waiting: "...", failed: "FAILED" } as const;
+
+export async function health(
+  name: string,
+  { waitTimeout, json }: { waitTimeout: number; json: boolean },
+  context: CommandContext,
+): Promise<void> {
+  const { desired, secrets } = await openCluster(name, context);
+  let last = "";
+  const { healthy } = await checkHealth({
+    desired,
+    secrets,
+    signal: context.signal,
+    wait: waitTimeout > 0,
+    timeouts: { health: waitTimeout },
+    onCondition: (condition) => {
+      const line = json ? jsonCondition(condition, context) : plainCondition(condition);
+      if (line === last) return;
+      last = line;
+      if (json) context.stdout.write(line);
+      else context.stderr.write(line);
+    },
+  });
+  if (!healthy) context.exit(1);
+}
+
+/** The line that talosctl prints for it. */
+function plainCondition({ name, state, reason }: HealthCondition): string {
+  return `waiting for ${name}: ${state === "ok" ? words.ok : (reason ?? words[state])}\n`;
+}
+
+function jsonCondition(condition: HealthCondition, { clock }: CommandContext): string {
+  return `${JSON.stringify({ v: 1, at: clock.now().toISOString(), type: "condition", ...condition })}\n`;
+}

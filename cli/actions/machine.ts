@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { TalosError } from "../../talos/errors.ts";
+import type { ApplyFlags, ResetFlags } from "../commands/machine.ts";
+import type { CommandContext } from "../context.ts";
+import type { TargetFlags } from "../machine/target-flags.ts";
+import { changeEachTarget } from "../machine/targets.ts";
+
+export async function apply(flags: ApplyFlags, context: CommandContext): Promise<void> {
+  const config = await readConfig(resolve(context.cwd, flags.file));
+  await changeEachTarget(flags, context, async ({ node, client, call }) => {
+    const { details, warnings } = await client.applyConfiguration(config, {
+      ...call,
+      mode: flags.mode,
+      dryRun: flags.dryRun,
+    });
+    for (const warning of warnings) context.stderr.write(`${node}: warning: ${warning}\n`);
+    context.stderr.write(`${node}: ${details || "the config was accepted"}\n`);
+  });
+}
+
+export async function bootstrap(flags: TargetFlags, context: CommandContext): Promise<void> {
+  if (flags.nodes.length > 1) {
+    throw new TalosError("invalid-input", `bootstrap is for one machine, not for ${flags.nodes.length}`, {
+      hint: "Two bootstraps make two clusters. Name one control plane with -n; the others join by themselves.",
+    });
+  }
+  await changeEachTarget(flags, context, async ({ node, client, call }) => {
+    await client.bootstrap(call);
+    context.stderr.write(`${node}: etcd starts.\n`);
+  });
+}
+
+export async function reboot(flags: TargetFlags, context: CommandContext): Promise<void> {
+  await changeEachTarget(flags, context, async ({ node, client, call }) => {
+    await client.reboot(call);
+    context.stderr.write(`${node}: reboots.\n`);
+  });
+}
+
+export async function reset(flags: ResetFlags, context: CommandContext): Promise<void> {
+  const { graceful, reboot: thenReboot, systemLabelsToWipe: partitions } = flags;
+  await changeEachTarget(flags, context, async ({ node, client, call }) => {
+    await client.reset({ ...call, graceful, reboot: thenReboot, partitions });
+    context.stderr.write(`${node}: is being wiped.\n`);
+  });
+}
+
+async function readConfig(path: string): Promise<string> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (cause) {
+    throw new TalosError("not-found", `${path}: cannot read the machine config`, { cause });
+  }
+}

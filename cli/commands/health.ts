@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Command } from "commander";
+import type { CommandContext } from "../context.ts";
+import { duration } from "./duration.ts";
+
+export function registerHealth(program: Command, context: CommandContext): void {
+  program
+    .command("health")
+    .description("make the checks of `talosctl health` and wait until all are met; exit code 1 when one is not")
+    .argument("<environment>", "name of a file in environments/, without .yaml")
+    .option("--wait-timeout <duration>", "how long to wait, such as 30s or 15m; 0 looks once", duration, 15 * 60_000)
+    .option("--json", "report each change of a condition as NDJSON", false)
+    .action(async (name: string, options: { waitTimeout: number; json: boolean }) => {
+      const { health } = await import("../actions/health.ts");
+      await health(name, options, context);
+    });
+}

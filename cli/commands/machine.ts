@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+import { type Command, Option } from "commander";
+import type { CommandContext } from "../context.ts";
+import { addTargetFlags, type TargetFlags } from "../machine/target-flags.ts";
+
+export interface ApplyFlags extends TargetFlags {
+  readonly file: string;
+  readonly mode: "auto" | "no-reboot" | "reboot" | "staged" | "try";
+  readonly dryRun: boolean;
+}
+
+export interface ResetFlags extends TargetFlags {
+  readonly graceful: boolean;
+  readonly reboot: boolean;
+  readonly systemLabelsToWipe: readonly string[];
+}
+
+export interface GetFlags extends TargetFlags {
+  readonly namespace?: string;
+  readonly output: "table" | "yaml" | "json";
+  readonly watch: boolean;
+}
+
+const labels = (value: string, previous: readonly string[]) => [...previous, ...value.split(",")];
+
+/** Single steps on single machines, with talosctl's names and flags, under the cluster's lock. */
+export function registerMachine(program: Command, context: CommandContext): void {
+  const actions = () => import("../actions/machine.ts");
+
+  addTargetFlags(program.command("apply").alias("apply-config"), { maintenance: true })
+    .description("send a machine its config")
+    .requiredOption("-f, --file <path>", "the machine config")
+    .addOption(
+      new Option("-m, --mode <mode>", "how to apply it")
+        .choices(["auto", "no-reboot", "reboot", "staged", "try"])
+        .default("auto"),
+    )
+    .option("--dry-run", "only tell what would change", false)
+    .action(async (flags: ApplyFlags) => (await actions()).apply(flags, context));
+  addTargetFlags(program.command("bootstrap"))
+    .description("start etcd on one control plane, once in a cluster's life")
+    .action(async (flags: TargetFlags) => (await actions()).bootstrap(flags, context));
+  addTargetFlags(program.command("reboot"))
+    .description("reboot a machine")
+    .action(async (flags: TargetFlags) => (await actions()).reboot(flags, context));
+  addTargetFlags(program.command("reset"))
+    .description("wipe a machine")
+    .option("--no-graceful", "do not drain it and do not leave etcd first")
+    .option("--reboot", "reboot after the wipe instead of powering off", false)
+    .option("--system-labels-to-wipe <labels>", "wipe only these partitions, such as EPHEMERAL", labels, [])
+    .action(async (flags: ResetFlags) => (await actions()).reset(flags, context));
+  addTargetFlags(program.command("get"), { maintenance: true })
+    .description("show resources of a machine, as talosctl does")
+    .argument("<type>", "type or alias, such as machinestatus, members or services")
+    .argument("[id]", "one resource instead of all")
+    .option("--namespace <namespace>", "another than the type's own")
+    .addOption(new Option("-o, --output <form>", "how to print it").choices(["table", "yaml", "json"]).default("table"))
+    .option("-w, --watch", "go on and show every change", false)
+    .action(async (type: string, id: string | undefined, flags: GetFlags) => {
+      const { get } = await import("../actions/get.ts");
+      await get(type, id, flags, context);
+    });
+}

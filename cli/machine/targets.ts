@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+import { type Authentication, type CallOptions, connect, type TalosClient } from "../../talos/api/index.ts";
+import { lockFileFor, withLock } from "../../talos/cluster/index.ts";
+import { findTalosconfig, readTalosconfig, type TalosContext } from "../../talos/config/index.ts";
+import { TalosError } from "../../talos/errors.ts";
+import { publicKeyFingerprint } from "../../talos/pki/index.ts";
+import type { CommandContext } from "../context.ts";
+import type { TargetFlags } from "./target-flags.ts";
+
+/** One machine that a command is for. */
+export interface Target {
+  /** As the user wrote it. */
+  readonly node: string;
+  readonly client: TalosClient;
+  /** For every call: who it is for, and when to stop. */
+  readonly call: CallOptions;
+}
+
+/** Does the work for each machine in turn; the connections are closed whatever happens. */
+export async function forEachTarget(
+  flags: TargetFlags,
+  context: CommandContext,
+  work: (target: Target) => Promise<void>,
+): Promise<void> {
+  const targets = flags.insecure ? maintenanceTargets(flags, context) : await configuredTargets(flags, context);
+  try {
+    for (const target of targets) await work(target);
+  } finally {
+    for (const { client } of targets) client.close();
+  }
+}
+
+/** The same for work that changes something: no other run of ours may work on this cluster meanwhile. */
+export async function changeEachTarget(
+  flags: TargetFlags,
+  context: CommandContext,
+  work: (target: Target) => Promise<void>,
+): Promise<void> {
+  if (flags.insecure) return forEachTarget(flags, context, work);
+  const { credentials } = await talosContext(flags, context);
+  return withLock(lockFileFor(publicKeyFingerprint(credentials.ca)), () => forEachTarget(flags, context, work));
+}
+
+function maintenanceTargets(flags: TargetFlags, { signal }: CommandContext): Target[] {
+  if (flags.nodes.length === 0) throw noNodes();
+  const authentication: Authentication =
+    flags.certFingerprint.length > 0
+      ? { kind: "maintenance", fingerprints: flags.certFingerprint }
+      : { kind: "maintenance", trustOnFirstUse: true };
+  return flags.nodes.map((node) => ({ node, client: connect(node, authentication), call: { signal } }));
+}
+
+async function configuredTargets(flags: TargetFlags, context: CommandContext): Promise<Target[]> {
+  const { credentials, ...talos } = await talosContext(flags, context);
+  const endpoints = flags.endpoints.length > 0 ? flags.endpoints : talos.endpoints;
+  const nodes = flags.nodes.length > 0 ? flags.nodes : (talos.nodes ?? endpoints);
+  if (nodes.length === 0) throw noNodes();
+  return nodes.map((node) => {
+    const endpoint = endpoints.includes(node) ? node : (endpoints[0] ?? node);
+    const client = connect(endpoint, { kind: "mtls", credentials });
+    return { node, client, call: { signal: context.signal, ...(endpoint === node ? {} : { node }) } };
+  });
+}
+
+async function talosContext(
+  flags: TargetFlags,
+  { env }: CommandContext,
+): Promise<TalosContext & { readonly credentials: NonNullable<TalosContext["credentials"]> }> {
+  const path = flags.talosconfig ?? (await findTalosconfig(env));
+  const config = await readTalosconfig(path);
+  const name = flags.context ?? config.context ?? "";
+  const found = config.contexts.get(name);
+  if (found?.credentials === undefined) {
+    throw new TalosError("not-found", `${path}: no context "${name}" with a client certificate`, {
+      hint: `It has: ${[...config.contexts.keys()].join(", ") || "none"}. Choose one with --context.`,
+    });
+  }
+  return { ...found, credentials: found.credentials };
+}
+
+function noNodes(): TalosError {
+  return new TalosError("invalid-input", "nodes are not set for the command", {
+    hint: "Name the machines with -n, or the nodes of the context in the talosconfig.",
+  });
+}

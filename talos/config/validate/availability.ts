@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Contract } from "../../version/index.ts";
+import { type ConfigDocument, documentTitle } from "../document/config-file.ts";
+import { isSection, type Section, type Value } from "../document/value.ts";
+import { type FieldType, kindType, type Struct, structOf } from "../schema/schema.ts";
+
+/** Documents and fields that a machine of the contract does not know yet, and would refuse. */
+export function tooNew(documents: readonly ConfigDocument[], contract: Contract): readonly string[] {
+  return documents.flatMap((document) => {
+    const title = documentTitle(document);
+    const since = kindType(document.kind)?.since ?? 0;
+    if (!contract.includes(since)) return [`${title}: exists from Talos v1.${since} on, the config is for ${contract}`];
+    return newFields(document.section, document.struct, "", contract).map(
+      ({ path, since: from }) => `${title}: ${path} exists from Talos v1.${from} on, the config is for ${contract}`,
+    );
+  });
+}
+
+interface NewField {
+  readonly path: string;
+  readonly since: number;
+}
+
+function newFields(section: Section, struct: Struct, path: string, contract: Contract): readonly NewField[] {
+  return [...section].flatMap(([key, value]) => {
+    const field = struct.byKey.get(key);
+    if (field === undefined) return [];
+    const inner = path === "" ? key : `${path}.${key}`;
+    if (!contract.includes(field.since)) return [{ path: inner, since: field.since }];
+    return inValue(value, field.type, inner, contract);
+  });
+}
+
+function inValue(value: Value, type: FieldType, path: string, contract: Contract): readonly NewField[] {
+  if (type.kind === "pointer") return inValue(value, type.to, path, contract);
+  if (type.kind === "list" && Array.isArray(value)) {
+    return value.flatMap((item, index) => inValue(item, type.of, `${path}[${index}]`, contract));
+  }
+  if (!isSection(value)) return [];
+  if (type.kind === "map")
+    return [...value].flatMap(([key, item]) => inValue(item, type.of, `${path}.${key}`, contract));
+  return type.kind === "struct" ? newFields(value, structOf(type.name), path, contract) : [];
+}

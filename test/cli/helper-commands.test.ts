@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { registerClientFiles } from "../../cli/commands/client-files.ts";
+import { registerHealth } from "../../cli/commands/health.ts";
+import { registerMachine } from "../../cli/commands/machine.ts";
+import { registerSim } from "../../cli/commands/sim.ts";
+import { registerStatus } from "../../cli/commands/status.ts";
+import { registerUp } from "../../cli/commands/up.ts";
+import { createProgram, runProgram } from "../../cli/program.ts";
+import { systemClock } from "../../talos/clock.ts";
+import { testContext } from "../support/command-context.ts";
+
+const registrations = [registerUp, registerStatus, registerHealth, registerClientFiles, registerMachine, registerSim];
+
+/** The helper's commands on one control plane and one worker of the simulator, as a user would type them. */
+describe("the helper's commands", () => {
+  const root = mkdtempSync(join(tmpdir(), "talosmith-helper-"));
+  const talosconfig = join(root, "generated/tiny/talosconfig");
+  const addresses = { cp: "", worker: "" };
+
+  async function talosmith(...args: string[]) {
+    const context = testContext({ cwd: root, env: { TALOSCONFIG: talosconfig }, clock: systemClock });
+    await runProgram(createProgram(context, registrations), args, context);
+    return context.written;
+  }
+
+  beforeAll(async () => {
+    mkdirSync(join(root, "environments"));
+    writeFileSync(join(root, "cdktf.json"), "{}");
+    writeFileSync(
+      join(root, "environments/tiny.yaml"),
+      "infrastructure: { kind: simulated }\ncontrolPlane: { count: 1 }\nworkers: [{ count: 1 }]\n",
+    );
+  });
+
+  afterAll(async () => {
+    await talosmith("sim", "down", "--all");
+  });
+
+  test("before a deploy, status says that there is nothing yet and how to change that", async () => {
+    const { stderr, exitCode } = await talosmith("status", "tiny");
+    expect(stderr).toContain("tiny is not deployed");
+    expect(stderr).toContain("talosmith deploy tiny");
+    expect(exitCode).toBe(1);
+    expect(existsSync(join(root, "generated"))).toBe(false);
+  });
+
+  test("up --json tells each step as a versioned line and leaves the client files", async () => {
+    const { stdout, exitCode } = await talosmith("up", "tiny", "--json");
+    const lines = stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(lines.every(({ v, at }) => v === 1 && !Number.isNaN(Date.parse(at)))).toBe(true);
+    expect(lines.filter(({ type }) => type === "step-finished").map(({ step }) => step)).toContain(
+      "bootstrap-etcd/tiny-cp-1",
+    );
+    expect(lines.at(-1)).toMatchObject({ type: "healthy" });
+    expect(exitCode).toBe(0);
+    expect(statSync(talosconfig).mode & 0o777).toBe(0o600);
+  }, 60_000);
+
+  test("status shows every machine, as a table and as JSON", async () => {
+    const { machines } = JSON.parse((await talosmith("status", "tiny", "--json")).stdout);
+    expect(machines).toMatchObject([
+      { name: "tiny-cp-1", stage: "running", ready: true, etcd: "leader" },
+      { name: "tiny-w-1", stage: "running", ready: true, etcd: "-" },
+    ]);
+    [addresses.cp, addresses.worker] = machines.map(({ address }: { address: string }) => address);
+    expect((await talosmith("status", "tiny")).stdout).toMatch(/^NAME +ROLE +ADDRESS/);
+  });
+
+  test("health makes talosctl's checks in its words", async () => {
+    const { stderr, exitCode } = await talosmith("health", "tiny", "--wait-timeout", "30s");
+    expect(stderr).toContain("waiting for etcd to be healthy: OK\n");
+    expect(stderr).toContain("waiting for all k8s nodes to report schedulable: OK\n");
+    expect(exitCode).toBe(0);
+  });
+
+  test("get resolves an alias, asks through a control plane, and prints table and YAML", async () => {
+    const table = await talosmith("get", "machinestatus", "-n", `${addresses.cp},${addresses.worker}`);
+    expect(table.stdout.split("\n").map((line) => line.split(/ {2,}/))).toEqual([
+      ["NODE", "NAMESPACE", "TYPE", "ID", "VERSION", "STAGE", "READY"],
+      [addresses.cp, "runtime", "MachineStatus", "machine", expect.any(String), "running", "true"],
+      [addresses.worker, "runtime", "MachineStatus", "machine", expect.any(String), "running", "true"],
+      [""],
+    ]);
+    const yaml = await talosmith(
+      "get",
+      "MachineStatuses.runtime.talos.dev",
+      "machine",
+      "-n",
+      addresses.worker,
+      "-o",
+      "yaml",
+    );
+    expect(yaml.stdout).toContain("spec:\n    stage: running\n");
+    expect((await talosmith("get", "nosuchthing")).stderr).toContain('resource "nosuchthing" is not registered');
+  });
+
+  test("a second bootstrap is refused in Talos's words, and one for two machines in ours", async () => {
+    const again = await talosmith("bootstrap", "-n", addresses.cp);
+    expect(again.stderr).toContain("etcd data directory is not empty");
+    expect(again.exitCode).toBe(1);
+    const two = await talosmith("bootstrap", "-n", `${addresses.cp},${addresses.worker}`);
+    expect(two.stderr).toContain("bootstrap is for one machine, not for 2");
+  });
+
+  test("apply --dry-run tells what would change and changes nothing", async () => {
+    const config = await talosmith("get", "mc", "v1alpha1", "-n", addresses.worker, "-o", "json");
+    const path = join(root, "worker.yaml");
+    writeFileSync(path, JSON.parse(config.stdout).spec);
+    const { stderr, exitCode } = await talosmith("apply", "-n", addresses.worker, "-f", path, "--dry-run");
+    expect(stderr).toContain("Dry run summary");
+    expect(stderr).toContain("No changes.");
+    expect(exitCode).toBe(0);
+  });
+
+  test("kubeconfig never replaces a file unasked, and prints it where asked", async () => {
+    const before = readFileSync(join(root, "generated/tiny/kubeconfig"), "utf8");
+    const refused = await talosmith("kubeconfig", "tiny");
+    expect(refused.stderr).toContain("is there already");
+    expect(refused.exitCode).toBe(1);
+    expect(readFileSync(join(root, "generated/tiny/kubeconfig"), "utf8")).toBe(before);
+    expect((await talosmith("kubeconfig", "tiny", "-")).stdout).toContain("kind: Config");
+  });
+
+  test("a machine without power is unreachable in status and fails health, by name", async () => {
+    await talosmith("sim", "power", "tiny-w-1", "off");
+    const { machines } = JSON.parse((await talosmith("status", "tiny", "--json")).stdout);
+    expect(machines[1]).toMatchObject({ name: "tiny-w-1", stage: "unreachable", ready: false });
+    const { stderr, exitCode } = await talosmith("health", "tiny", "--wait-timeout", "0");
+    expect(stderr).toContain("tiny-w-1");
+    expect(exitCode).toBe(1);
+    await talosmith("sim", "power", "tiny-w-1", "on");
+  });
+
+  test("an unknown fault and an unknown machine are refused", async () => {
+    expect((await talosmith("sim", "fault", "tiny-w-9", "refuse")).stderr).toContain("There are: tiny-cp-1, tiny-w-1.");
+    expect((await talosmith("sim", "fault", "tiny-w-1", "blah")).exitCode).toBe(1);
+  });
+
+  test("down leaves no machine and no client file", async () => {
+    const { stderr, exitCode } = await talosmith("down", "tiny");
+    expect(stderr).toContain("tiny is gone.");
+    expect(exitCode).toBe(0);
+    await expect.poll(() => existsSync(join(root, "generated/.simulator")), { timeout: 5000 }).toBe(false);
+    expect(existsSync(talosconfig)).toBe(false);
+  }, 60_000);
+});

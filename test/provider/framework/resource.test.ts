@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, test } from "vitest";
+import {
+  type Attributes,
+  applyResourceChange,
+  attribute,
+  configureProvider,
+  DiagnosticError,
+  isUnknown,
+  type ObjectValue,
+  type Provider,
+  path,
+  planResourceChange,
+  type Resource,
+  readResource,
+  Server,
+  unknown,
+  type Value,
+} from "../../../provider/framework/index.ts";
+
+const attributes = {
+  name: attribute.string({ mode: "required", replaces: true, description: "" }),
+  color: attribute.string({ mode: "defaulted", default: "grey", description: "" }),
+  rows: attribute.nestedList({
+    mode: "optional",
+    description: "",
+    attributes: {
+      size: attribute.integer({ mode: "required", description: "" }),
+      unit: attribute.string({ mode: "defaulted", default: "m", description: "" }),
+      key: attribute.string({ mode: "computed", stable: true, description: "" }),
+    },
+  }),
+  secret: attribute.string({ mode: "optional", writeOnly: true, description: "" }),
+  id: attribute.string({ mode: "computed", stable: true, description: "" }),
+  revision: attribute.integer({ mode: "computed", description: "" }),
+} satisfies Attributes;
+
+type Row = Resource<typeof attributes, null>;
+
+async function serverWith(own: Partial<Row>): Promise<Server<null>> {
+  const resource: Row = {
+    name: "row",
+    description: "",
+    attributes,
+    create: async ({ planned }) => ({ ...planned, color: "grey", id: "1", revision: 1 }),
+    read: async ({ state }) => state,
+    update: async ({ prior, planned }) => ({ ...planned, color: "grey", id: prior.id, revision: 2 }),
+    delete: async () => undefined,
+    ...own,
+  };
+  const provider: Provider<Attributes, null> = {
+    description: "",
+    attributes: {},
+    resources: [resource],
+    dataSources: [],
+    ephemeralResources: [],
+    functions: [],
+    configure: () => null,
+  };
+  const server = new Server(provider, () => undefined);
+  await configureProvider(server, {});
+  return server;
+}
+
+const empty = { name: null, color: null, rows: null, secret: null, id: null, revision: null };
+const config = (wishes: Record<string, Value>): ObjectValue => ({ ...empty, ...wishes });
+const plan = (server: Server<null>, prior: ObjectValue | null, wishes: ObjectValue, proposed = wishes) =>
+  planResourceChange(server, { typeName: "row", prior, proposed, config: wishes });
+
+describe("a plan", () => {
+  test("of a create has defaults and unknown computed values, at any depth, and no write-only value", async () => {
+    const server = await serverWith({});
+    const rows = [{ size: 1, unit: null, key: null }];
+    const { planned } = await plan(server, null, config({ name: "a", rows, secret: "s" }));
+    expect(planned).toEqual({
+      name: "a",
+      color: "grey",
+      rows: [{ size: 1, unit: "m", key: unknown }],
+      secret: null,
+      id: unknown,
+      revision: unknown,
+    });
+  });
+
+  test("of a change keeps what is stable and opens what is not", async () => {
+    const server = await serverWith({});
+    const prior = config({ name: "a", color: "grey", id: "1", revision: 1 });
+    const wishes = config({ name: "a", color: "red" });
+    const { planned, replace } = await plan(server, prior, wishes, { ...prior, color: "red" });
+    expect(planned).toMatchObject({ color: "red", id: "1" });
+    expect(isUnknown((planned as ObjectValue).revision ?? null)).toBe(true);
+    expect(replace).toEqual([]);
+  });
+
+  test("replaces where an attribute says so, and nothing without a change", async () => {
+    const server = await serverWith({});
+    const prior = config({ name: "a", color: "grey", id: "1", revision: 1 });
+    const other = await plan(server, prior, config({ name: "b" }), { ...prior, name: "b" });
+    expect(other.replace.map(String)).toEqual(["name"]);
+    const same = await plan(server, prior, config({ name: "a" }), prior);
+    expect(same).toMatchObject({ planned: prior, replace: [] });
+  });
+
+  test("may be refined by the resource, but not against the configuration", async () => {
+    const server = await serverWith({ plan: () => ({ values: { id: "known" }, replace: [path("color")] }) });
+    const prior = config({ name: "a", color: "grey", id: "1", revision: 1 });
+    const { planned, replace } = await plan(server, prior, config({ name: "a" }), prior);
+    expect(planned).toMatchObject({ id: "known" });
+    expect(replace.map(String)).toEqual(["color"]);
+    const bad = await serverWith({ plan: () => ({ values: { name: "mine" } }) });
+    const { diagnostics } = await plan(bad, null, config({ name: "a" }));
+    expect(diagnostics[0]?.summary).toBe("Fault in the provider");
+  });
+});
+
+describe("an apply", () => {
+  const planned = config({ name: "a", color: "grey", id: unknown, revision: unknown });
+  const apply = (server: Server<null>, prior: ObjectValue | null, wish: ObjectValue | null = planned) =>
+    applyResourceChange(server, { typeName: "row", prior, planned: wish, config: config({ name: "a" }) });
+
+  test("that changes a planned value, or leaves one unknown, is our fault and says so", async () => {
+    const other = await serverWith({
+      create: async ({ planned: wish }) => ({ ...wish, name: "b", color: "grey", id: "1", revision: 1 }),
+    });
+    expect((await apply(other, null)).diagnostics[0]).toMatchObject({ severity: "error", path: path("name") });
+    const open = await serverWith({ create: async ({ planned: wish }) => wish as never });
+    expect((await apply(open, null)).diagnostics.map(({ path: where }) => String(where))).toEqual(["id", "revision"]);
+  });
+
+  test("that fails keeps the newest saved state, else the prior one, and nothing of a create", async () => {
+    const fail = () => Promise.reject(new DiagnosticError({ summary: "No", detail: "As told." }));
+    const server = await serverWith({ create: fail, update: fail, delete: fail });
+    const prior = config({ name: "a", color: "grey", id: "1", revision: 1 });
+    expect(await apply(server, null)).toMatchObject({ state: null, diagnostics: [{ summary: "No" }] });
+    expect(await apply(server, prior)).toMatchObject({ state: prior, diagnostics: [{ summary: "No" }] });
+    expect(await apply(server, prior, null)).toMatchObject({ state: prior, diagnostics: [{ summary: "No" }] });
+    const saving = await serverWith({
+      update: ({ prior: before, save }) => {
+        save({ ...before, revision: 7 });
+        return fail();
+      },
+    });
+    expect(await apply(saving, prior)).toMatchObject({ state: { revision: 7 } });
+  });
+
+  test("that takes too long or is interrupted says which, and what it was at", async () => {
+    const hang: Row["create"] = ({ signal }) =>
+      new Promise((_, reject) => signal.addEventListener("abort", () => reject(new Error("in the middle"))));
+    const slow = await serverWith({ create: hang, timeouts: { create: "20ms" } });
+    const { diagnostics } = await apply(slow, null, { ...planned, timeouts: null });
+    expect(diagnostics[0]?.summary).toBe("Took too long");
+    expect(diagnostics[0]?.detail).toContain("in the middle");
+    const server = await serverWith({ create: hang });
+    const running = apply(server, null);
+    server.stop();
+    expect((await running).diagnostics[0]?.summary).toBe("Stopped");
+  });
+});
+
+describe("a read", () => {
+  test("that finds nothing drops the resource; one that fails keeps it", async () => {
+    const state = config({ name: "a", id: "1" });
+    expect((await readResource(await serverWith({ read: async () => null }), "row", state)).state).toBeNull();
+    const broken = await serverWith({ read: () => Promise.reject(new Error("broken")) });
+    const kept = await readResource(broken, "row", state);
+    expect(kept.state).toEqual(state);
+    expect(kept.diagnostics[0]?.detail).toContain("broken");
+  });
+});
