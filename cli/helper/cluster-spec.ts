@@ -11,7 +11,11 @@ export interface MachineAddress {
 }
 
 /** The engine's view of an environment, once its machines have addresses. */
-export function clusterSpec(environment: Environment, addresses: ReadonlyMap<string, MachineAddress>): ClusterSpec {
+export function clusterSpec(
+  environment: Environment,
+  addresses: ReadonlyMap<string, MachineAddress>,
+  leaving: readonly MachineSpec[] = [],
+): ClusterSpec {
   const { cluster } = environment;
   const machines = machinesOf(environment).map((machine) => machineSpec(environment, machine, addresses));
   const first = machines.find((machine) => machine.role === "controlplane");
@@ -35,6 +39,7 @@ export function clusterSpec(environment: Environment, addresses: ReadonlyMap<str
     ...(cluster.installImage === undefined ? {} : { installImage: cluster.installImage }),
     patches: cluster.patches,
     machines,
+    leaving,
   };
 }
 

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+import { join } from "node:path";
 import {
   applyCluster,
   type ClusterEvent,
   type DesiredCluster,
   desiredCluster,
   destroyCluster,
+  type Journal,
+  journalFile,
   previewCluster,
   type Step,
 } from "../../talos/cluster/index.ts";
@@ -13,7 +16,7 @@ import type { CommandContext } from "../context.ts";
 import type { Deployed } from "../output/summary.ts";
 import { clientFiles, ensureClientFiles, removeClientFiles } from "./client-files.ts";
 import { clusterSpec } from "./cluster-spec.ts";
-import { ensureMachines, findMachines, removeMachines } from "./machines.ts";
+import { ensureMachines, findMachines, removeMachines, surplusMachines } from "./machines.ts";
 import { ensureSecrets, findSecrets } from "./secrets.ts";
 
 export type Listener = (event: ClusterEvent) => void;
@@ -27,12 +30,16 @@ export async function deployWithHelper(
 ): Promise<Omit<Deployed, "seconds" | "door"> & { readonly changed: boolean }> {
   const addresses = await ensureMachines(root, environment);
   const secrets = await ensureSecrets(root, environment, context);
-  const desired = desiredCluster(clusterSpec(environment, addresses), secrets);
-  const { steps } = await applyCluster({ desired, secrets, events, signal: context.signal });
+  const leaving = await surplusMachines(root, environment);
+  const desired = desiredCluster(clusterSpec(environment, addresses, leaving), secrets);
+  const journal = clusterJournal(root, desired.name);
+  const { steps } = await applyCluster({ desired, secrets, events, journal, signal: context.signal });
+  const left = leaving.map(({ name }) => name);
+  await removeMachines(root, environment, left);
   await ensureClientFiles(root, environment.name, desired, secrets, context);
   const files = clientFiles(environment.name);
   return {
-    changed: steps.length > 0,
+    changed: steps.length + left.length > 0,
     environment: environment.name,
     talosVersion: desired.talosVersion.toString(),
     kubernetesVersion: desired.kubernetesVersion,
@@ -41,6 +48,11 @@ export async function deployWithHelper(
     kubeconfigPath: files.kubeconfig,
     talosconfigPath: files.talosconfig,
   };
+}
+
+/** Where the provider keeps it, too: one history, whichever door was used. */
+function clusterJournal(root: string, cluster: string): Journal {
+  return journalFile(join(root, "generated", cluster, "journal.jsonl"));
 }
 
 /** What a deploy would do: the machines to make, or else the engine's steps on the ones that are there. */
@@ -53,7 +65,8 @@ export async function planWithHelper(
   const missing = machinesOf(environment).flatMap(({ name }) => (addresses.has(name) ? [] : [name]));
   const secrets = await findSecrets(root, environment);
   if (missing.length > 0 || secrets === undefined) return { missing, steps: [] };
-  const desired = desiredCluster(clusterSpec(environment, addresses), secrets);
+  const leaving = await surplusMachines(root, environment);
+  const desired = desiredCluster(clusterSpec(environment, addresses, leaving), secrets);
   const { steps } = await previewCluster({ desired, secrets, signal: context.signal });
   return { missing, steps };
 }
@@ -70,7 +83,8 @@ export async function destroyWithHelper(
   const whole = machinesOf(environment).every(({ name }) => addresses.has(name));
   if (secrets !== undefined && whole) {
     const desired: DesiredCluster = desiredCluster(clusterSpec(environment, addresses), secrets);
-    await destroyCluster({ desired, secrets, events, signal: context.signal });
+    const journal = clusterJournal(root, desired.name);
+    await destroyCluster({ desired, secrets, events, journal, signal: context.signal });
   }
   await removeMachines(root, environment);
   await removeClientFiles(root, environment.name);

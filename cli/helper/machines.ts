@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { existsSync } from "node:fs";
 import type { SimulatedMachine } from "../../simulator/control/index.ts";
-import { type Environment, machinesOf } from "../../talos/environment/index.ts";
+import type { MachineSpec } from "../../talos/cluster/index.ts";
+import { controlPlanePool, type Environment, machinesOf } from "../../talos/environment/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import type { MachineAddress } from "./cluster-spec.ts";
 import { projectSimulator, simulatorDirectory } from "./simulator.ts";
@@ -29,8 +30,23 @@ export async function findMachines(root: string, environment: Environment): Prom
   return new Map(machines.map(({ name, address, fingerprint }) => [name, { address, fingerprint }]));
 }
 
-export async function removeMachines(root: string, environment: Environment): Promise<void> {
-  for (const { id } of await existingMachines(root, environment)) await projectSimulator(root).deleteMachine(id);
+/** Machines of this cluster that its file does not ask for any more: they are to leave before they are removed. */
+export async function surplusMachines(root: string, environment: Environment): Promise<readonly MachineSpec[]> {
+  const wanted = new Set(machinesOf(environment).map(({ name }) => name));
+  const controlPlane = `${environment.cluster.name}-${controlPlanePool}-`;
+  return (await existingMachines(root, environment))
+    .filter(({ name }) => !wanted.has(name))
+    .map(({ name, address, fingerprint }) => {
+      const role = name.startsWith(controlPlane) ? "controlplane" : "worker";
+      return { name, role, address, fingerprint };
+    });
+}
+
+/** Removes the machines of an environment, or only those with these names. */
+export async function removeMachines(root: string, environment: Environment, names?: readonly string[]): Promise<void> {
+  for (const { id, name } of await existingMachines(root, environment)) {
+    if (names === undefined || names.includes(name)) await projectSimulator(root).deleteMachine(id);
+  }
 }
 
 /** Asking a simulator that is not there would start one. */

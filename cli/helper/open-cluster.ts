@@ -6,7 +6,7 @@ import type { SecretsBundle } from "../../talos/secrets/index.ts";
 import type { CommandContext } from "../context.ts";
 import { projectRoot } from "../project-root.ts";
 import { clusterSpec } from "./cluster-spec.ts";
-import { findMachines } from "./machines.ts";
+import { findMachines, surplusMachines } from "./machines.ts";
 import { findSecrets } from "./secrets.ts";
 
 export interface OpenCluster {
@@ -30,5 +30,6 @@ export async function openCluster(name: string, context: CommandContext): Promis
       hint: `Deploy it: talosmith deploy ${name}`,
     });
   }
-  return { root, environment, desired: desiredCluster(clusterSpec(environment, addresses), secrets), secrets };
+  const spec = clusterSpec(environment, addresses, await surplusMachines(root, environment));
+  return { root, environment, desired: desiredCluster(spec, secrets), secrets };
 }

@@ -75,8 +75,17 @@ export function startListeners(
       }),
     );
   };
+  let queued = false;
   const refresh = (): void => {
-    work = work.then(step).catch(onError);
+    // A step looks at the world when it begins, so one that waits will see this change too.
+    if (queued) return;
+    queued = true;
+    work = work
+      .then(() => {
+        queued = false;
+        return step();
+      })
+      .catch(onError);
   };
   const unsubscribe = simulation.subscribe(refresh);
   // A world at rest says nothing, but certificates grow old.

@@ -12,6 +12,7 @@ import { registerUp } from "../../cli/commands/up.ts";
 import { createProgram, runProgram } from "../../cli/program.ts";
 import { systemClock } from "../../talos/clock.ts";
 import { testContext } from "../support/command-context.ts";
+import { kubernetesGet } from "../support/kubernetes-get.ts";
 
 const registrations = [registerUp, registerStatus, registerHealth, registerClientFiles, registerMachine, registerSim];
 
@@ -142,6 +143,22 @@ describe("the helper's commands", () => {
     expect((await talosmith("sim", "fault", "tiny-w-9", "refuse")).stderr).toContain("There are: tiny-cp-1, tiny-w-1.");
     expect((await talosmith("sim", "fault", "tiny-w-1", "blah")).exitCode).toBe(1);
   });
+
+  test("a machine taken out of the file is planned to leave, leaves, and is removed", async () => {
+    writeFileSync(
+      join(root, "environments/tiny.yaml"),
+      "infrastructure: { kind: simulated }\ncontrolPlane: { count: 1 }\nworkers: []\n",
+    );
+    const steps = JSON.parse((await talosmith("status", "tiny", "--json")).stdout).pending;
+    expect(steps).toEqual(expect.arrayContaining(["reset/tiny-w-1", "delete-node/tiny-w-1"]));
+    expect((await talosmith("up", "tiny")).stdout).toContain("tiny is up: 1 control plane, 0 workers");
+    expect(JSON.parse((await talosmith("sim", "list", "--json")).stdout).machines).toMatchObject([
+      { name: "tiny-cp-1" },
+    ]);
+    const kubeconfig = readFileSync(join(root, "generated/tiny/kubeconfig"), "utf8");
+    const nodes = JSON.parse(await kubernetesGet(kubeconfig, "/api/v1/nodes")).items;
+    expect(nodes.map(({ metadata }: { metadata: { name: string } }) => metadata.name)).toEqual(["tiny-cp-1"]);
+  }, 60_000);
 
   test("down leaves no machine and no client file", async () => {
     const { stderr, exitCode } = await talosmith("down", "tiny");
