@@ -10,7 +10,9 @@ export const statusEvents: Controller = (world, moment) =>
     if (machine.life.stage === "off" || machine.life.stage === "starting") return machine;
     const status = machineStatus(world, machine, moment.now);
     const last = machine.events.findLast((event) => event.body.kind === "status")?.body;
-    return last?.kind === "status" && isSame(last, status) ? machine : emit(machine, moment.now, { kind: "status", ...status });
+    return last?.kind === "status" && isSame(last, status)
+      ? machine
+      : emit(machine, moment.now, { kind: "status", ...status });
   });
 
 function isSame(a: MachineStatus, b: MachineStatus): boolean {

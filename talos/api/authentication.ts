@@ -15,4 +15,6 @@ export interface Credentials {
 export type Authentication =
   | { readonly kind: "mtls"; readonly credentials: Credentials }
   | { readonly kind: "maintenance"; readonly fingerprints: readonly string[] }
+  /** Exactly this certificate, PEM, as `probe` has seen it. */
+  | { readonly kind: "maintenance"; readonly certificate: string }
   | { readonly kind: "maintenance"; readonly trustOnFirstUse: true };

@@ -1,19 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-import { checkServerIdentity, createSecureContext, type PeerCertificate } from "node:tls";
+import { checkServerIdentity, createSecureContext, type PeerCertificate, type SecureContext } from "node:tls";
 import { type ChannelCredentials, credentials } from "@grpc/grpc-js";
 import { TalosError } from "../errors.ts";
 import { encodePem, keyForNode, publicKeyFingerprint } from "../pki/index.ts";
 import type { Credentials } from "./authentication.ts";
 
+/** Reading keys and certificates takes longer than the handshake that uses them, and many machines share them. */
+const contexts = new WeakMap<Credentials, SecureContext>();
+
+function contextOf(own: Credentials): SecureContext {
+  const known = contexts.get(own);
+  if (known !== undefined) return known;
+  const { ca, certificate, key } = own;
+  const context = createSecureContext({ ca, cert: certificate, key: keyForNode(key), minVersion: "TLSv1.3" });
+  contexts.set(own, context);
+  return context;
+}
+
 /** Both sides show certificates; the machine's must be signed by our CA and name the host that we asked for. */
 export function mutualCredentials(own: Credentials, host: string): ChannelCredentials {
-  const context = createSecureContext({
-    ca: own.ca,
-    cert: own.certificate,
-    key: keyForNode(own.key),
-    minVersion: "TLSv1.3",
-  });
-  return credentials.createFromSecureContext(context, {
+  return credentials.createFromSecureContext(contextOf(own), {
     checkServerIdentity: (_name, certificate) => checkServerIdentity(host, certificate),
   });
 }

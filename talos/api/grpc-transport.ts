@@ -2,6 +2,7 @@
 import { isIP } from "node:net";
 import { Client, type ClientOptions, Metadata, type MethodDefinition } from "@grpc/grpc-js";
 import { TalosError } from "../errors.ts";
+import { publicKeyFingerprint } from "../pki/index.ts";
 import { grpcTarget, parseAddress } from "./address.ts";
 import type { Authentication } from "./authentication.ts";
 import { fingerprintMismatch, mutualCredentials, pinnedCredentials } from "./channel-credentials.ts";
@@ -51,6 +52,10 @@ export function grpcTransport(
   const open = async (options: CallOptions): Promise<Client> => {
     if (authentication.kind === "mtls") {
       return newClient(mutualCredentials(authentication.credentials, target.host));
+    }
+    if ("certificate" in authentication) {
+      fingerprint = publicKeyFingerprint(authentication.certificate);
+      return newClient(pinnedCredentials(authentication.certificate, address));
     }
     const seen = await probe(address, {
       deadline: options.deadline ?? defaultDeadline,

@@ -70,10 +70,11 @@ function seesNew(observed: ObservedCluster, seen: Set<string>): boolean {
  * worker that has its config already cannot get its certificate and is silent.
  */
 export async function observeAll(context: StepContext): Promise<ObservedCluster> {
-  let observed = await context.observe();
+  let last: ObservedCluster | undefined;
   await waitUntil(
     async () => {
-      observed = await context.observe();
+      const observed = await context.observe();
+      last = observed;
       const started = context.desired.machines.some(
         ({ name, role }) => role === "controlplane" && configured(observed.machines.get(name)) !== undefined,
       );
@@ -92,6 +93,7 @@ export async function observeAll(context: StepContext): Promise<ObservedCluster>
       onWaiting: (message) => context.emit({ type: "waiting", message }),
     },
   );
+  const observed = last ?? (await context.observe());
   context.emit({ type: "observed", message: `looked at ${observed.machines.size} machines` });
   return observed;
 }

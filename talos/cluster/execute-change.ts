@@ -14,7 +14,7 @@ import { attempt } from "./wait.ts";
 export async function installConfig(step: Step, context: StepContext): Promise<void> {
   const target = context.target(step.machine);
   const machine = context.desiredMachine(step.machine);
-  const config = configToJoin(machine, await context.observe());
+  const config = configToJoin(machine, await context.observeControlPlanes());
   let sent = false;
   await context.until(step, async () => {
     const state = await context.inspect(step.machine);
@@ -135,7 +135,7 @@ async function componentReason(
 /** Why the machine must not go down right now, by a fresh look at all members. */
 export async function outageObstacle(machine: string, context: StepContext): Promise<string | undefined> {
   if (context.target(machine).role === "worker") return undefined;
-  const view = etcdView(await context.observe(), machine);
+  const view = etcdView(await context.observeControlPlanes(), machine);
   if (view === undefined) return "no etcd member answers";
   return survivesOutage(view, machine) ? undefined : "etcd would lose its quorum without it; waiting for other members";
 }

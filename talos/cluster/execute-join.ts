@@ -34,7 +34,7 @@ export async function bootstrapEtcd(step: Step, context: StepContext): Promise<v
 
 /** Members elsewhere, seen at the last moment. Machines on their way up have been seen empty by the plan. */
 async function otherEtcd(machine: string, context: StepContext): Promise<string | undefined> {
-  const observed = await context.observe();
+  const observed = await context.observeControlPlanes();
   const others = [...context.desired.machines, ...context.desired.leaving].filter(({ name }) => {
     const state = observed.machines.get(name)?.state;
     return (

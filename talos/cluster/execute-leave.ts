@@ -39,7 +39,7 @@ export async function forfeitLeadership(step: Step, context: StepContext): Promi
 export async function removeEtcdMember(step: Step, context: StepContext): Promise<void> {
   if (step.kind !== "remove-etcd-member") throw new TalosError("internal", `step ${step.id} went to the wrong place`);
   await context.until(step, async () => {
-    const observed = await context.observe();
+    const observed = await context.observeControlPlanes();
     const view = etcdView(observed, step.machine);
     if (view === undefined) return "no etcd member answers";
     if (!view.members.some(({ id }) => id === step.memberId)) return undefined;
@@ -96,7 +96,7 @@ export async function reset(step: Step, context: StepContext): Promise<void> {
  * platforms. Undefined when the machine is no member (any more).
  */
 async function leaveEtcd(target: MachineTarget, context: StepContext): Promise<string | undefined> {
-  const view = etcdView(await context.observe(), target.name);
+  const view = etcdView(await context.observeControlPlanes(), target.name);
   if (view === undefined || !view.members.some(({ hostname }) => hostname === target.name)) return undefined;
   if (!survivesRemoval(view, target.name)) return "etcd would lose its quorum; waiting for other members";
   return (await attempt(() => context.machines.leaveEtcd(target, context.signal))) ?? "it leaves etcd";

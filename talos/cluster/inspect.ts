@@ -1,25 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
-import { connect, probe, type TalosClient } from "../api/index.ts";
+import { connect, type Probe, probe, type TalosClient } from "../api/index.ts";
 import { TalosError } from "../errors.ts";
 import type { MachineTarget } from "./machines.ts";
 import type { ConfiguredMachine, MachineEtcd, MachineState } from "./observed.ts";
 
 const deadline = 5000;
 
-/** Looks at one machine: first as ours, then at who else answers there. */
+export interface Acquaintance {
+  /** A client with our credentials. */
+  readonly client: TalosClient;
+  /** PEM of our Talos CA. */
+  readonly ca: string;
+  /** It answered to our credentials the last time. */
+  readonly known: boolean;
+}
+
+/** Looks at one machine: a known one is asked at once, of any other first the certificate is looked at. */
 export async function inspectMachine(
   machine: MachineTarget,
-  client: TalosClient,
-  ca: string,
+  { client, ca, known }: Acquaintance,
   signal?: AbortSignal,
 ): Promise<MachineState> {
+  const options = { deadline, ...(signal === undefined ? {} : { signal }) };
   try {
-    return await configuredState(machine, client, signal);
+    if (known) return await configuredState(machine, client, signal);
   } catch (error) {
     const ours = TalosError.from(error);
     if (ours.code === "canceled") throw ours;
     if (ours.code === "deadline-exceeded") return { kind: "unreachable", reason: ours.message };
-    return strangerState(machine, ca, ours, signal);
+  }
+  try {
+    const seen = await probe(machine.address, { ca, ...options });
+    return await (seen.signedByCa ? configuredState(machine, client, signal) : strangerState(machine, seen, options));
+  } catch (error) {
+    const ours = TalosError.from(error);
+    if (ours.code === "canceled") throw ours;
+    return { kind: "unreachable", reason: ours.message };
   }
 }
 
@@ -83,41 +99,34 @@ async function etcdState(
   }
 }
 
-/** The machine does not take us for an admin: nobody there, a machine without a config, or another cluster's. */
+/** Not of our CA: a machine without a config, or another cluster's. */
 async function strangerState(
   machine: MachineTarget,
-  ca: string,
-  cause: TalosError,
-  signal: AbortSignal | undefined,
+  { certificate, fingerprint }: Probe,
+  options: { deadline: number; signal?: AbortSignal },
 ): Promise<MachineState> {
-  const options = { deadline, ...(signal === undefined ? {} : { signal }) };
+  // Reading the stage gives nothing away, so any certificate will do here; sending a config is another matter.
+  const stranger = connect(machine.address, { kind: "maintenance", certificate });
   try {
-    const seen = await probe(machine.address, { ca, ...options });
-    if (seen.signedByCa) return { kind: "unreachable", reason: cause.message };
-    // Reading the stage gives nothing away, so any certificate will do here; sending a config is another matter.
-    const stranger = connect(machine.address, { kind: "maintenance", fingerprints: [seen.fingerprint] });
-    try {
-      const { stage } = await stranger.machineStatus(options);
-      if (stage !== "maintenance") return { kind: "unreachable", reason: `it is ${stage}` };
-      const [disks, version] = await Promise.all([
-        stranger.diskNames(options).catch(unlessUnreachable),
-        stranger.version(options).catch(unlessUnreachable),
-      ]);
-      return {
-        kind: "maintenance",
-        fingerprint: seen.fingerprint,
-        ...(version === undefined ? {} : { talosVersion: version.tag }),
-        // A container has no disks and needs none.
-        ...(disks === undefined || version?.platform === "container" ? {} : { disks }),
-      };
-    } finally {
-      stranger.close();
-    }
+    const { stage } = await stranger.machineStatus(options);
+    if (stage !== "maintenance") return { kind: "unreachable", reason: `it is ${stage}` };
+    const [disks, version] = await Promise.all([
+      stranger.diskNames(options).catch(unlessUnreachable),
+      stranger.version(options).catch(unlessUnreachable),
+    ]);
+    return {
+      kind: "maintenance",
+      fingerprint,
+      ...(version === undefined ? {} : { talosVersion: version.tag }),
+      // A container has no disks and needs none.
+      ...(disks === undefined || version?.platform === "container" ? {} : { disks }),
+    };
   } catch (error) {
     const ours = TalosError.from(error);
-    if (ours.code === "canceled") throw ours;
     if (ours.code === "permission-denied") return { kind: "foreign", reason: ours.message };
-    return { kind: "unreachable", reason: ours.message };
+    throw ours;
+  } finally {
+    stranger.close();
   }
 }
 

@@ -36,6 +36,8 @@ export class StepContext {
   readonly signal: AbortSignal | undefined;
   /** The whole cluster as it is now. */
   readonly observe: () => Promise<ObservedCluster>;
+  /** The same without the workers, of which there may be many. */
+  readonly observeControlPlanes: () => Promise<ObservedCluster>;
   readonly observeKubernetes: () => Promise<ObservedKubernetes>;
   readonly #events: EventListener | undefined;
   readonly #journal: Journal | undefined;
@@ -53,6 +55,11 @@ export class StepContext {
     this.#lease = engine.lease;
     const signal = engine.signal === undefined ? {} : { signal: engine.signal };
     this.observe = singleFlight(() => observe(engine.desired, { machines: engine.machines, ...signal }));
+    const controlPlanes = {
+      machines: engine.desired.machines.filter(({ role }) => role === "controlplane"),
+      leaving: engine.desired.leaving.filter(({ role }) => role === "controlplane"),
+    };
+    this.observeControlPlanes = singleFlight(() => observe(controlPlanes, { machines: engine.machines, ...signal }));
     this.observeKubernetes = singleFlight(() => engine.machines.kubernetes.observe(engine.signal));
   }
 

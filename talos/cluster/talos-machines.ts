@@ -27,6 +27,8 @@ export function talosMachines(options: TalosMachinesOptions): Machines {
   const issuing = { clock: options.clock ?? systemClock, entropy: options.entropy ?? systemEntropy };
   const credentials = talosCredentials(secrets, issuing);
   const clients = new Map<string, TalosClient>();
+  /** Machines that answered to our credentials the last time. */
+  const known = new Set<string>();
   const clientOf = ({ address }: MachineTarget): TalosClient => {
     const known = clients.get(address);
     if (known !== undefined) return known;
@@ -45,7 +47,14 @@ export function talosMachines(options: TalosMachinesOptions): Machines {
   const call = (signal: AbortSignal | undefined) => (signal === undefined ? {} : { signal });
   return {
     kubernetes,
-    inspect: (machine, signal) => inspectMachine(machine, clientOf(machine), credentials.ca, signal),
+    async inspect(machine, signal) {
+      const { ca } = credentials;
+      const acquaintance = { client: clientOf(machine), ca, known: known.has(machine.address) };
+      const state = await inspectMachine(machine, acquaintance, signal);
+      if (state.kind === "configured") known.add(machine.address);
+      else known.delete(machine.address);
+      return state;
+    },
     async install(machine, config, signal) {
       const client = connect(machine.address, { kind: "maintenance", ...trust(machine, options) });
       try {
