@@ -11,6 +11,7 @@ import { registerImage } from "./commands/image.ts";
 import { registerInit } from "./commands/init.ts";
 import { registerMachine } from "./commands/machine.ts";
 import { registerPlan } from "./commands/plan.ts";
+import { registerProvider } from "./commands/provider.ts";
 import { registerSim } from "./commands/sim.ts";
 import { registerStatus } from "./commands/status.ts";
 import { registerSynth } from "./commands/synth.ts";
@@ -58,6 +59,7 @@ const program = createProgram(context, [
   registerGen,
   registerConfig,
   registerImage,
+  registerProvider,
   registerSim,
 ]);
 await runProgram(program, process.argv.slice(2), context);

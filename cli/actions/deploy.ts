@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import { basename } from "node:path";
-import { loadEnvironment } from "../../talos/environment/index.ts";
 import type { CommandContext } from "../context.ts";
 import { deployWithHelper } from "../helper/helper-door.ts";
+import { openEnvironment } from "../open-environment.ts";
 import { withProgress } from "../output/progress.ts";
 import { deployedSummary } from "../output/summary.ts";
-import { projectRoot } from "../project-root.ts";
 import { findTerraform } from "../terraform/find-terraform.ts";
 import { deployWithTerraform, readDeployed } from "../terraform/terraform-door.ts";
 
 export async function deploy(name: string, autoApprove: boolean, context: CommandContext): Promise<void> {
   const started = performance.now();
-  const root = projectRoot(context.cwd, context.env);
-  const environment = loadEnvironment(root, name);
+  const { root, environment } = openEnvironment(name, context);
   const binary = findTerraform(context.env);
   const finish = (deployed: Parameters<typeof deployedSummary>[0], changed: boolean) => {
     if (!changed) context.stderr.write("Nothing to change.\n");

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-import { type Environment, loadEnvironment } from "../../talos/environment/index.ts";
+import type { Environment } from "../../talos/environment/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { approved } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
 import { destroyWithHelper } from "../helper/helper-door.ts";
+import { openEnvironment } from "../open-environment.ts";
 import { withProgress } from "../output/progress.ts";
-import { projectRoot } from "../project-root.ts";
 import { findTerraform } from "../terraform/find-terraform.ts";
 import { ownedByTerraform } from "../terraform/state-file.ts";
 import { destroyWithTerraform } from "../terraform/terraform-door.ts";
 
 export async function destroy(name: string, asked: boolean, context: CommandContext): Promise<void> {
-  const root = projectRoot(context.cwd, context.env);
-  const environment = loadEnvironment(root, name);
+  const { root, environment } = openEnvironment(name, context);
   // Simulated machines hold nothing worth a question.
   const autoApprove = asked || environment.kind === "simulated";
   const done = (await ownedByTerraform(root, environment))

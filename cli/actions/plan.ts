@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-import { loadEnvironment } from "../../talos/environment/index.ts";
 import type { CommandContext } from "../context.ts";
 import { planWithHelper } from "../helper/helper-door.ts";
-import { projectRoot } from "../project-root.ts";
+import { openEnvironment } from "../open-environment.ts";
 import { findTerraform } from "../terraform/find-terraform.ts";
 import { planWithTerraform } from "../terraform/terraform-door.ts";
 
 export async function plan(name: string, context: CommandContext): Promise<void> {
-  const root = projectRoot(context.cwd, context.env);
-  const environment = loadEnvironment(root, name);
+  const { root, environment } = openEnvironment(name, context);
   const binary = findTerraform(context.env);
   if (binary !== undefined) {
     const changes = await planWithTerraform({ root, environment, binary, autoApprove: false, context });

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-import { type Environment, loadEnvironment } from "../../talos/environment/index.ts";
+import type { Environment } from "../../talos/environment/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { approved } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
 import { deployWithHelper, destroyWithHelper } from "../helper/helper-door.ts";
+import { openEnvironment } from "../open-environment.ts";
 import { withProgress } from "../output/progress.ts";
 import { deployedSummary } from "../output/summary.ts";
-import { projectRoot } from "../project-root.ts";
 import { ownedByTerraform } from "../terraform/state-file.ts";
 
 export async function up(name: string, { json }: { json: boolean }, context: CommandContext): Promise<void> {
   const started = performance.now();
-  const root = projectRoot(context.cwd, context.env);
-  const environment = loadEnvironment(root, name);
+  const { root, environment } = openEnvironment(name, context);
   await refuseOwnedByTerraform(root, environment, "deploy");
   const { changed, ...deployed } = await withProgress(context, { json }, (events) =>
     deployWithHelper(root, environment, context, events),
@@ -28,8 +27,7 @@ export async function down(
   { autoApprove, json }: { autoApprove: boolean; json: boolean },
   context: CommandContext,
 ): Promise<void> {
-  const root = projectRoot(context.cwd, context.env);
-  const environment = loadEnvironment(root, name);
+  const { root, environment } = openEnvironment(name, context);
   await refuseOwnedByTerraform(root, environment, "destroy");
   const question = `Destroy everything in ${name}? There is no way back.`;
   // Simulated machines hold nothing worth a question.

@@ -3,6 +3,7 @@ import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { synthesize } from "../../constructs/index.ts";
 import { installProvider } from "../../provider/package.ts";
+import { restoreLock } from "./committed-lock.ts";
 
 /** Where the stock CDK commands put a stack, too: one directory, one state, whichever door is used. */
 export function stackDirectory(root: string, environment: string): string {
@@ -18,6 +19,7 @@ export async function prepareStack(root: string, environment: string): Promise<s
   });
   for (const { error } of failures) throw error;
   const directory = stackDirectory(root, environment);
+  await restoreLock(root, environment, directory);
   await installProvider(directory);
   return directory;
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { Annotations } from "cdktf";
 import { Construct } from "constructs";
 import { controlPlanePool, type Role } from "../../talos/environment/index.ts";
 import { ConstructInputError } from "../errors.ts";
@@ -68,9 +69,8 @@ export class ControlPlane<Settings = object> extends Pool<Settings> {
   constructor(cluster: PoolOwner<Settings>, props: PoolProps & Settings) {
     super(cluster, controlPlanePool, "controlplane", props);
     if (props.count % 2 === 0)
-      throw new ConstructInputError(
-        this,
-        `count is ${props.count}; expected an odd number, so that etcd keeps a majority`,
+      Annotations.of(this).addWarning(
+        `count is ${props.count}; an odd number survives as many failures with one machine less`,
       );
   }
 }

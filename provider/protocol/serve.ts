@@ -14,6 +14,8 @@ const idleStreams: ReadonlySet<string> = new Set(["/plugin.GRPCStdio/StreamStdio
 const shutdownPath = "/plugin.GRPCController/Shutdown";
 /** Longest wait for an answer that is still on its way out. */
 const lastWords = 250;
+/** After SIGTERM, so long without a call means that Terraform wants no more of us. */
+const quiet = 2_000;
 
 /** Runs a provider as Terraform's child process, until Terraform says so or is gone. */
 export function serve(provider: Provider<Attributes, unknown>): void {
@@ -29,9 +31,13 @@ export function serve(provider: Provider<Attributes, unknown>): void {
     setTimeout(() => process.exit(0), lastWords);
   };
   const parent = watchParent(leave);
+  const calls = new CallCounter();
   // Ctrl-C reaches the whole group; Terraform itself tells us what to do about it.
   process.on("SIGINT", () => undefined);
-  process.on("SIGTERM", () => server.stop());
+  process.on("SIGTERM", () => {
+    server.stop();
+    calls.onQuiet(quiet, () => process.exit(0));
+  });
 
   const shutdown: UnaryHandler = async () => {
     setTimeout(() => process.exit(0), 10);
@@ -42,7 +48,7 @@ export function serve(provider: Provider<Attributes, unknown>): void {
     handler: (path) => {
       if (path === shutdownPath) return shutdown;
       const rpc = routes[path];
-      return rpc && ((message) => rpc(server, message));
+      return rpc && ((message) => calls.during(rpc(server, message)));
     },
     idleStreams,
     ...(own !== undefined && invitation.clientCertificate !== undefined
@@ -51,6 +57,28 @@ export function serve(provider: Provider<Attributes, unknown>): void {
     onLastSessionClosed: () => setTimeout(() => parent.check(), 50),
   });
   grpc.listen(socket, () => writeSync(1, handshakeLine(socket, own?.der)));
+}
+
+/** Knows whether a call is under way, and since when none is. */
+class CallCounter {
+  #running = 0;
+  #since = Date.now();
+
+  async during<T>(call: Promise<T>): Promise<T> {
+    this.#running += 1;
+    try {
+      return await call;
+    } finally {
+      this.#running -= 1;
+      this.#since = Date.now();
+    }
+  }
+
+  onQuiet(milliseconds: number, then: () => void): void {
+    setInterval(() => {
+      if (this.#running === 0 && Date.now() - this.#since >= milliseconds) then();
+    }, 100);
+  }
 }
 
 /** Terraform shows what comes after "panic:" to the user; a bare exit would be "plugin did not respond". */

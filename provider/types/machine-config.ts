@@ -6,6 +6,8 @@ import { clusterSpec } from "./cluster/spec.ts";
 
 const { name, endpoint, talos_version, kubernetes_version, machines: _machines, ...others } = clusterAttributes;
 const {
+  join: _j,
+  talos_endpoints: _e,
   trust_on_first_use: _t,
   on_destroy: _o,
   id: _i,
@@ -60,7 +62,13 @@ export const machineConfig: DataSource<typeof attributes, Client> = {
 
   async read({ config, client, diagnostics }) {
     const { generateMachineConfig, redactConfig } = await import("../../talos/config/index.ts");
-    const { name: clusterName, ...spec } = await clusterSpec({ ...config, trust_on_first_use: null, machines: {} });
+    const { name: clusterName, ...spec } = await clusterSpec({
+      ...config,
+      join: null,
+      talos_endpoints: null,
+      trust_on_first_use: null,
+      machines: {},
+    });
     const secrets = await client.secrets.of(null);
     const text = generateMachineConfig({ ...spec, clusterName }, secrets, {
       type: config.role === "controlplane" ? "controlplane" : "worker",

@@ -11,11 +11,11 @@ export interface ProcessIdentity {
   readonly started: string;
 }
 
-export async function identityOf(pid: number): Promise<ProcessIdentity> {
+async function identityOf(pid: number): Promise<ProcessIdentity> {
   return { pid, boot: await bootOf(), started: await startOf(pid) };
 }
 
-export async function isAlive(identity: ProcessIdentity): Promise<boolean> {
+async function isAlive(identity: ProcessIdentity): Promise<boolean> {
   if (identity.boot !== (await bootOf())) return false;
   try {
     process.kill(identity.pid, 0);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import { type EtcdCluster, hasQuorum, runningVoters } from "../machine/etcd.ts";
+
+import { hasQuorum, runningVoters } from "../machine/etcd.ts";
+import type { EtcdCluster } from "../machine/etcd-state.ts";
 import type { Controller, Moment } from "../machine/moment.ts";
 import { type World, withCluster, without } from "../machine/world.ts";
 

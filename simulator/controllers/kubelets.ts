@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+
+import { recordEvent } from "../kubernetes/events.ts";
 import { isNodeReady, newNode, nodeStatus, readyStatusOf } from "../kubernetes/node.ts";
 import { createObject, getObject, listObjects, updateObject } from "../kubernetes/store.ts";
 import { isUp } from "../machine/life.ts";
@@ -41,7 +43,12 @@ function report(world: World, machine: Machine, serving: ReadonlySet<string>, mo
     const index = listObjects(cluster, "nodes").length;
     const created = createObject(cluster, "nodes", newNode(name, machine, config, index, moment.now), moment);
     const kubelet = { machine: machine.id, registeredAt: moment.now };
-    return withCluster(world, { ...created, kubelets: { ...created.kubelets, [name]: kubelet } });
+    const registered = { ...created, kubelets: { ...created.kubelets, [name]: kubelet } };
+    const about = getObject(registered, "nodes", undefined, name);
+    if (about === undefined) return withCluster(world, registered);
+    const message = `Node ${name} event: Registered Node ${name} in Controller`;
+    const told = { about, type: "Normal", reason: "RegisteredNode", message, source: "node-controller" } as const;
+    return withCluster(world, recordEvent(registered, told, moment));
   }
   const record = cluster.kubelets[name];
   const heard: Cluster =
@@ -52,7 +59,15 @@ function report(world: World, machine: Machine, serving: ReadonlySet<string>, mo
   const networked = config.cniName !== "none" && since + moment.timings.nodeReady <= moment.now;
   const ready = networked ? "True" : "False";
   const fresh = { ...node, status: nodeStatus(name, machine, config, ready, moment.now) };
-  return withCluster(world, sameReport(node, fresh) ? heard : updateObject(heard, "nodes", fresh));
+  if (sameReport(node, fresh)) return withCluster(world, heard);
+  const updated = updateObject(heard, "nodes", fresh);
+  return withCluster(world, readyStatusOf(node) === ready ? updated : tellReadiness(updated, fresh, ready, moment));
+}
+
+function tellReadiness(cluster: Cluster, about: KubernetesObject, ready: string, moment: Moment): Cluster {
+  const reason = ready === "True" ? "NodeReady" : "NodeNotReady";
+  const message = `Node ${about.metadata.name} status is now: ${reason}`;
+  return recordEvent(cluster, { about, type: "Normal", reason, message, source: "kubelet" }, moment);
 }
 
 /** True when only the time of the heartbeat differs: such a report is not worth a write. */
@@ -79,7 +94,7 @@ function watchOne(world: World, cluster: Cluster, name: string, record: KubeletR
     return { ...cluster, kubelets: { ...cluster.kubelets, [name]: { ...record, silentSince: moment.now } } };
   }
   if (record.silentSince + moment.timings.nodeLost > moment.now || !isNodeReady(node)) return cluster;
-  return updateObject(cluster, "nodes", lost(node, moment));
+  return tellReadiness(updateObject(cluster, "nodes", lost(node, moment)), node, "Unknown", moment);
 }
 
 function lost(node: KubernetesObject, moment: Moment): KubernetesObject {

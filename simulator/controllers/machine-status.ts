@@ -2,7 +2,7 @@
 
 import { isNodeReady } from "../kubernetes/node.ts";
 import { getObject } from "../kubernetes/store.ts";
-import type { UnmetCondition } from "../machine/events.ts";
+import type { UnmetCondition } from "../machine/event.ts";
 import { stageName } from "../machine/life.ts";
 import { isHealthy } from "../machine/service-state.ts";
 import type { Machine, World } from "../machine/world.ts";

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { randomUuid } from "../machine/chance.ts";
-import { type EventBody, emitAll } from "../machine/events.ts";
+import type { EventBody } from "../machine/event.ts";
+import { emitAll } from "../machine/events.ts";
 import { faultOf, spend } from "../machine/fault.ts";
 import type { Wipe } from "../machine/life.ts";
 import type { Controller, Moment } from "../machine/moment.ts";

@@ -64,8 +64,6 @@ const definitions: readonly Definition[] = [
   },
 ];
 
-export const serviceIds: readonly string[] = definitions.map((definition) => definition.id);
-
 /** Starts, checks and stops each machine's services. */
 export const services: Controller = (world, moment) =>
   mapMachines(world, (machine) => {

@@ -6,7 +6,7 @@ import { timestamp } from "./store.ts";
 
 export type StaticPodName = "kube-apiserver" | "kube-controller-manager" | "kube-scheduler";
 
-export function staticPodImage(name: StaticPodName, config: NodeConfig): string {
+function staticPodImage(name: StaticPodName, config: NodeConfig): string {
   const { images } = config;
   return {
     "kube-apiserver": images.apiServer,

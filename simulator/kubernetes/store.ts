@@ -11,7 +11,7 @@ export interface NewObject {
   readonly [field: string]: unknown;
 }
 
-export function objectKey(resource: string, namespace: string | undefined, name: string): string {
+function objectKey(resource: string, namespace: string | undefined, name: string): string {
   return `${resource}/${namespace ?? ""}/${name}`;
 }
 

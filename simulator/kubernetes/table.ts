@@ -41,6 +41,19 @@ const columns: Readonly<Record<string, readonly Column[]>> = {
     { name: "Nominated Node", wide: true, cell: () => "<none>" },
     { name: "Readiness Gates", wide: true, cell: () => "<none>" },
   ],
+  events: [
+    {
+      name: "Last Seen",
+      cell: (event, now) => ageOf(String(event.lastTimestamp ?? event.metadata.creationTimestamp), now),
+    },
+    { name: "Type", cell: (event) => event.type },
+    { name: "Reason", cell: (event) => event.reason },
+    {
+      name: "Object",
+      cell: (event) => `${String(at(event.involvedObject, "kind")).toLowerCase()}/${at(event.involvedObject, "name")}`,
+    },
+    { name: "Message", cell: (event) => event.message },
+  ],
   namespaces: [name, { name: "Status", cell: (namespace) => at(namespace.status, "phase") ?? "Active" }, age],
   deployments: [
     name,

@@ -1,32 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import type { EtcdCluster, EtcdMember } from "./etcd-state.ts";
 import type { Cluster, World } from "./world.ts";
-
-/** What lies in /var/lib/etcd of one machine. */
-export interface EtcdData {
-  readonly memberId: string;
-}
-
-export interface EtcdMember {
-  /** 16 hex digits. */
-  readonly id: string;
-  /** The simulated machine behind it. */
-  readonly machine: string;
-  readonly name: string;
-  readonly address: string;
-  readonly learner: boolean;
-  readonly joinedAt: number;
-}
-
-export interface EtcdCluster {
-  readonly members: readonly EtcdMember[];
-  /** Member id; absent while there is no quorum or an election runs. */
-  readonly leader?: string;
-  /** An election ends at this time. */
-  readonly electionUntil?: number;
-  readonly term: number;
-  /** Grows with every change of membership and every Kubernetes write. */
-  readonly index: number;
-}
 
 export function etcdMemberOf(cluster: Cluster | undefined, machineId: string): EtcdMember | undefined {
   return cluster?.etcd?.members.find((member) => member.machine === machineId);

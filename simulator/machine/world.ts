@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { EtcdCluster, EtcdData } from "./etcd.ts";
-import type { MachineEvent } from "./events.ts";
+import type { EtcdCluster, EtcdData } from "./etcd-state.ts";
+import type { MachineEvent } from "./event.ts";
 import type { Fault } from "./fault.ts";
 import type { Life } from "./life.ts";
 import type { ServiceState } from "./service-state.ts";

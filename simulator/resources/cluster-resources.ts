@@ -6,7 +6,7 @@ import type { Machine } from "../machine/world.ts";
 import type { Item, Source, View } from "./item.ts";
 
 /** The node's own identity: a stable random-looking name, as the discovery service knows it. */
-export function nodeIdOf(machine: Machine): string {
+function nodeIdOf(machine: Machine): string {
   return createHash("sha256").update(`node-id/${machine.id}`).digest("base64url").slice(0, 43);
 }
 

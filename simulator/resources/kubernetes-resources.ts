@@ -19,7 +19,7 @@ const configured =
     view.config === undefined ? [] : items({ ...view, config: view.config });
 
 /** The address that cluster DNS has by convention: the tenth of the service network. */
-export function dnsServiceIp(serviceSubnet: string): string {
+function dnsServiceIp(serviceSubnet: string): string {
   const [address = "10.96.0.0"] = serviceSubnet.split("/");
   return address.replace(/\.\d+$/, ".10");
 }

@@ -4,7 +4,7 @@ import type { Machine } from "../machine/world.ts";
 import type { Item, Source, View } from "./item.ts";
 
 /** A locally administered address that is always the same for the same machine. */
-export function macOf(machine: Machine): string {
+function macOf(machine: Machine): string {
   const bytes = createHash("sha256").update(`mac/${machine.id}`).digest().subarray(0, 6);
   bytes.writeUInt8((bytes.readUInt8(0) & 0xfc) | 0x02, 0);
   return (bytes.toString("hex").match(/../g) ?? []).join(":");

@@ -14,7 +14,8 @@ import {
 import type { MachineServiceService } from "../../talos/api/gen/machine/machine.ts";
 import { clusterOf } from "../controllers/membership.ts";
 import { CallError } from "../machine/call-error.ts";
-import { type EtcdCluster, type EtcdMember, etcdMemberOf, isServing } from "../machine/etcd.ts";
+import { etcdMemberOf, isServing } from "../machine/etcd.ts";
+import type { EtcdCluster, EtcdMember } from "../machine/etcd-state.ts";
 import { etcdVersionOf } from "../machine/release.ts";
 import type { Cluster } from "../machine/world.ts";
 import { forfeitLeadership, leaveEtcd, receiveSnapshot, removeEtcdMember } from "../operations/etcd.ts";

@@ -18,7 +18,7 @@ import {
 } from "../../talos/api/gen/machine/events.ts";
 import type { MachineServiceService } from "../../talos/api/gen/machine/machine.ts";
 import { CallError } from "../machine/call-error.ts";
-import type { EventBody, MachineEvent } from "../machine/events.ts";
+import type { EventBody, MachineEvent } from "../machine/event.ts";
 import type { Machine } from "../machine/world.ts";
 import { everyChange } from "./follow.ts";
 import type { Handlers } from "./method.ts";

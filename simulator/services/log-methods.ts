@@ -2,7 +2,7 @@
 import { Data } from "../../talos/api/gen/common/common.ts";
 import { LogsContainersResponse, type MachineServiceService } from "../../talos/api/gen/machine/machine.ts";
 import { CallError } from "../machine/call-error.ts";
-import type { MachineEvent } from "../machine/events.ts";
+import type { MachineEvent } from "../machine/event.ts";
 import type { Machine } from "../machine/world.ts";
 import { everyChange } from "./follow.ts";
 import type { Call, Handlers } from "./method.ts";

@@ -74,7 +74,6 @@ describe("TalosCluster", () => {
     ["Kubernetes version", { kubernetesVersion: "1.20.0" }, /kubernetesVersion 1.20.0 does not run on Talos v1.13.9/],
     ["endpoint", { endpoint: "k8s:6443" }, /endpoint is "k8s:6443"; expected a URL/],
     ["path", { secretsFile: "../secrets.yaml" }, /leaves the project/],
-    ["control plane count", { controlPlane: { count: 2 } }, /count is 2; expected an odd number/],
     ["negative count", { controlPlane: { count: -1 } }, /count is -1; expected a whole number/],
   ])("refuses a wrong %s with the construct's path", (_, props, message) => {
     let error: unknown;

@@ -133,7 +133,11 @@ export class Laboratory {
   /** Resolves when the machine's stage is this one and its sockets follow. */
   async reach(machine: Machine, stage: string, seconds = 15): Promise<void> {
     const signal = AbortSignal.timeout(seconds * 1_000);
-    const held = await this.simulation.until((world) => world.machines[machine.id]?.life.stage === stage, signal);
+    const held = await this.simulation.until((world) => {
+      const current = world.machines[machine.id];
+      const listens = stage !== "maintenance" || current?.services.apid?.stage === "Running";
+      return current?.life.stage === stage && listens;
+    }, signal);
     if (!held) throw new Error(`${machine.name} is ${this.now(machine.id).life.stage}, not ${stage}`);
     await this.settled();
   }

@@ -85,6 +85,19 @@ export const clusterAttributes = {
     description: "Installer image. Default: the one of the Talos release, without extensions.",
   }),
   registry_mirrors: attribute.stringListMap({ mode: "optional", description: "Mirror URLs by registry host." }),
+  join: attribute.nestedObject({
+    mode: "optional",
+    description:
+      "For a stack that has only workers: the control plane of another stack, which is used and never changed. `machines` then has no control plane.",
+    attributes: {
+      control_planes: attribute.stringList({ mode: "required", description: "Addresses of its control planes." }),
+    },
+  }),
+  talos_endpoints: attribute.stringList({
+    mode: "optional",
+    description:
+      "Where the Talos API of all machines is reached, when it is not at each machine's own address. Not supported yet: a plan with it is refused.",
+  }),
   trust_on_first_use: attribute.bool({
     mode: "optional",
     description:

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import type { DesiredCluster, MachineSpec } from "../../../talos/cluster/index.ts";
+import type { SecretsBundle } from "../../../talos/secrets/index.ts";
 import {
   type CreateRequest,
   DiagnosticError,
@@ -14,10 +16,18 @@ import { isBeingCreated, markCreating, unmarkCreating } from "../creation-mark.t
 import { type ClusterPlan, type ClusterState, clusterAttributes } from "./attributes.ts";
 import { findDrift } from "./drift.ts";
 import { importCluster } from "./import.ts";
+import { joinedControlPlanes } from "./joined.ts";
 import { numbered, planOfUpdate, stepsOfCreate } from "./planned-steps.ts";
 import { bringAbout, takeDown } from "./rollout.ts";
 import { checkChange, checkWishes } from "./rules.ts";
-import { leavingMachines, renderCluster, replacedMachines, withStandIns } from "./spec.ts";
+import {
+  type ClusterInput,
+  clusterSpec,
+  leavingMachines,
+  renderCluster,
+  replacedMachines,
+  withStandIns,
+} from "./spec.ts";
 
 type Schema = typeof clusterAttributes;
 
@@ -32,6 +42,13 @@ export const cluster: Resource<Schema, Client> = {
   validate: ({ config, diagnostics }) => checkWishes(config, diagnostics),
 
   async plan(request) {
+    if (request.planned.talos_endpoints !== null)
+      throw new DiagnosticError({
+        summary: "Not supported yet",
+        detail:
+          "The Talos API is reached at each machine's own address. Take talos_endpoints out, and give addresses that can be reached from here.",
+        path: path("talos_endpoints"),
+      });
     return { values: request.prior === null ? await planCreate(request) : await planUpdate(request, request.prior) };
   },
 
@@ -46,11 +63,14 @@ export const cluster: Resource<Schema, Client> = {
 
   async create(request) {
     const { planned, client } = request;
-    const secrets = await client.secrets.forCreate({
-      talosVersion: planned.talos_version,
-      throwaway: Object.values(planned.machines).every(({ address }) => isLoopback(address)),
-    });
-    const desired = await renderCluster(planned, secrets);
+    const secrets =
+      planned.join === null
+        ? await client.secrets.forCreate({
+            talosVersion: planned.talos_version,
+            throwaway: Object.values(planned.machines).every(({ address }) => isLoopback(address)),
+          })
+        : await client.secrets.of(null);
+    const desired = await renderWhole(planned, secrets, request.signal);
     const resumed = await isBeingCreated(client, planned.name);
     await markCreating(client, planned.name);
     const steps = await bringAbout(desired, secrets, request);
@@ -63,12 +83,12 @@ export const cluster: Resource<Schema, Client> = {
     return stateOf(request, desired.caFingerprint);
   },
 
-  read: findDrift,
+  read: (request) => findDrift(request, renderWhole),
 
   async update(request) {
     const { prior, planned, client } = request;
     const secrets = await client.secrets.of(prior.ca_fingerprint);
-    const desired = await renderCluster(planned, secrets, leavingMachines(prior, planned));
+    const desired = await renderWhole(planned, secrets, request.signal, leavingMachines(prior, planned));
     await bringAbout(desired, secrets, request);
     return stateOf(request, desired.caFingerprint);
   },
@@ -77,12 +97,25 @@ export const cluster: Resource<Schema, Client> = {
     const { state, client } = request;
     if (state.on_destroy === "keep") return;
     const secrets = await client.secrets.of(state.ca_fingerprint);
-    await takeDown(await renderCluster(state, secrets), secrets, request);
+    await takeDown(await renderWhole(state, secrets, request.signal), secrets, request, state.join !== null);
     await unmarkCreating(client, state.name);
   },
 
   import: importCluster,
 };
+
+/** The cluster as the engine takes it; with `join`, the other stack's control planes are asked what they are. */
+async function renderWhole(
+  input: ClusterInput,
+  secrets: SecretsBundle,
+  signal: AbortSignal,
+  leaving: readonly MachineSpec[] = [],
+): Promise<DesiredCluster> {
+  if (input.join === null) return renderCluster(input, secrets, { leaving });
+  const { talosVersion } = await clusterSpec(input);
+  const planes = await joinedControlPlanes(input.join.control_planes, talosVersion, secrets, signal);
+  return renderCluster(input, secrets, { leaving, planes });
+}
 
 async function planCreate({ planned, client }: PlanRequest<Schema, Client>) {
   const known = withStandIns(planned);

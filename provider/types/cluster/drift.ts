@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ObservedCluster, StepKind } from "../../../talos/cluster/index.ts";
+import type { DesiredCluster, ObservedCluster, StepKind } from "../../../talos/cluster/index.ts";
+import type { SecretsBundle } from "../../../talos/secrets/index.ts";
 import type { StateRequest } from "../../framework/index.ts";
 import type { Client } from "../client.ts";
 import type { ClusterState, clusterAttributes } from "./attributes.ts";
-import { renderCluster } from "./spec.ts";
+import type { ClusterInput } from "./spec.ts";
 
 /** Waiting for a machine that is on its way is not a change of anything; health is the data source's to tell. */
 const notDrift: ReadonlySet<StepKind> = new Set<StepKind>(["join-etcd", "join-kubernetes", "uncordon"]);
@@ -12,15 +13,13 @@ const notDrift: ReadonlySet<StepKind> = new Set<StepKind>(["join-etcd", "join-ku
  * A refresh: looks at the machines and notes down, as steps, what differs from what was applied. Machines that can't
  * be reached are warned about and change nothing.
  */
-export async function findDrift({
-  state,
-  client,
-  signal,
-  diagnostics,
-}: StateRequest<typeof clusterAttributes, Client>): Promise<ClusterState> {
+export async function findDrift(
+  { state, client, signal, diagnostics }: StateRequest<typeof clusterAttributes, Client>,
+  render: (input: ClusterInput, secrets: SecretsBundle, signal: AbortSignal) => Promise<DesiredCluster>,
+): Promise<ClusterState> {
   const secrets = await client.secrets.of(state.ca_fingerprint);
   const { defaultPolicy, observe, plan, talosMachines } = await import("../../../talos/cluster/index.ts");
-  const desired = await renderCluster(state, secrets);
+  const desired = await render(state, secrets, signal);
   const machines = talosMachines({ desired, secrets });
   let observed: ObservedCluster;
   try {

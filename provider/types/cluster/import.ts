@@ -46,6 +46,8 @@ export async function importCluster({ id: address, client, signal }: ImportReque
     install_disk: unless(facts.installDisk ?? null, "/dev/sda"),
     install_image: null,
     registry_mirrors: null,
+    join: null,
+    talos_endpoints: null,
     trust_on_first_use: null,
     on_destroy: "reset",
     id: facts.clusterName,

@@ -2,13 +2,15 @@
 import type { DesiredCluster, MachineSpec, ObservedCluster, ObservedMachine } from "../../../talos/cluster/index.ts";
 import type { SecretsBundle } from "../../../talos/secrets/index.ts";
 import { configChanges } from "./changes.ts";
+import { standInPlane } from "./joined.ts";
 import { type ClusterInput, clusterSpec, leavingMachines, renderCluster } from "./spec.ts";
 
 /** The sentences of the steps that bring up a cluster whose machines wait in maintenance mode. */
 export async function stepsOfCreate(input: ClusterInput): Promise<readonly string[]> {
   const { defaultPolicy, plan } = await import("../../../talos/cluster/index.ts");
   const desired = await outline(input);
-  return plan(desired, assume(desired, undefined), defaultPolicy).map(({ sentence }) => sentence);
+  const before = input.join === null ? undefined : { ...desired, machines: desired.machines.slice(0, 1) };
+  return plan(desired, assume(desired, before), defaultPolicy).map(({ sentence }) => sentence);
 }
 
 export interface PlannedUpdate {
@@ -24,7 +26,7 @@ export async function planOfUpdate(
 ): Promise<PlannedUpdate> {
   const { defaultPolicy, plan } = await import("../../../talos/cluster/index.ts");
   const before = await renderCluster(prior, secrets);
-  const after = await renderCluster(next, secrets, leavingMachines(prior, next));
+  const after = await renderCluster(next, secrets, { leaving: leavingMachines(prior, next) });
   return {
     steps: plan(after, assume(after, before), defaultPolicy).map(({ sentence }) => sentence),
     changes: await configChanges(before, after),
@@ -41,7 +43,7 @@ async function outline(input: ClusterInput): Promise<DesiredCluster> {
   const spec = await clusterSpec(input);
   const machine = ({ name, role, address }: MachineSpec) => ({ name, role, address, config: "", installImage: "" });
   const [planes, workers] = (["controlplane", "worker"] as const).map((role) =>
-    spec.machines
+    [...(input.join === null ? [] : [standInPlane]), ...spec.machines]
       .filter((other) => other.role === role)
       .sort((a, b) => (a.name < b.name ? -1 : 1))
       .map(machine),
@@ -77,7 +79,8 @@ function assume(desired: DesiredCluster, before: DesiredCluster | undefined): Ob
         ready: true,
         unmet: [],
         talosVersion: before.talosVersion.toString(),
-        config: was.config,
+        // A stand-in has none: then the engine has nothing to compare.
+        ...(was.config === "" ? {} : { config: was.config }),
         bootId: name,
         ...(role === "controlplane"
           ? { etcd: { state: "running", healthy: true, memberId: name, leaderId: planes[0]?.name ?? "", members } }

@@ -20,13 +20,24 @@ export async function bringAbout(desired: DesiredCluster, secrets: SecretsBundle
   return steps.length;
 }
 
-/** The whole end: every machine is wiped. */
+/**
+ * The whole end: every machine is wiped. Workers of a control plane that another stack owns leave it one after another
+ * instead, and it stays as it is.
+ */
 export async function takeDown(
   desired: DesiredCluster,
   secrets: SecretsBundle,
   operation: Operation<Client>,
+  onlyWorkers: boolean,
 ): Promise<void> {
-  const { destroyCluster } = await import("../../../talos/cluster/index.ts");
+  const { applyCluster, destroyCluster } = await import("../../../talos/cluster/index.ts");
+  if (onlyWorkers) {
+    const planes = desired.machines.filter(({ role }) => role === "controlplane");
+    const leaving = desired.machines.filter(({ role }) => role === "worker");
+    const options = await engineOptions({ ...desired, machines: planes, leaving }, secrets, operation);
+    await whenFree(operation, () => applyCluster(options));
+    return;
+  }
   const options = await engineOptions(desired, secrets, operation);
   const { unreachable } = await whenFree(operation, () => destroyCluster(options));
   if (unreachable.length === 0) return;

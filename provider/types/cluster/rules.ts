@@ -26,7 +26,7 @@ export async function checkWishes(wishes: ClusterWishes, diagnostics: Diagnostic
     });
   if (machines === null || isUnknown(machines)) return;
   checkNames(machines, diagnostics);
-  checkRoles(machines, diagnostics);
+  checkRoles(machines, wishes.join !== null, diagnostics);
 }
 
 /** Machine names are host names and names of Kubernetes nodes. */
@@ -41,11 +41,22 @@ function checkNames(machines: object, diagnostics: Diagnostics): void {
   }
 }
 
-function checkRoles(machines: Exclude<ClusterWishes["machines"], null>, diagnostics: Diagnostics): void {
+function checkRoles(
+  machines: Exclude<ClusterWishes["machines"], null>,
+  joins: boolean,
+  diagnostics: Diagnostics,
+): void {
   const roles = Object.values(machines).map((machine) => (isUnknown(machine) ? machine : machine.role));
   if (roles.some(isUnknown)) return;
   const planes = roles.filter((role) => role === "controlplane").length;
-  if (planes === 0)
+  if (joins) {
+    if (planes > 0)
+      diagnostics.error({
+        summary: "Control planes of two stacks",
+        detail: `With join, the control plane is another stack's; found ${planes} of your own.`,
+        path: path("machines"),
+      });
+  } else if (planes === 0)
     diagnostics.error({
       summary: "No control plane",
       detail: 'A cluster needs at least one machine with the role "controlplane".',

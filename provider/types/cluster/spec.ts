@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ClusterSpec, DesiredCluster, MachineSpec } from "../../../talos/cluster/index.ts";
+import type { ClusterSpec, DesiredCluster, DesiredMachine, MachineSpec } from "../../../talos/cluster/index.ts";
 import type { Cni } from "../../../talos/config/index.ts";
 import type { SecretsBundle } from "../../../talos/secrets/index.ts";
 import { isUnknown, isWhollyKnown, type Value } from "../../framework/index.ts";
 import type { ClusterPlan, ClusterState, ClusterWishes } from "./attributes.ts";
+import { standInPlane } from "./joined.ts";
 
 /** What of a cluster's attributes the engine needs: from a state, or from a plan that is known. */
 export type ClusterInput = Omit<
@@ -39,14 +40,25 @@ export async function clusterSpec(input: ClusterInput, leaving: readonly Machine
   };
 }
 
+export interface RenderOptions {
+  /** Machines that should go. */
+  readonly leaving?: readonly MachineSpec[];
+  /** With `join`: the other stack's control planes as they are. @default a stand-in, good for planning only */
+  readonly planes?: readonly DesiredMachine[];
+}
+
 /** The cluster with every machine's config. */
 export async function renderCluster(
   input: ClusterInput,
   secrets: SecretsBundle,
-  leaving: readonly MachineSpec[] = [],
+  { leaving = [], planes }: RenderOptions = {},
 ): Promise<DesiredCluster> {
   const { desiredCluster } = await import("../../../talos/cluster/index.ts");
-  return desiredCluster(await clusterSpec(input, leaving), secrets);
+  const spec = await clusterSpec(input, leaving);
+  if (input.join === null) return desiredCluster(spec, secrets);
+  const desired = desiredCluster({ ...spec, machines: [standInPlane, ...spec.machines] }, secrets);
+  const workers = desired.machines.filter(({ role }) => role === "worker");
+  return { ...desired, machines: [...(planes ?? [{ ...standInPlane, config: "", installImage: "" }]), ...workers] };
 }
 
 export function machineSpecs(machines: ClusterInput["machines"]): MachineSpec[] {
@@ -78,7 +90,7 @@ export function replacedMachines(prior: ClusterInput, wishes: ClusterWishes): st
  * machines, so they come out the same. Undefined when something else is unknown.
  */
 export function withStandIns(wishes: ClusterWishes): { input: ClusterInput; endpointKnown: boolean } | undefined {
-  const { machines, endpoint, id: _i, ca_fingerprint: _c, steps: _s, changes: _h, drift: _d, ...others } = wishes;
+  const { machines, endpoint, join, id: _i, ca_fingerprint: _c, steps: _s, changes: _h, drift: _d, ...others } = wishes;
   if (isUnknown(machines) || machines === null || !isWhollyKnown(others as Value)) return undefined;
   const settled: Record<string, unknown> = {};
   for (const [name, machine] of Object.entries(machines)) {
@@ -94,7 +106,12 @@ export function withStandIns(wishes: ClusterWishes): { input: ClusterInput; endp
   }
   const standIn = isUnknown(endpoint) ? "https://endpoint.invalid:6443" : endpoint;
   return {
-    input: { ...others, machines: settled, endpoint: standIn } as ClusterInput,
+    input: {
+      ...others,
+      machines: settled,
+      endpoint: standIn,
+      join: join === null ? null : { control_planes: [] },
+    } as unknown as ClusterInput,
     endpointKnown: !isUnknown(endpoint),
   };
 }

@@ -160,4 +160,20 @@ const moved: readonly (readonly [kind: string, path: string, message: string])[]
     "machine.features.kubernetesTalosAPIAccess",
     ".machine.features.kubernetesTalosAPIAccess is already set in v1alpha1 config",
   ],
+  [
+    "UnattendedInstallConfig",
+    "machine.install",
+    "UnattendedInstallConfig config is incompatible with v1alpha1 config (.machine.install)",
+  ],
+  [
+    "CRIBaseRuntimeSpecConfig",
+    "machine.baseRuntimeSpecOverrides",
+    "base runtime spec overrides are already set in v1alpha1 config",
+  ],
+  ["ImageCacheConfig", "machine.features.imageCache", "image cache config is already set in v1alpha1 config"],
+  [
+    "KubeCredentialProviderConfig",
+    "machine.kubelet",
+    "cannot use KubeCredentialProviderConfig with legacy kubelet configuration (.machine.kubelet)",
+  ],
 ];

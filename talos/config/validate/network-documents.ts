@@ -83,12 +83,7 @@ export const networkChecks: Checks = {
     if (textAt(document, "endpoint") === "") errors.push("TCP probe endpoint is required");
     const timeout = textAt(document, "timeout");
     if (timeout.startsWith("-")) errors.push(`TCP probe timeout cannot be negative: ${timeout}`);
-    const interval = textAt(document, "interval");
-    if (interval.startsWith("-")) errors.push(`probe interval cannot be negative: ${interval}`);
-    const threshold = valueAt(document, "failureThreshold");
-    if (typeof threshold === "number" && threshold < 0) {
-      errors.push(`probe failure threshold cannot be negative: ${threshold}`);
-    }
+    errors.push(...probeFaults(document));
   },
   TimeSyncConfig: (document, { errors }) => {
     if (textAt(document, "bootTimeout").startsWith("-")) errors.push("bootTimeout cannot be negative");
@@ -142,7 +137,20 @@ function hostnameFaults(document: Section): readonly string[] {
   return faults;
 }
 
-function linkFaults(document: Section): readonly string[] {
+/** Checks what all probes have. */
+export function probeFaults(document: Section): readonly string[] {
+  const interval = textAt(document, "interval");
+  const threshold = valueAt(document, "failureThreshold");
+  return [
+    ...(interval.startsWith("-") ? [`probe interval cannot be negative: ${interval}`] : []),
+    ...(typeof threshold === "number" && threshold < 0
+      ? [`probe failure threshold cannot be negative: ${threshold}`]
+      : []),
+  ];
+}
+
+/** Checks the addresses and routes of a link. */
+export function linkFaults(document: Section): readonly string[] {
   const faults: string[] = [];
   sectionsAt(document, "addresses").forEach((address, index) => {
     const prefix = textAt(address, "address");

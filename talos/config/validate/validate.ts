@@ -4,9 +4,11 @@ import { type ConfigDocument, documentTitle, parseConfig } from "../document/con
 import { type Section, sectionAt, valueAt } from "../document/value.ts";
 import { tooNew } from "./availability.ts";
 import { conflict } from "./conflicts.ts";
+import { containerChecks } from "./container-documents.ts";
 import type { Checks } from "./documents.ts";
 import { type Findings, listOfErrors, noFindings } from "./findings.ts";
 import { kubernetesChecks } from "./kubernetes-documents.ts";
+import { lateChecks } from "./late-documents.ts";
 import { networkChecks } from "./network-documents.ts";
 import { storageChecks } from "./storage-documents.ts";
 import { systemChecks } from "./system-documents.ts";
@@ -28,7 +30,14 @@ export interface ValidationResult {
   readonly error: string | undefined;
 }
 
-const checks: Checks = { ...networkChecks, ...storageChecks, ...systemChecks, ...kubernetesChecks };
+const checks: Checks = {
+  ...networkChecks,
+  ...storageChecks,
+  ...systemChecks,
+  ...kubernetesChecks,
+  ...lateChecks,
+  ...containerChecks,
+};
 
 /** Checks a machine config. Throws `invalid-input` when it cannot be read at all; otherwise tells everything at once. */
 export function validateConfig(text: string, fileName: string, options: ValidateOptions): ValidationResult {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import { KubernetesVersion, TalosVersion } from "../../version/index.ts";
 import { controlPlanePool, machinesOf } from "../environment.ts";
-import { error, type Rule } from "./rule.ts";
+import { error, type Rule, warning } from "./rule.ts";
 
 export const oddControlPlanes: Rule = ({ controlPlane }) =>
   controlPlane === undefined || controlPlane.count % 2 === 1
     ? []
     : [
-        error({
+        warning({
           path: ["controlPlane", "count"],
           found: String(controlPlane.count),
-          expected: "1, 3, 5 or 7",
+          expected: "an odd number",
           hint: `With ${controlPlane.count} control planes etcd survives no more failures than with ${controlPlane.count - 1}.`,
         }),
       ];

@@ -29,5 +29,5 @@ export const workerFields = {
 };
 
 export const controlPlaneFields = {
-  count: count(1, 7).default(1).describe("Number of control planes: 1, 3, 5 or 7."),
+  count: count(1, 7).default(1).describe("Number of control planes; an odd one is wise."),
 };

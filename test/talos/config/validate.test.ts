@@ -90,3 +90,47 @@ describe("a selector that cannot be meant is refused with its place", () => {
     expect(validateConfig(text, "config", { mode: "metal" }).error).toBeUndefined();
   });
 });
+
+describe("documents of 1.14 are checked too", () => {
+  const document = (kind: string, rest: string): string => `apiVersion: v1alpha1\nkind: ${kind}\n${rest}`;
+  test.each([
+    [
+      "LVMLogicalVolumeConfig",
+      "name: data\ntype: linear\nmirrors: 1\nprovisioning: {volumeGroup: vg}\n",
+      "mirrors is only valid for raid1/raid10, not linear\nprovisioning.maxSize is required",
+    ],
+    [
+      "RAIDArrayConfig",
+      "name: md 0\nlevel: raid1\nprovisioning: {volumeSelector: {match: foo}}\n",
+      "name can only contain ASCII letters, digits, hyphens and underscores\nprovisioning.volumeSelector.match: ERROR: <input>:1:1: undeclared reference to 'foo'",
+    ],
+    ["EtcFileConfig", "name: ssl/x\nmode: 0o644\ncontents: x\n", 'user etc file "ssl/x" is managed by Talos'],
+    ["VethConfig", "name: a\npeer: {name: a}\n", "name and peer name must be different"],
+    ["HTTPProbeConfig", "name: p\nurl: ftp://x\n", 'HTTP probe URL scheme must be http or https, got "ftp"'],
+    [
+      "BGPInstanceConfig",
+      "name: b\nlocalASN: 65000\nneighbors: [{link: eth0, address: 10.0.0.1}]\n",
+      "neighbor[0]: exactly one of address or link must be set",
+    ],
+    [
+      "ContainerConfig",
+      "name: Web\nimage: nginx@sha256:00\nmounts: [{hostPath: {source: x, destination: /y}}]\n",
+      'name "Web": name can only contain lowercase ASCII letters, digits and hyphens\nmounts[0]: hostPath.source "x" must be an absolute path',
+    ],
+    [
+      "UnattendedInstallConfig",
+      "installer: {image: x}\nprovisioning: {}\n",
+      "provisioning.volumeSelector.match is required",
+    ],
+    ["KubePrismConfig", "port: 70000\n", "invalid port 70000: must be in range 1-65535"],
+  ])("%s", (kind, rest, message) => {
+    expect(validateConfig(document(kind, rest), "config", { mode: "metal" }).error).toContain(message);
+  });
+
+  test("and what moved out of the v1alpha1 document must not stand in both places", () => {
+    const text = read("config/1.14/current/cni-none/controlplane.yaml");
+    const { error } = validateConfig(text, "config", { mode: "metal" });
+    expect(error).toContain("can't be used with KubeFlannelCNIConfig document");
+    expect(error).toContain("can't be used with KubeProxyConfig document");
+  });
+});

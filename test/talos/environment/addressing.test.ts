@@ -71,6 +71,12 @@ workers: [{ name: a, count: ${count} }, { name: b, count: 2, addressOffset: 150 
 });
 
 describe("warnings", () => {
+  it("say that an even number of control planes is unwise, without refusing it", () => {
+    expect(warnings("infrastructure: { kind: simulated }\ncontrolPlane: { count: 2 }\n")).toEqual([
+      "controlPlane.count: 2",
+    ]);
+  });
+
   const warnings = (text: string) => parse(text).warnings.map(({ path, found }) => `${path}: ${found}`);
 
   it("are given below Talos's minimum for the role", () => {
