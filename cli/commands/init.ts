@@ -9,7 +9,7 @@ export function registerInit(program: Command, context: CommandContext): void {
     .description("write a first environment, from a few answers or from flags")
     .argument("<environment>", "name of the environment, and of the file in environments/")
     .option("--kind <kind>", "what the machines are: simulated, libvirt or aws")
-    .option("--control-planes <count>", "number of control planes: 1, 3, 5 or 7")
+    .option("--control-planes <count>", "number of control planes; an odd one is wise")
     .option("--workers <count>", "number of workers")
     .option("--uri <uri>", "libvirt: the KVM host, such as qemu+ssh://root@host/system")
     .option("--cidr <network>", "libvirt: network of the machines")

@@ -15,24 +15,31 @@ import {
   withCluster,
   without,
 } from "../machine/world.ts";
-import { configOf, hostnameOf, kubernetesServes } from "./membership.ts";
+import { configOf, hostnameOf, kubernetesServes, machinesOf } from "./membership.ts";
 
 /** Kubelets register their nodes, report them ready, and are missed when they fall silent. */
 export const kubelets: Controller = (world, moment) => {
-  const serving = new Set(Object.keys(world.clusters).filter((key) => kubernetesServes(world, key, moment.now)));
-  if (serving.size === 0) return world;
+  const keys = Object.keys(world.clusters).filter((key) => kubernetesServes(world, key, moment.now));
+  if (keys.length === 0) return world;
+  const serving = new Map(keys.map((key) => [key, hasNetwork(world, key)]));
   const reported = Object.values(world.machines).reduce(
     (next, machine) => report(next, machine, serving, moment),
     world,
   );
-  return [...serving].reduce((next, key) => watchSilence(next, key, moment), reported);
+  return keys.reduce((next, key) => watchSilence(next, key, moment), reported);
 };
+
+/** Whether pods get a network. Control planes install it, so theirs is the config that counts. */
+function hasNetwork(world: World, clusterKey: string): boolean {
+  const configs = machinesOf(world, clusterKey).map(configOf);
+  return configs.some((config) => config?.type === "controlplane" && config.cniName !== "none");
+}
 
 function kubeletRuns(machine: Machine | undefined): machine is Machine {
   return machine !== undefined && isUp(machine.life) && isHealthy(machine.services.kubelet);
 }
 
-function report(world: World, machine: Machine, serving: ReadonlySet<string>, moment: Moment): World {
+function report(world: World, machine: Machine, serving: ReadonlyMap<string, boolean>, moment: Moment): World {
   const config = configOf(machine);
   if (config === undefined || !serving.has(config.clusterKey) || !kubeletRuns(machine)) return world;
   const cluster = world.clusters[config.clusterKey];
@@ -56,7 +63,7 @@ function report(world: World, machine: Machine, serving: ReadonlySet<string>, mo
       ? cluster
       : { ...cluster, kubelets: { ...cluster.kubelets, [name]: { machine: machine.id, registeredAt: moment.now } } };
   const since = heard.kubelets[name]?.registeredAt ?? moment.now;
-  const networked = config.cniName !== "none" && since + moment.timings.nodeReady <= moment.now;
+  const networked = serving.get(config.clusterKey) === true && since + moment.timings.nodeReady <= moment.now;
   const ready = networked ? "True" : "False";
   const fresh = { ...node, status: nodeStatus(name, machine, config, ready, moment.now) };
   if (sameReport(node, fresh)) return withCluster(world, heard);

@@ -194,4 +194,41 @@ describe.each(everything ? tools : tools.slice(0, 1))("types under $name", (tool
     expect(end.text).not.toContain("did not leave by itself");
     expect(existsSync(workspace.simulatorDirectory)).toBe(false);
   });
+
+  test.skipIf(!everything)("a stack of workers joins another's control plane and leaves it as it was", async () => {
+    const workers = (names: readonly string[]) => `
+      resource "talosmith_simulated_machine" "more" {
+        for_each = toset(${JSON.stringify(names)})
+        name     = each.key
+        cluster  = "test"
+      }
+      resource "talosmith_cluster" "more" {
+        name               = talosmith_cluster.this.name
+        endpoint           = talosmith_cluster.this.endpoint
+        talos_version      = talosmith_cluster.this.talos_version
+        kubernetes_version = talosmith_cluster.this.kubernetes_version
+        join               = { control_planes = [talosmith_simulated_machine.this["cp-1"].address] }
+        machines = { for name, machine in talosmith_simulated_machine.more : name => {
+          role        = "worker"
+          address     = machine.address
+          fingerprint = machine.fingerprint
+        } }
+      }`;
+    const base = clusterConfig({ machines: { "cp-1": "controlplane" } });
+    const workspace = await open(base + workers(["x-1", "x-2"]));
+    const first = await workspace.ok(plan);
+    expect(first.text).toContain("1. send x-1 its first config");
+    await workspace.apply();
+    expect(await workspace.isSettled()).toBe(true);
+
+    workspace.write("main.tf", base + workers(["x-1"]));
+    expect((await workspace.ok(plan)).text).toContain("take x-2 out of the cluster and wipe its disk");
+    await workspace.apply();
+    expect(await workspace.isSettled()).toBe(true);
+
+    workspace.write("main.tf", base);
+    await workspace.apply();
+    expect(await workspace.isSettled()).toBe(true);
+    await workspace.destroy();
+  });
 });

@@ -19,7 +19,17 @@ export async function findDrift(
 ): Promise<ClusterState> {
   const secrets = await client.secrets.of(state.ca_fingerprint);
   const { defaultPolicy, observe, plan, talosMachines } = await import("../../../talos/cluster/index.ts");
-  const desired = await render(state, secrets, signal);
+  let desired: DesiredCluster;
+  try {
+    desired = await render(state, secrets, signal);
+  } catch (error) {
+    if (state.join === null) throw error;
+    diagnostics.warning({
+      summary: "The control plane could not be asked",
+      detail: `What is known of the workers is kept as it was. ${error instanceof Error ? error.message : String(error)}`,
+    });
+    return state;
+  }
   const machines = talosMachines({ desired, secrets });
   let observed: ObservedCluster;
   try {

@@ -9,6 +9,7 @@ export interface EngineTask {
   readonly spec: Omit<ClusterSpec, "talosVersion">;
   readonly talosVersion: string;
   readonly secretsFile: string;
+  readonly lockFile: string;
   /** Such as `step-started bootstrap-etcd/cp-1`; without it the run goes to its end. */
   readonly killAt?: string;
 }
@@ -20,6 +21,7 @@ const desired = desiredCluster({ ...task.spec, talosVersion: TalosVersion.parse(
 const { steps } = await applyCluster({
   desired,
   secrets,
+  lockFile: task.lockFile,
   events: ({ type, step }) => {
     if (step !== undefined && `${type} ${step.id}` === task.killAt) process.kill(process.pid, "SIGKILL");
   },

@@ -5,9 +5,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { destroyCluster } from "../../../talos/cluster/index.ts";
 import type { EngineTask } from "./engine-process.ts";
-import { testSecrets, testSecretsFile } from "./fixture.ts";
+import { testSecretsFile } from "./fixture.ts";
 import { type SimulatedLab, simulatedLab } from "./simulated-cluster.ts";
 
 const names = ["cp-1", "cp-2", "cp-3", "w-1", "w-2"];
@@ -49,6 +48,7 @@ describe("a process that is killed with SIGKILL", { timeout: 60_000 }, () => {
       },
       talosVersion: "v1.13.9",
       secretsFile: testSecretsFile,
+      lockFile: lab.lockFile,
     };
     await writeFile(file, JSON.stringify({ ...task, killAt }));
     expect((await runEngine(file)).signal).toBe("SIGKILL");
@@ -57,7 +57,7 @@ describe("a process that is killed with SIGKILL", { timeout: 60_000 }, () => {
     expect(second).toMatchObject({ code: 0 });
     if (killAt === "step-finished bootstrap-etcd/cp-1") expect(second.output).not.toContain("bootstrap-etcd");
     expect(await lab.apply(desired)).toMatchObject({ steps: [] });
-    await destroyCluster({ desired, secrets: testSecrets() });
+    await lab.destroy(desired);
   });
 });
 

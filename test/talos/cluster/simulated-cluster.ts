@@ -9,7 +9,9 @@ import {
   applyCluster,
   type ClusterSpec,
   type DesiredCluster,
+  type DestroyResult,
   desiredCluster,
+  destroyCluster,
   type MachineSpec,
 } from "../../../talos/cluster/index.ts";
 import { TalosVersion } from "../../../talos/version/index.ts";
@@ -22,7 +24,10 @@ export interface SimulatedLab {
   /** The machines by these names, as part of a spec. */
   machines(names: readonly string[]): Promise<MachineSpec[]>;
   desired(names: readonly string[], options?: SimulatedWish): Promise<DesiredCluster>;
+  /** Of this lab alone: all labs share one bundle of secrets, and by it they would take each other for the same cluster. */
+  readonly lockFile: string;
   apply(desired: DesiredCluster, options?: Partial<ApplyOptions>): Promise<ApplyResult>;
+  destroy(desired: DesiredCluster): Promise<DestroyResult>;
   end(): Promise<void>;
 }
 
@@ -45,8 +50,10 @@ export async function simulatedLab(cluster: string): Promise<SimulatedLab> {
   const simulator = simulatorAt(join(directory, "simulator"), { daemonCommand });
   const secrets = testSecrets();
   let first: string | undefined;
+  const lockFile = join(directory, "cluster.lock");
   const lab: SimulatedLab = {
     simulator,
+    lockFile,
     async create(name, talosVersion) {
       const made = await simulator.createMachine({
         name,
@@ -78,7 +85,14 @@ export async function simulatedLab(cluster: string): Promise<SimulatedLab> {
       return desiredCluster(spec, secrets);
     },
     apply: (desired, options = {}) =>
-      applyCluster({ desired, secrets, timeouts: { step: 20_000, reachable: 20_000, health: 20_000 }, ...options }),
+      applyCluster({
+        desired,
+        secrets,
+        lockFile,
+        timeouts: { step: 20_000, reachable: 20_000, health: 20_000 },
+        ...options,
+      }),
+    destroy: (desired) => destroyCluster({ desired, secrets, lockFile }),
     async end() {
       for (const { id } of await simulator.listMachines()) await simulator.deleteMachine(id);
       await rm(directory, { recursive: true, force: true });

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { destroyCluster, restoreCluster, saveSnapshot } from "../../../talos/cluster/index.ts";
+import { restoreCluster, saveSnapshot } from "../../../talos/cluster/index.ts";
 import { testSecrets } from "./fixture.ts";
 import { type SimulatedLab, simulatedLab } from "./simulated-cluster.ts";
 
@@ -87,7 +87,13 @@ describe("a cluster of simulated machines, over real sockets", { timeout: 120_00
       const reachable = { ...desired, endpoint: `https://${desired.machines[0]?.address}:6443` };
       await expect(lab.apply(reachable)).rejects.toMatchObject({ code: "failed-precondition" });
       const timeouts = { step: 30_000, health: 30_000 };
-      const result = await restoreCluster({ desired: reachable, secrets: testSecrets(), snapshot, timeouts });
+      const result = await restoreCluster({
+        desired: reachable,
+        secrets: testSecrets(),
+        snapshot,
+        timeouts,
+        lockFile: lab.lockFile,
+      });
       expect(ids(result)).toContain("restore-etcd/cp-2");
       expect(ids(await lab.apply(reachable))).toEqual([]);
     } finally {
@@ -97,10 +103,9 @@ describe("a cluster of simulated machines, over real sockets", { timeout: 120_00
 
   test("is wiped as a whole, and then there is nothing to wipe", async () => {
     const desired = await lab.desired(["cp-2", "cp-3", "cp-4", "w-2", "w-3"]);
-    const options = { desired, secrets: testSecrets() };
-    expect((await destroyCluster(options)).steps).toHaveLength(5);
+    expect((await lab.destroy(desired)).steps).toHaveLength(5);
     expect((await lab.simulator.listMachines()).map(({ stage }) => stage)).toEqual(new Array(7).fill("maintenance"));
-    expect(await destroyCluster(options)).toEqual({ steps: [], unreachable: [] });
+    expect(await lab.destroy(desired)).toEqual({ steps: [], unreachable: [] });
   });
 });
 

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+import { cpSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { findProgram } from "../../test/support/programs.ts";
+import { fastest, type Row, succeed } from "./row.ts";
+
+const root = new URL("../..", import.meta.url).pathname;
+
+export const synthStockCli: Row = {
+  name: "synth, 3 + 100 machines",
+  anchor: "cdktf synth of the same app",
+  budget: 0.5,
+  async measure() {
+    const app = mkdtempSync(join(tmpdir(), "talosmith-bench-"));
+    mkdirSync(join(app, "environments"));
+    for (const name of ["constructs", "talos", "cloud-init", "main.ts", "package.json", "cdktf.json", "tsconfig.json"])
+      cpSync(join(root, name), join(app, name), { recursive: true });
+    symlinkSync(join(root, "node_modules"), join(app, "node_modules"));
+    writeFileSync(
+      join(app, "environments", "bench.yaml"),
+      "infrastructure: { kind: libvirt }\ncontrolPlane: { count: 3 }\nworkers: [{ count: 100 }]\n",
+    );
+    const ours = await fastest(3, () => succeed(process.execPath, ["--import", "tsx", "main.ts"], { cwd: app }));
+    const cdktf = findProgram("cdktf");
+    if (cdktf === undefined) return { ours, anchor: undefined, unit: "ms" };
+    const env = { ...process.env, CHECKPOINT_DISABLE: "1", CI: "1" };
+    return { ours, anchor: await fastest(3, () => succeed(cdktf, ["synth"], { cwd: app, env })), unit: "ms" };
+  },
+};

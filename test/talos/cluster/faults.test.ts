@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { Fault } from "../../../simulator/control/index.ts";
+import { type SimulatedLab, simulatedLab } from "./simulated-cluster.ts";
+
+const names = ["cp-1", "w-1"];
+const soon = (milliseconds: number) => ({ until: Date.now() + milliseconds });
+
+describe("trouble with machines, over real sockets", { timeout: 60_000 }, () => {
+  let lab: SimulatedLab;
+  const idOf = async (name: string) =>
+    (await lab.simulator.listMachines()).find((machine) => machine.name === name)?.id ?? "";
+  const trouble = async (name: string, ...faults: Fault[]) => lab.simulator.setFaults(await idOf(name), faults);
+  beforeAll(async () => {
+    lab = await simulatedLab("faults");
+    // The daemon ends with its last machine; this one keeps it.
+    await lab.create("keeper");
+  }, 60_000);
+  beforeEach(async () => {
+    for (const name of names) await lab.create(name);
+  });
+  afterEach(async () => {
+    for (const { id, name } of await lab.simulator.listMachines()) {
+      await lab.simulator.setFaults(id, []);
+      if (name !== "keeper") await lab.simulator.deleteMachine(id);
+      else await lab.simulator.setPower(id, true);
+    }
+  });
+  afterAll(() => lab.end());
+
+  test.each<[string, string, () => Fault]>([
+    ["refuses connections for a while", "cp-1", () => ({ kind: "refuse", ...soon(700) })],
+    ["resets connections for a while", "w-1", () => ({ kind: "reset", ...soon(700) })],
+    ["goes silent for a while", "cp-1", () => ({ kind: "half-open", ...soon(700) })],
+    ["answers slowly", "cp-1", () => ({ kind: "delay", milliseconds: 60 })],
+    ["trickles its answers", "w-1", () => ({ kind: "trickle", milliseconds: 5, ...soon(2000) })],
+    [
+      "is not ready to be bootstrapped yet",
+      "cp-1",
+      () => ({
+        kind: "fail",
+        method: "Bootstrap",
+        code: "FailedPrecondition",
+        message: "bootstrap is not available yet",
+        times: 3,
+      }),
+    ],
+    [
+      "loses the answer to its config",
+      "w-1",
+      () => ({
+        kind: "fail",
+        method: "ApplyConfiguration",
+        code: "Unavailable",
+        message: "error reading from server: EOF",
+        times: 1,
+      }),
+    ],
+  ])("that passes: a machine that %s", async (_name, machine, fault) => {
+    await trouble(machine, fault());
+    const desired = await lab.desired(names);
+    await lab.apply({ ...desired, endpoint: `https://${desired.machines[0]?.address}:6443` });
+  });
+
+  test.each<[string, Fault, RegExp]>([
+    [
+      "rejects its config",
+      { kind: "reject-config", message: "unknown keys found during decoding" },
+      /unknown keys found during decoding/,
+    ],
+    ["shows a stranger's certificate", { kind: "wrong-certificate" }, /another cluster/],
+    ["refuses connections for good", { kind: "refuse" }, /cp-1: it does not answer/],
+  ])("that stays: a machine that %s is named with the reason", async (_name, fault, message) => {
+    await trouble("cp-1", fault);
+    const desired = await lab.desired(names);
+    const failed = lab.apply(desired, { timeouts: { reachable: 1500, step: 3000, health: 3000 } });
+    await expect(failed).rejects.toMatchObject({ name: "TalosError", message: expect.stringMatching(message) });
+  });
+
+  test("that stays: a machine that never comes back from its reboot is named", async () => {
+    const desired = await lab.desired(names);
+    const reachable = { ...desired, endpoint: `https://${desired.machines[0]?.address}:6443` };
+    await lab.apply(reachable);
+    await trouble("w-1", { kind: "never-back" });
+    const patch = "machine: {files: [{content: x, path: /var/x, op: create, permissions: 0o600}]}";
+    const changed = await lab.desired(names, { patches: { worker: [patch] } });
+    const failed = lab.apply({ ...changed, endpoint: reachable.endpoint }, { timeouts: { step: 4000, health: 3000 } });
+    await expect(failed).rejects.toMatchObject({ node: "w-1", message: expect.stringMatching(/does not answer/) });
+  });
+
+  test("that stays: a new Talos that does not boot is told, and the old one runs on", async () => {
+    const old = await lab.create("cp-1");
+    await lab.simulator.deleteMachine(old.id);
+    await lab.create("cp-1", "v1.12.11");
+    const before = await lab.desired(["cp-1"], { talos: "v1.12.11", kubernetesVersion: "1.35.4" });
+    const endpoint = `https://${before.machines[0]?.address}:6443`;
+    await lab.apply({ ...before, endpoint });
+    await trouble("cp-1", { kind: "bad-boot" });
+    const after = await lab.desired(["cp-1"], { talos: "v1.13.9", kubernetesVersion: "1.35.4" });
+    await expect(lab.apply({ ...after, endpoint })).rejects.toMatchObject({
+      code: "failed-precondition",
+      message: expect.stringMatching(/came back with Talos v1\.12\.11 instead of v1\.13\.9/),
+    });
+    await lab.destroy({ ...before, endpoint });
+  });
+
+  test("a power cut in the middle of a bring-up is only a pause", async () => {
+    const desired = await lab.desired(names);
+    const reachable = { ...desired, endpoint: `https://${desired.machines[0]?.address}:6443` };
+    await trouble("cp-1", { kind: "crash", method: "Bootstrap", when: "after", times: 1 });
+    const run = lab.apply(reachable);
+    await expect
+      .poll(async () => (await lab.simulator.getMachine(await idOf("cp-1")))?.stage, { timeout: 10_000 })
+      .toMatch(/off|down/);
+    await lab.simulator.setPower(await idOf("cp-1"), true);
+    await run;
+  });
+});
