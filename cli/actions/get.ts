@@ -2,7 +2,6 @@
 import type { Resource } from "../../talos/api/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { parseYamlDocument, toPlainData } from "../../talos/yaml.ts";
-import type { GetFlags } from "../commands/machine.ts";
 import type { CommandContext } from "../context.ts";
 import { cellAt } from "../machine/json-path.ts";
 import {
@@ -12,6 +11,7 @@ import {
   type ResourceDefinition,
   resolveDefinition,
 } from "../machine/resource-definition.ts";
+import type { GetFlags } from "../machine/target-flags.ts";
 import { forEachTarget, type Target } from "../machine/targets.ts";
 import { table } from "../output/table.ts";
 

@@ -2,9 +2,8 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { TalosError } from "../../talos/errors.ts";
-import type { ApplyFlags, ResetFlags } from "../commands/machine.ts";
 import type { CommandContext } from "../context.ts";
-import type { TargetFlags } from "../machine/target-flags.ts";
+import type { ApplyFlags, ResetFlags, TargetFlags } from "../machine/target-flags.ts";
 import { changeEachTarget } from "../machine/targets.ts";
 
 export async function apply(flags: ApplyFlags, context: CommandContext): Promise<void> {

@@ -1,25 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import { type Command, Option } from "commander";
 import type { CommandContext } from "../context.ts";
-import { addTargetFlags, type TargetFlags } from "../machine/target-flags.ts";
-
-export interface ApplyFlags extends TargetFlags {
-  readonly file: string;
-  readonly mode: "auto" | "no-reboot" | "reboot" | "staged" | "try";
-  readonly dryRun: boolean;
-}
-
-export interface ResetFlags extends TargetFlags {
-  readonly graceful: boolean;
-  readonly reboot: boolean;
-  readonly systemLabelsToWipe: readonly string[];
-}
-
-export interface GetFlags extends TargetFlags {
-  readonly namespace?: string;
-  readonly output: "table" | "yaml" | "json";
-  readonly watch: boolean;
-}
+import {
+  type ApplyFlags,
+  addTargetFlags,
+  type GetFlags,
+  type ResetFlags,
+  type TargetFlags,
+} from "../machine/target-flags.ts";
 
 const labels = (value: string, previous: readonly string[]) => [...previous, ...value.split(",")];
 

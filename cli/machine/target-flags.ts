@@ -11,6 +11,24 @@ export interface TargetFlags {
   readonly certFingerprint: readonly string[];
 }
 
+export interface ApplyFlags extends TargetFlags {
+  readonly file: string;
+  readonly mode: "auto" | "no-reboot" | "reboot" | "staged" | "try";
+  readonly dryRun: boolean;
+}
+
+export interface ResetFlags extends TargetFlags {
+  readonly graceful: boolean;
+  readonly reboot: boolean;
+  readonly systemLabelsToWipe: readonly string[];
+}
+
+export interface GetFlags extends TargetFlags {
+  readonly namespace?: string;
+  readonly output: "table" | "yaml" | "json";
+  readonly watch: boolean;
+}
+
 const list = (value: string, previous: readonly string[]) => [...previous, ...value.split(",")];
 
 /** Adds -e, -n, --talosconfig and --context; with `maintenance` also --insecure and --cert-fingerprint. */

@@ -67,7 +67,6 @@ export const etcdMethods: Handlers<typeof MachineServiceService> = {
       id: BigInt(`0x${member.id}`),
       hostname: member.name,
       peerUrls: [`https://${member.address}:2380`],
-      // A learner that never started has not published these yet.
       clientUrls: [`https://${member.address}:2379`],
       isLearner: member.learner,
     }));

@@ -8,10 +8,17 @@ import { CallError } from "../machine/call-error.ts";
 import { minorOf } from "../machine/release.ts";
 import { withMachine } from "../machine/world.ts";
 import { installBeside, installerRelease } from "../operations/upgrade.ts";
+import type { Simulation } from "../simulation.ts";
 import type { Call, Handlers } from "./method.ts";
 
-/** Machines with an installer at work; a second one is refused. */
-const busy = new Set<string>();
+/** Machines with an installer at work, per simulation; a second one is refused. */
+const working = new WeakMap<Simulation, Set<string>>();
+
+function busyIn(simulation: Simulation): Set<string> {
+  const busy = working.get(simulation) ?? new Set<string>();
+  working.set(simulation, busy);
+  return busy;
+}
 
 /** What the installer says, and at the end how it went. */
 type Step =
@@ -52,6 +59,7 @@ async function* work(call: Call, image: string, finish: (release: string) => voi
   if (!machine.images.includes(image)) {
     throw new CallError("Internal", `failed to get installer image "${image}": image not found`);
   }
+  const busy = busyIn(call.simulation);
   if (busy.has(machine.id)) {
     throw new CallError("FailedPrecondition", "another installation/upgrade is already in progress");
   }

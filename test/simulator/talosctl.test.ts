@@ -99,7 +99,7 @@ describe.runIf(talosctl !== undefined)("the real talosctl", () => {
     ["time", 0, /time\.cloudflare\.com/],
     ["get disks", 0, /SIMULATED DISK/],
     ["apply-config --dry-run -f controlplane.yaml", 0, /Dry run summary:[\s\S]*No changes\./],
-    ['patch mc -p [{"op":"test"}]', 1, /./],
+    ['patch mc -p {"machine":{"sysctls":{"a.b":"1"}}}', 0, /Applied configuration without a reboot/],
     ["read /nope", 1, /NotFound desc = stat \/nope: no such file or directory/],
     ["image list", 0, /kube-apiserver/],
     ["image pull ghcr.io/siderolabs/installer:v1.13.9", 0, /pulled image/],
