@@ -63,7 +63,7 @@ export async function planWithHelper(
 ): Promise<{ readonly missing: readonly string[]; readonly steps: readonly Step[] }> {
   const addresses = await findMachines(root, environment);
   const missing = machinesOf(environment).flatMap(({ name }) => (addresses.has(name) ? [] : [name]));
-  const secrets = await findSecrets(root, environment);
+  const secrets = await findSecrets(root, environment, context);
   if (missing.length > 0 || secrets === undefined) return { missing, steps: [] };
   const leaving = await surplusMachines(root, environment);
   const desired = desiredCluster(clusterSpec(environment, addresses, leaving), secrets);
@@ -79,7 +79,7 @@ export async function destroyWithHelper(
   events: Listener,
 ): Promise<void> {
   const addresses = await findMachines(root, environment);
-  const secrets = await findSecrets(root, environment);
+  const secrets = await findSecrets(root, environment, context);
   const whole = machinesOf(environment).every(({ name }) => addresses.has(name));
   if (secrets !== undefined && whole) {
     const desired: DesiredCluster = desiredCluster(clusterSpec(environment, addresses), secrets);

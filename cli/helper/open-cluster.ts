@@ -22,7 +22,7 @@ export async function openCluster(name: string, context: CommandContext): Promis
   const environment = loadEnvironment(root, name);
   const addresses = await findMachines(root, environment);
   const missing = machinesOf(environment).filter((machine) => !addresses.has(machine.name));
-  const secrets = await findSecrets(root, environment);
+  const secrets = await findSecrets(root, environment, context);
   if (missing.length > 0 || secrets === undefined) {
     const what =
       secrets === undefined ? "it has no secrets yet" : `no machine ${missing.map((m) => m.name).join(", ")}`;

@@ -2,7 +2,7 @@
 import { isAbsolute, join } from "node:path";
 import type { Environment } from "../../talos/environment/index.ts";
 import { TalosError } from "../../talos/errors.ts";
-import { createSecretsFile, generateSecrets, readSecretsFile, type SecretsBundle } from "../../talos/secrets/index.ts";
+import { createSecretsFile, generateSecrets, openSecrets, type SecretsBundle } from "../../talos/secrets/index.ts";
 import { TalosVersion } from "../../talos/version/index.ts";
 import type { CommandContext } from "../context.ts";
 
@@ -12,9 +12,13 @@ export function secretsFile(root: string, environment: Environment): string {
 }
 
 /** The cluster's secrets, or undefined when the file is not there yet. */
-export async function findSecrets(root: string, environment: Environment): Promise<SecretsBundle | undefined> {
+export async function findSecrets(
+  root: string,
+  environment: Environment,
+  { env }: Pick<CommandContext, "env">,
+): Promise<SecretsBundle | undefined> {
   try {
-    return await readSecretsFile(secretsFile(root, environment));
+    return await openSecrets(secretsFile(root, environment), env);
   } catch (error) {
     if (error instanceof TalosError && error.code === "not-found") return undefined;
     throw error;
@@ -25,9 +29,9 @@ export async function findSecrets(root: string, environment: Environment): Promi
 export async function ensureSecrets(
   root: string,
   environment: Environment,
-  { clock, entropy }: CommandContext,
+  { clock, entropy, env }: CommandContext,
 ): Promise<SecretsBundle> {
-  const found = await findSecrets(root, environment);
+  const found = await findSecrets(root, environment, { env });
   if (found !== undefined) return found;
   const { contract } = TalosVersion.parse(environment.cluster.talosVersion);
   const made = await generateSecrets({ contract, clock, entropy });
@@ -36,7 +40,7 @@ export async function ensureSecrets(
     return made;
   } catch (error) {
     if (error instanceof TalosError && error.code === "already-exists") {
-      return readSecretsFile(secretsFile(root, environment));
+      return openSecrets(secretsFile(root, environment), env);
     }
     throw error;
   }

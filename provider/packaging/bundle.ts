@@ -54,7 +54,8 @@ export async function bundleProvider({ root, entry, daemon, outDir }: BundleOpti
   const [engine] = await Promise.all([
     build({
       ...common,
-      entryPoints: Object.fromEntries([...lazy].map(([file, name]) => [name, join(root, file)])),
+      // They were found in the order in which files happened to be read; the bytes must not depend on it.
+      entryPoints: Object.fromEntries([...lazy].sort().map(([file, name]) => [name, join(root, file)])),
       format: "esm",
       splitting: true,
       outdir: outDir,

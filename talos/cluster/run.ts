@@ -7,7 +7,7 @@ import { throwIfCanceled } from "./timing.ts";
 
 /**
  * Runs every step as soon as those before it are finished, side by side where the plan allows. After the first failure
- * nothing new is begun; what is under way comes to its end, so that no machine is left in the middle of a call.
+ * nothing new is begun and nobody waits any longer; calls that are under way get their answers.
  */
 export async function runSteps(steps: readonly Step[], context: StepContext): Promise<void> {
   const finished = new Set<string>();
@@ -26,8 +26,10 @@ export async function runSteps(steps: readonly Step[], context: StepContext): Pr
         },
         (error: unknown) => {
           const ours = TalosError.from(error);
+          const message = failure === undefined ? ours.message : "stopped, because another step failed";
           failure ??= ours;
-          context.emit({ type: "step-failed", message: ours.message, machine: step.machine, step });
+          context.halt();
+          context.emit({ type: "step-failed", message, machine: step.machine, step });
         },
       )
       .finally(() => underWay.delete(work));

@@ -42,6 +42,7 @@ export class StepContext {
   readonly #events: EventListener | undefined;
   readonly #journal: Journal | undefined;
   readonly #lease: LeaseKeeper | undefined;
+  readonly #halted = new AbortController();
 
   constructor(engine: EngineContext) {
     this.desired = engine.desired;
@@ -84,12 +85,18 @@ export class StepContext {
   until(step: Step, check: () => Promise<string | undefined>): Promise<void> {
     return waitUntil(check, {
       timing: this.timing,
-      ...(this.signal === undefined ? {} : { signal: this.signal }),
+      // Only the waiting is cut short; a call that is on its way to a machine gets its answer.
+      signal: this.signal === undefined ? this.#halted.signal : AbortSignal.any([this.signal, this.#halted.signal]),
       timeout: this.timeouts.steps[step.kind] ?? this.timeouts.step,
       what: step.sentence,
       machine: step.machine,
       onWaiting: (reason) => this.emit({ type: "waiting", message: reason, machine: step.machine, step }),
     });
+  }
+
+  /** Ends the waiting of all steps: something has failed, and the user should hear of it now. */
+  halt(): void {
+    this.#halted.abort();
   }
 
   /** Before anything is changed: nobody else may be at it. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, test } from "vitest";
-import { type ClusterEvent, destroyCluster } from "../../../talos/cluster/index.ts";
+import { applyCluster, type ClusterEvent, destroyCluster } from "../../../talos/cluster/index.ts";
+import { TalosError } from "../../../talos/errors.ts";
 import { lab, testSecrets, wish } from "./fixture.ts";
 
 const ids = (result: { steps: readonly { id: string }[] }) => result.steps.map(({ id }) => id);
@@ -273,5 +274,36 @@ describe("taking a cluster down", () => {
     expect(ids(result)).toEqual(["cp-1", "cp-2", "cp-3", "w-1", "w-2"].map((name) => `reset/${name}`));
     expect([...world.machines.values()].every(({ config }) => config === undefined)).toBe(true);
     expect(ids(await destroyCluster(options))).toEqual([]);
+  });
+});
+
+describe("a failure", () => {
+  test("is told at once, while others still wait", async () => {
+    const desired = wish();
+    const { world, timing } = lab(desired);
+    const port = world.port();
+    const install: typeof port.install = async (target, config, signal) => {
+      if (target.name === "cp-2") throw new TalosError("invalid-input", "cp-2: unknown keys found during decoding");
+      return port.install(target, config, signal);
+    };
+    const failed: string[] = [];
+    const started = timing.now();
+    const run = applyCluster({
+      desired,
+      secrets: testSecrets(),
+      machines: { ...port, install },
+      timing,
+      events: ({ type, step, message }) => {
+        if (type === "step-failed") failed.push(`${step?.id}: ${message}`);
+      },
+    });
+    await expect(run).rejects.toMatchObject({
+      code: "invalid-input",
+      message: "cp-2: unknown keys found during decoding",
+    });
+    expect(timing.now() - started).toBeLessThan(5000);
+    expect(failed[0]).toBe("apply-config/cp-2: cp-2: unknown keys found during decoding");
+    expect(failed.slice(1).every((line) => line.endsWith("stopped, because another step failed"))).toBe(true);
+    expect(world.bootstraps).toBe(0);
   });
 });

@@ -16,11 +16,7 @@ const boundaries = ["step-started", "step-finished"].flatMap((type) => [
   ...["cp-1", "cp-2", "cp-3"].map((name) => `${type} join-etcd/${name}`),
 ]);
 // All of them take minutes; a few in every run keep the others honest.
-const everyday = [
-  "step-started apply-config/cp-1",
-  "step-finished bootstrap-etcd/cp-1",
-  "step-finished join-kubernetes/w-1",
-];
+const everyday = ["step-started apply-config/cp-1", "step-finished bootstrap-etcd/cp-1"];
 const chosen = process.env.TALOSMITH_TEST_ALL === undefined ? everyday : boundaries;
 
 describe("a process that is killed with SIGKILL", { timeout: 60_000 }, () => {
