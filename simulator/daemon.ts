@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { TalosError } from "../talos/errors.ts";
 import { runDaemon } from "./daemon/run-daemon.ts";
 
 /** Entry point of the daemon process: `daemon.ts <directory>`. */
@@ -23,6 +24,7 @@ runDaemon({
 })
   .then(() => process.exit(0))
   .catch((error: unknown) => {
-    console.error(error);
+    // The last line of the log is what a client tells its user.
+    console.error(error instanceof TalosError ? [error.message, error.hint].join("; ") : error);
     process.exit(1);
   });

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+export { type CriticalPathInput, criticalPath } from "./critical-path.ts";
 export { findNetwork, freeAddress } from "./daemon/addresses.ts";
 export { type DaemonOptions, runDaemon } from "./daemon/run-daemon.ts";
 export { Simulator } from "./daemon/simulator.ts";

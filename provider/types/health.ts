@@ -77,6 +77,11 @@ export const health: DataSource<typeof attributes, Client> = {
         stages: Object.fromEntries(list.map(({ name, state }) => [name, stageOf(state)])),
         versions: Object.fromEntries(versions),
       };
+    } catch (error) {
+      const problems = [
+        `the machines could not be looked at: ${error instanceof Error ? error.message : String(error)}`,
+      ];
+      return { endpoint, machines: wanted, healthy: false, problems, stages: {}, versions: {} };
     } finally {
       machines.close();
     }

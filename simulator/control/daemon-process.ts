@@ -79,6 +79,13 @@ async function launch(
   }
 }
 
+/** Ends the daemon, if one runs, and waits until its process is gone. */
+export async function endDaemon(directory: string): Promise<void> {
+  const path = resolve(directory);
+  const found = await findDaemon(path);
+  if (found !== undefined) await end(path, found);
+}
+
 async function end(directory: string, daemon: DaemonRecord): Promise<void> {
   await request(daemon, "shutdown");
   const deadline = Date.now() + patience;

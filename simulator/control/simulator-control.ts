@@ -3,7 +3,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { TalosError, type TalosErrorCode } from "../../talos/errors.ts";
 import type { Fault } from "../machine/fault.ts";
-import { type DaemonCommand, ensureDaemon, findDaemon } from "./daemon-process.ts";
+import { type DaemonCommand, endDaemon, ensureDaemon, findDaemon } from "./daemon-process.ts";
 import type { CreateMachine, DaemonRecord, ErrorBody, RequestName, Requests, SimulatedMachine } from "./protocol.ts";
 
 export interface SimulatorOptions {
@@ -65,10 +65,7 @@ export function simulatorAt(directory: string, options: SimulatorOptions): Simul
     async setFaults(id, faults) {
       await ask("set-faults", { id, faults });
     },
-    async shutdown() {
-      const daemon = await findDaemon(directory);
-      if (daemon !== undefined) await send(daemon, "shutdown", {});
-    },
+    shutdown: () => endDaemon(directory),
   };
 }
 

@@ -8,9 +8,18 @@ import { machineStatus } from "../controllers/machine-status.ts";
 import { restart, switchOff } from "../controllers/power.ts";
 import type { Fault } from "../machine/fault.ts";
 import { serverModeOf } from "../machine/server-mode.ts";
-import { type Machine, withMachine, withoutMachine } from "../machine/world.ts";
+import { type Identity, type Machine, withMachine, withoutMachine } from "../machine/world.ts";
 import { createMachine } from "../operations/create-machine.ts";
 import type { Simulation } from "../simulation.ts";
+
+/** Reading a certificate takes a while, and a machine keeps its own. */
+const fingerprints = new WeakMap<Identity, string>();
+
+function fingerprintOf(identity: Identity): string {
+  const fingerprint = fingerprints.get(identity) ?? publicKeyFingerprint(identity.certificate);
+  fingerprints.set(identity, fingerprint);
+  return fingerprint;
+}
 
 /** How a new machine gets its address. */
 export type Allocate = (taken: ReadonlySet<string>) => Promise<string>;
@@ -98,7 +107,7 @@ export class Simulator {
       name: machine.name,
       cluster: machine.cluster,
       address: machine.address,
-      fingerprint: publicKeyFingerprint(machine.maintenance.certificate),
+      fingerprint: fingerprintOf(machine.maintenance),
       stage: machine.life.stage === "off" ? "off" : stage,
       ready,
       talosVersion: machine.talosVersion,

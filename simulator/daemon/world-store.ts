@@ -2,17 +2,41 @@
 import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { writeFileAtomically } from "../../talos/atomic-file.ts";
+import { TalosError } from "../../talos/errors.ts";
 import type { Cluster, Machine, World } from "../machine/world.ts";
 import type { Simulation } from "../simulation.ts";
 
-/** Reads the world that an earlier daemon left; an empty one when there is none. */
+/** Grows when older files can no longer be read. */
+const format = 1;
+const formatFile = "format.json";
+
+/** Reads the world that an earlier daemon left; an empty one when there is none. Throws when it is of another format. */
 export async function loadWorld(directory: string): Promise<World> {
+  await checkFormat(directory);
   const machines = await readAll<Machine>(join(directory, "machines"));
   const clusters = await readAll<Cluster>(join(directory, "clusters"));
   return {
     machines: Object.fromEntries(machines.map((machine) => [machine.id, machine])),
     clusters: Object.fromEntries(clusters.map((cluster) => [cluster.key, cluster])),
   };
+}
+
+async function checkFormat(directory: string): Promise<void> {
+  const path = join(directory, formatFile);
+  try {
+    const found: unknown = JSON.parse(await readFile(path, "utf8"));
+    if (found === format) return;
+    throw new TalosError(
+      "failed-precondition",
+      `${directory} holds simulated machines of format ${String(found)}, not ${format}`,
+      {
+        hint: "they were made by another version of talosmith: use that version, or remove the directory to start anew",
+      },
+    );
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    await writeFileAtomically(path, String(format));
+  }
 }
 
 async function readAll<T>(folder: string): Promise<T[]> {

@@ -23,6 +23,9 @@ export interface GrpcServer {
   drain(): Promise<void>;
 }
 
+/** Whether the method's answer is a stream that may go on for ever. */
+export type IsStream = (path: string) => boolean;
+
 /** How replies leave: all at once, or one small piece every so many milliseconds. */
 export type Trickle = () => number | undefined;
 
@@ -30,27 +33,35 @@ export type Trickle = () => number | undefined;
  * gRPC over node:http2 rather than grpc-js: the simulator decides about the TLS version, alerts, sockets and broken
  * connections itself, and its tests speak to it with an implementation that is not its own.
  */
-export function createGrpcServer(tls: TlsOptions, handle: CallHandler, trickle: Trickle): GrpcServer {
+export function createGrpcServer(
+  tls: TlsOptions,
+  handle: CallHandler,
+  isStream: IsStream,
+  trickle: Trickle,
+): GrpcServer {
   const server = createSecureServer({ ...tls, minVersion: "TLSv1.3", ALPNProtocols: ["h2"], allowHTTP1: false });
-  const calls = new Set<ServerHttp2Stream>();
+  const calls = new Map<ServerHttp2Stream, string>();
   server.on("stream", (stream, headers) => {
-    calls.add(stream);
+    calls.set(stream, String(headers[":path"]));
     stream.once("close", () => calls.delete(stream));
     stream.on("error", () => stream.destroy());
     serveCall(stream, headers, handle, trickle).catch((error: unknown) => fail(stream, CallError.from(error)));
   });
   server.on("sessionError", () => undefined);
   server.on("tlsClientError", () => undefined);
-  return { server, drain: () => drain(calls) };
+  return { server, drain: () => drain(calls, isStream) };
 }
 
-/** How long a call may keep its machine from going down. */
-const drainTime = 1_000;
+/** How long a call may keep its machine from cutting the connection; its port is closed by then. */
+const drainTime = 5_000;
 
-/** Streams that have begun to answer are cut; calls that have not are waited for. */
-async function drain(calls: ReadonlySet<ServerHttp2Stream>): Promise<void> {
-  for (const stream of calls) if (stream.headersSent && !stream.writableEnded) stream.destroy();
-  const answered = [...calls].map((stream) => new Promise((resolve) => stream.once("close", resolve)));
+/** Cuts the streams and waits for the calls that have one answer, until it is sent. */
+async function drain(calls: ReadonlyMap<ServerHttp2Stream, string>, isStream: IsStream): Promise<void> {
+  const single = [...calls].filter(([stream, path]) => {
+    if (isStream(path)) stream.destroy();
+    return !isStream(path);
+  });
+  const answered = single.map(([stream]) => new Promise((resolve) => stream.once("close", resolve)));
   let timer: NodeJS.Timeout | undefined;
   const patience = new Promise((resolve) => {
     timer = setTimeout(resolve, drainTime);

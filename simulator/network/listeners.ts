@@ -172,7 +172,7 @@ async function start(simulation: Simulation, endpoint: Wanted, onConnection: () 
   const trickle = (): number | undefined =>
     faultOf(simulation.world.machines[machineId]?.faults ?? [], "trickle", simulation.moment.now)?.milliseconds;
   const serve: CallHandler = (call, requests) => dispatch(simulation, methods, machineId, call, requests);
-  const { server, drain } = createGrpcServer(tls, serve, trickle);
+  const { server, drain } = createGrpcServer(tls, serve, (path) => methods.get(path)?.responseStream === true, trickle);
   return listen(server, host, port, manners, drain);
 }
 

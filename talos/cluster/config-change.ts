@@ -37,6 +37,13 @@ export function configChange(from: string, to: string): ConfigChange | undefined
   };
 }
 
+/** `controlplane` or `worker`, as a config says; undefined when it does not. */
+export function machineTypeOf(config: string): string | undefined {
+  const legacy = documentsOf(config).get(legacyKey);
+  const machine = isRecord(legacy) ? legacy.machine : undefined;
+  return isRecord(machine) && typeof machine.type === "string" ? machine.type : undefined;
+}
+
 const legacyKey = "v1alpha1";
 
 function documentsOf(config: string): Map<string, unknown> {

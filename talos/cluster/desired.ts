@@ -99,7 +99,17 @@ export function desiredCluster(spec: ClusterSpec, secrets: SecretsBundle): Desir
           ...(own ?? []),
         ],
       });
-      const { installImage, installDisk } = readMachineFacts(config);
+      const { installImage, installDisk, hostname } = readMachineFacts(config);
+      if (hostname !== name) {
+        const found = hostname === undefined ? "takes the host name away" : `sets the host name ${hostname}`;
+        throw new TalosError(
+          "invalid-input",
+          `machine "${name}": a patch ${found}; a machine's name is its host name`,
+          {
+            hint: "Rename the machine instead. Nodes and etcd members are found by this name.",
+          },
+        );
+      }
       return {
         name,
         role,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { randomUUID } from "node:crypto";
+import { setMaxListeners } from "node:events";
 import { hostname, userInfo } from "node:os";
 import type { SecretsBundle } from "../secrets/index.ts";
 import type { DesiredCluster } from "./desired.ts";
@@ -38,10 +39,17 @@ export interface EngineOptions {
 /** Gives the work its context and, whatever happens, closes the connections that were opened for it. */
 export async function withContext<T>(options: EngineOptions, work: (context: StepContext) => Promise<T>): Promise<T> {
   const machines = options.machines ?? talosMachines(options);
+  const stop = new AbortController();
+  // Hundreds of calls listen to it at once; that is no leak.
+  setMaxListeners(0, stop.signal);
+  const follow = () => stop.abort();
+  options.signal?.addEventListener("abort", follow, { once: true });
+  if (options.signal?.aborted) follow();
   try {
     const { boot } = await processIdentity(process.pid);
-    return await work(contextOf(options, machines, boot));
+    return await work(contextOf({ ...options, signal: stop.signal }, machines, boot));
   } finally {
+    options.signal?.removeEventListener("abort", follow);
     if (options.machines === undefined) machines.close();
   }
 }

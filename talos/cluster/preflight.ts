@@ -2,6 +2,7 @@
 import { TalosError } from "../errors.ts";
 import { KubernetesVersion, TalosVersion } from "../version/index.ts";
 import { componentVersions } from "./component-images.ts";
+import { machineTypeOf } from "./config-change.ts";
 import type { DesiredCluster, DesiredMachine } from "./desired.ts";
 import { machineWork } from "./machine-work.ts";
 import type { MachineState, ObservedCluster } from "./observed.ts";
@@ -34,6 +35,7 @@ export function preflight(desired: DesiredCluster, observed: ObservedCluster): r
       const state = observed.machines.get(machine.name)?.state;
       return state === undefined ? [] : machineFindings(desired, machine, state);
     }),
+    ...desired.leaving.flatMap(({ name }) => leavingFindings(name, observed.machines.get(name)?.state)),
     ...etcdFindings(desired, observed),
   ];
 }
@@ -62,6 +64,18 @@ function versionFindings({ talosVersion, kubernetesVersion, machines }: DesiredC
   return findings;
 }
 
+function leavingFindings(name: string, state: MachineState | undefined): Finding[] {
+  if (state?.kind !== "unreachable") return [];
+  return [
+    {
+      severity: "warning",
+      machine: name,
+      message: `${name} does not answer: the cluster forgets it, but its disk is not wiped`,
+      hint: "Wipe it before it is switched on again: it still holds the cluster's secrets.",
+    },
+  ];
+}
+
 function machineFindings(desired: DesiredCluster, machine: DesiredMachine, state: MachineState): Finding[] {
   if (state.kind === "foreign") {
     return [
@@ -75,6 +89,17 @@ function machineFindings(desired: DesiredCluster, machine: DesiredMachine, state
   }
   if (state.kind === "maintenance") return emptyMachineFindings(machine, state);
   if (state.kind === "unreachable") return [];
+  const type = state.config === undefined ? machine.role : machineTypeOf(state.config);
+  if (type !== machine.role) {
+    return [
+      {
+        severity: "error",
+        machine: machine.name,
+        message: `${machine.name} is a ${type}, and a running machine cannot become a ${machine.role}`,
+        hint: "Let it leave the cluster first; then it can come back in its new role.",
+      },
+    ];
+  }
   const { talos, config } = machineWork(desired, machine, state);
   if (state.inContainer && (talos !== undefined || config?.reboot === true)) {
     return [

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { setMaxListeners } from "node:events";
 import { TalosError } from "../errors.ts";
 import type { DesiredCluster, DesiredMachine } from "./desired.ts";
 import type { ClusterEvent, EventListener } from "./events.ts";
@@ -54,6 +55,7 @@ export class StepContext {
     this.#events = engine.events;
     this.#journal = engine.journal;
     this.#lease = engine.lease;
+    setMaxListeners(0, this.#halted.signal);
     const signal = engine.signal === undefined ? {} : { signal: engine.signal };
     this.observe = singleFlight(() => observe(engine.desired, { machines: engine.machines, ...signal }));
     const controlPlanes = {

@@ -5,6 +5,8 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { generateX25519Identity, identityToRecipient } from "age-encryption";
 import { afterAll, describe, expect, test } from "vitest";
+import { connect } from "../../talos/api/index.ts";
+import { applyPatches, parsePatch, parseTalosconfig } from "../../talos/config/index.ts";
 import { ClusterWorkspace, clusterConfig } from "../support/cluster-workspace.ts";
 import { everything } from "../support/everything.ts";
 import { findTools, finish } from "../support/terraform.ts";
@@ -178,6 +180,26 @@ describe.each(everything ? tools : tools.slice(0, 1))("safety under $name", (too
       expect(existsSync(join(workspace.directory, "generated/.creating/test"))).toBe(false);
     },
   );
+
+  test("a config that was edited behind our back is shown and put back", async () => {
+    const workspace = await open(clusterConfig({ machines: one, files: true }));
+    await workspace.apply();
+    const { contexts, context } = parseTalosconfig(workspace.read("files/talosconfig"), "talosconfig");
+    const access = contexts.get(context);
+    if (access?.credentials === undefined) throw new Error("the talosconfig has no credentials");
+    const machine = connect(access.endpoints[0] ?? "", { kind: "mtls", credentials: access.credentials });
+    const config = (await machine.machineConfig()) ?? "";
+    const edited = applyPatches(config, [parsePatch("machine: {sysctls: {vm.swappiness: '1'}}", "edit")], "config");
+    await machine.applyConfiguration(edited, { mode: "no-reboot" });
+    const planned = await workspace.run([...plan, "-detailed-exitcode"]);
+    expect(planned.code, planned.text).toBe(2);
+    expect(planned.text).toContain("1. change the config of cp-1 without a reboot: machine.sysctls");
+    await workspace.apply();
+    expect(await machine.machineConfig()).not.toContain("swappiness");
+    machine.close();
+    expect(await workspace.isSettled()).toBe(true);
+    await workspace.destroy();
+  });
 
   test.skipIf(!everything)("what was reset behind our back is planned and mended", async () => {
     const workspace = await open(clusterConfig({ machines: { ...one, "w-1": "worker" } }));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { existsSync } from "node:fs";
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -146,6 +146,25 @@ describe("the simulator's daemon", () => {
     await twins.deleteMachine(machine?.id ?? "");
     await eventually(() => !lives(pid) && !existsSync(join(folder, "twins")), "the daemon and its directory are gone");
     expect(await accepts(machine?.address ?? "")).toBe(false);
+  });
+
+  it("does not touch machines of a format that it does not know, and says so", async () => {
+    const strange = join(folder, "strange");
+    await mkdir(join(strange, "machines"), { recursive: true });
+    await writeFile(join(strange, "format.json"), "99");
+    await writeFile(join(strange, "machines", "x.json"), "{}");
+    await expect(control("strange").listMachines()).rejects.toMatchObject({
+      code: "unavailable",
+      message: expect.stringContaining("holds simulated machines of format 99"),
+    });
+  });
+
+  it("is not started by questions about machines that can't be there", async () => {
+    const nothing = control("nothing");
+    expect(await nothing.listMachines()).toEqual([]);
+    expect(await nothing.getMachine("x")).toBeUndefined();
+    await nothing.deleteMachine("x");
+    expect(existsSync(join(folder, "nothing"))).toBe(false);
   });
 
   it("says why it can't make a machine", async () => {

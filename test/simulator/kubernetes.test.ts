@@ -40,7 +40,7 @@ beforeAll(async () => {
     cert: decoded(user?.["client-certificate-data"]),
     key: keyForNode(decoded(user?.["client-key-data"])),
   };
-});
+}, 60_000);
 afterAll(() => lab.close());
 
 function call(

@@ -3,6 +3,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
+import { recordCells } from "./cells.ts";
 
 export interface Tool {
   readonly name: "terraform" | "tofu";
@@ -68,9 +69,10 @@ export class Workspace {
     });
   }
 
-  run(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Promise<Run> {
-    const child = this.start(args, environment);
-    return finish(child);
+  async run(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Promise<Run> {
+    const run = await finish(this.start(args, environment));
+    recordCells(this.tool.name, this.directory, args, run.code);
+    return run;
   }
 
   /** Runs and throws with all output unless the exit code is the expected one. */

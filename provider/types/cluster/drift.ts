@@ -34,6 +34,12 @@ export async function findDrift(
   let observed: ObservedCluster;
   try {
     observed = await observe(desired, { machines, signal });
+  } catch (error) {
+    diagnostics.warning({
+      summary: "The machines could not be looked at",
+      detail: `What is known of them is kept as it was. ${error instanceof Error ? error.message : String(error)}`,
+    });
+    return state;
   } finally {
     machines.close();
   }
@@ -48,5 +54,21 @@ export async function findDrift(
     if (silent.length === observed.machines.size) return state;
   }
   const steps = plan(desired, observed, defaultPolicy).filter((step) => !notDrift.has(step.kind));
-  return { ...state, drift: steps.map(({ sentence }) => sentence) };
+  const { diffConfigs } = await import("../../../talos/config/index.ts");
+  const drift = steps.map(({ kind, machine, sentence }) => {
+    const found = observed.machines.get(machine)?.state;
+    const wanted = desired.machines.find(({ name }) => name === machine)?.config;
+    const config = found?.kind === "configured" ? found.config : undefined;
+    if (kind !== "apply-config" || config === undefined || wanted === undefined) return sentence;
+    const paths = diffConfigs(config, wanted, { before: "its config", after: "the applied config" }).map(
+      ({ document, path }) => (document === "v1alpha1" ? path : `${document} ${path}`.trim()),
+    );
+    return `${sentence}: ${shortList(paths)}`;
+  });
+  return { ...state, drift };
+}
+
+function shortList(items: readonly string[]): string {
+  const shown = items.slice(0, 5).join(", ");
+  return items.length > 5 ? `${shown} and ${items.length - 5} more` : shown;
 }

@@ -113,6 +113,25 @@ describe("before the first change", () => {
     expect(found.map(({ machine }) => machine)).toEqual(["cp-1", "cp-2"]);
   });
 
+  test("a running machine does not change its role", async () => {
+    const observed = await running(wish({ workers: ["x"] }));
+    const found = errors(wish({ controlPlanes: ["cp-1", "cp-2", "cp-3", "x"], workers: [] }), observed);
+    expect(found).toMatchObject([
+      { machine: "x", message: "x is a worker, and a running machine cannot become a controlplane" },
+    ]);
+  });
+
+  test("a machine that leaves without answering is told not to be wiped", async () => {
+    const { world, apply } = lab(wish());
+    await apply(wish());
+    world.lose("w-2");
+    const desired = wish({ workers: ["w-1"], leaving: ["w-2"] });
+    const found = preflight(desired, await observe(desired, { machines: world.port() }));
+    expect(found).toMatchObject([
+      { severity: "warning", machine: "w-2", message: expect.stringContaining("its disk is not wiped") },
+    ]);
+  });
+
   test("a lost quorum is named as such", async () => {
     const before = wish();
     const { world, apply } = lab(before);

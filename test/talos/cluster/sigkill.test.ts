@@ -10,16 +10,26 @@ import { testSecretsFile } from "./fixture.ts";
 import { type SimulatedLab, simulatedLab } from "./simulated-cluster.ts";
 
 const names = ["cp-1", "cp-2", "cp-3", "w-1", "w-2"];
-const boundaries = ["step-started", "step-finished"].flatMap((type) => [
-  ...names.flatMap((name) => [`${type} apply-config/${name}`, `${type} join-kubernetes/${name}`]),
-  `${type} bootstrap-etcd/cp-1`,
-  ...["cp-1", "cp-2", "cp-3"].map((name) => `${type} join-etcd/${name}`),
-]);
-// All of them take minutes; a few in every run keep the others honest.
-const everyday = ["step-started apply-config/cp-1", "step-finished bootstrap-etcd/cp-1"];
-const chosen = process.env.TALOSMITH_TEST_ALL === undefined ? everyday : boundaries;
+const controlPlanes = names.slice(0, 3);
+const on = (kind: string, machines: readonly string[]) => machines.map((name) => `${kind}/${name}`);
+const boundaries = (steps: readonly string[]) =>
+  steps.flatMap((step) => [`step-started ${step}`, `step-finished ${step}`]);
 
-describe("a process that is killed with SIGKILL", { timeout: 60_000 }, () => {
+const ofBringUp = boundaries([
+  ...on("apply-config", names),
+  "bootstrap-etcd/cp-1",
+  ...on("join-etcd", controlPlanes),
+  ...on("join-kubernetes", names),
+]);
+const ofReboots = boundaries([
+  ...["drain", "apply-config", "join-kubernetes", "uncordon"].flatMap((kind) => on(kind, names)),
+  ...on("join-etcd", controlPlanes),
+]);
+// All 74 take many minutes (npm run test:all); one of each kind in every run keeps the others honest.
+const chosen = (all: readonly string[], everyday: string) =>
+  process.env.TALOSMITH_TEST_ALL === undefined ? [everyday] : all;
+
+describe("a process that is killed with SIGKILL", { timeout: 90_000 }, () => {
   let lab: SimulatedLab;
   let directory: string;
   beforeAll(async () => {
@@ -32,29 +42,46 @@ describe("a process that is killed with SIGKILL", { timeout: 60_000 }, () => {
     await rm(directory, { recursive: true, force: true });
   });
 
-  test.each(chosen)("at: %s, leaves a cluster that the next one completes", async (killAt) => {
-    const desired = await lab.desired(names);
-    const file = join(directory, "task.json");
-    const task: Omit<EngineTask, "killAt"> = {
-      spec: {
-        name: "sigkill",
-        endpoint: desired.endpoint,
-        kubernetesVersion: "1.36.3",
-        machines: await lab.machines(names),
-      },
-      talosVersion: "v1.13.9",
-      secretsFile: testSecretsFile,
-      lockFile: lab.lockFile,
+  /** Kills one process at the boundary and lets another one complete the work; returns what that one did. */
+  async function killAndComplete(killAt: string, patches: readonly string[]): Promise<string> {
+    const desired = await lab.desired(names, { patches: { all: patches } });
+    const machines = await lab.machines(names);
+    const spec = {
+      name: "sigkill",
+      endpoint: desired.endpoint,
+      kubernetesVersion: "1.36.3",
+      machines,
+      patches: { all: patches },
     };
+    const task: EngineTask = { spec, talosVersion: "v1.13.9", secretsFile: testSecretsFile, lockFile: lab.lockFile };
+    const file = join(directory, "task.json");
     await writeFile(file, JSON.stringify({ ...task, killAt }));
     expect((await runEngine(file)).signal).toBe("SIGKILL");
     await writeFile(file, JSON.stringify(task));
     const second = await runEngine(file);
-    expect(second).toMatchObject({ code: 0 });
-    if (killAt === "step-finished bootstrap-etcd/cp-1") expect(second.output).not.toContain("bootstrap-etcd");
+    expect(second.code).toBe(0);
     expect(await lab.apply(desired)).toMatchObject({ steps: [] });
-    await lab.destroy(desired);
-  });
+    return second.output;
+  }
+
+  test.each(chosen(ofBringUp, "step-finished bootstrap-etcd/cp-1"))(
+    "in a bring-up, at: %s, leaves a cluster that the next one completes",
+    async (killAt) => {
+      await lab.destroy(await lab.desired(names));
+      const done = await killAndComplete(killAt, []);
+      if (killAt === "step-finished bootstrap-etcd/cp-1") expect(done).not.toContain("bootstrap-etcd");
+    },
+  );
+
+  test.each(chosen(ofReboots, "step-finished apply-config/cp-2"))(
+    "in a rollout with reboots, at: %s, leaves a rollout that the next one completes",
+    async (killAt) => {
+      await lab.apply(await lab.desired(names));
+      const content = ofReboots.indexOf(killAt);
+      const patch = `machine: {files: [{content: "${content}", path: /var/etc/x, op: create, permissions: 0o600}]}`;
+      expect(await killAndComplete(killAt, [patch])).not.toContain("bootstrap-etcd");
+    },
+  );
 });
 
 async function runEngine(file: string): Promise<{ code: number | null; signal: string | null; output: string }> {

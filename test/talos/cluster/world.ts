@@ -34,7 +34,11 @@ interface Machine {
   pods: number;
 }
 
-/** Talos machines, etcd and Kubernetes, as coarse as the engine can tell, and strict about what must never happen. */
+/**
+ * One file, because only here the private state of the world may be touched.
+ *
+ * Talos machines, etcd and Kubernetes, as coarse as the engine can tell, and strict about what must never happen.
+ */
 export class World {
   readonly machines = new Map<string, Machine>();
   readonly violations: string[] = [];

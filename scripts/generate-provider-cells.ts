@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes docs/provider-tests.md: which type went through which phase under which tool. The cells are noted down by the
+// acceptance tests themselves: TALOSMITH_CELLS=cells.jsonl npm run test:all, then this script with the file's name.
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+const [file] = process.argv.slice(2);
+if (file === undefined) throw new Error("name the file that the tests wrote, see the head of this script");
+
+const phases = [
+  "validate",
+  "plan",
+  "apply",
+  "empty plan without refresh",
+  "empty plan",
+  "drift or change planned",
+  "import",
+  "refused with an error",
+  "destroy",
+];
+const marks = { terraform: "T", tofu: "O" } as const;
+
+const cells = new Map<string, Set<string>>();
+for (const line of readFileSync(file, "utf8").trim().split("\n")) {
+  const { tool, type, phase } = JSON.parse(line) as { tool: keyof typeof marks; type: string; phase: string };
+  const key = `${type}|${phase}`;
+  cells.set(key, (cells.get(key) ?? new Set()).add(marks[tool]));
+}
+const types = [...new Set([...cells.keys()].map((key) => key.split("|")[0] ?? ""))].sort();
+const rows = types.map((type) => {
+  const found = phases.map((phase) => [...(cells.get(`${type}|${phase}`) ?? [])].sort().reverse().join(" "));
+  return `| ${type} | ${found.join(" | ")} |`;
+});
+
+writeFileSync(
+  join(import.meta.dirname, "..", "docs", "provider-tests.md"),
+  `# What the provider's acceptance tests run
+
+Each cell was seen with the real binary over the simulator: T = terraform, O = OpenTofu. Made from a run of
+\`npm run test:all\` by \`scripts/generate-provider-cells.ts\`. A type that stands beside the one under test counts too.
+
+| type | ${phases.join(" | ")} |
+|---|${phases.map(() => "---").join("|")}|
+${rows.join("\n")}
+`,
+);
