@@ -18,9 +18,20 @@ export async function findDaemon(directory: string): Promise<DaemonRecord | unde
   return record !== undefined && (await answers(record)) ? record : undefined;
 }
 
+/** Calls of this process that come while one of them is still looking or starting share its daemon. */
+const underWay = new Map<string, Promise<DaemonRecord>>();
+
 /** Finds the daemon or starts one. One that runs other code, or speaks another protocol, is ended first. */
-export async function ensureDaemon(directory: string, command: DaemonCommand): Promise<DaemonRecord> {
+export function ensureDaemon(directory: string, command: DaemonCommand): Promise<DaemonRecord> {
   const path = resolve(directory);
+  const known = underWay.get(path);
+  if (known !== undefined) return known;
+  const daemon = findOrStart(path, command).finally(() => underWay.delete(path));
+  underWay.set(path, daemon);
+  return daemon;
+}
+
+async function findOrStart(path: string, command: DaemonCommand): Promise<DaemonRecord> {
   const [found, code] = await Promise.all([findDaemon(path), codeIdentity(command)]);
   if (found !== undefined) {
     if (found.protocol === protocolVersion && !isOutdated(found.code, code)) return found;

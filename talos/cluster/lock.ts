@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { createHash } from "node:crypto";
-import { readFile, rename, rm, rmdir } from "node:fs/promises";
+import { mkdir, readFile, rename, rm, rmdir } from "node:fs/promises";
 import { tmpdir, userInfo } from "node:os";
 import { dirname, join } from "node:path";
 import { z } from "zod";
@@ -44,6 +44,7 @@ async function holding<T>(file: string, work: () => Promise<T>): Promise<T> {
 
 async function take(file: string): Promise<void> {
   const own = { ...(await processIdentity(process.pid)), since: new Date().toISOString() };
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   for (let attempt = 0; attempt < 10; attempt++) {
     try {
       await writeFileAtomically(file, `${JSON.stringify(own)}\n`, { exclusive: true });
