@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { randomBytes } from "node:crypto";
 import { access, mkdir, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
@@ -68,7 +69,7 @@ async function buildIntoCache(root: string): Promise<string> {
   const target = join(cache, `provider-${(await sourceHash(root)).slice(0, 16)}`);
   if (await exists(target)) return target;
   await mkdir(cache, { recursive: true });
-  const work = `${target}.${process.pid}`;
+  const work = `${target}.${randomBytes(6).toString("hex")}`;
   try {
     await buildProvider(root, work);
     await rename(work, target);

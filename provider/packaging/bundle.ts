@@ -51,7 +51,7 @@ export async function bundleProvider({ root, entry, daemon, outDir }: BundleOpti
     banner: { js: "#!/usr/bin/env node" },
     plugins: [loadLazily(root, lazy)],
   });
-  const [engine] = await Promise.all([
+  const [engine, simulator] = await Promise.allSettled([
     build({
       ...common,
       // They were found in the order in which files happened to be read; the bytes must not depend on it.
@@ -67,7 +67,10 @@ export async function bundleProvider({ root, entry, daemon, outDir }: BundleOpti
       ? undefined
       : build({ ...commonjs, entryPoints: [join(root, daemon)], outfile: join(outDir, daemonFile) }),
   ]);
-  refuseModules(engine.metafile, /^provider\//, "would exist twice, and instanceof would tell lies");
+  // Only now, when nobody writes into the directory any more.
+  if (engine.status === "rejected") throw engine.reason;
+  if (simulator.status === "rejected") throw simulator.reason;
+  refuseModules(engine.value.metafile, /^provider\//, "would exist twice, and instanceof would tell lies");
   refuseModules(start.metafile, /^(talos|cloud-init|simulator)\//, "would make every start slower");
   await chmod(join(outDir, startFile), 0o755);
 }

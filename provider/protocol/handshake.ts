@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import { X509Certificate } from "node:crypto";
-
 const cookieName = "TF_PLUGIN_MAGIC_COOKIE";
 const cookie = "d602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca9872b2";
 
@@ -20,9 +18,16 @@ export function readInvitation(environment: NodeJS.ProcessEnv): Invitation {
     throw new Error("This provider needs Terraform 1.1 or OpenTofu 1.6 or later (plugin protocol 6).");
   const certificate = environment.PLUGIN_CLIENT_CERT;
   return {
-    clientCertificate: certificate ? new X509Certificate(certificate).raw : undefined,
+    clientCertificate: certificate ? derOf(certificate) : undefined,
     socketDirectory: environment.PLUGIN_UNIX_SOCKET_DIR || undefined,
   };
+}
+
+/** The certificate's bytes. It is only compared, so it need not be parsed, which would take a part of our start. */
+function derOf(pem: string): Buffer {
+  const body = /-----BEGIN CERTIFICATE-----([\sA-Za-z0-9+/=]+)-----END CERTIFICATE-----/.exec(pem)?.[1];
+  if (body === undefined) throw new Error("PLUGIN_CLIENT_CERT is no certificate.");
+  return Buffer.from(body, "base64");
 }
 
 /** The one line on stdout that answers the invitation. */
