@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
 const shared = { globalSetup: ["test/support/clean-environment.ts"], env: { NO_COLOR: "1" } };
 
 export default defineConfig({
   test: {
+    // The default leaves a core idle, which on two cores doubles the time.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     reporters: ["default", "./test/support/closing-line-reporter.ts"],
     projects: [
       {

@@ -6,6 +6,7 @@ import { openEnvironment } from "../open-environment.ts";
 import { withProgress } from "../output/progress.ts";
 import { deployedSummary } from "../output/summary.ts";
 import { findTerraform } from "../terraform/find-terraform.ts";
+import { refuseOwnedByTerraform } from "../terraform/state-file.ts";
 import { deployWithTerraform, readDeployed } from "../terraform/terraform-door.ts";
 
 export async function deploy(name: string, autoApprove: boolean, context: CommandContext): Promise<void> {
@@ -19,6 +20,7 @@ export async function deploy(name: string, autoApprove: boolean, context: Comman
   const seconds = () => (performance.now() - started) / 1000;
 
   if (binary === undefined) {
+    await refuseOwnedByTerraform(root, environment);
     context.stderr.write("Neither terraform nor tofu is on the PATH: talosmith does the job alone.\n");
     const { changed, ...deployed } = await withProgress(context, {}, (events) =>
       deployWithHelper(root, environment, context, events),

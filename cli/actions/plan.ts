@@ -3,6 +3,7 @@ import type { CommandContext } from "../context.ts";
 import { planWithHelper } from "../helper/helper-door.ts";
 import { openEnvironment } from "../open-environment.ts";
 import { findTerraform } from "../terraform/find-terraform.ts";
+import { refuseOwnedByTerraform } from "../terraform/state-file.ts";
 import { planWithTerraform } from "../terraform/terraform-door.ts";
 
 export async function plan(name: string, context: CommandContext): Promise<void> {
@@ -13,6 +14,7 @@ export async function plan(name: string, context: CommandContext): Promise<void>
     context.exit(changes ? 2 : 0);
     return;
   }
+  await refuseOwnedByTerraform(root, environment);
   const { missing, steps } = await planWithHelper(root, environment, context);
   const lines = [...missing.map((machine) => `make the machine ${machine}`), ...steps.map(({ sentence }) => sentence)];
   context.stdout.write(lines.length === 0 ? "Nothing to change.\n" : lines.map((line) => `- ${line}\n`).join(""));

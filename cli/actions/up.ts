@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Environment } from "../../talos/environment/index.ts";
-import { TalosError } from "../../talos/errors.ts";
 import { approved } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
 import { deployWithHelper, destroyWithHelper } from "../helper/helper-door.ts";
 import { openEnvironment } from "../open-environment.ts";
 import { withProgress } from "../output/progress.ts";
 import { deployedSummary } from "../output/summary.ts";
-import { ownedByTerraform } from "../terraform/state-file.ts";
+import { refuseOwnedByTerraform } from "../terraform/state-file.ts";
 
 export async function up(name: string, { json }: { json: boolean }, context: CommandContext): Promise<void> {
   const started = performance.now();
   const { root, environment } = openEnvironment(name, context);
-  await refuseOwnedByTerraform(root, environment, "deploy");
+  await refuseOwnedByTerraform(root, environment);
   const { changed, ...deployed } = await withProgress(context, { json }, (events) =>
     deployWithHelper(root, environment, context, events),
   );
@@ -28,7 +26,7 @@ export async function down(
   context: CommandContext,
 ): Promise<void> {
   const { root, environment } = openEnvironment(name, context);
-  await refuseOwnedByTerraform(root, environment, "destroy");
+  await refuseOwnedByTerraform(root, environment);
   const question = `Destroy everything in ${name}? There is no way back.`;
   // Simulated machines hold nothing worth a question.
   if (environment.kind !== "simulated" && !autoApprove && !(await approved(question, name, context))) {
@@ -38,12 +36,4 @@ export async function down(
   }
   await withProgress(context, { json }, (events) => destroyWithHelper(root, environment, context, events));
   context.stderr.write(`${name} is gone.\n`);
-}
-
-/** Two owners of one cluster would undo each other's work. */
-async function refuseOwnedByTerraform(root: string, environment: Environment, command: string): Promise<void> {
-  if (!(await ownedByTerraform(root, environment))) return;
-  throw new TalosError("failed-precondition", `${environment.name} belongs to Terraform`, {
-    hint: `Go through it: talosmith ${command} ${environment.name}`,
-  });
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { readdir, readFile, rm, rmdir } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { z } from "zod";
 import type { Environment } from "../../talos/environment/index.ts";
@@ -37,6 +37,19 @@ export async function countResources(path: string): Promise<number | undefined> 
 export async function ownedByTerraform(root: string, environment: Environment): Promise<boolean> {
   if (environment.kind !== "simulated" || environment.backend.kind !== "local") return true;
   return ((await countResources(stateFile(root, environment.name))) ?? 0) > 0;
+}
+
+/** Two owners of one cluster would undo each other's work: what Terraform made is changed through it. */
+export async function refuseOwnedByTerraform(root: string, environment: Environment): Promise<void> {
+  if (!(await ownedByTerraform(root, environment))) return;
+  throw new TalosError("failed-precondition", `${environment.name} belongs to Terraform`, {
+    hint: `With terraform or tofu on the PATH, use: talosmith deploy ${environment.name} (or plan, destroy)`,
+  });
+}
+
+/** Terraform writes its state with the mode that new files have; it is for the owner alone, so its folder is. */
+export async function protectState(root: string): Promise<void> {
+  await mkdir(join(root, "state"), { recursive: true, mode: 0o700 });
 }
 
 /** After a destroy the state says only that nothing is there; its folder goes with the last one. */

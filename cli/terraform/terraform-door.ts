@@ -8,7 +8,7 @@ import type { CommandContext } from "../context.ts";
 import type { Deployed } from "../output/summary.ts";
 import { applyReportLine } from "./apply-report.ts";
 import { prepareStack, removeStack } from "./prepare-stack.ts";
-import { countResources, removeState, stateFile } from "./state-file.ts";
+import { countResources, protectState, removeState, stateFile } from "./state-file.ts";
 import { Terraform } from "./terraform.ts";
 
 export interface DoorOptions {
@@ -73,6 +73,7 @@ export async function readDeployed(options: DoorOptions): Promise<Omit<Deployed,
 
 async function openStack(options: DoorOptions): Promise<Terraform> {
   await countResources(stateFile(options.root, options.environment.name));
+  if (options.environment.backend.kind === "local") await protectState(options.root);
   await prepareStack(options.root, options.environment.name);
   const terraform = terraformOf(options);
   await terraform.init();

@@ -55,7 +55,9 @@ export class Terraform {
   }
 
   async outputs(): Promise<TerraformOutputs> {
-    const text = await this.#succeed(["output", "-json", "-no-color"]);
+    const printed = await this.#succeed(["output", "-json", "-no-color"]);
+    // tofu puts warnings about its own settings on stdout, before the JSON.
+    const text = printed.slice(printed.indexOf("{"));
     const parsed = z.record(z.string(), z.object({ value: z.unknown() })).parse(JSON.parse(text));
     return Object.fromEntries(Object.entries(parsed).map(([name, { value }]) => [name, value]));
   }

@@ -77,9 +77,21 @@ export async function runDaemon(options: DaemonOptions): Promise<boolean> {
   simulation.close();
   await listeners.close();
   await store.close();
+  // Where the directory was deleted and made anew meanwhile, it is another daemon's now.
+  if (!(await isOurs(directory, token))) return true;
   await rm(join(directory, recordFile), { force: true });
   if (removeAll) await rm(directory, { recursive: true, force: true });
   return true;
+}
+
+async function isOurs(directory: string, token: string): Promise<boolean> {
+  try {
+    const record = JSON.parse(await readFile(join(directory, recordFile), "utf8")) as DaemonRecord;
+    return record.token === token;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return false;
+    throw error;
+  }
 }
 
 async function readNetworks(directory: string): Promise<string[]> {

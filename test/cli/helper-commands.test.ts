@@ -137,6 +137,8 @@ describe("the helper's commands", () => {
     expect(stderr).toContain("tiny-w-1");
     expect(exitCode).toBe(1);
     await talosmith("sim", "power", "tiny-w-1", "on");
+    const ready = async () => JSON.parse((await talosmith("status", "tiny", "--json")).stdout).machines[1].ready;
+    await expect.poll(ready, { timeout: 15_000 }).toBe(true);
   });
 
   test("an unknown fault and an unknown machine are refused", async () => {

@@ -4,7 +4,6 @@ import { describe, expect, it } from "vitest";
 import { blocksOf } from "../../constructs/hcl/layout.ts";
 import { type Attributes, schemaOf, typeToJson } from "../../provider/framework/index.ts";
 import { talosmithProvider } from "../../provider/types/index.ts";
-import { agreedArguments } from "./agreed-arguments.ts";
 import { allEnvironments, repositoryRoot, type StackJson, withSynth } from "./project.ts";
 import { type Attribute, type Block, blockPaths, checkBody, type ProviderSchema } from "./schema-walker.ts";
 
@@ -46,11 +45,6 @@ function convert(attributes: Attributes): Record<string, Attribute> {
 }
 
 const served = ownSchema();
-const agreed: ProviderSchema["resource"] = {
-  ...served.resource,
-  talosmith_cluster: { attributes: { ...convert(agreedArguments), ...served.resource.talosmith_cluster?.attributes } },
-};
-
 /** Terraform's own, which needs no provider. */
 const builtIn: ProviderSchema = {
   resource: { terraform_data: { attributes: { triggers_replace: { type: "dynamic", optional: true } } } },
@@ -61,7 +55,7 @@ const builtIn: ProviderSchema = {
   },
 };
 
-const schemas = [read("aws"), read("libvirt"), { ...served, resource: agreed }, builtIn];
+const schemas = [read("aws"), read("libvirt"), served, builtIn];
 const blockOf = (kind: "resource" | "data", type: string): Block | undefined =>
   schemas.map((schema) => schema[kind][type]).find((block) => block !== undefined);
 
@@ -96,12 +90,6 @@ describe("the stack of an environment", () => {
       const attributes = Object.keys(body).filter((name) => listed.has(name) && !used.has(name));
       expect(attributes, address).toEqual([]);
     }
-  });
-});
-
-describe("arguments that are agreed on", () => {
-  it.each(Object.keys(agreedArguments))("%s is not served yet; when it is, its entry has to go", (name) => {
-    expect(served.resource.talosmith_cluster?.attributes).not.toHaveProperty(name);
   });
 });
 

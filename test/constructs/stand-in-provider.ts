@@ -21,7 +21,6 @@ import {
 } from "../../provider/framework/index.ts";
 import { serve } from "../../provider/protocol/index.ts";
 import { talosmithProvider } from "../../provider/types/index.ts";
-import { agreedArguments } from "./agreed-arguments.ts";
 import type { Block, ProviderSchema, Attribute as SchemaAttribute } from "./schema-walker.ts";
 
 const [, , name = "", schemaFile = ""] = process.argv;
@@ -158,9 +157,7 @@ function own(): Provider<Attributes, unknown> {
   const real = talosmithProvider({ workingDirectory: process.cwd(), environment: {}, daemonCommand: ["node"] });
   return {
     ...real,
-    resources: real.resources.map(({ name: type, attributes }) =>
-      resource(type, type === "talosmith_cluster" ? { ...agreedArguments, ...attributes } : attributes),
-    ),
+    resources: real.resources.map(({ name: type, attributes }) => resource(type, attributes)),
     dataSources: real.dataSources.map(({ name: type, attributes }) => dataSource(type, attributes)),
     ephemeralResources: [],
     functions: [],
