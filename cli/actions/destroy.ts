@@ -3,23 +3,42 @@ import type { Environment } from "../../talos/environment/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { approved } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
+import { removeClientFiles } from "../helper/client-files.ts";
 import { destroyWithHelper } from "../helper/helper-door.ts";
+import { removeMachines } from "../helper/machines.ts";
+import { findSecrets } from "../helper/secrets.ts";
 import { openEnvironment } from "../open-environment.ts";
 import { withProgress } from "../output/progress.ts";
 import { findTerraform } from "../terraform/find-terraform.ts";
-import { ownedByTerraform } from "../terraform/state-file.ts";
+import { removeStack } from "../terraform/prepare-stack.ts";
+import { ownedByTerraform, removeState, stateFile } from "../terraform/state-file.ts";
 import { destroyWithTerraform } from "../terraform/terraform-door.ts";
 
 export async function destroy(name: string, asked: boolean, context: CommandContext): Promise<void> {
   const { root, environment } = openEnvironment(name, context);
   // Simulated machines hold nothing worth a question.
   const autoApprove = asked || environment.kind === "simulated";
+  if (environment.kind === "simulated" && (await findSecrets(root, environment, context)) === undefined) {
+    await forgetSimulated(root, environment, context);
+    return;
+  }
   const done = (await ownedByTerraform(root, environment))
     ? (await destroyWithTerraform({ root, environment, binary: requireTerraform(context), autoApprove, context })) !==
       "declined"
     : await destroyAlone(root, environment, autoApprove, context);
   context.stderr.write(done ? `${name} is gone.\n` : "Nothing was changed.\n");
   if (!done) context.exit(1);
+}
+
+/** Without secrets nobody can speak to the machines any more; simulated ones can be thrown away all the same. */
+async function forgetSimulated(root: string, environment: Environment, context: CommandContext): Promise<void> {
+  await removeMachines(root, environment);
+  await removeClientFiles(root, environment.name);
+  await removeState(stateFile(root, environment.name));
+  await removeStack(root, environment.name);
+  context.stderr.write(
+    `${environment.name} is gone. It had no secrets, so its machines were removed without leaving.\n`,
+  );
 }
 
 function requireTerraform(context: CommandContext): string {

@@ -94,8 +94,11 @@ async function writeEnvironment(name: string, answers: FirstEnvironment, context
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
     throw new TalosError("already-exists", `${file} is there already`, { hint: "Change it, or choose another name." });
   }
-  if (!existsSync(join(root, "cdktf.json")))
-    await writeFileAtomically(join(root, "cdktf.json"), projectFile, { mode: 0o644 });
+  for (const [path, content] of [
+    ["cdktf.json", projectFile],
+    [".gitignore", ignored],
+  ] as const)
+    if (!existsSync(join(root, path))) await writeFileAtomically(join(root, path), content, { mode: 0o644 });
   for (const warning of warnings) context.stderr.write(`warning: ${formatFault(warning)}\n`);
   context.stdout.write(`${relative(context.cwd, join(root, file))}\n`);
   context.stderr.write(`Next: talosmith plan ${name}, then talosmith deploy ${name}.\n`);
@@ -103,6 +106,10 @@ async function writeEnvironment(name: string, answers: FirstEnvironment, context
 
 /** What makes a folder a project, and what the stock CDK commands run in it. */
 const projectFile = `${JSON.stringify({ language: "typescript", app: "npx talosmith synth", sendCrashReports: "false" }, null, 2)}\n`;
+
+/** What must never be committed: keys, credentials and states; and what is made anew anyway. */
+const ignored =
+  "node_modules\n/generated/\n/secrets/\n/state/\n/cdktf.out/\n.terraform/\n*.tfstate\n*.tfstate.*\n*.tfplan\n";
 
 function findRoot(context: CommandContext): string {
   try {

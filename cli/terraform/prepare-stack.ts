@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { existsSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { synthesize } from "../../constructs/index.ts";
@@ -27,6 +28,7 @@ export async function prepareStack(root: string, environment: string): Promise<s
 /** Takes a stack's synthesized files away; with the last stack, the whole output folder. */
 export async function removeStack(root: string, environment: string): Promise<void> {
   await rm(stackDirectory(root, environment), { recursive: true, force: true });
-  const left = await readdir(join(root, "cdktf.out", "stacks"));
-  if (left.length === 0) await rm(join(root, "cdktf.out"), { recursive: true, force: true });
+  const stacks = join(root, "cdktf.out", "stacks");
+  if (existsSync(stacks) && (await readdir(stacks)).length === 0)
+    await rm(join(root, "cdktf.out"), { recursive: true, force: true });
 }

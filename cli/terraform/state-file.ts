@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rm, rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { z } from "zod";
@@ -56,7 +57,7 @@ export async function protectState(root: string): Promise<void> {
 export async function removeState(path: string): Promise<void> {
   await rm(path, { force: true });
   await rm(`${path}.backup`, { force: true });
-  if ((await readdir(dirname(path))).length === 0) await rmdir(dirname(path));
+  if (existsSync(dirname(path)) && (await readdir(dirname(path))).length === 0) await rmdir(dirname(path));
 }
 
 function parseJson(text: string): unknown {

@@ -26,6 +26,8 @@ export interface DaemonOptions {
 
 const defaultIdleTimeout = 2 * 3_600_000;
 const networksFile = "networks.json";
+/** Who deletes the directory has thrown the machines away. */
+const directoryCheck = 2_000;
 
 /** Runs the daemon until it is told to end, is idle for long, or loses its last machine. False when another one runs. */
 export async function runDaemon(options: DaemonOptions): Promise<boolean> {
@@ -72,13 +74,16 @@ export async function runDaemon(options: DaemonOptions): Promise<boolean> {
     code: options.code,
   };
   await writeFileAtomically(join(directory, recordFile), JSON.stringify(record));
+  const watch = setInterval(async () => (await isOurs(directory, token)) || ending.now(), directoryCheck);
+  watch.unref();
   const { removeAll } = await ending.reached;
+  clearInterval(watch);
   control.close();
   simulation.close();
   await listeners.close();
-  await store.close();
-  // Where the directory was deleted and made anew meanwhile, it is another daemon's now.
+  // Where the directory was deleted, nothing is kept; made anew meanwhile, it is another daemon's.
   if (!(await isOurs(directory, token))) return true;
+  await store.close();
   await rm(join(directory, recordFile), { force: true });
   if (removeAll) await rm(directory, { recursive: true, force: true });
   return true;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { registerClientFiles } from "../../cli/commands/client-files.ts";
+import { registerDestroy } from "../../cli/commands/destroy.ts";
 import { registerHealth } from "../../cli/commands/health.ts";
 import { registerMachine } from "../../cli/commands/machine.ts";
 import { registerSim } from "../../cli/commands/sim.ts";
@@ -14,7 +15,15 @@ import { systemClock } from "../../talos/clock.ts";
 import { testContext } from "../support/command-context.ts";
 import { kubernetesGet } from "../support/kubernetes-get.ts";
 
-const registrations = [registerUp, registerStatus, registerHealth, registerClientFiles, registerMachine, registerSim];
+const registrations = [
+  registerUp,
+  registerDestroy,
+  registerStatus,
+  registerHealth,
+  registerClientFiles,
+  registerMachine,
+  registerSim,
+];
 
 /** The helper's commands on one control plane and one worker of the simulator, as a user would type them. */
 describe("the helper's commands", () => {
@@ -160,6 +169,15 @@ describe("the helper's commands", () => {
     const kubeconfig = readFileSync(join(root, "generated/tiny/kubeconfig"), "utf8");
     const nodes = JSON.parse(await kubernetesGet(kubeconfig, "/api/v1/nodes")).items;
     expect(nodes.map(({ metadata }: { metadata: { name: string } }) => metadata.name)).toEqual(["tiny-cp-1"]);
+  }, 60_000);
+
+  test("destroy throws simulated machines away even when their secrets are lost, and says so", async () => {
+    rmSync(join(root, "secrets/tiny.yaml"));
+    const { stderr, exitCode } = await talosmith("destroy", "tiny");
+    expect(stderr).toContain("It had no secrets");
+    expect(exitCode).toBe(0);
+    expect(existsSync(talosconfig)).toBe(false);
+    await talosmith("up", "tiny");
   }, 60_000);
 
   test("down leaves no machine and no client file", async () => {
