@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { Command, CommanderError } from "commander";
+import { Command, CommanderError, Help, type Option } from "commander";
 import type { CommandContext } from "./context.ts";
 import { reportError } from "./output/report-error.ts";
 import { packageVersion } from "./package-version.ts";
@@ -18,9 +18,17 @@ export function createProgram(context: CommandContext, registrations: readonly R
       writeOut: (text) => context.stdout.write(text),
       writeErr: (text) => context.stderr.write(text),
     })
+    .configureHelp({ optionDescription: describeOption })
     .exitOverride();
   for (const register of registrations) register(program, context);
   return program;
+}
+
+/** A switch that is off and a list that is empty are no defaults worth a word. */
+function describeOption(option: Option): string {
+  const { defaultValue, description } = option;
+  const silent = defaultValue === false || (Array.isArray(defaultValue) && defaultValue.length === 0);
+  return silent ? description : new Help().optionDescription(option);
 }
 
 /** Runs one command line to its end and reports its outcome through the context. */

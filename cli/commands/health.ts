@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import type { CommandContext } from "../context.ts";
 import { duration } from "./duration.ts";
 
@@ -8,7 +8,11 @@ export function registerHealth(program: Command, context: CommandContext): void 
     .command("health")
     .description("make the checks of `talosctl health` and wait until all are met; exit code 1 when one is not")
     .argument("<environment>", "name of a file in environments/, without .yaml")
-    .option("--wait-timeout <duration>", "how long to wait, such as 30s or 15m; 0 looks once", duration, 15 * 60_000)
+    .addOption(
+      new Option("--wait-timeout <duration>", "how long to wait, such as 30s or 15m; 0 looks once")
+        .argParser(duration)
+        .default(15 * 60_000, "15m"),
+    )
     .option("--json", "report each change of a condition as NDJSON", false)
     .action(async (name: string, options: { waitTimeout: number; json: boolean }) => {
       const { health } = await import("../actions/health.ts");
