@@ -8,6 +8,7 @@ import {
   type ResetFlags,
   type TargetFlags,
 } from "../machine/target-flags.ts";
+import { addSwitch } from "./flags.ts";
 
 const labels = (value: string, previous: readonly string[]) => [...previous, ...value.split(",")];
 
@@ -31,12 +32,12 @@ export function registerMachine(program: Command, context: CommandContext): void
   addTargetFlags(program.command("reboot"))
     .description("reboot a machine")
     .action(async (flags: TargetFlags) => (await actions()).reboot(flags, context));
-  addTargetFlags(program.command("reset"))
+  const resetCommand = addTargetFlags(program.command("reset"))
     .description("wipe a machine")
-    .option("--no-graceful", "do not drain it and do not leave etcd first")
     .option("--reboot", "reboot after the wipe instead of powering off", false)
     .option("--system-labels-to-wipe <labels>", "wipe only these partitions, such as EPHEMERAL", labels, [])
     .action(async (flags: ResetFlags) => (await actions()).reset(flags, context));
+  addSwitch(resetCommand, "graceful", "drain it and leave etcd first", true);
   addTargetFlags(program.command("get"), { maintenance: true })
     .description("show resources of a machine, as talosctl does")
     .argument("<type>", "type or alias, such as machinestatus, members or services")
