@@ -27,7 +27,6 @@ export default defineConfig({
           include: ["test/acceptance/**/*.test.ts"],
           testTimeout: 180_000,
           hookTimeout: 180_000,
-          fileParallelism: false,
           sequence: { groupOrder: 1 },
         },
       },
