@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { ClusterSpec, MachineSpec } from "../../talos/cluster/index.ts";
-import type { Cni } from "../../talos/config/index.ts";
+import { type Cni, schedulesOnControlPlanes } from "../../talos/config/index.ts";
 import { type Environment, type MachinePlan, machinesOf } from "../../talos/environment/index.ts";
 import { TalosVersion } from "../../talos/version/index.ts";
 
@@ -30,9 +30,10 @@ export function clusterSpec(
     cni: cniOf(cluster.cni),
     ...(cluster.kubespan ? { kubespan: true } : {}),
     discovery: cluster.discovery,
-    ...(cluster.allowSchedulingOnControlPlanes === undefined
-      ? {}
-      : { allowSchedulingOnControlPlanes: cluster.allowSchedulingOnControlPlanes }),
+    allowSchedulingOnControlPlanes: schedulesOnControlPlanes(
+      cluster.allowSchedulingOnControlPlanes,
+      machines.filter(({ role }) => role === "worker").length,
+    ),
     additionalSans: cluster.certSans,
     registryMirrors: cluster.registryMirrors,
     ...(cluster.installDisk === undefined ? {} : { installDisk: cluster.installDisk }),

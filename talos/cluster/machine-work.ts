@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { TalosVersion } from "../version/index.ts";
+import { KubernetesVersion, TalosVersion } from "../version/index.ts";
 import { componentVersions, withComponentVersions } from "./component-images.ts";
 import { configChange } from "./config-change.ts";
 import type { DesiredCluster, DesiredMachine } from "./desired.ts";
@@ -7,7 +7,6 @@ import type { ConfiguredMachine, ObservedCluster } from "./observed.ts";
 import type { Policy } from "./policy.ts";
 import { configured, etcdView, nodeOf } from "./quorum.ts";
 import type { KubernetesComponent } from "./step.ts";
-import { compareKubernetesVersions, rebootsForConfig } from "./versions.ts";
 
 export interface ComponentUpgrade {
   readonly component: KubernetesComponent;
@@ -41,14 +40,14 @@ function findWork(desired: DesiredCluster, machine: DesiredMachine, state: Confi
   const kubernetes: ComponentUpgrade[] = [];
   for (const [component, from] of componentVersions(state.config)) {
     const to = wanted.get(component);
-    if (to !== undefined && compareKubernetesVersions(from, to) < 0) kubernetes.push({ component, from, to });
+    if (to !== undefined && older(from, to)) kubernetes.push({ component, from, to });
   }
   const change = configChange(state.config, configHeldBack(machine.config, state.config));
   return {
     ...(talos === undefined ? {} : { talos }),
     ...(change === undefined
       ? {}
-      : { config: { paths: change.paths, reboot: change.reboot && rebootsForConfig(desired.talosVersion) } }),
+      : { config: { paths: change.paths, reboot: change.reboot && desired.talosVersion.contract.rebootsForConfig } }),
     kubernetes,
   };
 }
@@ -66,7 +65,7 @@ export function configToJoin(machine: DesiredMachine, observed: ObservedCluster)
     if (config === undefined) continue;
     for (const [component, version] of componentVersions(config)) {
       const least = oldest.get(component);
-      if (least === undefined || compareKubernetesVersions(version, least) < 0) oldest.set(component, version);
+      if (least === undefined || older(version, least)) oldest.set(component, version);
     }
   }
   return withComponentVersions(machine.config, oldest);
@@ -105,4 +104,8 @@ function talosWork(desired: DesiredCluster, state: ConfiguredMachine): MachineWo
   if (state.talosVersion === to.toString()) return undefined;
   const from = TalosVersion.parse(state.talosVersion);
   return from.compare(to) < 0 ? { from: from.toString(), to: to.toString() } : undefined;
+}
+
+function older(left: string, right: string): boolean {
+  return KubernetesVersion.parse(left).compare(KubernetesVersion.parse(right)) < 0;
 }

@@ -16,7 +16,6 @@ import {
   survivesRemoval,
   withoutMember,
 } from "./quorum.ts";
-import { compareKubernetesVersions } from "./versions.ts";
 
 /** Something that stands in the way (`error`), or that someone should know (`warning`). */
 export interface Finding {
@@ -164,7 +163,8 @@ function kubernetesFindings(
   const running = componentVersions(config ?? "").get(component);
   if (running === undefined) return [];
   const to = desired.kubernetesVersion;
-  if (compareKubernetesVersions(running, to) > 0) {
+  const [from, target] = [KubernetesVersion.parse(running), KubernetesVersion.parse(to)];
+  if (from.compare(target) > 0) {
     return [
       {
         severity: "error",
@@ -174,8 +174,7 @@ function kubernetesFindings(
       },
     ];
   }
-  const [from, target] = [KubernetesVersion.parse(running), KubernetesVersion.parse(to)];
-  if (target.minor - from.minor <= 1) return [];
+  if (from.canUpgradeTo(target)) return [];
   return [
     {
       severity: "error",

@@ -52,6 +52,11 @@ export class Contract {
     return this.#minor <= 13;
   }
 
+  /** Some fields of a config take effect only with a reboot. */
+  get rebootsForConfig(): boolean {
+    return this.#minor <= 13;
+  }
+
   /** machine.features carries rbac, stableHostname and apidCheckExtKeyUsage, which are always on later. */
   get legacyFeatureFlags(): boolean {
     return this.#minor <= 11;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import semver from "semver";
 import { parseSemanticVersion, type SemanticVersion } from "./semantic-version.ts";
 
 export class KubernetesVersion {
@@ -33,6 +34,11 @@ export class KubernetesVersion {
   /** Without `v`, as Talos writes it. */
   toString(): string {
     return this.#version.text;
+  }
+
+  /** Negative when this version is older than the other, 0 when the same, positive when newer. */
+  compare(other: KubernetesVersion): number {
+    return semver.compare(this.#version.text, other.#version.text);
   }
 
   /** Kubernetes components may be upgraded within a minor release or to the next one. */

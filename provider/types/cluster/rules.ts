@@ -100,8 +100,7 @@ export async function checkChange(prior: ClusterState, next: ClusterWishes, diag
   if (typeof kubernetes === "string" && kubernetes !== prior.kubernetes_version)
     check(path("kubernetes_version"), () => {
       const [from, to] = [KubernetesVersion.parse(prior.kubernetes_version), KubernetesVersion.parse(kubernetes)];
-      const down = to.major < from.major || to.minor < from.minor || (to.minor === from.minor && to.patch < from.patch);
-      if (down) return goingDown(diagnostics, "kubernetes_version", from.toString(), to.toString());
+      if (to.compare(from) < 0) return goingDown(diagnostics, "kubernetes_version", from.toString(), to.toString());
       if (!from.canUpgradeTo(to))
         diagnostics.error({
           summary: "Too far in one step",

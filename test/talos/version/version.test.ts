@@ -122,3 +122,17 @@ test("a Kubernetes version may go up by one minor release at a time", () => {
     ["1.35.0", "1.36.3", "1.37.0", "1.34.9"].map((text) => from.canUpgradeTo(KubernetesVersion.parse(text))),
   ).toEqual([true, true, false, false]);
 });
+
+test.each([
+  ["1.36.3", "1.36.3", 0],
+  ["1.36.3", "1.36.10", -1],
+  ["1.37.0", "1.36.10", 1],
+  ["1.37.0-rc.0", "1.37.0", -1],
+])("Kubernetes %s against %s is %i", (left, right, expected) => {
+  expect(KubernetesVersion.parse(left).compare(KubernetesVersion.parse(right))).toBe(expected);
+});
+
+test("from Talos 1.14 on no config change needs a reboot", () => {
+  const reboots = Contract.all().map((contract) => [contract.toString(), contract.rebootsForConfig]);
+  expect(Object.fromEntries(reboots)).toMatchObject({ "v1.9": true, "v1.13": true, "v1.14": false });
+});

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+import { expect, test } from "vitest";
+import { clusterSpec } from "../../../cli/helper/cluster-spec.ts";
+import { machinesOf, parseEnvironment } from "../../../talos/environment/index.ts";
+
+function specOf(text: string) {
+  const environment = parseEnvironment("tiny", (file) => (file === "environments/tiny.yaml" ? text : undefined));
+  const addresses = new Map(machinesOf(environment).map(({ name }, i) => [name, { address: `127.9.9.${i + 2}` }]));
+  return clusterSpec(environment, addresses);
+}
+
+const simulated = "infrastructure: { kind: simulated }\n";
+
+test.each([
+  ["none: control planes run pods", "workers: []", true],
+  ["some: control planes are kept free", "workers: [{ count: 1 }]", false],
+  ["none, but asked to keep free", "workers: []\ncluster: { allowSchedulingOnControlPlanes: false }", false],
+  ["some, but asked to run pods", "workers: [{ count: 1 }]\ncluster: { allowSchedulingOnControlPlanes: true }", true],
+])("with workers %s", (_, text, expected) => {
+  const { allowSchedulingOnControlPlanes } = specOf(`${simulated}controlPlane: { count: 1 }\n${text}\n`);
+  expect(allowSchedulingOnControlPlanes).toBe(expected);
+});
+
+test("the endpoint is the first control plane unless the file names another", () => {
+  const file = `${simulated}controlPlane: { count: 1 }\nworkers: []\n`;
+  expect(specOf(file).endpoint).toBe("https://127.9.9.2:6443");
+  expect(specOf(`${file}cluster: { endpoint: "https://k8s.example:6443" }\n`).endpoint).toBe(
+    "https://k8s.example:6443",
+  );
+});
