@@ -14,17 +14,17 @@ const files = {
 
 export const iso: Row = {
   name: "NoCloud ISO",
-  anchor: "genisoimage",
+  anchor: "cloud-localds",
   budget: 0.1,
   async measure() {
     const folder = mkdtempSync(join(tmpdir(), "talosmith-bench-"));
     const encoder = new TextEncoder();
     const content = Object.entries(files).map(([name, text]) => ({ name, content: encoder.encode(text) }));
     const ours = await fastest(20, () => writeFileSync(join(folder, "ours.iso"), createIso("cidata", content)));
-    const genisoimage = findProgram("genisoimage");
-    if (genisoimage === undefined) return { ours, anchor: undefined, unit: "ms" };
+    const cloudLocalds = findProgram("cloud-localds");
+    if (cloudLocalds === undefined) return { ours, anchor: undefined, unit: "ms" };
     for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
-    const args = ["-quiet", "-output", "theirs.iso", "-volid", "cidata", "-joliet", "-rock", ...Object.keys(files)];
-    return { ours, anchor: await fastest(10, () => succeed(genisoimage, args, { cwd: folder })), unit: "ms" };
+    const args = ["--network-config=network-config", "theirs.iso", "user-data", "meta-data"];
+    return { ours, anchor: await fastest(10, () => succeed(cloudLocalds, args, { cwd: folder })), unit: "ms" };
   },
 };
