@@ -12,6 +12,7 @@ import { registerInit } from "./commands/init.ts";
 import { registerMachine } from "./commands/machine.ts";
 import { registerPlan } from "./commands/plan.ts";
 import { registerProvider } from "./commands/provider.ts";
+import { registerReview } from "./commands/review.ts";
 import { registerSim } from "./commands/sim.ts";
 import { registerStatus } from "./commands/status.ts";
 import { registerSynth } from "./commands/synth.ts";
@@ -50,6 +51,7 @@ const program = createProgram(context, [
   registerDeploy,
   registerPlan,
   registerDestroy,
+  registerReview,
   registerSynth,
   registerUp,
   registerStatus,

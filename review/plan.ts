@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+import { z } from "zod";
+import { TalosError } from "../talos/errors.ts";
+
+const values = z.record(z.string(), z.unknown()).nullable().default(null);
+
+const actions = z.array(z.enum(["no-op", "create", "read", "update", "delete", "forget"]));
+
+const resourceChange = z.object({
+  address: z.string(),
+  mode: z.enum(["managed", "data"]).default("managed"),
+  type: z.string(),
+  change: z.object({
+    actions,
+    before: values,
+    after: values,
+    after_unknown: z.union([z.boolean(), z.record(z.string(), z.unknown())]).default({}),
+  }),
+});
+
+const planFile = z.object({
+  format_version: z.string().regex(/^1\./),
+  terraform_version: z.string().optional(),
+  resource_changes: z.array(resourceChange).default([]),
+  resource_drift: z.array(resourceChange).default([]),
+  complete: z.boolean().default(true),
+  errored: z.boolean().default(false),
+});
+
+export type Values = Readonly<Record<string, unknown>>;
+export type Action = "create" | "update" | "replace" | "delete" | "forget";
+
+/** What a plan does to one resource. */
+export interface Change {
+  readonly address: string;
+  readonly type: string;
+  readonly action: Action;
+  /** Null before a create. */
+  readonly before: Values | null;
+  /** Null after a delete. */
+  readonly after: Values | null;
+  /** What is known only after the apply: true for everything, else by attribute. */
+  readonly unknown: boolean | Values;
+}
+
+export interface Plan {
+  readonly changes: readonly Change[];
+  /** Resources that were changed outside of Terraform. */
+  readonly drifted: readonly string[];
+  /** Every managed resource with its values before the apply, changed or not. */
+  readonly before: readonly { readonly address: string; readonly type: string; readonly values: Values }[];
+  readonly complete: boolean;
+  readonly errored: boolean;
+}
+
+/** Reads what `terraform show -json` or `tofu show -json` prints for a saved plan. */
+export function parsePlan(text: string, file: string): Plan {
+  const parsed = planFile.safeParse(parseJson(text, file));
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    const place = issue?.path.join(".") || "the whole file";
+    throw notAPlan(`${file}: this is not a plan in JSON: ${place}: ${issue?.message ?? "unreadable"}`);
+  }
+  const { resource_changes, resource_drift, complete, errored } = parsed.data;
+  const managed = resource_changes.filter(({ mode }) => mode === "managed");
+  return {
+    changes: managed.flatMap(({ address, type, change }) => {
+      const action = actionOf(change.actions);
+      if (action === undefined) return [];
+      return [{ address, type, action, before: change.before, after: change.after, unknown: change.after_unknown }];
+    }),
+    drifted: resource_drift.filter(({ mode }) => mode === "managed").map(({ address }) => address),
+    before: managed.flatMap(({ address, type, change }) =>
+      change.before === null ? [] : [{ address, type, values: change.before }],
+    ),
+    complete,
+    errored,
+  };
+}
+
+function parseJson(text: string, file: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw notAPlan(`${file}: this is not JSON`, cause);
+  }
+}
+
+function notAPlan(message: string, cause?: unknown): TalosError {
+  const hint =
+    "Make it with: terraform plan -out=plan && terraform show -json plan > plan.json (or the same with tofu).";
+  return new TalosError("invalid-input", message, { hint, cause });
+}
+
+/** Terraform tells a replacement as two actions, in the order in which it does them. */
+function actionOf(found: readonly string[]): Action | undefined {
+  const [first, second] = found;
+  if (second !== undefined) return "replace";
+  return first === "create" || first === "update" || first === "delete" || first === "forget" ? first : undefined;
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+import { type ClusterChange, type ClusterMachine, clusterChanges, goingMachines } from "../cluster-change.ts";
+import type { Finding, Rule } from "../finding.ts";
+
+/** Trouble that a change of a cluster tells by itself. */
+export const clusterRule: Rule = (plan) =>
+  clusterChanges(plan).flatMap((cluster) => {
+    if (cluster.change.action === "delete" || cluster.change.action === "replace") return [destroyed(cluster)];
+    if (cluster.before === undefined) return [];
+    return [...controlPlaneFindings(cluster), ...workerFindings(cluster), ...settingFindings(cluster)];
+  });
+
+function destroyed({ address, name, before, change }: ClusterChange): Finding {
+  const policy = before?.on_destroy;
+  const end =
+    policy === "prevent"
+      ? "on_destroy = prevent will refuse it"
+      : policy === "keep"
+        ? "its machines stay as they are"
+        : "every machine is wiped, and etcd with it";
+  return {
+    level: "danger",
+    title: "Cluster destroyed",
+    address,
+    sentence: `${name} is ${change.action === "replace" ? "destroyed and made anew" : "destroyed"}: ${end}.`,
+  };
+}
+
+function controlPlaneFindings(cluster: ClusterChange): Finding[] {
+  const { address, name } = cluster;
+  const { leaving, replaced } = onlyControlPlanes(goingMachines(cluster));
+  const before = cluster.machinesBefore.filter(isControlPlane).length;
+  const after = cluster.machinesAfter.filter(isControlPlane).length;
+  const findings: Finding[] = replaced.map((machine) => ({
+    level: "danger",
+    title: "Control plane replaced",
+    address,
+    sentence: `${machine.name} of ${name} leaves etcd and a new machine joins in its place.`,
+  }));
+  if (leaving.length > 0) {
+    const who = leaving.map((machine) => machine.name).join(", ");
+    const what = leaving.length === 1 ? "leaves etcd and is wiped" : "leave etcd and are wiped";
+    findings.push({
+      level: "danger",
+      title: "Quorum touched",
+      address,
+      sentence: `${who} ${what}: ${name} goes from ${before} to ${after} control planes and then ${survives(after)}.`,
+    });
+  }
+  if (replaced.length > 1) {
+    findings.push({
+      level: "danger",
+      title: "Quorum touched",
+      address,
+      sentence: `${replaced.length} of ${before} control planes of ${name} are replaced in one apply; the provider refuses more than one at a time.`,
+    });
+  }
+  return findings;
+}
+
+function workerFindings(cluster: ClusterChange): Finding[] {
+  const { leaving, replaced } = goingMachines(cluster);
+  const finding = (title: string, { name }: ClusterMachine, end: string): Finding => ({
+    level: "caution",
+    title,
+    address: cluster.address,
+    sentence: `${name} is drained, leaves ${cluster.name}, ${end}.`,
+  });
+  return [
+    ...leaving.filter((m) => !m.controlPlane).map((m) => finding("Disk wiped", m, "and its disk is wiped")),
+    ...replaced.filter((m) => !m.controlPlane).map((m) => finding("Worker replaced", m, "and a new machine joins")),
+  ];
+}
+
+function settingFindings({ address, name, before, after }: ClusterChange): Finding[] {
+  const findings: Finding[] = [];
+  if (after?.endpoint != null && before?.endpoint != null && after.endpoint !== before.endpoint) {
+    findings.push({
+      level: "caution",
+      title: "Endpoint moves",
+      address,
+      sentence: `${name} is reached at another address from now on: kubeconfigs that others hold stop working.`,
+    });
+  }
+  if (before?.on_destroy === "prevent" && after?.on_destroy !== "prevent") {
+    findings.push({
+      level: "caution",
+      title: "Protection removed",
+      address,
+      sentence: `${name} can be destroyed after this: on_destroy is no longer prevent.`,
+    });
+  }
+  return findings;
+}
+
+function survives(controlPlanes: number): string {
+  const failures = Math.floor((controlPlanes - 1) / 2);
+  if (failures < 1) return "survives the loss of none";
+  return `survives the loss of ${failures}`;
+}
+
+const isControlPlane = ({ controlPlane }: ClusterMachine) => controlPlane;
+
+function onlyControlPlanes({ leaving, replaced }: ReturnType<typeof goingMachines>) {
+  return { leaving: leaving.filter(isControlPlane), replaced: replaced.filter(isControlPlane) };
+}
