@@ -16,6 +16,7 @@ import { registerReview } from "./commands/review.ts";
 import { registerSim } from "./commands/sim.ts";
 import { registerStatus } from "./commands/status.ts";
 import { registerSynth } from "./commands/synth.ts";
+import { registerTopology } from "./commands/topology.ts";
 import { registerUp } from "./commands/up.ts";
 import type { CommandContext, Output } from "./context.ts";
 import { createProgram, runProgram } from "./program.ts";
@@ -56,6 +57,7 @@ const program = createProgram(context, [
   registerUp,
   registerStatus,
   registerHealth,
+  registerTopology,
   registerClientFiles,
   registerMachine,
   registerGen,

@@ -34,7 +34,8 @@ export async function status(name: string, { json }: { json: boolean }, context:
   for (const { sentence } of steps) context.stderr.write(`to do: ${sentence}\n`);
 }
 
-interface MachineStatus {
+/** A machine as `status` tells it. */
+export interface MachineStatus {
   readonly name: string;
   readonly role: string;
   readonly address: string;
@@ -45,7 +46,7 @@ interface MachineStatus {
   readonly etcd: string;
 }
 
-function machineStatus(name: string, { machines, kubernetes }: ObservedCluster): MachineStatus {
+export function machineStatus(name: string, { machines, kubernetes }: ObservedCluster): MachineStatus {
   const machine = machines.get(name);
   const state: MachineState = machine?.state ?? { kind: "unreachable", reason: "not observed" };
   const nodes = kubernetes.kind === "reachable" ? kubernetes.nodes : [];

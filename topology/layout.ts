@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { ElasticPool, Place, Topology, TopologyMachine } from "./topology.ts";
+
+export interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
+export interface Box extends Point {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** A machine, several alike, or a pool that scales by itself. */
+export interface Card {
+  readonly box: Box;
+  readonly machine?: TopologyMachine;
+  /** Name first, then what is to be said of it. */
+  readonly lines: readonly string[];
+}
+
+export interface Layout {
+  readonly width: number;
+  readonly height: number;
+  readonly endpoint: Box;
+  readonly cluster: Box;
+  readonly places: readonly { readonly box: Box; readonly name: string; readonly cards: readonly Card[] }[];
+  readonly elastic: readonly Card[];
+  /** From the endpoint to the machines behind it. */
+  readonly links: readonly (readonly [from: Point, to: Point])[];
+}
+
+const gap = 12;
+const margin = 16;
+const cardWidth = 190;
+const cardHeight = 56;
+const endpointBox = { width: 260, height: 50 };
+const headingHeight = 28;
+const legendHeight = 28;
+
+/** More of a pool in one place are told by their number, unless they are in trouble. */
+const mostOfAPool = 8;
+
+/** Where everything goes: places side by side; in each, control planes in rows above workers; below, what has no place. */
+export function layOut(topology: Topology): Layout {
+  const top = margin + endpointBox.height + 44;
+  const columns = Math.max(1, 3 - (topology.places.length - 1));
+  const contents = topology.places.map(cardsOf);
+  const rows = Math.max(1, ...contents.map((cards) => rowsOf(cards, columns)));
+  const size = { width: gap + columns * (cardWidth + gap), height: headingHeight + rows * (cardHeight + gap) };
+  const places = topology.places.map((place, index) => {
+    const box = { ...size, x: margin + gap + index * (size.width + gap), y: top + headingHeight };
+    const cards = arrange(contents[index] ?? [], columns, { x: box.x + gap, y: box.y + headingHeight });
+    return { box, name: place.name, cards };
+  });
+  const below = top + headingHeight + size.height + gap;
+  const across = Math.max(1, Math.floor((places.length * (size.width + gap)) / (cardWidth + gap)));
+  const elastic = arrange(topology.elastic.map(elasticCard), across, { x: margin + gap, y: below });
+  const elasticRows = Math.ceil(topology.elastic.length / across);
+  const cluster = {
+    x: margin,
+    y: top,
+    width: gap + places.length * (size.width + gap),
+    height: below - top + elasticRows * (cardHeight + gap),
+  };
+  const width = Math.max(cluster.width, endpointBox.width) + 2 * margin;
+  const endpoint = { ...endpointBox, x: (width - endpointBox.width) / 2, y: margin };
+  const from = { x: width / 2, y: endpoint.y + endpoint.height };
+  const behind = new Set(topology.endpoint.machines);
+  const links = places
+    .flatMap(({ cards }) => cards)
+    .filter(({ machine }) => machine !== undefined && behind.has(machine.name))
+    .map(({ box }) => [from, { x: box.x + box.width / 2, y: box.y }] as const);
+  return { width, height: cluster.y + cluster.height + legendHeight + gap, endpoint, cluster, places, elastic, links };
+}
+
+interface Content {
+  readonly machine?: TopologyMachine;
+  readonly lines: readonly string[];
+  readonly group: string;
+}
+
+function cardsOf({ machines }: Place): readonly Content[] {
+  const pools = [...new Set(machines.map(({ pool }) => pool))];
+  return pools.flatMap((pool) => {
+    const members = machines.filter((machine) => machine.pool === pool);
+    const shown = new Set(
+      members.length <= mostOfAPool ? members : [...members.slice(0, mostOfAPool - 1), ...members.filter(inTrouble)],
+    );
+    const hidden = members.length - shown.size;
+    return [
+      ...members.filter((machine) => shown.has(machine)).map(machineCard),
+      ...(hidden > 0 ? [{ group: groupOf(members[0]), lines: [`${hidden} more`, `of pool ${pool}`] }] : []),
+    ];
+  });
+}
+
+const inTrouble = ({ state }: TopologyMachine) => state !== "ready" && state !== "planned";
+
+const groupOf = (machine: TopologyMachine | undefined) => machine?.role ?? "worker";
+
+function machineCard(machine: TopologyMachine): Content {
+  const { name, role, address, note, ports } = machine;
+  const kind = role === "controlplane" ? "control plane" : "worker";
+  const details = [kind, address].filter((part) => part !== undefined).join(" · ");
+  return { group: groupOf(machine), machine, lines: [name, details, note ?? ports.map(({ port }) => port).join(", ")] };
+}
+
+function elasticCard({ name, min, max }: ElasticPool): Content {
+  return { group: "elastic", lines: [name, `${min} to ${max} workers`, "auto scaling group"] };
+}
+
+/** Control planes and workers each begin a new row. */
+function arrange(contents: readonly Content[], columns: number, origin: Point): readonly Card[] {
+  let row = -1;
+  let column = columns;
+  let group: string | undefined;
+  return contents.map((content) => {
+    if (column === columns || content.group !== group) {
+      row += 1;
+      column = 0;
+      group = content.group;
+    }
+    const box = {
+      x: origin.x + column * (cardWidth + gap),
+      y: origin.y + row * (cardHeight + gap),
+      width: cardWidth,
+      height: cardHeight,
+    };
+    column += 1;
+    const { machine, lines } = content;
+    return { box, lines, ...(machine === undefined ? {} : { machine }) };
+  });
+}
+
+function rowsOf(contents: readonly Content[], columns: number): number {
+  const cards = arrange(contents, columns, { x: 0, y: 0 });
+  return cards.length === 0 ? 0 : Math.max(...cards.map(({ box }) => box.y / (cardHeight + gap))) + 1;
+}
