@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../talos/errors.ts";
-import { parseYaml, toPlainData } from "../talos/yaml.ts";
+import { parseYaml, toPlainData } from "../talos/yaml/index.ts";
 import { defaultTemplates } from "./templates.ts";
 import { fillTemplate, type TemplateValue } from "./yaml-template.ts";
 

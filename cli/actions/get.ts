@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Resource } from "../../talos/api/index.ts";
 import { TalosError } from "../../talos/errors.ts";
-import { parseYamlDocument, toPlainData } from "../../talos/yaml.ts";
+import { parseYamlDocument, toPlainData } from "../../talos/yaml/index.ts";
 import type { CommandContext } from "../context.ts";
 import { cellAt } from "../machine/json-path.ts";
 import {

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { Resource } from "../../talos/api/index.ts";
 import { TalosError } from "../../talos/errors.ts";
-import { parseYamlDocument, toPlainData } from "../../talos/yaml.ts";
+import { parseYamlDocument, toPlainData } from "../../talos/yaml/index.ts";
 
 /** What a machine says of one of its resource types. */
 export interface ResourceDefinition {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { isDeepStrictEqual } from "node:util";
-import { parseYaml, toPlainData } from "../yaml.ts";
+import { parseYaml, toPlainData } from "../yaml/index.ts";
 
 export interface ConfigChange {
   /** Such as `machine.sysctls.vm.nr_hugepages` or `HostnameConfig.auto`; never a value. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { stringifyYaml } from "../yaml-writer.ts";
+import { stringifyYaml } from "../yaml/index.ts";
 import { type ConfigDocument, documentId, documentTitle, encodeConfig, parseConfig } from "./document/config-file.ts";
 import { isSection, isZero, type Section, sameValue, type Value } from "./document/value.ts";
 import { needsReboot } from "./reboot-rules.ts";

@@ -3,9 +3,14 @@ import type { Clock, Entropy } from "../clock.ts";
 import { TalosError } from "../errors.ts";
 import { issueCertificate, type KeyPair } from "../pki/index.ts";
 import type { SecretsBundle } from "../secrets/index.ts";
-import { faultAt, parseYamlDocument, type YamlMapping, type YamlNode } from "../yaml.ts";
-import { compareKeys } from "../yaml-key-order.ts";
-import { stringifyYaml } from "../yaml-writer.ts";
+import {
+  compareKeys,
+  faultAt,
+  parseYamlDocument,
+  stringifyYaml,
+  type YamlMapping,
+  type YamlNode,
+} from "../yaml/index.ts";
 
 /** How a client reaches clusters: named contexts, one of them current. Certificates and keys are PEM texts. */
 export interface Talosconfig {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../errors.ts";
-import { parseYamlDocument, toPlainData, type YamlNode } from "../yaml.ts";
+import { parseYamlDocument, toPlainData, type YamlNode } from "../yaml/index.ts";
 import type { Fault, Position } from "./fault.ts";
 
 export type Path = readonly (string | number)[];

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../errors.ts";
 import { belongTogether, checkKey, type KeyPair, loadCertificate } from "../pki/index.ts";
-import { faultAt, parseYamlDocument, type YamlMapping, type YamlNode } from "../yaml.ts";
-import { stringifyYaml } from "../yaml-writer.ts";
+import { faultAt, parseYamlDocument, stringifyYaml, type YamlMapping, type YamlNode } from "../yaml/index.ts";
 import type { SecretsBundle } from "./bundle.ts";
 
 /** Writes a bundle as `talosctl gen secrets` does. */

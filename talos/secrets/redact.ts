@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { stringifyYaml } from "../yaml-writer.ts";
+import { stringifyYaml } from "../yaml/index.ts";
 import { caFingerprint, type SecretsBundle } from "./bundle.ts";
 
 const redacted = "******";

@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { nearestNode, parseYaml, parseYamlDocument, toPlainData } from "../../talos/yaml.ts";
-import { compareKeys } from "../../talos/yaml-key-order.ts";
-import { resolvePlainScalar, YamlFloat } from "../../talos/yaml-scalar.ts";
-import { compactLayout, stringifyYaml, type YamlValue } from "../../talos/yaml-writer.ts";
+import {
+  compactLayout,
+  compareKeys,
+  nearestNode,
+  parseYaml,
+  parseYamlDocument,
+  resolvePlainScalar,
+  stringifyYaml,
+  toPlainData,
+  YamlFloat,
+  type YamlValue,
+} from "../../talos/yaml/index.ts";
 
 const data = (text: string): unknown => toPlainData(parseYamlDocument(text, "f.yaml"));
 

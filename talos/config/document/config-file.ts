@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../../errors.ts";
-import { parseYaml, scalarValue, type YamlMapping, type YamlNode } from "../../yaml.ts";
-import { YamlFloat, YamlPlain } from "../../yaml-scalar.ts";
-import { stringifyYaml, stringifyYamlDocuments, type YamlValue } from "../../yaml-writer.ts";
+import {
+  parseYaml,
+  scalarValue,
+  stringifyYaml,
+  stringifyYamlDocuments,
+  YamlFloat,
+  type YamlMapping,
+  type YamlNode,
+  YamlPlain,
+  type YamlValue,
+} from "../../yaml/index.ts";
 import { kindNames, kindType, type Struct } from "../schema/schema.ts";
 import { type DecodeResult, decodeDocument } from "./decode.ts";
 import { encodeDocument } from "./encode.ts";

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import { scalarValue, type YamlMapping, type YamlNode, type YamlScalar } from "../../yaml.ts";
-import { compareKeys } from "../../yaml-key-order.ts";
-import { YamlPlain } from "../../yaml-scalar.ts";
+import {
+  compareKeys,
+  scalarValue,
+  type YamlMapping,
+  type YamlNode,
+  YamlPlain,
+  type YamlScalar,
+} from "../../yaml/index.ts";
 import { type FieldType, type Struct, structOf } from "../schema/schema.ts";
 import { isSecretField } from "../schema/secret-fields.ts";
 import { nearestWord } from "./nearest-word.ts";

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import { compareKeys } from "../../yaml-key-order.ts";
-import { YamlPlain } from "../../yaml-scalar.ts";
-import type { YamlValue } from "../../yaml-writer.ts";
+import { compareKeys, YamlPlain, type YamlValue } from "../../yaml/index.ts";
 import { zeroWord } from "../schema/enums.ts";
 import { type Field, type FieldType, type Struct, structOf } from "../schema/schema.ts";
 import { isSection, isZero, type Section, type Value } from "./value.ts";

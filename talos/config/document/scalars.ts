@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../../errors.ts";
-import { scalarValue, type YamlScalar } from "../../yaml.ts";
-import { YamlFloat, YamlPlain } from "../../yaml-scalar.ts";
+import { scalarValue, YamlFloat, YamlPlain, type YamlScalar } from "../../yaml/index.ts";
 import { enumerations } from "../schema/enums.ts";
 import { formatByteCount, parseByteCount } from "./byte-count.ts";
 import { formatGoDuration, parseGoDuration } from "./go-duration.ts";

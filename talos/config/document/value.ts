@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { type YamlFloat, YamlPlain } from "../../yaml-scalar.ts";
+import { type YamlFloat, YamlPlain } from "../../yaml/index.ts";
 import { zeroWord } from "../schema/enums.ts";
 import type { FieldType } from "../schema/schema.ts";
 import { structOf } from "../schema/schema.ts";

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { KeyPair } from "../../pki/index.ts";
-import { compareKeys } from "../../yaml-key-order.ts";
-import type { YamlValue } from "../../yaml-writer.ts";
+import { compareKeys, type YamlValue } from "../../yaml/index.ts";
 
 /** A document or section, in the order in which it is written. */
 export type Section = { readonly [key: string]: YamlValue | undefined };

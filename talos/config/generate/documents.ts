@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { SecretsBundle } from "../../secrets/index.ts";
-import { compareKeys } from "../../yaml-key-order.ts";
+import { compareKeys } from "../../yaml/index.ts";
 import type { MachineConfigInput, ResolvedCluster } from "../cluster-config.ts";
 import type { Section } from "./common-values.ts";
 import { controlPlaneDocuments, document, nodeDocuments } from "./kubernetes-documents.ts";

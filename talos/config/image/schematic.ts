@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import { createHash } from "node:crypto";
 import { TalosError } from "../../errors.ts";
-import { faultAt, parseYamlDocument, toPlainData, type YamlMapping, type YamlNode } from "../../yaml.ts";
-import { stringifyYaml, type YamlValue } from "../../yaml-writer.ts";
+import {
+  faultAt,
+  parseYamlDocument,
+  stringifyYaml,
+  toPlainData,
+  type YamlMapping,
+  type YamlNode,
+  type YamlValue,
+} from "../../yaml/index.ts";
 import { nearestWord } from "../document/nearest-word.ts";
 
 /** What an image is made of beside Talos itself, in the image factory's own words. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../../errors.ts";
-import { parseYaml, scalarValue, type YamlNode } from "../../yaml.ts";
+import { parseYaml, scalarValue, type YamlNode } from "../../yaml/index.ts";
 import {
   type ConfigDocument,
   cloneConfig,

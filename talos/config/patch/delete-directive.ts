@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../../errors.ts";
-import type { YamlEntry, YamlMapping, YamlNode } from "../../yaml.ts";
+import type { YamlEntry, YamlMapping, YamlNode } from "../../yaml/index.ts";
 import { type ConfigDocument, entryText } from "../document/config-file.ts";
 import { isSection, type Section, type Value } from "../document/value.ts";
 import { type FieldType, type Struct, structOf } from "../schema/schema.ts";

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../../errors.ts";
-import { parseYaml, scalarValue } from "../../yaml.ts";
-import { compareKeys } from "../../yaml-key-order.ts";
-import { compactLayout, stringifyYaml, type YamlValue } from "../../yaml-writer.ts";
+import { compactLayout, compareKeys, parseYaml, scalarValue, stringifyYaml, type YamlValue } from "../../yaml/index.ts";
 import { freeForm } from "../document/decode.ts";
 import { cloneValue, isSection, type Section, sameValue, type Value } from "../document/value.ts";
 

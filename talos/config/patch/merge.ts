@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../../errors.ts";
-import { YamlFloat, YamlPlain } from "../../yaml-scalar.ts";
+import { YamlFloat, YamlPlain } from "../../yaml/index.ts";
 import { cloneValue, isSection, type Section, sameValue, type Value } from "../document/value.ts";
 import { type Field, type FieldType, type Struct, structOf } from "../schema/schema.ts";
 

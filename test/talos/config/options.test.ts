@@ -8,7 +8,7 @@ import {
   schedulesOnControlPlanes,
   validateConfig,
 } from "../../../talos/config/index.ts";
-import { parseYaml, toPlainData } from "../../../talos/yaml.ts";
+import { parseYaml, toPlainData } from "../../../talos/yaml/index.ts";
 import { clusterOf, contracts, secrets } from "./golden-secrets.ts";
 
 interface Documents {

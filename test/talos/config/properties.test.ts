@@ -5,7 +5,7 @@ import { applyPatches, diffConfigs, parsePatch, redactConfig } from "../../../ta
 import { enumerations } from "../../../talos/config/schema/enums.ts";
 import { type Field, type FieldType, kindNames, kindType, structOf } from "../../../talos/config/schema/schema.ts";
 import { secretFields } from "../../../talos/config/schema/secret-fields.ts";
-import { stringifyYaml, type YamlValue } from "../../../talos/yaml-writer.ts";
+import { stringifyYaml, type YamlValue } from "../../../talos/yaml/index.ts";
 
 const word = fc.stringMatching(/^[a-z][a-z0-9-]{0,8}$/);
 const scalars: Readonly<Record<string, fc.Arbitrary<YamlValue>>> = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { isFormerBoolean, isSexagesimal, resolvePlainScalar, YamlFloat, YamlPlain } from "./yaml-scalar.ts";
+import { isFormerBoolean, isSexagesimal, resolvePlainScalar, YamlFloat, YamlPlain } from "./scalar.ts";
 
 /** What can be written. Keys keep their order; an undefined value in an object is left out. */
 export type YamlValue =

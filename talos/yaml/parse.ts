@@ -13,8 +13,8 @@ import {
   Parser,
   type Scalar,
 } from "yaml";
-import { TalosError } from "./errors.ts";
-import { resolvePlainScalar, type ScalarValue } from "./yaml-scalar.ts";
+import { TalosError } from "../errors.ts";
+import { resolvePlainScalar, type ScalarValue } from "./scalar.ts";
 
 /**
  * The one way YAML from outside comes in. The `yaml` package alone aborts the process on deep nesting, takes minutes

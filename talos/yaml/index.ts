@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+export { compareKeys } from "./key-order.ts";
+export {
+  faultAt,
+  nearestNode,
+  parseYaml,
+  parseYamlDocument,
+  scalarValue,
+  toPlainData,
+  type YamlEntry,
+  type YamlLimits,
+  type YamlMapping,
+  type YamlNode,
+  type YamlScalar,
+  type YamlSequence,
+} from "./parse.ts";
+export { resolvePlainScalar, type ScalarValue, YamlFloat, YamlPlain } from "./scalar.ts";
+export { compactLayout, stringifyYaml, stringifyYamlDocuments, type YamlLayout, type YamlValue } from "./stringify.ts";
