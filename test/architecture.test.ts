@@ -4,8 +4,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { describe, expect, test } from "vitest";
 
-const talosLayers = ["version", "pki", "secrets", "config", "api", "environment", "cluster"] as const;
-const talosBase = ["talos/errors", "talos/clock", "talos/atomic-file", "talos/yaml"];
+const talosLayers = ["version", "image", "pki", "secrets", "config", "api", "environment", "cluster"] as const;
+const talosBase = ["talos/errors", "talos/clock", "talos/atomic-file", "talos/nearest-word", "talos/yaml"];
 const talos = (...layers: string[]) => [...talosBase, ...layers.map((layer) => `talos/${layer}`)];
 
 /** Who may import whom: a file belongs to the longest matching prefix, and may import only what its row lists. */
@@ -13,6 +13,7 @@ const rules: Readonly<Record<string, readonly string[]>> = {
   "talos/errors": [],
   "talos/clock": [],
   "talos/atomic-file": ["talos/errors"],
+  "talos/nearest-word": [],
   "talos/yaml": ["talos/errors", "talos/yaml"],
   ...Object.fromEntries(talosLayers.map((layer, i) => [`talos/${layer}`, talos(...talosLayers.slice(0, i + 1))])),
   "cloud-init": ["cloud-init", ...talos("version", "config", "environment")],
@@ -22,7 +23,7 @@ const rules: Readonly<Record<string, readonly string[]>> = {
   provider: ["provider", "talos", "cloud-init", "simulator/control"],
   "simulator/control": ["simulator/control", "simulator/machine/fault", ...talosBase],
   simulator: ["simulator", ...talos("api/gen", "pki", "secrets", "config", "version")],
-  constructs: ["constructs", "package.json", "cloud-init", ...talos("version", "config", "environment")],
+  constructs: ["constructs", "package.json", "cloud-init", ...talos("version", "image", "config", "environment")],
   topology: ["topology", ...talos("environment")],
   review: ["review", "talos/errors"],
   "main.ts": ["constructs", ...talos("environment")],

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+
+import { TalosError } from "../../talos/errors.ts";
 import {
   type Architecture,
+  chosenSchematic,
   type ImageOptions,
   type Platform,
   parseSchematic,
   type Schematic,
   schematicId,
-} from "../../talos/config/index.ts";
-import { TalosError } from "../../talos/errors.ts";
+} from "../../talos/image/index.ts";
 import { defaultTalosVersion, TalosVersion } from "../../talos/version/index.ts";
 import type { CommandContext } from "../context.ts";
 import { readText } from "./read-patches.ts";
@@ -31,9 +33,7 @@ export interface ImageSource extends SchematicSource {
 /** The schematic from a file, or from the options alone. */
 export async function readSchematic(source: SchematicSource, context: CommandContext): Promise<Schematic> {
   const { schematic: file, extension, kernelArg } = source;
-  if (file === undefined) {
-    return { customization: { extraKernelArgs: kernelArg, systemExtensions: { officialExtensions: extension } } };
-  }
+  if (file === undefined) return chosenSchematic({ extensions: extension, kernelArgs: kernelArg });
   if (extension.length + kernelArg.length > 0) {
     throw new TalosError("invalid-input", "--schematic cannot be used together with --extension or --kernel-arg", {
       hint: "Put them into the file.",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { type Asset, assetUrl, installerReference, kubernetesImages } from "../../talos/config/index.ts";
+import { type Asset, assetUrl, installerReference, kubernetesImages } from "../../talos/image/index.ts";
 import { Contract, defaultTalosVersion, TalosVersion } from "../../talos/version/index.ts";
 import type { CommandContext } from "../context.ts";
 import { type ImageSource, imageOptions } from "./image-options.ts";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { encodeSchematic, registerSchematic, schematicId } from "../../talos/config/index.ts";
+import { encodeSchematic, registerSchematic, schematicId } from "../../talos/image/index.ts";
 import type { CommandContext } from "../context.ts";
 import { readSchematic, type SchematicSource } from "./image-options.ts";
 

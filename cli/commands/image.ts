@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Argument, Command, Option } from "commander";
-import type { Asset } from "../../talos/config/index.ts";
+import type { Asset } from "../../talos/image/index.ts";
 import type { ImageFetchOptions } from "../actions/image-fetch.ts";
 import type { ImageSource } from "../actions/image-options.ts";
 import type { ImageSchematicOptions } from "../actions/image-schematic.ts";
@@ -40,7 +40,7 @@ function addImageOptions(command: Command): Command {
     .option("--json", "print the result as JSON");
 }
 
-const files = ["disk", "iso", "kernel", "initramfs", "cmdline", "uki"] as const;
+const files = ["disk", "qcow2", "iso", "kernel", "initramfs", "cmdline", "uki"] as const;
 
 function schematicCommand(context: CommandContext): Command {
   return addSchematicOptions(new Command("schematic"))

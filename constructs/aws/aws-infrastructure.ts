@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Construct } from "constructs";
-import type { Architecture } from "../../talos/environment/index.ts";
+import type { Architecture } from "../../talos/image/index.ts";
 import type { TalosVersion } from "../../talos/version/index.ts";
 import type { Infrastructure, Machine, PoolRequest } from "../cluster/index.ts";
 import { ConstructInputError } from "../errors.ts";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Construct } from "constructs";
-import type { Platform, Schematic } from "../../talos/environment/index.ts";
+import type { Platform, SchematicChoice } from "../../talos/image/index.ts";
 import type { TalosVersion } from "../../talos/version/index.ts";
 import type { Machine, MachineRequest } from "./machine.ts";
 
@@ -8,7 +8,7 @@ export interface PoolRequest<Settings> {
   readonly clusterName: string;
   readonly talosVersion: TalosVersion;
   /** What is added to the image. */
-  readonly schematic: Schematic;
+  readonly schematic: SchematicChoice;
   readonly machines: readonly MachineRequest[];
   /** The config of this pool's machines as text, a reference. Asking for it puts secrets into the state. */
   readonly machineConfig: () => string;

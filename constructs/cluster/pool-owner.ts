@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Construct } from "constructs";
-import type { Role, Schematic } from "../../talos/environment/index.ts";
+import type { Role } from "../../talos/environment/index.ts";
+import type { SchematicChoice } from "../../talos/image/index.ts";
 import type { TalosVersion } from "../../talos/version/index.ts";
 import type { Infrastructure } from "./infrastructure.ts";
 import type { Machine } from "./machine.ts";
@@ -18,7 +19,7 @@ export interface MachinePool {
 export interface PoolOwner<Settings> extends Construct {
   readonly clusterName: string;
   readonly talosVersion: TalosVersion;
-  readonly schematic: Schematic;
+  readonly schematic: SchematicChoice;
   readonly infrastructure: Infrastructure<Settings>;
   addPool(pool: MachinePool): void;
   /** A reference to the config of a pool's machines. */

@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TerraformStack } from "cdktf";
 import { Construct } from "constructs";
-import { installerImage, type Patches, plainInstallerImage, type Schematic } from "../../talos/environment/index.ts";
+import type { Patches } from "../../talos/environment/index.ts";
+import {
+  chosenSchematic,
+  defaultInstallImage,
+  installerReference,
+  type SchematicChoice,
+  schematicId,
+} from "../../talos/image/index.ts";
 import { defaultTalosVersion, TalosVersion } from "../../talos/version/index.ts";
 import { ConstructInputError } from "../errors.ts";
 import {
@@ -54,7 +61,7 @@ export interface TalosClusterProps<Settings> {
   /** @default - the Talos release's */
   readonly installImage?: string;
   /** What is added to the Talos image. @default - nothing */
-  readonly schematic?: Schematic;
+  readonly schematic?: SchematicChoice;
   /** Registry host to its mirrors. @default - none */
   readonly registryMirrors?: { readonly [host: string]: readonly string[] };
   /** Talos config patches, as YAML. @default - none */
@@ -81,7 +88,7 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
   readonly endpoint: string;
   /** Absent when the workers join the control plane of another stack. */
   readonly controlPlane: ControlPlane<Settings> | undefined;
-  readonly schematic: Schematic;
+  readonly schematic: SchematicChoice;
   /** The installer that the machines are upgraded with. */
   readonly installImage: string;
   /** kubeconfig and talosconfig; absent when another stack owns the control plane. */
@@ -157,8 +164,12 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
   #usualInstallImage(): string {
     const { platform } = this.infrastructure;
     const customized = this.schematic.extensions.length + this.schematic.kernelArgs.length > 0;
-    if (platform === "metal" && !customized) return plainInstallerImage(this.talosVersion);
-    return installerImage(this.schematic, this.talosVersion.toString(), platform);
+    if (platform === "metal" && !customized) return defaultInstallImage(this.talosVersion);
+    return installerReference({
+      schematic: schematicId(chosenSchematic(this.schematic)),
+      version: this.talosVersion,
+      platform,
+    });
   }
 
   /** A second cluster in the same stack has other secrets, hence a provider of its own. */
@@ -203,7 +214,7 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
       ...differs("allow_scheduling_on_control_planes", scheduling, false),
       ...differs("additional_sans", sans, []),
       ...differs("install_disk", props.installDisk ?? props.infrastructure.installDisk, undefined),
-      ...differs("install_image", this.installImage, plainInstallerImage(this.talosVersion)),
+      ...differs("install_image", this.installImage, defaultInstallImage(this.talosVersion)),
       ...differs("registry_mirrors", props.registryMirrors, {}),
     };
   }

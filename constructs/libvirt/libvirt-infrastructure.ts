@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Construct } from "constructs";
 import { type NoCloudTemplates, renderNoCloud } from "../../cloud-init/index.ts";
-import {
-  Cidr,
-  diskImageUrl,
-  gatewayOf,
-  type LibvirtNetwork,
-  nameserversOf,
-  placeMachine,
-} from "../../talos/environment/index.ts";
+import { Cidr, gatewayOf, type LibvirtNetwork, nameserversOf, placeMachine } from "../../talos/environment/index.ts";
+import { assetUrl, chosenSchematic, schematicId } from "../../talos/image/index.ts";
 import type { Infrastructure, Machine, MachineRequest, PoolRequest } from "../cluster/index.ts";
 import { ConstructInputError } from "../errors.ts";
 import { projectPath } from "../terraform/index.ts";
@@ -190,7 +184,8 @@ export class LibvirtInfrastructure extends Construct implements Infrastructure<L
    * Talos comes by upgrade, not by a new disk.
    */
   #imageFor(scope: Construct, { settings, talosVersion, schematic }: PoolRequest<LibvirtPoolSettings>): BaseImage {
-    const usual = diskImageUrl(schematic, talosVersion.toString(), this.platform, "amd64");
+    const id = schematicId(chosenSchematic(schematic));
+    const usual = assetUrl("qcow2", { schematic: id, version: talosVersion, platform: this.platform });
     const url = settings.image ?? this.#props.image ?? usual;
     const pool = settings.storagePool ?? this.#storagePool;
     const key = JSON.stringify([url, pool]);

@@ -42,23 +42,26 @@ export const schematic: DataSource<typeof attributes, Client> = {
   attributes,
 
   async read({ config }) {
-    const [{ diskImageUrl, installerImage, schematicId }, { TalosVersion }] = await Promise.all([
-      import("../../talos/environment/index.ts"),
+    const [{ assetUrl, chosenSchematic, installerReference, schematicId }, { TalosVersion }] = await Promise.all([
+      import("../../talos/image/index.ts"),
       import("../../talos/version/index.ts"),
     ]);
-    const version = TalosVersion.parse(config.talos_version).toString();
     const choice = { extensions: config.extensions ?? [], kernelArgs: config.kernel_args ?? [] };
-    const platform = (config.platform ?? "metal") as (typeof platforms)[number];
-    const architecture = (config.architecture ?? "amd64") as (typeof architectures)[number];
+    const image = {
+      schematic: schematicId(chosenSchematic(choice)),
+      version: TalosVersion.parse(config.talos_version),
+      platform: (config.platform ?? "metal") as (typeof platforms)[number],
+      architecture: (config.architecture ?? "amd64") as (typeof architectures)[number],
+    };
     return {
       talos_version: config.talos_version,
       extensions: config.extensions,
       kernel_args: config.kernel_args,
       platform: config.platform,
       architecture: config.architecture,
-      id: schematicId(choice),
-      installer_image: installerImage(choice, version, platform),
-      disk_image_url: diskImageUrl(choice, version, platform, architecture),
+      id: image.schematic,
+      installer_image: installerReference(image),
+      disk_image_url: assetUrl("qcow2", image),
     };
   },
 };

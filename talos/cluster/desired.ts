@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import {
   type ClusterConfig,
-  defaultInstallImage,
   generateMachineConfig,
   type MachineConfigInput,
   readMachineFacts,
 } from "../config/index.ts";
 import { TalosError } from "../errors.ts";
+import { defaultInstallImage } from "../image/index.ts";
 import { caFingerprint, type SecretsBundle } from "../secrets/index.ts";
 import type { TalosVersion } from "../version/index.ts";
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../errors.ts";
+import { defaultInstallImage } from "../image/index.ts";
 import { type Contract, KubernetesVersion, type TalosVersion } from "../version/index.ts";
 
 /** What pods use to reach each other: Talos's own flannel, nothing (installed later), or manifests from URLs. */
@@ -89,8 +90,6 @@ export interface ResolvedCluster extends Required<Omit<ClusterConfig, "kubespan"
   readonly endpointHost: string;
 }
 
-const emptySchematic = "376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d603b4ba";
-
 /** Fills in the defaults. Throws when the endpoint or a version is not usable. */
 export function resolveCluster(config: ClusterConfig): ResolvedCluster {
   const contract = config.contract ?? config.talosVersion.contract;
@@ -117,13 +116,6 @@ export function resolveCluster(config: ClusterConfig): ResolvedCluster {
     allowSchedulingOnControlPlanes: config.allowSchedulingOnControlPlanes ?? false,
     virtualIp: config.virtualIp,
   };
-}
-
-/** The installer image of a release, without extensions. */
-export function defaultInstallImage(version: TalosVersion): string {
-  return version.contract.factoryInstaller
-    ? `factory.talos.dev/metal-installer/${emptySchematic}:${version.toString()}`
-    : `ghcr.io/siderolabs/installer:${version.toString()}`;
 }
 
 /** Without workers, ordinary pods have nowhere else to run; with workers, control planes are spared unless asked. */

@@ -3,7 +3,6 @@ export {
   type ClusterConfig,
   type Cni,
   checkEndpoint,
-  defaultInstallImage,
   type MachineConfigInput,
   type MachineType,
   type StaticLink,
@@ -11,21 +10,6 @@ export {
 } from "./cluster-config.ts";
 export { type Change, diffConfigs } from "./diff.ts";
 export { generateMachineConfig } from "./generate/machine-config.ts";
-export { type FactoryOptions, registerSchematic } from "./image/factory.ts";
-export { type FetchedImage, type FetchOptions, fetchImage } from "./image/fetch-image.ts";
-export {
-  type Architecture,
-  type Asset,
-  amazonImage,
-  assetFile,
-  assetUrl,
-  factoryHost,
-  type ImageOptions,
-  installerReference,
-  kubernetesImages,
-  type Platform,
-} from "./image/references.ts";
-export { encodeSchematic, parseSchematic, type Schematic, schematicId } from "./image/schematic.ts";
 export { parseLifetime } from "./lifetime.ts";
 export { type Authority, type MachineFacts, readMachineFacts } from "./machine-facts.ts";
 export { applyPatches, type Patch, parsePatch } from "./patch/apply.ts";

@@ -22,15 +22,6 @@ export {
 } from "./environment.ts";
 export { EnvironmentError, type Fault, formatFault, type Position } from "./fault.ts";
 export { type FirstEnvironment, type FirstQuestion, firstEnvironment, questionsOf } from "./first-environment.ts";
-export {
-  type Architecture,
-  diskImageUrl,
-  installerImage,
-  type Platform,
-  plainInstallerImage,
-  type Schematic,
-  schematicId,
-} from "./image-factory.ts";
 export { environmentJsonSchema } from "./json-schema.ts";
 export { listEnvironments, loadEnvironment } from "./load-environment.ts";
 export { parseEnvironment } from "./parse-environment.ts";

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../../errors.ts";
+import { nearestWord } from "../../nearest-word.ts";
 import {
   parseYaml,
   scalarValue,
@@ -14,7 +15,6 @@ import {
 import { kindNames, kindType, type Struct } from "../schema/schema.ts";
 import { type DecodeResult, decodeDocument } from "./decode.ts";
 import { encodeDocument } from "./encode.ts";
-import { nearestWord } from "./nearest-word.ts";
 import { cloneValue, isSection, type Section, textAt, type Value } from "./value.ts";
 
 /** One document of a machine config. The v1alpha1 document has kind "v1alpha1" and no apiVersion. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import { nearestWord } from "../../nearest-word.ts";
 import {
   compareKeys,
   scalarValue,
@@ -10,7 +11,6 @@ import {
 } from "../../yaml/index.ts";
 import { type FieldType, type Struct, structOf } from "../schema/schema.ts";
 import { isSecretField } from "../schema/secret-fields.ts";
-import { nearestWord } from "./nearest-word.ts";
 import { type Decoded, decodeEnumeration, decodeScalar, scalarTag, shortened } from "./scalars.ts";
 import type { Section, Value } from "./value.ts";
 

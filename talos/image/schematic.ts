@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { createHash } from "node:crypto";
-import { TalosError } from "../../errors.ts";
+import { TalosError } from "../errors.ts";
+import { nearestWord } from "../nearest-word.ts";
 import {
   faultAt,
   parseYamlDocument,
@@ -9,8 +10,7 @@ import {
   type YamlMapping,
   type YamlNode,
   type YamlValue,
-} from "../../yaml/index.ts";
-import { nearestWord } from "../document/nearest-word.ts";
+} from "../yaml/index.ts";
 
 /** What an image is made of beside Talos itself, in the image factory's own words. */
 export interface Schematic {
@@ -29,6 +29,16 @@ export interface Schematic {
     readonly secureboot?: { readonly enrollKeys?: string; readonly includeWellKnownCertificates?: boolean };
     readonly diskImage?: { readonly sectorSize?: number };
   };
+}
+
+/** The part of a schematic that an environment chooses. */
+export interface SchematicChoice {
+  readonly extensions: readonly string[];
+  readonly kernelArgs: readonly string[];
+}
+
+export function chosenSchematic({ extensions, kernelArgs }: SchematicChoice): Schematic {
+  return { customization: { extraKernelArgs: kernelArgs, systemExtensions: { officialExtensions: extensions } } };
 }
 
 /** The text from which the factory computes the id. The order of lists matters; empty parts are left out. */

@@ -6,8 +6,8 @@ import { mkdir, open, readFile, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import type { ReadableStream } from "node:stream/web";
-import { writeFileAtomically } from "../../atomic-file.ts";
-import { TalosError } from "../../errors.ts";
+import { writeFileAtomically } from "../atomic-file.ts";
+import { TalosError } from "../errors.ts";
 import { request } from "./factory.ts";
 
 export interface FetchOptions {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-import { TalosError } from "../../errors.ts";
-import { type Contract, KubernetesVersion, type TalosVersion } from "../../version/index.ts";
+import { TalosError } from "../errors.ts";
+import { type Contract, KubernetesVersion, type TalosVersion } from "../version/index.ts";
+import { schematicId } from "./schematic.ts";
 
 export type Platform = "metal" | "nocloud" | "aws";
 export type Architecture = "amd64" | "arm64";
-/** A disk image, a bootable ISO, or one of the parts that a machine boots over the network. */
-export type Asset = "disk" | "iso" | "kernel" | "initramfs" | "cmdline" | "uki" | "pxe";
+/** A disk image (packed, or as qcow2), a bootable ISO, or one of the parts that a machine boots over the network. */
+export type Asset = "disk" | "qcow2" | "iso" | "kernel" | "initramfs" | "cmdline" | "uki" | "pxe";
 
 export const factoryHost = "factory.talos.dev";
 
@@ -29,6 +30,12 @@ export function installerReference(options: Omit<ImageOptions, "architecture">):
   return `${host}/${name}${variant}/${checkedId(options.schematic)}:${options.version.toString()}`;
 }
 
+/** The installer of a release without extensions or kernel arguments. */
+export function defaultInstallImage(version: TalosVersion): string {
+  if (!version.contract.factoryInstaller) return `ghcr.io/siderolabs/installer:${version.toString()}`;
+  return installerReference({ schematic: schematicId({}), version, platform: "metal" });
+}
+
 /** How disk images are packed: the platforms differ. */
 const diskFormats: Record<Platform, string> = { metal: "raw.zst", nocloud: "raw.xz", aws: "raw.xz" };
 
@@ -39,6 +46,8 @@ export function assetFile(asset: Exclude<Asset, "pxe">, options: ImageOptions): 
   switch (asset) {
     case "disk":
       return `${platform}-${variant}.${diskFormats[platform]}`;
+    case "qcow2":
+      return `${platform}-${variant}.qcow2`;
     case "iso":
       return `${platform}-${variant}.iso`;
     case "kernel":

@@ -10,6 +10,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   amazonImage,
   assetUrl,
+  chosenSchematic,
+  defaultInstallImage,
   encodeSchematic,
   fetchImage,
   type ImageOptions,
@@ -18,7 +20,7 @@ import {
   parseSchematic,
   registerSchematic,
   schematicId,
-} from "../../../talos/config/index.ts";
+} from "../../../talos/image/index.ts";
 import { Contract, TalosVersion } from "../../../talos/version/index.ts";
 
 const empty = "376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d603b4ba";
@@ -59,8 +61,13 @@ describe("a schematic", () => {
   test("is the empty one when it says nothing", () => {
     expect(schematicId({})).toBe(empty);
     expect(schematicId(parseSchematic("", "f"))).toBe(empty);
-    expect(schematicId({ customization: { extraKernelArgs: [], systemExtensions: { officialExtensions: [] } } })).toBe(
-      empty,
+    expect(schematicId(chosenSchematic({ extensions: [], kernelArgs: [] }))).toBe(empty);
+  });
+
+  test("is made of the extensions and kernel arguments that an environment chooses", () => {
+    const chosen = chosenSchematic({ extensions: ["siderolabs/qemu-guest-agent"], kernelArgs: ["noapic"] });
+    expect(encodeSchematic(chosen)).toBe(
+      "customization:\n    extraKernelArgs:\n        - noapic\n    systemExtensions:\n        officialExtensions:\n            - siderolabs/qemu-guest-agent\n",
     );
   });
 
@@ -98,9 +105,18 @@ describe("references", () => {
   });
 
   test.each([
+    ["v1.9.6", "ghcr.io/siderolabs/installer:v1.9.6"],
+    ["v1.13.9", "ghcr.io/siderolabs/installer:v1.13.9"],
+    ["v1.14.0", `factory.talos.dev/metal-installer/${empty}:v1.14.0`],
+  ])("the installer of a plain %s is %s", (version, expected) => {
+    expect(defaultInstallImage(TalosVersion.parse(version))).toBe(expected);
+  });
+
+  test.each([
     ["disk", {}, "image/ID/v1.13.9/metal-amd64.raw.zst"],
     ["disk", { platform: "nocloud", architecture: "arm64" }, "image/ID/v1.13.9/nocloud-arm64.raw.xz"],
     ["disk", { platform: "aws" }, "image/ID/v1.13.9/aws-amd64.raw.xz"],
+    ["qcow2", { platform: "nocloud" }, "image/ID/v1.13.9/nocloud-amd64.qcow2"],
     ["iso", { secureBoot: true }, "image/ID/v1.13.9/metal-amd64-secureboot.iso"],
     ["kernel", {}, "image/ID/v1.13.9/kernel-amd64"],
     ["initramfs", {}, "image/ID/v1.13.9/initramfs-amd64.xz"],

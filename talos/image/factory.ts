@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { TalosError } from "../../errors.ts";
+import { TalosError } from "../errors.ts";
 import { factoryHost } from "./references.ts";
 import { encodeSchematic, type Schematic, schematicId } from "./schematic.ts";
 

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+export { type FactoryOptions, registerSchematic } from "./factory.ts";
+export { type FetchedImage, type FetchOptions, fetchImage } from "./fetch-image.ts";
+export {
+  type Architecture,
+  type Asset,
+  amazonImage,
+  assetFile,
+  assetUrl,
+  defaultInstallImage,
+  factoryHost,
+  type ImageOptions,
+  installerReference,
+  kubernetesImages,
+  type Platform,
+} from "./references.ts";
+export {
+  chosenSchematic,
+  encodeSchematic,
+  parseSchematic,
+  type Schematic,
+  type SchematicChoice,
+  schematicId,
+} from "./schematic.ts";
