@@ -59,9 +59,13 @@ function exampleSection(example: string | undefined): string {
   return example === undefined ? "" : `\n## Example Usage\n\n\`\`\`terraform\n${example.trim()}\n\`\`\`\n`;
 }
 
+/** A block that may be repeated is always there for us, but need not be written. */
+const isRequired = ({ mode, nested }: Attribute) =>
+  nested?.block === undefined ? mode === "required" : (nested.block.min ?? 0) > 0;
+
 const sections = [
-  ["Required", (attribute: Attribute) => attribute.mode === "required"],
-  ["Optional", (attribute: Attribute) => attribute.mode === "optional" || attribute.mode === "defaulted"],
+  ["Required", isRequired],
+  ["Optional", (attribute: Attribute) => attribute.mode !== "computed" && !isRequired(attribute)],
   ["Read-Only", (attribute: Attribute) => attribute.mode === "computed"],
 ] as const;
 
@@ -102,7 +106,10 @@ const anchor = (prefix: string, name: string) => (prefix === "" ? name : `${pref
 
 function typeName({ type, nested }: Attribute): string {
   if (nested === undefined) return words(type);
-  return nested.nesting === "single" ? "Attributes" : `Attributes ${capital(nested.nesting)}`;
+  const { nesting, block } = nested;
+  const word = block === undefined ? "Attributes" : "Block";
+  const items = [block?.min && `Min: ${block.min}`, block?.max && `Max: ${block.max}`].filter(Boolean);
+  return nesting === "single" ? word : [`${word} ${capital(nesting)}`, ...items].join(", ");
 }
 
 function words(type: Type): string {

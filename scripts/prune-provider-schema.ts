@@ -12,7 +12,7 @@ interface Attribute {
 }
 interface Block {
   attributes?: Record<string, Attribute>;
-  block_types?: Record<string, { nesting_mode: string; max_items?: number; block: Block }>;
+  block_types?: Record<string, { nesting_mode: string; min_items?: number; max_items?: number; block: Block }>;
 }
 
 const [input, output] = process.argv.slice(2);
@@ -69,17 +69,20 @@ function pruneAttributes(
 }
 
 function pruneBlock(block: Block, bodies: readonly unknown[], whole: boolean): Block {
-  const blocks = Object.entries(block.block_types ?? {}).filter(([name]) => below(bodies, name).length > 0);
+  const blocks = Object.entries(block.block_types ?? {}).filter(
+    ([name, { min_items = 0 }]) => min_items > 0 || below(bodies, name).length > 0,
+  );
   return {
     attributes: pruneAttributes(block.attributes ?? {}, bodies, whole),
     ...(blocks.length === 0
       ? {}
       : {
           block_types: Object.fromEntries(
-            blocks.map(([name, { nesting_mode, max_items, block: inner }]) => [
+            blocks.map(([name, { nesting_mode, min_items, max_items, block: inner }]) => [
               name,
               {
                 nesting_mode,
+                ...(min_items === undefined ? {} : { min_items }),
                 ...(max_items === undefined ? {} : { max_items }),
                 block: pruneBlock(inner, below(bodies, name), true),
               },

@@ -17,6 +17,16 @@ export type Nesting = "single" | "list" | "set" | "map";
 export interface Nested {
   readonly nesting: Nesting;
   readonly attributes: Attributes;
+  /** Written as a block, `rule { … }`, and not as an attribute, `rule = { … }`. */
+  readonly block?: BlockItems;
+}
+
+/** How often a block may be written. Terraform itself counts. */
+export interface BlockItems {
+  /** @default 0 */
+  readonly min?: number;
+  /** @default any number */
+  readonly max?: number;
 }
 
 /** Checks one known, non-null value of the configuration. A method, so that attributes of all types share a table. */

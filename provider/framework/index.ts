@@ -1,9 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // For those who write a resource.
-export type { Attribute, Attributes, ConfigOf, MaybeUnknown, Mode, PlanOf, StateOf, Validator } from "./attribute.ts";
+export type {
+  Attribute,
+  Attributes,
+  BlockItems,
+  ConfigOf,
+  MaybeUnknown,
+  Mode,
+  Nested,
+  PlanOf,
+  StateOf,
+  Validator,
+} from "./attribute.ts";
 export { AttributePath, type PathStep, path } from "./attribute-path.ts";
 export * as attribute from "./attributes.ts";
+export * as block from "./blocks.ts";
 export type { DataRequest, DataSource } from "./data-source.ts";
 // For the protocol half.
 export { Decimal, type NumberValue, numberFromDouble, numberText, parseNumber, shortest } from "./decimal.ts";

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Attributes } from "./attribute.ts";
 import { objectOfAttributes } from "./attributes.ts";
+import { checkBlocks } from "./block-rules.ts";
 import { type Timeouts, timeoutsAttribute } from "./timeouts.ts";
 import type { Type } from "./type.ts";
 
@@ -14,6 +15,7 @@ export interface Schema {
 }
 
 export interface SchemaSource {
+  readonly name?: string;
   readonly version?: number;
   readonly description: string;
   readonly attributes: Attributes;
@@ -29,6 +31,7 @@ export function schemaOf(source: SchemaSource): Schema {
       source.timeouts === undefined
         ? source.attributes
         : { ...source.attributes, timeouts: timeoutsAttribute(source.timeouts) };
+    checkBlocks(attributes, source.name ?? "provider");
     schema = {
       version: source.version ?? 0,
       description: source.description,

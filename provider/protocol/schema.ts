@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import {
   type Attribute,
+  type Attributes,
+  type BlockItems,
+  type Nested,
   type Parameter,
   type ProviderFunction,
   type Schema,
@@ -8,10 +11,13 @@ import {
   typeToJson,
 } from "../framework/index.ts";
 import {
+  Schema_NestedBlock_NestingMode as BlockNestingMode,
   type FunctionDefinition,
   Schema_NestedObject_NestingMode as NestingMode,
   StringKind,
   type Schema_Attribute as WireAttribute,
+  type Schema_Block as WireBlock,
+  type Schema_NestedBlock as WireNestedBlock,
   type FunctionDefinition_Parameter as WireParameter,
   type Schema as WireSchema,
 } from "./gen/tfplugin6.ts";
@@ -23,16 +29,43 @@ const nestingModes = {
   map: NestingMode.MAP,
 } as const;
 
+const blockNestingModes = {
+  single: BlockNestingMode.SINGLE,
+  list: BlockNestingMode.LIST,
+  set: BlockNestingMode.SET,
+  map: BlockNestingMode.MAP,
+} as const;
+
 export function toWireSchema({ version, description, attributes }: Schema): WireSchema {
   return {
     version: BigInt(version),
-    block: {
-      version: BigInt(version),
-      attributes: Object.entries(attributes).map(([name, attribute]) => toWireAttribute(name, attribute)),
-      description,
-      descriptionKind: StringKind.MARKDOWN,
-      deprecated: false,
-    },
+    block: { ...toWireBlock(attributes, description, false), version: BigInt(version) },
+  };
+}
+
+function toWireBlock(attributes: Attributes, description: string, deprecated: boolean): WireBlock {
+  const block: WireBlock = {
+    version: 0n,
+    attributes: [],
+    blockTypes: [],
+    description,
+    descriptionKind: StringKind.MARKDOWN,
+    deprecated,
+  };
+  for (const [name, attribute] of Object.entries(attributes)) {
+    if (attribute.nested?.block === undefined) block.attributes.push(toWireAttribute(name, attribute));
+    else block.blockTypes.push(toWireNestedBlock(name, attribute, attribute.nested, attribute.nested.block));
+  }
+  return block;
+}
+
+function toWireNestedBlock(name: string, attribute: Attribute, nested: Nested, items: BlockItems): WireNestedBlock {
+  return {
+    typeName: name,
+    block: toWireBlock(nested.attributes, attribute.description, attribute.deprecated ?? false),
+    nesting: blockNestingModes[nested.nesting],
+    minItems: BigInt(items.min ?? 0),
+    maxItems: BigInt(items.max ?? 0),
   };
 }
 

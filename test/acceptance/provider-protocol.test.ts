@@ -32,6 +32,86 @@ describe.each(tools)("under $name", (tool) => {
   const thingFile = (workspace: Workspace, id: string) => join(workspace.directory, "things", `${id}.json`);
   const plan = ["plan", "-no-color", "-input=false"];
 
+  test("blocks are written, counted, planned and kept as HCL has them", async () => {
+    const config = (more: string, rules = "") => `
+      resource "thing_thing" "a" {
+        name = "a"
+        rule {
+          action = "keep"
+          when {
+            field  = "color"
+            values = ["red"]
+          }
+          when { field = "size" }
+        }
+        ${rules}
+        disk "root" { gigabytes = 20 }
+        disk "data" { gigabytes = 100 }
+        ${more}
+      }`;
+    const workspace = await open(config(""));
+    await workspace.apply();
+    for (const refresh of ["-refresh=false", "-refresh=true"]) expect(await workspace.isSettled(refresh)).toBe(true);
+    const whole = {
+      action: "keep",
+      weight: 10,
+      serial: "a/rule/0",
+      when: [
+        { field: "color", values: ["red"], negate: false },
+        { field: "size", values: null, negate: false },
+      ],
+    };
+    expect(await workspace.resource("thing_thing.a")).toMatchObject({
+      rule: [whole],
+      disk: { root: { gigabytes: 20 }, data: { gigabytes: 100 } },
+      owner: null,
+    });
+
+    // Repeated by the language, with a value that is known only after apply.
+    const later = `resource "terraform_data" "field" { input = "shape" }
+      resource "terraform_data" "weights" { input = ["1", "2"] }`;
+    const repeated = `
+        dynamic "rule" {
+          for_each = terraform_data.weights.output
+          content {
+            action = "drop"
+            weight = tonumber(rule.value)
+            when { field = terraform_data.field.output }
+          }
+        }`;
+    workspace.write("main.tf", `${later}\n${config('owner { email = "a@b.example" }', repeated)}`);
+    await workspace.apply();
+    expect(await workspace.isSettled()).toBe(true);
+    expect(await workspace.resource("thing_thing.a")).toMatchObject({
+      rule: [whole, { weight: 1, serial: "a/rule/1", when: [{ field: "shape" }] }, { weight: 2 }],
+      owner: { email: "a@b.example" },
+      revision: 2,
+    });
+
+    const rule = 'rule {\n action = "more"\n when { field = "x" }\n }\n';
+    workspace.write("main.tf", config("", rule.repeat(3)));
+    expect((await workspace.run(["validate", "-no-color"])).text).toContain("Too many rule blocks");
+    workspace.write("main.tf", config("", 'rule { action = "never" }'));
+    expect((await workspace.run(["validate", "-no-color"])).text).toContain("Insufficient when blocks");
+
+    // JSON has no blocks of its own: an object or a list of them.
+    rmSync(join(workspace.directory, "main.tf"));
+    workspace.write(
+      "main.tf.json",
+      JSON.stringify({
+        resource: { thing_thing: { a: { name: "a", rule: [{ action: "keep", when: { field: "color" } }] } } },
+      }),
+    );
+    await workspace.apply();
+    expect(await workspace.isSettled()).toBe(true);
+    expect(await workspace.resource("thing_thing.a")).toMatchObject({ rule: [{ action: "keep" }], disk: {} });
+    await workspace.ok(["state", "rm", "thing_thing.a"]);
+    await workspace.ok(["import", "-input=false", "thing_thing.a", "a"]);
+    await workspace.apply();
+    expect(await workspace.isSettled()).toBe(true);
+    await workspace.destroy();
+  });
+
   test("a resource goes through its whole life", async () => {
     const config = (size: string, color = "") => `
       resource "thing_thing" "a" {

@@ -8,7 +8,15 @@ export interface ProviderSchema {
 export interface Block {
   readonly attributes?: Readonly<Record<string, Attribute>>;
   readonly block_types?: Readonly<
-    Record<string, { readonly nesting_mode: string; readonly max_items?: number; readonly block: Block }>
+    Record<
+      string,
+      {
+        readonly nesting_mode: string;
+        readonly min_items?: number;
+        readonly max_items?: number;
+        readonly block: Block;
+      }
+    >
   >;
 }
 export interface Attribute {
@@ -44,6 +52,8 @@ export function checkBody(body: Body, block: Block, path: string, top = true): s
         faults.push(...(isBody(inner) ? checkBody(inner, nested.block, at, false) : [`${at}: no block`]));
     } else faults.push(`${at}: unknown`);
   }
+  for (const [name, { min_items: least = 0 }] of Object.entries(blocks))
+    if (least > 0 && !(name in body)) faults.push(`${path}.${name}: missing`);
   for (const [name, { required }] of Object.entries(attributes))
     if (required && !(name in body)) faults.push(`${path}.${name}: missing`);
   return faults;

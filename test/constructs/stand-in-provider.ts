@@ -6,8 +6,9 @@ import { readFileSync } from "node:fs";
 import {
   type Attribute,
   type Attributes,
+  attribute,
+  block,
   type DataSource,
-  dynamicType,
   isUnknown,
   listOf,
   mapOf,
@@ -25,41 +26,41 @@ import type { Block, ProviderSchema, Attribute as SchemaAttribute } from "./sche
 
 const [, , name = "", schemaFile = ""] = process.argv;
 type Values = { readonly [key: string]: unknown };
+const blocksOf = { single: block.single, list: block.list, set: block.set, map: block.map } as const;
 type AnyResource = Resource<Attributes, unknown>;
 
-/** Whether our stack gives a list for an argument: blocks look alike in a schema whichever way JSON writes them. */
 const stack = JSON.parse(readFileSync(process.env.STAND_IN_STACK ?? "", "utf8")) as Record<
   string,
   Record<string, Record<string, Values>>
 >;
-const isListed = (bodies: readonly unknown[], key: string) =>
-  bodies.some((body) => Array.isArray((body as Values | undefined)?.[key]));
-const inside = (bodies: readonly unknown[], key: string) =>
-  bodies
-    .map((body) => (body as Values | undefined)?.[key])
-    .filter((value) => value !== undefined)
-    .flat();
 
-function fromBlock(block: Block, bodies: readonly unknown[]): Attributes {
-  const blocks = Object.entries(block.block_types ?? {}).map(([key, { block: inner }]) => {
-    const attributes = fromBlock(inner, inside(bodies, key));
-    return [key, nested(isListed(bodies, key) ? "list" : "single", attributes, { optional: true })] as const;
+function fromBlock(source: Block): Attributes {
+  const blocks = Object.entries(source.block_types ?? {}).map(([key, inner]) => {
+    const options = {
+      description: "",
+      attributes: fromBlock(inner.block),
+      ...(inner.min_items === undefined ? {} : { min: inner.min_items }),
+      ...(inner.max_items === undefined ? {} : { max: inner.max_items }),
+    };
+    return [key, blocksOf[inner.nesting_mode as keyof typeof blocksOf](options)] as const;
   });
-  const attributes = Object.entries(block.attributes ?? {}).map(([key, value]) => [key, fromAttribute(value)] as const);
+  const attributes = Object.entries(source.attributes ?? {}).map(
+    ([key, value]) => [key, fromAttribute(value)] as const,
+  );
   return Object.fromEntries([...attributes, ...blocks]);
 }
 
-function fromAttribute(attribute: SchemaAttribute): Attribute {
-  const inner = attribute.nested_type;
+function fromAttribute(source: SchemaAttribute): Attribute {
+  const inner = source.nested_type;
   if (inner === undefined)
-    return { type: typeFromJson(attribute.type), mode: modeOf(attribute), description: "", stable: true };
+    return { type: typeFromJson(source.type), mode: modeOf(source), description: "", stable: true };
   const attributes = Object.fromEntries(
     Object.entries(inner.attributes).map(([key, value]) => [key, fromAttribute(value)]),
   );
-  return nested(inner.nesting_mode as "single" | "list" | "set" | "map", attributes, attribute);
+  return nestedAttribute(inner.nesting_mode as "single" | "list" | "set" | "map", attributes, source);
 }
 
-function nested(
+function nestedAttribute(
   nesting: "single" | "list" | "set" | "map",
   attributes: Attributes,
   source: SchemaAttribute,
@@ -85,17 +86,16 @@ function standIn(type: Type, label: string, unique: string): unknown {
 
 function complete(attributes: Attributes, planned: Values, unique: string): StateOf<Attributes> {
   return Object.fromEntries(
-    Object.entries(attributes).map(([key, attribute]) => [key, completeOne(attribute, planned[key], key, unique)]),
+    Object.entries(attributes).map(([key, type]) => [key, completeOne(type, planned[key], key, unique)]),
   ) as StateOf<Attributes>;
 }
 
-function completeOne(attribute: Attribute, value: unknown, key: string, unique: string): unknown {
-  if (isUnknown(value) || (value === null && attribute.mode === "computed"))
-    return standIn(attribute.type, key, unique);
-  const inner = attribute.nested?.attributes;
+function completeOne({ type, mode, nested }: Attribute, value: unknown, key: string, unique: string): unknown {
+  if (isUnknown(value) || (value === null && mode === "computed")) return standIn(type, key, unique);
+  const inner = nested?.attributes;
   if (inner === undefined || value === null || value === undefined) return value;
   if (Array.isArray(value)) return value.map((item: Values) => complete(inner, item, unique));
-  if (attribute.nested?.nesting === "map")
+  if (nested?.nesting === "map")
     return Object.fromEntries(
       Object.entries(value).map(([name, item]) => [name, complete(inner, item as Values, unique)]),
     );
@@ -132,7 +132,6 @@ function replacing(typeName: string, attributes: Attributes): Attributes {
 }
 
 function foreign(schema: ProviderSchema): Provider<Attributes, unknown> {
-  const bodiesOf = (kind: "resource" | "data", type: string) => Object.values(stack[kind]?.[type] ?? {});
   const used = (kind: "resource" | "data") =>
     Object.entries(schema[kind]).filter(([type]) => stack[kind]?.[type] !== undefined);
   return {
@@ -140,12 +139,14 @@ function foreign(schema: ProviderSchema): Provider<Attributes, unknown> {
     attributes: {
       uri: { type: typeFromJson("string"), mode: "optional", description: "" },
       region: { type: typeFromJson("string"), mode: "optional", description: "" },
-      default_tags: { type: dynamicType, mode: "optional", description: "" },
+      default_tags: block.list({
+        max: 1,
+        description: "",
+        attributes: { tags: attribute.stringMap({ mode: "optional", description: "" }) },
+      }),
     },
-    resources: used("resource").map(([type, block]) =>
-      resource(type, replacing(type, fromBlock(block, bodiesOf("resource", type)))),
-    ),
-    dataSources: used("data").map(([type, block]) => dataSource(type, fromBlock(block, bodiesOf("data", type)))),
+    resources: used("resource").map(([type, source]) => resource(type, replacing(type, fromBlock(source)))),
+    dataSources: used("data").map(([type, source]) => dataSource(type, fromBlock(source))),
     ephemeralResources: [],
     functions: [],
     configure: () => ({}),

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import {
   type Attributes,
   attribute,
+  block,
   type ConfigOf,
   type DataSource,
   DiagnosticError,
@@ -61,6 +62,32 @@ const attributes = {
       kind: attribute.string({ mode: "defaulted", default: "screw", description: "Kind." }),
       serial: attribute.string({ mode: "computed", stable: true, description: "Made by us." }),
     },
+  }),
+  rule: block.list({
+    max: 3,
+    description: "Rules, in order.",
+    attributes: {
+      action: attribute.string({ mode: "required", description: "What to do." }),
+      weight: attribute.integer({ mode: "defaulted", default: 10, description: "How much." }),
+      serial: attribute.string({ mode: "computed", stable: true, description: "Made by us." }),
+      when: block.set({
+        min: 1,
+        description: "When to do it.",
+        attributes: {
+          field: attribute.string({ mode: "required", description: "Which field." }),
+          values: attribute.stringList({ mode: "optional", description: "Any of these." }),
+          negate: attribute.bool({ mode: "defaulted", default: false, description: "Or none of them." }),
+        },
+      }),
+    },
+  }),
+  disk: block.map({
+    description: "Disks by name.",
+    attributes: { gigabytes: attribute.integer({ mode: "required", description: "Size." }) },
+  }),
+  owner: block.single({
+    description: "Whose it is.",
+    attributes: { email: attribute.string({ mode: "required", description: "Address." }) },
   }),
   delay: attribute.integer({ mode: "optional", description: "Milliseconds that a change takes." }),
   fail: attribute.string({ mode: "optional", description: "`create`, `update`, `delete` or `crash`." }),
@@ -130,6 +157,10 @@ function complete(planned: PlanOf<typeof attributes>, id: string, revision: numb
     ...planned,
     color: isUnknown(planned.color) ? null : planned.color,
     parts: planned.parts === null ? null : Object.fromEntries(parts),
+    rule: planned.rule.map((rule, index) => ({
+      ...rule,
+      serial: isUnknown(rule.serial) ? `${id}/rule/${index}` : rule.serial,
+    })),
     secret: null,
     id,
     revision,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Attributes, PlanOf, StateOf } from "../attribute.ts";
 import { path } from "../attribute-path.ts";
+import { withEmptyBlocks } from "../block-rules.ts";
 import { type Diagnostic, DiagnosticError, type Diagnostics } from "../diagnostics.ts";
 import type { Operation, Resource } from "../resource.ts";
 import { type Schema, schemaOf } from "../schema.ts";
@@ -65,9 +66,10 @@ async function operate<C>(
 /** The framework's own attributes (timeouts) come from the plan; write-only ones are never stored. */
 function complete(schema: Schema, state: StateOf<Attributes>, planned: Value): ObjectValue {
   const whole = { ...(isObject(planned) ? planned : {}), ...(state as ObjectValue) };
-  return mapAttributes(schema.attributes, { planned: whole, config: null, prior: null }, (place) =>
+  const stored = mapAttributes(schema.attributes, { planned: whole, config: null, prior: null }, (place) =>
     place.attribute.writeOnly ? null : place.planned,
   );
+  return withEmptyBlocks(schema.attributes, stored);
 }
 
 /** Terraform would say the same, but blame nobody in particular. The state is kept: it is what is there. */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { withEmptyBlocks } from "../block-rules.ts";
 import { type Diagnostic, DiagnosticError } from "../diagnostics.ts";
 import { schemaOf } from "../schema.ts";
 import type { Server } from "../server.ts";
@@ -17,7 +18,9 @@ export async function importResourceState<C>(server: Server<C>, typeName: string
     if (resource.import === undefined)
       throw new DiagnosticError({ summary: "Can't be imported", detail: `${typeName} has no import.` });
     const attributes = (await resource.import({ ...operation, id })) as ObjectValue;
-    return objectValue(Object.keys(schemaOf(resource).attributes).map((name) => [name, attributes[name] ?? null]));
+    const schema = schemaOf(resource);
+    const whole = objectValue(Object.keys(schema.attributes).map((name) => [name, attributes[name] ?? null]));
+    return withEmptyBlocks(schema.attributes, whole);
   });
   return { state: result, diagnostics: diagnostics.list };
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Attributes, PlanOf } from "../attribute.ts";
+import { withEmptyBlocks } from "../block-rules.ts";
+import { schemaOf } from "../schema.ts";
 import type { Server } from "../server.ts";
 import { isObject, type ObjectValue, type Value } from "../value.ts";
 import type { ReadResult } from "./read-resource.ts";
@@ -15,7 +17,10 @@ export async function openEphemeralResource<C>(
     ephemeral.open({ ...operation, config: given as PlanOf<Attributes> }),
   );
   return {
-    state: result === undefined ? null : { ...given, ...(result as ObjectValue) },
+    state:
+      result === undefined
+        ? null
+        : withEmptyBlocks(schemaOf(ephemeral).attributes, { ...given, ...(result as ObjectValue) }),
     diagnostics: diagnostics.list,
   };
 }

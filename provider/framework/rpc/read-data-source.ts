@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Attributes, PlanOf } from "../attribute.ts";
+import { withEmptyBlocks } from "../block-rules.ts";
+import { schemaOf } from "../schema.ts";
 import type { Server } from "../server.ts";
 import { timeoutOf } from "../timeouts.ts";
 import { isObject, type ObjectValue, type Value } from "../value.ts";
@@ -13,7 +15,10 @@ export async function readDataSource<C>(server: Server<C>, typeName: string, con
     source.read({ ...operation, config: given as PlanOf<Attributes> }),
   );
   return {
-    state: result === undefined ? null : { ...given, ...(result as ObjectValue) },
+    state:
+      result === undefined
+        ? null
+        : withEmptyBlocks(schemaOf(source).attributes, { ...given, ...(result as ObjectValue) }),
     diagnostics: diagnostics.list,
   };
 }

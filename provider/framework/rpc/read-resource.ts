@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Attributes, StateOf } from "../attribute.ts";
+import { withEmptyBlocks } from "../block-rules.ts";
 import type { Diagnostic } from "../diagnostics.ts";
+import { schemaOf } from "../schema.ts";
 import type { Server } from "../server.ts";
 import { timeoutOf } from "../timeouts.ts";
 import { isObject, type ObjectValue, type Value } from "../value.ts";
@@ -18,6 +20,8 @@ export async function readResource<C>(server: Server<C>, typeName: string, state
   const { result, diagnostics } = await server.run({ name: "read", milliseconds }, (operation) =>
     resource.read({ ...operation, state: state as StateOf<Attributes> }),
   );
-  const newest = result === undefined ? state : result === null ? null : { ...state, ...(result as ObjectValue) };
+  const { attributes } = schemaOf(resource);
+  const newest =
+    result === undefined ? state : result && withEmptyBlocks(attributes, { ...state, ...(result as ObjectValue) });
   return { state: newest, diagnostics: diagnostics.list };
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { withEmptyBlocks } from "../block-rules.ts";
 import { DiagnosticError } from "../diagnostics.ts";
 import { type Json, parseJson, valueFromJson } from "../json.ts";
 import { schemaOf } from "../schema.ts";
@@ -24,5 +25,6 @@ export function upgradeResourceState<C>(server: Server<C>, typeName: string, ver
       });
     state = upgrade(state as Readonly<Record<string, Json>>);
   }
-  return valueFromJson(schema.type, state);
+  const value = valueFromJson(schema.type, state);
+  return isObject(value) ? withEmptyBlocks(schema.attributes, value) : value;
 }

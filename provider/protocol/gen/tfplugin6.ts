@@ -83,6 +83,7 @@ export interface Schema {
 export interface Schema_Block {
   version: bigint;
   attributes: Schema_Attribute[];
+  blockTypes: Schema_NestedBlock[];
   description: string;
   descriptionKind: StringKind;
   deprecated: boolean;
@@ -100,6 +101,28 @@ export interface Schema_Attribute {
   deprecated: boolean;
   nestedType: Schema_NestedObject | undefined;
   writeOnly: boolean;
+}
+
+export interface Schema_NestedBlock {
+  typeName: string;
+  block: Schema_Block | undefined;
+  nesting: Schema_NestedBlock_NestingMode;
+  minItems: bigint;
+  maxItems: bigint;
+}
+
+export const Schema_NestedBlock_NestingMode = { INVALID: 0, SINGLE: 1, LIST: 2, SET: 3, MAP: 4, GROUP: 5 } as const;
+
+export type Schema_NestedBlock_NestingMode =
+  typeof Schema_NestedBlock_NestingMode[keyof typeof Schema_NestedBlock_NestingMode];
+
+export namespace Schema_NestedBlock_NestingMode {
+  export type INVALID = typeof Schema_NestedBlock_NestingMode.INVALID;
+  export type SINGLE = typeof Schema_NestedBlock_NestingMode.SINGLE;
+  export type LIST = typeof Schema_NestedBlock_NestingMode.LIST;
+  export type SET = typeof Schema_NestedBlock_NestingMode.SET;
+  export type MAP = typeof Schema_NestedBlock_NestingMode.MAP;
+  export type GROUP = typeof Schema_NestedBlock_NestingMode.GROUP;
 }
 
 export interface Schema_NestedObject {
@@ -927,7 +950,7 @@ export const Schema: MessageFns<Schema> = {
 };
 
 function createBaseSchema_Block(): Schema_Block {
-  return { version: 0n, attributes: [], description: "", descriptionKind: 0, deprecated: false };
+  return { version: 0n, attributes: [], blockTypes: [], description: "", descriptionKind: 0, deprecated: false };
 }
 
 export const Schema_Block: MessageFns<Schema_Block> = {
@@ -940,6 +963,9 @@ export const Schema_Block: MessageFns<Schema_Block> = {
     }
     for (const v of message.attributes) {
       Schema_Attribute.encode(v!, writer.uint32(18).fork()).join();
+    }
+    for (const v of message.blockTypes) {
+      Schema_NestedBlock.encode(v!, writer.uint32(26).fork()).join();
     }
     if (message.description !== "") {
       writer.uint32(34).string(message.description);
@@ -980,6 +1006,14 @@ export const Schema_Block: MessageFns<Schema_Block> = {
             }
 
             message.attributes.push(Schema_Attribute.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.blockTypes.push(Schema_NestedBlock.decode(reader, reader.uint32()));
             continue;
           }
           case 4: {
@@ -1025,6 +1059,7 @@ export const Schema_Block: MessageFns<Schema_Block> = {
     const message = createBaseSchema_Block();
     message.version = (object.version !== undefined && object.version !== null) ? BigInt(object.version) : 0n;
     message.attributes = object.attributes?.map((e) => Schema_Attribute.fromPartial(e)) || [];
+    message.blockTypes = object.blockTypes?.map((e) => Schema_NestedBlock.fromPartial(e)) || [];
     message.description = object.description ?? "";
     message.descriptionKind = object.descriptionKind ?? 0;
     message.deprecated = object.deprecated ?? false;
@@ -1217,6 +1252,117 @@ export const Schema_Attribute: MessageFns<Schema_Attribute> = {
       ? Schema_NestedObject.fromPartial(object.nestedType)
       : undefined;
     message.writeOnly = object.writeOnly ?? false;
+    return message;
+  },
+};
+
+function createBaseSchema_NestedBlock(): Schema_NestedBlock {
+  return { typeName: "", block: undefined, nesting: 0, minItems: 0n, maxItems: 0n };
+}
+
+export const Schema_NestedBlock: MessageFns<Schema_NestedBlock> = {
+  encode(message: Schema_NestedBlock, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.typeName !== "") {
+      writer.uint32(10).string(message.typeName);
+    }
+    if (message.block !== undefined) {
+      Schema_Block.encode(message.block, writer.uint32(18).fork()).join();
+    }
+    if (message.nesting !== 0) {
+      writer.uint32(24).int32(message.nesting);
+    }
+    if (message.minItems !== 0n) {
+      if (BigInt.asIntN(64, message.minItems) !== message.minItems) {
+        throw new globalThis.Error("value provided for field message.minItems of type int64 too large");
+      }
+      writer.uint32(32).int64(message.minItems);
+    }
+    if (message.maxItems !== 0n) {
+      if (BigInt.asIntN(64, message.maxItems) !== message.maxItems) {
+        throw new globalThis.Error("value provided for field message.maxItems of type int64 too large");
+      }
+      writer.uint32(40).int64(message.maxItems);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Schema_NestedBlock {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSchema_NestedBlock();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.typeName = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.block = Schema_Block.decode(reader, reader.uint32());
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.nesting = reader.int32() as any;
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.minItems = reader.int64() as bigint;
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.maxItems = reader.int64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<Schema_NestedBlock>): Schema_NestedBlock {
+    return Schema_NestedBlock.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<Schema_NestedBlock>): Schema_NestedBlock {
+    const message = createBaseSchema_NestedBlock();
+    message.typeName = object.typeName ?? "";
+    message.block = (object.block !== undefined && object.block !== null)
+      ? Schema_Block.fromPartial(object.block)
+      : undefined;
+    message.nesting = object.nesting ?? 0;
+    message.minItems = (object.minItems !== undefined && object.minItems !== null) ? BigInt(object.minItems) : 0n;
+    message.maxItems = (object.maxItems !== undefined && object.maxItems !== null) ? BigInt(object.maxItems) : 0n;
     return message;
   },
 };
