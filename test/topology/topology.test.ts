@@ -42,7 +42,8 @@ describe("the topology of an environment file", () => {
   });
 
   test("counts zones that have no name yet", () => {
-    const yaml = "infrastructure: { kind: aws, zones: 2, region: eu-west-1 }\ncontrolPlane: { count: 3 }\n";
+    const yaml =
+      "infrastructure: { kind: aws, zones: 2, region: eu-west-1, adminCidrs: [203.0.113.7/32] }\ncontrolPlane: { count: 3 }\n";
     const environment = parseEnvironment("x", (file) => (file === "environments/x.yaml" ? yaml : undefined));
     expect(topologyOf(environment).places.map(({ name }) => name)).toEqual(["eu-west-1, zone 1", "eu-west-1, zone 2"]);
   });
