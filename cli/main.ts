@@ -17,6 +17,7 @@ import { registerSim } from "./commands/sim.ts";
 import { registerStatus } from "./commands/status.ts";
 import { registerSynth } from "./commands/synth.ts";
 import { registerTopology } from "./commands/topology.ts";
+import { registerUi } from "./commands/ui.ts";
 import { registerUp } from "./commands/up.ts";
 import type { CommandContext, Output } from "./context.ts";
 import { createProgram, runProgram } from "./program.ts";
@@ -58,6 +59,7 @@ const program = createProgram(context, [
   registerStatus,
   registerHealth,
   registerTopology,
+  registerUi,
   registerClientFiles,
   registerMachine,
   registerGen,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { X509Certificate } from "node:crypto";
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { writeFileAtomically } from "../../talos/atomic-file.ts";
@@ -48,16 +49,41 @@ export function talosconfigText(
   return encodeTalosconfig(talosconfig);
 }
 
+/** When the files on disk stop to work. */
+export async function clientCertificates(
+  root: string,
+  environment: string,
+): Promise<readonly { readonly name: "kubeconfig" | "talosconfig"; readonly expiresAt: Date }[]> {
+  const files = clientFiles(environment);
+  const [kubeconfig, talosconfig] = await Promise.all([
+    readIfThere(join(root, files.kubeconfig)),
+    readIfThere(join(root, files.talosconfig)),
+  ]);
+  const certificates = {
+    kubeconfig: kubeconfig && /client-certificate-data:\s*(\S+)/.exec(kubeconfig)?.[1],
+    talosconfig: talosconfig && /\bcrt:\s*(\S+)/.exec(talosconfig)?.[1],
+  };
+  return (["kubeconfig", "talosconfig"] as const).flatMap((name) => {
+    const encoded = certificates[name];
+    if (!encoded) return [];
+    const { validTo } = new X509Certificate(Buffer.from(encoded, "base64"));
+    return [{ name, expiresAt: new Date(validTo) }];
+  });
+}
+
 export async function removeClientFiles(root: string, environment: string): Promise<void> {
   for (const file of Object.values(clientFiles(environment))) await rm(join(root, file), { force: true });
 }
 
 async function exists(path: string): Promise<boolean> {
+  return (await readIfThere(path)) !== undefined;
+}
+
+async function readIfThere(path: string): Promise<string | undefined> {
   try {
-    await readFile(path);
-    return true;
+    return await readFile(path, "utf8");
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return false;
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw error;
   }
 }

@@ -33,6 +33,7 @@ export { plan, planDestroy } from "./plan.ts";
 export { defaultPolicy, type Policy } from "./policy.ts";
 export { type Finding, preflight } from "./preflight.ts";
 export { type Preview, previewCluster } from "./preview.ts";
+export { type EtcdView, etcdView, quorumOf } from "./quorum.ts";
 export { planRestore, type RestoreOptions, restoreCluster } from "./restore.ts";
 export { type SnapshotOptions, type SnapshotResult, saveSnapshot } from "./snapshot.ts";
 export { checkSnapshot, type SnapshotSummary } from "./snapshot-file.ts";

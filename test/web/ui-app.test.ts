@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, test } from "vitest";
+import { loadEnvironment } from "../../talos/environment/index.ts";
+import { TalosError } from "../../talos/errors.ts";
+import { UiApp } from "../../web/server/app.ts";
+import type { Workshop } from "../../web/server/index.ts";
+import type { OperationView } from "../../web/shared/wire.ts";
+
+const host = "127.0.0.1:8080";
+const origin = `http://${host}`;
+const ours = { host, origin, "x-talosmith": "1", "content-type": "application/json" };
+
+/** A project in which nothing is deployed and every apply takes until it is told to end. */
+function idleWorkshop(more: Partial<Workshop> = {}): Workshop {
+  return {
+    environmentNames: () => ["local"],
+    loadEnvironment: (name) => loadEnvironment(".", name),
+    openCluster: async () => undefined,
+    clientCertificates: async () => [],
+    obstacle: async () => undefined,
+    plan: async () => [{ id: "create/local-cp-1", sentence: "make the machine local-cp-1", destructive: false }],
+    apply: async () => {},
+    destroy: async () => {},
+    ...more,
+  };
+}
+
+function startApp(options: { readonly readOnly?: boolean; readonly workshop?: Workshop } = {}) {
+  const app = new UiApp({
+    hosts: new Set([host]),
+    token: "the-token",
+    newSession: () => "the-session",
+    readOnly: options.readOnly ?? false,
+    version: "0.0.0",
+    workshop: options.workshop ?? idleWorkshop(),
+    assets: new Map([["/", { type: "text/html", content: "<!doctype html>" }]]),
+    now: () => new Date("2026-11-16T00:00:00Z"),
+    interval: 60_000,
+  });
+  const ask = (path: string, init: RequestInit = {}) => app.hono.request(path, { headers: { host }, ...init });
+  const post = (path: string, headers: Record<string, string>, body: unknown = {}) =>
+    app.hono.request(path, { method: "POST", headers, body: JSON.stringify(body) });
+  const cookie = async () => (await post("/session", ours, { token: "the-token" })).headers.get("set-cookie") ?? "";
+  return { app, ask, post, cookie };
+}
+
+describe("whom the page's server answers", () => {
+  const without = (name: keyof typeof ours) => Object.fromEntries(Object.entries(ours).filter(([key]) => key !== name));
+  const attacks: readonly [string, string, Record<string, string>, number][] = [
+    ["nobody without a session", "/api/environments/local/apply", ours, 401],
+    [
+      "no host name that was rebound to us",
+      "/api/environments/local/apply",
+      { ...ours, host: "evil.example:8080" },
+      421,
+    ],
+    ["no request without a host", "/session", without("host"), 421],
+    ["no other origin", "/session", { ...ours, origin: "http://evil.example" }, 403],
+    ["no origin that only begins like ours", "/session", { ...ours, origin: `${origin}.evil.example` }, 403],
+    ["no request without an origin", "/session", without("origin"), 403],
+    ["no form of another page, which cannot set our header", "/session", without("x-talosmith"), 403],
+    ["no request that the browser calls cross-site", "/session", { ...ours, "sec-fetch-site": "cross-site" }, 403],
+    ["no wrong token", "/session", ours, 401],
+  ];
+  test.each(attacks)("%s", async (_name, path, headers, status) => {
+    const response = await startApp().post(path, headers, { token: "guess" });
+    expect(response.status).toBe(status);
+    expect(response.headers.get("set-cookie")).toBeNull();
+  });
+
+  test("reads need a session too, the empty page does not", async () => {
+    const { ask } = startApp();
+    expect((await ask("/api/events")).status).toBe(401);
+    expect((await ask("/api/environments/local/topology.svg")).status).toBe(401);
+    expect((await ask("/")).status).toBe(200);
+  });
+
+  test("the token works once and becomes a cookie that other sites and scripts never see", async () => {
+    const { post } = startApp();
+    const first = await post("/session", ours, { token: "the-token" });
+    expect(first.status).toBe(204);
+    expect(first.headers.get("set-cookie")).toMatch(/HttpOnly.*SameSite=Strict|SameSite=Strict.*HttpOnly/);
+    expect((await post("/session", ours, { token: "the-token" })).status).toBe(401);
+  });
+
+  test("an oversized body is refused before it is read", async () => {
+    const { post } = startApp();
+    expect((await post("/session", ours, { token: "x".repeat(70_000) })).status).toBe(413);
+  });
+
+  test("no script, style or frame from outside is allowed, and no inline script", async () => {
+    const policy = (await startApp().ask("/")).headers.get("content-security-policy") ?? "";
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toContain("script-src 'self'");
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(policy).not.toContain("unsafe");
+  });
+});
+
+describe("what the page can do", () => {
+  test("it shows the plan, and starts the work with its steps", async () => {
+    const { post, cookie } = startApp();
+    const headers = { ...ours, cookie: await cookie() };
+    const plan = await post("/api/environments/local/plan", headers);
+    expect(await plan.json()).toEqual([
+      { id: "create/local-cp-1", sentence: "make the machine local-cp-1", destructive: false },
+    ]);
+    const started = await post("/api/environments/local/apply", headers);
+    expect(started.status).toBe(202);
+    expect((await started.json()) as OperationView).toMatchObject({ kind: "apply", state: "running" });
+  });
+
+  test("a second operation on the same environment is refused while the first is at work, until that is stopped", async () => {
+    const apply: Workshop["apply"] = (_environment, _events, signal) =>
+      new Promise((_, reject) => {
+        signal.addEventListener("abort", () => reject(new TalosError("canceled", "stopped at a safe point")));
+      });
+    const { app, post, cookie } = startApp({ workshop: idleWorkshop({ apply }) });
+    const headers = { ...ours, cookie: await cookie() };
+    const { id } = (await (await post("/api/environments/local/apply", headers)).json()) as OperationView;
+    expect((await post("/api/environments/local/apply", headers)).status).toBe(409);
+    expect((await post(`/api/operations/${id}/stop`, headers)).status).toBe(202);
+    await app.close();
+    expect((await post(`/api/operations/${id}/stop`, headers)).status).toBe(409);
+  });
+
+  test("a destroy wants the cluster's name", async () => {
+    const { post, cookie } = startApp();
+    const headers = { ...ours, cookie: await cookie() };
+    expect((await post("/api/environments/local/destroy", headers, { confirm: "lokal" })).status).toBe(400);
+    expect((await post("/api/environments/local/destroy", headers, { confirm: "local" })).status).toBe(202);
+  });
+
+  test("a read-only page changes nothing", async () => {
+    const { post, cookie } = startApp({ readOnly: true });
+    const headers = { ...ours, cookie: await cookie() };
+    for (const action of ["apply", "destroy"])
+      expect((await post(`/api/environments/local/${action}`, headers, { confirm: "local" })).status).toBe(403);
+  });
+
+  test("what belongs to Terraform is left to it", async () => {
+    const { post, cookie } = startApp({
+      workshop: idleWorkshop({ obstacle: async () => "local belongs to Terraform" }),
+    });
+    const response = await post("/api/environments/local/apply", { ...ours, cookie: await cookie() });
+    expect([response.status, await response.json()]).toEqual([409, { error: "local belongs to Terraform" }]);
+  });
+
+  test("only environments of the folder are opened, whatever the address says", async () => {
+    const { post, cookie } = startApp();
+    const headers = { ...ours, cookie: await cookie() };
+    expect((await post(`/api/environments/${encodeURIComponent("../../etc/passwd")}/plan`, headers)).status).toBe(404);
+  });
+
+  test("the topology is drawn from the file when nothing was seen yet", async () => {
+    const { ask, cookie } = startApp();
+    const response = await ask("/api/environments/local/topology.svg", { headers: { host, cookie: await cookie() } });
+    expect(response.headers.get("content-type")).toBe("image/svg+xml");
+    expect(await response.text()).toContain("local-cp-3");
+  });
+});

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+import { render } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import type { Overview } from "../shared/wire.ts";
+import { html } from "./html.ts";
+import { linkTo, parseRoute, type Route } from "./route.ts";
+import { ClusterScreenView } from "./screens/cluster.ts";
+import { OperationsScreen } from "./screens/operations.ts";
+import { OverviewScreen } from "./screens/overview.ts";
+import { openSession, watchOverview } from "./server.ts";
+
+function App() {
+  const [overview, setOverview] = useState<Overview>();
+  const [connected, setConnected] = useState(true);
+  const [route, setRoute] = useState<Route>(parseRoute(location.hash));
+  const [now, setNow] = useState(Date.now());
+  useEffect(() => {
+    const onRoute = () => setRoute(parseRoute(location.hash));
+    addEventListener("hashchange", onRoute);
+    const timer = setInterval(() => setNow(Date.now()), 1000);
+    const unwatch = watchOverview(setOverview, setConnected);
+    return () => {
+      removeEventListener("hashchange", onRoute);
+      clearInterval(timer);
+      unwatch();
+    };
+  }, []);
+  return html`
+    <header>
+      <a href=${linkTo({ screen: "overview" })}><strong>talosmith</strong></a>
+      <a href=${linkTo({ screen: "operations" })}>Operations</a>
+      <span role="status">${connected ? "" : "Not connected: is talosmith ui still running?"}</span>
+    </header>
+    <main>${overview === undefined ? html`<p class="hint" aria-busy="true">Looking at the clusters …</p>` : screenOf(route, overview, now)}</main>
+  `;
+}
+
+function screenOf(route: Route, overview: Overview, now: number) {
+  const { operations, readOnly, clusters } = overview;
+  if (route.screen === "overview") return html`<${OverviewScreen} overview=${overview} now=${now} />`;
+  if (route.screen === "operations")
+    return html`<${OperationsScreen} operations=${operations} chosen=${route.id} readOnly=${readOnly} now=${now} />`;
+  const cluster = clusters.find(({ environment }) => environment === route.environment);
+  if (cluster === undefined) return html`<p class="hint">There is no environment ${route.environment}.</p>`;
+  const screen = route.screen === "machine" ? "machines" : route.screen;
+  return html`<${ClusterScreenView} cluster=${cluster} screen=${screen} readOnly=${readOnly} />`;
+}
+
+const root = document.getElementById("app");
+if (root === null) throw new Error("the page has no #app");
+openSession().then(
+  () => {
+    root.textContent = "";
+    render(html`<${App} />`, root);
+  },
+  (error: Error) => {
+    root.textContent = error.message;
+  },
+);

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { OperationView } from "../../shared/wire.ts";
+import { age } from "../age.ts";
+import { html } from "../html.ts";
+import { mark } from "../parts/mark.ts";
+import { linkTo } from "../route.ts";
+import { send } from "../server.ts";
+
+interface OperationsProps {
+  readonly operations: readonly OperationView[];
+  readonly chosen: string | undefined;
+  readonly readOnly: boolean;
+  readonly now: number;
+}
+
+export function OperationsScreen({ operations, chosen, readOnly, now }: OperationsProps) {
+  const shown = operations.find(({ id }) => id === chosen) ?? operations[0];
+  if (shown === undefined)
+    return html`<h1>Operations</h1><p class="hint">None since this page's server was started.</p>`;
+  return html`
+    <h1>Operations</h1>
+    <nav aria-label="Operations">
+      ${operations.map(
+        ({
+          id,
+          kind,
+          environment,
+          state,
+        }) => html`<a key=${id} href=${linkTo({ screen: "operations", id })} aria-current=${id === shown.id ? "page" : undefined}>
+          ${kind} ${environment} ${mark(state)}
+        </a>`,
+      )}
+    </nav>
+    <${Timeline} operation=${shown} readOnly=${readOnly} now=${now} />
+  `;
+}
+
+function Timeline({
+  operation,
+  readOnly,
+  now,
+}: {
+  readonly operation: OperationView;
+  readonly readOnly: boolean;
+  readonly now: number;
+}) {
+  const { id, state, steps, events, startedAt, endedAt, outcome } = operation;
+  const stateOf = (step: string) => {
+    const last = events.filter((event) => event.step === step && event.type.startsWith("step-")).at(-1)?.type;
+    if (last === undefined) return "planned";
+    return last === "step-started" ? "running" : last === "step-failed" ? "failed" : "done";
+  };
+  return html`
+    <p>${mark(state)} ${endedAt === null ? `for ${age(startedAt, now)}` : `took ${age(startedAt, Date.parse(endedAt))}`}</p>
+    ${outcome !== null && html`<p class="fault" role="alert">${outcome}</p>`}
+    ${
+      endedAt === null &&
+      !readOnly &&
+      html`<p class="buttons"><button type="button" disabled=${state === "stopping"} onClick=${() => send(`/api/operations/${id}/stop`)}>Stop at the next safe point</button></p>`
+    }
+    <ol class="steps">${steps.map((step) => html`<li key=${step.id}>${mark(stateOf(step.id))} ${step.sentence}</li>`)}</ol>
+    <h2>What happened</h2>
+    <ol class="events" aria-live="polite">
+      ${events
+        .slice(-200)
+        .map(
+          (event, index) =>
+            html`<li key=${index}><time datetime=${event.at}>${event.at.slice(11, 19)}</time> ${event.message}</li>`,
+        )}
+    </ol>
+  `;
+}

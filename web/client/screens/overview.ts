@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { ClusterView, Overview } from "../../shared/wire.ts";
+import { age } from "../age.ts";
+import { html } from "../html.ts";
+import { mark } from "../parts/mark.ts";
+import { linkTo } from "../route.ts";
+
+const fewDays = 30;
+
+export function OverviewScreen({ overview, now }: { readonly overview: Overview; readonly now: number }) {
+  const { clusters, broken, operations } = overview;
+  const running = operations.filter(({ endedAt }) => endedAt === null);
+  return html`
+    <h1>Clusters</h1>
+    <ul class="cards">
+      ${clusters.map((cluster) => html`<${ClusterCard} key=${cluster.environment} cluster=${cluster} now=${now} />`)}
+      ${broken.map(
+        ({ environment, fault }) => html`<li class="card" key=${environment}>
+          <h2>${environment}</h2>
+          <pre class="fault">${fault}</pre>
+        </li>`,
+      )}
+    </ul>
+    <h2>At work</h2>
+    ${
+      running.length === 0
+        ? html`<p class="hint">Nothing is going on.</p>`
+        : html`<ul>${running.map(
+            (operation) => html`<li key=${operation.id}>
+              <a href=${linkTo({ screen: "operations", id: operation.id })}>${operation.kind} ${operation.environment}</a>
+              ${" "}for ${age(operation.startedAt, now)}: ${operation.events.at(-1)?.message ?? "begins"}
+            </li>`,
+          )}</ul>`
+    }
+  `;
+}
+
+function ClusterCard({ cluster, now }: { readonly cluster: ClusterView; readonly now: number }) {
+  const { environment, machines, conditions, certificates, note, kind, talosVersion, kubernetesVersion, pending } =
+    cluster;
+  const ready = machines.filter(({ health }) => health === "ready").length;
+  const ending = certificates.filter(({ daysLeft }) => daysLeft < fewDays);
+  const unmet = conditions.filter(({ state }) => state === "failed" || state === "waiting");
+  return html`
+    <li class="card">
+      <h2><a href=${linkTo({ screen: "topology", environment })}>${environment}</a> ${mark(cluster.state)}</h2>
+      <p>${kind} · Talos ${talosVersion} · Kubernetes ${kubernetesVersion}</p>
+      ${machines.length > 0 && html`<p>${ready} of ${machines.length} machines ready${pending.length > 0 && `, ${pending.length} steps to do`}</p>`}
+      ${note !== null && html`<p class="fault">${note}</p>`}
+      ${
+        conditions.length > 0 &&
+        html`<details open=${unmet.length > 0}>
+          <summary>${conditions.length - unmet.length} of ${conditions.length} conditions met</summary>
+          <ul class="conditions">
+            ${conditions.map(
+              ({
+                name,
+                state,
+                reason,
+                since,
+              }) => html`<li key=${name}>${mark(state)} ${name} <span class="hint">${age(since, now)}</span>
+                ${reason !== null && html`<br /><span class="fault">${reason}</span>`}
+              </li>`,
+            )}
+          </ul>
+        </details>`
+      }
+      ${ending.map(({ name, daysLeft }) => html`<p class="fault" key=${name}>${name} ends in ${daysLeft} days: talosmith ${name} ${environment}</p>`)}
+    </li>
+  `;
+}

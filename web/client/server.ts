@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Overview } from "../shared/wire.ts";
+
+/** Turns the token of the printed address into a session, and takes it out of the address bar and the history. */
+export async function openSession(): Promise<void> {
+  const token = new URLSearchParams(location.hash.slice(1)).get("token");
+  if (token === null) return;
+  history.replaceState(null, "", "/");
+  await send("/session", { token });
+}
+
+/** Calls back with everything that is known, now and whenever it changes. */
+export function watchOverview(
+  onOverview: (overview: Overview) => void,
+  onState: (connected: boolean) => void,
+): () => void {
+  const source = new EventSource("/api/events");
+  source.addEventListener("overview", ({ data }: MessageEvent<string>) => onOverview(JSON.parse(data) as Overview));
+  source.addEventListener("open", () => onState(true));
+  source.addEventListener("error", () => onState(false));
+  return () => source.close();
+}
+
+/** Asks the server to do something; throws what it says when it refuses. */
+export async function send<T = void>(path: string, body: unknown = {}): Promise<T> {
+  const response = await fetch(path, {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-talosmith": "1" },
+    body: JSON.stringify(body),
+  });
+  return read<T>(response);
+}
+
+export async function get<T>(path: string): Promise<T> {
+  return read<T>(await fetch(path));
+}
+
+async function read<T>(response: Response): Promise<T> {
+  const text = await response.text();
+  const data: unknown = text === "" ? undefined : JSON.parse(text);
+  if (response.ok) return data as T;
+  const told = typeof data === "object" && data !== null && "error" in data ? String(data.error) : response.statusText;
+  throw new Error(told);
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+import { createHash, timingSafeEqual } from "node:crypto";
+import type { MiddlewareHandler } from "hono";
+import { getCookie, setCookie } from "hono/cookie";
+
+export const sessionCookie = "talosmith-session";
+/** Pages of other origins cannot send it without asking first, and we never allow that. */
+export const requestHeader = "x-talosmith";
+
+export interface GuardOptions {
+  /** The `Host` headers that are ours: `127.0.0.1:8080` and its other names. */
+  readonly hosts: ReadonlySet<string>;
+  /** Given to whoever may come in, once. */
+  readonly token: string;
+  readonly newSession: () => string;
+  readonly readOnly: boolean;
+}
+
+/** Who may ask what. A name that was rebound to us, another origin or a stranger gets nothing but the empty page. */
+export class Guard {
+  readonly #options: GuardOptions;
+  #token: string | undefined;
+  readonly #sessions = new Set<string>();
+
+  constructor(options: GuardOptions) {
+    this.#options = options;
+    this.#token = options.token;
+  }
+
+  /** For every request: the right host, and for what changes anything the right origin and our header. */
+  readonly checkRequest: MiddlewareHandler = async (context, next) => {
+    const host = context.req.header("host") ?? "";
+    if (!this.#options.hosts.has(host)) return context.json({ error: "this host name is not ours" }, 421);
+    const site = context.req.header("sec-fetch-site");
+    if (site !== undefined && site !== "same-origin" && site !== "none")
+      return context.json({ error: "requests of other sites are refused" }, 403);
+    const origin = context.req.header("origin");
+    if (origin !== undefined && origin !== `http://${host}`)
+      return context.json({ error: "requests of other origins are refused" }, 403);
+    if (context.req.method !== "GET" && context.req.method !== "HEAD") {
+      if (origin === undefined) return context.json({ error: "an Origin header is needed" }, 403);
+      if (context.req.header(requestHeader) === undefined)
+        return context.json({ error: `the header ${requestHeader} is needed` }, 403);
+    }
+    return next();
+  };
+
+  /** For everything that tells something: only after the token was shown. */
+  readonly checkSession: MiddlewareHandler = async (context, next) => {
+    const session = getCookie(context, sessionCookie);
+    if (session === undefined || !this.#sessions.has(digest(session)))
+      return context.json({ error: "open the address that talosmith ui printed" }, 401);
+    return next();
+  };
+
+  /** For everything that changes something. */
+  readonly checkWritable: MiddlewareHandler = async (context, next) => {
+    if (this.#options.readOnly) return context.json({ error: "this page is read-only" }, 403);
+    return next();
+  };
+
+  /** Turns the token into a session. It works once: a token that leaked into a history is worth nothing. */
+  readonly openSession: MiddlewareHandler = async (context) => {
+    const { token } = await context.req.json<{ token?: unknown }>().catch(() => ({ token: undefined }));
+    const expected = this.#token;
+    if (expected === undefined || typeof token !== "string" || !sameText(token, expected))
+      return context.json({ error: "this token is wrong or was used; start talosmith ui again" }, 401);
+    this.#token = undefined;
+    const session = this.#options.newSession();
+    this.#sessions.add(digest(session));
+    setCookie(context, sessionCookie, session, { httpOnly: true, sameSite: "Strict", path: "/" });
+    return context.body(null, 204);
+  };
+}
+
+const digest = (text: string) => createHash("sha256").update(text).digest("hex");
+
+function sameText(a: string, b: string): boolean {
+  return timingSafeEqual(Buffer.from(digest(a)), Buffer.from(digest(b)));
+}

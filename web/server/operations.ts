@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { EventListener, Step } from "../../talos/cluster/index.ts";
+import { TalosError } from "../../talos/errors.ts";
+import type { OperationEvent, OperationKind, OperationView, PlannedStep } from "../shared/wire.ts";
+
+/** Older ones are forgotten; the journal on disk has everything. */
+const kept = 50;
+/** Enough for every step of a large cluster; a page has no use for more. */
+const keptEvents = 2_000;
+
+export interface StartOperation {
+  readonly kind: OperationKind;
+  readonly environment: string;
+  readonly steps: readonly PlannedStep[];
+  readonly work: (events: EventListener, signal: AbortSignal) => Promise<void>;
+}
+
+interface Running {
+  view: OperationView;
+  readonly stop: AbortController;
+  readonly ended: Promise<void>;
+}
+
+/** What is going on and what was: one operation per environment at a time, each with its timeline. */
+export class Operations {
+  readonly #byId = new Map<string, Running>();
+  readonly #changed: () => void;
+  readonly #now: () => Date;
+  #count = 0;
+
+  constructor(options: { readonly changed: () => void; readonly now: () => Date }) {
+    this.#changed = options.changed;
+    this.#now = options.now;
+  }
+
+  /** Newest first. */
+  list(): readonly OperationView[] {
+    return [...this.#byId.values()].map(({ view }) => view).reverse();
+  }
+
+  /** Throws when another one is at work on the same environment. */
+  start({ kind, environment, steps, work }: StartOperation): OperationView {
+    const other = this.list().find((view) => view.environment === environment && view.endedAt === null);
+    if (other !== undefined) {
+      throw new TalosError("conflict", `${other.kind} is at work on ${environment} since ${other.startedAt}`, {
+        hint: "Wait until it has ended, or stop it.",
+      });
+    }
+    this.#count += 1;
+    const id = String(this.#count);
+    const stop = new AbortController();
+    const view: OperationView = {
+      id,
+      kind,
+      environment,
+      startedAt: this.#now().toISOString(),
+      endedAt: null,
+      state: "running",
+      steps,
+      events: [],
+      outcome: null,
+    };
+    const ended = Promise.resolve()
+      .then(() => work((event) => this.#record(id, event), stop.signal))
+      .then(
+        () => this.#end(id, "done", null),
+        (error: unknown) => this.#fail(id, error),
+      );
+    this.#byId.set(id, { view, stop, ended });
+    this.#forgetOld();
+    this.#changed();
+    return view;
+  }
+
+  /** Asks it to stop at its next safe point. False when there is nothing to stop. */
+  stop(id: string): boolean {
+    const found = this.#byId.get(id);
+    if (found === undefined || found.view.endedAt !== null) return false;
+    this.#update(id, { state: "stopping" });
+    found.stop.abort();
+    return true;
+  }
+
+  /** Stops everything and waits until it has come to its safe point. */
+  async close(): Promise<void> {
+    for (const id of this.#byId.keys()) this.stop(id);
+    await Promise.all([...this.#byId.values()].map(({ ended }) => ended));
+  }
+
+  #record(id: string, { at, type, message, machine, step, steps }: Parameters<EventListener>[0]): void {
+    const found = this.#byId.get(id);
+    if (found === undefined) return;
+    const event: OperationEvent = {
+      at: at.toISOString(),
+      type,
+      message,
+      machine: machine ?? null,
+      step: step?.id ?? null,
+    };
+    const last = found.view.events.at(-1);
+    // A heartbeat that says the same again only moves its time.
+    const repeats = last?.type === type && last.message === message && last.machine === event.machine;
+    const before = repeats ? found.view.events.slice(0, -1) : found.view.events.slice(-(keptEvents - 1));
+    const planned = type === "planned" && steps !== undefined ? { steps: steps.map(plannedStep) } : {};
+    this.#update(id, { events: [...before, event], ...planned });
+  }
+
+  #fail(id: string, error: unknown): void {
+    const { code, message, hint } = TalosError.from(error);
+    const stopped = code === "canceled";
+    const next = stopped ? "Start it again to go on from here." : hint;
+    this.#end(id, stopped ? "stopped" : "failed", [message, next].filter((part) => part !== undefined).join(" "));
+  }
+
+  #end(id: string, state: OperationView["state"], outcome: string | null): void {
+    this.#update(id, { state, outcome, endedAt: this.#now().toISOString() });
+  }
+
+  #update(id: string, change: Partial<OperationView>): void {
+    const found = this.#byId.get(id);
+    if (found === undefined) return;
+    found.view = { ...found.view, ...change };
+    this.#changed();
+  }
+
+  #forgetOld(): void {
+    const ended = [...this.#byId.values()].filter(({ view }) => view.endedAt !== null);
+    for (const { view } of ended.slice(0, Math.max(0, this.#byId.size - kept))) this.#byId.delete(view.id);
+  }
+}
+
+export function plannedStep({ id, sentence, destructive }: Pick<Step, "id" | "sentence" | "destructive">): PlannedStep {
+  return { id, sentence, destructive };
+}

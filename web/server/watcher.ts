@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+import { checkHealth, previewCluster } from "../../talos/cluster/index.ts";
+import { type Environment, EnvironmentError } from "../../talos/environment/index.ts";
+import { TalosError } from "../../talos/errors.ts";
+import type { BrokenEnvironment, ClusterView } from "../shared/wire.ts";
+import { agedConditions, certificateRows, etcdRows, machineRows, pendingSteps } from "./cluster-view.ts";
+import type { OpenedCluster, Workshop } from "./workshop.ts";
+
+export interface WatcherOptions {
+  readonly workshop: Workshop;
+  readonly changed: () => void;
+  readonly now: () => Date;
+  /** Milliseconds between two looks. */
+  readonly interval: number;
+}
+
+/** Looks at every environment again and again, while somebody watches. */
+export class Watcher {
+  readonly #options: WatcherOptions;
+  readonly #views = new Map<string, ClusterView | BrokenEnvironment>();
+  #stop: AbortController | undefined;
+  #watching: Promise<void> = Promise.resolve();
+
+  constructor(options: WatcherOptions) {
+    this.#options = options;
+  }
+
+  get clusters(): readonly ClusterView[] {
+    return [...this.#views.values()].filter((view): view is ClusterView => !("fault" in view));
+  }
+
+  get broken(): readonly BrokenEnvironment[] {
+    return [...this.#views.values()].filter((view): view is BrokenEnvironment => "fault" in view);
+  }
+
+  start(): void {
+    if (this.#stop !== undefined) return;
+    const stop = new AbortController();
+    this.#stop = stop;
+    this.#watching = this.#watch(stop.signal);
+  }
+
+  async stop(): Promise<void> {
+    this.#stop?.abort();
+    this.#stop = undefined;
+    await this.#watching;
+  }
+
+  async #watch(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await this.look(signal);
+      await pause(this.#options.interval, signal);
+    }
+  }
+
+  /** One look at everything, side by side: a slow cluster does not keep the others waiting. */
+  async look(signal: AbortSignal): Promise<void> {
+    const names = this.#options.workshop.environmentNames();
+    for (const gone of [...this.#views.keys()].filter((name) => !names.includes(name))) this.#views.delete(gone);
+    await Promise.all(
+      names.map(async (name) => {
+        const view = await this.#view(name, signal);
+        if (signal.aborted) return;
+        this.#views.set(name, view);
+        this.#options.changed();
+      }),
+    );
+  }
+
+  async #view(name: string, signal: AbortSignal): Promise<ClusterView | BrokenEnvironment> {
+    const { workshop } = this.#options;
+    let environment: Environment;
+    try {
+      environment = workshop.loadEnvironment(name);
+    } catch (error) {
+      if (error instanceof EnvironmentError || error instanceof TalosError)
+        return { environment: name, fault: error.message };
+      throw error;
+    }
+    const empty = emptyView(environment);
+    try {
+      const opened = await workshop.openCluster(environment);
+      return opened === undefined ? empty : { ...empty, ...(await this.#seen(environment, opened, signal)) };
+    } catch (error) {
+      return { ...empty, state: "unknown", note: TalosError.from(error).message };
+    }
+  }
+
+  async #seen(environment: Environment, { desired, secrets }: OpenedCluster, signal: AbortSignal) {
+    const { workshop, now } = this.#options;
+    const [{ observed, steps }, health, certificates] = await Promise.all([
+      previewCluster({ desired, secrets, signal }),
+      checkHealth({ desired, secrets, signal, wait: false }),
+      workshop.clientCertificates(environment),
+    ]);
+    const before = this.clusters.find((view) => view.environment === environment.name);
+    const failed = health.conditions.find(({ state }) => state === "failed");
+    return {
+      endpoint: desired.endpoint,
+      state: health.healthy ? ("healthy" as const) : ("unhealthy" as const),
+      note: failed === undefined ? null : `${failed.name}: ${failed.reason ?? "not met"}`,
+      seenAt: now().toISOString(),
+      machines: machineRows(desired, observed),
+      conditions: agedConditions(health.conditions, before?.conditions ?? [], now()),
+      etcd: etcdRows(observed),
+      pending: pendingSteps(steps),
+      certificates: certificateRows(certificates, now()),
+    };
+  }
+}
+
+function emptyView({ name, kind, cluster }: Environment): ClusterView {
+  return {
+    environment: name,
+    kind,
+    cluster: cluster.name,
+    talosVersion: cluster.talosVersion,
+    kubernetesVersion: cluster.kubernetesVersion,
+    endpoint: null,
+    state: "not deployed",
+    note: null,
+    seenAt: null,
+    machines: [],
+    conditions: [],
+    etcd: null,
+    pending: [],
+    certificates: [],
+  };
+}
+
+function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    const timer = setTimeout(done, milliseconds);
+    function done() {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", done);
+      resolve();
+    }
+    signal.addEventListener("abort", done);
+  });
+}
