@@ -2,6 +2,7 @@
 
 import { recordEvent } from "../kubernetes/events.ts";
 import { isNodeReady, newNode, nodeStatus, readyStatusOf } from "../kubernetes/node.ts";
+import { nodeLease, nodeLeaseNamespace } from "../kubernetes/node-lease.ts";
 import { createObject, getObject, listObjects, updateObject } from "../kubernetes/store.ts";
 import { isUp } from "../machine/life.ts";
 import type { Controller, Moment } from "../machine/moment.ts";
@@ -16,6 +17,8 @@ import {
   without,
 } from "../machine/world.ts";
 import { configOf, hostnameOf, kubernetesServes, machinesOf } from "./membership.ts";
+
+const leases = "leases.coordination.k8s.io";
 
 /** Kubelets register their nodes, report them ready, and are missed when they fall silent. */
 export const kubelets: Controller = (world, moment) => {
@@ -66,8 +69,12 @@ function report(world: World, machine: Machine, serving: ReadonlyMap<string, boo
   const networked = serving.get(config.clusterKey) === true && since + moment.timings.nodeReady <= moment.now;
   const ready = networked ? "True" : "False";
   const fresh = { ...node, status: nodeStatus(name, machine, config, ready, moment.now) };
-  if (sameReport(node, fresh)) return withCluster(world, heard);
-  const updated = updateObject(heard, "nodes", fresh);
+  const leased =
+    getObject(heard, leases, nodeLeaseNamespace, name) === undefined
+      ? createObject(heard, leases, nodeLease(node, moment.now), moment)
+      : heard;
+  if (sameReport(node, fresh)) return withCluster(world, leased);
+  const updated = updateObject(leased, "nodes", fresh);
   return withCluster(world, readyStatusOf(node) === ready ? updated : tellReadiness(updated, fresh, ready, moment));
 }
 

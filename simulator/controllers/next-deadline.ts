@@ -32,6 +32,7 @@ function ofCluster(cluster: Cluster, timings: Timings, consider: (time: number |
   for (const member of cluster.etcd?.members ?? []) if (member.learner) consider(member.joinedAt + timings.promote);
   for (const time of Object.values(cluster.terminating ?? {})) consider(time);
   for (const time of Object.values(cluster.starting ?? {})) consider(time);
+  for (const { deadline } of Object.values(cluster.rollouts ?? {})) consider(deadline);
   for (const record of Object.values(cluster.kubelets)) {
     consider(record.registeredAt + timings.nodeReady);
     if (record.silentSince !== undefined) consider(record.silentSince + timings.nodeLost);

@@ -1,77 +1,112 @@
 // SPDX-License-Identifier: Apache-2.0
+import type { Cluster } from "../machine/world.ts";
+import type { ApiResource } from "./api-resource.ts";
+import { customResources } from "./custom-resources.ts";
 
-/** A kind of object that the simulated API server stores. */
-export interface ApiResource {
-  /** Empty for the core group. */
-  readonly group: string;
-  readonly version: string;
-  /** The plural, as in the path. */
-  readonly name: string;
-  readonly kind: string;
-  readonly namespaced: boolean;
-  readonly singular: string;
-  readonly shortNames: readonly string[];
-  readonly categories: readonly string[];
-}
+type Row = readonly [name: string, kind: string, namespaced: boolean, shortNames?: string, categories?: string];
 
-const core = (name: string, kind: string, namespaced: boolean, short = "", categories = ""): ApiResource =>
-  resource("", "v1", name, kind, namespaced, short, categories);
+const table: Readonly<Record<string, readonly Row[]>> = {
+  v1: [
+    ["nodes", "Node", false, "no"],
+    ["pods", "Pod", true, "po", "all"],
+    ["namespaces", "Namespace", false, "ns"],
+    ["events", "Event", true, "ev"],
+    ["configmaps", "ConfigMap", true, "cm"],
+    ["secrets", "Secret", true],
+    ["services", "Service", true, "svc", "all"],
+    ["endpoints", "Endpoints", true, "ep"],
+    ["serviceaccounts", "ServiceAccount", true, "sa"],
+    ["persistentvolumes", "PersistentVolume", false, "pv"],
+    ["persistentvolumeclaims", "PersistentVolumeClaim", true, "pvc"],
+    ["replicationcontrollers", "ReplicationController", true, "rc", "all"],
+    ["limitranges", "LimitRange", true, "limits"],
+    ["resourcequotas", "ResourceQuota", true, "quota"],
+    ["podtemplates", "PodTemplate", true],
+  ],
+  "apps/v1": [
+    ["deployments", "Deployment", true, "deploy", "all"],
+    ["daemonsets", "DaemonSet", true, "ds", "all"],
+    ["replicasets", "ReplicaSet", true, "rs", "all"],
+    ["statefulsets", "StatefulSet", true, "sts", "all"],
+    ["controllerrevisions", "ControllerRevision", true],
+  ],
+  "batch/v1": [
+    ["jobs", "Job", true, "", "all"],
+    ["cronjobs", "CronJob", true, "cj", "all"],
+  ],
+  "policy/v1": [["poddisruptionbudgets", "PodDisruptionBudget", true, "pdb"]],
+  "coordination.k8s.io/v1": [["leases", "Lease", true]],
+  "discovery.k8s.io/v1": [["endpointslices", "EndpointSlice", true]],
+  "rbac.authorization.k8s.io/v1": [
+    ["clusterroles", "ClusterRole", false],
+    ["clusterrolebindings", "ClusterRoleBinding", false],
+    ["roles", "Role", true],
+    ["rolebindings", "RoleBinding", true],
+  ],
+  "storage.k8s.io/v1": [
+    ["storageclasses", "StorageClass", false, "sc"],
+    ["csidrivers", "CSIDriver", false],
+    ["csinodes", "CSINode", false],
+    ["csistoragecapacities", "CSIStorageCapacity", true],
+    ["volumeattachments", "VolumeAttachment", false],
+  ],
+  "networking.k8s.io/v1": [
+    ["ingresses", "Ingress", true, "ing"],
+    ["ingressclasses", "IngressClass", false],
+    ["networkpolicies", "NetworkPolicy", true, "netpol"],
+  ],
+  "scheduling.k8s.io/v1": [["priorityclasses", "PriorityClass", false, "pc"]],
+  "node.k8s.io/v1": [["runtimeclasses", "RuntimeClass", false]],
+  "autoscaling/v2": [["horizontalpodautoscalers", "HorizontalPodAutoscaler", true, "hpa", "all"]],
+  "certificates.k8s.io/v1": [["certificatesigningrequests", "CertificateSigningRequest", false, "csr"]],
+  "admissionregistration.k8s.io/v1": [
+    ["mutatingwebhookconfigurations", "MutatingWebhookConfiguration", false],
+    ["validatingwebhookconfigurations", "ValidatingWebhookConfiguration", false],
+    ["validatingadmissionpolicies", "ValidatingAdmissionPolicy", false],
+    ["validatingadmissionpolicybindings", "ValidatingAdmissionPolicyBinding", false],
+  ],
+  "apiextensions.k8s.io/v1": [
+    ["customresourcedefinitions", "CustomResourceDefinition", false, "crd crds", "api-extensions"],
+  ],
+  "apiregistration.k8s.io/v1": [["apiservices", "APIService", false, "", "api-extensions"]],
+};
 
-function resource(
-  group: string,
-  version: string,
-  name: string,
-  kind: string,
-  namespaced: boolean,
-  short = "",
-  categories = "",
-): ApiResource {
-  const words = (text: string): string[] => text.split(" ").filter((word) => word !== "");
-  return {
+const builtIn: readonly ApiResource[] = Object.entries(table).flatMap(([groupVersion, rows]) => {
+  const [version = "v1", group = ""] = groupVersion.split("/").reverse();
+  const words = (text = ""): string[] => text.split(" ").filter((word) => word !== "");
+  return rows.map(([name, kind, namespaced, shortNames, categories]) => ({
     group,
     version,
     name,
     kind,
     namespaced,
     singular: kind.toLowerCase(),
-    shortNames: words(short),
+    shortNames: words(shortNames),
     categories: words(categories),
-  };
+  }));
+});
+
+/** What the server knows by itself and what its custom resource definitions add. */
+export function apiResources(cluster: Cluster | undefined): readonly ApiResource[] {
+  return [...builtIn, ...customResources(cluster)];
 }
 
-export const apiResources: readonly ApiResource[] = [
-  core("nodes", "Node", false, "no"),
-  core("pods", "Pod", true, "po", "all"),
-  core("namespaces", "Namespace", false, "ns"),
-  core("events", "Event", true, "ev"),
-  core("configmaps", "ConfigMap", true, "cm"),
-  core("secrets", "Secret", true),
-  core("services", "Service", true, "svc", "all"),
-  core("endpoints", "Endpoints", true, "ep"),
-  core("serviceaccounts", "ServiceAccount", true, "sa"),
-  core("persistentvolumes", "PersistentVolume", false, "pv"),
-  core("persistentvolumeclaims", "PersistentVolumeClaim", true, "pvc"),
-  core("replicationcontrollers", "ReplicationController", true, "rc", "all"),
-  resource("apps", "v1", "deployments", "Deployment", true, "deploy", "all"),
-  resource("apps", "v1", "daemonsets", "DaemonSet", true, "ds", "all"),
-  resource("apps", "v1", "replicasets", "ReplicaSet", true, "rs", "all"),
-  resource("apps", "v1", "statefulsets", "StatefulSet", true, "sts", "all"),
-  resource("batch", "v1", "jobs", "Job", true, "", "all"),
-  resource("policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget", true, "pdb"),
-  resource("coordination.k8s.io", "v1", "leases", "Lease", true),
-  resource("rbac.authorization.k8s.io", "v1", "clusterroles", "ClusterRole", false),
-  resource("rbac.authorization.k8s.io", "v1", "clusterrolebindings", "ClusterRoleBinding", false),
-  resource("rbac.authorization.k8s.io", "v1", "roles", "Role", true),
-  resource("rbac.authorization.k8s.io", "v1", "rolebindings", "RoleBinding", true),
-];
-
-/** The key prefix under which a resource's objects are stored. */
-export function storageName(resource: ApiResource): string {
+/** The key prefix under which a resource's objects are stored; all versions of a resource share it. */
+export function storageName(resource: Pick<ApiResource, "group" | "name">): string {
   return resource.group === "" ? resource.name : `${resource.name}.${resource.group}`;
 }
 
-export function findResource(group: string, version: string, name: string): ApiResource | undefined {
-  return apiResources.find(
+export function apiVersionOf({ group, version }: Pick<ApiResource, "group" | "version">): string {
+  return group === "" ? version : `${group}/${version}`;
+}
+
+export function findResource(
+  cluster: Cluster | undefined,
+  group: string,
+  version: string,
+  name: string,
+): ApiResource | undefined {
+  return apiResources(cluster).find(
     (candidate) => candidate.group === group && candidate.version === version && candidate.name === name,
   );
 }

@@ -60,7 +60,13 @@ function coreDns(namespaceName: string): Manifest {
     selector: { matchLabels: labels },
     template: {
       metadata: { labels },
-      spec: { containers: [{ name: "coredns", image: "registry.k8s.io/coredns/coredns:v1.14.6" }] },
+      spec: {
+        containers: [{ name: "coredns", image: "registry.k8s.io/coredns/coredns:v1.14.6" }],
+        tolerations: [
+          { key: "node-role.kubernetes.io/control-plane", operator: "Exists", effect: "NoSchedule" },
+          { key: "node.cloudprovider.kubernetes.io/uninitialized", operator: "Exists", effect: "NoSchedule" },
+        ],
+      },
     },
   };
   const metadata = {

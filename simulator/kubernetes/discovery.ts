@@ -1,65 +1,77 @@
 // SPDX-License-Identifier: Apache-2.0
-import { type ApiResource, apiResources } from "./api-resources.ts";
+import type { Cluster } from "../machine/world.ts";
+import type { ApiResource } from "./api-resource.ts";
+import { apiResources, apiVersionOf } from "./api-resources.ts";
+import { reviewResources } from "./reviews.ts";
+
+type Tree = Readonly<Record<string, unknown>>;
 
 const verbs = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
+const scalable = ["deployments", "replicasets", "statefulsets", "replicationcontrollers"];
 
 /** Paths that tell clients what the server offers; undefined for any other path. */
-export function discover(path: string, kubernetesVersion: string): unknown {
+export function discover(cluster: Cluster | undefined, path: string, kubernetesVersion: string): unknown {
   if (path === "/version") return versionInfo(kubernetesVersion);
   if (path === "/api") return { kind: "APIVersions", versions: ["v1"], serverAddressByClientCIDRs: [] };
-  if (path === "/apis") return { kind: "APIGroupList", apiVersion: "v1", groups: groups().map(groupObject) };
-  if (path === "/api/v1") return resourceList("", "v1");
+  const resources = [...apiResources(cluster), ...reviewResources];
+  if (path === "/apis") {
+    const names = [...new Set(resources.map((resource) => resource.group))].filter((group) => group !== "");
+    return { kind: "APIGroupList", apiVersion: "v1", groups: names.map((name) => groupObject(resources, name)) };
+  }
+  if (path === "/api/v1") return resourceList(resources, "", "v1");
   const [, group, version] = /^\/apis\/([^/]+)(?:\/([^/]+))?$/.exec(path) ?? [];
-  if (group === undefined || !groups().includes(group)) return undefined;
-  if (version === undefined) return { kind: "APIGroup", apiVersion: "v1", ...groupObject(group) };
-  return version === "v1" ? resourceList(group, version) : undefined;
+  const known = resources.filter((resource) => resource.group === group);
+  if (group === undefined || known.length === 0) return undefined;
+  if (version === undefined) return { kind: "APIGroup", apiVersion: "v1", ...groupObject(resources, group) };
+  return known.some((resource) => resource.version === version) ? resourceList(resources, group, version) : undefined;
 }
 
-function groups(): string[] {
-  return [...new Set(apiResources.map((resource) => resource.group))].filter((group) => group !== "");
+function groupObject(resources: readonly ApiResource[], name: string): Tree {
+  const held = resources.filter((resource) => resource.group === name).map((resource) => resource.version);
+  const versions = [...new Set(held)].map((version) => ({ groupVersion: `${name}/${version}`, version }));
+  return { name, versions, preferredVersion: versions[0] };
 }
 
-function groupObject(name: string): Readonly<Record<string, unknown>> {
-  const version = { groupVersion: `${name}/v1`, version: "v1" };
-  return { name, versions: [version], preferredVersion: version };
+function resourceList(resources: readonly ApiResource[], group: string, version: string): Tree {
+  const held = resources.filter((resource) => resource.group === group && resource.version === version);
+  const groupVersion = apiVersionOf({ group, version });
+  return { kind: "APIResourceList", apiVersion: "v1", groupVersion, resources: held.flatMap(entries) };
 }
 
-function resourceList(group: string, version: string): Readonly<Record<string, unknown>> {
-  const resources = apiResources.filter((resource) => resource.group === group).flatMap(entries);
-  return {
-    kind: "APIResourceList",
-    apiVersion: "v1",
-    groupVersion: group === "" ? version : `${group}/${version}`,
-    resources,
-  };
-}
-
-function entries(resource: ApiResource): Readonly<Record<string, unknown>>[] {
+function entries(resource: ApiResource): Tree[] {
   const { name, kind, namespaced, singular, shortNames, categories } = resource;
   const main = {
     name,
     singularName: singular,
     namespaced,
     kind,
-    verbs,
+    verbs: reviewResources.includes(resource) ? ["create"] : verbs,
     ...(shortNames.length > 0 ? { shortNames } : {}),
     ...(categories.length > 0 ? { categories } : {}),
   };
-  const status = { name: `${name}/status`, singularName: "", namespaced, kind, verbs: ["get", "patch", "update"] };
-  if (name !== "pods") return [main, status];
-  const eviction = {
-    name: "pods/eviction",
+  if (reviewResources.includes(resource)) return [main];
+  const below = (part: string, theirs: readonly string[], more: Tree = {}): Tree => ({
+    name: `${name}/${part}`,
     singularName: "",
     namespaced,
-    group: "policy",
-    version: "v1",
-    kind: "Eviction",
-    verbs: ["create"],
-  };
-  return [main, status, eviction];
+    kind,
+    verbs: theirs,
+    ...more,
+  });
+  const writable = ["get", "patch", "update"];
+  return [
+    main,
+    below("status", writable),
+    ...(scalable.includes(name)
+      ? [below("scale", writable, { group: "autoscaling", version: "v1", kind: "Scale" })]
+      : []),
+    ...(name === "pods" && resource.group === ""
+      ? [below("eviction", ["create"], { group: "policy", version: "v1", kind: "Eviction" }), below("log", ["get"])]
+      : []),
+  ];
 }
 
-function versionInfo(version: string): Readonly<Record<string, unknown>> {
+function versionInfo(version: string): Tree {
   const [, major = "1", minor = "0"] = /^v(\d+)\.(\d+)/.exec(version) ?? [];
   return {
     major,

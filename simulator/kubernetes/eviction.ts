@@ -11,23 +11,14 @@ interface BudgetFields {
   };
 }
 
-/** Checks the disruption budgets for one more pod to go. Throws 429 when one would be broken; returns them counted down. */
-export function evict(cluster: Cluster, pod: KubernetesObject): Cluster {
-  return budgetsFor(cluster, pod).reduce((next, budget) => {
-    const allowed = disruptionsAllowed(next, budget);
-    if (allowed <= 0 && isHealthy(pod)) {
-      throw new ApiError(429, "TooManyRequests", "Cannot evict pod as it would violate the pod's disruption budget.", {
-        causes: [
-          {
-            reason: "DisruptionBudget",
-            message: `The disruption budget ${budget.metadata.name} does not allow evicting pods currently`,
-          },
-        ],
-      });
-    }
-    const status = { ...(budget.status as object | undefined), disruptionsAllowed: Math.max(0, allowed - 1) };
-    return updateObject(next, "poddisruptionbudgets.policy", { ...budget, status });
-  }, cluster);
+/** Checks the disruption budgets for one more pod to go. Throws 429 when one would be broken. */
+export function requireEvictable(cluster: Cluster, pod: KubernetesObject): void {
+  const spent = budgetsFor(cluster, pod).find((budget) => disruptionsAllowed(cluster, budget) <= 0);
+  if (spent === undefined || !isHealthy(pod)) return;
+  const message = `The disruption budget ${spent.metadata.name} does not allow evicting pods currently`;
+  throw new ApiError(429, "TooManyRequests", "Cannot evict pod as it would violate the pod's disruption budget.", {
+    causes: [{ reason: "DisruptionBudget", message }],
+  });
 }
 
 function budgetsFor(cluster: Cluster, pod: KubernetesObject): KubernetesObject[] {
@@ -39,6 +30,19 @@ function budgetsFor(cluster: Cluster, pod: KubernetesObject): KubernetesObject[]
 function selects(budget: KubernetesObject, pod: KubernetesObject): boolean {
   const wanted = (budget as BudgetFields).spec?.selector?.matchLabels ?? {};
   return Object.entries(wanted).every(([key, value]) => pod.metadata.labels?.[key] === value);
+}
+
+/** The budget with its status as its pods are now. */
+export function countBudget(cluster: Cluster, budget: KubernetesObject): Cluster {
+  const pods = listObjects(cluster, "pods", budget.metadata.namespace).filter((pod) => selects(budget, pod));
+  const status = {
+    currentHealthy: pods.filter(isHealthy).length,
+    desiredHealthy: pods.filter(isHealthy).length - disruptionsAllowed(cluster, budget),
+    disruptionsAllowed: Math.max(0, disruptionsAllowed(cluster, budget)),
+    expectedPods: pods.length,
+    observedGeneration: budget.metadata.generation,
+  };
+  return updateObject(cluster, "poddisruptionbudgets.policy", { ...budget, status });
 }
 
 function disruptionsAllowed(cluster: Cluster, budget: KubernetesObject): number {

@@ -1,18 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import { isTree, itemKey, keysOf, type Tree } from "./field-paths.ts";
 import { ApiError } from "./status.ts";
-
-type Tree = Readonly<Record<string, unknown>>;
-
-/** Lists that strategic merge joins by a key, as far as the simulated kinds have them. */
-const mergeKeys: Readonly<Record<string, string>> = {
-  conditions: "type",
-  taints: "key",
-  containers: "name",
-  env: "name",
-  volumes: "name",
-  addresses: "type",
-  ownerReferences: "uid",
-};
 
 /** Applies a patch of any of the kinds that clients send. */
 export function applyPatch(target: Tree, contentType: string, patch: unknown): Tree {
@@ -26,29 +14,53 @@ export function applyPatch(target: Tree, contentType: string, patch: unknown): T
   return mergeTrees(target, patch, !contentType.startsWith("application/merge-patch+json"));
 }
 
+/** Strategic merges have directives of their own, which say what a plain merge can't. */
 function mergeTrees(target: Tree, patch: Tree, strategic: boolean): Tree {
+  if (strategic && patch.$patch === "replace") return withoutDirectives(patch);
   const result: Record<string, unknown> = { ...target };
+  const retained = strategic ? patch.$retainKeys : undefined;
+  if (Array.isArray(retained)) for (const key of Object.keys(result)) if (!retained.includes(key)) delete result[key];
   for (const [key, value] of Object.entries(patch)) {
-    if (strategic && key.startsWith("$")) continue;
-    if (value === null) delete result[key];
+    if (strategic && key.startsWith("$")) {
+      const [directive, field = ""] = key.split("/", 2);
+      if (directive === "$deleteFromPrimitiveList" && Array.isArray(value) && Array.isArray(result[field]))
+        result[field] = result[field].filter((item: unknown) => !value.includes(item));
+    } else if (value === null) delete result[key];
     else if (isTree(value)) result[key] = mergeTrees(isTree(result[key]) ? result[key] : {}, value, strategic);
-    else result[key] = strategic && Array.isArray(value) ? mergeLists(key, result[key], value) : value;
+    else
+      result[key] =
+        strategic && Array.isArray(value)
+          ? mergeLists(key, result[key], value, patch[`$setElementOrder/${key}`])
+          : value;
   }
   return result;
 }
 
-function mergeLists(field: string, target: unknown, patch: readonly unknown[]): readonly unknown[] {
-  const key = mergeKeys[field];
-  if (key === undefined || !Array.isArray(target) || !patch.every(isTree)) return patch;
-  const merged: Tree[] = target.filter(isTree);
-  for (const item of patch) {
-    const index = merged.findIndex((known) => known[key] === item[key]);
+function withoutDirectives(tree: Tree): Tree {
+  return Object.fromEntries(Object.entries(tree).filter(([key]) => !key.startsWith("$")));
+}
+
+function mergeLists(field: string, target: unknown, patch: readonly unknown[], order: unknown): readonly unknown[] {
+  const known: readonly unknown[] = Array.isArray(target) ? target : [];
+  if (field === "finalizers") return [...new Set([...known, ...patch])];
+  const keys = field === "taints" ? ["key"] : keysOf(field, [...known, ...patch]);
+  if (keys === undefined) return patch;
+  const items = (patch as readonly Tree[]).filter((item) => item.$patch !== "replace");
+  const merged = items.length < patch.length ? [] : [...(known as readonly Tree[])];
+  for (const item of items) {
+    const index = merged.findIndex((held) => itemKey(held, keys) === itemKey(item, keys));
     if (item.$patch === "delete") {
       if (index !== -1) merged.splice(index, 1);
     } else if (index === -1) merged.push(item);
     else merged[index] = mergeTrees(merged[index] ?? {}, item, true);
   }
-  return merged;
+  if (!Array.isArray(order)) return merged;
+  const places = (order as readonly Tree[]).map((item) => itemKey(item, keys));
+  const place = (item: Tree): number => {
+    const found = places.indexOf(itemKey(item, keys));
+    return found === -1 ? places.length : found;
+  };
+  return merged.sort((a, b) => place(a) - place(b));
 }
 
 interface Operation {
@@ -76,10 +88,10 @@ function jsonPatch(tree: Tree, { op, path, value }: Operation): Tree {
     if (op === "remove" && old === undefined) throw new ApiError(422, "Invalid", `the path "${path}" does not exist`);
     return op === "remove" ? others : { ...others, [key]: value };
   };
-  if (op === "test") return tree;
+  if (op === "test") {
+    const held = keys.reduce<unknown>((node, key) => (node as Tree | undefined)?.[key], tree);
+    if (JSON.stringify(held) === JSON.stringify(value)) return tree;
+    throw new ApiError(422, "Invalid", `testing value ${path} failed`);
+  }
   return change(tree, keys) as Tree;
-}
-
-function isTree(value: unknown): value is Tree {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -2,65 +2,103 @@
 import { createHash } from "node:crypto";
 import { randomHex, uuidOf } from "../machine/chance.ts";
 import type { Moment } from "../machine/moment.ts";
-import type { KubernetesObject, Machine } from "../machine/world.ts";
+import type { Cluster, KubernetesObject, Machine } from "../machine/world.ts";
 import { kubernetesVersionOf } from "./node.ts";
-import { type NewObject, timestamp } from "./store.ts";
+import { listObjects, type NewObject, timestamp } from "./store.ts";
 
 interface Template {
-  readonly metadata?: { readonly labels?: Readonly<Record<string, string>> };
+  readonly metadata?: {
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
   readonly spec?: Readonly<Record<string, unknown>>;
 }
 
-function templateOf(owner: KubernetesObject): Template {
+export function templateOf(owner: KubernetesObject): Template {
   return (owner.spec as { template?: Template } | undefined)?.template ?? {};
 }
 
-function ownedBy(owner: KubernetesObject): Readonly<Record<string, unknown>> {
+/** Ten letters that change with the template. */
+export function templateHash(owner: KubernetesObject): string {
+  return createHash("sha256")
+    .update(JSON.stringify(templateOf(owner)))
+    .digest("hex")
+    .slice(0, 10);
+}
+
+export function ownerReference(owner: KubernetesObject): Readonly<Record<string, unknown>> {
   const { name, uid } = owner.metadata;
   return { apiVersion: owner.apiVersion, kind: owner.kind, name, uid, controller: true, blockOwnerDeletion: true };
 }
 
-function podOf(owner: KubernetesObject, name: string, node: string): NewObject {
+/** A pod from its owner's template, not yet on a node. */
+export function podFrom(
+  owner: KubernetesObject,
+  name: string,
+  labels: Readonly<Record<string, string>> = {},
+  spec: Readonly<Record<string, unknown>> = {},
+): NewObject {
   const template = templateOf(owner);
   const { namespace } = owner.metadata;
+  const annotations = template.metadata?.annotations;
   return {
     apiVersion: "v1",
     kind: "Pod",
     metadata: {
       name,
       ...(namespace === undefined ? {} : { namespace }),
-      labels: template.metadata?.labels ?? {},
-      ownerReferences: [ownedBy(owner)],
+      labels: { ...template.metadata?.labels, ...labels },
+      ...(annotations === undefined ? {} : { annotations }),
+      ownerReferences: [ownerReference(owner)],
     },
-    spec: { ...template.spec, nodeName: node },
-    status: { phase: "Pending", conditions: [{ type: "PodScheduled", status: "True" }] },
+    spec: { ...template.spec, ...spec },
+    status: { phase: "Pending" },
   };
 }
 
-/** A daemon set's pod on a node: its name follows from both, so that there is one. */
-export function daemonPod(set: KubernetesObject, node: string): NewObject {
-  const suffix = createHash("sha256").update(`${set.metadata.uid}/${node}`).digest("hex").slice(0, 5);
-  return podOf(set, `${set.metadata.name}-${suffix}`, node);
+export function podsOf(cluster: Cluster, owner: KubernetesObject): KubernetesObject[] {
+  return listObjects(cluster, "pods", owner.metadata.namespace).filter((pod) => ownedBy(pod, owner.metadata.uid));
 }
 
-export function replicaPod(set: KubernetesObject, node: string, moment: Moment): NewObject {
-  return podOf(set, `${set.metadata.name}-${randomHex(moment.entropy, 3).slice(0, 5)}`, node);
+export function ownedBy(object: KubernetesObject, uid: string): boolean {
+  const owners = object.metadata.ownerReferences as readonly { readonly uid: string }[] | undefined;
+  return owners?.some((owner) => owner.uid === uid) === true;
+}
+
+export function nodeNameOf(pod: KubernetesObject): string | undefined {
+  return (pod.spec as { nodeName?: string } | undefined)?.nodeName;
+}
+
+export function isStopping(pod: KubernetesObject): boolean {
+  return pod.metadata.deletionTimestamp !== undefined;
+}
+
+/** A name that no other pod of the cluster has. */
+export function podName(owner: KubernetesObject, moment: Moment): string {
+  return `${owner.metadata.name}-${randomHex(moment.entropy, 3).slice(0, 5)}`;
+}
+
+/** A daemon set's pod on a node: its name follows from both, so that there is one. */
+export function daemonPod(set: KubernetesObject, node: string, hash: string): NewObject {
+  const suffix = createHash("sha256").update(`${set.metadata.uid}/${node}`).digest("hex").slice(0, 5);
+  return podFrom(set, `${set.metadata.name}-${suffix}`, { "controller-revision-hash": hash }, { nodeName: node });
 }
 
 /** What the kubelet shows of a static pod. */
 export function mirrorPod(
   name: string,
-  node: string,
+  node: KubernetesObject,
   machine: Machine,
   component: { readonly image: string; readonly version: number },
   now: number,
 ): NewObject {
+  const host = node.metadata.name;
   const hash = uuidOf(`${name}/${component.image}/${component.version}`).replaceAll("-", "");
   const pod: NewObject = {
     apiVersion: "v1",
     kind: "Pod",
     metadata: {
-      name: `${name}-${node}`,
+      name: `${name}-${host}`,
       namespace: "kube-system",
       labels: {
         "app.kubernetes.io/component": "control-plane",
@@ -78,9 +116,9 @@ export function mirrorPod(
         "talos.dev/config-version": String(component.version),
         "talos.dev/secrets-version": "1",
       },
-      ownerReferences: [{ apiVersion: "v1", kind: "Node", name: node, uid: machine.id, controller: true }],
+      ownerReferences: [{ apiVersion: "v1", kind: "Node", name: host, uid: node.metadata.uid, controller: true }],
     },
-    spec: { nodeName: node, hostNetwork: true, containers: [{ name, image: component.image }] },
+    spec: { nodeName: host, hostNetwork: true, containers: [{ name, image: component.image }] },
   };
   return { ...pod, status: statusFor([{ name, image: component.image }], machine.address, machine.address, true, now) };
 }
@@ -92,17 +130,98 @@ export function runningStatus(
   ready: boolean,
   now: number,
 ): Readonly<Record<string, unknown>> {
-  const spec = pod.spec as
-    | { hostNetwork?: boolean; containers?: readonly { name: string; image: string }[] }
-    | undefined;
+  const spec = pod.spec as { hostNetwork?: boolean } | undefined;
   const digest = createHash("sha256").update(pod.metadata.uid).digest();
   const address =
     spec?.hostNetwork === true ? host : `10.244.${digest.readUInt8(0)}.${2 + (digest.readUInt8(1) % 250)}`;
-  return statusFor(spec?.containers ?? [], host, address, ready, now);
+  return statusFor(containersOf(pod), host, address, ready, now);
+}
+
+/** The status of a pod that waits for an image which can't be had. */
+export function waitingStatus(
+  pod: KubernetesObject,
+  hostIP: string,
+  container: string,
+  now: number,
+): Readonly<Record<string, unknown>> {
+  const at = timestamp(now);
+  const condition = (type: string, status: string, reason = "") => ({
+    type,
+    status,
+    lastTransitionTime: at,
+    ...(reason === "" ? {} : { reason, message: `containers with unready status: [${container}]` }),
+  });
+  const reason = "ImagePullBackOff";
+  return {
+    phase: "Pending",
+    conditions: [
+      condition("Initialized", "True"),
+      condition("Ready", "False", "ContainersNotReady"),
+      condition("ContainersReady", "False", "ContainersNotReady"),
+      condition("PodScheduled", "True"),
+    ],
+    hostIP,
+    startTime: at,
+    containerStatuses: containersOf(pod).map(({ name, image }) => ({
+      name,
+      image,
+      imageID: "",
+      ready: false,
+      started: false,
+      restartCount: 0,
+      state: {
+        waiting:
+          name === container
+            ? { reason, message: `Back-off pulling image "${image}"` }
+            : { reason: "ContainerCreating" },
+      },
+    })),
+  };
+}
+
+/** The status of a job's pod that has done its work. */
+export function succeededStatus(pod: KubernetesObject, now: number): Readonly<Record<string, unknown>> {
+  const at = timestamp(now);
+  const { startTime = at, ...status } = pod.status as Readonly<Record<string, unknown>>;
+  const condition = (type: string, value: string) => ({
+    type,
+    status: value,
+    lastTransitionTime: at,
+    reason: "PodCompleted",
+  });
+  return {
+    ...status,
+    startTime,
+    phase: "Succeeded",
+    conditions: [
+      condition("Initialized", "True"),
+      condition("Ready", "False"),
+      condition("ContainersReady", "False"),
+      condition("PodScheduled", "True"),
+    ],
+    containerStatuses: containersOf(pod).map(({ name, image }) => ({
+      name,
+      image,
+      imageID: image,
+      ready: false,
+      started: false,
+      restartCount: 0,
+      state: { terminated: { exitCode: 0, reason: "Completed", startedAt: startTime, finishedAt: at } },
+    })),
+  };
+}
+
+interface Container {
+  readonly name: string;
+  readonly image: string;
+}
+
+function containersOf(pod: KubernetesObject): readonly Container[] {
+  return (pod.spec as { containers?: readonly Container[] } | undefined)?.containers ?? [];
 }
 
 function statusFor(
-  containers: readonly { readonly name: string; readonly image: string }[],
+  containers: readonly Container[],
   hostIP: string,
   podIP: string,
   ready: boolean,

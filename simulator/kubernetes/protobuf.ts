@@ -1,41 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
+import { type Kind, type Shape, shapes } from "./protobuf-shapes.ts";
 import { ApiError } from "./status.ts";
-
-/** Field numbers by name, with what each holds. Only what clients are known to send in this form. */
-type Shape = Readonly<Record<number, readonly [name: string, kind: Kind]>>;
-type Kind = "string" | "number" | "strings" | "string-map" | "time" | { readonly message: Shape };
-
-const metadata: Shape = {
-  1: ["name", "string"],
-  2: ["generateName", "string"],
-  3: ["namespace", "string"],
-  5: ["uid", "string"],
-  6: ["resourceVersion", "string"],
-  11: ["labels", "string-map"],
-  12: ["annotations", "string-map"],
-  14: ["finalizers", "strings"],
-};
-
-const kinds: Readonly<Record<string, Shape>> = {
-  ConfigMap: { 1: ["metadata", { message: metadata }], 2: ["data", "string-map"] },
-  Namespace: { 1: ["metadata", { message: metadata }] },
-  Lease: {
-    1: ["metadata", { message: metadata }],
-    2: [
-      "spec",
-      {
-        message: {
-          1: ["holderIdentity", "string"],
-          2: ["leaseDurationSeconds", "number"],
-          3: ["acquireTime", "time"],
-          4: ["renewTime", "time"],
-          5: ["leaseTransitions", "number"],
-        },
-      },
-    ],
-  },
-};
 
 const magic = Buffer.from("k8s\0");
 
@@ -45,7 +11,7 @@ export function decodeKubernetesProtobuf(bytes: Buffer): Readonly<Record<string,
   const typeMeta: Shape = { 1: ["apiVersion", "string"], 2: ["kind", "string"] };
   const envelope = fields(bytes.subarray(4));
   const type = decode(typeMeta, envelope.get(1)?.[0] ?? new Uint8Array());
-  const shape = kinds[String(type.kind)];
+  const shape = shapes[String(type.kind)];
   if (shape === undefined) {
     throw new ApiError(415, "UnsupportedMediaType", `the simulated API server takes ${String(type.kind)} as JSON only`);
   }
@@ -85,7 +51,9 @@ function decode(shape: Shape, bytes: Uint8Array): Record<string, unknown> {
 
 function decodeField(kind: Kind, values: readonly Uint8Array[]): unknown {
   const [first = new Uint8Array()] = values;
-  if (typeof kind === "object") return decode(kind.message, first);
+  if (typeof kind === "object") {
+    return "message" in kind ? decode(kind.message, first) : values.map((value) => decode(kind.messages, value));
+  }
   const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString("utf8");
   switch (kind) {
     case "string":
@@ -94,6 +62,13 @@ function decodeField(kind: Kind, values: readonly Uint8Array[]): unknown {
       return Number(Buffer.from(first).readBigInt64BE());
     case "strings":
       return values.map(text);
+    case "number-or-string": {
+      const parts = fields(first);
+      const number = parts.get(2)?.[0];
+      const isText = Number(Buffer.from(parts.get(1)?.[0] ?? Buffer.alloc(8)).readBigInt64BE()) === 1;
+      if (isText) return text(parts.get(3)?.[0] ?? new Uint8Array());
+      return number === undefined ? 0 : Number(Buffer.from(number).readBigInt64BE());
+    }
     case "time": {
       const seconds = fields(first).get(1)?.[0];
       return seconds === undefined
@@ -101,10 +76,13 @@ function decodeField(kind: Kind, values: readonly Uint8Array[]): unknown {
         : new Date(Number(Buffer.from(seconds).readBigInt64BE()) * 1_000).toISOString();
     }
     case "string-map":
+    case "bytes-map":
       return Object.fromEntries(
         values.map((entry) => {
           const parts = fields(entry);
-          return [text(parts.get(1)?.[0] ?? new Uint8Array()), text(parts.get(2)?.[0] ?? new Uint8Array())];
+          const [key = new Uint8Array(), value = new Uint8Array()] = [parts.get(1)?.[0], parts.get(2)?.[0]];
+          // Bytes are base64 in the plain form.
+          return [text(key), kind === "bytes-map" ? Buffer.from(value).toString("base64") : text(value)];
         }),
       );
   }

@@ -12,6 +12,8 @@ import { discover } from "./discovery.ts";
 import { historyOf } from "./history.ts";
 import { kubernetesVersionOf } from "./node.ts";
 import { handleObjects } from "./objects.ts";
+import { openApi } from "./openapi.ts";
+import { answerReview } from "./reviews.ts";
 import { ApiError, statusObject } from "./status.ts";
 
 const maxBody = 8 * 1024 * 1024;
@@ -34,7 +36,7 @@ async function serve(
   response: Http2ServerResponse,
 ): Promise<void> {
   const url = new URL(request.url, "https://localhost");
-  authenticate(request.socket as TLSSocket);
+  const user = authenticate(request.socket as TLSSocket);
   const machine = simulation.world.machines[machineId];
   const config = machine === undefined ? undefined : configOf(machine);
   if (machine === undefined || config === undefined)
@@ -43,18 +45,23 @@ async function serve(
   if (/^\/(readyz|livez|healthz)(\/|$)/.test(url.pathname)) {
     return sendHealth(response, url, ready || url.pathname.startsWith("/livez"));
   }
-  const found = discover(url.pathname, kubernetesVersionOf(config.images.apiServer));
+  const cluster = simulation.world.clusters[config.clusterKey];
+  const found =
+    discover(cluster, url.pathname, kubernetesVersionOf(config.images.apiServer)) ?? openApi(cluster, url.pathname);
   if (found !== undefined) return sendJson(response, 200, found);
-  if (url.pathname === "/openapi/v3") return sendJson(response, 200, { paths: {} });
+  const review = request.method === "POST" ? answerReview(url.pathname, user) : undefined;
+  if (review !== undefined) return sendJson(response, 201, review);
   if (!ready) throw new ApiError(500, "InternalError", "etcdserver: request timed out");
   await handleObjects(
     {
       simulation,
       clusterKey: config.clusterKey,
+      serviceSubnet: config.serviceSubnets[0] ?? "10.96.0.0/12",
       url,
       method: request.method,
       accept: String(request.headers.accept ?? ""),
       contentType: String(request.headers["content-type"] ?? "application/json"),
+      userAgent: String(request.headers["user-agent"] ?? ""),
       body: () => readBody(request),
     },
     response,
@@ -62,7 +69,7 @@ async function serve(
 }
 
 /** Only clients with a certificate of the cluster's CA are let in, and only administrators may do things. */
-function authenticate(socket: TLSSocket): void {
+function authenticate(socket: TLSSocket): { readonly name: string; readonly groups: readonly string[] } {
   if (!socket.authorized) throw new ApiError(401, "Unauthorized", "Unauthorized");
   const { subject } = socket.getPeerCertificate();
   const groups: unknown = subject?.O;
@@ -74,6 +81,7 @@ function authenticate(socket: TLSSocket): void {
       `User "${String(subject?.CN ?? "")}" may not do this in the simulated cluster`,
     );
   }
+  return { name: String(subject?.CN ?? ""), groups: held };
 }
 
 function sendHealth(response: Http2ServerResponse, url: URL, ready: boolean): void {

@@ -40,6 +40,7 @@ export function createObject(cluster: Cluster, resource: string, object: NewObje
     uid: randomUuid(moment.entropy),
     resourceVersion: String(revision),
     creationTimestamp: timestamp(moment.now),
+    ...(counted(resource, object) ? { generation: 1 } : {}),
   };
   return put(cluster, resource, { ...object, metadata }, revision);
 }
@@ -49,13 +50,23 @@ export function updateObject(cluster: Cluster, resource: string, object: Kuberne
   const known = getObject(cluster, resource, object.metadata.namespace, object.metadata.name);
   if (known !== undefined && JSON.stringify(known) === JSON.stringify(object)) return cluster;
   const revision = cluster.revision + 1;
-  const metadata = { ...object.metadata, resourceVersion: String(revision) };
+  const old = known?.metadata.generation;
+  const same = JSON.stringify(known?.spec) === JSON.stringify(object.spec);
+  const generation = typeof old === "number" ? { generation: same ? old : old + 1 } : {};
+  const metadata = { ...object.metadata, ...generation, resourceVersion: String(revision) };
   return put(cluster, resource, { ...object, metadata }, revision);
 }
 
 export function deleteObject(cluster: Cluster, resource: string, namespace: string | undefined, name: string): Cluster {
   const { [objectKey(resource, namespace, name)]: gone, ...objects } = cluster.objects;
   return gone === undefined ? cluster : { ...cluster, objects, revision: cluster.revision + 1 };
+}
+
+/** Kinds whose changes of `spec` are numbered, so that a status can say which one it is about. */
+function counted(resource: string, object: NewObject): boolean {
+  return (
+    object.spec !== undefined && (resource === "pods" || resource.includes(".")) && !resource.startsWith("leases.")
+  );
 }
 
 /** Kubernetes writes whole seconds. */

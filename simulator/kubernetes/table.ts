@@ -14,30 +14,38 @@ type Any = Readonly<Record<string, unknown>>;
 const name: Column = { name: "Name", cell: (object) => object.metadata.name };
 const age: Column = { name: "Age", cell: (object, now) => ageOf(object.metadata.creationTimestamp, now) };
 
+const templateColumns: readonly Column[] = [
+  { name: "Containers", wide: true, cell: (object) => containersOf(object, "name") },
+  { name: "Images", wide: true, cell: (object) => containersOf(object, "image") },
+  { name: "Selector", wide: true, cell: (object) => selectorText(dig(object, "spec.selector.matchLabels")) },
+];
+
+/** A column that reads one field, by the path to it. */
+function field(title: string, path: string, otherwise: unknown = "", wide = false): Column {
+  return { name: title, ...(wide ? { wide } : {}), cell: (object) => dig(object, path) ?? otherwise };
+}
+
 const columns: Readonly<Record<string, readonly Column[]>> = {
   nodes: [
     name,
     { name: "Status", cell: nodeState },
     { name: "Roles", cell: nodeRoles },
     age,
-    { name: "Version", cell: (node) => nodeInfo(node).kubeletVersion },
+    field("Version", "status.nodeInfo.kubeletVersion"),
     { name: "Internal-IP", wide: true, cell: (node) => internalAddress(node) },
     { name: "External-IP", wide: true, cell: () => "<none>" },
-    { name: "OS-Image", wide: true, cell: (node) => nodeInfo(node).osImage },
-    { name: "Kernel-Version", wide: true, cell: (node) => nodeInfo(node).kernelVersion },
-    { name: "Container-Runtime", wide: true, cell: (node) => nodeInfo(node).containerRuntimeVersion },
+    field("OS-Image", "status.nodeInfo.osImage", "", true),
+    field("Kernel-Version", "status.nodeInfo.kernelVersion", "", true),
+    field("Container-Runtime", "status.nodeInfo.containerRuntimeVersion", "", true),
   ],
   pods: [
     name,
     { name: "Ready", cell: podReady },
-    {
-      name: "Status",
-      cell: (pod) => (pod.metadata.deletionTimestamp === undefined ? at(pod.status, "phase") : "Terminating"),
-    },
+    { name: "Status", cell: podState },
     { name: "Restarts", cell: () => "0" },
     age,
-    { name: "IP", wide: true, cell: (pod) => at(pod.status, "podIP") ?? "<none>" },
-    { name: "Node", wide: true, cell: (pod) => at(pod.spec, "nodeName") ?? "<none>" },
+    field("IP", "status.podIP", "<none>", true),
+    field("Node", "spec.nodeName", "<none>", true),
     { name: "Nominated Node", wide: true, cell: () => "<none>" },
     { name: "Readiness Gates", wide: true, cell: () => "<none>" },
   ],
@@ -46,37 +54,113 @@ const columns: Readonly<Record<string, readonly Column[]>> = {
       name: "Last Seen",
       cell: (event, now) => ageOf(String(event.lastTimestamp ?? event.metadata.creationTimestamp), now),
     },
-    { name: "Type", cell: (event) => event.type },
-    { name: "Reason", cell: (event) => event.reason },
+    field("Type", "type"),
+    field("Reason", "reason"),
     {
       name: "Object",
-      cell: (event) => `${String(at(event.involvedObject, "kind")).toLowerCase()}/${at(event.involvedObject, "name")}`,
+      cell: (event) =>
+        `${String(dig(event, "involvedObject.kind")).toLowerCase()}/${String(dig(event, "involvedObject.name"))}`,
     },
-    { name: "Message", cell: (event) => event.message },
+    field("Message", "message"),
   ],
-  namespaces: [name, { name: "Status", cell: (namespace) => at(namespace.status, "phase") ?? "Active" }, age],
+  namespaces: [name, field("Status", "status.phase", "Active"), age],
+  services: [
+    name,
+    field("Type", "spec.type"),
+    field("Cluster-IP", "spec.clusterIP", "<none>"),
+    {
+      name: "External-IP",
+      cell: (service) => (dig(service, "spec.type") === "LoadBalancer" ? "<pending>" : "<none>"),
+    },
+    { name: "Port(s)", cell: servicePorts },
+    age,
+    { name: "Selector", wide: true, cell: (service) => selectorText(dig(service, "spec.selector")) },
+  ],
   deployments: [
     name,
-    {
-      name: "Ready",
-      cell: (object) => `${at(object.status, "readyReplicas") ?? 0}/${at(object.spec, "replicas") ?? 0}`,
-    },
-    { name: "Up-to-date", cell: (object) => at(object.status, "updatedReplicas") ?? 0 },
-    { name: "Available", cell: (object) => at(object.status, "availableReplicas") ?? 0 },
+    { name: "Ready", cell: readyOf },
+    field("Up-to-date", "status.updatedReplicas", 0),
+    field("Available", "status.availableReplicas", 0),
     age,
+    ...templateColumns,
   ],
+  replicasets: [
+    name,
+    field("Desired", "spec.replicas", 0),
+    field("Current", "status.replicas", 0),
+    field("Ready", "status.readyReplicas", 0),
+    age,
+    ...templateColumns,
+  ],
+  statefulsets: [name, { name: "Ready", cell: readyOf }, age, ...templateColumns.slice(0, 2)],
   daemonsets: [
     name,
-    { name: "Desired", cell: (object) => at(object.status, "desiredNumberScheduled") ?? 0 },
-    { name: "Current", cell: (object) => at(object.status, "currentNumberScheduled") ?? 0 },
-    { name: "Ready", cell: (object) => at(object.status, "numberReady") ?? 0 },
+    field("Desired", "status.desiredNumberScheduled", 0),
+    field("Current", "status.currentNumberScheduled", 0),
+    field("Ready", "status.numberReady", 0),
+    field("Up-to-date", "status.updatedNumberScheduled", 0),
+    field("Available", "status.numberAvailable", 0),
+    {
+      name: "Node Selector",
+      cell: (set) => selectorText(dig(set, "spec.template.spec.nodeSelector")),
+    },
+    age,
+    ...templateColumns,
+  ],
+  jobs: [
+    name,
+    { name: "Status", cell: (job) => (dig(job, "status.completionTime") === undefined ? "Running" : "Complete") },
+    {
+      name: "Completions",
+      cell: (job) => `${String(dig(job, "status.succeeded") ?? 0)}/${String(dig(job, "spec.completions") ?? 1)}`,
+    },
     age,
   ],
+  configmaps: [name, { name: "Data", cell: (map) => Object.keys((map.data ?? {}) as object).length }, age],
+  secrets: [
+    name,
+    field("Type", "type"),
+    { name: "Data", cell: (secret) => Object.keys((secret.data ?? {}) as object).length },
+    age,
+  ],
+  persistentvolumeclaims: [
+    name,
+    field("Status", "status.phase"),
+    field("Volume", "spec.volumeName"),
+    field("Capacity", "status.capacity.storage"),
+    { name: "Access Modes", cell: (claim) => accessModes(dig(claim, "status.accessModes")) },
+    field("StorageClass", "spec.storageClassName"),
+    age,
+  ],
+  persistentvolumes: [
+    name,
+    field("Capacity", "spec.capacity.storage"),
+    { name: "Access Modes", cell: (volume) => accessModes(dig(volume, "spec.accessModes")) },
+    field("Reclaim Policy", "spec.persistentVolumeReclaimPolicy"),
+    field("Status", "status.phase"),
+    {
+      name: "Claim",
+      cell: (volume) =>
+        `${String(dig(volume, "spec.claimRef.namespace"))}/${String(dig(volume, "spec.claimRef.name"))}`,
+    },
+    field("StorageClass", "spec.storageClassName"),
+    age,
+  ],
+  storageclasses: [
+    name,
+    field("Provisioner", "provisioner"),
+    field("ReclaimPolicy", "reclaimPolicy"),
+    field("VolumeBindingMode", "volumeBindingMode"),
+    field("AllowVolumeExpansion", "allowVolumeExpansion", false),
+    age,
+  ],
+  customresourcedefinitions: [name, field("Created At", "metadata.creationTimestamp")],
+  leases: [name, field("Holder", "spec.holderIdentity"), age],
   poddisruptionbudgets: [
     name,
-    { name: "Min Available", cell: (object) => at(object.spec, "minAvailable") ?? "N/A" },
-    { name: "Max Unavailable", cell: (object) => at(object.spec, "maxUnavailable") ?? "N/A" },
-    { name: "Allowed Disruptions", cell: (object) => at(object.status, "disruptionsAllowed") ?? 0 },
+    field("Min Available", "spec.minAvailable", "N/A"),
+    field("Max Unavailable", "spec.maxUnavailable", "N/A"),
+    field("Allowed Disruptions", "status.disruptionsAllowed", 0),
     age,
   ],
 };
@@ -102,8 +186,52 @@ export function tableOf(resource: string, objects: readonly KubernetesObject[], 
   };
 }
 
-function at(value: unknown, key: string): unknown {
-  return (value as Any | undefined)?.[key];
+/** The value at a dotted path. */
+function dig(object: unknown, path: string): unknown {
+  return path.split(".").reduce<unknown>((part, key) => (part as Any | undefined)?.[key], object);
+}
+
+function containersOf(object: KubernetesObject, key: "name" | "image"): string {
+  const containers = (dig(object, "spec.template.spec.containers") ?? []) as readonly Any[];
+  return containers.map((container) => String(container[key])).join(",");
+}
+
+function selectorText(labels: unknown): string {
+  const pairs = Object.entries((labels ?? {}) as Any).map(([key, value]) => `${key}=${String(value)}`);
+  return pairs.join(",") || "<none>";
+}
+
+function readyOf(object: KubernetesObject): string {
+  return `${String(dig(object, "status.readyReplicas") ?? 0)}/${String(dig(object, "spec.replicas") ?? 0)}`;
+}
+
+function servicePorts(service: KubernetesObject): string {
+  const ports = (dig(service, "spec.ports") ?? []) as readonly Any[];
+  const shown = ports.map(({ port, nodePort, protocol }) => {
+    const outside = nodePort === undefined ? "" : `:${String(nodePort)}`;
+    return `${String(port)}${outside}/${String(protocol ?? "TCP")}`;
+  });
+  return shown.join(",") || "<none>";
+}
+
+const modeNames: Readonly<Record<string, string>> = {
+  ReadWriteOnce: "RWO",
+  ReadOnlyMany: "ROX",
+  ReadWriteMany: "RWX",
+  ReadWriteOncePod: "RWOP",
+};
+
+function accessModes(modes: unknown): string {
+  return ((modes ?? []) as readonly string[]).map((mode) => modeNames[mode] ?? mode).join(",");
+}
+
+/** Why a container waits says more than the phase. */
+function podState(pod: KubernetesObject): unknown {
+  if (pod.metadata.deletionTimestamp !== undefined) return "Terminating";
+  const statuses = (dig(pod, "status.containerStatuses") ?? []) as readonly Any[];
+  const waiting = statuses.map((status) => dig(status, "state.waiting.reason")).find((reason) => reason !== undefined);
+  const phase = dig(pod, "status.phase");
+  return waiting ?? (phase === "Succeeded" ? "Completed" : phase);
 }
 
 function nodeState(node: KubernetesObject): string {
@@ -122,17 +250,13 @@ function nodeRoles(node: KubernetesObject): string {
   );
 }
 
-function nodeInfo(node: KubernetesObject): Any {
-  return (at(node.status, "nodeInfo") ?? {}) as Any;
-}
-
 function internalAddress(node: KubernetesObject): unknown {
-  const addresses = (at(node.status, "addresses") ?? []) as readonly Any[];
+  const addresses = (dig(node, "status.addresses") ?? []) as readonly Any[];
   return addresses.find((address) => address.type === "InternalIP")?.address ?? "<none>";
 }
 
 function podReady(pod: KubernetesObject): string {
-  const containers = (at(pod.status, "containerStatuses") ?? []) as readonly Any[];
+  const containers = (dig(pod, "status.containerStatuses") ?? []) as readonly Any[];
   return `${containers.filter((container) => container.ready === true).length}/${containers.length || 1}`;
 }
 

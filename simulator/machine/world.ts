@@ -103,6 +103,8 @@ export interface Cluster {
   readonly kubelets: Readonly<Record<string, KubeletRecord>>;
   /** Pods that are being started, by `<namespace>/<name>`: when each is ready. */
   readonly starting?: Readonly<Record<string, number>>;
+  /** Deployments that are not there yet, by `<namespace>/<name>`: how far each is, and when that is too late. */
+  readonly rollouts?: Readonly<Record<string, { readonly progress: string; readonly deadline: number }>>;
   /** Pods on their way out, by `<namespace>/<name>`: when each is gone. */
   readonly terminating?: Readonly<Record<string, number>>;
   /** The machine that answers for the shared address, and when the address is (again) reachable. */

@@ -65,7 +65,14 @@ describe("two clusters in one simulation", () => {
     const reasons = Object.values(cluster?.objects ?? {})
       .filter(({ kind }) => kind === "Event")
       .map(({ reason }) => reason);
-    expect(reasons.sort()).toEqual(["NodeReady", "NodeReady", "RegisteredNode", "RegisteredNode"]);
+    expect(reasons.sort()).toEqual([
+      "FailedScheduling",
+      "FailedScheduling",
+      "NodeReady",
+      "NodeReady",
+      "RegisteredNode",
+      "RegisteredNode",
+    ]);
   });
 
   it("do not trust each other", async () => {

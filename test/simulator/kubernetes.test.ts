@@ -1,78 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { IncomingHttpHeaders } from "node:http";
 import { request } from "node:https";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { parse } from "yaml";
 import type { Machine } from "../../simulator/index.ts";
-import type { Data } from "../../talos/api/gen/common/common.ts";
-import { keyForNode } from "../../talos/pki/index.ts";
-import { collect, Laboratory, untar } from "./laboratory.ts";
-
-interface Identity {
-  readonly ca: string;
-  readonly cert: string;
-  readonly key: string;
-}
-
-interface Answer {
-  readonly code: number;
-  readonly headers: IncomingHttpHeaders;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into free-form objects
-  readonly body: any;
-}
+import { type Answer, type Body, type CallOptions, eventually, KubernetesClient } from "./kubernetes-client.ts";
+import { collect, Laboratory } from "./laboratory.ts";
 
 let lab: Laboratory;
 let machines: Machine[];
-let admin: Identity;
+let client: KubernetesClient;
 
 beforeAll(async () => {
   lab = await Laboratory.open("kubernetes");
   machines = await lab.cluster(1, 2);
-  const [data] = await collect<Data>(lab.machineApi(machines[0]?.address ?? "").kubeconfig({}));
-  const config = parse(untar(data?.bytes ?? new Uint8Array()).content) as {
-    clusters: { cluster: Record<string, string> }[];
-    users: { user: Record<string, string> }[];
-  };
-  const decoded = (text: string | undefined): string => Buffer.from(text ?? "", "base64").toString("utf8");
-  const user = config.users[0]?.user;
-  admin = {
-    ca: decoded(config.clusters[0]?.cluster["certificate-authority-data"]),
-    cert: decoded(user?.["client-certificate-data"]),
-    key: keyForNode(decoded(user?.["client-key-data"])),
-  };
+  client = await KubernetesClient.open(lab, machines[0]?.address ?? "");
 }, 60_000);
 afterAll(() => lab.close());
 
-function call(
-  method: string,
-  path: string,
-  body?: unknown,
-  options: { type?: string; accept?: string; anonymous?: boolean } = {},
-): Promise<Answer> {
-  const { ca, cert, key } = admin;
-  return new Promise((resolve, reject) => {
-    const outgoing = request(
-      {
-        host: machines[0]?.address,
-        port: 6443,
-        method,
-        path,
-        ca,
-        ...(options.anonymous ? {} : { cert, key }),
-        agent: false,
-        headers: { accept: options.accept ?? "application/json", "content-type": options.type ?? "application/json" },
-      },
-      (response) => {
-        collect<Buffer>(response).then((chunks) => {
-          const text = Buffer.concat(chunks).toString();
-          const json = response.headers["content-type"]?.startsWith("application/json") ?? false;
-          resolve({ code: response.statusCode ?? 0, headers: response.headers, body: json ? JSON.parse(text) : text });
-        }, reject);
-      },
-    );
-    outgoing.on("error", reject);
-    outgoing.end(body === undefined ? undefined : typeof body === "string" ? body : JSON.stringify(body));
-  });
+function call(method: string, path: string, body?: unknown, options?: CallOptions): Promise<Answer<Body>> {
+  return client.call(method, path, body, options);
 }
 
 const podOn = async (node: string): Promise<string[]> => {
@@ -80,16 +25,8 @@ const podOn = async (node: string): Promise<string[]> => {
     "GET",
     `/api/v1/pods?fieldSelector=spec.nodeName=${node}&labelSelector=k8s-app%3Dkube-dns`,
   );
-  return body.items.map((pod: { metadata: { name: string } }) => pod.metadata.name);
+  return body.items.map((pod) => pod.metadata.name);
 };
-
-async function eventually(condition: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 8_000;
-  while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error("never");
-    await new Promise((resolve) => setTimeout(resolve, 30));
-  }
-}
 
 describe("the Kubernetes API", () => {
   it("knows nobody without a certificate", async () => {
@@ -101,7 +38,7 @@ describe("the Kubernetes API", () => {
 
   it("tells what it offers and which version it is", async () => {
     expect((await call("GET", "/version")).body.gitVersion).toBe("v1.36.3");
-    expect((await call("GET", "/apis")).body.groups.map((group: { name: string }) => group.name)).toContain("policy");
+    expect((await call("GET", "/apis")).body.groups.map((group) => group.name)).toContain("policy");
     const { body } = await call("GET", "/api/v1");
     expect(body.resources).toContainEqual(expect.objectContaining({ name: "nodes", shortNames: ["no"], kind: "Node" }));
     expect((await call("GET", "/apis/example.com/v1")).code).toBe(404);
@@ -111,16 +48,14 @@ describe("the Kubernetes API", () => {
     const { body } = await call("GET", "/api/v1/nodes", undefined, {
       accept: "application/json;as=Table;v=v1;g=meta.k8s.io",
     });
-    expect(body.columnDefinitions.slice(0, 5).map((column: { name: string }) => column.name)).toEqual([
+    expect(body.columnDefinitions.slice(0, 5).map((column) => column.name)).toEqual([
       "Name",
       "Status",
       "Roles",
       "Age",
       "Version",
     ]);
-    expect(
-      body.rows.map((row: { cells: string[] }) => row.cells.filter((_, index) => index !== 3).slice(0, 4)),
-    ).toEqual([
+    expect(body.rows.map((row) => row.cells.filter((_, index) => index !== 3).slice(0, 4))).toEqual([
       ["cp-1", "Ready", "control-plane", "v1.36.3"],
       ["w-1", "Ready", "<none>", "v1.36.3"],
       ["w-2", "Ready", "<none>", "v1.36.3"],
@@ -130,8 +65,8 @@ describe("the Kubernetes API", () => {
   it("runs the pods that Talos brings", async () => {
     await eventually(async () => {
       const { body } = await call("GET", "/api/v1/namespaces/kube-system/pods");
-      const phases = body.items.map((pod: { status: { phase: string } }) => pod.status.phase);
-      return phases.length === 3 + 3 + 3 + 2 && phases.every((phase: string) => phase === "Running");
+      const phases = body.items.map((pod) => pod.status.phase);
+      return phases.length === 3 + 3 + 3 + 2 && phases.every((phase) => phase === "Running");
     });
     const { body } = await call("GET", "/apis/apps/v1/namespaces/kube-system/daemonsets/kube-proxy");
     expect(body.status).toMatchObject({ desiredNumberScheduled: 3 });
@@ -152,7 +87,8 @@ describe("the Kubernetes API", () => {
     expect((await call("POST", budgets, budget)).body).toMatchObject({ code: 409, reason: "AlreadyExists" });
     const [pod] = await podOn("w-1");
     const eviction = { apiVersion: "policy/v1", kind: "Eviction", metadata: { name: pod } };
-    const evict = (): Promise<Answer> => call("POST", `/api/v1/namespaces/kube-system/pods/${pod}/eviction`, eviction);
+    const evict = (): Promise<Answer<Body>> =>
+      call("POST", `/api/v1/namespaces/kube-system/pods/${pod}/eviction`, eviction);
     expect(await evict()).toMatchObject({ code: 429, body: { reason: "TooManyRequests" } });
     await call("PATCH", `${budgets}/dns`, { spec: { minAvailable: 1 } }, merge);
     expect((await evict()).code).toBe(201);
@@ -183,7 +119,7 @@ describe("the Kubernetes API", () => {
   it("lists by watching: what is there, the mark, then the changes", async () => {
     const path = "/api/v1/nodes?watch=true&sendInitialEvents=true&allowWatchBookmarks=true&timeoutSeconds=1";
     const text = await new Promise<string>((resolve, reject) => {
-      const { ca, cert, key } = admin;
+      const { ca, cert, key } = client.identity;
       request({ host: machines[0]?.address, port: 6443, path, ca, cert, key, agent: false }, (response) => {
         call(
           "PATCH",
@@ -223,7 +159,7 @@ describe("the Kubernetes API", () => {
     lab.simulator.setPower(worker.id, false);
     const ready = async (): Promise<string> => {
       const { body } = await call("GET", "/api/v1/nodes/w-2");
-      return body.status.conditions.find((condition: { type: string }) => condition.type === "Ready").status;
+      return body.status.conditions?.find((condition) => condition.type === "Ready")?.status ?? "";
     };
     await eventually(async () => (await ready()) === "Unknown");
     expect((await call("DELETE", "/api/v1/nodes/w-2")).code).toBe(200);

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+import { isHealthy } from "../kubernetes/eviction.ts";
+import { daemonPod, isStopping, nodeNameOf, podsOf, templateHash, templateOf } from "../kubernetes/pod.ts";
+import { stopPod } from "../kubernetes/pod-removal.ts";
+import { createObject, getObject, listObjects, updateObject } from "../kubernetes/store.ts";
+import type { Moment } from "../machine/moment.ts";
+import type { Cluster, KubernetesObject } from "../machine/world.ts";
+import { nodeTakes } from "./pod-scheduling.ts";
+import { beginPod } from "./pod-starts.ts";
+
+interface Strategy {
+  readonly type?: string;
+  readonly rollingUpdate?: { readonly maxUnavailable?: number | string };
+}
+
+/** One pod on every node that takes it; a new template replaces them a few at a time. */
+export function tendDaemonSet(cluster: Cluster, set: KubernetesObject, moment: Moment): Cluster {
+  const hash = templateHash(set);
+  const nodes = listObjects(cluster, "nodes").filter((node) => nodeTakes(node, { spec: templateOf(set).spec }));
+  const wanted = new Set(nodes.map((node) => node.metadata.name));
+  const filled = nodes.reduce((next, node) => {
+    const pod = daemonPod(set, node.metadata.name, hash);
+    if (getObject(next, "pods", pod.metadata.namespace, pod.metadata.name) !== undefined) return next;
+    return beginPod(createObject(next, "pods", pod, moment), pod.metadata, moment);
+  }, cluster);
+  const pods = podsOf(filled, set);
+  const placed = pods.filter((pod) => wanted.has(nodeNameOf(pod) ?? ""));
+  const strays = pods.filter((pod) => !wanted.has(nodeNameOf(pod) ?? ""));
+  const cleared = strays.reduce((next, pod) => stopPod(next, pod, moment), filled);
+  const rolled = roll(cleared, set, placed, hash, moment);
+  const alive = podsOf(rolled, set).filter((pod) => !isStopping(pod));
+  const ready = alive.filter(isHealthy).length;
+  const status = {
+    currentNumberScheduled: alive.length,
+    desiredNumberScheduled: nodes.length,
+    numberAvailable: ready,
+    numberMisscheduled: 0,
+    numberReady: ready,
+    ...(ready < nodes.length ? { numberUnavailable: nodes.length - ready } : {}),
+    updatedNumberScheduled: alive.filter((pod) => isOf(pod, hash)).length,
+    observedGeneration: set.metadata.generation,
+  };
+  return updateObject(rolled, "daemonsets.apps", { ...set, status });
+}
+
+function isOf(pod: KubernetesObject, hash: string): boolean {
+  return pod.metadata.labels?.["controller-revision-hash"] === hash;
+}
+
+/** Stops pods of an older template: those that do not serve at once, the others while enough are up. */
+function roll(
+  cluster: Cluster,
+  set: KubernetesObject,
+  pods: readonly KubernetesObject[],
+  hash: string,
+  moment: Moment,
+): Cluster {
+  const { type, rollingUpdate } = (set.spec as { updateStrategy?: Strategy } | undefined)?.updateStrategy ?? {};
+  const old = pods.filter((pod) => !isOf(pod, hash) && !isStopping(pod));
+  if (type === "OnDelete" || old.length === 0) return cluster;
+  const limit = rollingUpdate?.maxUnavailable ?? 1;
+  const allowed = typeof limit === "number" ? limit : Math.ceil((Number.parseFloat(limit) / 100) * pods.length);
+  const down = pods.filter((pod) => !isHealthy(pod)).length;
+  const [broken, serving] = [old.filter((pod) => !isHealthy(pod)), old.filter(isHealthy)];
+  const going = [...broken, ...serving.slice(0, Math.max(0, allowed - down))];
+  return going.reduce((next, pod) => stopPod(next, pod, moment), cluster);
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { KubernetesObject } from "../machine/world.ts";
+import { fieldsOf, isTree, itemKey, keysOf, leavesOf, pathsOf, type Tree, withoutPaths } from "./field-paths.ts";
+import { ApiError } from "./status.ts";
+
+/** Who writes, and when. */
+export interface Writer {
+  readonly manager: string;
+  readonly time: string;
+}
+
+interface Entry {
+  readonly manager: string;
+  readonly operation: "Apply" | "Update";
+  readonly apiVersion: string;
+  readonly time: string;
+  readonly fieldsType: "FieldsV1";
+  readonly fieldsV1: Tree;
+}
+
+function entriesOf(object: { readonly metadata: Tree } | undefined): readonly Entry[] {
+  return (object?.metadata.managedFields as readonly Entry[] | undefined) ?? [];
+}
+
+/** What a writer can own: not the identity of the object, nor what the server and its controllers write. */
+function ownable({ apiVersion: _a, kind: _k, status: _s, metadata, ...rest }: Tree): Map<string, unknown> {
+  const { labels, annotations, finalizers, ownerReferences } = (metadata ?? {}) as Tree;
+  const kept = Object.entries({ labels, annotations, finalizers, ownerReferences }).filter(
+    ([, value]) => value !== undefined,
+  );
+  return leavesOf({ ...rest, ...(kept.length > 0 ? { metadata: Object.fromEntries(kept) } : {}) });
+}
+
+const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
+
+/** The object with its owners noted after a create, a replace or a patch. */
+export function noteUpdate(
+  before: KubernetesObject | undefined,
+  after: KubernetesObject,
+  writer: Writer,
+): KubernetesObject {
+  const old = before === undefined ? new Map<string, unknown>() : ownable(before);
+  const now = ownable(after);
+  const changed = new Set(
+    [...now].filter(([path, value]) => !old.has(path) || !same(old.get(path), value)).map(([path]) => path),
+  );
+  const entries = entriesOf(before);
+  const mine = entries.find((entry) => entry.operation === "Update" && entry.manager === writer.manager);
+  const others = entries.filter((entry) => entry !== mine);
+  const kept = others.flatMap((entry) => narrowed(entry, (path) => now.has(path) && !changed.has(path)));
+  const held = [...new Set([...pathsOf(mine?.fieldsV1).filter((path) => now.has(path)), ...changed])];
+  const own = held.length === 0 ? [] : [entry(after, writer, "Update", held, changed.size === 0 ? mine : undefined)];
+  return withEntries(after, [...kept, ...own]);
+}
+
+/**
+ * Server-side apply: takes over what the configuration says, drops what this manager said before and no longer says,
+ * and leaves the rest. What others own and want otherwise is a conflict, unless forced.
+ */
+export function applyConfiguration(
+  live: KubernetesObject,
+  configuration: Tree,
+  writer: Writer,
+  force: boolean,
+): KubernetesObject {
+  const wanted = ownable(configuration);
+  const current = ownable(live);
+  const entries = entriesOf(live);
+  const mine = entries.find((entry) => entry.operation === "Apply" && entry.manager === writer.manager);
+  const others = entries.filter((entry) => entry !== mine);
+  const contested = (path: string): boolean =>
+    wanted.has(path) && current.has(path) && !path.endsWith(".") && !same(wanted.get(path), current.get(path));
+  const conflicts = others.flatMap((entry) =>
+    pathsOf(entry.fieldsV1)
+      .filter(contested)
+      .map((path) => ({ manager: entry.manager, path })),
+  );
+  if (conflicts.length > 0 && !force) throw conflictError(conflicts);
+  const theirs = new Set(others.flatMap((entry) => pathsOf(entry.fieldsV1)));
+  const given = pathsOf(mine?.fieldsV1).filter((path) => !wanted.has(path) && !theirs.has(path));
+  const { status: _status, ...stated } = configuration;
+  const merged = mergeConfiguration(withoutPaths(live, given), stated) as KubernetesObject;
+  const kept = others.flatMap((entry) => narrowed(entry, (path) => !contested(path)));
+  const paths = [...wanted.keys()];
+  const unchanged = mine !== undefined && same(fieldsOf(paths), mine.fieldsV1) && same(ownable(merged), current);
+  return withEntries(merged, [...kept, entry(merged, writer, "Apply", paths, unchanged ? mine : undefined)]);
+}
+
+function entry(
+  object: Tree,
+  writer: Writer,
+  operation: Entry["operation"],
+  paths: readonly string[],
+  kept?: Entry,
+): Entry {
+  if (kept !== undefined) return kept;
+  const { manager, time } = writer;
+  return {
+    manager,
+    operation,
+    apiVersion: String(object.apiVersion),
+    time,
+    fieldsType: "FieldsV1",
+    fieldsV1: fieldsOf(paths),
+  };
+}
+
+function narrowed(entry: Entry, keep: (path: string) => boolean): readonly Entry[] {
+  const all = pathsOf(entry.fieldsV1);
+  const paths = all.filter(keep);
+  if (paths.length === all.length) return [entry];
+  return paths.length === 0 ? [] : [{ ...entry, fieldsV1: fieldsOf(paths) }];
+}
+
+function withEntries(object: KubernetesObject, managedFields: readonly Entry[]): KubernetesObject {
+  return { ...object, metadata: { ...object.metadata, managedFields } };
+}
+
+function mergeConfiguration(live: unknown, stated: unknown, field = ""): unknown {
+  if (isTree(stated) && isTree(live) && !["selector", "nodeSelector"].includes(field)) {
+    const result: Record<string, unknown> = { ...live };
+    for (const [key, value] of Object.entries(stated)) result[key] = mergeConfiguration(live[key], value, key);
+    return result;
+  }
+  if (!Array.isArray(stated) || !Array.isArray(live)) return stated;
+  const keys = keysOf(field, [...stated, ...live]);
+  if (keys === undefined) return stated;
+  const items = live as readonly Tree[];
+  const known = new Map(items.map((item) => [itemKey(item, keys), item]));
+  const wanted = (stated as readonly Tree[]).map((item) => [itemKey(item, keys), item] as const);
+  const said = new Set(wanted.map(([key]) => key));
+  const left = items.filter((item) => !said.has(itemKey(item, keys)));
+  return [...wanted.map(([key, item]) => mergeConfiguration(known.get(key) ?? {}, item)), ...left];
+}
+
+function conflictError(conflicts: readonly { readonly manager: string; readonly path: string }[]): ApiError {
+  const shown = conflicts.map(({ manager, path }) => ({
+    manager,
+    field: path
+      .split("\u0000")
+      .map((part) => (part.startsWith("f:") ? `.${part.slice(2)}` : part.startsWith("k:") ? keyed(part.slice(2)) : ""))
+      .join(""),
+  }));
+  const [first] = shown;
+  const words =
+    shown.length === 1
+      ? `1 conflict with "${first?.manager}": ${first?.field}`
+      : `${shown.length} conflicts: ${shown.map(({ manager, field }) => `conflict with "${manager}": ${field}`).join(", ")}`;
+  return new ApiError(409, "Conflict", `Apply failed with ${words}`, {
+    causes: shown.map(({ manager, field }) => ({
+      reason: "FieldManagerConflict",
+      message: `conflict with "${manager}"`,
+      field,
+    })),
+  });
+}
+
+/** `[name="web"]` */
+function keyed(text: string): string {
+  const fields = Object.entries(JSON.parse(text) as Tree).map(([key, value]) => `${key}=${JSON.stringify(value)}`);
+  return `[${fields.join(",")}]`;
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+import { parse } from "yaml";
+import type { Moment } from "../machine/moment.ts";
+import type { Cluster, KubernetesObject } from "../machine/world.ts";
+import { withCluster } from "../machine/world.ts";
+import type { Simulation } from "../simulation.ts";
+import type { ApiResource } from "./api-resource.ts";
+import { findResource, storageName } from "./api-resources.ts";
+import { decodeKubernetesProtobuf } from "./protobuf.ts";
+import { ApiError } from "./status.ts";
+import { getObject, type NewObject } from "./store.ts";
+
+export interface ObjectRequest {
+  readonly simulation: Simulation;
+  readonly clusterKey: string;
+  readonly serviceSubnet: string;
+  readonly url: URL;
+  readonly method: string;
+  readonly accept: string;
+  readonly contentType: string;
+  readonly userAgent: string;
+  body(): Promise<Buffer>;
+}
+
+/** What a path names. */
+export interface Target {
+  readonly resource: ApiResource;
+  readonly namespace: string | undefined;
+  readonly name: string | undefined;
+  readonly subresource: string | undefined;
+}
+
+export function targetOf(cluster: Cluster, path: string): Target {
+  const [, group = "", version = "", rest = ""] =
+    /^\/apis\/([^/]+)\/([^/]+)\/(.+)$/.exec(path) ??
+    [/^\/api\/(v1)\/(.+)$/.exec(path)].flatMap((m) => (m ? [m[0], "", m[1], m[2]] : []));
+  const parts = rest.split("/").map(decodeURIComponent);
+  const inNamespace = parts[0] === "namespaces" && parts.length > 2 && !["status", "finalize"].includes(parts[2] ?? "");
+  const [name = "", objectName, subresource] = inNamespace ? parts.slice(2) : parts;
+  const resource = findResource(cluster, group, version, name);
+  if (resource === undefined) throw new ApiError(404, "NotFound", "the server could not find the requested resource");
+  return { resource, namespace: inNamespace ? parts[1] : undefined, name: objectName, subresource };
+}
+
+export function clusterOf(request: ObjectRequest): Cluster {
+  const cluster = request.simulation.world.clusters[request.clusterKey];
+  if (cluster === undefined) throw new ApiError(503, "ServiceUnavailable", "the cluster is gone");
+  return cluster;
+}
+
+/** The object that the path names; 404 when there is none. */
+export function storedIn(cluster: Cluster, target: Target): KubernetesObject {
+  const object = getObject(cluster, storageName(target.resource), target.namespace, target.name ?? "");
+  if (object === undefined) throw missing(target.resource, target.name ?? "");
+  return object;
+}
+
+export function missing(resource: ApiResource, name: string): ApiError {
+  const details = { name, group: resource.group, kind: resource.name };
+  return new ApiError(404, "NotFound", `${storageName(resource)} "${name}" not found`, details);
+}
+
+export function conflict({ resource, name = "" }: Target): ApiError {
+  return new ApiError(
+    409,
+    "Conflict",
+    `Operation cannot be fulfilled on ${storageName(resource)} "${name}": the object has been modified; please apply your changes to the latest version and try again`,
+    { name, group: resource.group, kind: resource.name },
+  );
+}
+
+export interface Change {
+  readonly cluster: Cluster;
+  readonly object: KubernetesObject;
+}
+
+/** Makes a change, or only answers what it would give (`dryRun=All`). */
+export function commit(request: ObjectRequest, change: (cluster: Cluster, moment: Moment) => Change): KubernetesObject {
+  const { simulation, clusterKey, url } = request;
+  if (url.searchParams.get("dryRun") === "All") return change(clusterOf(request), simulation.moment).object;
+  return simulation.act((world, moment) => {
+    const { cluster, object } = change(clusterOf(request), moment);
+    return { world: world.clusters[clusterKey] === undefined ? world : withCluster(world, cluster), object };
+  }).object;
+}
+
+/** The body as a plain value, whichever form it came in; null when there is none. */
+export async function bodyOf(request: ObjectRequest): Promise<unknown> {
+  const bytes = await request.body();
+  if (bytes.length === 0) return null;
+  if (request.contentType.startsWith("application/vnd.kubernetes.protobuf")) return decodeKubernetesProtobuf(bytes);
+  try {
+    return parse(bytes.toString("utf8"));
+  } catch (cause) {
+    throw new ApiError(
+      400,
+      "BadRequest",
+      `the body can't be read: ${cause instanceof Error ? cause.message : String(cause)}`,
+    );
+  }
+}
+
+export function objectOf(value: unknown): NewObject {
+  const object = value as NewObject | null;
+  if (typeof object !== "object" || typeof object?.kind !== "string" || typeof object.metadata !== "object") {
+    throw new ApiError(400, "BadRequest", "the body is not a Kubernetes object");
+  }
+  return { ...object, metadata: { ...object.metadata, name: object.metadata.name ?? "" } };
+}
+
+export function truthy(value: string | null): boolean {
+  return value === "true" || value === "1";
+}
