@@ -16,14 +16,27 @@ export async function imageReference(
   context.stdout.write(options.json ? `${JSON.stringify(answer)}\n` : `${reference}\n`);
 }
 
+export interface ImageBundleOptions {
+  readonly talosVersion?: string;
+  readonly k8sVersion?: string;
+  readonly etcdVersion?: string;
+  readonly flannelVersion?: string;
+  readonly corednsVersion?: string;
+  readonly kubeNetworkPoliciesVersion?: string;
+  readonly json: boolean;
+}
+
 /** Prints the images that a cluster pulls. */
-export function imageBundle(
-  options: { readonly k8sVersion?: string; readonly talosVersion?: string; readonly json: boolean },
-  context: CommandContext,
-): void {
+export function imageBundle(options: ImageBundleOptions, context: CommandContext): void {
   const contract =
     options.talosVersion === undefined ? defaultTalosVersion.contract : Contract.parse(options.talosVersion);
   const kubernetes = options.k8sVersion ?? TalosVersion.newestOf(contract).defaultKubernetesVersion;
-  const images = kubernetesImages(contract, kubernetes);
+  const { etcdVersion, flannelVersion, corednsVersion, kubeNetworkPoliciesVersion } = options;
+  const images = kubernetesImages(contract, kubernetes, {
+    ...(etcdVersion === undefined ? {} : { etcd: etcdVersion }),
+    ...(flannelVersion === undefined ? {} : { flannel: flannelVersion }),
+    ...(corednsVersion === undefined ? {} : { coredns: corednsVersion }),
+    ...(kubeNetworkPoliciesVersion === undefined ? {} : { networkPolicies: kubeNetworkPoliciesVersion }),
+  });
   context.stdout.write(options.json ? `${JSON.stringify(images)}\n` : images.map((image) => `${image}\n`).join(""));
 }

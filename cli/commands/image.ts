@@ -3,6 +3,7 @@ import { Argument, Command, Option } from "commander";
 import type { Asset } from "../../talos/image/index.ts";
 import type { ImageFetchOptions } from "../actions/image-fetch.ts";
 import type { ImageSource } from "../actions/image-options.ts";
+import type { ImageBundleOptions } from "../actions/image-reference.ts";
 import type { ImageSchematicOptions } from "../actions/image-schematic.ts";
 import type { CommandContext } from "../context.ts";
 import { addTo, collect, type Given } from "./flags.ts";
@@ -95,13 +96,15 @@ function bundleCommand(context: CommandContext): Command {
   return new Command("default")
     .alias("k8s-bundle")
     .description("list the images that a cluster pulls")
+    .option("--coredns-version <version>", "CoreDNS version")
+    .option("--etcd-version <version>", "etcd version")
+    .option("--flannel-version <version>", "Flannel version")
     .option("--k8s-version <version>", "Kubernetes version")
+    .option("--kube-network-policies-version <version>", "kube-network-policies version")
     .option("--talos-version <version>", "Talos version")
     .option("--json", "print them as JSON")
-    .action(
-      async (options: { readonly k8sVersion?: string; readonly talosVersion?: string; readonly json?: boolean }) => {
-        const { imageBundle } = await import("../actions/image-reference.ts");
-        imageBundle({ json: false, ...options }, context);
-      },
-    );
+    .action(async (options: Given<ImageBundleOptions, "json">) => {
+      const { imageBundle } = await import("../actions/image-reference.ts");
+      imageBundle({ json: false, ...options }, context);
+    });
 }

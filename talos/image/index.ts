@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 export { type FactoryOptions, registerSchematic } from "./factory.ts";
 export { type FetchedImage, type FetchOptions, fetchImage } from "./fetch-image.ts";
+export { type ImageVersions, kubernetesImages } from "./kubernetes-images.ts";
 export {
   type Architecture,
   type Asset,
@@ -11,7 +12,6 @@ export {
   factoryHost,
   type ImageOptions,
   installerReference,
-  kubernetesImages,
   type Platform,
 } from "./references.ts";
 export {

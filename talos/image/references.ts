@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../errors.ts";
-import { type Contract, KubernetesVersion, type TalosVersion } from "../version/index.ts";
+import type { TalosVersion } from "../version/index.ts";
 import { schematicId } from "./schematic.ts";
 
 export type Platform = "metal" | "nocloud" | "aws";
@@ -85,22 +85,4 @@ export function amazonImage(
   architecture: Architecture = "amd64",
 ): { readonly owner: string; readonly name: string } {
   return { owner: "540036508848", name: `talos-${version.toString()}-${region}-${architecture}` };
-}
-
-/** The images that a cluster of this contract pulls, in talosctl's order. */
-export function kubernetesImages(contract: Contract, kubernetesVersion: string): readonly string[] {
-  const { tag } = KubernetesVersion.parse(kubernetesVersion);
-  const { flannel, coredns, etcd, pause } = contract.images;
-  const component = (name: string): string => `registry.k8s.io/${name}:${tag}`;
-  return [
-    flannel,
-    coredns,
-    etcd,
-    pause,
-    component("kube-apiserver"),
-    component("kube-controller-manager"),
-    component("kube-scheduler"),
-    component("kube-proxy"),
-    `ghcr.io/siderolabs/kubelet:${tag}`,
-  ];
 }

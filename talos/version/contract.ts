@@ -2,6 +2,15 @@
 import { TalosError } from "../errors.ts";
 import { releaseOf, releases } from "./release.ts";
 
+/** References of images that follow the Talos release, not the Kubernetes version. */
+export interface ReleaseImages {
+  readonly etcd: string;
+  readonly coredns: string;
+  readonly flannel: string;
+  readonly pause: string;
+  readonly networkPolicies?: string;
+}
+
 /**
  * The Talos minor version that a config is made for. It answers questions by name, so that no other file compares
  * versions; each question is about the form of what we write, not about the machine that reads it.
@@ -122,7 +131,7 @@ export class Contract {
   }
 
   /** The images of this release that are not versioned with Kubernetes. */
-  get images(): { readonly etcd: string; readonly coredns: string; readonly flannel: string; readonly pause: string } {
+  get images(): ReleaseImages {
     const release = releaseOf(this.#minor);
     if (release === undefined) throw new TalosError("internal", `no release data for ${this.toString()}`);
     const etcdRepository = this.#minor <= 11 ? "gcr.io/etcd-development/etcd" : "registry.k8s.io/etcd";
@@ -131,6 +140,9 @@ export class Contract {
       coredns: `registry.k8s.io/coredns/coredns:${release.coredns}`,
       flannel: `ghcr.io/siderolabs/flannel:${release.flannel}`,
       pause: `registry.k8s.io/pause:${release.pause}`,
+      ...(release.networkPolicies && {
+        networkPolicies: `registry.k8s.io/networking/kube-network-policies:${release.networkPolicies}`,
+      }),
     };
   }
 }

@@ -16,6 +16,8 @@ export interface Release {
   readonly coredns: string;
   readonly flannel: string;
   readonly pause: string;
+  /** Flannel's network policies; older releases have none. */
+  readonly networkPolicies?: string;
 }
 
 /** The release that is used when nobody names one; written here and nowhere else. */
@@ -86,6 +88,7 @@ export const releases: readonly Release[] = [
     coredns: "v1.14.6",
     flannel: "0.28.8",
     pause: "3.10.1",
+    networkPolicies: "v1.1.0",
   },
   {
     minor: 14,
@@ -99,6 +102,7 @@ export const releases: readonly Release[] = [
     coredns: "v1.14.6",
     flannel: "0.28.9",
     pause: "3.10.2",
+    networkPolicies: "v1.1.1",
   },
 ];
 

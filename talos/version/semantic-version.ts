@@ -10,6 +10,13 @@ export interface SemanticVersion {
   readonly text: string;
 }
 
+/** Fills in parts that were left out, as talosctl's own version flags do: `1.36` means `1.36.0`. */
+export function completeVersion(text: string): string {
+  const [, start = "", end = ""] = /^(v?\d+(?:\.\d+){0,2})(.*)$/.exec(text) ?? ["", text];
+  const missing = /^v?\d/.test(start) ? 3 - start.split(".").length : 0;
+  return `${start}${".0".repeat(missing)}${end}`;
+}
+
 /** Reads `1.13.9`, `v1.13.9` or a pre-release such as `v1.14.0-rc.1`. */
 export function parseSemanticVersion(text: string, what: string, example: string): SemanticVersion {
   const bare = text.startsWith("v") ? text.slice(1) : text;

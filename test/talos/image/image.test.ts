@@ -132,13 +132,36 @@ describe("references", () => {
   });
 
   test("the images of a cluster are those that talosctl lists", () => {
-    expect(kubernetesImages(Contract.parse("v1.13"), "1.36.3").slice(0, 5)).toEqual([
+    expect(kubernetesImages(Contract.parse("v1.13"), "1.36.3")).toEqual([
       "ghcr.io/siderolabs/flannel:0.28.8",
       "registry.k8s.io/coredns/coredns:v1.14.6",
       "registry.k8s.io/etcd:v3.6.12",
       "registry.k8s.io/pause:3.10.1",
       "registry.k8s.io/kube-apiserver:v1.36.3",
+      "registry.k8s.io/kube-controller-manager:v1.36.3",
+      "registry.k8s.io/kube-scheduler:v1.36.3",
+      "registry.k8s.io/kube-proxy:v1.36.3",
+      "ghcr.io/siderolabs/kubelet:v1.36.3",
+      "registry.k8s.io/networking/kube-network-policies:v1.1.0",
     ]);
+  });
+
+  test("a release before the network policies has no image of them", () => {
+    expect(kubernetesImages(Contract.parse("v1.12"), "1.35.4").join()).not.toContain("network-policies");
+  });
+
+  test.each([
+    [{ flannel: "0.1.0" }, "ghcr.io/siderolabs/flannel:0.1.0"],
+    [{ flannel: "v0.1.0" }, "ghcr.io/siderolabs/flannel:v0.1.0"],
+    [{ etcd: "3.5" }, "registry.k8s.io/etcd:v3.5.0"],
+    [{ coredns: "v1.2.3" }, "registry.k8s.io/coredns/coredns:v1.2.3"],
+    [{ networkPolicies: "1.0.0" }, "registry.k8s.io/networking/kube-network-policies:v1.0.0"],
+  ])("versions are taken as talosctl takes them: %j", (versions, image) => {
+    expect(kubernetesImages(Contract.parse("v1.13"), "1.36.3", versions)).toContain(image);
+  });
+
+  test("a version that is none is refused", () => {
+    expect(() => kubernetesImages(Contract.parse("v1.13"), "1.36.3", { etcd: "abc" })).toThrow("is not a valid etcd version");
   });
 
   test("the machine image of AWS is found by owner and name", () => {
