@@ -3,6 +3,11 @@ import { redactConfig } from "../../talos/config/index.ts";
 import type { CommandContext } from "../context.ts";
 import { readText } from "./read-patches.ts";
 
-export async function configRedact(file: string, context: CommandContext): Promise<void> {
-  context.stdout.write(redactConfig(await readText(file, context.cwd), file));
+export async function configRedact(
+  file: string,
+  options: { readonly json: boolean },
+  context: CommandContext,
+): Promise<void> {
+  const config = redactConfig(await readText(file, context.cwd), file);
+  context.stdout.write(options.json ? `${JSON.stringify({ config })}\n` : config);
 }

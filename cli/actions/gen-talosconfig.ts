@@ -44,7 +44,8 @@ export async function genTalosconfig(
   else context.stderr.write(`Created ${options.output}, valid until ${expires}\n`);
 }
 
-function knownRole(text: string): Role {
+/** Throws, with all roles, when the text is none. */
+export function knownRole(text: string): Role {
   const role = roles.find((known) => known === text);
   if (role !== undefined) return role;
   throw new TalosError("invalid-input", `${JSON.stringify(text)} is not a role`, {

@@ -6,14 +6,18 @@ import type { ConfigValidateOptions } from "../actions/config-validate.ts";
 import type { CommandContext } from "../context.ts";
 import { addTo, collect, type Given } from "./flags.ts";
 import { configCommand } from "./gen.ts";
+import { addTalosconfigCommands } from "./talosconfig.ts";
 
-/** `config patch | validate | diff | redact`; talosctl's `machineconfig patch`, `machineconfig gen` and `validate` too. */
+/** `config patch | validate | diff | redact` and talosctl's `config`, `machineconfig patch | gen` and `validate`. */
 export function registerConfig(program: Command, context: CommandContext): void {
-  const config = program.command("config").description("patch, check, compare and show machine configs, offline");
+  const config = program
+    .command("config")
+    .description("machine configs: patch, check, compare; talosconfig: contexts, as talosctl config");
   addTo(config, patchCommand(context));
   addTo(config, validateCommand(context));
   addTo(config, diffCommand(context));
   addTo(config, redactCommand(context));
+  addTalosconfigCommands(config, context);
   const machineconfig = program
     .command("machineconfig", { hidden: true })
     .alias("mc")
@@ -67,8 +71,9 @@ function redactCommand(context: CommandContext): Command {
   return new Command("redact")
     .description("print a machine config with every secret replaced")
     .argument("<file>", "the config")
-    .action(async (file: string) => {
+    .option("--json", "print the result inside JSON")
+    .action(async (file: string, options: { readonly json?: boolean }) => {
       const { configRedact } = await import("../actions/config-redact.ts");
-      await configRedact(file, context);
+      await configRedact(file, { json: false, ...options }, context);
     });
 }

@@ -102,6 +102,16 @@ export function machineCalls(transport: Transport) {
       }
       return readKubeconfigArchive(Buffer.concat(chunks), transport.node);
     },
+    /** A talosconfig with a client certificate that a control plane makes. Secret. `ttl` in milliseconds. */
+    async generateClientConfiguration(
+      request: { readonly roles: readonly string[]; readonly ttl: number },
+      options: CallOptions = {},
+    ): Promise<string> {
+      const { roles, ttl } = request;
+      const crtTtl = { seconds: BigInt(Math.floor(ttl / 1000)), nanos: (ttl % 1000) * 1_000_000 };
+      const reply = await transport.unary(service.generateClientConfiguration, { roles: [...roles], crtTtl }, options);
+      return Buffer.from(onlyMessage(reply.messages, transport).talosconfig).toString("utf8");
+    },
     async serviceList(options: CallOptions = {}): Promise<ServiceState[]> {
       const reply = await transport.unary(service.serviceList, {}, options);
       return onlyMessage(reply.messages, transport).services.map(({ id, state, health }) => ({

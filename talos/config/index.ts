@@ -10,31 +10,31 @@ export {
 } from "./cluster-config.ts";
 export { type Change, diffConfigs } from "./diff.ts";
 export { generateMachineConfig } from "./generate/machine-config.ts";
-export { parseLifetime } from "./lifetime.ts";
 export { type Authority, type MachineFacts, readMachineFacts } from "./machine-facts.ts";
 export { applyPatches, type Patch, parsePatch } from "./patch/apply.ts";
 export { redactConfig, redacted } from "./redact.ts";
 export { secretsFromConfig } from "./secrets-from-config.ts";
+export { encodeTalosconfig, parseTalosconfig } from "./talosconfig/codec.ts";
 export {
-  type CredentialsOptions,
-  encodeTalosconfig,
-  generateTalosconfig,
-  issueAdminCredentials,
-  parseTalosconfig,
-  type Role,
-  roles,
-  type TalosContext,
-  type Talosconfig,
-  type TalosconfigOptions,
-} from "./talosconfig.ts";
-export {
+  addContext,
   changeContext,
   contextOf,
   type Merged,
+  matchingContexts,
   mergeTalosconfigs,
-  removeContext,
+  removeContexts,
   selectContext,
-} from "./talosconfig-contexts.ts";
-export { findTalosconfig, readTalosconfig, talosconfigPaths, writeTalosconfig } from "./talosconfig-file.ts";
+} from "./talosconfig/contexts.ts";
+export { findTalosconfig, readTalosconfig, talosconfigPaths, writeTalosconfig } from "./talosconfig/file.ts";
+export { type CertificateInfo, certificateInfo } from "./talosconfig/info.ts";
+export {
+  type CredentialsOptions,
+  generateTalosconfig,
+  issueAdminCredentials,
+  type TalosconfigOptions,
+} from "./talosconfig/issue.ts";
+export { parseLifetime } from "./talosconfig/lifetime.ts";
+export { type Role, roles } from "./talosconfig/roles.ts";
+export type { ClientCredentials, TalosContext, Talosconfig } from "./talosconfig/talosconfig.ts";
 export type { Mode } from "./validate/v1alpha1-machine.ts";
 export { type ValidateOptions, type ValidationResult, validateConfig } from "./validate/validate.ts";

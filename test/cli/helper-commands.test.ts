@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { registerClientFiles } from "../../cli/commands/client-files.ts";
+import { registerConfig } from "../../cli/commands/config.ts";
 import { registerDestroy } from "../../cli/commands/destroy.ts";
 import { registerHealth } from "../../cli/commands/health.ts";
 import { registerMachine } from "../../cli/commands/machine.ts";
@@ -21,6 +22,7 @@ const registrations = [
   registerStatus,
   registerHealth,
   registerClientFiles,
+  registerConfig,
   registerMachine,
   registerSim,
 ];
@@ -127,6 +129,19 @@ describe("the helper's commands", () => {
     expect(stderr).toContain("Dry run summary");
     expect(stderr).toContain("No changes.");
     expect(exitCode).toBe(0);
+  });
+
+  test("config new gets a certificate from a control plane, for the roles and the time asked, and writes it once", async () => {
+    const args = ["config", "new", "reader", "--roles", "os:reader", "--crt-ttl", "24h"];
+    expect((await talosmith(...args, "-n", `${addresses.cp},${addresses.worker}`)).stderr).toContain(
+      "not supported with multiple nodes",
+    );
+    expect((await talosmith(...args, "-n", addresses.cp)).exitCode).toBe(0);
+    const info = JSON.parse((await talosmith("config", "info", "--json", "--talosconfig", "reader")).stdout);
+    expect(info).toMatchObject({ endpoints: [addresses.cp], roles: ["os:reader"], certTTL: "23 hours from now" });
+    expect((await talosmith(...args, "-n", addresses.cp)).stderr).toContain("already exists");
+    const version = await talosmith("get", "machinestatus", "--talosconfig", join(root, "reader"), "-n", addresses.cp);
+    expect(version.exitCode).toBe(0);
   });
 
   test("kubeconfig never replaces a file unasked, and prints it where asked", async () => {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { parsePrefix } from "../document/network-address.ts";
 import { sectionAt, textAt, textsAt, valueAt } from "../document/value.ts";
-import { roles } from "../talosconfig.ts";
+import { roles } from "../talosconfig/roles.ts";
 import { endpointFault, isSubnetOrAddress, urlParts } from "./addresses.ts";
 import type { Check, Checks } from "./documents.ts";
 import { listOfErrors, quoted } from "./findings.ts";

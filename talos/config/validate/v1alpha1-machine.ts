@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { listAt, type Section, sectionAt, sectionsAt, textAt, textsAt, valueAt } from "../document/value.ts";
-import { roles } from "../talosconfig.ts";
+import { roles } from "../talosconfig/roles.ts";
 import { isSubnetOrAddress, urlParts } from "./addresses.ts";
 import { type Findings, listOfErrors, quoted } from "./findings.ts";
 import { annotationFaults, labelFaults, taintFaults } from "./labels.ts";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { X509Certificate } from "node:crypto";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { lstatSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -11,10 +11,11 @@ import {
   encodeTalosconfig,
   findTalosconfig,
   generateTalosconfig,
+  matchingContexts,
   mergeTalosconfigs,
   parseTalosconfig,
   readTalosconfig,
-  removeContext,
+  removeContexts,
   selectContext,
   talosconfigPaths,
   writeTalosconfig,
@@ -92,13 +93,55 @@ describe("contexts", () => {
       endpoints: ["1.1.1.1"],
       nodes: ["9.9.9.9"],
     });
-    expect(removeContext(config, "b")).toEqual({ context: "", contexts: new Map([["a", { endpoints: ["1.1.1.1"] }]]) });
+    expect(removeContexts(config, ["b"])).toEqual({
+      context: "",
+      contexts: new Map([["a", { endpoints: ["1.1.1.1"] }]]),
+    });
     expect(() => selectContext(config, "c")).toThrow('context "c" is not defined');
   });
 
-  test("of old files name their endpoint as target", () => {
-    const text = "context: old\ncontexts:\n  old:\n    target: 10.0.0.1\n";
-    expect(contextOf(parseTalosconfig(text, "f")).endpoints).toEqual(["10.0.0.1"]);
+  test("of old files name their endpoint as target, which comes last", () => {
+    const text = "context: old\ncontexts:\n  old:\n    target: 10.0.0.1\n    endpoints: [10.0.0.2]\n";
+    expect(contextOf(parseTalosconfig(text, "f")).endpoints).toEqual(["10.0.0.2", "10.0.0.1"]);
+  });
+
+  test("keep what is of no use to us: parts of credentials and other ways to log in", () => {
+    const text = [
+      "context: b",
+      "contexts:",
+      "    b:",
+      "        endpoints: []",
+      "        ca: aGFsbG8=",
+      "        auth:",
+      "            basic:",
+      "                username: me",
+      "                password: p:w",
+      "            siderov1:",
+      "                identity: me@example.org",
+      "        cluster: c",
+      "",
+    ].join("\n");
+    expect(encodeTalosconfig(parseTalosconfig(text, "f"))).toBe(text);
+  });
+
+  test.each([
+    ["contexts:\n  a:\n    crt: '***'\n", "f:3:10: found no base64 under crt"],
+    ["contexts:\n  a:\n    endpoints: {}\n", "f:3:16: found no list under endpoints"],
+    ["contexts: [a]\n", "f:1:11: found no map under contexts"],
+    ["- a\n", "f:1:1: found no map, expected a talosconfig"],
+  ])("%j is refused with its place", (text, message) => {
+    expect(() => parseTalosconfig(text, "f")).toThrow(message);
+  });
+
+  test.each([
+    ["prod*", ["prod", "prod-1"]],
+    ["*1", ["prod-1"]],
+    ["a.b", ["a.b"]],
+    ["*", ["a.b", "axb", "prod", "prod-1"]],
+    ["", []],
+  ])("are matched by %j: %j", (pattern, names) => {
+    const contexts = new Map(["prod", "prod-1", "a.b", "axb"].map((name) => [name, { endpoints: [] }]));
+    expect(matchingContexts({ context: "", contexts }, pattern)).toEqual(names);
   });
 });
 
@@ -116,6 +159,7 @@ describe("the file", () => {
       "/var/run/secrets/talos.dev/config",
     ]);
     expect(talosconfigPaths({ TALOS_HOME: "/t", HOME: "/home/me" })[0]).toBe("/t/config");
+    expect(talosconfigPaths({ TALOS_HOME: "t", HOME: "/home/me" })[0]).toBe("/home/me/.talos/config");
   });
 
   test("is found in the home folder, unless another one is named", async () => {
@@ -123,6 +167,19 @@ describe("the file", () => {
     writeFileSync(join(home, ".talos/config"), "context: x\n");
     expect(await findTalosconfig({ HOME: home })).toBe(join(home, ".talos/config"));
     expect(await findTalosconfig({ HOME: home, TALOSCONFIG: "/named" })).toBe("/named");
+  });
+
+  test("stays a link when it is one", async () => {
+    const [link, target] = [join(home, "link"), join(home, "target")];
+    await writeTalosconfig(target, made);
+    symlinkSync(target, link);
+    await writeTalosconfig(link, { context: "", contexts: new Map() });
+    expect(lstatSync(link).isSymbolicLink()).toBe(true);
+    expect(readFileSync(target, "utf8")).toBe('context: ""\ncontexts: {}\n');
+  });
+
+  test("that Kubernetes mounts is not ours to write", async () => {
+    await expect(writeTalosconfig("/var/run/secrets/talos.dev/config", made)).rejects.toThrow("not allowed to write");
   });
 
   test("is private, and reads back the same", async () => {

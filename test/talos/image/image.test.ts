@@ -161,7 +161,9 @@ describe("references", () => {
   });
 
   test("a version that is none is refused", () => {
-    expect(() => kubernetesImages(Contract.parse("v1.13"), "1.36.3", { etcd: "abc" })).toThrow("is not a valid etcd version");
+    expect(() => kubernetesImages(Contract.parse("v1.13"), "1.36.3", { etcd: "abc" })).toThrow(
+      "is not a valid etcd version",
+    );
   });
 
   test("the machine image of AWS is found by owner and name", () => {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { TalosError } from "../errors.ts";
+import { TalosError } from "../../errors.ts";
 import type { TalosContext, Talosconfig } from "./talosconfig.ts";
 
 export interface Merged {
@@ -33,7 +33,8 @@ export function contextOf(config: Talosconfig, name: string = config.context): T
   const context = config.contexts.get(name);
   if (context !== undefined) return context;
   const known = [...config.contexts.keys()].join(", ");
-  throw new TalosError("not-found", `context ${JSON.stringify(name)} is not defined in the talosconfig`, {
+  if (name === "") throw new TalosError("not-found", "no context is set", { hint: `Use one of: ${known || "none"}.` });
+  throw new TalosError("not-found", `context ${JSON.stringify(name)} is not defined`, {
     hint: known === "" ? "The talosconfig has no contexts." : `Use one of: ${known}.`,
   });
 }
@@ -54,10 +55,19 @@ export function changeContext(
   return { ...config, contexts };
 }
 
-/** Takes a context out; when it was the current one, none is current afterwards. */
-export function removeContext(config: Talosconfig, name: string): Talosconfig {
-  contextOf(config, name);
-  const contexts = new Map(config.contexts);
-  contexts.delete(name);
-  return { context: config.context === name ? "" : config.context, contexts };
+/** Adds a context, in the place of one of that name. */
+export function addContext(config: Talosconfig, name: string, context: TalosContext): Talosconfig {
+  return { ...config, contexts: new Map([...config.contexts, [name, context]]) };
+}
+
+/** Names of the contexts that a pattern means, sorted; `*` stands for any text. */
+export function matchingContexts(config: Talosconfig, pattern: string): readonly string[] {
+  const parts = pattern.split("*").map((part) => part.replace(/[\\^$.|?+()[\]{}]/g, "\\$&"));
+  const expression = new RegExp(`^${parts.join(".*")}$`, "s");
+  return [...config.contexts.keys()].filter((name) => expression.test(name)).sort();
+}
+
+export function removeContexts(config: Talosconfig, names: readonly string[]): Talosconfig {
+  const kept = [...config.contexts].filter(([name]) => !names.includes(name));
+  return { context: names.includes(config.context) ? "" : config.context, contexts: new Map(kept) };
 }

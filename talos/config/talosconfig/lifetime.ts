@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import { TalosError } from "../errors.ts";
-import { parseGoDuration } from "./document/go-duration.ts";
+import { TalosError } from "../../errors.ts";
+import { parseGoDuration } from "../document/go-duration.ts";
+
+/** In milliseconds: one year, as talosctl has it. */
+export const defaultLifetime = 8760 * 3_600_000;
 
 /** Reads a lifetime such as `8760h` or `30m` into milliseconds. Throws when it is no duration or not positive. */
 export function parseLifetime(text: string): number {
