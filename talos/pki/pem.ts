@@ -17,6 +17,14 @@ export function encodePem(label: string, bytes: Uint8Array): string {
 
 const block = /-----BEGIN ([A-Z0-9 ]+)-----\r?\n([A-Za-z0-9+/=\s]*)-----END \1-----/;
 
+/** All blocks of a PEM text, in order; what is not base64 inside is no block. */
+export function pemBlocks(text: string): readonly PemBlock[] {
+  return [...text.matchAll(new RegExp(block, "g"))]
+    .map(([, label = "", body = ""]) => ({ label, body: body.replace(/\s/g, "") }))
+    .filter(({ body }) => body.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(body))
+    .map(({ label, body }) => ({ label, bytes: Buffer.from(body, "base64") }));
+}
+
 /** Reads the first block of a PEM text. `what` names it in the error; the text itself is never repeated. */
 export function decodePem(text: string, what: string): PemBlock {
   const match = block.exec(text);

@@ -39,6 +39,16 @@ export function parseByteCount(text: string): number | undefined {
   return factor === undefined || Number.isNaN(value) ? undefined : Math.floor(value * factor);
 }
 
+/** Why a text is no size, in Go's words; undefined when it is one. */
+export function byteCountFault(text: string): string | undefined {
+  const [, number = "", unit = ""] = /^([0-9.,]*)(.*)$/s.exec(text) ?? [];
+  const digits = number.replaceAll(",", "");
+  if (!/^(?:\d+\.?\d*|\.\d+)$/.test(digits))
+    return `strconv.ParseFloat: parsing ${JSON.stringify(digits)}: invalid syntax`;
+  const name = unit.trim().toLowerCase();
+  return name in factors ? undefined : `unhandled size name: ${name}`;
+}
+
 /** Writes `10 GB` and the like; a number below 10 keeps one decimal unless it is whole. */
 export function formatByteCount(bytes: number): string {
   if (bytes < 10) return `${bytes} B`;

@@ -108,7 +108,10 @@ class Decoder {
 
   #list(node: YamlNode, type: FieldType & { kind: "list" }, path: string): Outcome {
     if (node.kind !== "sequence") return this.#mismatch(node, type);
-    const items = node.items.map((item, index) => this.#decode(item, type.of, `${path}[${index}]`));
+    // Go leaves a null out where scalars are listed.
+    const scalars = type.of.kind === "scalar" || type.of.kind === "enum";
+    const present = scalars ? node.items.filter((item) => !isNull(item)) : node.items;
+    const items = present.map((item, index) => this.#decode(item, type.of, `${path}[${index}]`));
     const unknown = items.map((item) => item.unknown).filter((item) => item !== undefined);
     return {
       value: items.map((item) => item.value ?? zeroOf(type.of)).filter((item) => item !== undefined),

@@ -5,6 +5,7 @@ import { enumerations } from "../schema/enums.ts";
 import { formatByteCount, parseByteCount } from "./byte-count.ts";
 import { formatGoDuration, parseGoDuration } from "./go-duration.ts";
 import { parseAddress, parseAddressPort, parseHardwareAddress, parsePrefix } from "./network-address.ts";
+import { urlFault } from "./url.ts";
 import type { Value } from "./value.ts";
 
 /** The value in the form in which it is written back, or what is wrong with it in Talos's words. */
@@ -82,16 +83,15 @@ function decodeInteger(node: YamlScalar, type: string): Decoded {
 
 function decodeDuration(node: YamlScalar): Decoded {
   const value = scalarValue(node);
-  const nanoseconds = typeof value === "number" ? BigInt(value) : parseGoDuration(node.text);
+  // A number without a unit is refused, unless it is zero.
+  const nanoseconds = value === 0 ? 0n : typeof value === "number" ? undefined : parseGoDuration(node.text);
   if (nanoseconds === undefined) return mismatch(node, "time.Duration");
   return { value: nanoseconds === 0n ? "" : formatGoDuration(nanoseconds) };
 }
 
 function decodeUrl(node: YamlScalar): Decoded {
-  const { text } = node;
-  if (/[\0-\x20\x7f]/.test(text)) return { fault: `parse ${JSON.stringify(text)}: invalid control character in URL` };
-  if (text.startsWith(":")) return { fault: `parse ${JSON.stringify(text)}: missing protocol scheme` };
-  return { value: text };
+  const fault = urlFault(node.text);
+  return fault === undefined ? { value: node.text } : { fault };
 }
 
 function decodeBase64(node: YamlScalar): Decoded {

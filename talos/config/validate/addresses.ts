@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ipaddr from "ipaddr.js";
 import { parseAddress, parsePrefix } from "../document/network-address.ts";
+import { urlFault } from "../document/url.ts";
 
 /** Whether Go's net.ParseIP would take it. */
 export function isAddress(text: string): boolean {
@@ -24,14 +25,22 @@ export function isSubnetOrAddress(text: string): boolean {
   return bare.includes("/") ? "value" in parsePrefix(bare) : "value" in parseAddress(bare);
 }
 
-/** What is wrong with an absolute URL; undefined when nothing is. */
+/** What is wrong with the URL of a cluster; undefined when nothing is. */
 export function endpointFault(text: string): string | undefined {
-  return URL.canParse(text) ? undefined : `parse ${JSON.stringify(text)}: invalid URI for request`;
+  const fault = urlFault(text);
+  if (fault !== undefined) return fault;
+  const { host, port } = urlParts(text);
+  const bare = host.replace(/^\[(.*)\]$/, "$1");
+  if (bare === host && host.split(":").length > 2) return "IPv6 addresses MUST be enclosed by square brackets";
+  if (bare === "") return "hostname must not be blank";
+  if (port === "" || (Number(port) >= 1 && Number(port) <= 65535)) return undefined;
+  return "port number must be between 1 and 65535";
 }
 
 /** The parts of a URL, also of one with a scheme that browsers do not know. */
 export function urlParts(text: string): { scheme: string; host: string; port: string; path: string } {
-  const [, scheme = "", rest = text] = /^([A-Za-z][A-Za-z0-9+.-]*):\/\/(.*)$/.exec(text) ?? [];
+  const [, scheme = "", slashes = "", rest = text] = /^([A-Za-z][A-Za-z0-9+.-]*):(\/\/)?(.*)$/.exec(text) ?? [];
+  if (scheme !== "" && slashes === "") return { scheme, host: "", port: "", path: "" };
   const slash = rest.indexOf("/");
   const authority = slash < 0 ? rest : rest.slice(0, slash);
   const [, host = authority, port = ""] = /^(.*?)(?::(\d*))?$/.exec(authority) ?? [];

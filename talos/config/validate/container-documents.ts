@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import { parseByteCount } from "../document/byte-count.ts";
+import { byteCountFault } from "../document/byte-count.ts";
+import { readImageReference } from "../document/image-reference.ts";
 import { type Section, sectionAt, sectionsAt, textAt, textsAt, valueAt } from "../document/value.ts";
 import type { Checks } from "./documents.ts";
 import { quoted } from "./findings.ts";
@@ -8,9 +9,12 @@ import { quoted } from "./findings.ts";
 export const containerChecks: Checks = {
   ContainerConfig: (document, { errors, warnings }) => {
     const [name, image] = [textAt(document, "name"), textAt(document, "image")];
+    const reference = readImageReference(image);
     errors.push(...nameFaults(name));
     if (image === "") errors.push("image is required");
-    else if (!image.includes("@sha256:")) {
+    else if (reference === undefined) {
+      errors.push(`invalid image reference ${quoted(image)}: could not parse reference: ${image}`);
+    } else if (!reference.pinned) {
       const risk = "is not digest-pinned, the running image may change on restart";
       warnings.push(`container ${quoted(name)}: image ${quoted(image)} ${risk}`);
     }
@@ -24,17 +28,30 @@ export const containerChecks: Checks = {
     if (!["", "none", "host"].includes(mode)) {
       errors.push(`unsupported network mode ${quoted(mode)}, expected none or host`);
     }
-    const memory = textAt(document, "resources.limits.memory");
-    if (memory !== "" && parseByteCount(memory) === undefined) {
-      errors.push(`limits.memory ${quoted(memory)} is not a valid size`);
-    }
-    errors.push(...dependencyFaults(sectionAt(document, "dependsOn"), name));
+    errors.push(
+      ...limitFaults(sectionAt(document, "resources.limits")),
+      ...dependencyFaults(sectionAt(document, "dependsOn"), name),
+    );
     for (const id of ["uid", "gid"]) {
       const value = valueAt(document, `runAs.${id}`);
       if (typeof value === "number" && value < 0) errors.push(`runAs.${id} must be non-negative, got ${value}`);
     }
   },
 };
+
+function limitFaults(limits: Section | undefined): readonly string[] {
+  const [memory, cpu] = [textAt(limits, "memory"), textAt(limits, "cpu")];
+  const sizeFault = memory === "" ? undefined : byteCountFault(memory);
+  const faults = sizeFault === undefined ? [] : [`limits.memory ${quoted(memory)} is not a valid size: ${sizeFault}`];
+  if (cpu === "") return faults;
+  const count = cpu.slice(0, -1);
+  if (!cpu.endsWith("m")) faults.push(`limits.cpu ${quoted(cpu)} must be expressed in millicores, e.g. 1500m`);
+  else if (!/^\d+$/.test(count)) {
+    const reason = `strconv.ParseUint: parsing ${quoted(count)}: invalid syntax`;
+    faults.push(`limits.cpu ${quoted(cpu)} is not a valid millicore quantity: ${reason}`);
+  } else if (Number(count) === 0) faults.push(`limits.cpu ${quoted(cpu)} must be greater than zero`);
+  return faults;
+}
 
 function nameFaults(name: string): readonly string[] {
   if (name === "") return ["name is required"];

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import { parsePrefix } from "../document/network-address.ts";
 import { sectionAt, textAt, textsAt, valueAt } from "../document/value.ts";
 import { roles } from "../talosconfig/roles.ts";
 import { endpointFault, isSubnetOrAddress, urlParts } from "./addresses.ts";
+import { authorityFaults, keyFault } from "./certificates.ts";
 import type { Check, Checks } from "./documents.ts";
 import { listOfErrors, quoted } from "./findings.ts";
+import { checkKubeNetwork } from "./kube-network.ts";
 import { annotationFaults, domainFault, labelFaults, taintFaults } from "./labels.ts";
 import { authorizerTypes, resourcesFault } from "./v1alpha1-cluster.ts";
 
@@ -15,7 +16,9 @@ export const kubernetesChecks: Checks = {
   },
   KubeAggregatorCAConfig: (document, { errors }) => {
     if (sectionAt(document, "issuingCA") === undefined) errors.push("issuing CA is not set");
+    errors.push(...authorityFaults(document));
   },
+  KubeAPIServerCAConfig: (document, { errors }) => errors.push(...authorityFaults(document)),
   KubeAPIServerConfig: component("kube-apiserver"),
   KubeAuthorizerConfig: (document, { errors, warnings }) => {
     const type = textAt(document, "type");
@@ -66,16 +69,7 @@ export const kubernetesChecks: Checks = {
     const port = Number(valueAt(document, "port") ?? 0);
     if (port <= 0 || port > 65535) errors.push(`invalid port ${port}: must be in range 1-65535`);
   },
-  KubeNetworkConfig: (document, { errors }) => {
-    const [pods, services] = [textsAt(document, "podSubnets"), textsAt(document, "serviceSubnets")];
-    const podFault = subnetsFault(pods);
-    if (podFault !== undefined) errors.push(`pod subnets: ${podFault}`);
-    const serviceFault = subnetsFault(services);
-    if (serviceFault !== undefined) errors.push(`service subnets: ${serviceFault}`);
-    if (pods.length !== services.length) {
-      errors.push("the number of pod subnets must match the number of service subnets");
-    }
-  },
+  KubeNetworkConfig: checkKubeNetwork,
   KubeNodeConfig: (document, { errors }) => {
     for (const subnet of textsAt(document, "nodeIP.validSubnets")) {
       if (!isSubnetOrAddress(subnet)) errors.push(`nodeIP subnet is not valid: ${quoted(subnet.replace(/^!/, ""))}`);
@@ -107,7 +101,10 @@ export const kubernetesChecks: Checks = {
   },
   KubeSchedulerConfig: component("scheduler"),
   KubeServiceAccountConfig: (document, { errors }) => {
-    if (textAt(document, "issuer.privateKey") === "") errors.push("service issuer private key is required");
+    const key = textAt(document, "issuer.privateKey");
+    const fault = keyFault(key);
+    if (key === "") errors.push("service issuer private key is required");
+    else if (fault !== undefined) errors.push(`service issuer private key is invalid: ${fault}`);
     if (textAt(document, "issuer.issuerURL") === "") errors.push("service issuer URL is required");
   },
   KubeStaticPodConfig: (document, { errors }) => {
@@ -135,14 +132,4 @@ function manifestNameFaults(name: string, what: string): readonly string[] {
   if (name === "") return [`${what} name is required`];
   const fault = domainFault(name);
   return fault === undefined ? [] : [`${what} name is invalid: ${fault}`];
-}
-
-function subnetsFault(subnets: readonly string[]): string | undefined {
-  if (subnets.length === 0) return "at least one subnet must be specified";
-  if (subnets.length > 2) return "at most two subnets can be specified for dual-stack clusters";
-  for (const subnet of subnets) if ("fault" in parsePrefix(subnet)) return `invalid subnet: ${subnet}`;
-  const families = new Set(subnets.map((subnet) => subnet.includes(":")));
-  return families.size === subnets.length
-    ? undefined
-    : "at most one IPv4 and one IPv6 subnet can be specified for dual-stack clusters";
 }

@@ -1,24 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 import { parseByteCount } from "../document/byte-count.ts";
 import { parseGoDuration } from "../document/go-duration.ts";
-import { parsePrefix } from "../document/network-address.ts";
-import { type Section, sectionAt, sectionsAt, textAt, textsAt, valueAt } from "../document/value.ts";
+import { type Section, sectionAt, textAt, valueAt } from "../document/value.ts";
 import { urlParts } from "./addresses.ts";
+import { checkBgpInstance } from "./bgp.ts";
 import type { Checks } from "./documents.ts";
 import { expressionFault } from "./expressions.ts";
 import { quoted } from "./findings.ts";
+import { nameFaults as qualifiedNameFaults } from "./labels.ts";
 import { linkFaults, probeFaults } from "./network-documents.ts";
 
 /** Documents of storage, system and network that came with 1.14. */
 export const lateChecks: Checks = {
-  BGPInstanceConfig: (document, { errors, warnings }) => {
-    if (textAt(document, "name") === "") errors.push("name must be specified");
-    if (!valueAt(document, "localASN")) errors.push("localASN must be specified");
-    if (textAt(document, "routerID").includes(":")) errors.push("routerID must be an IPv4 address");
-    const neighbors = sectionsAt(document, "neighbors");
-    if (neighbors.length === 0) warnings.push("BGPInstanceConfig has no neighbors configured");
-    errors.push(...neighborFaults(neighbors, textAt(document, "vrf")), ...importFaults(document));
-  },
+  BGPInstanceConfig: checkBgpInstance,
+  CRICustomizationConfig: (document, { errors }) =>
+    errors.push(...qualifiedNameFaults(textAt(document, "name")).map((fault) => `invalid name: ${fault}`)),
   EtcFileConfig: (document, { errors }) => {
     const fault = etcPathFault(textAt(document, "name"));
     if (fault !== undefined) errors.push(fault);
@@ -71,47 +67,6 @@ export const lateChecks: Checks = {
     errors.push(...linkFaults(document), ...linkFaults(sectionAt(document, "peer") ?? new Map()));
   },
 };
-
-function neighborFaults(neighbors: readonly Section[], vrf: string): readonly string[] {
-  const seen = new Set<string>();
-  return neighbors.flatMap((neighbor, index) => {
-    const at = `neighbor[${index}]:`;
-    const [address, link] = [textAt(neighbor, "address"), textAt(neighbor, "link")];
-    const faults: string[] = [];
-    const single = (address === "") !== (link === "");
-    if (!single) faults.push(`${at} exactly one of address or link must be set`);
-    if (textAt(neighbor, "holdTime").startsWith("-")) faults.push(`${at} holdTime must not be negative`);
-    const bfd = sectionAt(neighbor, "bfd");
-    if (bfd && vrf !== "") faults.push(`${at} bfd is not supported for VRF-bound BGP instances`);
-    for (const key of ["transmitInterval", "receiveInterval"]) {
-      if (textAt(bfd, key).startsWith("-")) faults.push(`${at} bfd.${key} must not be negative`);
-    }
-    const key = address || link;
-    if (single && seen.has(key)) faults.push(`${at} duplicate neighbor ${quoted(key)}`);
-    if (single) seen.add(key);
-    return faults;
-  });
-}
-
-function importFaults(document: Section): readonly string[] {
-  const own = textAt(document, "name");
-  const sources = new Set<string>();
-  return sectionsAt(document, "importRoutes").flatMap((route, index) => {
-    const at = `importRoutes[${index}]`;
-    const source = textAt(route, "bgpInstance");
-    const prefixes = textsAt(route, "prefixes");
-    const faults: string[] = [];
-    if (source === "") faults.push(`${at}: bgpInstance must be specified`);
-    if (source !== "" && source === own) faults.push(`${at}: cannot import from the same BGP instance ${quoted(own)}`);
-    if (prefixes.length === 0) faults.push(`${at}: at least one prefix must be specified`);
-    for (const [number, prefix] of prefixes.entries()) {
-      if ("fault" in parsePrefix(prefix)) faults.push(`${at}.prefixes[${number}]: invalid prefix`);
-    }
-    if (source !== "" && sources.has(source)) faults.push(`${at}: duplicate source BGP instance ${quoted(source)}`);
-    sources.add(source);
-    return faults;
-  });
-}
 
 const managedFiles = ["resolv.conf", "hosts", "machine-id", "extensions.yaml", "localtime", "os-release", "xattr.conf"];
 const managedFolders = "apparmor.d apparmor ca-certificates cni cri iscsi kubernetes lvm nvme pki selinux ssl".split(

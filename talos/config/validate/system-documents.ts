@@ -92,7 +92,9 @@ export const systemChecks: Checks = {
     const secret = textAt(document, "clusterSecret");
     if (textAt(document, "clusterID") === "") errors.push("clusterID is required");
     else if (secret === "") errors.push("clusterSecret is required");
+    else if (!isBase64(secret)) errors.push("invalid clusterSecret: failed to decode from base64");
     else if (Buffer.from(secret, "base64").length !== 32) {
+      // Talos repeats the secret here; we do not.
       errors.push(`invalid clusterSecret: expected 32 bytes, got ${Buffer.from(secret, "base64").length}`);
     }
   },
@@ -110,6 +112,10 @@ export const systemChecks: Checks = {
     if (textAt(document, "interval").startsWith("-")) errors.push("interval cannot be negative");
   },
 };
+
+function isBase64(text: string): boolean {
+  return text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text);
+}
 
 function extensionFaults(document: Section): readonly string[] {
   const name = textAt(document, "name");

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { requestUrlFault } from "../document/url.ts";
 import { listAt, type Section, sectionAt, sectionsAt, textAt, textsAt, valueAt } from "../document/value.ts";
 import { endpointFault, isSubnetOrAddress, urlParts } from "./addresses.ts";
 import { type Findings, quoted } from "./findings.ts";
@@ -90,7 +91,7 @@ function discoveryFaults(cluster: Section): readonly string[] {
   if (valueAt(cluster, "discovery.registries.service.disabled") === true) return [];
   const faults: string[] = [];
   const endpoint = textAt(cluster, "discovery.registries.service.endpoint");
-  const fault = endpoint === "" ? undefined : endpointFault(endpoint);
+  const fault = endpoint === "" ? undefined : requestUrlFault(endpoint);
   if (fault !== undefined) faults.push(`cluster discovery service registry endpoint is invalid: ${fault}`);
   else if (!["", "/"].includes(urlParts(endpoint).path)) faults.push("cluster discovery service path should be empty");
   if (textAt(cluster, "id") === "") faults.push("cluster discovery service requires .cluster.id");

@@ -13,6 +13,7 @@ import { networkChecks } from "./network-documents.ts";
 import { storageChecks } from "./storage-documents.ts";
 import { systemChecks } from "./system-documents.ts";
 import { checkV1alpha1, type Mode, type Provided } from "./v1alpha1-machine.ts";
+import { wholeConfigFaults } from "./whole-config.ts";
 
 export interface ValidateOptions {
   readonly mode: Mode;
@@ -62,6 +63,7 @@ function validateDocuments(documents: readonly ConfigDocument[], options: Valida
     if (findings.errors.length > 0) errors.push(`${documentTitle(document)}: ${findings.errors.join("\n")}`);
   }
   if (v1alpha1 !== undefined) errors.push(...conflicts(documents, v1alpha1));
+  errors.push(...wholeConfigFaults(documents));
   if (options.contract !== undefined) errors.push(...tooNew(documents, options.contract));
   return { warnings, error: errors.length === 0 ? undefined : listOfErrors(errors).trimEnd() };
 }

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { generateMachineConfig, type Mode, validateConfig } from "../../../talos/config/index.ts";
+import {
+  applyPatches,
+  generateMachineConfig,
+  type Mode,
+  parsePatch,
+  validateConfig,
+} from "../../../talos/config/index.ts";
 import { TalosError } from "../../../talos/errors.ts";
 import { Contract } from "../../../talos/version/index.ts";
 import { clusterOf, contracts, secrets } from "./golden-secrets.ts";
@@ -41,6 +47,30 @@ describe("validation says what talosctl says", () => {
   test.each(rows)("%s", (_, row, mode, result) => {
     expect(validate(row, mode)).toEqual(result);
   });
+});
+
+/** Made by the configuration library of Talos v1.14.0-rc.1, in metal mode. */
+const newer: readonly {
+  readonly config: string;
+  readonly warnings: readonly string[];
+  readonly error: string | null;
+}[] = JSON.parse(read("validate/talos-1.14.json"));
+
+describe("documents of 1.14 are judged as Talos 1.14 judges them", () => {
+  test.each(newer)("$config", ({ config, warnings, error }) => {
+    const found = validateConfig(config, "config", { mode: "metal" });
+    expect({ warnings: found.warnings, error: found.error ?? null }).toEqual({ warnings, error });
+  });
+});
+
+test("a null among texts is left out, as talosctl leaves it out", () => {
+  const text = "machine:\n    certSANs: [null, a]\n";
+  expect(applyPatches(text, [parsePatch("machine: {token: x}", "p")], "f")).toContain("certSANs:\n        - a\n");
+});
+
+test.each(["5", "-1"])("a duration of %s without a unit is refused", (value) => {
+  const text = `apiVersion: v1alpha1\nkind: FilesystemTrimConfig\ninterval: ${value}\n`;
+  expect(() => validateConfig(text, "f", { mode: "metal" })).toThrow(`!!int \`${value}\` into time.Duration`);
 });
 
 describe("for a contract, what came later is refused", () => {
@@ -114,7 +144,7 @@ describe("documents of 1.14 are checked too", () => {
     ],
     [
       "ContainerConfig",
-      "name: Web\nimage: nginx@sha256:00\nmounts: [{hostPath: {source: x, destination: /y}}]\n",
+      "name: Web\nimage: nginx\nmounts: [{hostPath: {source: x, destination: /y}}]\n",
       'name "Web": name can only contain lowercase ASCII letters, digits and hyphens\nmounts[0]: hostPath.source "x" must be an absolute path',
     ],
     [
