@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { stringifyYaml } from "../yaml/index.ts";
+import { certificateSummary } from "./certificate-summary.ts";
 import { type ConfigDocument, documentId, documentTitle, encodeConfig, parseConfig } from "./document/config-file.ts";
 import { isSection, isZero, type Section, sameValue, type Value } from "./document/value.ts";
 import { needsReboot } from "./reboot-rules.ts";
@@ -15,7 +16,7 @@ export interface Change {
   /** Path of the field; empty when the document as a whole came or went. */
   readonly path: string;
   readonly kind: "added" | "removed" | "changed";
-  /** The value as YAML, secrets replaced; absent on the side where there is none. */
+  /** The value as YAML, secrets replaced, certificates in one line; absent on the side where there is none. */
   readonly before?: string;
   readonly after?: string;
   /** Whether a running machine has to reboot to take the change over. */
@@ -173,7 +174,7 @@ function without(list: readonly Value[], other: readonly Value[]): readonly Valu
 
 function shown(value: Value, at: Place): string {
   if (at.secret) return redacted;
-  return stringifyYaml(hideNested(value, at.field.type)).trimEnd();
+  return stringifyYaml(summarize(hideNested(value, at.field.type))).trimEnd();
 }
 
 /** A value that came or went as a whole may hold secrets further down. */
@@ -191,6 +192,13 @@ function hideNested(value: Value, type: FieldType): Value {
       return [key, isSecretField(struct.name, key) ? redacted : hideNested(nested, field.type)];
     }),
   );
+}
+
+/** Certificates are public, but nobody reads them: one line tells them apart. */
+function summarize(value: Value): Value {
+  if (typeof value === "string") return certificateSummary(value) ?? value;
+  if (Array.isArray(value)) return value.map(summarize);
+  return isSection(value) ? new Map([...value].map(([key, inner]) => [key, summarize(inner)])) : value;
 }
 
 function innermost(type: FieldType): FieldType {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { X509Certificate } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import {
   applyPatches,
@@ -142,5 +143,22 @@ describe.each(contracts)("redaction, contract %s", (contract) => {
     expect(() => secretsFromConfig(worker, "config")).toThrow(
       'found machine type "worker", expected the config of a control plane',
     );
+  });
+});
+
+describe("a certificate in a diff", () => {
+  const certificate = secrets.certs.os.certificate;
+  const encoded = Buffer.from(certificate).toString("base64");
+  const config = (crt: string) =>
+    `version: v1alpha1\nmachine:\n    type: worker\n    ca:\n        crt: ${crt}\n        key: ""\n`;
+  const other = Buffer.from(secrets.certs.etcd.certificate).toString("base64");
+
+  test("is one line with the fingerprint that openssl shows, and different for another one", () => {
+    const [change] = diffConfigs(config(encoded), config(other), { before: "a", after: "b" });
+    const fingerprint = new X509Certificate(certificate).fingerprint256.replaceAll(":", "").toLowerCase();
+    expect(change?.before).toMatch(/^certificate O=talos, until \d{4}-\d\d-\d\d, SHA-256 [0-9a-f]{64}$/);
+    expect(change?.before).toContain(fingerprint);
+    expect(change?.after).toContain("certificate O=etcd");
+    expect(change?.after).not.toContain(other.slice(0, 60));
   });
 });
