@@ -104,11 +104,15 @@ function sopsStore(path: string, program: string): SecretsStore {
 
 async function runSops(program: string, args: readonly string[], path: string, input?: string): Promise<string> {
   try {
-    const running = promisify(execFile)(program, [...args], { maxBuffer: 8 * 1024 * 1024 });
+    // Node's own pipe to a child is a socket, which sops cannot open as /dev/stdin; the shell makes a real pipe.
+    const piped = ["-c", 'cat | "$0" "$@"', program, ...args];
+    const [command, given] = input === undefined ? [program, [...args]] : ["sh", piped];
+    const running = promisify(execFile)(command, given, { maxBuffer: 8 * 1024 * 1024 });
     running.child.stdin?.end(input ?? "");
     return (await running).stdout;
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === "ENOENT") {
+    const { code } = cause as { readonly code?: unknown };
+    if (code === "ENOENT" || code === 127) {
       throw new TalosError("unavailable", `${path}: the program ${program} was not found`, {
         hint: "Install sops, or keep the secrets in a plain or age-encrypted file.",
         cause,
