@@ -16,7 +16,9 @@ export default defineConfig({
           name: "unit",
           include: ["test/**/*.test.ts"],
           exclude: ["test/acceptance/**"],
-          testTimeout: 20_000,
+          testTimeout: 30_000,
+          // RSA keys take long on a busy machine.
+          hookTimeout: 60_000,
           sequence: { groupOrder: 0 },
         },
       },
