@@ -10,6 +10,8 @@ export interface SynthOptions {
   readonly outdir: string;
   /** @default - all environments of the project */
   readonly environments?: readonly string[];
+  /** Adds to an environment's stack what its file can't say. */
+  readonly extend?: (stack: EnvironmentStack) => void;
 }
 
 export interface SynthResult {
@@ -32,14 +34,15 @@ export interface SynthFailure {
 }
 
 /** Writes the Terraform stack of each environment. A fault in one does not keep the others from being written. */
-export function synthesize({ projectRoot, outdir, environments }: SynthOptions): SynthResult {
+export function synthesize({ projectRoot, outdir, environments, extend }: SynthOptions): SynthResult {
   const app = new App({ outdir, stackTraces: false });
   const stacks: SynthesizedStack[] = [];
   const failures: SynthFailure[] = [];
   for (const name of environments ?? listEnvironments(projectRoot)) {
     try {
       const environment = loadEnvironment(projectRoot, name);
-      new EnvironmentStack(app, environment);
+      const stack = new EnvironmentStack(app, environment);
+      extend?.(stack);
       stacks.push({ environment, directory: `stacks/${name}`, warnings: environment.warnings });
     } catch (error) {
       app.node.tryRemoveChild(name);

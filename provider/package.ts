@@ -37,8 +37,8 @@ export async function buildProvider(root: string, directory: string): Promise<vo
 }
 
 /** Lays the provider beside a stack and locks it, so that `init` needs neither network nor settings. */
-export async function installProvider(stack: string): Promise<ProviderPackage> {
-  const made = await packageProvider();
+export async function installProvider(stack: string, given?: ProviderPackage): Promise<ProviderPackage> {
+  const made = given ?? (await packageProvider());
   const identity = { source: providerSource, version: made.version };
   await installUnder(join(stack, "terraform.d", "plugins"), await readBundle(made.directory), identity);
   await lockProvider(stack, made.hash, identity);

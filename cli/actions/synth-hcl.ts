@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import { readdir, readFile, rm } from "node:fs/promises";
 import { join, relative } from "node:path";
-import { type JsonObject, printStack, synthesize, writtenByTalosmith } from "../../constructs/index.ts";
+import { type JsonObject, printStack, writtenByTalosmith } from "../../constructs/index.ts";
 import { writeFileAtomically } from "../../talos/atomic-file.ts";
-import { listEnvironments } from "../../talos/environment/index.ts";
+import { listEnvironments, loadEnvironment } from "../../talos/environment/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import type { CommandContext } from "../context.ts";
 import { projectRoot } from "../project-root.ts";
+import { prepareStack } from "../terraform/prepare-stack.ts";
 
 export interface SynthHclOptions {
   /** Write nothing; fail when what is there is not what would be written. */
@@ -23,7 +24,7 @@ export async function synthHcl(
   const stale: string[] = [];
   for (const environment of name === undefined ? listEnvironments(root) : [name]) {
     const folder = join(root, "terraform", environment);
-    const wanted = await render(root, environment);
+    const wanted = await render(root, environment, context);
     const differing = await differences(folder, wanted);
     if (options.check) stale.push(...differing.map((file) => relative(root, join(folder, file))));
     else await update(folder, wanted, differing);
@@ -35,14 +36,14 @@ export async function synthHcl(
     });
 }
 
-async function render(root: string, environment: string): Promise<ReadonlyMap<string, string>> {
-  const outdir = join(root, "cdktf.out");
-  const { stacks, failures } = synthesize({ projectRoot: root, outdir, environments: [environment] });
-  for (const { error } of failures) throw error;
-  const [stack] = stacks;
-  if (stack === undefined) throw new TalosError("internal", `no stack was written for ${environment}`);
-  const json = await readFile(join(outdir, stack.directory, "cdk.tf.json"), "utf8");
-  return printStack(JSON.parse(json) as JsonObject, { environment, source: stack.environment.file });
+async function render(
+  root: string,
+  environment: string,
+  context: CommandContext,
+): Promise<ReadonlyMap<string, string>> {
+  const { file } = loadEnvironment(root, environment);
+  const json = await readFile(join(await prepareStack(root, environment, context), "cdk.tf.json"), "utf8");
+  return printStack(JSON.parse(json) as JsonObject, { environment, source: file });
 }
 
 /** Names of files that are missing, have other content, or are left over from an earlier writing. */

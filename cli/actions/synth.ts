@@ -10,7 +10,7 @@ export async function synth(name: string | undefined, context: CommandContext): 
   const root = projectRoot(context.cwd, context.env);
   for (const environment of name === undefined ? listEnvironments(root) : [name]) {
     try {
-      const directory = await prepareStack(root, environment);
+      const directory = await prepareStack(root, environment, context);
       context.stdout.write(`${relative(context.cwd, directory)}\n`);
     } catch (error) {
       // One environment's fault is no reason to leave the others unwritten.

@@ -5,6 +5,7 @@ import { TalosError } from "../../talos/errors.ts";
 import type { SecretsBundle } from "../../talos/secrets/index.ts";
 import type { CommandContext } from "../context.ts";
 import { projectRoot } from "../project-root.ts";
+import { readState, stateFile } from "../terraform/state-file.ts";
 import { clusterSpec } from "./cluster-spec.ts";
 import { findMachines, surplusMachines } from "./machines.ts";
 import { findSecrets } from "./secrets.ts";
@@ -20,6 +21,7 @@ export interface OpenCluster {
 export async function openCluster(name: string, context: CommandContext): Promise<OpenCluster> {
   const root = projectRoot(context.cwd, context.env);
   const environment = loadEnvironment(root, name);
+  await readState(stateFile(root, name));
   const addresses = await findMachines(root, environment);
   const missing = machinesOf(environment).filter((machine) => !addresses.has(machine.name));
   const secrets = await findSecrets(root, environment, context);

@@ -2,27 +2,42 @@
 import { existsSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { synthesize } from "../../constructs/index.ts";
-import { installProvider } from "../../provider/package.ts";
-import { restoreLock } from "./committed-lock.ts";
+import { ownApp, synthesizeEnvironments } from "../../project/index.ts";
+import { TalosError } from "../../talos/errors.ts";
+import type { CommandContext } from "../context.ts";
+import { runProgram } from "./run-program.ts";
 
 /** Where the stock CDK commands put a stack, too: one directory, one state, whichever door is used. */
 export function stackDirectory(root: string, environment: string): string {
   return join(root, "cdktf.out", "stacks", environment);
 }
 
-/** Synthesizes one environment and lays our provider beside it, so that `init` finds it without network or settings. */
-export async function prepareStack(root: string, environment: string): Promise<string> {
-  const { failures } = synthesize({
-    projectRoot: root,
-    outdir: join(root, "cdktf.out"),
-    environments: [environment],
-  });
-  for (const { error } of failures) throw error;
+/** Synthesizes one environment as the project's app does, with our provider beside it, ready for `init`. */
+export async function prepareStack(
+  root: string,
+  environment: string,
+  { env }: Pick<CommandContext, "env">,
+): Promise<string> {
   const directory = stackDirectory(root, environment);
-  await restoreLock(root, environment, directory);
-  await installProvider(directory);
+  const app = ownApp(root);
+  if (app !== undefined) {
+    await runApp(app, root, environment, env);
+    if (!existsSync(join(directory, "cdk.tf.json")))
+      throw new TalosError("failed-precondition", `\`${app}\` of cdktf.json wrote no stack "${environment}"`, {
+        hint: "Call synthesizeProject in it, or use the CDK's own commands for stacks without an environment file.",
+      });
+    return directory;
+  }
+  const { failures } = await synthesizeEnvironments({ root, environments: [environment] });
+  for (const { error } of failures) throw error;
   return directory;
+}
+
+async function runApp(app: string, root: string, environment: string, env: CommandContext["env"]): Promise<void> {
+  const settings = { CDKTF_OUTDIR: join(root, "cdktf.out"), TALOSMITH_ENVIRONMENT: environment };
+  const { code, stdout, stderr } = await runProgram("sh", ["-c", app], { cwd: root, env: { ...env, ...settings } });
+  if (code === 0) return;
+  throw new TalosError("failed-precondition", `\`${app}\` of cdktf.json failed\n\n${`${stdout}${stderr}`.trim()}\n`);
 }
 
 /** Takes a stack's synthesized files away; with the last stack, the whole output folder. */

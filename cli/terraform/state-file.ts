@@ -1,12 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 import { existsSync } from "node:fs";
-import { mkdir, readdir, readFile, rm, rmdir } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { readdir, readFile, rm, rmdir } from "node:fs/promises";
+import { basename, dirname, join, relative } from "node:path";
 import { z } from "zod";
 import type { Environment } from "../../talos/environment/index.ts";
 import { TalosError } from "../../talos/errors.ts";
+import { stateBackups } from "./state-backup.ts";
 
-const state = z.object({ version: z.number(), resources: z.array(z.unknown()).optional() });
+const plain = z.object({
+  version: z.number(),
+  serial: z.number().default(0),
+  resources: z.array(z.unknown()).default([]),
+});
+const encrypted = z.object({ serial: z.number().default(0), encrypted_data: z.string().min(1) });
+
+export interface TerraformState {
+  readonly text: string;
+  /** Goes up with each change. */
+  readonly serial: number;
+  /** How many resources it holds; one that OpenTofu has encrypted does not tell. */
+  readonly resources: number | "encrypted";
+}
 
 /** The local Terraform state of an environment. Kept out of cdktf.out, which the CDK's command line deletes. */
 export function stateFile(root: string, environment: string): string {
@@ -14,10 +28,10 @@ export function stateFile(root: string, environment: string): string {
 }
 
 /**
- * How many resources the state holds; undefined when there is no state. An empty or broken file is refused: terraform
- * would take it as "nothing exists yet" and create everything a second time.
+ * The state, or undefined when there is none. An empty or broken file is refused: terraform takes an empty one as
+ * "nothing exists yet" and creates everything a second time.
  */
-export async function countResources(path: string): Promise<number | undefined> {
+export async function readState(path: string): Promise<TerraformState | undefined> {
   let text: string;
   try {
     text = await readFile(path, "utf8");
@@ -25,19 +39,32 @@ export async function countResources(path: string): Promise<number | undefined> 
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw error;
   }
-  const parsed = state.safeParse(parseJson(text));
-  if (!parsed.success) {
-    throw new TalosError("failed-precondition", `${path} is ${text === "" ? "empty" : "not a whole Terraform state"}`, {
-      hint: `Put a good copy back (terraform keeps the one before in ${path}.backup), then try again. Nothing was changed.`,
-    });
+  const json = parseJson(text);
+  const hidden = encrypted.safeParse(json);
+  if (hidden.success) return { text, serial: hidden.data.serial, resources: "encrypted" };
+  const open = plain.safeParse(json);
+  if (open.success) return { text, serial: open.data.serial, resources: open.data.resources.length };
+  throw new TalosError("failed-precondition", `${path} is ${text === "" ? "empty" : "not a whole Terraform state"}`, {
+    hint: await wayBack(path),
+  });
+}
+
+/** Names the newest copy that is whole: ours from before each change, or the one that terraform keeps. */
+async function wayBack(path: string): Promise<string> {
+  for (const copy of [...(await stateBackups(path)), `${path}.backup`]) {
+    const json = parseJson(await readFile(copy, "utf8").catch(() => ""));
+    if (!plain.safeParse(json).success && !encrypted.safeParse(json).success) continue;
+    const from = relative(dirname(dirname(path)), copy);
+    const to = join("state", basename(path));
+    return `Nothing was changed. The newest good copy is ${from}: cp ${from} ${to}, then look at the plan.`;
   }
-  return parsed.data.resources?.length ?? 0;
+  return `Nothing was changed. There is no good copy in ${dirname(path)}: restore ${basename(path)} from your backup, or import what exists. Remove it only if nothing of the cluster exists any more.`;
 }
 
 /** True when Terraform made what there is: its state holds something, or it is kept where only Terraform can look. */
 export async function ownedByTerraform(root: string, environment: Environment): Promise<boolean> {
   if (environment.kind !== "simulated" || environment.backend.kind !== "local") return true;
-  return ((await countResources(stateFile(root, environment.name))) ?? 0) > 0;
+  return ((await readState(stateFile(root, environment.name)))?.resources ?? 0) !== 0;
 }
 
 /** Two owners of one cluster would undo each other's work: what Terraform made is changed through it. */
@@ -48,16 +75,11 @@ export async function refuseOwnedByTerraform(root: string, environment: Environm
   });
 }
 
-/** Terraform writes its state with the mode that new files have; it is for the owner alone, so its folder is. */
-export async function protectState(root: string): Promise<void> {
-  await mkdir(join(root, "state"), { recursive: true, mode: 0o700 });
-}
-
 /** After a destroy the state says only that nothing is there; its folder goes with the last one. */
 export async function removeState(path: string): Promise<void> {
-  await rm(path, { force: true });
-  await rm(`${path}.backup`, { force: true });
-  if (existsSync(dirname(path)) && (await readdir(dirname(path))).length === 0) await rmdir(dirname(path));
+  for (const copy of [path, `${path}.backup`, ...(await stateBackups(path))]) await rm(copy, { force: true });
+  for (const folder of [join(dirname(path), "backups"), dirname(path)])
+    if (existsSync(folder) && (await readdir(folder)).length === 0) await rmdir(folder);
 }
 
 function parseJson(text: string): unknown {

@@ -7,8 +7,9 @@ import { approved } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
 import type { Deployed } from "../output/summary.ts";
 import { applyReportLine } from "./apply-report.ts";
-import { prepareStack, removeStack } from "./prepare-stack.ts";
-import { countResources, protectState, removeState, stateFile } from "./state-file.ts";
+import { prepareStack, removeStack, stackDirectory } from "./prepare-stack.ts";
+import { backUpState, requireRoom } from "./state-backup.ts";
+import { readState, removeState, stateFile } from "./state-file.ts";
 import { Terraform } from "./terraform.ts";
 
 export interface DoorOptions {
@@ -72,17 +73,15 @@ export async function readDeployed(options: DoorOptions): Promise<Omit<Deployed,
 }
 
 async function openStack(options: DoorOptions): Promise<Terraform> {
-  await countResources(stateFile(options.root, options.environment.name));
-  if (options.environment.backend.kind === "local") await protectState(options.root);
-  await prepareStack(options.root, options.environment.name);
+  await readState(stateFile(options.root, options.environment.name));
+  await prepareStack(options.root, options.environment.name, options.context);
   const terraform = terraformOf(options);
   await terraform.init();
   return terraform;
 }
 
 function terraformOf({ root, environment, binary, context }: DoorOptions): Terraform {
-  const directory = join(root, "cdktf.out", "stacks", environment.name);
-  return new Terraform({ binary, directory, env: context.env, signal: context.signal });
+  return new Terraform({ binary, directory: stackDirectory(root, environment.name), env: context.env });
 }
 
 /** Plan, show and ask unless told not to, apply exactly that plan. */
@@ -98,6 +97,8 @@ async function change(
   try {
     if (!(await terraform.plan(planFile, [...args, ...colour(context)], show))) return "unchanged";
     if (!autoApprove && !(await approved(question, answer, context))) return "declined";
+    if (options.environment.backend.kind === "local")
+      await keepState(stateFile(options.root, options.environment.name));
     await terraform.apply(planFile, (line) => {
       const text = applyReportLine(line);
       if (text !== undefined) context.stderr.write(`${text}\n`);
@@ -108,9 +109,15 @@ async function change(
   }
 }
 
+async function keepState(path: string): Promise<void> {
+  const state = await readState(path);
+  await requireRoom(path, state);
+  if (state !== undefined) await backUpState(path, state);
+}
+
 /** A saved plan can hold what a state holds. */
 async function removePlan({ root, environment }: DoorOptions): Promise<void> {
-  await rm(join(root, "cdktf.out", "stacks", environment.name, planFile), { force: true });
+  await rm(join(stackDirectory(root, environment.name), planFile), { force: true });
 }
 
 function colour(context: CommandContext): string[] {

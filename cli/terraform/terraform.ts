@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import { spawn } from "node:child_process";
 import { basename } from "node:path";
-import { createInterface } from "node:readline";
 import { z } from "zod";
 import { TalosError } from "../../talos/errors.ts";
+import { type Finished, type RunOptions, runProgram } from "./run-program.ts";
+import { lockedError } from "./state-lock.ts";
 
 export interface TerraformOptions {
   /** The terraform or tofu program. */
@@ -11,16 +11,9 @@ export interface TerraformOptions {
   /** The synthesized stack. We change into it: `-chdir` does not find local plugins. */
   readonly directory: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  readonly signal: AbortSignal;
 }
 
 export type TerraformOutputs = Readonly<Record<string, unknown>>;
-
-interface Finished {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
 
 /** terraform or tofu in one stack's directory. Its exit codes and words reach the user as they are. */
 export class Terraform {
@@ -42,7 +35,7 @@ export class Terraform {
   /** Saves the plan to `file`; true when it holds changes. Terraform's own text goes to `show`, where given. */
   async plan(file: string, args: readonly string[], show?: (text: string) => void): Promise<boolean> {
     const command = ["plan", "-input=false", "-detailed-exitcode", `-out=${file}`, ...args];
-    const finished = await this.#run(command, show);
+    const finished = await this.#run(command, show === undefined ? {} : { show });
     if (finished.code !== 0 && finished.code !== 2) throw this.#failed(command, finished, show !== undefined);
     return finished.code === 2;
   }
@@ -50,7 +43,7 @@ export class Terraform {
   /** Applies a saved plan; each line of terraform's machine-readable report goes to `onMessage`. */
   async apply(planFile: string, onMessage: (line: string) => void): Promise<void> {
     const command = ["apply", "-input=false", "-json", planFile];
-    const finished = await this.#run(command, undefined, onMessage);
+    const finished = await this.#run(command, { onLine: onMessage });
     if (finished.code !== 0) throw this.#failed(command, finished, false);
   }
 
@@ -68,38 +61,17 @@ export class Terraform {
     return finished.stdout;
   }
 
-  /** Terraform's own words are in the message unless they were shown already. */
+  /** Terraform's own words are in the message, stdout only where it was not shown already. */
   #failed(command: readonly string[], { code, stdout, stderr }: Finished, shown: boolean): TalosError {
-    const words = shown ? "" : `${stdout}${stderr}`.trim();
+    const words = `${shown ? "" : stdout}${stderr}`.trim();
+    const locked = lockedError(words, this.name);
+    if (locked !== undefined) return locked;
     const details = words === "" ? "" : `\n\n${words}\n`;
     return new TalosError("failed-precondition", `${this.name} ${command[0]} ended with exit code ${code}${details}`);
   }
 
-  #run(command: readonly string[], show?: (text: string) => void, onLine?: (line: string) => void): Promise<Finished> {
+  #run(command: readonly string[], streams: Pick<RunOptions, "show" | "onLine"> = {}): Promise<Finished> {
     const { binary, directory, env } = this.#options;
-    return new Promise((resolve, reject) => {
-      // Ctrl-C reaches terraform too, as part of our process group; it stops at a safe point by itself.
-      const child = spawn(binary, command, {
-        cwd: directory,
-        env: { ...env, TF_IN_AUTOMATION: "1" },
-        stdio: ["ignore", "pipe", "pipe"],
-      });
-      let stdout = "";
-      let stderr = "";
-      if (onLine === undefined) {
-        child.stdout.on("data", (chunk: Buffer) => {
-          stdout += chunk;
-          show?.(chunk.toString());
-        });
-      } else {
-        createInterface({ input: child.stdout }).on("line", onLine);
-      }
-      child.stderr.on("data", (chunk: Buffer) => {
-        stderr += chunk;
-        show?.(chunk.toString());
-      });
-      child.on("error", reject);
-      child.on("close", (code) => resolve({ code: code ?? 1, stdout, stderr }));
-    });
+    return runProgram(binary, command, { cwd: directory, env: { ...env, TF_IN_AUTOMATION: "1" }, ...streams });
   }
 }

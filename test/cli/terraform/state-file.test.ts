@@ -1,37 +1,83 @@
 // SPDX-License-Identifier: Apache-2.0
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { expect, test } from "vitest";
-import { countResources } from "../../../cli/terraform/state-file.ts";
+import { dirname, join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { backUpState, requireRoom } from "../../../cli/terraform/state-backup.ts";
+import { readState, removeState } from "../../../cli/terraform/state-file.ts";
 
+const folder = mkdtempSync(join(tmpdir(), "talosmith-state-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+let projects = 0;
 function stateWith(text: string): string {
-  const path = join(mkdtempSync(join(tmpdir(), "talosmith-state-")), "local.tfstate");
+  projects += 1;
+  const path = join(folder, String(projects), "state", "local.tfstate");
+  mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, text);
   return path;
 }
 
 test("a state that is not there is not a fault", async () => {
-  expect(await countResources("/nowhere/local.tfstate")).toBeUndefined();
+  expect(await readState("/nowhere/local.tfstate")).toBeUndefined();
 });
 
 test.each([
-  ['{"version":4,"resources":[]}', 0],
-  ['{"version":4,"resources":[{},{}]}', 2],
-  ['{"version":4}', 0],
-])("the resources of %s are counted", async (text, count) => {
-  expect(await countResources(stateWith(text))).toBe(count);
+  ['{"version":4,"serial":7,"resources":[]}', { serial: 7, resources: 0 }],
+  ['{"version":4,"resources":[{},{}]}', { serial: 0, resources: 2 }],
+  ['{"version":4}', { serial: 0, resources: 0 }],
+  ['{"serial":3,"lineage":"x","meta":{},"encrypted_data":"AAAA"}', { serial: 3, resources: "encrypted" }],
+])("the state %s is read", async (text, expected) => {
+  expect(await readState(stateWith(text))).toEqual({ text, ...expected });
 });
 
-test.each([
+const broken = [
   ["", "is empty"],
   ['{"version":4,"resour', "is not a whole Terraform state"],
+  ['{"serial":3,"encrypted_data":""}', "is not a whole Terraform state"],
   ["[]", "is not a whole Terraform state"],
-])("the state %j is refused before terraform could take it for a new one", async (text, message) => {
+] as const;
+
+test.each(broken)("the state %j is refused before terraform could take it for a new one", async (text, message) => {
   const path = stateWith(text);
-  await expect(countResources(path)).rejects.toMatchObject({
+  await expect(readState(path)).rejects.toMatchObject({
     code: "failed-precondition",
     message: `${path} ${message}`,
-    hint: expect.stringContaining(`${path}.backup`),
+    hint: expect.stringContaining("There is no good copy"),
   });
+});
+
+test("a broken state is refused with the newest copy that is whole, and the command that puts it back", async () => {
+  const path = stateWith("");
+  writeFileSync(`${path}.backup`, '{"version":4}');
+  await expect(readState(path)).rejects.toMatchObject({
+    hint: expect.stringContaining("cp state/local.tfstate.backup state/local.tfstate"),
+  });
+  await backUpState(path, { text: '{"version":4,"serial":9}', serial: 9 });
+  await backUpState(path, { text: '{"version":4,"serial":10}', serial: 10 });
+  await backUpState(path, { text: '{"vers', serial: 11 });
+  await expect(readState(path)).rejects.toMatchObject({
+    hint: expect.stringContaining("cp state/backups/local.10.tfstate state/local.tfstate"),
+  });
+});
+
+test("ten copies are kept, for the owner alone, and none of another environment is touched", async () => {
+  const path = stateWith("{}");
+  await backUpState(join(dirname(path), "local-2.tfstate"), { text: "{}", serial: 0 });
+  for (let serial = 0; serial < 12; serial++) await backUpState(path, { text: "{}", serial });
+  const copies = readdirSync(join(dirname(path), "backups"));
+  const kept = Array.from({ length: 10 }, (_, index) => `local.${index + 2}.tfstate`);
+  expect(copies.sort()).toEqual(["local-2.0.tfstate", ...kept].sort());
+  expect(statSync(join(dirname(path), "backups", "local.5.tfstate")).mode & 0o777).toBe(0o600);
+  await removeState(path);
+  expect(readdirSync(join(dirname(path), "backups"))).toEqual(["local-2.0.tfstate"]);
+});
+
+test("a disk with room is no fault", async () => {
+  await expect(requireRoom(stateWith("{}"), undefined)).resolves.toBeUndefined();
+});
+
+test("a state for which there is no room is refused before anything is changed", async () => {
+  const enormous = { serial: 1, text: { length: Number.MAX_SAFE_INTEGER } as unknown as string };
+  await expect(requireRoom(stateWith("{}"), enormous)).rejects.toMatchObject({ code: "failed-precondition" });
 });

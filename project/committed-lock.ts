@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { writeFileAtomically } from "../../talos/atomic-file.ts";
+import { writeFileAtomically } from "../talos/atomic-file.ts";
 
 /** Where a project keeps the provider versions and hashes that an environment was reviewed with. */
 export function committedLock(root: string, environment: string): string {

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+import { TalosError } from "../../talos/errors.ts";
+
+/** What terraform and tofu say of the holder of a lock, whichever backend it is in. */
+function field(words: string, name: string): string | undefined {
+  return new RegExp(`^[│\\s]*${name}:\\s+(\\S.*?)\\s*$`, "m").exec(words)?.[1];
+}
+
+const doing: Readonly<Record<string, string>> = {
+  OperationTypePlan: "planning",
+  OperationTypeApply: "applying",
+  OperationTypeRefresh: "refreshing",
+};
+
+/** Who holds the state's lock and what to do, when that is what terraform's words are about. */
+export function lockedError(words: string, program: string): TalosError | undefined {
+  if (!words.includes("Error acquiring the state lock")) return undefined;
+  const id = field(words, "ID");
+  if (id === undefined) return undefined;
+  const operation = field(words, "Operation") ?? "";
+  const who = field(words, "Who") ?? "somebody";
+  const since = field(words, "Created")?.replace(/\.\d+ .*$/, " UTC");
+  const what = doing[operation] ?? operation;
+  return new TalosError(
+    "failed-precondition",
+    `the state is locked: ${who} is ${what}${since === undefined ? "" : ` since ${since}`}`,
+    {
+      hint: `Wait until that has ended and try again. Only if it was killed, in the stack's folder: ${program} force-unlock ${id}`,
+    },
+  );
+}

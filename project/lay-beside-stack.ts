@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+import { chmod, mkdir, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { installProvider, type ProviderPackage } from "../provider/package.ts";
+import { restoreLock } from "./committed-lock.ts";
+
+/**
+ * Completes a synthesized stack, so that whoever runs terraform or tofu in it (we, a CDK command, a person) needs
+ * neither network nor settings for our provider, and writes the state into a folder that is the owner's alone.
+ */
+export async function layBesideStack(
+  root: string,
+  {
+    name,
+    directory,
+    provider,
+  }: { readonly name: string; readonly directory: string; readonly provider: ProviderPackage },
+): Promise<void> {
+  await restoreLock(root, name, directory);
+  await installProvider(directory, provider);
+}
+
+/** Terraform writes states with the mode that new files have; ours say what a cluster is made of. */
+export async function protectStates(root: string): Promise<void> {
+  const folder = join(root, "state");
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await chmod(folder, 0o700);
+  for (const entry of await readdir(folder, { withFileTypes: true }))
+    if (entry.isFile()) await chmod(join(folder, entry.name), 0o600);
+}
