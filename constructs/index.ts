@@ -24,6 +24,7 @@ export {
   type LibvirtPoolSettings,
 } from "./libvirt/index.ts";
 export { SimulatedInfrastructure, SimulatedMachine } from "./simulated/index.ts";
+export { encryptionFile, encryptionFileName } from "./state-encryption.ts";
 export {
   type SynthesizedStack,
   type SynthFailure,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { join } from "node:path";
-import { type EnvironmentStack, type SynthResult, synthesize } from "../constructs/index.ts";
+import { type EnvironmentStack, encryptionFile, type SynthResult, synthesize } from "../constructs/index.ts";
 import { packageProvider } from "../provider/package.ts";
 import { layBesideStack, protectStates } from "./lay-beside-stack.ts";
 
@@ -24,10 +24,11 @@ export async function synthesizeEnvironments(options: SynthesizeOptions): Promis
     ...(environments === undefined ? {} : { environments }),
     ...(extend === undefined ? {} : { extend }),
   });
-  const provider = result.stacks.length > 0 ? await packageProvider() : undefined;
-  for (const { environment, directory } of result.stacks)
-    if (provider !== undefined)
-      await layBesideStack(root, { name: environment.name, directory: join(outdir, directory), provider });
+  const provider = await packageProvider();
+  for (const { environment, directory } of result.stacks) {
+    const encryption = encryptionFile(environment.backend);
+    await layBesideStack(root, { name: environment.name, directory: join(outdir, directory), provider, encryption });
+  }
   if (result.stacks.some(({ environment }) => environment.backend.kind === "local")) await protectStates(root);
   return result;
 }

@@ -12,7 +12,7 @@ import { deployWithTerraform, readDeployed } from "../terraform/terraform-door.t
 export async function deploy(name: string, autoApprove: boolean, context: CommandContext): Promise<void> {
   const started = performance.now();
   const { root, environment } = openEnvironment(name, context);
-  const binary = findTerraform(context.env);
+  const binary = findTerraform(context.env, environment.backend);
   const finish = (deployed: Parameters<typeof deployedSummary>[0], changed: boolean) => {
     if (!changed) context.stderr.write("Nothing to change.\n");
     context.stdout.write(deployedSummary(deployed));

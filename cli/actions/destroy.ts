@@ -23,8 +23,13 @@ export async function destroy(name: string, asked: boolean, context: CommandCont
     return;
   }
   const done = (await ownedByTerraform(root, environment))
-    ? (await destroyWithTerraform({ root, environment, binary: requireTerraform(context), autoApprove, context })) !==
-      "declined"
+    ? (await destroyWithTerraform({
+        root,
+        environment,
+        binary: requireTerraform(environment, context),
+        autoApprove,
+        context,
+      })) !== "declined"
     : await destroyAlone(root, environment, autoApprove, context);
   context.stderr.write(done ? `${name} is gone.\n` : "Nothing was changed.\n");
   if (!done) context.exit(1);
@@ -41,8 +46,8 @@ async function forgetSimulated(root: string, environment: Environment, context: 
   );
 }
 
-function requireTerraform(context: CommandContext): string {
-  const binary = findTerraform(context.env);
+function requireTerraform(environment: Environment, context: CommandContext): string {
+  const binary = findTerraform(context.env, environment.backend);
   if (binary !== undefined) return binary;
   throw new TalosError(
     "failed-precondition",

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import { existsSync } from "node:fs";
 import { join, relative } from "node:path";
 import { createInterface } from "node:readline/promises";
 import { writeFileAtomically } from "../../talos/atomic-file.ts";
@@ -15,6 +14,7 @@ import {
 import { TalosError } from "../../talos/errors.ts";
 import type { CommandContext } from "../context.ts";
 import { projectRoot } from "../project-root.ts";
+import { writeProject } from "./init-project.ts";
 
 export interface InitOptions {
   readonly kind?: string;
@@ -94,22 +94,12 @@ async function writeEnvironment(name: string, answers: FirstEnvironment, context
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
     throw new TalosError("already-exists", `${file} is there already`, { hint: "Change it, or choose another name." });
   }
-  for (const [path, content] of [
-    ["cdktf.json", projectFile],
-    [".gitignore", ignored],
-  ] as const)
-    if (!existsSync(join(root, path))) await writeFileAtomically(join(root, path), content, { mode: 0o644 });
+  const install = await writeProject(root, context);
   for (const warning of warnings) context.stderr.write(`warning: ${formatFault(warning)}\n`);
   context.stdout.write(`${relative(context.cwd, join(root, file))}\n`);
-  context.stderr.write(`Next: talosmith plan ${name}, then talosmith deploy ${name}.\n`);
+  const first = install ? "npm install, then " : "";
+  context.stderr.write(`Next: ${first}npx talosmith plan ${name}, then npx talosmith deploy ${name}.\n`);
 }
-
-/** What makes a folder a project, and what the stock CDK commands run in it. */
-const projectFile = `${JSON.stringify({ language: "typescript", app: "npx talosmith synth", sendCrashReports: "false" }, null, 2)}\n`;
-
-/** What must never be committed: keys, credentials and states; and what is made anew anyway. */
-const ignored =
-  "node_modules\n/generated/\n/secrets/\n/state/\n/cdktf.out/\n.terraform/\n*.tfstate\n*.tfstate.*\n*.tfplan\n";
 
 function findRoot(context: CommandContext): string {
   try {

@@ -8,7 +8,7 @@ import { planWithTerraform } from "../terraform/terraform-door.ts";
 
 export async function plan(name: string, context: CommandContext): Promise<void> {
   const { root, environment } = openEnvironment(name, context);
-  const binary = findTerraform(context.env);
+  const binary = findTerraform(context.env, environment.backend);
   if (binary !== undefined) {
     const changes = await planWithTerraform({ root, environment, binary, autoApprove: false, context });
     context.exit(changes ? 2 : 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { readdir, readFile, rm } from "node:fs/promises";
 import { join, relative } from "node:path";
-import { type JsonObject, printStack, writtenByTalosmith } from "../../constructs/index.ts";
+import { encryptionFile, type JsonObject, printStack, writtenByTalosmith } from "../../constructs/index.ts";
 import { writeFileAtomically } from "../../talos/atomic-file.ts";
 import { listEnvironments, loadEnvironment } from "../../talos/environment/index.ts";
 import { TalosError } from "../../talos/errors.ts";
@@ -41,9 +41,13 @@ async function render(
   environment: string,
   context: CommandContext,
 ): Promise<ReadonlyMap<string, string>> {
-  const { file } = loadEnvironment(root, environment);
+  const { file, backend } = loadEnvironment(root, environment);
   const json = await readFile(join(await prepareStack(root, environment, context), "cdk.tf.json"), "utf8");
-  return printStack(JSON.parse(json) as JsonObject, { environment, source: file });
+  return printStack(JSON.parse(json) as JsonObject, {
+    environment,
+    source: file,
+    encryption: encryptionFile(backend),
+  });
 }
 
 /** Names of files that are missing, have other content, or are left over from an earlier writing. */
@@ -74,7 +78,7 @@ async function readAll(folder: string): Promise<ReadonlyMap<string, string>> {
     throw error;
   });
   const texts = files
-    .filter((file) => file.endsWith(".tf"))
+    .filter((file) => /\.(tf|tofu)$/.test(file))
     .map(async (file) => [file, await readFile(join(folder, file), "utf8")] as const);
   return new Map(await Promise.all(texts));
 }

@@ -6,8 +6,8 @@ import type { CommandContext } from "../context.ts";
 export function registerInit(program: Command, context: CommandContext): void {
   program
     .command("init")
-    .description("write a first environment, from a few answers or from flags")
-    .argument("<environment>", "name of the environment, and of the file in environments/")
+    .description("make a project here, or add to one, with an environment from a few answers or from flags")
+    .argument("[environment]", "name of the environment, and of the file in environments/", "local")
     .option("--kind <kind>", "what the machines are: simulated, libvirt or aws")
     .option("--control-planes <count>", "number of control planes; an odd one is wise")
     .option("--workers <count>", "number of workers")

@@ -14,7 +14,7 @@ export function simulatorDirectory(root: string): string {
 }
 
 function daemonCommand(): readonly [string, ...string[]] {
-  const bundled = join(packageRoot(), "dist", "provider", "simulator-daemon.cjs");
-  if (existsSync(bundled)) return [process.execPath, bundled];
-  return [process.execPath, "--import", import.meta.resolve("tsx"), join(packageRoot(), "simulator", "daemon.ts")];
+  const source = join(packageRoot(), "simulator", "daemon.ts");
+  if (existsSync(source)) return [process.execPath, "--import", import.meta.resolve("tsx"), source];
+  return [process.execPath, join(packageRoot(), "dist", "provider", "simulator-daemon.cjs")];
 }

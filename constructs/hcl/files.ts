@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { encryptionFileName } from "../state-encryption.ts";
 import { rootFromStack } from "../terraform/index.ts";
 import { type BlockPaths, printBlock } from "./body.ts";
 import { isObject, type Json, type JsonObject } from "./expression.ts";
@@ -8,6 +9,8 @@ export interface HclOptions {
   readonly environment: string;
   /** The file that the stack was made from. */
   readonly source: string;
+  /** What only OpenTofu is to read, in HCL. */
+  readonly encryption?: string | undefined;
   /** From the folder of the HCL to the project's root. @default "../../" */
   readonly rootFromFolder?: string;
 }
@@ -36,6 +39,8 @@ export function printStack(stack: JsonObject, options: HclOptions): ReadonlyMap<
     add("locals.tf", printBlock("locals", { [name]: body }, new Set()));
   for (const [name, body] of entriesOf(json.output))
     add("outputs.tf", printBlock(`output "${name}"`, body as JsonObject, new Set()));
+
+  if (options.encryption !== undefined) add(encryptionFileName, options.encryption.trimEnd());
 
   const header = `${mark}${options.environment} --hcl\` from ${options.source}; change that file, not this one.
 `;

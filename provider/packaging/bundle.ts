@@ -92,7 +92,7 @@ function loadLazily(root: string, lazy: Map<string, string>): Plugin {
 }
 
 /** grpc-js loads .proto files at run time for a service of its own that nobody asks of us; that is a third of it. */
-const leaveOutProtoLoader: Plugin = {
+export const leaveOutProtoLoader: Plugin = {
   name: "leave-out-proto-loader",
   setup(build) {
     build.onResolve({ filter: /^@grpc\/proto-loader$/ }, ({ path }) => ({ path, namespace: "left-out" }));

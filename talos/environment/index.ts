@@ -26,4 +26,4 @@ export { environmentJsonSchema } from "./json-schema.ts";
 export { listEnvironments, loadEnvironment } from "./load-environment.ts";
 export { parseEnvironment } from "./parse-environment.ts";
 export type { ReadFile } from "./references.ts";
-export { type Backend, type Kind, kindNames } from "./schema/index.ts";
+export { type Backend, type Kind, kindNames, passphraseVariable } from "./schema/index.ts";

@@ -2,12 +2,20 @@
 import { z } from "zod";
 import { url } from "./values.ts";
 
+/** The environment variable with the passphrase. It is nowhere else: not in a file, not in the state. */
+export const passphraseVariable = "TF_VAR_state_passphrase";
+
+const encryption = z
+  .literal("passphrase")
+  .optional()
+  .describe(`OpenTofu encrypts state and plans with the passphrase in ${passphraseVariable}. Terraform can't.`);
+
 /** Where Terraform keeps its state. Credentials never stand here: the backends read them from the environment. */
 export const backendSchema = z
   .discriminatedUnion(
     "kind",
     [
-      z.strictObject({ kind: z.literal("local").describe("A file in state/ of the project.") }),
+      z.strictObject({ kind: z.literal("local").describe("A file in state/ of the project."), encryption }),
       z.strictObject({
         kind: z.literal("s3"),
         bucket: z.string().min(3),
@@ -19,12 +27,14 @@ export const backendSchema = z
           .optional()
           .describe("DynamoDB table for locks. Default: a lock file in the bucket."),
         endpoint: url.optional().describe("For S3-compatible stores."),
+        encryption,
       }),
       z.strictObject({
         kind: z.literal("http"),
         address: url,
         lockAddress: url.optional(),
         unlockAddress: url.optional(),
+        encryption,
       }),
     ],
     { error: "a kind of state backend: local, s3 or http" },

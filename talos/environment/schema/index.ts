@@ -19,6 +19,6 @@ export const secretsSchema = z
 
 export const environmentName = name;
 export const sections = { cluster: clusterSchema, secrets: secretsSchema, backend: backendSchema } as const;
-export { type Backend, backendSchema } from "./backend.ts";
+export { type Backend, backendSchema, passphraseVariable } from "./backend.ts";
 export { type ClusterSection, clusterSchema } from "./cluster.ts";
 export { minimumHardware } from "./libvirt.ts";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -46,7 +46,40 @@ describe("talosmith init", () => {
     expect(environment.infrastructure).toMatchObject({ kind: "libvirt", network: { vip: "10.0.0.100" } });
     expect(existsSync(join(folder, "cdktf.json"))).toBe(true);
     expect(readFileSync(join(folder, ".gitignore"), "utf8")).toContain("/secrets/\n");
-    expect(written).toContain("environments/lab.yaml\nNext: talosmith plan lab");
+    expect(written).toContain("environments/lab.yaml\nNext: npm install, then npx talosmith plan lab");
+  });
+
+  it("makes a folder a project for npm and for the CDK's commands, ready to be committed", async () => {
+    await init("local", { kind: "simulated" }, context());
+    const read = (file: string) => JSON.parse(readFileSync(join(folder, file), "utf8"));
+    expect(readdirSync(folder).sort()).toEqual([".gitignore", "cdktf.json", "environments", "main.ts", "package.json"]);
+    const { version, dependencies } = JSON.parse(readFileSync("package.json", "utf8"));
+    expect(read("package.json")).toMatchObject({
+      name: expect.stringMatching(/^talosmith-init-[a-z0-9]+$/),
+      private: true,
+      type: "module",
+      scripts: { deploy: "talosmith deploy" },
+      dependencies: { cdktf: dependencies.cdktf, constructs: dependencies.constructs, talosmith: `^${version}` },
+    });
+    expect(read("cdktf.json")).toMatchObject({
+      app: "node --import tsx main.ts",
+      projectId: expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/),
+    });
+    const before = readFileSync(join(folder, "package.json"), "utf8");
+    await init("lab", { kind: "libvirt" }, context());
+    expect(readFileSync(join(folder, "package.json"), "utf8")).toBe(before);
+    expect(written).toContain("Next: npx talosmith plan lab");
+  });
+
+  it("adds to a package.json only what it lacks", async () => {
+    const given = { name: "mine", scripts: { deploy: "echo" }, dependencies: { talosmith: "file:../x.tgz" } };
+    writeFileSync(join(folder, "package.json"), JSON.stringify(given));
+    await init("local", { kind: "simulated" }, context());
+    expect(JSON.parse(readFileSync(join(folder, "package.json"), "utf8"))).toMatchObject({
+      ...given,
+      scripts: { deploy: "echo", plan: "talosmith plan" },
+      dependencies: { talosmith: "file:../x.tgz", constructs: expect.any(String) },
+    });
   });
 
   it("never replaces a file", async () => {

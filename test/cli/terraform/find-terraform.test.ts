@@ -8,6 +8,7 @@ const node = process.execPath;
 
 describe("the program that applies a stack", () => {
   const both = programFolder({ terraform: node, tofu: node });
+  const terraform = programFolder({ terraform: node });
   const tofu = programFolder({ tofu: node });
   const none = programFolder({});
 
@@ -20,6 +21,15 @@ describe("the program that applies a stack", () => {
     ["an absolute TERRAFORM_BINARY_NAME", { PATH: none, TERRAFORM_BINARY_NAME: node }, node],
   ])("is %s", (_, env, expected) => {
     expect(findTerraform(env)).toBe(expected);
+  });
+
+  test("is tofu where the state is encrypted, with the passphrase at hand, and never terraform", () => {
+    const encrypted = { encryption: "passphrase" };
+    const passphrase = { TF_VAR_state_passphrase: "correct horse battery" };
+    expect(findTerraform({ PATH: both, ...passphrase }, encrypted)).toBe(join(both, "tofu"));
+    expect(() => findTerraform({ PATH: both }, encrypted)).toThrow("TF_VAR_state_passphrase is not set");
+    expect(() => findTerraform({ PATH: terraform, ...passphrase }, encrypted)).toThrow("encrypted by OpenTofu");
+    expect(findTerraform({ PATH: none }, encrypted)).toBeUndefined();
   });
 
   test("is not silently another one than TERRAFORM_BINARY_NAME asks for", () => {

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+import { existsSync, readFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { z } from "zod";
+import { plainMain } from "../../project/index.ts";
+import { writeFileAtomically } from "../../talos/atomic-file.ts";
+import { TalosError } from "../../talos/errors.ts";
+import type { CommandContext } from "../context.ts";
+import { packageRoot } from "../package-root.ts";
+
+const section = z.record(z.string(), z.string()).default({});
+const ownPackage = z.object({ version: z.string(), dependencies: section, devDependencies: section });
+const theirPackage = z.looseObject({ scripts: section, dependencies: section, devDependencies: section });
+
+/** What must never be committed: keys, credentials and states; and what is made anew anyway. */
+const ignored =
+  "node_modules\n/generated/\n/secrets/\n/state/\n/cdktf.out/\n.terraform/\n*.tfstate\n*.tfstate.*\n*.tfplan\n";
+
+/**
+ * Makes a folder a project of its own, for our commands and the CDK's alike. What is there stays; a package.json gets what
+ * it lacks. True when npm has something to install afterwards.
+ */
+export async function writeProject(root: string, { entropy }: Pick<CommandContext, "entropy">): Promise<boolean> {
+  const projectFile = {
+    language: "typescript",
+    app: "node --import tsx main.ts",
+    projectId: uuid(entropy(16)),
+    sendCrashReports: "false",
+    output: "cdktf.out",
+  };
+  const files: readonly (readonly [string, string])[] = [
+    ["cdktf.json", json(projectFile)],
+    ["main.ts", plainMain("talosmith")],
+    [".gitignore", ignored],
+  ];
+  for (const [path, content] of files)
+    if (!existsSync(join(root, path))) await writeFileAtomically(join(root, path), content, { mode: 0o644 });
+  return writePackage(root);
+}
+
+async function writePackage(root: string): Promise<boolean> {
+  const file = join(root, "package.json");
+  const before = existsSync(file) ? readFileSync(file, "utf8") : undefined;
+  const their = parsePackage(file, before ?? json({ name: packageName(root), private: true }));
+  if (their.name === "talosmith") return false;
+  const own = ownPackage.parse(JSON.parse(readFileSync(join(packageRoot(), "package.json"), "utf8")));
+  const { cdktf = "", constructs = "" } = own.dependencies;
+  const { tsx = "" } = own.devDependencies;
+  const script = (command: string) => `talosmith ${command}`;
+  const after = json({
+    ...their,
+    type: "module",
+    scripts: {
+      ...Object.fromEntries(["deploy", "plan", "destroy", "synth"].map((command) => [command, script(command)])),
+      ...their.scripts,
+    },
+    dependencies: { cdktf, constructs, talosmith: `^${own.version}`, ...their.dependencies },
+    devDependencies: { tsx, ...their.devDependencies },
+  });
+  if (after !== before) await writeFileAtomically(file, after, { mode: 0o644 });
+  return after !== before;
+}
+
+function parsePackage(file: string, text: string): z.output<typeof theirPackage> {
+  try {
+    return theirPackage.parse(JSON.parse(text));
+  } catch (cause) {
+    throw new TalosError("invalid-input", `${file} is not a package.json that npm would accept`, {
+      hint: "Correct or remove it, then try again.",
+      cause,
+    });
+  }
+}
+
+/** npm's rules: lower case, no blanks, no dot or underscore first. */
+function packageName(root: string): string {
+  const name = basename(root)
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9._-]+/g, "-");
+  return name.replace(/^[^a-z0-9]+/, "") || "clusters";
+}
+
+function uuid(bytes: Uint8Array): string {
+  const hex = Buffer.from(bytes).toString("hex");
+  const version = `4${hex.slice(13, 16)}`;
+  const variant = `8${hex.slice(17, 20)}`;
+  return [hex.slice(0, 8), hex.slice(8, 12), version, variant, hex.slice(20)].join("-");
+}
+
+function json(value: unknown): string {
+  return `${JSON.stringify(value, undefined, 2)}\n`;
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Makes dist/, which the published package carries: the command, the constructs, the provider, and the types.
+// What is bundled need not be installed: only packages that users import, or that our types name, are dependencies.
+import { execFileSync } from "node:child_process";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { build } from "esbuild";
+import { buildProvider } from "../provider/package.ts";
+import { leaveOutProtoLoader } from "../provider/packaging/bundle.ts";
+
+const root = join(import.meta.dirname, "..");
+const dist = join(root, "dist");
+const entries = { index: "project/public.ts", "constructs/index": "constructs/index.ts", "cli/main": "cli/main.ts" };
+
+rmSync(dist, { recursive: true, force: true });
+await build({
+  absWorkingDir: root,
+  entryPoints: entries,
+  outdir: dist,
+  bundle: true,
+  splitting: true,
+  platform: "node",
+  format: "esm",
+  target: "node20.19",
+  chunkNames: "chunks/[name]-[hash]",
+  minifySyntax: true,
+  minifyWhitespace: true,
+  legalComments: "none",
+  logLevel: "warning",
+  // Two copies of the CDK in one program do not know each other's constructs; esbuild and tsx serve a checkout only.
+  external: ["cdktf", "constructs", "esbuild", "tsx"],
+  plugins: [leaveOutProtoLoader],
+  // Packages in the older module system ask for Node's own modules by require.
+  banner: { js: "import{createRequire as __r}from'node:module';const require=__r(import.meta.url);" },
+});
+await buildProvider(root, join(dist, "provider"));
+writeTypes(join(dist, "types"));
+
+/** Declarations say `./x.ts`, as the sources do; beside compiled files that would be `./x.js`. */
+function writeTypes(folder: string): void {
+  const settings = ["--project", "tsconfig.types.json", "--outDir", folder];
+  execFileSync(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), ...settings], { stdio: "inherit" });
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue;
+    const file = join(entry.parentPath, entry.name);
+    const text = readFileSync(file, "utf8");
+    writeFileSync(file, text.replaceAll(/((?:from |import\()"\.[^"]*)\.ts"/g, '$1.js"'));
+  }
+}

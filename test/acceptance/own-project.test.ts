@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// What somebody has who installs the published package into an empty folder. Needs a registry for the CDK and tsx.
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Checkout, createCheckout } from "../support/checkout.ts";
+import { type CommandResult, runCommand } from "../support/run-command.ts";
+import { cleanEnvironment } from "../support/terraform.ts";
+
+const env = cleanEnvironment();
+const quiet = ["--no-audit", "--no-fund", "--prefer-offline"];
+const { dependencies, devDependencies } = JSON.parse(readFileSync("package.json", "utf8"));
+const registry = await Promise.all(
+  [`constructs@${dependencies.constructs}`, `tsx@${devDependencies.tsx}`].map((name) =>
+    runCommand("npm", ["view", name, "version", "--fetch-retries=0", "--fetch-timeout=10000"], { cwd: tmpdir(), env }),
+  ),
+);
+const offline = registry.some(({ code }) => code !== 0);
+
+describe("a project of one's own", () => {
+  let checkout: Checkout;
+  let folder: string;
+  const run = (program: string, ...args: string[]) => runCommand(program, args, { cwd: folder, env });
+  const talosmith = (...args: string[]) => run("npx", "--no-install", "talosmith", ...args);
+  const ok = async (result: Promise<CommandResult>) => {
+    const { code, stdout, stderr } = await result;
+    expect(`${stdout}${stderr}`.slice(-3000) + code).toMatch(/0$/);
+    return stdout;
+  };
+
+  beforeAll(async () => {
+    if (offline) return;
+    checkout = createCheckout();
+    const work = mkdtempSync(join(tmpdir(), "talosmith-own-"));
+    folder = join(work, "Clusters");
+    mkdirSync(folder);
+    await ok(runCommand("npm", ["pack", "--pack-destination", work], { cwd: checkout.root, env }));
+    const [tarball = ""] = readdirSync(work).filter((name) => name.endsWith(".tgz"));
+    await ok(run("npm", "install", ...quiet, join(work, tarball)));
+  });
+
+  afterAll(async () => {
+    if (offline) return;
+    if (existsSync(join(folder, "generated/.simulator"))) await talosmith("destroy", "local");
+    rmSync(join(folder, ".."), { recursive: true, force: true });
+    checkout.remove();
+  });
+
+  test.skipIf(offline)("the package brings few others, none with an install script, and no sources", () => {
+    const { packages } = JSON.parse(readFileSync(join(folder, "package-lock.json"), "utf8"));
+    const installed = Object.keys(packages).filter((path) => path !== "");
+    expect(installed).toContain("node_modules/talosmith");
+    expect(installed.length).toBeLessThanOrEqual(40);
+    expect(installed.filter((path) => packages[path].hasInstallScript)).toEqual([]);
+    expect(readdirSync(join(folder, "node_modules/talosmith")).sort()).toEqual([
+      "LICENSE",
+      "README.md",
+      "bin",
+      "dist",
+      "package.json",
+      "schemas",
+    ]);
+  });
+
+  test.skipIf(offline)("`talosmith init` makes it, npm installs it, and synth writes its stack", async () => {
+    await ok(talosmith("init", "local", "--control-planes", "1", "--workers", "0"));
+    await ok(run("npm", "install", "--ignore-scripts", ...quiet));
+    expect(await ok(talosmith("synth"))).toBe("cdktf.out/stacks/local\n");
+    const before = readFileSync(join(folder, "cdktf.out/stacks/local/cdk.tf.json"), "utf8");
+    rmSync(join(folder, "cdktf.out"), { recursive: true });
+    await ok(run("node", "--import", "tsx", "main.ts"));
+    expect(readFileSync(join(folder, "cdktf.out/stacks/local/cdk.tf.json"), "utf8")).toBe(before);
+    expect(existsSync(join(folder, "cdktf.out/stacks/local/terraform.d/plugins"))).toBe(true);
+  });
+
+  test.skipIf(offline)("it deploys and destroys the simulated cluster", async () => {
+    const deployed = await talosmith("deploy", "local", "--auto-approve");
+    expect(deployed.stdout).toContain("local is up: 1 control plane");
+    expect((await ok(talosmith("status", "local", "--json"))).includes('"stage": "running"')).toBe(true);
+    expect((await talosmith("plan", "local")).code).toBe(0);
+    expect((await talosmith("destroy", "local")).stderr).toContain("local is gone");
+  });
+
+  test.skipIf(offline)(
+    "TypeScript knows what the constructs take, and an app of one's own gets the provider",
+    async () => {
+      writeFileSync(
+        join(folder, "lab.ts"),
+        `import { App } from "cdktf";
+import { synthesizeApp } from "talosmith";
+import { SimulatedInfrastructure, TalosCluster, TalosStack, WorkerPool } from "talosmith/constructs";
+
+const app = new App();
+const stack = new TalosStack(app, "lab");
+const cluster = new TalosCluster(stack, "cluster", {
+  name: "lab",
+  infrastructure: new SimulatedInfrastructure(),
+  controlPlane: { count: 1 },
+});
+new WorkerPool(cluster, "general", { count: 2 });
+// @ts-expect-error: a count is a number
+new WorkerPool(cluster, "wrong", { count: "many" });
+await synthesizeApp(app);
+`,
+      );
+      const tsc = resolve("node_modules/typescript/bin/tsc");
+      const settings = ["--noEmit", "--strict", "--module", "nodenext", "--target", "es2023", "--types", "", "lab.ts"];
+      expect((await run("node", tsc, ...settings)).stdout).toBe("");
+      writeFileSync(
+        join(folder, "lab.ts"),
+        readFileSync(join(folder, "lab.ts"), "utf8").replace(/.*ts-expect-error.*\n.*\n/, ""),
+      );
+      await ok(run("node", "--import", "tsx", "lab.ts"));
+      expect(readFileSync(join(folder, "cdktf.out/stacks/lab/.terraform.lock.hcl"), "utf8")).toContain(
+        'provider "talosmith.internal/talosmith/talosmith"',
+      );
+    },
+  );
+});
