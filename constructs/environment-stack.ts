@@ -84,6 +84,9 @@ export class EnvironmentStack extends TalosStack {
       worker_ips: addresses("worker"),
       installer_image: cluster.installImage,
     });
+    for (const file of contentsInState(this.environment))
+      if (cluster.clientFiles !== undefined)
+        new TerraformOutput(this, file, { value: cluster.clientFiles[file], sensitive: true });
   }
 
   #addOutputs(outputs: { readonly [name: string]: unknown }): void {
@@ -95,6 +98,10 @@ export class EnvironmentStack extends TalosStack {
 function vpcProps(vpc: Extract<Environment, { kind: "aws" }>["infrastructure"]["vpc"]): VpcProps {
   const { id, cidr = "10.0.0.0/16", natGateways = "one", ...subnets } = vpc;
   return id === undefined ? { cidr, natGateways } : { id, cidr, ...subnets };
+}
+
+function contentsInState({ outputs }: Environment): readonly ("kubeconfig" | "talosconfig")[] {
+  return (["kubeconfig", "talosconfig"] as const).filter((file) => outputs[file]);
 }
 
 /** What the environment file says of the cluster, as props. */
@@ -109,6 +116,7 @@ function clusterProps(environment: Environment): Omit<TalosClusterProps<never>, 
     ...(allowSchedulingOnControlPlanes === undefined ? {} : { allowSchedulingOnControlPlanes }),
     ...(schematic === undefined ? {} : { schematic }),
     secretsFile: secrets.file,
+    contentsInState: contentsInState(environment),
     outputFolder: `generated/${name}`,
   };
 }

@@ -12,6 +12,7 @@ import {
 import { defaultTalosVersion, TalosVersion } from "../../talos/version/index.ts";
 import { ConstructInputError } from "../errors.ts";
 import {
+  type ClientFilesArguments,
   ClientFilesResource,
   type ClusterArguments,
   ClusterResource,
@@ -64,6 +65,8 @@ export interface TalosClusterProps<Settings> {
   readonly schematic?: SchematicChoice;
   /** Registry host to its mirrors. @default - none */
   readonly registryMirrors?: { readonly [host: string]: readonly string[] };
+  /** Client files whose content the state holds as well, for a sensitive output. @default - none */
+  readonly contentsInState?: readonly ("kubeconfig" | "talosconfig")[];
   /** Talos config patches, as YAML. @default - none */
   readonly patches?: Partial<Patches>;
   /** Folder for kubeconfig and talosconfig, relative to the project's root. @default - generated/<name> */
@@ -236,7 +239,8 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
     ];
   }
 
-  #clientFilesArguments(folder: string) {
+  #clientFilesArguments(folder: string): ClientFilesArguments {
+    const contents = this.#props.contentsInState ?? [];
     return {
       cluster_name: this.clusterName,
       endpoints:
@@ -244,6 +248,7 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
       nodes: this.machines.map((machine) => machine.address),
       kubeconfig_path: `${folder}/kubeconfig`,
       talosconfig_path: `${folder}/talosconfig`,
+      ...(contents.length === 0 ? {} : { contents }),
     };
   }
 }

@@ -11,6 +11,8 @@ export interface ClientFilesArguments {
   /** Relative to the project's root. */
   readonly kubeconfig_path: string;
   readonly talosconfig_path: string;
+  /** Files whose content is kept in the state as well: kubeconfig, talosconfig. */
+  readonly contents?: readonly string[];
 }
 
 /** kubeconfig and talosconfig on disk. */
@@ -25,5 +27,15 @@ export class ClientFilesResource extends Resource<ClientFilesArguments> {
 
   get talosconfigPath(): string {
     return this.getStringAttribute("talosconfig_path");
+  }
+
+  /** Empty unless `contents` asks for it. */
+  get kubeconfig(): string {
+    return this.getStringAttribute("kubeconfig");
+  }
+
+  /** Empty unless `contents` asks for it. */
+  get talosconfig(): string {
+    return this.getStringAttribute("talosconfig");
   }
 }

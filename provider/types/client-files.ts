@@ -32,6 +32,33 @@ const attributes = {
     default: true,
     description: "Whether a file that is missing, or is not as it was written, is written again by the next apply.",
   }),
+  contents: attribute.stringList({
+    mode: "optional",
+    description:
+      "Files whose content is kept in the state as well, for an output: `kubeconfig`, `talosconfig`. Default: none. Better are the ephemeral types, which reach no state.",
+    validators: [
+      (names, path, diagnostics) => {
+        for (const name of names.filter((name) => name !== "kubeconfig" && name !== "talosconfig"))
+          diagnostics.error({
+            summary: "Not one of the two files",
+            detail: `Found ${JSON.stringify(name)}; expected kubeconfig or talosconfig.`,
+            path,
+          });
+      },
+    ],
+  }),
+  kubeconfig: attribute.string({
+    mode: "computed",
+    stable: true,
+    sensitive: true,
+    description: "Content of the file, when `contents` asks for it.",
+  }),
+  talosconfig: attribute.string({
+    mode: "computed",
+    stable: true,
+    sensitive: true,
+    description: "Content of the file, when `contents` asks for it.",
+  }),
   id: attribute.string({ mode: "computed", stable: true, description: "The cluster's name." }),
   kubeconfig_fingerprint: attribute.string({
     mode: "computed",
@@ -53,11 +80,13 @@ const attributes = {
 type Schema = typeof attributes;
 type State = StateOf<Schema>;
 
+const none = { kubeconfig: null, talosconfig: null };
+
 /** kubeconfig and talosconfig on disk, readable by the user alone; the state holds fingerprints and a date. */
 export const clientFiles: Resource<Schema, Client> = {
   name: "talosmith_client_files",
   description:
-    "The files that give access to a cluster: a kubeconfig and a talosconfig, written whole and with mode 0600. Their content is not in the state.",
+    "The files that give access to a cluster: a kubeconfig and a talosconfig, written whole and with mode 0600. Their content is not in the state, unless `contents` asks for it.",
   attributes,
   timeouts: { create: "5m", update: "5m" },
 
@@ -65,12 +94,16 @@ export const clientFiles: Resource<Schema, Client> = {
     const paths = [planned.kubeconfig_path, planned.talosconfig_path];
     if (typeof paths[0] === "string" && paths[0] === paths[1])
       diagnostics.error({ summary: "One path for two files", detail: `Both files would be ${paths[0]}.` });
-    if (prior === null) return { values: { id: planned.cluster_name ?? unknown } };
+    const kept = (name: string) =>
+      !Array.isArray(planned.contents) || planned.contents.includes(name) ? unknown : null;
+    const contents =
+      planned.contents === null ? none : { kubeconfig: kept("kubeconfig"), talosconfig: kept("talosconfig") };
+    if (prior === null) return { values: { id: planned.cluster_name ?? unknown, ...contents } };
     const lost = prior.kubeconfig_fingerprint === null || prior.talosconfig_fingerprint === null;
     const old = Date.parse(prior.expires_at ?? "") - Date.now() < renewBefore;
     if (!changed && !lost && !old) return {};
     const fresh = { kubeconfig_fingerprint: unknown, talosconfig_fingerprint: unknown, expires_at: unknown };
-    return { values: { id: planned.cluster_name ?? unknown, ...fresh } };
+    return { values: { id: planned.cluster_name ?? unknown, ...fresh, ...contents } };
   },
 
   async create(request) {
@@ -117,6 +150,8 @@ export const clientFiles: Resource<Schema, Client> = {
       kubeconfig_path,
       talosconfig_path,
       keep_on_disk: true,
+      contents: null,
+      ...none,
       id: context,
       kubeconfig_fingerprint: sha256(kubeconfig ?? ""),
       talosconfig_fingerprint: sha256(talosconfig ?? ""),
@@ -144,6 +179,8 @@ async function writeFiles(planned: PlanOf<Schema>, { client, signal, log }: Oper
   return {
     ...planned,
     keep_on_disk: planned.keep_on_disk !== false,
+    kubeconfig: planned.contents?.includes("kubeconfig") ? kubeconfig : null,
+    talosconfig: planned.contents?.includes("talosconfig") ? talosconfig : null,
     id: planned.cluster_name,
     kubeconfig_fingerprint: sha256(kubeconfig),
     talosconfig_fingerprint: sha256(talosconfig),

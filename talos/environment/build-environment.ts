@@ -38,7 +38,7 @@ export function buildEnvironment(input: BuildInput): Environment | undefined {
   const parsed = checkSections(input, workersOnly);
   if (workersOnly) refuseClusterSettings(input);
   if (parsed === undefined) return undefined;
-  const { kind, cluster, secrets, backend, infrastructure, controlPlane, workers, failed } = parsed;
+  const { kind, cluster, secrets, backend, outputs, infrastructure, controlPlane, workers, failed } = parsed;
   const warnings: Fault[] = [];
   // Kind and sections belong together: all of them were checked by this kind's schema.
   const environment = {
@@ -52,6 +52,7 @@ export function buildEnvironment(input: BuildInput): Environment | undefined {
     ...(joins === undefined ? {} : { joins }),
     secrets: { file: secrets?.file ?? joins?.secrets.file ?? `secrets/${name}.yaml` },
     backend: backend ?? { kind: "local" },
+    outputs: outputs ?? sections.outputs.parse({}),
     warnings,
   } as unknown as Environment;
   if (workersOnly && joins === undefined) return environment;
@@ -73,6 +74,7 @@ function checkSections({ data, layers, faults }: BuildInput, workersOnly: boolea
   const cluster = section("cluster", check(sections.cluster, data.cluster ?? {}, ["cluster"], layers, faults));
   const secrets = section("secrets", check(sections.secrets, data.secrets, ["secrets"], layers, faults));
   const backend = section("backend", check(sections.backend, data.backend, ["backend"], layers, faults));
+  const outputs = section("outputs", check(sections.outputs, data.outputs, ["outputs"], layers, faults));
   const kind = kindOf(data, layers, faults);
   if (kind === undefined) return undefined;
   const schema = kinds[kind];
@@ -91,6 +93,7 @@ function checkSections({ data, layers, faults }: BuildInput, workersOnly: boolea
     cluster: cluster ?? sections.cluster.parse({}),
     secrets,
     backend,
+    outputs,
     infrastructure: infrastructure ?? {},
     controlPlane,
     workers,

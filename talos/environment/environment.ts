@@ -39,6 +39,8 @@ interface EnvironmentOf<K extends Kind> {
   readonly joins?: Environment;
   readonly secrets: { readonly file: string };
   readonly backend: Backend;
+  /** Which credentials are sensitive outputs, and so in the state. */
+  readonly outputs: { readonly kubeconfig: boolean; readonly talosconfig: boolean };
   readonly warnings: readonly Fault[];
 }
 

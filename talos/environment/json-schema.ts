@@ -39,6 +39,7 @@ export function environmentJsonSchema(): Json {
       workers: { description: "Pools of workers.", type: "array" },
       secrets: convert(sections.secrets),
       backend: convert(sections.backend),
+      outputs: convert(sections.outputs),
     },
     allOf: kindNames.map(forKind),
   };

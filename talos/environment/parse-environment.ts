@@ -12,7 +12,16 @@ import { environmentName } from "./schema/index.ts";
 import { YamlSource } from "./yaml-source.ts";
 
 const folder = "environments";
-const topLevelKeys = ["cluster", "infrastructure", "controlPlane", "controlPlaneRef", "workers", "secrets", "backend"];
+const topLevelKeys = [
+  "cluster",
+  "infrastructure",
+  "controlPlane",
+  "controlPlaneRef",
+  "workers",
+  "secrets",
+  "backend",
+  "outputs",
+];
 export function environmentFile(name: string): string {
   return `${folder}/${name}.yaml`;
 }

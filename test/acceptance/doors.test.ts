@@ -6,11 +6,13 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync, statSync, writeFil
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Checkout, createCheckout } from "../support/checkout.ts";
+import { everything } from "../support/everything.ts";
 import { kubernetesGet } from "../support/kubernetes-get.ts";
 import { type CommandResult, runCommand } from "../support/run-command.ts";
 import { cleanEnvironment, findTools } from "../support/terraform.ts";
 
-const tools = findTools();
+// Thirty commands: with both tools only under TALOSMITH_TEST_ALL.
+const tools = findTools().slice(0, everything ? 2 : 1);
 test.skipIf(tools.length === 0)("terraform or tofu is there", () => expect(tools).not.toEqual([]));
 
 describe.each(tools)("the doors of $name", (tool) => {
@@ -90,13 +92,18 @@ ${more}`);
     expect(await nodes()).toEqual(["local-cp-1", "local-cp-2", "local-cp-3"]);
   });
 
-  test("the tool in terraform/local changes the machines' config", async () => {
-    local(3, "cluster:\n  patches:\n    all:\n      - machine: { sysctls: { vm.max_map_count: '262144' } }\n");
+  test("the tool in terraform/local changes the machines' config, and gives the credentials that were asked for", async () => {
+    local(
+      3,
+      "outputs: { kubeconfig: true }\ncluster:\n  patches:\n    all:\n      - machine: { sysctls: { vm.max_map_count: '262144' } }\n",
+    );
     await ok(run("node", ["bin/talosmith.js", "synth", "local", "--hcl"]));
     const plan = await inHcl("plan", "-input=false", "-detailed-exitcode", "-no-color");
     expect(plan.stdout).toContain("vm.max_map_count");
     expect(plan.code).toBe(2);
     await ok(inHcl("apply", "-input=false", "-auto-approve"));
+    const onDisk = readFileSync(join(checkout.root, "generated/local/kubeconfig"), "utf8");
+    expect(await ok(inHcl("output", "-raw", "kubeconfig"))).toBe(onDisk);
     await expectNothingToDo();
   });
 
@@ -123,6 +130,7 @@ ${more}`);
     local(1, "cluster:\n  patches:\n    all:\n      - machine: { sysctls: { vm.max_map_count: '262144' } }\n");
     await ok(npm("deploy", "--", "local", "--auto-approve"));
     expect(await nodes()).toEqual(["local-cp-1"]);
+    expect(readFileSync(join(checkout.root, "state/local.tfstate"), "utf8")).not.toContain("client-key-data");
     expect(existsSync(join(checkout.root, "state/backups"))).toBe(true);
   });
 

@@ -74,11 +74,16 @@ describe("a project of one's own", () => {
     expect(existsSync(join(folder, "cdktf.out/stacks/local/terraform.d/plugins"))).toBe(true);
   });
 
-  test.skipIf(offline)("it deploys and destroys the simulated cluster", async () => {
-    const deployed = await talosmith("deploy", "local", "--auto-approve");
-    expect(deployed.stdout).toContain("local is up: 1 control plane");
-    expect((await ok(talosmith("status", "local", "--json"))).includes('"stage": "running"')).toBe(true);
+  test.skipIf(offline)("it deploys the simulated cluster", async () => {
+    const { stdout, stderr } = await talosmith("deploy", "local", "--auto-approve");
+    expect(stdout + stderr).toContain("local is up: 1 control plane");
+  });
+
+  test.skipIf(offline)("it finds nothing to change afterwards", async () => {
     expect((await talosmith("plan", "local")).code).toBe(0);
+  });
+
+  test.skipIf(offline)("it destroys the cluster", async () => {
     expect((await talosmith("destroy", "local")).stderr).toContain("local is gone");
   });
 

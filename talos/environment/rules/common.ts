@@ -29,6 +29,19 @@ export const supportedKubernetes: Rule = ({ cluster }) => {
   ];
 };
 
+export const credentialsInState: Rule = ({ outputs, backend }) => {
+  const asked = (["kubeconfig", "talosconfig"] as const).filter((file) => outputs[file]);
+  if (asked.length === 0 || backend.encryption !== undefined) return [];
+  return asked.map((file) =>
+    warning({
+      path: ["outputs", file],
+      found: "true",
+      expected: "false, or an encrypted state",
+      hint: "Whoever can read the state is then administrator of the cluster. Set backend.encryption, or use the file on disk.",
+    }),
+  );
+};
+
 export const poolNamesUnique: Rule = ({ workers }) =>
   workers.flatMap((pool, index) => {
     const first = workers.findIndex((other) => other.name === pool.name);
@@ -82,6 +95,7 @@ export const patchedMachinesExist: Rule = (environment) => {
 export const commonRules: readonly Rule[] = [
   oddControlPlanes,
   supportedKubernetes,
+  credentialsInState,
   poolNamesUnique,
   machineNamesFit,
   patchedMachinesExist,

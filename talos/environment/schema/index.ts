@@ -17,8 +17,21 @@ export const secretsSchema = z
   .prefault({})
   .describe("Where the cluster's secrets are kept.");
 
+export const outputsSchema = z
+  .strictObject({
+    kubeconfig: z.boolean().default(false).describe("The kubeconfig as a sensitive output: the state then holds it."),
+    talosconfig: z.boolean().default(false).describe("The talosconfig as a sensitive output: the state then holds it."),
+  })
+  .prefault({})
+  .describe("Outputs with content that is secret. Without them only the files on disk have it.");
+
 export const environmentName = name;
-export const sections = { cluster: clusterSchema, secrets: secretsSchema, backend: backendSchema } as const;
+export const sections = {
+  cluster: clusterSchema,
+  secrets: secretsSchema,
+  backend: backendSchema,
+  outputs: outputsSchema,
+} as const;
 export { type Backend, backendSchema, passphraseVariable } from "./backend.ts";
 export { type ClusterSection, clusterSchema } from "./cluster.ts";
 export { minimumHardware } from "./libvirt.ts";
