@@ -5,6 +5,7 @@ import { registerClientFiles } from "./commands/client-files.ts";
 import { registerConfig } from "./commands/config.ts";
 import { registerDeploy } from "./commands/deploy.ts";
 import { registerDestroy } from "./commands/destroy.ts";
+import { registerDoctor } from "./commands/doctor.ts";
 import { registerGen } from "./commands/gen.ts";
 import { registerHealth } from "./commands/health.ts";
 import { registerImage } from "./commands/image.ts";
@@ -57,6 +58,7 @@ const program = createProgram(context, [
   registerSynth,
   registerUp,
   registerStatus,
+  registerDoctor,
   registerHealth,
   registerTopology,
   registerUi,

@@ -67,5 +67,8 @@ async function destroyAlone(
   const question = `Destroy everything in ${environment.name}? There is no way back.`;
   if (!autoApprove && !(await approved(question, environment.name, context))) return false;
   await withProgress(context, {}, (events) => destroyWithHelper(root, environment, context, events));
+  // What a destroy by hand leaves: a state that says nothing is there.
+  await removeState(stateFile(root, environment.name));
+  await removeStack(root, environment.name);
   return true;
 }

@@ -45,7 +45,7 @@ function findAny(env: Environment, names: readonly string[]): string | undefined
   return names.map((name) => onPath(name, env)).find((path) => path !== undefined);
 }
 
-function onPath(name: string, env: Environment): string | undefined {
+export function onPath(name: string, env: Environment): string | undefined {
   return (env.PATH ?? "")
     .split(delimiter)
     .filter((folder) => folder !== "")

@@ -15,6 +15,8 @@ import { cleanEnvironment, findTools } from "../support/terraform.ts";
 const tools = findTools().slice(0, everything ? 2 : 1);
 test.skipIf(tools.length === 0)("terraform or tofu is there", () => expect(tools).not.toEqual([]));
 
+const patched = "cluster:\n  patches:\n    all:\n      - machine: { sysctls: { vm.max_map_count: '262144' } }\n";
+
 describe.each(tools)("the doors of $name", (tool) => {
   let checkout: Checkout;
   const run = (program: string, args: readonly string[], folder = ".") => {
@@ -93,10 +95,7 @@ ${more}`);
   });
 
   test("the tool in terraform/local changes the machines' config, and gives the credentials that were asked for", async () => {
-    local(
-      3,
-      "outputs: { kubeconfig: true }\ncluster:\n  patches:\n    all:\n      - machine: { sysctls: { vm.max_map_count: '262144' } }\n",
-    );
+    local(3, `outputs: { kubeconfig: true }\n${patched}`);
     await ok(run("node", ["bin/talosmith.js", "synth", "local", "--hcl"]));
     const plan = await inHcl("plan", "-input=false", "-detailed-exitcode", "-no-color");
     expect(plan.stdout).toContain("vm.max_map_count");
@@ -108,15 +107,17 @@ ${more}`);
   });
 
   test("a lock that another run holds is told with its holder and what to do", async () => {
-    // `console` holds the state's lock for as long as its input is open.
-    const holder = spawn(tool.path, ["console"], {
+    local(1, patched);
+    await ok(npm("synth", "--", "local"));
+    // It holds the lock while it waits for an answer, and gives up when its input ends.
+    const holder = spawn(tool.path, ["apply"], {
       cwd: join(checkout.root, "cdktf.out/stacks/local"),
       env: cleanEnvironment(),
-      stdio: ["pipe", "ignore", "inherit"],
+      stdio: ["pipe", "ignore", "ignore"],
     });
     try {
       const held = () => existsSync(join(checkout.root, "state/.local.tfstate.lock.info"));
-      await expect.poll(held, { timeout: 20_000 }).toBe(true);
+      await expect.poll(held, { timeout: 60_000 }).toBe(true);
       const refused = await npm("plan", "--", "local");
       expect(refused.stderr).toMatch(/the state is locked: \S+@\S+ is [\s\S]*force-unlock [0-9a-f-]{36}/);
       expect(refused.code).toBe(1);
@@ -127,7 +128,6 @@ ${more}`);
   });
 
   test("`npm run deploy` scales down: the members leave before their machines go", async () => {
-    local(1, "cluster:\n  patches:\n    all:\n      - machine: { sysctls: { vm.max_map_count: '262144' } }\n");
     await ok(npm("deploy", "--", "local", "--auto-approve"));
     expect(await nodes()).toEqual(["local-cp-1"]);
     expect(readFileSync(join(checkout.root, "state/local.tfstate"), "utf8")).not.toContain("client-key-data");
@@ -156,18 +156,21 @@ await synthesizeProject(import.meta.dirname, {
   test("an empty or cut-off state is refused with the way back, and nothing is made twice", async () => {
     const state = join(checkout.root, "state/local.tfstate");
     const whole = readFileSync(state);
-    for (const part of [Buffer.alloc(0), whole.subarray(0, 300)]) {
+    const empty = Buffer.alloc(0);
+    const cut = whole.subarray(0, 300);
+    for (const [command, part] of [
+      ["deploy", empty],
+      ["plan", cut],
+      ["destroy", empty],
+      ["status", cut],
+    ] as const) {
       writeFileSync(state, part);
-      for (const command of ["deploy", "plan", "destroy", "status"]) {
-        const refused = await run("node", ["bin/talosmith.js", command, "local"]);
-        expect({ command, code: refused.code, said: refused.stderr }).toEqual({
-          command,
-          code: 1,
-          said: expect.stringMatching(
-            /is (empty|not a whole Terraform state)[\s\S]*cp state\/\S+ state\/local\.tfstate/,
-          ),
-        });
-      }
+      const refused = await run("node", ["bin/talosmith.js", command, "local"]);
+      expect({ command, code: refused.code, said: refused.stderr }).toEqual({
+        command,
+        code: 1,
+        said: expect.stringMatching(/is (empty|not a whole Terraform state)[\s\S]*cp state\/\S+ state\/local\.tfstate/),
+      });
     }
     writeFileSync(state, whole);
   });

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+import { existsSync, statSync } from "node:fs";
+import { relative } from "node:path";
+import { satisfies } from "semver";
+import { type Environment, listEnvironments, loadEnvironment } from "../../talos/environment/index.ts";
+import { TalosError } from "../../talos/errors.ts";
+import type { CommandContext } from "../context.ts";
+import { findSecrets, secretsFile } from "../helper/secrets.ts";
+import { projectSimulator, simulatorDirectory } from "../helper/simulator.ts";
+import { table } from "../output/table.ts";
+import { projectRoot } from "../project-root.ts";
+import { findTerraform, onPath } from "../terraform/find-terraform.ts";
+import { runProgram } from "../terraform/run-program.ts";
+import { readState, stateFile } from "../terraform/state-file.ts";
+
+interface Finding {
+  readonly about: string;
+  /** A fault keeps a deploy from working, or is dangerous; a note does not. */
+  readonly level: "ok" | "note" | "fault";
+  readonly says: string;
+}
+
+/** Says what a deploy would find, without changing anything. Fails when there is a fault. */
+export async function doctor(
+  name: string | undefined,
+  { json }: { readonly json: boolean },
+  context: CommandContext,
+): Promise<void> {
+  const findings = await programs(context);
+  const root = projectRoot(context.cwd, context.env);
+  findings.push(await simulator(root));
+  for (const environment of name === undefined ? listEnvironments(root) : [name])
+    findings.push(...(await environmentFindings(root, environment, context)));
+  if (json) context.stdout.write(`${JSON.stringify({ v: 1, findings }, undefined, 2)}\n`);
+  else
+    context.stdout.write(
+      table(
+        ["", "about", "says"],
+        findings.map(({ about, level, says }) => [level, about, says]),
+      ),
+    );
+  if (findings.some(({ level }) => level === "fault")) context.exit(1);
+}
+
+async function programs(context: CommandContext): Promise<Finding[]> {
+  const node = process.versions.node;
+  const findings: Finding[] = [
+    satisfies(node, ">=20.19")
+      ? { about: "node", level: "ok", says: node }
+      : { about: "node", level: "fault", says: `${node}; expected 20.19 or newer` },
+  ];
+  const used = await finding("terraform", async () => {
+    const binary = findTerraform(context.env);
+    return binary === undefined ? "neither terraform nor tofu is on the PATH" : `deploys use ${binary}`;
+  });
+  findings.push(used);
+  const asked = [
+    ["terraform", ["version"]],
+    ["tofu", ["version"]],
+    ["helm", ["version", "--short"]],
+  ] as const;
+  for (const [program, args] of asked) {
+    const path = onPath(program, context.env);
+    if (path === undefined) findings.push({ about: program, level: "note", says: "not on the PATH" });
+    else findings.push(await finding(program, () => firstLine(path, args, context)));
+  }
+  return findings;
+}
+
+async function firstLine(program: string, args: readonly string[], context: CommandContext): Promise<string> {
+  const { code, stdout, stderr } = await runProgram(program, args, { cwd: context.cwd, env: context.env });
+  if (code !== 0) throw new TalosError("failed-precondition", `${program} ended with exit code ${code}: ${stderr}`);
+  return stdout.split("\n").find((line) => /\d\.\d/.test(line)) ?? stdout.trim();
+}
+
+async function simulator(root: string): Promise<Finding> {
+  if (!existsSync(simulatorDirectory(root))) return { about: "simulator", level: "ok", says: "no machines" };
+  return finding("simulator", async () => `${(await projectSimulator(root).listMachines()).length} machines`);
+}
+
+async function environmentFindings(root: string, name: string, context: CommandContext): Promise<Finding[]> {
+  let environment: Environment;
+  try {
+    environment = loadEnvironment(root, name);
+  } catch (error) {
+    return [{ about: name, level: "fault", says: TalosError.from(error).message }];
+  }
+  const about = (what: string) => `${name}: ${what}`;
+  const path = stateFile(root, name);
+  let deployed = false;
+  const state = await finding(about("state"), async () => {
+    if (environment.backend.kind !== "local") return `kept by the ${environment.backend.kind} backend`;
+    const found = await readState(path);
+    if (found === undefined) return "none: not deployed through Terraform";
+    deployed = found.resources !== 0;
+    return found.resources === "encrypted" ? "whole, encrypted" : `whole, ${found.resources} resources`;
+  });
+  const secrets = await finding(about("secrets"), async () => {
+    const file = relative(root, secretsFile(root, environment));
+    if ((await findSecrets(root, environment, context)) !== undefined) return `in ${file}`;
+    if (!deployed) return `none yet in ${file}`;
+    throw new TalosError("not-found", `${file} is missing, but the cluster exists`, {
+      hint: "Put it back from your backup: nothing can speak to the machines without it.",
+    });
+  });
+  return [state, secrets, ...loose(about("state"), path), ...loose(about("secrets"), secretsFile(root, environment))];
+}
+
+/** A file with keys or a state that others on this computer can read. */
+function loose(about: string, path: string): readonly Finding[] {
+  if (!existsSync(path) || (statSync(path).mode & 0o077) === 0) return [];
+  return [{ about, level: "fault", says: `others can read ${path}: chmod 600 ${path}` }];
+}
+
+async function finding(about: string, look: () => Promise<string>): Promise<Finding> {
+  try {
+    return { about, level: "ok", says: await look() };
+  } catch (error) {
+    const { message, hint } = TalosError.from(error);
+    return { about, level: "fault", says: hint === undefined ? message : `${message}. ${hint}` };
+  }
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { doctor } from "../../../cli/actions/doctor.ts";
+import { testContext } from "../../support/command-context.ts";
+
+let root: string;
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), "talosmith-doctor-"));
+  for (const folder of ["environments", "state"]) mkdirSync(join(root, folder));
+  writeFileSync(join(root, "cdktf.json"), "{}");
+  writeFileSync(
+    join(root, "environments/lab.yaml"),
+    "infrastructure: { kind: simulated }\ncontrolPlane: { count: 1 }\n",
+  );
+});
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+async function examine(state?: { text: string; mode: number }) {
+  if (state !== undefined) writeFileSync(join(root, "state/lab.tfstate"), state.text, { mode: state.mode });
+  writeFileSync(join(root, "terraform"), "#!/bin/sh\necho Terraform v1.11.4\n", { mode: 0o755 });
+  const context = testContext({ cwd: root, env: { PATH: root } });
+  await doctor("lab", { json: true }, context);
+  const { findings } = JSON.parse(context.written.stdout) as {
+    findings: { about: string; level: string; says: string }[];
+  };
+  return { findings, code: context.written.exitCode };
+}
+
+test("a project that was never deployed has nothing wrong with it", async () => {
+  const { findings, code } = await examine();
+  expect(code).toBe(0);
+  expect(findings).toContainEqual({ about: "node", level: "ok", says: process.versions.node });
+  expect(findings).toContainEqual({ about: "terraform", level: "ok", says: "Terraform v1.11.4" });
+  expect(findings).toContainEqual({ about: "tofu", level: "note", says: "not on the PATH" });
+  expect(findings).toContainEqual({ about: "lab: secrets", level: "ok", says: "none yet in secrets/lab.yaml" });
+});
+
+test.each([
+  ["an empty state", { text: "", mode: 0o600 }, /is empty.*no good copy/s],
+  ["a state that others can read", { text: '{"version":4}', mode: 0o644 }, /chmod 600/],
+  ["a cluster without its secrets", { text: '{"version":4,"resources":[{}]}', mode: 0o600 }, /is missing, but/],
+])("%s is a fault with what to do", async (_, state, expected) => {
+  const { findings, code } = await examine(state);
+  expect(code).toBe(1);
+  expect(findings.filter(({ level }) => level === "fault").map(({ says }) => says)).toEqual([
+    expect.stringMatching(expected),
+  ]);
+});
+
+test("a faulty environment file is a fault", async () => {
+  writeFileSync(join(root, "environments/lab.yaml"), "infrastructure: { kind: simulated }\n");
+  const { findings, code } = await examine();
+  expect(code).toBe(1);
+  expect(findings.at(-1)).toMatchObject({ about: "lab", level: "fault" });
+});
