@@ -19,7 +19,9 @@ describe.runIf(existsSync(join(modules, "@cdktf/provider-random")))("the example
       symlinkSync(modules, join(folder, "node_modules"));
       writeFileSync(
         join(folder, "main.ts"),
-        code.replace('"talosmith/constructs"', JSON.stringify(join(repositoryRoot, "constructs/index.ts"))),
+        code
+          .replace('"talosmith/constructs"', JSON.stringify(join(repositoryRoot, "constructs/index.ts")))
+          .replace('"talosmith"', JSON.stringify(join(repositoryRoot, "project/index.ts"))),
       );
       const tsx = import.meta.resolve("tsx");
       execFileSync(process.execPath, ["--import", tsx, "main.ts"], { cwd: folder, stdio: "pipe" });
