@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes dist/, which the published package carries: the command, the constructs, the provider, and the types.
+// Makes dist/, which the published package carries: the command, the constructs, the provider, the page, the types.
 // What is bundled need not be installed: only packages that users import, or that our types name, are dependencies.
 import { execFileSync } from "node:child_process";
-import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
 import { buildProvider } from "../provider/package.ts";
 import { leaveOutProtoLoader } from "../provider/packaging/bundle.ts";
+import { assetsFromSource } from "../web/server/index.ts";
 
 const root = join(import.meta.dirname, "..");
 const dist = join(root, "dist");
@@ -34,6 +35,9 @@ await build({
   banner: { js: "import{createRequire as __r}from'node:module';const require=__r(import.meta.url);" },
 });
 await buildProvider(root, join(dist, "provider"));
+mkdirSync(join(dist, "web"));
+for (const [path, { content }] of await assetsFromSource())
+  writeFileSync(join(dist, "web", path === "/" ? "index.html" : path), content);
 writeTypes(join(dist, "types"));
 
 /** Declarations say `./x.ts`, as the sources do; beside compiled files that would be `./x.js`. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { assetsFromSource, type ServeOptions, serveUi } from "../../web/server/index.ts";
+import { loadAssets, type ServeOptions, serveUi } from "../../web/server/index.ts";
 import type { CommandContext } from "../context.ts";
 import { projectWorkshop } from "../helper/workshop.ts";
 import { packageVersion } from "../package-version.ts";
@@ -21,7 +21,7 @@ export async function ui(
     newSession: secret,
     version: packageVersion(),
     workshop: projectWorkshop(projectRoot(context.cwd, context.env), context),
-    assets: await assetsFromSource(),
+    assets: await loadAssets(),
     now: () => context.clock.now(),
     interval,
   });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What somebody has who installs the published package into an empty folder. Needs a registry for the CDK and tsx.
+import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -81,6 +82,27 @@ describe("a project of one's own", () => {
 
   test.skipIf(offline)("it finds nothing to change afterwards", async () => {
     expect((await talosmith("plan", "local")).code).toBe(0);
+  });
+
+  test.skipIf(offline)("it shows the page that it was built with", async () => {
+    const page = spawn("npx", ["--no-install", "talosmith", "ui", "--port", "0"], { cwd: folder, env, detached: true });
+    try {
+      const printed = await new Promise<string>((resolve, reject) => {
+        let text = "";
+        const more = (chunk: Buffer) => {
+          text += chunk;
+          if (/http:\/\/\S+/.test(text)) resolve(text);
+        };
+        page.stdout.on("data", more);
+        page.stderr.on("data", more);
+        page.on("close", () => reject(new Error(text)));
+      });
+      const [url = ""] = /http:\/\/\S+/.exec(printed) ?? [];
+      expect(await (await fetch(url)).text()).toContain("<!doctype html>");
+      expect((await fetch(new URL("/main.js", url))).status).toBe(200);
+    } finally {
+      if (page.pid !== undefined) process.kill(-page.pid, "SIGTERM");
+    }
   });
 
   test.skipIf(offline)("it destroys the cluster", async () => {

@@ -11,10 +11,23 @@ export interface Asset {
 /** By path. */
 export type Assets = ReadonlyMap<string, Asset>;
 
-const folder = join(dirname(fileURLToPath(import.meta.url)), "..", "client");
+const here = dirname(fileURLToPath(import.meta.url));
+const files = [
+  ["/", "index.html", "text/html; charset=utf-8"],
+  ["/main.js", "main.js", "text/javascript; charset=utf-8"],
+  ["/style.css", "style.css", "text/css; charset=utf-8"],
+  ["/icon.svg", "icon.svg", "image/svg+xml"],
+] as const;
+
+/** The page: of a published package as it was built, of a checkout from its sources. */
+export function loadAssets(): Promise<Assets> {
+  if (import.meta.url.endsWith(".ts")) return assetsFromSource();
+  return assets((name) => readFile(join(here, "..", "web", name), "utf8"));
+}
 
 /** The page from its sources: bundled on the spot, in a few milliseconds. */
 export async function assetsFromSource(): Promise<Assets> {
+  const folder = join(here, "..", "client");
   const { build } = await import("esbuild");
   const { outputFiles } = await build({
     entryPoints: [join(folder, "main.ts")],
@@ -25,11 +38,10 @@ export async function assetsFromSource(): Promise<Assets> {
     write: false,
   });
   const script = outputFiles[0]?.text ?? "";
-  const file = async (name: string, type: string) => ({ type, content: await readFile(join(folder, name), "utf8") });
-  return new Map([
-    ["/", await file("index.html", "text/html; charset=utf-8")],
-    ["/main.js", { type: "text/javascript; charset=utf-8", content: script }],
-    ["/style.css", await file("style.css", "text/css; charset=utf-8")],
-    ["/icon.svg", await file("icon.svg", "image/svg+xml")],
-  ]);
+  return assets(async (name) => (name === "main.js" ? script : readFile(join(folder, name), "utf8")));
+}
+
+async function assets(read: (name: string) => Promise<string>): Promise<Assets> {
+  const entries = files.map(async ([path, name, type]) => [path, { type, content: await read(name) }] as const);
+  return new Map(await Promise.all(entries));
 }
