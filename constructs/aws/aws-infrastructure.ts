@@ -4,17 +4,20 @@ import type { Architecture } from "../../talos/image/index.ts";
 import type { TalosVersion } from "../../talos/version/index.ts";
 import type { Infrastructure, Machine, PoolRequest } from "../cluster/index.ts";
 import { ConstructInputError } from "../errors.ts";
+import { Milestone } from "../terraform/index.ts";
 import { BackupBucket } from "./backups.ts";
 import { AwsDataSource, AwsProvider } from "./bindings/index.ts";
+import { cloudControllerPolicy } from "./cloud-controller-policy.ts";
 import { DnsName } from "./dns.ts";
+import { ebsCsiPolicy } from "./ebs-csi-policy.ts";
 import { Ec2Machine, type InstanceSettings } from "./ec2-machine.ts";
 import { createEncryptionKey } from "./encryption-key.ts";
 import { FlowLogs } from "./flow-logs.ts";
 import { InstanceRole } from "./iam.ts";
 import { LoadBalancer } from "./load-balancer.ts";
 import { AwsNetwork, type VpcProps } from "./network.ts";
-import { backupPolicy, cloudControllerPolicy, ebsCsiPolicy, type PolicyScope } from "./policy.ts";
-import { clusterPorts, kubespanPorts, podNetworkPorts } from "./ports.ts";
+import type { PolicyScope } from "./policy.ts";
+import { clusterPorts, everyNode, kubernetesThroughLoadBalancer, kubespanPorts, podNetworkPorts } from "./ports.ts";
 import { ScalingGroup } from "./scaling-group.ts";
 import { SecurityGroups } from "./security-groups.ts";
 
@@ -88,6 +91,7 @@ export class AwsInfrastructure extends Construct implements Infrastructure<AwsPo
   readonly talosEndpoints: readonly string[] | undefined;
   readonly loadBalancerDns: string;
   readonly backupBucket: string | undefined;
+  readonly reach: Milestone;
   readonly #props: AwsInfrastructureProps;
   readonly #access: "public" | "nlb" | "private";
   readonly #network: AwsNetwork;
@@ -141,11 +145,12 @@ export class AwsInfrastructure extends Construct implements Infrastructure<AwsPo
       ],
     });
     this.#letIn(internal);
+    this.reach = new Milestone(this, "reachable");
+    this.reach.dependOn(...this.#network.routes, ...this.#groups.rules, ...this.#loadBalancer.listeners);
     this.loadBalancerDns = this.#loadBalancer.dnsName;
-    this.#apiHost =
-      props.dns === undefined
-        ? this.#loadBalancer.dnsName
-        : new DnsName(this, "dns", { ...props.dns, target: this.#loadBalancer }).fullName;
+    const dns = props.dns && new DnsName(this, "dns", { ...props.dns, target: this.#loadBalancer });
+    if (dns !== undefined) this.reach.dependOn(dns.record);
+    this.#apiHost = dns?.fullName ?? this.#loadBalancer.dnsName;
     this.trustOnFirstUse = this.#access === "public";
     this.talosEndpoints = throughBalancer
       ? [this.loadBalancerDns]
@@ -198,15 +203,17 @@ export class AwsInfrastructure extends Construct implements Infrastructure<AwsPo
         profileName: this.#roles[machine.role].profileName,
         protectedFromDeletion: (this.#props.deletionProtection ?? false) && machine.role === "controlplane",
       });
-      if (machine.role === "controlplane") this.#loadBalancer.addTarget(made, made.resource.id);
+      if (machine.role === "controlplane") this.reach.dependOn(...this.#loadBalancer.addTarget(made, made.resource.id));
       // Through the load balancer's public name, a machine comes from its own public address.
       if (made.publicAddress !== undefined)
-        this.#groups.allowCidrs(
-          `kubernetes-${machine.pool}-${machine.index}`,
-          "loadBalancer",
-          6443,
-          `Kubernetes API, from ${machine.name}`,
-          [`${made.publicAddress}/32`],
+        this.reach.dependOn(
+          ...this.#groups.allowCidrs(
+            `kubernetes-${machine.pool}-${machine.index}`,
+            "loadBalancer",
+            6443,
+            `Kubernetes API, from ${machine.name}`,
+            [`${made.publicAddress}/32`],
+          ),
         );
       return made;
     });
@@ -219,7 +226,7 @@ export class AwsInfrastructure extends Construct implements Infrastructure<AwsPo
   #letIn(internal: boolean): void {
     const { adminCidrs = [], kubernetesApiFromAnywhere = false } = this.#props;
     const allow = this.#groups;
-    if (internal) allow.allowGroups("kubernetes", "loadBalancer", 6443, "Kubernetes API", ["controlPlane", "worker"]);
+    if (internal) allow.allowPeers(kubernetesThroughLoadBalancer);
     else
       allow.allowCidrs(
         "kubernetes-nat",
@@ -235,9 +242,7 @@ export class AwsInfrastructure extends Construct implements Infrastructure<AwsPo
     else allow.allowCidrs("kubernetes-admin", "loadBalancer", 6443, "Kubernetes API, from administrators", adminCidrs);
     const talos = "Talos API, from administrators";
     if (this.#access === "nlb") allow.allowCidrs("talos-admin", "loadBalancer", 50000, talos, adminCidrs);
-    else
-      for (const peer of ["controlPlane", "worker"] as const)
-        allow.allowCidrs("talos-admin", peer, 50000, talos, adminCidrs);
+    else for (const peer of everyNode) allow.allowCidrs("talos-admin", peer, 50000, talos, adminCidrs);
   }
 
   #createShared() {
@@ -247,10 +252,12 @@ export class AwsInfrastructure extends Construct implements Infrastructure<AwsPo
       account: new AwsDataSource(this, "account", "aws_caller_identity", {}).attribute("account_id"),
       region,
       clusterName,
+      vpcId: this.#network.vpcId,
     };
+    const { account } = scope;
     const keyArn = backups !== false || flowLogs ? createEncryptionKey(this, "key", scope) : "";
     const bucket =
-      backups === false ? undefined : new BackupBucket(this, "backups", { clusterName, keyArn, ...backups });
+      backups === false ? undefined : new BackupBucket(this, "backups", { clusterName, account, keyArn, ...backups });
     if (flowLogs) new FlowLogs(this, "flow-logs", { clusterName, vpcId: this.#network.vpcId, keyArn });
     const roles = {
       controlplane: new InstanceRole(this, "control-plane", {
@@ -258,7 +265,7 @@ export class AwsInfrastructure extends Construct implements Infrastructure<AwsPo
         policies: {
           "cloud-controller": (this.#props.cloudControllerManager ?? true) ? cloudControllerPolicy(scope) : [],
           "ebs-csi": (this.#props.ebsCsi ?? true) ? ebsCsiPolicy(scope) : [],
-          backups: bucket === undefined ? [] : backupPolicy(bucket.arn, keyArn),
+          backups: bucket?.policy ?? [],
         },
       }),
       worker: new InstanceRole(this, "worker", { name: `${clusterName}-worker`, policies: {} }),

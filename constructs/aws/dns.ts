@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Construct } from "constructs";
+import type { Addressable } from "../terraform/index.ts";
 import { AwsDataSource, AwsResource } from "./bindings/index.ts";
 
 export interface DnsProps {
@@ -15,6 +16,7 @@ export interface DnsProps {
 /** The name of the Kubernetes API: `<name>.<label>.<zone>`. */
 export class DnsName extends Construct {
   readonly fullName: string;
+  readonly record: Addressable;
 
   constructor(scope: Construct, id: string, { zone, label, name, createZone, target }: DnsProps) {
     super(scope, id);
@@ -22,7 +24,7 @@ export class DnsName extends Construct {
     const zoneId = createZone
       ? new AwsResource(this, "zone", "aws_route53_zone", { name: zone, tags: { Name: zone } }).attribute("zone_id")
       : new AwsDataSource(this, "zone", "aws_route53_zone", { name: zone }).attribute("zone_id");
-    new AwsResource(this, "Resource", "aws_route53_record", {
+    this.record = new AwsResource(this, "Resource", "aws_route53_record", {
       zone_id: zoneId,
       name: this.fullName,
       type: "A",

@@ -3,6 +3,7 @@ import { Fn, Op } from "cdktf";
 import type { Construct } from "constructs";
 import { Machine, type MachineRequest } from "../cluster/index.ts";
 import { AwsResource } from "./bindings/index.ts";
+import { clusterTag } from "./policy.ts";
 
 const gibibyte = 2 ** 30;
 
@@ -53,7 +54,7 @@ export class Ec2Machine extends Machine {
 
   constructor(scope: Construct, request: MachineRequest, props: Ec2MachineProps) {
     super(scope, request);
-    const tags = { Name: request.name, [`kubernetes.io/cluster/${props.clusterName}`]: "owned" };
+    const tags = { Name: request.name, [clusterTag(props.clusterName)]: "owned" };
     const userData = props.config === undefined ? undefined : packUserData(props.config);
     const limit = userData === undefined ? {} : { precondition: [withinLimit(userData)] };
     this.resource = new AwsResource(

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Construct } from "constructs";
+import type { Addressable } from "../terraform/index.ts";
 import { AwsResource } from "./bindings/index.ts";
 
 export interface LoadBalancerProps {
@@ -22,6 +23,7 @@ export interface LoadBalancerPort {
 export class LoadBalancer extends Construct {
   readonly dnsName: string;
   readonly hostedZoneId: string;
+  readonly listeners: readonly Addressable[];
   readonly #groups: readonly { readonly name: string; readonly port: number; readonly arn: string }[];
 
   constructor(scope: Construct, id: string, props: LoadBalancerProps) {
@@ -40,6 +42,8 @@ export class LoadBalancer extends Construct {
     });
     this.dnsName = balancer.attribute("dns_name");
     this.hostedZoneId = balancer.attribute("zone_id");
+    const listeners: Addressable[] = [];
+    this.listeners = listeners;
     this.#groups = props.ports.map(({ name, port }) => {
       const group = new AwsResource(this, name, "aws_lb_target_group", {
         name: `${short}-${name === "kubernetes" ? "k8s" : name}`,
@@ -53,24 +57,27 @@ export class LoadBalancer extends Construct {
         health_check: { protocol: "TCP", port: String(port), interval: 10 },
         tags: { Name: `${props.clusterName}-${name}` },
       });
-      new AwsResource(this, `${name}-listener`, "aws_lb_listener", {
+      const listener = new AwsResource(this, `${name}-listener`, "aws_lb_listener", {
         load_balancer_arn: balancer.arn,
         port,
         protocol: "TCP",
         default_action: { type: "forward", target_group_arn: group.arn },
         tags: { Name: `${props.clusterName}-${name}` },
       });
+      listeners.push(listener);
       return { name, port, arn: group.arn };
     });
   }
 
   /** Makes a machine a target, with resources below `machine`. */
-  addTarget(machine: Construct, instanceId: string): void {
-    for (const { name, port, arn } of this.#groups)
-      new AwsResource(machine, `${name}-target`, "aws_lb_target_group_attachment", {
-        target_group_arn: arn,
-        target_id: instanceId,
-        port,
-      });
+  addTarget(machine: Construct, instanceId: string): readonly Addressable[] {
+    return this.#groups.map(
+      ({ name, port, arn }) =>
+        new AwsResource(machine, `${name}-target`, "aws_lb_target_group_attachment", {
+          target_group_arn: arn,
+          target_id: instanceId,
+          port,
+        }),
+    );
   }
 }

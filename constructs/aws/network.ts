@@ -2,7 +2,9 @@
 import { Construct } from "constructs";
 import { Cidr } from "../../talos/environment/index.ts";
 import { ConstructAssumptionError } from "../errors.ts";
+import type { Addressable } from "../terraform/index.ts";
 import { AwsDataSource, AwsResource } from "./bindings/index.ts";
+import { clusterTag } from "./policy.ts";
 
 /** A VPC to make, or an existing one with one subnet per zone. */
 export type VpcProps =
@@ -30,6 +32,8 @@ export class AwsNetwork extends Construct {
   readonly zoneCount: number;
   readonly publicSubnetIds: readonly string[];
   readonly privateSubnetIds: readonly string[];
+  /** Routes that are made, and which subnets have them. */
+  readonly routes: Addressable[] = [];
   /** Networks from which machines in private subnets come when they go out and back in. */
   readonly natCidrs: readonly string[];
 
@@ -112,7 +116,7 @@ export class AwsNetwork extends Construct {
         cidr_block: subnet.toString(),
         availability_zone: zone,
         map_public_ip_on_launch: false,
-        tags: { Name: `${name}-${kind}-${index + 1}`, [`kubernetes.io/cluster/${name}`]: "shared", [role]: "1" },
+        tags: { Name: `${name}-${kind}-${index + 1}`, [clusterTag(name)]: "shared", [role]: "1" },
       }).id;
     });
   }
@@ -147,19 +151,14 @@ export class AwsNetwork extends Construct {
         vpc_id: vpcId,
         tags: { Name: `${name}-${kind}-${index + 1}` },
       });
-      new AwsResource(this, `${id}-default`, "aws_route", {
-        route_table_id: table.id,
-        destination_cidr_block: "0.0.0.0/0",
-        ...target,
-      });
+      const args = { route_table_id: table.id, destination_cidr_block: "0.0.0.0/0", ...target };
+      this.routes.push(new AwsResource(this, `${id}-default`, "aws_route", args));
       return table.id;
     });
     subnetIds.forEach((subnetId, index) => {
       const tableId = tables[index % tables.length] ?? "";
-      new AwsResource(this, `${kind}-${index + 1}-association`, "aws_route_table_association", {
-        route_table_id: tableId,
-        subnet_id: subnetId,
-      });
+      const args = { route_table_id: tableId, subnet_id: subnetId };
+      this.routes.push(new AwsResource(this, `${kind}-${index + 1}-association`, "aws_route_table_association", args));
     });
   }
 }

@@ -9,11 +9,11 @@ export interface PortRule {
   readonly protocol: "tcp" | "udp" | "icmp";
   /** First and last port; for ICMP, type and code. */
   readonly ports: readonly [number, number];
-  readonly to: readonly ("controlPlane" | "worker")[];
+  readonly to: readonly Peer[];
   readonly from: readonly Peer[];
 }
 
-const everyNode = ["controlPlane", "worker"] as const;
+export const everyNode = ["controlPlane", "worker"] as const;
 
 /** What the machines of every cluster need of each other. Nothing else is open between them. */
 export const clusterPorts: readonly PortRule[] = [
@@ -89,3 +89,23 @@ export function podNetworkPorts(cni: "flannel" | "other"): readonly PortRule[] {
 }
 
 export const kubespanPorts: readonly PortRule[] = [overlay("kubespan", "KubeSpan WireGuard", "udp", 51820)];
+
+/** With the Talos API behind the load balancer too. */
+export const talosFromLoadBalancer: PortRule = {
+  name: "talos",
+  description: "Talos API",
+  protocol: "tcp",
+  ports: [50000, 50000],
+  to: ["controlPlane"],
+  from: ["loadBalancer"],
+};
+
+/** With a load balancer inside the network, which machines reach from their own addresses. */
+export const kubernetesThroughLoadBalancer: PortRule = {
+  name: "kubernetes",
+  description: "Kubernetes API",
+  protocol: "tcp",
+  ports: [6443, 6443],
+  to: ["loadBalancer"],
+  from: everyNode,
+};

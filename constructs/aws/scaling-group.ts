@@ -2,6 +2,7 @@
 import { Construct } from "constructs";
 import { AwsResource } from "./bindings/index.ts";
 import { type InstanceSettings, metadataOptions, packUserData, withinLimit } from "./ec2-machine.ts";
+import { clusterTag } from "./policy.ts";
 
 const gibibyte = 2 ** 30;
 
@@ -19,7 +20,7 @@ export interface ScalingGroupProps extends InstanceSettings {
 export class ScalingGroup extends Construct {
   constructor(scope: Construct, id: string, props: ScalingGroupProps) {
     super(scope, id);
-    const tags = { Name: props.name, [`kubernetes.io/cluster/${props.clusterName}`]: "owned" };
+    const tags = { Name: props.name, [clusterTag(props.clusterName)]: "owned" };
     const userData = packUserData(props.config);
     const sizes = [props.disk, ...props.extraDisks.map((disk) => disk.size)];
     const template = new AwsResource(

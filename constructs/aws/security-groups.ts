@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Construct } from "constructs";
-import { AwsResource } from "./bindings/index.ts";
-import type { Peer, PortRule } from "./ports.ts";
+import type { Addressable } from "../terraform/index.ts";
+import { AwsResource, type SecurityGroupRuleArguments } from "./bindings/index.ts";
+import { clusterTag } from "./policy.ts";
+import { type Peer, type PortRule, talosFromLoadBalancer } from "./ports.ts";
 
 export interface SecurityGroupsProps {
   readonly clusterName: string;
@@ -25,64 +27,52 @@ const anywhere = "0.0.0.0/0";
 /** Security groups of control planes, workers and load balancer, each rule a resource of its own. */
 export class SecurityGroups extends Construct {
   readonly ids: Readonly<Record<Peer, string>>;
+  /** All rules so far. */
+  readonly rules: Addressable[] = [];
 
   constructor(scope: Construct, id: string, props: SecurityGroupsProps) {
     super(scope, id);
-    const create = (peer: string, description: string) =>
+    const create = (peer: string, description: string, tags: { readonly [key: string]: string }) =>
       new AwsResource(this, peer, "aws_security_group", {
         name: `${props.clusterName}-${peer}`,
         description,
         vpc_id: props.vpcId,
-        tags: { Name: `${props.clusterName}-${peer}` },
+        tags: { Name: `${props.clusterName}-${peer}`, ...tags },
       }).id;
+    // The cloud controller manager opens these to the load balancers that it makes for services.
+    const ofMachines = { [clusterTag(props.clusterName)]: "owned" };
     this.ids = {
-      controlPlane: create("control-plane", `Control planes of ${props.clusterName}`),
-      worker: create("worker", `Workers of ${props.clusterName}`),
-      loadBalancer: create("load-balancer", `Load balancer of ${props.clusterName}`),
+      controlPlane: create("control-plane", `Control planes of ${props.clusterName}`, ofMachines),
+      worker: create("worker", `Workers of ${props.clusterName}`, ofMachines),
+      loadBalancer: create("load-balancer", `Load balancer of ${props.clusterName}`, {}),
     };
-    for (const rule of props.ports) this.#allowPeers(rule);
-    if (props.talosThroughLoadBalancer) {
-      const talos: PortRule = {
-        name: "talos",
-        description: "Talos API",
-        protocol: "tcp",
-        ports: [50000, 50000],
-        to: ["controlPlane"],
-        from: ["loadBalancer"],
-      };
-      this.#allowPeers(talos);
-    }
+    for (const rule of props.ports) this.allowPeers(rule);
+    if (props.talosThroughLoadBalancer) this.allowPeers(talosFromLoadBalancer);
     this.#letOut(props);
   }
 
-  /** Lets networks in to one port. `id` tells the rule from others. */
-  allowCidrs(id: string, peer: Peer, port: number, description: string, cidrs: readonly string[]): void {
-    cidrs.forEach((cidr, index) => {
-      new AwsResource(this, `${kebab(peer)}-${id}-${index + 1}`, "aws_vpc_security_group_ingress_rule", {
-        security_group_id: this.ids[peer],
+  /** Lets networks in to one port, and tells the rules. `id` tells them from others. */
+  allowCidrs(
+    id: string,
+    peer: Peer,
+    port: number,
+    description: string,
+    cidrs: readonly string[],
+  ): readonly Addressable[] {
+    return cidrs.map((cidr, index) =>
+      this.#rule("ingress", `${kebab(peer)}-${id}-${index + 1}`, peer, {
         description,
         ...portArguments({ protocol: "tcp", from: port, to: port }),
         cidr_ipv4: cidr,
-      });
-    });
+      }),
+    );
   }
 
   /** Lets other groups in to one port. */
-  allowGroups(id: string, peer: Peer, port: number, description: string, sources: readonly Peer[]): void {
-    for (const source of sources)
-      new AwsResource(this, `${kebab(peer)}-${id}-from-${kebab(source)}`, "aws_vpc_security_group_ingress_rule", {
-        security_group_id: this.ids[peer],
-        description: `${description}, from ${words(source)}`,
-        ...portArguments({ protocol: "tcp", from: port, to: port }),
-        referenced_security_group_id: this.ids[source],
-      });
-  }
-
-  #allowPeers({ name, description, protocol, ports: [from, to], to: targets, from: sources }: PortRule): void {
+  allowPeers({ name, description, protocol, ports: [from, to], to: targets, from: sources }: PortRule): void {
     for (const target of targets)
       for (const source of sources)
-        new AwsResource(this, `${kebab(target)}-${name}-from-${kebab(source)}`, "aws_vpc_security_group_ingress_rule", {
-          security_group_id: this.ids[target],
+        this.#rule("ingress", `${kebab(target)}-${name}-from-${kebab(source)}`, target, {
           description: `${description}, from ${words(source)}`,
           ...portArguments({ protocol, from, to }),
           referenced_security_group_id: this.ids[source],
@@ -91,52 +81,41 @@ export class SecurityGroups extends Construct {
 
   /** Machines may speak to their network and, outside, HTTPS and time; the load balancer to its targets alone. */
   #letOut({ vpcCidr, loadBalancerIsPublic, talosThroughLoadBalancer }: SecurityGroupsProps): void {
+    const tcp = (port: number) => portArguments({ protocol: "tcp", from: port, to: port });
     for (const peer of ["controlPlane", "worker"] as const) {
-      this.#out(peer, "vpc", "Everything inside the network", { ip_protocol: "-1" }, vpcCidr);
-      this.#out(
-        peer,
-        "https",
-        "Images, factory, discovery",
-        portArguments({ protocol: "tcp", from: 443, to: 443 }),
-        anywhere,
-      );
-      this.#out(peer, "ntp", "Time", portArguments({ protocol: "udp", from: 123, to: 123 }), anywhere);
-      if (loadBalancerIsPublic)
-        this.#out(
-          peer,
-          "kubernetes",
-          "Kubernetes API by its public name",
-          portArguments({ protocol: "tcp", from: 6443, to: 6443 }),
-          anywhere,
-        );
+      const out = (name: string, description: string, port: Ports, cidr = anywhere) =>
+        this.#rule("egress", `${kebab(peer)}-${name}-out`, peer, { description, ...port, cidr_ipv4: cidr });
+      out("vpc", "Everything inside the network", { ip_protocol: "-1" }, vpcCidr);
+      out("https", "Images, factory, discovery", tcp(443));
+      out("ntp", "Time", portArguments({ protocol: "udp", from: 123, to: 123 }));
+      if (loadBalancerIsPublic) out("kubernetes", "Kubernetes API by its public name", tcp(6443));
     }
-    const targets = talosThroughLoadBalancer ? [6443, 50000] : [6443];
-    for (const port of targets)
-      new AwsResource(this, `load-balancer-${port}-out`, "aws_vpc_security_group_egress_rule", {
-        security_group_id: this.ids.loadBalancer,
+    for (const port of talosThroughLoadBalancer ? [6443, 50000] : [6443])
+      this.#rule("egress", `load-balancer-${port}-out`, "loadBalancer", {
         description: `Port ${port} of the control planes`,
-        ...portArguments({ protocol: "tcp", from: port, to: port }),
+        ...tcp(port),
         referenced_security_group_id: this.ids.controlPlane,
       });
   }
 
-  #out(
+  #rule(
+    way: "ingress" | "egress",
+    id: string,
     peer: Peer,
-    name: string,
-    description: string,
-    port: { readonly ip_protocol: string; readonly from_port?: number; readonly to_port?: number },
-    cidr: string,
-  ): void {
-    new AwsResource(this, `${kebab(peer)}-${name}-out`, "aws_vpc_security_group_egress_rule", {
+    args: Omit<SecurityGroupRuleArguments, "security_group_id">,
+  ): Addressable {
+    const rule = new AwsResource(this, id, `aws_vpc_security_group_${way}_rule`, {
       security_group_id: this.ids[peer],
-      description,
-      ...port,
-      cidr_ipv4: cidr,
+      ...args,
     });
+    this.rules.push(rule);
+    return rule;
   }
 }
 
-function portArguments({ protocol, from, to }: Port) {
+type Ports = Pick<SecurityGroupRuleArguments, "ip_protocol" | "from_port" | "to_port">;
+
+function portArguments({ protocol, from, to }: Port): Ports {
   return { ip_protocol: protocol, from_port: from, to_port: to };
 }
 

@@ -2,6 +2,7 @@
 import type { Construct } from "constructs";
 import type { Platform, SchematicChoice } from "../../talos/image/index.ts";
 import type { TalosVersion } from "../../talos/version/index.ts";
+import type { Addressable } from "../terraform/index.ts";
 import type { Machine, MachineRequest } from "./machine.ts";
 
 export interface PoolRequest<Settings> {
@@ -28,6 +29,8 @@ export interface Infrastructure<Settings> {
   readonly certSans: readonly string[];
   /** Where the Talos API of all machines is reached. @default - at each machine's own address */
   readonly talosEndpoints?: readonly string[] | undefined;
+  /** What the Talos API is reached through: there before machines join, and until they have left. @default - nothing */
+  readonly reach?: Addressable;
   /** True when a machine's first certificate cannot be known beforehand and its network is trusted instead. */
   readonly trustOnFirstUse: boolean;
   /** The disk that Talos is installed on. @default - Talos's own */

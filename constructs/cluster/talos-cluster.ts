@@ -144,7 +144,10 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
       const { name, address, identity } = machine;
       const args = { name, cluster: this.clusterName, machine_id: identity, address };
       const member = new MemberResource(machine, "Member", args, meta);
-      member.dependOn(machine.resource);
+      member.dependOn(
+        machine.resource,
+        ...(this.infrastructure.reach === undefined ? [] : [this.infrastructure.reach]),
+      );
       this.#members.set(name, member.id);
     }
   }

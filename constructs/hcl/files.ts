@@ -32,9 +32,13 @@ export function printStack(stack: JsonObject, options: HclOptions): ReadonlyMap<
   for (const [name, bodies] of entriesOf(json.provider))
     for (const body of Array.isArray(bodies) ? bodies : [bodies])
       add("versions.tf", printBlock(`provider "${name}"`, body as JsonObject, new Set(["default_tags"])));
+  const told = new Set<string>();
   for (const keyword of ["data", "resource"] as const)
-    for (const { type, id, body, first } of resourcesOf(json[keyword]))
-      add(fileOf(type, id), `${first ? commentOf(type) : ""}${printResource(keyword, type, id, body)}`);
+    for (const { type, id, body } of resourcesOf(json[keyword])) {
+      const comment = commentOf(type, id);
+      add(fileOf(type, id), `${told.has(comment) ? "" : comment}${printResource(keyword, type, id, body)}`);
+      told.add(comment);
+    }
   for (const [name, body] of entriesOf(json.locals))
     add("locals.tf", printBlock("locals", { [name]: body }, new Set()));
   for (const [name, body] of entriesOf(json.output))
@@ -70,8 +74,6 @@ interface Listed {
   readonly type: string;
   readonly id: string;
   readonly body: JsonObject;
-  /** The first of its type. */
-  readonly first: boolean;
 }
 
 function resourcesOf(section: Json | undefined): readonly Listed[] {
@@ -80,7 +82,7 @@ function resourcesOf(section: Json | undefined): readonly Listed[] {
     .flatMap(([type, byId]) =>
       entriesOf(byId)
         .sort(([left], [right]) => natural(left, right))
-        .map(([id, body], index) => ({ type, id, body: body as JsonObject, first: index === 0 })),
+        .map(([id, body]) => ({ type, id, body: body as JsonObject })),
     );
 }
 

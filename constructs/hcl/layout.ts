@@ -41,7 +41,7 @@ const types: Readonly<Record<string, TypeLayout>> = {
   aws_ebs_volume: { file: "storage.tf" },
   aws_volume_attachment: { file: "storage.tf" },
   talosmith_cloud_init: { file: "storage.tf", comment: "Seeds: name and address of each machine, no secret." },
-  aws_s3_bucket: { file: "storage.tf", comment: "etcd snapshots." },
+  aws_s3_bucket: { file: "storage.tf", comment: "etcd snapshots, and the log of who touched them." },
   aws_s3_bucket_public_access_block: { file: "storage.tf" },
   aws_s3_bucket_versioning: { file: "storage.tf", blocks: ["versioning_configuration"] },
   aws_s3_bucket_server_side_encryption_configuration: {
@@ -59,6 +59,7 @@ const types: Readonly<Record<string, TypeLayout>> = {
     ],
   },
   aws_s3_bucket_logging: { file: "storage.tf" },
+  aws_s3_bucket_notification: { file: "storage.tf" },
   aws_s3_bucket_policy: { file: "storage.tf" },
   aws_kms_key: { file: "storage.tf" },
   aws_ami: { file: "image.tf", blocks: ["filter"] },
@@ -97,7 +98,7 @@ const types: Readonly<Record<string, TypeLayout>> = {
   talosmith_member: { file: "talos.tf", comment: "Memberships: each ends, by leaving, before its machine does." },
   talosmith_cluster: {
     file: "talos.tf",
-    comment: "The whole cluster: configs, bring-up, upgrades and end of all machines.",
+    comment: "The cluster: configs, bring-up, upgrades and end of the machines that it lists.",
   },
   talosmith_client_files: { file: "talos.tf", comment: "Files that give access to the cluster." },
 };
@@ -110,13 +111,27 @@ export function typeOrder(type: string): number {
   return index === -1 ? order.length : index;
 }
 
-export function fileOf(type: string, id: string): string {
-  if (type === "libvirt_volume" && /(^|_)image$/.test(id)) return "image.tf";
-  return types[type]?.file ?? "main.tf";
+/** Resources that stand apart from others of their type. */
+const apart: readonly (TypeLayout & { readonly type: string; readonly id: RegExp })[] = [
+  { type: "libvirt_volume", id: /(^|_)image$/, file: "image.tf" },
+  {
+    type: "terraform_data",
+    id: /^reachable$/,
+    file: "network.tf",
+    comment: "All that the Talos API is reached through: there before machines join, and until they have left.",
+  },
+];
+
+function layoutOf(type: string, id: string): TypeLayout {
+  return apart.find((special) => special.type === type && special.id.test(id)) ?? types[type] ?? { file: "main.tf" };
 }
 
-export function commentOf(type: string): string {
-  const comment = types[type]?.comment;
+export function fileOf(type: string, id: string): string {
+  return layoutOf(type, id).file;
+}
+
+export function commentOf(type: string, id: string): string {
+  const { comment } = layoutOf(type, id);
   return comment === undefined ? "" : `# ${comment}\n`;
 }
 

@@ -56,9 +56,9 @@ export abstract class Resource<A extends object> extends TerraformResource {
     return `${this.terraformResourceType}.${this.friendlyUniqueId}`;
   }
 
-  /** Makes this resource come after another one, and go before it. */
-  dependOn(other: Addressable): void {
-    this.dependsOn = [...(this.dependsOn ?? []), other.terraformAddress];
+  /** Makes this resource come after others, and go before them. */
+  dependOn(...others: readonly Addressable[]): void {
+    this.dependsOn = [...(this.dependsOn ?? []), ...others.map((other) => other.terraformAddress)];
   }
 
   protected override synthesizeAttributes(): { [name: string]: unknown } {

@@ -46,7 +46,7 @@ resource "talosmith_member" "w_2" {
   depends_on = [libvirt_domain.w_2]
 }
 
-# The whole cluster: configs, bring-up, upgrades and end of all machines.
+# The cluster: configs, bring-up, upgrades and end of the machines that it lists.
 resource "talosmith_cluster" "cluster" {
   name               = "talos"
   additional_sans    = ["10.0.0.100"]

@@ -46,7 +46,7 @@ resource "talosmith_member" "w_2" {
   depends_on = [talosmith_simulated_machine.w_2]
 }
 
-# The whole cluster: configs, bring-up, upgrades and end of all machines.
+# The cluster: configs, bring-up, upgrades and end of the machines that it lists.
 resource "talosmith_cluster" "cluster" {
   name               = "local"
   endpoint           = "https://${talosmith_simulated_machine.cp_1.address}:6443"

@@ -87,8 +87,8 @@ resource "aws_iam_role_policy" "control_plane_cloud_controller" {
           "autoscaling:DescribeAutoScalingGroups",
           "autoscaling:DescribeTags",
           "ec2:DescribeAvailabilityZones",
-          "ec2:DescribeInstances",
           "ec2:DescribeInstanceTopology",
+          "ec2:DescribeInstances",
           "ec2:DescribeRegions",
           "ec2:DescribeRouteTables",
           "ec2:DescribeSecurityGroups",
@@ -96,6 +96,7 @@ resource "aws_iam_role_policy" "control_plane_cloud_controller" {
           "ec2:DescribeVpcs",
           "elasticloadbalancing:DescribeListeners",
           "elasticloadbalancing:DescribeLoadBalancerAttributes",
+          "elasticloadbalancing:DescribeLoadBalancerPolicies",
           "elasticloadbalancing:DescribeLoadBalancers",
           "elasticloadbalancing:DescribeTargetGroupAttributes",
           "elasticloadbalancing:DescribeTargetGroups",
@@ -106,32 +107,55 @@ resource "aws_iam_role_policy" "control_plane_cloud_controller" {
         Sid      = "See"
       },
       {
-        Action = [
-          "elasticloadbalancing:AddTags",
-          "elasticloadbalancing:CreateListener",
-          "elasticloadbalancing:CreateLoadBalancer",
-          "elasticloadbalancing:CreateTargetGroup",
-        ]
+        Action    = ["elasticloadbalancing:CreateLoadBalancer", "elasticloadbalancing:CreateTargetGroup"]
         Condition = { StringEquals = { "aws:RequestTag/kubernetes.io/cluster/production" = "owned" } }
         Effect    = "Allow"
         Resource = [
           "arn:${data.aws_partition.partition.partition}:elasticloadbalancing:eu-central-1:${data.aws_caller_identity.account.account_id}:loadbalancer/*",
           "arn:${data.aws_partition.partition.partition}:elasticloadbalancing:eu-central-1:${data.aws_caller_identity.account.account_id}:targetgroup/*",
-          "arn:${data.aws_partition.partition.partition}:elasticloadbalancing:eu-central-1:${data.aws_caller_identity.account.account_id}:listener/*",
         ]
         Sid = "MakeLoadBalancers"
       },
       {
+        Action = "elasticloadbalancing:AddTags"
+        Condition = {
+          StringEquals = {
+            "elasticloadbalancing:CreateAction" = ["CreateListener", "CreateLoadBalancer", "CreateTargetGroup"]
+          }
+        }
+        Effect = "Allow"
+        Resource = [
+          "arn:${data.aws_partition.partition.partition}:elasticloadbalancing:eu-central-1:${data.aws_caller_identity.account.account_id}:loadbalancer/*",
+          "arn:${data.aws_partition.partition.partition}:elasticloadbalancing:eu-central-1:${data.aws_caller_identity.account.account_id}:targetgroup/*",
+          "arn:${data.aws_partition.partition.partition}:elasticloadbalancing:eu-central-1:${data.aws_caller_identity.account.account_id}:listener/*",
+        ]
+        Sid = "TagNewLoadBalancers"
+      },
+      {
         Action = [
+          "elasticloadbalancing:AddTags",
+          "elasticloadbalancing:ApplySecurityGroupsToLoadBalancer",
+          "elasticloadbalancing:AttachLoadBalancerToSubnets",
+          "elasticloadbalancing:ConfigureHealthCheck",
+          "elasticloadbalancing:CreateListener",
+          "elasticloadbalancing:CreateLoadBalancerListeners",
+          "elasticloadbalancing:CreateLoadBalancerPolicy",
           "elasticloadbalancing:DeleteListener",
           "elasticloadbalancing:DeleteLoadBalancer",
+          "elasticloadbalancing:DeleteLoadBalancerListeners",
           "elasticloadbalancing:DeleteTargetGroup",
+          "elasticloadbalancing:DeregisterInstancesFromLoadBalancer",
           "elasticloadbalancing:DeregisterTargets",
+          "elasticloadbalancing:DetachLoadBalancerFromSubnets",
           "elasticloadbalancing:ModifyListener",
           "elasticloadbalancing:ModifyLoadBalancerAttributes",
           "elasticloadbalancing:ModifyTargetGroup",
           "elasticloadbalancing:ModifyTargetGroupAttributes",
+          "elasticloadbalancing:RegisterInstancesWithLoadBalancer",
           "elasticloadbalancing:RegisterTargets",
+          "elasticloadbalancing:SetLoadBalancerPoliciesForBackendServer",
+          "elasticloadbalancing:SetLoadBalancerPoliciesOfListener",
+          "elasticloadbalancing:SetSecurityGroups",
         ]
         Condition = { StringEquals = { "aws:ResourceTag/kubernetes.io/cluster/production" = "owned" } }
         Effect    = "Allow"
@@ -143,14 +167,24 @@ resource "aws_iam_role_policy" "control_plane_cloud_controller" {
         Sid = "ChangeOwnLoadBalancers"
       },
       {
-        Action    = ["ec2:CreateSecurityGroup", "ec2:CreateTags"]
+        Action    = "ec2:CreateSecurityGroup"
         Condition = { StringEquals = { "aws:RequestTag/kubernetes.io/cluster/production" = "owned" } }
         Effect    = "Allow"
-        Resource = [
-          "arn:${data.aws_partition.partition.partition}:ec2:eu-central-1:${data.aws_caller_identity.account.account_id}:security-group/*",
-          "arn:${data.aws_partition.partition.partition}:ec2:eu-central-1:${data.aws_caller_identity.account.account_id}:vpc/*",
-        ]
-        Sid = "MakeSecurityGroups"
+        Resource  = "arn:${data.aws_partition.partition.partition}:ec2:eu-central-1:${data.aws_caller_identity.account.account_id}:security-group/*"
+        Sid       = "MakeSecurityGroups"
+      },
+      {
+        Action   = "ec2:CreateSecurityGroup"
+        Effect   = "Allow"
+        Resource = "arn:${data.aws_partition.partition.partition}:ec2:eu-central-1:${data.aws_caller_identity.account.account_id}:vpc/${aws_vpc.vpc.id}"
+        Sid      = "MakeSecurityGroupsHere"
+      },
+      {
+        Action    = "ec2:CreateTags"
+        Condition = { StringEquals = { "ec2:CreateAction" = "CreateSecurityGroup" } }
+        Effect    = "Allow"
+        Resource  = "arn:${data.aws_partition.partition.partition}:ec2:eu-central-1:${data.aws_caller_identity.account.account_id}:security-group/*"
+        Sid       = "TagNewSecurityGroups"
       },
       {
         Action = [
@@ -176,9 +210,11 @@ resource "aws_iam_role_policy" "control_plane_ebs_csi" {
       {
         Action = [
           "ec2:DescribeAvailabilityZones",
+          "ec2:DescribeInstanceTypes",
           "ec2:DescribeInstances",
           "ec2:DescribeSnapshots",
           "ec2:DescribeTags",
+          "ec2:DescribeVolumeStatus",
           "ec2:DescribeVolumes",
           "ec2:DescribeVolumesModifications",
         ]
@@ -187,33 +223,58 @@ resource "aws_iam_role_policy" "control_plane_ebs_csi" {
         Sid      = "See"
       },
       {
-        Action    = ["ec2:CreateSnapshot", "ec2:CreateTags", "ec2:CreateVolume"]
-        Condition = { StringLike = { "aws:RequestTag/ebs.csi.aws.com/cluster" = "true" } }
+        Action    = ["ec2:CopyVolumes", "ec2:CreateVolume"]
+        Condition = { StringEquals = { "aws:RequestTag/ebs.csi.aws.com/cluster" = "true" } }
         Effect    = "Allow"
-        Resource = [
-          "arn:${data.aws_partition.partition.partition}:ec2:eu-central-1:${data.aws_caller_identity.account.account_id}:volume/*",
-          "arn:${data.aws_partition.partition.partition}:ec2:eu-central-1:${data.aws_caller_identity.account.account_id}:snapshot/*",
-        ]
-        Sid = "Make"
+        Resource  = "arn:${data.aws_partition.partition.partition}:ec2:eu-central-1:${data.aws_caller_identity.account.account_id}:volume/*"
+        Sid       = "MakeVolumes"
       },
       {
-        Action    = ["ec2:DeleteSnapshot", "ec2:DeleteVolume", "ec2:ModifyVolume"]
-        Condition = { StringLike = { "aws:ResourceTag/ebs.csi.aws.com/cluster" = "true" } }
+        Action    = "ec2:CreateSnapshot"
+        Condition = { StringEquals = { "aws:RequestTag/ebs.csi.aws.com/cluster" = "true" } }
         Effect    = "Allow"
-        Resource = [
-          "arn:${data.aws_partition.partition.partition}:ec2:eu-central-1:${data.aws_caller_identity.account.account_id}:volume/*",
-          "arn:${data.aws_partition.partition.partition}:ec2:eu-central-1:${data.aws_caller_identity.account.account_id}:snapshot/*",
-        ]
-        Sid = "ChangeOwn"
+        Resource  = "arn:${data.aws_partition.partition.partition}:ec2:eu-central-1:${data.aws_caller_identity.account.account_id}:snapshot/*"
+        Sid       = "MakeSnapshots"
       },
       {
-        Action = ["ec2:AttachVolume", "ec2:DetachVolume"]
+        Action = "ec2:CreateTags"
+        Condition = {
+          StringEquals = { "ec2:CreateAction" = ["CopyVolumes", "CreateSnapshot", "CreateVolume"] }
+        }
         Effect = "Allow"
         Resource = [
           "arn:${data.aws_partition.partition.partition}:ec2:eu-central-1:${data.aws_caller_identity.account.account_id}:volume/*",
-          "arn:${data.aws_partition.partition.partition}:ec2:eu-central-1:${data.aws_caller_identity.account.account_id}:instance/*",
+          "arn:${data.aws_partition.partition.partition}:ec2:eu-central-1:${data.aws_caller_identity.account.account_id}:snapshot/*",
         ]
-        Sid = "Attach"
+        Sid = "TagNew"
+      },
+      {
+        Action = [
+          "ec2:AttachVolume",
+          "ec2:CopyVolumes",
+          "ec2:CreateSnapshot",
+          "ec2:DeleteVolume",
+          "ec2:DetachVolume",
+          "ec2:ModifyVolume",
+        ]
+        Condition = { StringEquals = { "aws:ResourceTag/ebs.csi.aws.com/cluster" = "true" } }
+        Effect    = "Allow"
+        Resource  = "arn:${data.aws_partition.partition.partition}:ec2:eu-central-1:${data.aws_caller_identity.account.account_id}:volume/*"
+        Sid       = "UseOwnVolumes"
+      },
+      {
+        Action    = ["ec2:CreateVolume", "ec2:DeleteSnapshot"]
+        Condition = { StringEquals = { "aws:ResourceTag/ebs.csi.aws.com/cluster" = "true" } }
+        Effect    = "Allow"
+        Resource  = "arn:${data.aws_partition.partition.partition}:ec2:eu-central-1:${data.aws_caller_identity.account.account_id}:snapshot/*"
+        Sid       = "UseOwnSnapshots"
+      },
+      {
+        Action    = ["ec2:AttachVolume", "ec2:DetachVolume"]
+        Condition = { StringEquals = { "aws:ResourceTag/kubernetes.io/cluster/production" = "owned" } }
+        Effect    = "Allow"
+        Resource  = "arn:${data.aws_partition.partition.partition}:ec2:eu-central-1:${data.aws_caller_identity.account.account_id}:instance/*"
+        Sid       = "AttachToOwnMachines"
       },
     ]
     Version = "2012-10-17"

@@ -44,7 +44,7 @@ resource "talosmith_member" "cp_1" {
   cluster    = "production"
   machine_id = aws_instance.cp_1.id
 
-  depends_on = [aws_instance.cp_1]
+  depends_on = [aws_instance.cp_1, terraform_data.reachable]
 }
 
 resource "talosmith_member" "cp_2" {
@@ -53,7 +53,7 @@ resource "talosmith_member" "cp_2" {
   cluster    = "production"
   machine_id = aws_instance.cp_2.id
 
-  depends_on = [aws_instance.cp_2]
+  depends_on = [aws_instance.cp_2, terraform_data.reachable]
 }
 
 resource "talosmith_member" "cp_3" {
@@ -62,7 +62,7 @@ resource "talosmith_member" "cp_3" {
   cluster    = "production"
   machine_id = aws_instance.cp_3.id
 
-  depends_on = [aws_instance.cp_3]
+  depends_on = [aws_instance.cp_3, terraform_data.reachable]
 }
 
 resource "talosmith_member" "general_1" {
@@ -71,7 +71,7 @@ resource "talosmith_member" "general_1" {
   cluster    = "production"
   machine_id = aws_instance.general_1.id
 
-  depends_on = [aws_instance.general_1]
+  depends_on = [aws_instance.general_1, terraform_data.reachable]
 }
 
 resource "talosmith_member" "general_2" {
@@ -80,7 +80,7 @@ resource "talosmith_member" "general_2" {
   cluster    = "production"
   machine_id = aws_instance.general_2.id
 
-  depends_on = [aws_instance.general_2]
+  depends_on = [aws_instance.general_2, terraform_data.reachable]
 }
 
 resource "talosmith_member" "general_3" {
@@ -89,10 +89,10 @@ resource "talosmith_member" "general_3" {
   cluster    = "production"
   machine_id = aws_instance.general_3.id
 
-  depends_on = [aws_instance.general_3]
+  depends_on = [aws_instance.general_3, terraform_data.reachable]
 }
 
-# The whole cluster: configs, bring-up, upgrades and end of all machines.
+# The cluster: configs, bring-up, upgrades and end of the machines that it lists.
 resource "talosmith_cluster" "cluster" {
   name               = "production"
   additional_sans    = [aws_lb.api.dns_name]

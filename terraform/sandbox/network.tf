@@ -4,6 +4,48 @@ data "aws_route53_zone" "dns_zone" {
   name = "example.com"
 }
 
+# All that the Talos API is reached through: there before machines join, and until they have left.
+resource "terraform_data" "reachable" {
+  depends_on = [
+    aws_route.public_default,
+    aws_route_table_association.public_1_association,
+    aws_route_table_association.public_2_association,
+    aws_vpc_security_group_ingress_rule.allow_control_plane_kubernetes_from_control_plane,
+    aws_vpc_security_group_ingress_rule.allow_control_plane_kubernetes_from_worker,
+    aws_vpc_security_group_ingress_rule.allow_control_plane_kubernetes_from_load_balancer,
+    aws_vpc_security_group_ingress_rule.allow_control_plane_talos_from_control_plane,
+    aws_vpc_security_group_ingress_rule.allow_worker_talos_from_control_plane,
+    aws_vpc_security_group_ingress_rule.allow_control_plane_trustd_from_control_plane,
+    aws_vpc_security_group_ingress_rule.allow_control_plane_trustd_from_worker,
+    aws_vpc_security_group_ingress_rule.allow_control_plane_etcd_from_control_plane,
+    aws_vpc_security_group_ingress_rule.allow_control_plane_kubelet_from_control_plane,
+    aws_vpc_security_group_ingress_rule.allow_control_plane_kubelet_from_worker,
+    aws_vpc_security_group_ingress_rule.allow_worker_kubelet_from_control_plane,
+    aws_vpc_security_group_ingress_rule.allow_worker_kubelet_from_worker,
+    aws_vpc_security_group_ingress_rule.allow_control_plane_flannel_from_control_plane,
+    aws_vpc_security_group_ingress_rule.allow_control_plane_flannel_from_worker,
+    aws_vpc_security_group_ingress_rule.allow_worker_flannel_from_control_plane,
+    aws_vpc_security_group_ingress_rule.allow_worker_flannel_from_worker,
+    aws_vpc_security_group_egress_rule.allow_control_plane_vpc_out,
+    aws_vpc_security_group_egress_rule.allow_control_plane_https_out,
+    aws_vpc_security_group_egress_rule.allow_control_plane_ntp_out,
+    aws_vpc_security_group_egress_rule.allow_control_plane_kubernetes_out,
+    aws_vpc_security_group_egress_rule.allow_worker_vpc_out,
+    aws_vpc_security_group_egress_rule.allow_worker_https_out,
+    aws_vpc_security_group_egress_rule.allow_worker_ntp_out,
+    aws_vpc_security_group_egress_rule.allow_worker_kubernetes_out,
+    aws_vpc_security_group_egress_rule.allow_load_balancer_6443_out,
+    aws_vpc_security_group_ingress_rule.allow_load_balancer_kubernetes_admin_1,
+    aws_vpc_security_group_ingress_rule.allow_control_plane_talos_admin_1,
+    aws_vpc_security_group_ingress_rule.allow_worker_talos_admin_1,
+    aws_lb_listener.api_kubernetes_listener,
+    aws_route53_record.dns,
+    aws_lb_target_group_attachment.cp_1_kubernetes_target,
+    aws_vpc_security_group_ingress_rule.allow_load_balancer_kubernetes_cp_1_1,
+    aws_vpc_security_group_ingress_rule.allow_load_balancer_kubernetes_w_1_1,
+  ]
+}
+
 resource "aws_vpc" "vpc" {
   cidr_block           = "10.0.0.0/16"
   enable_dns_hostnames = true
@@ -70,7 +112,7 @@ resource "aws_route_table_association" "public_2_association" {
 resource "aws_security_group" "allow_control_plane" {
   name        = "sandbox-control-plane"
   description = "Control planes of sandbox"
-  tags        = { Name = "sandbox-control-plane" }
+  tags        = { Name = "sandbox-control-plane", "kubernetes.io/cluster/sandbox" = "owned" }
   vpc_id      = aws_vpc.vpc.id
 }
 
@@ -84,7 +126,7 @@ resource "aws_security_group" "allow_load_balancer" {
 resource "aws_security_group" "allow_worker" {
   name        = "sandbox-worker"
   description = "Workers of sandbox"
-  tags        = { Name = "sandbox-worker" }
+  tags        = { Name = "sandbox-worker", "kubernetes.io/cluster/sandbox" = "owned" }
   vpc_id      = aws_vpc.vpc.id
 }
 

@@ -7,7 +7,7 @@ resource "talosmith_member" "cp_1" {
   cluster    = "sandbox"
   machine_id = aws_instance.cp_1.id
 
-  depends_on = [aws_instance.cp_1]
+  depends_on = [aws_instance.cp_1, terraform_data.reachable]
 }
 
 resource "talosmith_member" "w_1" {
@@ -16,10 +16,10 @@ resource "talosmith_member" "w_1" {
   cluster    = "sandbox"
   machine_id = aws_instance.w_1.id
 
-  depends_on = [aws_instance.w_1]
+  depends_on = [aws_instance.w_1, terraform_data.reachable]
 }
 
-# The whole cluster: configs, bring-up, upgrades and end of all machines.
+# The cluster: configs, bring-up, upgrades and end of the machines that it lists.
 resource "talosmith_cluster" "cluster" {
   name               = "sandbox"
   endpoint           = "https://k8s.sandbox.example.com:6443"

@@ -4,6 +4,59 @@ data "aws_route53_zone" "dns_zone" {
   name = "example.com"
 }
 
+# All that the Talos API is reached through: there before machines join, and until they have left.
+resource "terraform_data" "reachable" {
+  depends_on = [
+    aws_route.public_default,
+    aws_route_table_association.public_1_association,
+    aws_route_table_association.public_2_association,
+    aws_route_table_association.public_3_association,
+    aws_route.private_1_routes_default,
+    aws_route_table_association.private_1_association,
+    aws_route_table_association.private_2_association,
+    aws_route_table_association.private_3_association,
+    aws_vpc_security_group_ingress_rule.allow_control_plane_kubernetes_from_control_plane,
+    aws_vpc_security_group_ingress_rule.allow_control_plane_kubernetes_from_worker,
+    aws_vpc_security_group_ingress_rule.allow_control_plane_kubernetes_from_load_balancer,
+    aws_vpc_security_group_ingress_rule.allow_control_plane_talos_from_control_plane,
+    aws_vpc_security_group_ingress_rule.allow_worker_talos_from_control_plane,
+    aws_vpc_security_group_ingress_rule.allow_control_plane_trustd_from_control_plane,
+    aws_vpc_security_group_ingress_rule.allow_control_plane_trustd_from_worker,
+    aws_vpc_security_group_ingress_rule.allow_control_plane_etcd_from_control_plane,
+    aws_vpc_security_group_ingress_rule.allow_control_plane_kubelet_from_control_plane,
+    aws_vpc_security_group_ingress_rule.allow_control_plane_kubelet_from_worker,
+    aws_vpc_security_group_ingress_rule.allow_worker_kubelet_from_control_plane,
+    aws_vpc_security_group_ingress_rule.allow_worker_kubelet_from_worker,
+    aws_vpc_security_group_ingress_rule.allow_control_plane_flannel_from_control_plane,
+    aws_vpc_security_group_ingress_rule.allow_control_plane_flannel_from_worker,
+    aws_vpc_security_group_ingress_rule.allow_worker_flannel_from_control_plane,
+    aws_vpc_security_group_ingress_rule.allow_worker_flannel_from_worker,
+    aws_vpc_security_group_ingress_rule.allow_control_plane_talos_from_load_balancer,
+    aws_vpc_security_group_egress_rule.allow_control_plane_vpc_out,
+    aws_vpc_security_group_egress_rule.allow_control_plane_https_out,
+    aws_vpc_security_group_egress_rule.allow_control_plane_ntp_out,
+    aws_vpc_security_group_egress_rule.allow_control_plane_kubernetes_out,
+    aws_vpc_security_group_egress_rule.allow_worker_vpc_out,
+    aws_vpc_security_group_egress_rule.allow_worker_https_out,
+    aws_vpc_security_group_egress_rule.allow_worker_ntp_out,
+    aws_vpc_security_group_egress_rule.allow_worker_kubernetes_out,
+    aws_vpc_security_group_egress_rule.allow_load_balancer_6443_out,
+    aws_vpc_security_group_egress_rule.allow_load_balancer_50000_out,
+    aws_vpc_security_group_ingress_rule.allow_load_balancer_kubernetes_nat_1,
+    aws_vpc_security_group_ingress_rule.allow_load_balancer_kubernetes_admin_1,
+    aws_vpc_security_group_ingress_rule.allow_load_balancer_talos_admin_1,
+    aws_lb_listener.api_kubernetes_listener,
+    aws_lb_listener.api_talos_listener,
+    aws_route53_record.dns,
+    aws_lb_target_group_attachment.cp_1_kubernetes_target,
+    aws_lb_target_group_attachment.cp_1_talos_target,
+    aws_lb_target_group_attachment.cp_2_kubernetes_target,
+    aws_lb_target_group_attachment.cp_2_talos_target,
+    aws_lb_target_group_attachment.cp_3_kubernetes_target,
+    aws_lb_target_group_attachment.cp_3_talos_target,
+  ]
+}
+
 resource "aws_vpc" "vpc" {
   cidr_block           = "10.0.0.0/16"
   enable_dns_hostnames = true
@@ -162,7 +215,7 @@ resource "aws_route_table_association" "public_3_association" {
 resource "aws_security_group" "allow_control_plane" {
   name        = "staging-control-plane"
   description = "Control planes of staging"
-  tags        = { Name = "staging-control-plane" }
+  tags        = { Name = "staging-control-plane", "kubernetes.io/cluster/staging" = "owned" }
   vpc_id      = aws_vpc.vpc.id
 }
 
@@ -176,7 +229,7 @@ resource "aws_security_group" "allow_load_balancer" {
 resource "aws_security_group" "allow_worker" {
   name        = "staging-worker"
   description = "Workers of staging"
-  tags        = { Name = "staging-worker" }
+  tags        = { Name = "staging-worker", "kubernetes.io/cluster/staging" = "owned" }
   vpc_id      = aws_vpc.vpc.id
 }
 
@@ -563,4 +616,19 @@ resource "aws_route53_record" "dns" {
     evaluate_target_health = true
     zone_id                = aws_lb.api.zone_id
   }
+}
+
+resource "aws_flow_log" "flow_logs" {
+  iam_role_arn    = aws_iam_role.flow_logs_role.arn
+  log_destination = aws_cloudwatch_log_group.flow_logs_group.arn
+  tags            = { Name = "staging-flow-logs" }
+  traffic_type    = "ALL"
+  vpc_id          = aws_vpc.vpc.id
+}
+
+resource "aws_cloudwatch_log_group" "flow_logs_group" {
+  name              = "/talosmith/staging/flow-logs"
+  kms_key_id        = aws_kms_key.key.arn
+  retention_in_days = 365
+  tags              = { Name = "staging-flow-logs" }
 }

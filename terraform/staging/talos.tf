@@ -30,7 +30,7 @@ resource "talosmith_member" "cp_1" {
   cluster    = "staging"
   machine_id = aws_instance.cp_1.id
 
-  depends_on = [aws_instance.cp_1]
+  depends_on = [aws_instance.cp_1, terraform_data.reachable]
 }
 
 resource "talosmith_member" "cp_2" {
@@ -39,7 +39,7 @@ resource "talosmith_member" "cp_2" {
   cluster    = "staging"
   machine_id = aws_instance.cp_2.id
 
-  depends_on = [aws_instance.cp_2]
+  depends_on = [aws_instance.cp_2, terraform_data.reachable]
 }
 
 resource "talosmith_member" "cp_3" {
@@ -48,7 +48,7 @@ resource "talosmith_member" "cp_3" {
   cluster    = "staging"
   machine_id = aws_instance.cp_3.id
 
-  depends_on = [aws_instance.cp_3]
+  depends_on = [aws_instance.cp_3, terraform_data.reachable]
 }
 
 resource "talosmith_member" "w_1" {
@@ -57,7 +57,7 @@ resource "talosmith_member" "w_1" {
   cluster    = "staging"
   machine_id = aws_instance.w_1.id
 
-  depends_on = [aws_instance.w_1]
+  depends_on = [aws_instance.w_1, terraform_data.reachable]
 }
 
 resource "talosmith_member" "w_2" {
@@ -66,10 +66,10 @@ resource "talosmith_member" "w_2" {
   cluster    = "staging"
   machine_id = aws_instance.w_2.id
 
-  depends_on = [aws_instance.w_2]
+  depends_on = [aws_instance.w_2, terraform_data.reachable]
 }
 
-# The whole cluster: configs, bring-up, upgrades and end of all machines.
+# The cluster: configs, bring-up, upgrades and end of the machines that it lists.
 resource "talosmith_cluster" "cluster" {
   name               = "staging"
   additional_sans    = [aws_lb.api.dns_name]

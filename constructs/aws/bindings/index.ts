@@ -17,6 +17,7 @@ export class AwsProvider extends Provider<AwsProviderArguments> {
   }
 }
 
+export type { SecurityGroupRuleArguments } from "./network.ts";
 export interface AwsResources extends ComputeResources, NetworkResources, StorageResources {}
 
 /** Any resource of hashicorp/aws that we use; its type decides its arguments. */

@@ -32,11 +32,10 @@ export interface StorageResources {
   aws_s3_bucket_server_side_encryption_configuration: {
     readonly bucket: string;
     readonly rule: {
-      readonly bucket_key_enabled: boolean;
-      readonly apply_server_side_encryption_by_default: {
-        readonly sse_algorithm: "aws:kms";
-        readonly kms_master_key_id: string;
-      };
+      readonly bucket_key_enabled?: boolean;
+      readonly apply_server_side_encryption_by_default:
+        | { readonly sse_algorithm: "aws:kms"; readonly kms_master_key_id: string }
+        | { readonly sse_algorithm: "AES256" };
     };
   };
   aws_s3_bucket_lifecycle_configuration: {
@@ -50,6 +49,7 @@ export interface StorageResources {
       readonly abort_incomplete_multipart_upload: { readonly days_after_initiation: number };
     }[];
   };
+  aws_s3_bucket_notification: { readonly bucket: string; readonly eventbridge: boolean };
   aws_s3_bucket_policy: { readonly bucket: string; readonly policy: string };
   aws_s3_bucket_logging: { readonly bucket: string; readonly target_bucket: string; readonly target_prefix: string };
   aws_iam_role: { readonly name: string; readonly assume_role_policy: string; readonly tags: Tags };

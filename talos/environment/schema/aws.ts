@@ -116,7 +116,7 @@ export const aws = {
       )
       .prefault({})
       .describe("Bucket for etcd snapshots."),
-    cloudControllerManager: z.boolean().default(true).describe("Let control planes manage load balancers and routes."),
+    cloudControllerManager: z.boolean().default(true).describe("Let control planes make load balancers for services."),
     ebsCsi: z.boolean().default(true).describe("Let control planes manage EBS volumes."),
     tags: z.record(z.string(), z.string()).default({}).describe("Tags on everything."),
   }),

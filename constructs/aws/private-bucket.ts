@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+import { Construct } from "constructs";
+import { AwsResource } from "./bindings/index.ts";
+import { policyDocument, type Statement } from "./policy.ts";
+
+export interface PrivateBucketProps {
+  /** Full name, for people; the bucket's own begins with it. */
+  readonly name: string;
+  readonly expireDays: number;
+  /** KMS key to encrypt with. @default - S3's own */
+  readonly keyArn?: string;
+  /** Who else may write to it. `arn` is the bucket's. @default - nobody */
+  readonly statements?: (arn: string) => readonly Statement[];
+}
+
+/** A bucket that is private, versioned, encrypted, reached by TLS only, and emptied after a while. */
+export class PrivateBucket extends Construct {
+  readonly id: string;
+  readonly arn: string;
+  readonly bucketName: string;
+
+  constructor(scope: Construct, id: string, { name, expireDays, keyArn, statements }: PrivateBucketProps) {
+    super(scope, id);
+    const bucket = new AwsResource(this, "Resource", "aws_s3_bucket", {
+      // A prefix, because names of buckets are shared by all the world; of at most 37 characters.
+      bucket_prefix: `${name.slice(0, 36)}-`,
+      tags: { Name: name },
+    });
+    this.id = bucket.id;
+    this.arn = bucket.arn;
+    this.bucketName = bucket.attribute("bucket");
+    new AwsResource(this, "private", "aws_s3_bucket_public_access_block", {
+      bucket: bucket.id,
+      block_public_acls: true,
+      block_public_policy: true,
+      ignore_public_acls: true,
+      restrict_public_buckets: true,
+    });
+    const versioning = new AwsResource(this, "versions", "aws_s3_bucket_versioning", {
+      bucket: bucket.id,
+      versioning_configuration: { status: "Enabled" },
+    });
+    new AwsResource(this, "encryption", "aws_s3_bucket_server_side_encryption_configuration", {
+      bucket: bucket.id,
+      rule:
+        keyArn === undefined
+          ? { apply_server_side_encryption_by_default: { sse_algorithm: "AES256" } }
+          : {
+              bucket_key_enabled: true,
+              apply_server_side_encryption_by_default: { sse_algorithm: "aws:kms", kms_master_key_id: keyArn },
+            },
+    });
+    new AwsResource(
+      this,
+      "lifecycle",
+      "aws_s3_bucket_lifecycle_configuration",
+      {
+        bucket: bucket.id,
+        rule: [
+          {
+            id: "expire",
+            status: "Enabled",
+            filter: { prefix: "" },
+            expiration: { days: expireDays },
+            noncurrent_version_expiration: { noncurrent_days: expireDays },
+            abort_incomplete_multipart_upload: { days_after_initiation: 1 },
+          },
+        ],
+      },
+      { dependsOn: [versioning] },
+    );
+    // To EventBridge, where an alarm on a deleted object can listen; it costs nothing while nobody does.
+    new AwsResource(this, "events", "aws_s3_bucket_notification", { bucket: bucket.id, eventbridge: true });
+    const tlsOnly: Statement = {
+      Sid: "TlsOnly",
+      Effect: "Deny",
+      Principal: "*",
+      Action: "s3:*",
+      Resource: [bucket.arn, `${bucket.arn}/*`],
+      Condition: { Bool: { "aws:SecureTransport": "false" } },
+    };
+    new AwsResource(this, "policy", "aws_s3_bucket_policy", {
+      bucket: bucket.id,
+      policy: policyDocument([tlsOnly, ...(statements?.(bucket.arn) ?? [])]),
+    });
+  }
+}
