@@ -7,7 +7,7 @@ import type { Fault } from "./fault.ts";
 import type { Layers } from "./layers.ts";
 import { type Data, isData } from "./merge.ts";
 import { commonRules, rulesFor, type Violation } from "./rules/index.ts";
-import { type ClusterSection, type Kind, kindNames, kinds, sections } from "./schema/index.ts";
+import { anyKind, type ClusterSection, type Kind, kindNames, kinds, sections } from "./schema/index.ts";
 
 /** What a workers-only environment may say of the cluster itself; the rest is the other environment's to say. */
 const ownOfWorkers: ReadonlySet<string> = new Set([
@@ -32,12 +32,11 @@ export interface BuildInput {
 }
 
 /** Checks the data of an environment section by section, then by the rules, and adds a fault for all that is wrong. */
-export function buildEnvironment(input: BuildInput): Environment | undefined {
+export function buildEnvironment(input: BuildInput): Environment {
   const { name, data, joins, layers, faults } = input;
   const workersOnly = data.controlPlaneRef !== undefined;
   const parsed = checkSections(input, workersOnly);
   if (workersOnly) refuseClusterSettings(input);
-  if (parsed === undefined) return undefined;
   const { kind, cluster, secrets, backend, outputs, infrastructure, controlPlane, workers, failed } = parsed;
   const warnings: Fault[] = [];
   // Kind and sections belong together: all of them were checked by this kind's schema.
@@ -58,7 +57,7 @@ export function buildEnvironment(input: BuildInput): Environment | undefined {
   if (workersOnly && joins === undefined) return environment;
   // A section with faults was replaced by defaults, of which nothing can be said.
   const isAbout = ({ path, also }: Violation) => [path[0], also?.[0]].some((section) => failed.has(String(section)));
-  for (const rule of failed.has("infrastructure") ? commonRules : rulesFor(kind))
+  for (const rule of kind === undefined || failed.has("infrastructure") ? commonRules : rulesFor(kind))
     for (const violation of rule(environment).filter((candidate) => !isAbout(candidate)))
       (violation.severity === "error" ? faults : warnings).push(faultOf(violation, data, layers));
   return environment;
@@ -75,9 +74,8 @@ function checkSections({ data, layers, faults }: BuildInput, workersOnly: boolea
   const secrets = section("secrets", check(sections.secrets, data.secrets, ["secrets"], layers, faults));
   const backend = section("backend", check(sections.backend, data.backend, ["backend"], layers, faults));
   const outputs = section("outputs", check(sections.outputs, data.outputs, ["outputs"], layers, faults));
-  const kind = kindOf(data, layers, faults);
-  if (kind === undefined) return undefined;
-  const schema = kinds[kind];
+  const kind = kindOf(data);
+  const schema = kind === undefined ? anyKind : kinds[kind];
   const infrastructure = section(
     "infrastructure",
     check(schema.infrastructure, data.infrastructure, ["infrastructure"], layers, faults),
@@ -129,20 +127,9 @@ function requireControlPlane(data: Data, workersOnly: boolean, layers: Layers, f
   );
 }
 
-function kindOf(data: Data, layers: Layers, faults: Fault[]): Kind | undefined {
-  const value = isData(data.infrastructure) ? data.infrastructure.kind : undefined;
-  const kind = kindNames.find((known) => known === value);
-  if (kind === undefined) {
-    const hint = value === undefined ? "Add infrastructure: { kind: … }." : "Change the value.";
-    faults.push(
-      layers.fault(["infrastructure", "kind"], {
-        value,
-        expected: kindNames.join(", ").replace(/, ([^,]*)$/, " or $1"),
-        hint,
-      }),
-    );
-  }
-  return kind;
+/** The kind, unless it is unknown; that was found before. */
+function kindOf({ infrastructure }: Data): Kind | undefined {
+  return kindNames.find((known) => isData(infrastructure) && known === infrastructure.kind);
 }
 
 const patchText = (patch: unknown): string =>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { z } from "zod";
+import { nearestWord } from "../nearest-word.ts";
 import type { Fault } from "./fault.ts";
 import type { Layers } from "./layers.ts";
-import { formatFound, nearest } from "./path.ts";
+import { formatFound } from "./path.ts";
 import type { Path } from "./yaml-source.ts";
 
 type Issue = z.core.$ZodIssue;
@@ -33,7 +34,10 @@ function noun(issue: z.core.$ZodRawIssue): string {
   }
 }
 
-/** Checks `value`, which stands at `path`, and adds a fault for everything wrong with it. */
+/**
+ * Checks `value`, which stands at `path`, and adds a fault for everything wrong with it. Where nothing is wrong but
+ * keys that nobody knows, the rest is given back, so that it can be held against the rules as well.
+ */
 export function check<T extends z.ZodType>(
   schema: T,
   value: unknown,
@@ -44,7 +48,18 @@ export function check<T extends z.ZodType>(
   const result = schema.safeParse(value, { error: noun, reportInput: true });
   if (result.success) return result.data;
   for (const issue of result.error.issues) faults.push(...fromIssue(issue, schema, path, layers));
-  return undefined;
+  return schema.safeParse(withoutUnknown(value, result.error.issues)).data;
+}
+
+function withoutUnknown(value: unknown, issues: readonly Issue[]): unknown {
+  const copy = structuredClone(value);
+  for (const issue of issues) {
+    if (issue.code !== "unrecognized_keys") continue;
+    const owner = issue.path.reduce<unknown>((inner, step) => (inner as { [key: PropertyKey]: unknown })?.[step], copy);
+    if (typeof owner === "object" && owner !== null)
+      for (const key of issue.keys) delete (owner as { [key: string]: unknown })[key];
+  }
+  return copy;
 }
 
 function fromIssue(issue: Issue, schema: z.ZodType, base: Path, layers: Layers): Fault[] {
@@ -62,7 +77,7 @@ function fromIssue(issue: Issue, schema: z.ZodType, base: Path, layers: Layers):
 /** A key that the schema does not have. */
 export function unknownKey(layers: Layers, path: Path, known: readonly string[]): Fault {
   const key = String(path.at(-1));
-  const near = nearest(key, known);
+  const near = nearestWord(key, known);
   return layers.fault(
     path,
     {
@@ -81,7 +96,7 @@ function hintFor(issue: Issue, found: string): string {
     return `Write it in quotes: "${found}" is read as a number.`;
   if (issue.code === "invalid_type" && issue.expected === "array" && typeof input === "string")
     return `Make it a list: [${found}].`;
-  const near = typeof input === "string" ? nearest(input, issue.message.split(/ or |, /)) : undefined;
+  const near = typeof input === "string" ? nearestWord(input, issue.message.split(/ or |, /)) : undefined;
   return near === undefined ? "Change the value to what is expected." : `Did you mean ${near}?`;
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import type { YamlNode } from "../yaml/index.ts";
 import type { Fault, Position } from "./fault.ts";
 import { formatFound, formatPath } from "./path.ts";
 import type { Path, YamlSource } from "./yaml-source.ts";
@@ -36,11 +37,24 @@ export class Layers {
 
   /** The place of exactly `path`, or undefined when nobody wrote it. */
   find(path: Path, part: "key" | "value" = "value"): Position | undefined {
+    return this.#search(path, (source, inside, isMounted) =>
+      inside.length === 0 && isMounted ? source.start : source.locate(inside, part),
+    );
+  }
+
+  /** What stands at exactly `path`, and the file that has it. */
+  findNode(path: Path): { readonly source: YamlSource; readonly node: YamlNode } | undefined {
+    return this.#search(path, (source, inside) => {
+      const node = source.node(inside);
+      return node === undefined ? undefined : { source, node };
+    });
+  }
+
+  #search<T>(path: Path, look: (source: YamlSource, inside: Path, isMounted: boolean) => T | undefined): T | undefined {
     for (const { source, mountedAt } of this.#layers) {
       if (mountedAt.length > path.length || mountedAt.some((step, index) => step !== path[index])) continue;
-      const inside = path.slice(mountedAt.length);
-      const position = inside.length === 0 && mountedAt.length > 0 ? source.start : source.locate(inside, part);
-      if (position !== undefined) return position;
+      const found = look(source, path.slice(mountedAt.length), mountedAt.length > 0);
+      if (found !== undefined) return found;
     }
     return undefined;
   }

@@ -3,8 +3,9 @@ import { buildEnvironment } from "./build-environment.ts";
 import { unknownKey } from "./check.ts";
 import type { Environment } from "./environment.ts";
 import { EnvironmentError, type Fault } from "./fault.ts";
+import { mergeWithKnownKind } from "./infrastructure-kind.ts";
 import { Layers } from "./layers.ts";
-import { type Data, isData, mergeUnder } from "./merge.ts";
+import { type Data, isData } from "./merge.ts";
 import { formatFound } from "./path.ts";
 import { recordedFacts } from "./recorded-state.ts";
 import { type ReadFile, resolveReferences } from "./references.ts";
@@ -37,7 +38,7 @@ export function parseEnvironment(name: string, read: ReadFile): Environment {
   for (const key of [own, base].flatMap((source) => Object.keys((source?.value ?? {}) as Data)))
     if (!topLevelKeys.includes(key)) faults.push(unknownKey(layers, [key], topLevelKeys));
 
-  const merged = mergeUnder((base?.value ?? {}) as Data, own.value as Data);
+  const merged = mergeWithKnownKind((base?.value ?? {}) as Data, own.value as Data, layers, faults);
   const joins = joinedEnvironment(name, merged, read, layers, faults);
   const data = resolveReferences(merged, { read, layers, faults });
   const environment = buildEnvironment({
@@ -49,8 +50,8 @@ export function parseEnvironment(name: string, read: ReadFile): Environment {
     layers,
     faults,
   });
-  if (environment !== undefined) refuseChanges(environment, read, layers, faults);
-  if (environment === undefined || faults.length > 0) throw new EnvironmentError(name, faults);
+  refuseChanges(environment, read, layers, faults);
+  if (faults.length > 0) throw new EnvironmentError(name, faults);
   return environment;
 }
 

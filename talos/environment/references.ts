@@ -3,6 +3,7 @@ import { posix } from "node:path";
 import type { Fault } from "./fault.ts";
 import type { Layers } from "./layers.ts";
 import { type Data, isData } from "./merge.ts";
+import { faultsOfPatch, faultsOfPatchFile } from "./patch-faults.ts";
 import { type Path, YamlSource } from "./yaml-source.ts";
 
 /** The text of a file of the project, by its path from the root; undefined when there is none. */
@@ -102,15 +103,18 @@ function resolveClusterPatches(patches: Data, context: ReferenceContext): Data {
 }
 
 function resolvePatch(patch: unknown, path: Path, context: ReferenceContext): unknown {
-  if (!isData(patch) || patch.configRef === undefined) return patch;
+  if (!isData(patch) || patch.configRef === undefined) {
+    context.faults.push(...faultsOfPatch(path, context.layers));
+    return patch;
+  }
   const [other] = Object.keys(patch).filter((key) => key !== "configRef");
   if (other !== undefined) {
     context.faults.push(both(other, "configRef", path, context.layers));
     return "---";
   }
   const reference = [...path, "configRef"];
-  const text =
-    typeof patch.configRef === "string" ? readReferenced(patch.configRef, reference, context)?.text : undefined;
+  const found = typeof patch.configRef === "string" ? readReferenced(patch.configRef, reference, context) : undefined;
+  if (found !== undefined) context.faults.push(...faultsOfPatchFile(found.file, found.text, path));
   if (typeof patch.configRef !== "string")
     context.faults.push(
       context.layers.fault(reference, {
@@ -119,7 +123,7 @@ function resolvePatch(patch: unknown, path: Path, context: ReferenceContext): un
         hint: "Write ./file.yaml.",
       }),
     );
-  return text ?? "---";
+  return found?.text ?? "---";
 }
 
 function open(reference: string, path: Path, context: ReferenceContext): YamlSource | undefined {

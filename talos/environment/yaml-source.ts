@@ -25,7 +25,7 @@ export class YamlSource {
     } catch (error) {
       if (!(error instanceof TalosError)) throw error;
       this.value = {};
-      this.faults = [this.#fromError(error)];
+      this.faults = [syntaxFault(error, file, this.#lines)];
     }
   }
 
@@ -35,6 +35,26 @@ export class YamlSource {
 
   /** Where the value at `path` stands, or undefined when the file does not have it. */
   locate(path: Path, part: "key" | "value" = "value"): Position | undefined {
+    const chosen = this.#find(path)?.[part];
+    return chosen === undefined ? undefined : positionAt(this.file, this.#lines, chosen);
+  }
+
+  /** What stands at `path`. */
+  node(path: Path): YamlNode | undefined {
+    return this.#find(path)?.value;
+  }
+
+  /** How far a line of the file is indented. */
+  indentOf(line: number): number {
+    return /^ */.exec(this.#lines[line - 1] ?? "")?.[0].length ?? 0;
+  }
+
+  /** The beginning of the first line that says something. */
+  get start(): Position {
+    return startOf(this.file, this.#lines);
+  }
+
+  #find(path: Path): { readonly key: YamlNode | undefined; readonly value: YamlNode } | undefined {
     let node = this.#root;
     let key: YamlNode | undefined;
     for (const step of path) {
@@ -46,32 +66,33 @@ export class YamlSource {
         node = node.items[step];
         key = node;
       } else return undefined;
-      if (node === undefined) return undefined;
     }
-    const chosen = part === "key" ? key : node;
-    return chosen === undefined ? undefined : this.#position(chosen.line, chosen.column);
+    return node === undefined ? undefined : { key, value: node };
   }
+}
 
-  /** The beginning of the first line that says something. */
-  get start(): Position {
-    const index = this.#lines.findIndex((line) => line.trim() !== "" && !line.trimStart().startsWith("#"));
-    return this.#position(Math.max(index, 0) + 1, 1);
-  }
+/** What is wrong with a text as YAML, from the error that reading it gave. */
+export function syntaxFault(error: TalosError, file: string, lines: readonly string[]): Fault {
+  const [, line, column, message] = /^.*?:(\d+):(\d+): (.*)$/s.exec(error.message) ?? [];
+  const place = { line: Number(line), column: Number(column) };
+  return {
+    position: line === undefined ? startOf(file, lines) : positionAt(file, lines, place),
+    path: "",
+    found: (message ?? error.message).replace(/^found /, ""),
+    expected: "YAML that can be read",
+    hint: error.hint ?? "Correct the line that is shown.",
+  };
+}
 
-  #position(line: number, column: number): Position {
-    return { file: this.file, line, column, text: this.#lines[line - 1] ?? "" };
-  }
+function positionAt(
+  file: string,
+  lines: readonly string[],
+  { line, column }: { readonly line: number; readonly column: number },
+): Position {
+  return { file, line, column, text: lines[line - 1] ?? "" };
+}
 
-  #fromError(error: TalosError): Fault {
-    const [, line, column, message] = /^.*?:(\d+):(\d+): (.*)$/s.exec(error.message) ?? [];
-    const position = line === undefined ? this.start : this.#position(Number(line), Number(column));
-    const found = (message ?? error.message).replace(/^found /, "");
-    return {
-      position,
-      path: "",
-      found,
-      expected: "YAML that can be read",
-      hint: error.hint ?? "Correct the line that is shown.",
-    };
-  }
+function startOf(file: string, lines: readonly string[]): Position {
+  const index = lines.findIndex((line) => line.trim() !== "" && !line.trimStart().startsWith("#"));
+  return positionAt(file, lines, { line: Math.max(index, 0) + 1, column: 1 });
 }

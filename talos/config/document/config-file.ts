@@ -81,18 +81,9 @@ function decodeNode(node: YamlMapping, id: string, fileName: string): ConfigDocu
   const failed = (message: string, hint: string): TalosError =>
     new TalosError("invalid-input", `error decoding document ${id} (line ${node.line}): ${message}`, { hint });
   const place = `${fileName}:${node.line}:${node.column}`;
-  const kind = entryText(node, "kind");
-  const legacy = node.entries.some(({ key }) => ["machine", "cluster", "debug", "persist"].includes(key.text));
-  const apiVersion = legacy ? "v1alpha1" : entryText(node, "apiVersion");
-  if (kind === "" && apiVersion !== "v1alpha1")
-    throw failed("missing kind", `${place}: add "kind: …" to the document.`);
-  if (apiVersion === "") throw failed("missing apiVersion", `${place}: add "apiVersion: v1alpha1" to the document.`);
-  const type = apiVersion === "v1alpha1" ? kindType(kind === "" ? "v1alpha1" : kind) : undefined;
-  if (type === undefined) {
-    const near = nearestWord(kind, kindNames);
-    const advice = near === undefined ? "see the list of kinds in the documentation." : `did you mean ${near}?`;
-    throw failed(`${JSON.stringify(kind)} ${JSON.stringify(apiVersion)}: not registered`, `${place}: ${advice}`);
-  }
+  const type = documentType(node);
+  if ("problem" in type) throw failed(type.problem, `${place}: ${type.advice}`);
+  const { kind, apiVersion } = type;
   const result = decodeDocument(node, type.struct);
   if (result.faults.length > 0) {
     const list = result.faults.map((fault) => `\n  line ${fault.line}: ${fault.message}`).join("");
@@ -111,6 +102,28 @@ function decodeNode(node: YamlMapping, id: string, fileName: string): ConfigDocu
     apiVersion: kind === "" ? "" : apiVersion,
     section: result.section,
     struct: type.struct,
+  };
+}
+
+type DocumentType =
+  | { readonly kind: string; readonly apiVersion: string; readonly struct: Struct }
+  | { readonly problem: string; readonly advice: string };
+
+/** What kind of document this is, or why that cannot be told. */
+export function documentType(node: YamlMapping): DocumentType {
+  const kind = entryText(node, "kind");
+  const legacy = node.entries.some(({ key }) => ["machine", "cluster", "debug", "persist"].includes(key.text));
+  const apiVersion = legacy ? "v1alpha1" : entryText(node, "apiVersion");
+  if (kind === "" && apiVersion !== "v1alpha1")
+    return { problem: "missing kind", advice: 'add "kind: …" to the document.' };
+  if (apiVersion === "")
+    return { problem: "missing apiVersion", advice: 'add "apiVersion: v1alpha1" to the document.' };
+  const type = apiVersion === "v1alpha1" ? kindType(kind === "" ? "v1alpha1" : kind) : undefined;
+  if (type !== undefined) return { kind, apiVersion, struct: type.struct };
+  const near = nearestWord(kind, kindNames);
+  return {
+    problem: `${JSON.stringify(kind)} ${JSON.stringify(apiVersion)}: not registered`,
+    advice: near === undefined ? "see the list of kinds in the documentation." : `did you mean ${near}?`,
   };
 }
 

@@ -16,12 +16,18 @@ import type { Section, Value } from "./value.ts";
 
 export interface DecodeResult {
   readonly section: Section;
-  /** Values of the wrong kind, in Talos's words, each with the line it stands on. */
-  readonly faults: readonly { readonly line: number; readonly message: string }[];
+  /** Values of the wrong kind, in Talos's words, each with its place. */
+  readonly faults: readonly ValueFault[];
   /** Keys that the schema does not know. */
   readonly unknown: readonly UnknownKey[];
   /** The unknown keys with their values, in the shape of the document; undefined when there are none. */
   readonly unknownTree: Section | undefined;
+}
+
+export interface ValueFault {
+  readonly line: number;
+  readonly column: number;
+  readonly message: string;
 }
 
 export interface UnknownKey {
@@ -47,7 +53,7 @@ interface Outcome {
 const nothing: Outcome = { value: undefined };
 
 class Decoder {
-  readonly faults: { line: number; message: string }[] = [];
+  readonly faults: ValueFault[] = [];
   readonly unknownKeys: UnknownKey[] = [];
 
   struct(node: YamlMapping, struct: Struct, path: string): { section: Section; unknown: Section | undefined } {
@@ -102,7 +108,7 @@ class Decoder {
     if (node.kind !== "scalar") return this.#mismatch(node, type);
     const decoded = decode(node);
     if ("value" in decoded) return decoded;
-    this.faults.push({ line: node.line, message: decoded.fault });
+    this.#fault(node, decoded.fault);
     return nothing;
   }
 
@@ -142,7 +148,7 @@ class Decoder {
           key.text,
           value.items.map((item) => (item.kind === "scalar" ? item.text : "")),
         );
-      } else this.faults.push({ line: value.line, message: "arg value must be a string or list of strings" });
+      } else this.#fault(value, "arg value must be a string or list of strings");
     }
     return { value: section };
   }
@@ -154,8 +160,12 @@ class Decoder {
         : node.kind === "sequence"
           ? "!!seq"
           : "!!map";
-    this.faults.push({ line: node.line, message: `cannot construct ${found} into ${typeName(type)}` });
+    this.#fault(node, `cannot construct ${found} into ${typeName(type)}`);
     return nothing;
+  }
+
+  #fault({ line, column }: YamlNode, message: string): void {
+    this.faults.push({ line, column, message });
   }
 }
 

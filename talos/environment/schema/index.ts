@@ -32,6 +32,7 @@ export const sections = {
   backend: backendSchema,
   outputs: outputsSchema,
 } as const;
+export { anyKind } from "./any-kind.ts";
 export { type Backend, backendSchema, passphraseVariable } from "./backend.ts";
 export { type ClusterSection, clusterSchema } from "./cluster.ts";
 export { minimumHardware } from "./libvirt.ts";

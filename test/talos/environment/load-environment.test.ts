@@ -67,7 +67,7 @@ describe("parseEnvironment", () => {
       sample: `infrastructure: { kind: simulated }
 controlPlaneRef: ./cp.yaml
 workers: [{ workerRef: ./pool.yaml }]
-cluster: { patches: { all: [{ configRef: ./patch.yaml }, { machine: { b: 1, a: 2 } }] } }
+cluster: { patches: { all: [{ configRef: ./patch.yaml }, { machine: { type: worker, token: t } }] } }
 `,
       cp: "count: 3\n",
       pool: "name: gpu\ncount: 4\npatches: [{ configRef: patch.yaml }]\n",
@@ -76,7 +76,7 @@ cluster: { patches: { all: [{ configRef: ./patch.yaml }, { machine: { b: 1, a: 2
     const text = "machine:\n  sysctls: { vm.swappiness: '1' }\n";
     expect(environment.controlPlane).toMatchObject({ count: 3 });
     expect(environment.workers).toMatchObject([{ name: "gpu", count: 4, patches: [text] }]);
-    expect(environment.cluster.patches.all).toEqual([text, "machine:\n  a: 2\n  b: 1\n"]);
+    expect(environment.cluster.patches.all).toEqual([text, "machine:\n  token: t\n  type: worker\n"]);
   });
 
   it("lets an environment's reference replace the control plane of the base, and the other way round", () => {
@@ -106,7 +106,7 @@ workers: [{ name: extra, count: 3 }]
 
   it("reads the same environment whatever the order of the keys", () => {
     const data = {
-      cluster: { name: "a", patches: { all: [{ machine: { x: 1, y: { p: 1, q: 2 } } }] }, cni: "none" },
+      cluster: { name: "a", patches: { all: [{ machine: { type: "worker", sysctls: { p: "1", q: "2" } } }] }, cni: "none" },
       infrastructure: { kind: "simulated" },
       controlPlane: { count: 3, labels: { b: "1", a: "2" } },
       workers: [{ name: "w", count: 1 }],

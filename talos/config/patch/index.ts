@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: Apache-2.0
+// A door of its own: what environments are checked with at synth, without the rest of talos/config, which is slow to load.
+export { findPatchFaults, type PatchFault } from "./faults.ts";
