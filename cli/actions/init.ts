@@ -85,7 +85,8 @@ async function chooseKind(flag: string | undefined, ask: Ask): Promise<Kind> {
 
 async function writeEnvironment(name: string, answers: FirstEnvironment, context: CommandContext): Promise<void> {
   const root = findRoot(context);
-  const text = firstEnvironment(answers);
+  const isCheckout = existsSync(join(root, "schemas/environment.schema.json"));
+  const text = firstEnvironment(answers, isCheckout ? "checkout" : "project");
   const file = `environments/${name}.yaml`;
   const { warnings } = parseEnvironment(name, (path) => (path === file ? text : undefined));
   try {

@@ -2,6 +2,7 @@
 import { Fn, Op } from "cdktf";
 import type { Construct } from "constructs";
 import { Machine, type MachineRequest } from "../cluster/index.ts";
+import { ReplacementTrigger } from "../terraform/index.ts";
 import { AwsResource } from "./bindings/index.ts";
 import { clusterTag } from "./policy.ts";
 
@@ -51,12 +52,15 @@ export class Ec2Machine extends Machine {
   readonly resource: AwsResource<"aws_instance">;
   /** Its address on the internet, when it has one. */
   readonly publicAddress: string | undefined;
+  readonly #hardware: ReplacementTrigger | undefined;
 
   constructor(scope: Construct, request: MachineRequest, props: Ec2MachineProps) {
     super(scope, request);
     const tags = { Name: request.name, [clusterTag(props.clusterName)]: "owned" };
     const userData = props.config === undefined ? undefined : packUserData(props.config);
     const limit = userData === undefined ? {} : { precondition: [withinLimit(userData)] };
+    // EC2 changes the type of an instance by stopping it.
+    if (request.role === "controlplane") this.#hardware = new ReplacementTrigger(this, "hardware", props.instanceType);
     this.resource = new AwsResource(
       this,
       "Resource",
@@ -84,6 +88,7 @@ export class Ec2Machine extends Machine {
       // A newer image or config reaches a running machine over the Talos API, never by a new machine.
       { lifecycle: { ignoreChanges: ["ami", "user_data_base64"], ...limit } },
     );
+    if (this.#hardware !== undefined) this.resource.dependOn(this.#hardware);
     this.publicAddress = props.isPublic ? this.resource.attribute("public_ip") : undefined;
     this.address = this.publicAddress ?? this.resource.attribute("private_ip");
     for (const [index, { size }] of props.extraDisks.entries()) this.#addDisk(size, index, tags);
@@ -91,6 +96,10 @@ export class Ec2Machine extends Machine {
 
   get identity(): string {
     return this.resource.id;
+  }
+
+  override get hardwareId(): string | undefined {
+    return this.#hardware?.id;
   }
 
   #addDisk(size: number, index: number, tags: { readonly [key: string]: string }): void {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { createHash } from "node:crypto";
 import { Construct } from "constructs";
 import type { Addressable } from "../terraform/index.ts";
 import { AwsResource } from "./bindings/index.ts";
@@ -28,8 +29,7 @@ export class LoadBalancer extends Construct {
 
   constructor(scope: Construct, id: string, props: LoadBalancerProps) {
     super(scope, id);
-    // AWS allows 32 characters for these names.
-    const short = props.clusterName.slice(0, 22).replace(/-+$/, "");
+    const short = shortName(props.clusterName);
     const balancer = new AwsResource(this, "Resource", "aws_lb", {
       name: `${short}-api`,
       load_balancer_type: "network",
@@ -80,4 +80,11 @@ export class LoadBalancer extends Construct {
         }),
     );
   }
+}
+
+/** AWS allows 32 characters for these names, and one of each in a region: a long one is cut and marked. */
+function shortName(name: string): string {
+  if (name.length <= 22) return name;
+  const mark = createHash("sha256").update(name).digest("hex").slice(0, 6);
+  return `${name.slice(0, 15).replace(/-+$/, "")}-${mark}`;
 }

@@ -2,6 +2,7 @@
 import type { Construct } from "constructs";
 import type { Platform, SchematicChoice } from "../../talos/image/index.ts";
 import type { TalosVersion } from "../../talos/version/index.ts";
+import type { MachineConfigSettings } from "../talosmith/index.ts";
 import type { Addressable } from "../terraform/index.ts";
 import type { Machine, MachineRequest } from "./machine.ts";
 
@@ -13,6 +14,8 @@ export interface PoolRequest<Settings> {
   readonly machines: readonly MachineRequest[];
   /** The config of this pool's machines as text, a reference. Asking for it puts secrets into the state. */
   readonly machineConfig: () => string;
+  /** What the config of one of the machines follows from. Known when the stack is written, not before. */
+  readonly configSettings: (machine: Machine) => MachineConfigSettings;
   /** What this infrastructure lets a pool say: processors, memory, instance type … */
   readonly settings: Settings;
 }
@@ -29,8 +32,10 @@ export interface Infrastructure<Settings> {
   readonly certSans: readonly string[];
   /** Where the Talos API of all machines is reached. @default - at each machine's own address */
   readonly talosEndpoints?: readonly string[] | undefined;
-  /** What the Talos API is reached through: there before machines join, and until they have left. @default - nothing */
+  /** What all machines are reached through: there before they join, and until they have left. @default - nothing */
   readonly reach?: Addressable;
+  /** True when only this computer can use the cluster, so that its client files belong on this disk. @default false */
+  readonly onThisComputer?: boolean;
   /** True when a machine's first certificate cannot be known beforehand and its network is trusted instead. */
   readonly trustOnFirstUse: boolean;
   /** The disk that Talos is installed on. @default - Talos's own */

@@ -30,6 +30,9 @@ export abstract class Machine extends Construct {
   /** What it keeps for as long as it is the same machine to the cluster: a reference, usually to its disk. */
   abstract readonly identity: string;
 
+  /** What of the way to this machine alone has to be there, besides the infrastructure's. */
+  readonly reachedThrough: Addressable[] = [];
+
   constructor(scope: Construct, request: MachineRequest) {
     super(scope, String(request.index));
     this.name = request.name;
@@ -40,6 +43,11 @@ export abstract class Machine extends Construct {
 
   /** Fingerprint of its certificate in maintenance mode, where it is known beforehand. */
   get fingerprint(): string | undefined {
+    return undefined;
+  }
+
+  /** A reference that changes when the machine has to be stopped or made anew around its disk. */
+  get hardwareId(): string | undefined {
     return undefined;
   }
 

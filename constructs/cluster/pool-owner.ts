@@ -3,6 +3,7 @@ import type { Construct } from "constructs";
 import type { Role } from "../../talos/environment/index.ts";
 import type { SchematicChoice } from "../../talos/image/index.ts";
 import type { TalosVersion } from "../../talos/version/index.ts";
+import type { MachineConfigSettings } from "../talosmith/index.ts";
 import type { Infrastructure } from "./infrastructure.ts";
 import type { Machine } from "./machine.ts";
 
@@ -24,4 +25,6 @@ export interface PoolOwner<Settings> extends Construct {
   addPool(pool: MachinePool): void;
   /** A reference to the config of a pool's machines. */
   machineConfig(pool: MachinePool & Construct): string;
+  /** What the config of a pool's machine follows from. */
+  configSettings(pool: MachinePool, machine: Machine): MachineConfigSettings;
 }

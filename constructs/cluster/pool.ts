@@ -41,6 +41,7 @@ abstract class Pool<Settings> extends Construct {
       schematic: cluster.schematic,
       settings: props,
       machineConfig: () => cluster.machineConfig(this),
+      configSettings: (machine) => cluster.configSettings(this, machine),
       machines: Array.from({ length: props.count }, (_, position) => ({
         name: `${cluster.clusterName}-${name}-${position + 1}`,
         role,

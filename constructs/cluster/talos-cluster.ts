@@ -18,6 +18,7 @@ import {
   ClusterResource,
   type ClusterSettings,
   MachineConfigDataSource,
+  type MachineConfigSettings,
   MemberResource,
   TalosmithProvider,
 } from "../talosmith/index.ts";
@@ -144,10 +145,8 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
       const { name, address, identity } = machine;
       const args = { name, cluster: this.clusterName, machine_id: identity, address };
       const member = new MemberResource(machine, "Member", args, meta);
-      member.dependOn(
-        machine.resource,
-        ...(this.infrastructure.reach === undefined ? [] : [this.infrastructure.reach]),
-      );
+      const { reach } = this.infrastructure;
+      member.dependOn(machine.resource, ...machine.reachedThrough, ...(reach === undefined ? [] : [reach]));
       this.#members.set(name, member.id);
     }
   }
@@ -165,6 +164,16 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
       } as const;
     };
     return new MachineConfigDataSource(pool, "config", args, meta).config;
+  }
+
+  configSettings(pool: MachinePool, machine: Machine): MachineConfigSettings {
+    const patches = this.#patchesFor(pool, machine);
+    return {
+      ...this.#settings(),
+      role: machine.role,
+      hostname: machine.name,
+      ...(patches.length === 0 ? {} : { patches }),
+    };
   }
 
   #usualInstallImage(): string {
@@ -225,11 +234,18 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
     };
   }
 
-  #entry(pool: MachinePool, machine: Machine): [string, ClusterArguments["machines"][string]] {
+  /** In the order in which they apply: the nearer to the machine, the later. */
+  #patchesFor(pool: MachinePool, machine: Machine): readonly string[] {
     const { all = [], controlPlane = [], worker = [], machines = {} } = this.#props.patches ?? {};
-    const memberId = this.#members.get(machine.name);
     const ofRole = machine.role === "controlplane" ? controlPlane : worker;
-    const patches = [...all, ...ofRole, ...machine.patches, ...pool.patches, ...(machines[machine.name] ?? [])];
+    return [...all, ...ofRole, ...machine.patches, ...pool.patches, ...(machines[machine.name] ?? [])];
+  }
+
+  #entry(pool: MachinePool, machine: Machine): [string, ClusterArguments["machines"][string]] {
+    const patches = this.#patchesFor(pool, machine);
+    const memberId = this.#members.get(machine.name);
+    // Of workers any number may be away; of control planes one at a time.
+    const hardwareId = machine.role === "controlplane" ? machine.hardwareId : undefined;
     return [
       machine.name,
       {
@@ -237,6 +253,7 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
         address: machine.address,
         ...(machine.fingerprint === undefined ? {} : { fingerprint: machine.fingerprint }),
         ...(memberId === undefined ? {} : { member_id: memberId }),
+        ...(hardwareId === undefined ? {} : { hardware_id: hardwareId }),
         ...(patches.length === 0 ? {} : { patches }),
       },
     ];
@@ -252,6 +269,8 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
       kubeconfig_path: `${folder}/kubeconfig`,
       talosconfig_path: `${folder}/talosconfig`,
       ...(contents.length === 0 ? {} : { contents }),
+      // On a colleague's clone the files are missing, which is no reason to change anything.
+      ...(this.infrastructure.onThisComputer ? {} : { keep_on_disk: false }),
     };
   }
 }

@@ -38,8 +38,9 @@ function printBody(body: JsonObject, blocks: BlockPaths, indent: string, path: s
   return parts.join("\n\n");
 }
 
-/** The name first, then what fits on a line, then the rest. */
+/** How many of it first, then the name, then what fits on a line, then the rest. */
 function weight([name, value]: readonly [string, Json], indent: string): number {
+  if (name === "for_each") return -1;
   if (name === "name") return 0;
   return printAssignments([[name, value]], indent, (key) => key).includes("\n") ? 2 : 1;
 }

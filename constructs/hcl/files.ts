@@ -17,6 +17,8 @@ export interface HclOptions {
 
 const mark = "# Written by `talosmith synth ";
 
+const needed = "# Before the first init, `talosmith provider install` puts the talosmith provider where it is found.\n";
+
 /** Whether a file is ours to write again or to remove. */
 export function writtenByTalosmith(text: string): boolean {
   return text.startsWith(mark);
@@ -51,7 +53,7 @@ export function printStack(stack: JsonObject, options: HclOptions): ReadonlyMap<
   return new Map(
     [...chunks]
       .sort(([left], [right]) => (left < right ? -1 : 1))
-      .map(([file, texts]) => [file, `${header}\n${texts.join("\n\n")}\n`]),
+      .map(([file, texts]) => [file, `${header}${file === "versions.tf" ? needed : ""}\n${texts.join("\n\n")}\n`]),
   );
 }
 

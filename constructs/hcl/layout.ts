@@ -40,7 +40,7 @@ const types: Readonly<Record<string, TypeLayout>> = {
   },
   aws_ebs_volume: { file: "storage.tf" },
   aws_volume_attachment: { file: "storage.tf" },
-  talosmith_cloud_init: { file: "storage.tf", comment: "Seeds: name and address of each machine, no secret." },
+  talosmith_cloud_init: { file: "storage.tf", comment: "Seeds: name and address of each machine; no secret here." },
   aws_s3_bucket: { file: "storage.tf", comment: "etcd snapshots, and the log of who touched them." },
   aws_s3_bucket_public_access_block: { file: "storage.tf" },
   aws_s3_bucket_versioning: { file: "storage.tf", blocks: ["versioning_configuration"] },
@@ -113,7 +113,18 @@ export function typeOrder(type: string): number {
 
 /** Resources that stand apart from others of their type. */
 const apart: readonly (TypeLayout & { readonly type: string; readonly id: RegExp })[] = [
-  { type: "libvirt_volume", id: /(^|_)image$/, file: "image.tf" },
+  {
+    type: "libvirt_volume",
+    id: /(^|_)image$/,
+    file: "image.tf",
+    comment: "Images that machines began with. New ones begin with the current; running ones are upgraded.",
+  },
+  {
+    type: "terraform_data",
+    id: /_image_\d+[A-Za-z]+$/,
+    file: "image.tf",
+    comment: "What each disk began with: kept for as long as the disk is.",
+  },
   {
     type: "terraform_data",
     id: /^reachable$/,

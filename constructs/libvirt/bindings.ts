@@ -50,7 +50,7 @@ export interface VolumeArguments {
   /** In bytes. */
   readonly capacity?: number;
   readonly target?: { readonly format: { readonly type: "qcow2" | "raw" | "iso" } };
-  readonly backing_store?: { readonly path: string; readonly format: { readonly type: "qcow2" | "raw" } };
+  readonly backing_store?: { readonly path: string; readonly format: { readonly type: string } };
   readonly create?: { readonly content: { readonly url: string } };
 }
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+import { posix } from "node:path";
 import { Construct } from "constructs";
 import { type NoCloudTemplates, renderNoCloud } from "../../cloud-init/index.ts";
 import { Cidr, gatewayOf, type LibvirtNetwork, nameserversOf, placeMachine } from "../../talos/environment/index.ts";
 import { assetUrl, chosenSchematic, schematicId } from "../../talos/image/index.ts";
 import type { Infrastructure, Machine, MachineRequest, PoolRequest } from "../cluster/index.ts";
 import { ConstructInputError } from "../errors.ts";
-import { projectPath } from "../terraform/index.ts";
-import { type InterfaceArguments, LibvirtProvider, NetworkResource, PoolResource, VolumeResource } from "./bindings.ts";
-import { type BaseImage, type Firmware, LibvirtMachine } from "./libvirt-machine.ts";
+import { type InterfaceArguments, LibvirtProvider, NetworkResource, PoolResource } from "./bindings.ts";
+import { type Firmware, LibvirtMachine } from "./libvirt-machine.ts";
+import { StartImages } from "./start-images.ts";
 
 const gibibyte = 2 ** 30;
 
@@ -43,6 +44,8 @@ export interface LibvirtInfrastructureProps {
   /** Start the machines with the host. @default true */
   readonly autostart?: boolean;
   readonly network?: Partial<LibvirtNetwork>;
+  /** How machines get their first config: over the Talos API, or from their seed. @default api */
+  readonly machineConfig?: "api" | "user-data";
   /** Templates in place of talosmith's own. @default - talosmith's */
   readonly cloudInit?: NoCloudTemplates;
   /** Folder for the seeds, relative to the project's root. @default generated/cloud-init */
@@ -66,19 +69,25 @@ const debianFirmware = {
 export class LibvirtInfrastructure extends Construct implements Infrastructure<LibvirtPoolSettings> {
   readonly certSans: readonly string[];
   readonly installDisk = "/dev/vda";
-  readonly trustOnFirstUse = true;
+  readonly trustOnFirstUse: boolean;
   readonly platform = "nocloud";
   readonly network: LibvirtNetwork;
   readonly #props: LibvirtInfrastructureProps;
   readonly #storagePool: string;
   readonly #source: InterfaceArguments["source"];
-  readonly #images = new Map<string, BaseImage>();
+  readonly #images = new Map<string, StartImages>();
   readonly #owners = new Map<string, string>();
 
   constructor(scope: Construct, id: string, props: LibvirtInfrastructureProps = {}) {
     super(scope, id);
     this.#props = props;
     this.network = { ...usualNetwork, ...props.network };
+    this.trustOnFirstUse = props.machineConfig !== "user-data";
+    if (props.machineConfig === "user-data" && props.cloudInit?.userData !== undefined)
+      throw new ConstructInputError(
+        this,
+        "both cloudInit.userData and machineConfig user-data; expected one of the two",
+      );
     if (Cidr.tryParse(this.network.cidr) === undefined)
       throw new ConstructInputError(
         this,
@@ -97,8 +106,8 @@ export class LibvirtInfrastructure extends Construct implements Infrastructure<L
   }
 
   createMachines(scope: Construct, request: PoolRequest<LibvirtPoolSettings>): readonly Machine[] {
-    const image = this.#imageFor(scope, request);
-    return request.machines.map((machine) => this.#createMachine(scope, machine, request.settings, image));
+    const images = this.#imagesFor(scope, request);
+    return request.machines.map((machine) => this.#createMachine(scope, machine, request, images));
   }
 
   endpoint(controlPlanes: readonly Machine[]): string {
@@ -107,7 +116,12 @@ export class LibvirtInfrastructure extends Construct implements Infrastructure<L
     return `https://${host}:6443`;
   }
 
-  #createMachine(scope: Construct, request: MachineRequest, settings: LibvirtPoolSettings, image: BaseImage): Machine {
+  #createMachine(
+    scope: Construct,
+    request: MachineRequest,
+    { settings, configSettings }: PoolRequest<LibvirtPoolSettings>,
+    images: StartImages,
+  ): Machine {
     const { controlPlaneOffset, workerOffset } = this.network;
     const first = settings.addressOffset ?? (request.role === "controlplane" ? controlPlaneOffset : workerOffset);
     const { address, mac, offset } = placeMachine(this.network, request.role, first, request.index);
@@ -143,7 +157,8 @@ export class LibvirtInfrastructure extends Construct implements Infrastructure<L
         storagePool: disk.storagePool ?? storagePool,
       })),
       storagePool,
-      image,
+      images,
+      ...(this.#props.machineConfig === "user-data" ? { config: configSettings } : {}),
       source: this.#source,
       domainType: this.#props.domainType ?? "kvm",
       firmware: firmwareOf(this.#props.firmware),
@@ -179,35 +194,25 @@ export class LibvirtInfrastructure extends Construct implements Infrastructure<L
     return { network: { network: network.networkName } };
   }
 
-  /**
-   * The volume that disks are copies of. It stays as it was made: disks need it for as long as they live, and a newer
-   * Talos comes by upgrade, not by a new disk.
-   */
-  #imageFor(scope: Construct, { settings, talosVersion, schematic }: PoolRequest<LibvirtPoolSettings>): BaseImage {
+  /** Pools that start from the same image in the same place share its volume. */
+  #imagesFor(scope: Construct, { settings, talosVersion, schematic }: PoolRequest<LibvirtPoolSettings>): StartImages {
+    const given = settings.image ?? this.#props.image;
     const id = schematicId(chosenSchematic(schematic));
-    const usual = assetUrl("qcow2", { schematic: id, version: talosVersion, platform: this.platform });
-    const url = settings.image ?? this.#props.image ?? usual;
+    const url = given ?? assetUrl("qcow2", { schematic: id, version: talosVersion, platform: this.platform });
     const pool = settings.storagePool ?? this.#storagePool;
     const key = JSON.stringify([url, pool]);
     const known = this.#images.get(key);
     if (known !== undefined) return known;
     const shared = settings.image === undefined && pool === this.#storagePool;
-    const suffix = shared ? "" : `-${scope.node.id}`;
-    const format = url.endsWith(".qcow2") ? "qcow2" : "raw";
-    const volume = new VolumeResource(
-      shared ? this : scope,
-      "image",
-      {
-        name: `talos-${talosVersion.toString()}-${this.node.scope?.node.id ?? "cluster"}${suffix}.${format}`,
-        pool,
-        target: { format: { type: format } },
-        create: { content: { url: projectPath(url) } },
-      },
-      { lifecycle: { ignoreChanges: ["name", "create", "target"] } },
-    );
-    const image = { path: volume.path, format } as const;
-    this.#images.set(key, image);
-    return image;
+    const stack = this.node.scope?.node.id ?? "cluster";
+    const images = new StartImages(shared ? this : scope, {
+      name: shared ? `talos-${stack}` : `talos-${stack}-${scope.node.id}`,
+      pool,
+      url,
+      label: given === undefined ? talosVersion.toString() : posix.basename(given).replace(/\.\w+$/, ""),
+    });
+    this.#images.set(key, images);
+    return images;
   }
 }
 

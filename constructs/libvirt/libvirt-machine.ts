@@ -2,10 +2,12 @@
 import type { Construct } from "constructs";
 import { stringify } from "yaml";
 import { createNoCloudIso, hashIso, type NoCloudFiles } from "../../cloud-init/index.ts";
+import { formatSize } from "../../talos/environment/index.ts";
 import { Machine, type MachineRequest } from "../cluster/index.ts";
-import { CloudInitResource } from "../talosmith/index.ts";
+import { CloudInitResource, type MachineConfigSettings } from "../talosmith/index.ts";
 import { projectPath, ReplacementTrigger } from "../terraform/index.ts";
 import { type DomainArguments, DomainResource, type InterfaceArguments, VolumeResource } from "./bindings.ts";
+import type { StartImages } from "./start-images.ts";
 
 export interface LibvirtMachineProps {
   readonly address: string;
@@ -13,6 +15,8 @@ export interface LibvirtMachineProps {
   readonly seed: NoCloudFiles;
   /** Where the seed's ISO is written, relative to the project's root. */
   readonly seedPath: string;
+  /** What a config in the seed follows from. @default - none: the machine waits for it */
+  readonly config?: (machine: Machine) => MachineConfigSettings;
   readonly cpu: number;
   /** Bytes. */
   readonly memory: number;
@@ -20,19 +24,13 @@ export interface LibvirtMachineProps {
   readonly disk: number;
   readonly extraDisks: readonly { readonly size: number; readonly storagePool: string }[];
   readonly storagePool: string;
-  readonly image: BaseImage;
+  readonly images: StartImages;
   readonly source: InterfaceArguments["source"];
   readonly domainType: "kvm" | "qemu";
   readonly firmware: Firmware;
   readonly autostart: boolean;
   /** Address that the control planes share. */
   readonly vip: string | undefined;
-}
-
-/** The volume that disks are copies of. */
-export interface BaseImage {
-  readonly path: string;
-  readonly format: "qcow2" | "raw";
 }
 
 /** BIOS, or UEFI with its files on the host. */
@@ -47,6 +45,7 @@ export class LibvirtMachine extends Machine {
   readonly resource: DomainResource;
   /** The disk, not the domain: a machine that gets more memory is still a member. */
   readonly identity: string;
+  readonly #hardware: ReplacementTrigger;
   readonly #vipPatch: string | undefined;
 
   constructor(scope: Construct, request: MachineRequest, props: LibvirtMachineProps) {
@@ -70,15 +69,19 @@ export class LibvirtMachine extends Machine {
     const domain = domainArguments(this.name, props, disk, seed, extra);
     // The provider updates a running domain by stopping it and then fails: replacing it is clean and keeps the disks.
     const { vcpu, memory, type, autostart, os } = domain;
-    const trigger = new ReplacementTrigger(this, "hardware", {
+    this.#hardware = new ReplacementTrigger(this, "hardware", {
       ...{ vcpu, memory, type, autostart, seed: seedHash, mac: props.mac, disk: props.disk },
       extra_disks: props.extraDisks.map(({ size, storagePool }) => `${storagePool}:${size}`),
       loader: os.loader ?? "bios",
       network: Object.values(props.source).map((source) => Object.values(source).join())[0] ?? "",
     });
     this.resource = new DomainResource(this, "Resource", domain, {
-      lifecycle: { replaceTriggeredBy: [trigger.terraformAddress] },
+      lifecycle: { replaceTriggeredBy: [this.#hardware.terraformAddress] },
     });
+  }
+
+  override get hardwareId(): string {
+    return this.#hardware.id;
   }
 
   override get patches(): readonly string[] {
@@ -87,6 +90,7 @@ export class LibvirtMachine extends Machine {
 
   #createDisk(props: LibvirtMachineProps): VolumeResource {
     const trigger = new ReplacementTrigger(this, "disk-size", props.disk);
+    const image = props.images.forDisk(this, formatSize(props.disk));
     return new VolumeResource(
       this,
       "disk",
@@ -95,20 +99,23 @@ export class LibvirtMachine extends Machine {
         pool: props.storagePool,
         capacity: props.disk,
         target: { format: { type: "qcow2" } },
-        backing_store: { path: props.image.path, format: { type: props.image.format } },
+        backing_store: { path: image.path, format: { type: image.format } },
       },
-      // A volume cannot be resized in place. Its base is only read when it is made.
-      { lifecycle: { replaceTriggeredBy: [trigger.terraformAddress], ignoreChanges: ["backing_store"] } },
+      // A volume cannot be resized in place.
+      { lifecycle: { replaceTriggeredBy: [trigger.terraformAddress] } },
     );
   }
 
   #createSeed(props: LibvirtMachineProps, hash: string): VolumeResource {
-    const file = new CloudInitResource(this, "seed", {
+    const { config } = props;
+    const file = new CloudInitResource(this, "seed", () => ({
       path: props.seedPath,
       meta_data: props.seed["meta-data"],
       network_config: props.seed["network-config"],
       ...(props.seed["user-data"] === undefined ? {} : { user_data: props.seed["user-data"] }),
-    });
+      // Not part of the hash: a changed config reaches a running machine over the API, not by a new seed.
+      ...(config === undefined ? {} : { machine_config: config(this) }),
+    }));
     // Volumes are replaced by name only, hence the hash in it; the file is read when the volume is made, and only then.
     return new VolumeResource(
       this,

@@ -34,6 +34,7 @@ export class SimulatedMachine extends Machine {
 export class SimulatedInfrastructure implements Infrastructure<object> {
   readonly certSans: readonly string[] = [];
   readonly trustOnFirstUse = false;
+  readonly onThisComputer = true;
   readonly platform = "metal";
 
   createMachines(scope: Construct, request: PoolRequest<object>): readonly Machine[] {

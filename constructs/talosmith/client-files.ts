@@ -13,6 +13,8 @@ export interface ClientFilesArguments {
   readonly talosconfig_path: string;
   /** Files whose content is kept in the state as well: kubeconfig, talosconfig. */
   readonly contents?: readonly string[];
+  /** Whether a missing file is a change to be made. @default true */
+  readonly keep_on_disk?: boolean;
 }
 
 /** kubeconfig and talosconfig on disk. */

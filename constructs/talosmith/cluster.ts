@@ -9,6 +9,8 @@ export interface ClusterMachineArguments {
   readonly fingerprint?: string;
   /** Of its `talosmith_member`, which comes before the cluster and goes after it. */
   readonly member_id?: string;
+  /** Of what is replaced when the machine has to be stopped. */
+  readonly hardware_id?: string;
   /** Talos config patches for this machine, in the order they are applied. */
   readonly patches?: readonly string[];
 }

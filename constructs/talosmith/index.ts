@@ -2,7 +2,12 @@
 export { type ClientFilesArguments, ClientFilesResource } from "./client-files.ts";
 export { type CloudInitArguments, CloudInitResource } from "./cloud-init.ts";
 export { type ClusterArguments, type ClusterMachineArguments, ClusterResource } from "./cluster.ts";
-export { type ClusterSettings, type MachineConfigArguments, MachineConfigDataSource } from "./machine-config.ts";
+export {
+  type ClusterSettings,
+  type MachineConfigArguments,
+  MachineConfigDataSource,
+  type MachineConfigSettings,
+} from "./machine-config.ts";
 export { type MemberArguments, MemberResource } from "./member.ts";
 export { TalosmithProvider, type TalosmithProviderArguments, talosmithProvider } from "./provider.ts";
 export { type SimulatedMachineArguments, SimulatedMachineResource } from "./simulated-machine.ts";

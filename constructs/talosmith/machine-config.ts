@@ -6,9 +6,13 @@ import type { ClusterArguments } from "./cluster.ts";
 /** What a config needs to know of its cluster, by the names that the cluster has for it. */
 export type ClusterSettings = Omit<ClusterArguments, "machines" | "join" | "trust_on_first_use" | "talos_endpoints">;
 
-export interface MachineConfigArguments extends ClusterSettings {
+export interface MachineConfigSettings extends ClusterSettings {
   readonly role: "controlplane" | "worker";
+  readonly hostname?: string;
   readonly patches?: readonly string[];
+}
+
+export interface MachineConfigArguments extends MachineConfigSettings {
   /** Put the config into the state as it is, secrets and all: user-data cannot do without. */
   readonly include_secrets: true;
 }

@@ -1,8 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import { createHash } from "node:crypto";
 import { readFile, rm } from "node:fs/promises";
-import { type Attributes, attribute, isUnknown, path, type Resource, unknown } from "../framework/index.ts";
+import type { SecretsBundle } from "../../talos/secrets/index.ts";
+import {
+  type Attributes,
+  attribute,
+  isWhollyKnown,
+  path,
+  type Resource,
+  type StateOf,
+  unknown,
+  type Value,
+} from "../framework/index.ts";
 import type { Client } from "./client.ts";
+import { configAttributes, renderConfig } from "./machine-config.ts";
 import { translateError } from "./translate-error.ts";
 
 const attributes = {
@@ -19,15 +30,17 @@ const attributes = {
     description:
       "Content of `user-data`: a machine config. It holds secrets, and they are then in the state. Without it the machine waits for its config.",
   }),
+  machine_config: attribute.nestedObject({
+    mode: "optional",
+    description:
+      "What the machine's config follows from, together with the secrets of the provider block: it becomes `user-data`, and neither it nor a secret is in the state. The image holds secrets then, and is readable by its owner only.",
+    attributes: configAttributes,
+  }),
   id: attribute.string({ mode: "computed", stable: true, description: "The path." }),
   hash: attribute.string({ mode: "computed", description: "SHA-256 of the image; known while planning." }),
 } satisfies Attributes;
 
-interface Inputs {
-  readonly meta_data: string;
-  readonly network_config: string;
-  readonly user_data: string | null;
-}
+type Inputs = Pick<StateOf<typeof attributes>, "meta_data" | "network_config" | "user_data" | "machine_config">;
 
 /** The seed from which a machine takes its first network settings: the same inputs, the same bytes. */
 export const cloudInit: Resource<typeof attributes, Client> = {
@@ -37,6 +50,12 @@ export const cloudInit: Resource<typeof attributes, Client> = {
   attributes,
 
   async validate({ config, diagnostics }) {
+    if (config.user_data !== null && config.machine_config !== null)
+      diagnostics.error({
+        summary: "Two contents for one file",
+        detail: "Both user_data and machine_config would become user-data. Give one of the two.",
+        path: path("machine_config"),
+      });
     if (typeof config.network_config !== "string") return;
     const { checkNetworkConfig } = await import("../../cloud-init/index.ts");
     try {
@@ -48,26 +67,35 @@ export const cloudInit: Resource<typeof attributes, Client> = {
     }
   },
 
-  async plan({ planned }) {
-    const { meta_data, network_config, user_data } = planned;
+  async plan({ planned, client }) {
+    const { meta_data, network_config, user_data, machine_config } = planned;
     const id = planned.path ?? unknown;
-    if (typeof meta_data !== "string" || typeof network_config !== "string" || isUnknown(user_data))
-      return { values: { id, hash: unknown } };
-    return { values: { id, hash: sha256(await imageOf({ meta_data, network_config, user_data })) } };
+    const inputs = { meta_data, network_config, user_data, machine_config };
+    if (!isWhollyKnown(inputs as Value)) return { values: { id, hash: unknown } };
+    const secrets = await client?.secrets.find();
+    if (machine_config !== null && secrets === undefined) return { values: { id, hash: unknown } };
+    return { values: { id, hash: sha256(await imageOf(inputs as Inputs, secrets)) } };
   },
 
   async create({ planned, client }) {
-    return { ...planned, id: planned.path, hash: await write(client.path(planned.path), planned) };
+    const talosVersion = planned.machine_config?.talos_version;
+    const secrets =
+      talosVersion === undefined ? undefined : await client.secrets.forCreate({ talosVersion, throwaway: false });
+    return { ...planned, id: planned.path, hash: await write(client.path(planned.path), planned, secrets) };
   },
 
   async read({ state, client }) {
     const file = client.path(state.path);
-    if ((await hashOf(file)) !== state.hash) await write(file, state);
+    if ((await hashOf(file)) === state.hash) return state;
+    const secrets = await client.secrets.find();
+    // Where the secrets are not at hand, such as on a colleague's clone, the image stays away.
+    if (state.machine_config === null || secrets !== undefined) await write(file, state, secrets);
     return state;
   },
 
   async update({ planned, client }) {
-    return { ...planned, id: planned.path, hash: await write(client.path(planned.path), planned) };
+    const secrets = planned.machine_config === null ? undefined : await client.secrets.of(null);
+    return { ...planned, id: planned.path, hash: await write(client.path(planned.path), planned, secrets) };
   },
 
   async delete({ state, client }) {
@@ -75,18 +103,23 @@ export const cloudInit: Resource<typeof attributes, Client> = {
   },
 };
 
-async function imageOf({ meta_data, network_config, user_data }: Inputs): Promise<Uint8Array> {
+async function imageOf(
+  { meta_data, network_config, user_data, machine_config }: Inputs,
+  secrets: SecretsBundle | undefined,
+): Promise<Uint8Array> {
   const { createNoCloudIso } = await import("../../cloud-init/index.ts");
+  const userData =
+    machine_config === null || secrets === undefined ? user_data : await renderConfig(machine_config, secrets);
   return createNoCloudIso({
     "meta-data": meta_data,
     "network-config": network_config,
-    ...(user_data === null ? {} : { "user-data": user_data }),
+    ...(userData === null ? {} : { "user-data": userData }),
   });
 }
 
-async function write(file: string, inputs: Inputs): Promise<string> {
+async function write(file: string, inputs: Inputs, secrets: SecretsBundle | undefined): Promise<string> {
   const { writeFileAtomically } = await import("../../talos/atomic-file.ts");
-  const image = await imageOf(inputs);
+  const image = await imageOf(inputs, secrets);
   await writeFileAtomically(file, image);
   return sha256(image);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import { type Attributes, attribute, type DataSource } from "../framework/index.ts";
+import type { SecretsBundle } from "../../talos/secrets/index.ts";
+import { type Attributes, attribute, type DataSource, type StateOf } from "../framework/index.ts";
 import type { Client } from "./client.ts";
 import { clusterAttributes } from "./cluster/attributes.ts";
 import { clusterSpec } from "./cluster/spec.ts";
@@ -18,7 +19,8 @@ const {
   ...options
 } = others;
 
-const attributes = {
+/** What a machine's config follows from, together with the secrets. */
+export const configAttributes = {
   name,
   endpoint,
   talos_version,
@@ -40,6 +42,10 @@ const attributes = {
   }),
   hostname: attribute.string({ mode: "optional", description: "Host name of the machine." }),
   patches: attribute.stringList({ mode: "optional", description: "Config patches, as YAML." }),
+} satisfies Attributes;
+
+const attributes = {
+  ...configAttributes,
   include_secrets: attribute.bool({
     mode: "optional",
     description:
@@ -61,24 +67,12 @@ export const machineConfig: DataSource<typeof attributes, Client> = {
   attributes,
 
   async read({ config, client, diagnostics }) {
-    const { generateMachineConfig, redactConfig } = await import("../../talos/config/index.ts");
-    const { name: clusterName, ...spec } = await clusterSpec({
-      ...config,
-      join: null,
-      talos_endpoints: null,
-      trust_on_first_use: null,
-      machines: {},
-    });
-    const secrets = await client.secrets.of(null);
-    const text = generateMachineConfig({ ...spec, clusterName }, secrets, {
-      type: config.role === "controlplane" ? "controlplane" : "worker",
-      ...(config.hostname === null ? {} : { hostname: config.hostname }),
-      ...(config.patches === null ? {} : { patches: config.patches }),
-    });
+    const { redactConfig } = await import("../../talos/config/index.ts");
+    const text = await renderConfig(config, await client.secrets.of(null));
     if (config.include_secrets)
       diagnostics.warning({
         summary: "Secrets in the state",
-        detail: `The config of a ${config.role} of ${clusterName} is stored with ${config.role === "controlplane" ? "the cluster's CA keys and tokens" : "the cluster's tokens"}. Keep the state as safe as the secrets file.`,
+        detail: `The config of a ${config.role} of ${config.name} is stored with ${config.role === "controlplane" ? "the cluster's CA keys and tokens" : "the cluster's tokens"}. Keep the state as safe as the secrets file.`,
       });
     return {
       ...config,
@@ -87,3 +81,22 @@ export const machineConfig: DataSource<typeof attributes, Client> = {
     };
   },
 };
+
+type ConfigInput = StateOf<typeof configAttributes>;
+
+/** The config of one machine: the same text for the same input and secrets. */
+export async function renderConfig(input: ConfigInput, secrets: SecretsBundle): Promise<string> {
+  const { generateMachineConfig } = await import("../../talos/config/index.ts");
+  const { name: clusterName, ...spec } = await clusterSpec({
+    ...input,
+    join: null,
+    talos_endpoints: null,
+    trust_on_first_use: null,
+    machines: {},
+  });
+  return generateMachineConfig({ ...spec, clusterName }, secrets, {
+    type: input.role === "controlplane" ? "controlplane" : "worker",
+    ...(input.hostname === null ? {} : { hostname: input.hostname }),
+    ...(input.patches === null ? {} : { patches: input.patches }),
+  });
+}

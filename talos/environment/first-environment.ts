@@ -41,10 +41,16 @@ export interface FirstQuestion {
   readonly usual: string | undefined;
 }
 
+/** Where an environment file finds its schema, in a checkout of talosmith and in a project that depends on it. */
+export const schemaPaths = {
+  checkout: "../schemas/environment.schema.json",
+  project: "../node_modules/talosmith/schemas/environment.schema.json",
+} as const;
+
 /** The text of a first environment file: short, and every line worth changing. */
-export function firstEnvironment(answers: FirstEnvironment): string {
+export function firstEnvironment(answers: FirstEnvironment, where: keyof typeof schemaPaths = "project"): string {
   const pool = (count: number) => (count === 0 ? "workers: []\n" : `workers:\n  - count: ${count}\n`);
-  return `# yaml-language-server: $schema=../node_modules/talosmith/schemas/environment.schema.json
+  return `# yaml-language-server: $schema=${schemaPaths[where]}
 infrastructure:
 ${infrastructure(answers)}
 controlPlane:

@@ -25,5 +25,6 @@ export { type FirstEnvironment, type FirstQuestion, firstEnvironment, questionsO
 export { environmentJsonSchema } from "./json-schema.ts";
 export { listEnvironments, loadEnvironment } from "./load-environment.ts";
 export { parseEnvironment } from "./parse-environment.ts";
+export { formatSize } from "./quantity.ts";
 export type { ReadFile } from "./references.ts";
 export { type Backend, type Kind, kindNames, passphraseVariable } from "./schema/index.ts";

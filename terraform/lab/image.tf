@@ -1,7 +1,56 @@
 # Written by `talosmith synth lab --hcl` from environments/lab.yaml; change that file, not this one.
 
+# What each disk began with: kept for as long as the disk is.
+resource "terraform_data" "cp_1_image_20GiB" {
+  input = "v1.13.9-abbaeb11.qcow2"
+
+  lifecycle {
+    ignore_changes = [input]
+  }
+}
+
+resource "terraform_data" "cp_2_image_20GiB" {
+  input = "v1.13.9-abbaeb11.qcow2"
+
+  lifecycle {
+    ignore_changes = [input]
+  }
+}
+
+resource "terraform_data" "cp_3_image_20GiB" {
+  input = "v1.13.9-abbaeb11.qcow2"
+
+  lifecycle {
+    ignore_changes = [input]
+  }
+}
+
+resource "terraform_data" "w_1_image_40GiB" {
+  input = "v1.13.9-abbaeb11.qcow2"
+
+  lifecycle {
+    ignore_changes = [input]
+  }
+}
+
+resource "terraform_data" "w_2_image_40GiB" {
+  input = "v1.13.9-abbaeb11.qcow2"
+
+  lifecycle {
+    ignore_changes = [input]
+  }
+}
+
+# Images that machines began with. New ones begin with the current; running ones are upgraded.
 resource "libvirt_volume" "image" {
-  name   = "talos-v1.13.9-lab.qcow2"
+  for_each = toset([
+    terraform_data.cp_1_image_20GiB.input,
+    terraform_data.cp_2_image_20GiB.input,
+    terraform_data.cp_3_image_20GiB.input,
+    terraform_data.w_1_image_40GiB.input,
+    terraform_data.w_2_image_40GiB.input,
+  ])
+  name   = "talos-lab-${each.key}"
   pool   = "default"
   target = { format = { type = "qcow2" } }
   create = {
@@ -11,6 +60,6 @@ resource "libvirt_volume" "image" {
   }
 
   lifecycle {
-    ignore_changes = [name, create, target]
+    ignore_changes = [create, target]
   }
 }

@@ -2,14 +2,16 @@
 
 # Disks are copy-on-write clones of the image; ISOs bring the first address.
 resource "libvirt_volume" "cp_1_disk" {
-  name          = "talos-cp-1.qcow2"
-  backing_store = { format = { type = "qcow2" }, path = libvirt_volume.image.path }
-  capacity      = 21474836480
-  pool          = "default"
-  target        = { format = { type = "qcow2" } }
+  name     = "talos-cp-1.qcow2"
+  capacity = 21474836480
+  pool     = "default"
+  target   = { format = { type = "qcow2" } }
+  backing_store = {
+    format = { type = libvirt_volume.image[terraform_data.cp_1_image_20GiB.input].target.format.type }
+    path   = libvirt_volume.image[terraform_data.cp_1_image_20GiB.input].path
+  }
 
   lifecycle {
-    ignore_changes       = [backing_store]
     replace_triggered_by = [terraform_data.cp_1_disk_size]
   }
 }
@@ -28,14 +30,16 @@ resource "libvirt_volume" "cp_1_iso" {
 }
 
 resource "libvirt_volume" "cp_2_disk" {
-  name          = "talos-cp-2.qcow2"
-  backing_store = { format = { type = "qcow2" }, path = libvirt_volume.image.path }
-  capacity      = 21474836480
-  pool          = "default"
-  target        = { format = { type = "qcow2" } }
+  name     = "talos-cp-2.qcow2"
+  capacity = 21474836480
+  pool     = "default"
+  target   = { format = { type = "qcow2" } }
+  backing_store = {
+    format = { type = libvirt_volume.image[terraform_data.cp_2_image_20GiB.input].target.format.type }
+    path   = libvirt_volume.image[terraform_data.cp_2_image_20GiB.input].path
+  }
 
   lifecycle {
-    ignore_changes       = [backing_store]
     replace_triggered_by = [terraform_data.cp_2_disk_size]
   }
 }
@@ -54,14 +58,16 @@ resource "libvirt_volume" "cp_2_iso" {
 }
 
 resource "libvirt_volume" "cp_3_disk" {
-  name          = "talos-cp-3.qcow2"
-  backing_store = { format = { type = "qcow2" }, path = libvirt_volume.image.path }
-  capacity      = 21474836480
-  pool          = "default"
-  target        = { format = { type = "qcow2" } }
+  name     = "talos-cp-3.qcow2"
+  capacity = 21474836480
+  pool     = "default"
+  target   = { format = { type = "qcow2" } }
+  backing_store = {
+    format = { type = libvirt_volume.image[terraform_data.cp_3_image_20GiB.input].target.format.type }
+    path   = libvirt_volume.image[terraform_data.cp_3_image_20GiB.input].path
+  }
 
   lifecycle {
-    ignore_changes       = [backing_store]
     replace_triggered_by = [terraform_data.cp_3_disk_size]
   }
 }
@@ -80,14 +86,16 @@ resource "libvirt_volume" "cp_3_iso" {
 }
 
 resource "libvirt_volume" "w_1_disk" {
-  name          = "talos-w-1.qcow2"
-  backing_store = { format = { type = "qcow2" }, path = libvirt_volume.image.path }
-  capacity      = 42949672960
-  pool          = "default"
-  target        = { format = { type = "qcow2" } }
+  name     = "talos-w-1.qcow2"
+  capacity = 42949672960
+  pool     = "default"
+  target   = { format = { type = "qcow2" } }
+  backing_store = {
+    format = { type = libvirt_volume.image[terraform_data.w_1_image_40GiB.input].target.format.type }
+    path   = libvirt_volume.image[terraform_data.w_1_image_40GiB.input].path
+  }
 
   lifecycle {
-    ignore_changes       = [backing_store]
     replace_triggered_by = [terraform_data.w_1_disk_size]
   }
 }
@@ -106,14 +114,16 @@ resource "libvirt_volume" "w_1_iso" {
 }
 
 resource "libvirt_volume" "w_2_disk" {
-  name          = "talos-w-2.qcow2"
-  backing_store = { format = { type = "qcow2" }, path = libvirt_volume.image.path }
-  capacity      = 42949672960
-  pool          = "default"
-  target        = { format = { type = "qcow2" } }
+  name     = "talos-w-2.qcow2"
+  capacity = 42949672960
+  pool     = "default"
+  target   = { format = { type = "qcow2" } }
+  backing_store = {
+    format = { type = libvirt_volume.image[terraform_data.w_2_image_40GiB.input].target.format.type }
+    path   = libvirt_volume.image[terraform_data.w_2_image_40GiB.input].path
+  }
 
   lifecycle {
-    ignore_changes       = [backing_store]
     replace_triggered_by = [terraform_data.w_2_disk_size]
   }
 }
@@ -131,7 +141,7 @@ resource "libvirt_volume" "w_2_iso" {
   depends_on = [talosmith_cloud_init.w_2_seed]
 }
 
-# Seeds: name and address of each machine, no secret.
+# Seeds: name and address of each machine; no secret here.
 resource "talosmith_cloud_init" "cp_1_seed" {
   path           = "generated/lab/cloud-init/talos-cp-1.iso"
   meta_data      = <<-EOT

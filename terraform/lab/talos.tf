@@ -58,24 +58,27 @@ resource "talosmith_cluster" "cluster" {
   trust_on_first_use = true
   machines = {
     "talos-cp-1" = {
-      address   = "10.0.0.70"
-      member_id = talosmith_member.cp_1.id
+      address     = "10.0.0.70"
+      hardware_id = terraform_data.cp_1_hardware.id
+      member_id   = talosmith_member.cp_1.id
       patches = [
         "machine:\n  network:\n    interfaces:\n      - deviceSelector:\n          hardwareAddr: 52:54:00:c1:00:01\n        vip:\n          ip: 10.0.0.100\n",
       ]
       role = "controlplane"
     }
     "talos-cp-2" = {
-      address   = "10.0.0.71"
-      member_id = talosmith_member.cp_2.id
+      address     = "10.0.0.71"
+      hardware_id = terraform_data.cp_2_hardware.id
+      member_id   = talosmith_member.cp_2.id
       patches = [
         "machine:\n  network:\n    interfaces:\n      - deviceSelector:\n          hardwareAddr: 52:54:00:c1:00:02\n        vip:\n          ip: 10.0.0.100\n",
       ]
       role = "controlplane"
     }
     "talos-cp-3" = {
-      address   = "10.0.0.72"
-      member_id = talosmith_member.cp_3.id
+      address     = "10.0.0.72"
+      hardware_id = terraform_data.cp_3_hardware.id
+      member_id   = talosmith_member.cp_3.id
       patches = [
         "machine:\n  network:\n    interfaces:\n      - deviceSelector:\n          hardwareAddr: 52:54:00:c1:00:03\n        vip:\n          ip: 10.0.0.100\n",
       ]
@@ -98,6 +101,7 @@ resource "talosmith_cluster" "cluster" {
 resource "talosmith_client_files" "client" {
   cluster_name     = "talos"
   endpoints        = ["10.0.0.70", "10.0.0.71", "10.0.0.72"]
+  keep_on_disk     = false
   kubeconfig_path  = "generated/lab/kubeconfig"
   nodes            = ["10.0.0.70", "10.0.0.71", "10.0.0.72", "10.0.0.80", "10.0.0.81"]
   talosconfig_path = "generated/lab/talosconfig"

@@ -36,6 +36,8 @@ resource "aws_instance" "cp_1" {
     volume_size           = 50
     volume_type           = "gp3"
   }
+
+  depends_on = [terraform_data.cp_1_hardware]
 }
 
 resource "aws_instance" "cp_2" {
@@ -73,6 +75,8 @@ resource "aws_instance" "cp_2" {
     volume_size           = 50
     volume_type           = "gp3"
   }
+
+  depends_on = [terraform_data.cp_2_hardware]
 }
 
 resource "aws_instance" "cp_3" {
@@ -110,6 +114,8 @@ resource "aws_instance" "cp_3" {
     volume_size           = 50
     volume_type           = "gp3"
   }
+
+  depends_on = [terraform_data.cp_3_hardware]
 }
 
 resource "aws_instance" "general_1" {
@@ -303,4 +309,17 @@ resource "aws_autoscaling_group" "burst" {
     propagate_at_launch = true
     value               = "owned"
   }
+}
+
+# A change here replaces what is triggered by it.
+resource "terraform_data" "cp_1_hardware" {
+  triggers_replace = "m7i.large"
+}
+
+resource "terraform_data" "cp_2_hardware" {
+  triggers_replace = "m7i.large"
+}
+
+resource "terraform_data" "cp_3_hardware" {
+  triggers_replace = "m7i.large"
 }

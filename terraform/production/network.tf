@@ -52,12 +52,6 @@ resource "terraform_data" "reachable" {
     aws_lb_listener.api_kubernetes_listener,
     aws_lb_listener.api_talos_listener,
     aws_route53_record.dns,
-    aws_lb_target_group_attachment.cp_1_kubernetes_target,
-    aws_lb_target_group_attachment.cp_1_talos_target,
-    aws_lb_target_group_attachment.cp_2_kubernetes_target,
-    aws_lb_target_group_attachment.cp_2_talos_target,
-    aws_lb_target_group_attachment.cp_3_kubernetes_target,
-    aws_lb_target_group_attachment.cp_3_talos_target,
   ]
 }
 

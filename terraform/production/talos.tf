@@ -44,7 +44,12 @@ resource "talosmith_member" "cp_1" {
   cluster    = "production"
   machine_id = aws_instance.cp_1.id
 
-  depends_on = [aws_instance.cp_1, terraform_data.reachable]
+  depends_on = [
+    aws_instance.cp_1,
+    aws_lb_target_group_attachment.cp_1_kubernetes_target,
+    aws_lb_target_group_attachment.cp_1_talos_target,
+    terraform_data.reachable,
+  ]
 }
 
 resource "talosmith_member" "cp_2" {
@@ -53,7 +58,12 @@ resource "talosmith_member" "cp_2" {
   cluster    = "production"
   machine_id = aws_instance.cp_2.id
 
-  depends_on = [aws_instance.cp_2, terraform_data.reachable]
+  depends_on = [
+    aws_instance.cp_2,
+    aws_lb_target_group_attachment.cp_2_kubernetes_target,
+    aws_lb_target_group_attachment.cp_2_talos_target,
+    terraform_data.reachable,
+  ]
 }
 
 resource "talosmith_member" "cp_3" {
@@ -62,7 +72,12 @@ resource "talosmith_member" "cp_3" {
   cluster    = "production"
   machine_id = aws_instance.cp_3.id
 
-  depends_on = [aws_instance.cp_3, terraform_data.reachable]
+  depends_on = [
+    aws_instance.cp_3,
+    aws_lb_target_group_attachment.cp_3_kubernetes_target,
+    aws_lb_target_group_attachment.cp_3_talos_target,
+    terraform_data.reachable,
+  ]
 }
 
 resource "talosmith_member" "general_1" {
@@ -103,19 +118,22 @@ resource "talosmith_cluster" "cluster" {
   talos_version      = "v1.13.9"
   machines = {
     "production-cp-1" = {
-      address   = aws_instance.cp_1.private_ip
-      member_id = talosmith_member.cp_1.id
-      role      = "controlplane"
+      address     = aws_instance.cp_1.private_ip
+      hardware_id = terraform_data.cp_1_hardware.id
+      member_id   = talosmith_member.cp_1.id
+      role        = "controlplane"
     }
     "production-cp-2" = {
-      address   = aws_instance.cp_2.private_ip
-      member_id = talosmith_member.cp_2.id
-      role      = "controlplane"
+      address     = aws_instance.cp_2.private_ip
+      hardware_id = terraform_data.cp_2_hardware.id
+      member_id   = talosmith_member.cp_2.id
+      role        = "controlplane"
     }
     "production-cp-3" = {
-      address   = aws_instance.cp_3.private_ip
-      member_id = talosmith_member.cp_3.id
-      role      = "controlplane"
+      address     = aws_instance.cp_3.private_ip
+      hardware_id = terraform_data.cp_3_hardware.id
+      member_id   = talosmith_member.cp_3.id
+      role        = "controlplane"
     }
     "production-general-1" = {
       address   = aws_instance.general_1.private_ip
@@ -139,6 +157,7 @@ resource "talosmith_cluster" "cluster" {
 resource "talosmith_client_files" "client" {
   cluster_name     = "production"
   endpoints        = [aws_lb.api.dns_name]
+  keep_on_disk     = false
   kubeconfig_path  = "generated/production/kubeconfig"
   talosconfig_path = "generated/production/talosconfig"
   nodes = [

@@ -29,6 +29,8 @@ resource "aws_instance" "cp_1" {
     volume_size           = 20
     volume_type           = "gp3"
   }
+
+  depends_on = [terraform_data.cp_1_hardware]
 }
 
 resource "aws_instance" "w_1" {
@@ -59,4 +61,9 @@ resource "aws_instance" "w_1" {
     volume_size           = 20
     volume_type           = "gp3"
   }
+}
+
+# A change here replaces what is triggered by it.
+resource "terraform_data" "cp_1_hardware" {
+  triggers_replace = "t3.medium"
 }

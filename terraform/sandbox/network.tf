@@ -40,9 +40,6 @@ resource "terraform_data" "reachable" {
     aws_vpc_security_group_ingress_rule.allow_worker_talos_admin_1,
     aws_lb_listener.api_kubernetes_listener,
     aws_route53_record.dns,
-    aws_lb_target_group_attachment.cp_1_kubernetes_target,
-    aws_vpc_security_group_ingress_rule.allow_load_balancer_kubernetes_cp_1_1,
-    aws_vpc_security_group_ingress_rule.allow_load_balancer_kubernetes_w_1_1,
   ]
 }
 

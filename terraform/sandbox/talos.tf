@@ -7,7 +7,12 @@ resource "talosmith_member" "cp_1" {
   cluster    = "sandbox"
   machine_id = aws_instance.cp_1.id
 
-  depends_on = [aws_instance.cp_1, terraform_data.reachable]
+  depends_on = [
+    aws_instance.cp_1,
+    aws_lb_target_group_attachment.cp_1_kubernetes_target,
+    aws_vpc_security_group_ingress_rule.allow_load_balancer_kubernetes_cp_1_1,
+    terraform_data.reachable,
+  ]
 }
 
 resource "talosmith_member" "w_1" {
@@ -16,7 +21,11 @@ resource "talosmith_member" "w_1" {
   cluster    = "sandbox"
   machine_id = aws_instance.w_1.id
 
-  depends_on = [aws_instance.w_1, terraform_data.reachable]
+  depends_on = [
+    aws_instance.w_1,
+    aws_vpc_security_group_ingress_rule.allow_load_balancer_kubernetes_w_1_1,
+    terraform_data.reachable,
+  ]
 }
 
 # The cluster: configs, bring-up, upgrades and end of the machines that it lists.
@@ -29,9 +38,10 @@ resource "talosmith_cluster" "cluster" {
   trust_on_first_use = true
   machines = {
     "sandbox-cp-1" = {
-      address   = aws_instance.cp_1.public_ip
-      member_id = talosmith_member.cp_1.id
-      role      = "controlplane"
+      address     = aws_instance.cp_1.public_ip
+      hardware_id = terraform_data.cp_1_hardware.id
+      member_id   = talosmith_member.cp_1.id
+      role        = "controlplane"
     }
     "sandbox-w-1" = {
       address   = aws_instance.w_1.public_ip
@@ -45,6 +55,7 @@ resource "talosmith_cluster" "cluster" {
 resource "talosmith_client_files" "client" {
   cluster_name     = "sandbox"
   endpoints        = [aws_instance.cp_1.public_ip]
+  keep_on_disk     = false
   kubeconfig_path  = "generated/sandbox/kubeconfig"
   nodes            = [aws_instance.cp_1.public_ip, aws_instance.w_1.public_ip]
   talosconfig_path = "generated/sandbox/talosconfig"

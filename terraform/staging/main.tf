@@ -35,6 +35,8 @@ resource "aws_instance" "cp_1" {
     volume_size           = 20
     volume_type           = "gp3"
   }
+
+  depends_on = [terraform_data.cp_1_hardware]
 }
 
 resource "aws_instance" "cp_2" {
@@ -71,6 +73,8 @@ resource "aws_instance" "cp_2" {
     volume_size           = 20
     volume_type           = "gp3"
   }
+
+  depends_on = [terraform_data.cp_2_hardware]
 }
 
 resource "aws_instance" "cp_3" {
@@ -107,6 +111,8 @@ resource "aws_instance" "cp_3" {
     volume_size           = 20
     volume_type           = "gp3"
   }
+
+  depends_on = [terraform_data.cp_3_hardware]
 }
 
 resource "aws_instance" "w_1" {
@@ -179,4 +185,17 @@ resource "aws_instance" "w_2" {
     volume_size           = 20
     volume_type           = "gp3"
   }
+}
+
+# A change here replaces what is triggered by it.
+resource "terraform_data" "cp_1_hardware" {
+  triggers_replace = "t3.large"
+}
+
+resource "terraform_data" "cp_2_hardware" {
+  triggers_replace = "t3.large"
+}
+
+resource "terraform_data" "cp_3_hardware" {
+  triggers_replace = "t3.large"
 }

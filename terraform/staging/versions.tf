@@ -1,4 +1,5 @@
 # Written by `talosmith synth staging --hcl` from environments/staging.yaml; change that file, not this one.
+# Before the first init, `talosmith provider install` puts the talosmith provider where it is found.
 
 terraform {
   required_version = ">= 1.10.0"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The other types under the real tools: seeds, secrets in the state, memberships, data, ephemeral values, functions.
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { ClusterWorkspace, clusterConfig } from "../support/cluster-workspace.ts";
@@ -61,6 +61,35 @@ describe.each(everything ? tools : tools.slice(0, 1))("types under $name", (tool
     workspace.write("main.tf", seed("10.0.0.71/24"));
     await workspace.destroy();
     expect(existsSync(file)).toBe(false);
+  });
+
+  test("a seed with a config holds secrets, and the state and the plan do not", async () => {
+    const withConfig = (version: string) =>
+      seed("10.0.0.70/24").replace(
+        /network_config = /,
+        `machine_config = {
+        name = "test", endpoint = "https://10.0.0.70:6443", role = "controlplane", hostname = "cp-1"
+        talos_version = "v1.13.9", kubernetes_version = "${version}"
+      }
+      network_config = `,
+      );
+    const workspace = await open(withConfig("1.36.2"));
+    await workspace.apply();
+    const file = join(workspace.directory, "generated/seed.iso");
+    const image = readFileSync(file);
+    const key = /key: (LS0t\w{40})/.exec(image.toString("latin1"))?.[1];
+    expect(key).toBeDefined();
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(await workspace.isSettled()).toBe(true);
+    rmSync(file);
+    expect(await workspace.isSettled()).toBe(true);
+    expect(readFileSync(file).equals(image)).toBe(true);
+
+    workspace.write("main.tf", withConfig("1.36.3"));
+    const saved = await workspace.ok([...plan, "-out=saved.tfplan"]);
+    const shown = await workspace.ok(["show", "-json", "saved.tfplan"]);
+    for (const text of [saved.text, shown.text, readFileSync(join(workspace.directory, "terraform.tfstate"), "utf8")])
+      expect(text).not.toContain(key);
   });
 
   test("functions and data that need no machine", async () => {

@@ -193,6 +193,15 @@ describe("machines and network", () => {
     expect(stack.output.cluster_endpoint?.value).toBe(`https://${name}:6443`);
   });
 
+  it("gives load balancers of clusters with long, nearly equal names names of their own, within AWS's 32 characters", () => {
+    const names = ["my-company-production-eu-1", "my-company-production-eu-2"].map(
+      (cluster) =>
+        aws(withAdmins, `controlPlane: { count: 1 }\ncluster: { name: ${cluster} }\n`).resource.aws_lb?.api?.name,
+    );
+    expect(new Set(names).size).toBe(2);
+    for (const name of names) expect(String(name)).toMatch(/^[a-z0-9-]{1,32}$/);
+  });
+
   it("calls the API by the load balancer's name without DNS", () => {
     expect(aws(withAdmins).output.cluster_endpoint?.value).toBe("https://${aws_lb.api.dns_name}:6443");
   });

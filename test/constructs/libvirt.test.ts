@@ -138,6 +138,25 @@ describe("the seed of a machine", () => {
     ]);
   });
 
+  it("brings the whole config if asked for, by what it follows from, and is not replaced when that changes", () => {
+    const stack = (more: string) =>
+      stackOf(`infrastructure: { kind: libvirt, network: { vip: 10.0.0.100 }${more} }
+cluster: { patches: { all: [{ machine: { sysctls: { a: "1" } } }] } }
+controlPlane: {}
+`).resource;
+    const [without, resource] = [stack(""), stack(", machineConfig: user-data")];
+    expect(resource.talosmith_cloud_init?.cp_1_seed?.machine_config).toMatchObject({
+      name: "sample",
+      role: "controlplane",
+      hostname: "sample-cp-1",
+      endpoint: "https://10.0.0.100:6443",
+      patches: [expect.stringContaining("sysctls"), expect.stringContaining("10.0.0.100")],
+    });
+    expect(resource.talosmith_cluster?.cluster).not.toHaveProperty("trust_on_first_use");
+    expect(JSON.stringify(resource)).not.toContain("include_secrets");
+    expect(resource.libvirt_volume?.cp_1_iso).toEqual(without.libvirt_volume?.cp_1_iso);
+  });
+
   it("is written inside the project, nowhere near /tmp", () => {
     const { resource } = stackOf("infrastructure: { kind: libvirt }\ncontrolPlane: {}\n");
     expect(resource.talosmith_cloud_init?.cp_1_seed?.path).toBe("generated/sample/cloud-init/sample-cp-1.iso");

@@ -93,13 +93,14 @@ class Project {
     this.run(directory, "fmt", "-check");
     this.run(directory, "init", "-no-color", "-input=false");
     this.run(directory, "validate", "-no-color");
-    return this.plan(directory);
+    return this.plan(undefined, directory);
   }
 
   /** What a plan would do: `action address`, sorted. */
-  plan(directory = this.stack): string[] {
+  plan(target?: string, directory = this.stack): string[] {
     const file = join(directory, "plan.tfplan");
-    this.run(directory, "plan", "-no-color", "-input=false", `-out=${file}`);
+    const targets = target === undefined ? [] : [`-target=${target}`];
+    this.run(directory, "plan", "-no-color", "-input=false", `-out=${file}`, ...targets);
     const plan = JSON.parse(this.run(directory, "show", "-json", file)) as {
       resource_changes?: { address: string; change: { actions: string[] } }[];
     };
@@ -120,7 +121,6 @@ infrastructure:
 controlPlane: { count: 3, memory: ${options.memory ?? "4GiB"}, disk: ${options.disk ?? "20GiB"} }
 workers: [{ count: ${options.workers ?? 1} }]
 `;
-const machines = ["cp_1", "cp_2", "cp_3"];
 // The largest stands for all, unless all tests are asked for.
 const awsEnvironments = process.env.TALOSMITH_TEST_ALL === "1" ? ["sandbox", "staging", "production"] : ["production"];
 
@@ -139,42 +139,51 @@ describe.runIf(terraform !== undefined)(
       expect(project.plan()).toEqual([]);
     });
 
-    it("replaces the domains, and nothing else, when they get more memory", { timeout: 180_000 }, () => {
+    it("refuses to stop or replace several control planes at once", { timeout: 180_000 }, () => {
+      for (const change of [{ memory: "8GiB" }, { disk: "40GiB" }]) {
+        project.synth(libvirt(change));
+        expect(() => project.plan()).toThrow(/Several control planes at once/);
+      }
+    });
+
+    it("replaces one domain, and nothing else, when it gets more memory", { timeout: 180_000 }, () => {
       project.synth(libvirt({ memory: "8GiB" }));
-      expect(project.plan()).toEqual([
-        ...machines.map((machine) => `replace libvirt_domain.${machine}`),
-        ...machines.map((machine) => `replace terraform_data.${machine}_hardware`),
+      expect(project.plan("talosmith_member.cp_1")).toEqual([
+        "replace libvirt_domain.cp_1",
+        "replace terraform_data.cp_1_hardware",
       ]);
     });
 
     it("replaces disk, domain and membership when a disk gets another size", { timeout: 180_000 }, () => {
       project.synth(libvirt({ disk: "40GiB" }));
-      expect(project.plan()).toEqual(
-        [
-          ...machines.flatMap((machine) => [
-            `replace libvirt_domain.${machine}`,
-            `replace libvirt_volume.${machine}_disk`,
-            `replace talosmith_member.${machine}`,
-            `replace terraform_data.${machine}_disk_size`,
-            `replace terraform_data.${machine}_hardware`,
-          ]),
-          "update talosmith_cluster.cluster",
-        ].sort(),
-      );
+      expect(project.plan("talosmith_member.cp_2").filter((line) => !line.includes("_image_"))).toEqual([
+        "replace libvirt_domain.cp_2",
+        "replace libvirt_volume.cp_2_disk",
+        "replace talosmith_member.cp_2",
+        "replace terraform_data.cp_2_disk_size",
+        "replace terraform_data.cp_2_hardware",
+      ]);
     });
 
-    it("replaces ISOs and domains, not disks, when the network settings change", { timeout: 180_000 }, () => {
+    it("replaces ISO and domain, not the disk, when the network settings change", { timeout: 180_000 }, () => {
       project.synth(libvirt({ nameserver: "9.9.9.9" }));
-      expect(project.plan()).toEqual(
-        [...machines, "w_1"]
-          .flatMap((machine) => [
-            `replace libvirt_domain.${machine}`,
-            `replace libvirt_volume.${machine}_iso`,
-            `replace terraform_data.${machine}_hardware`,
-            `update talosmith_cloud_init.${machine}_seed`,
-          ])
-          .sort(),
-      );
+      expect(project.plan("talosmith_member.w_1")).toEqual([
+        "replace libvirt_domain.w_1",
+        "replace libvirt_volume.w_1_iso",
+        "replace terraform_data.w_1_hardware",
+        "update talosmith_cloud_init.w_1_seed",
+      ]);
+    });
+
+    it("starts new machines from the image of a newer Talos, and keeps the old one for those that began with it", {
+      timeout: 180_000,
+    }, () => {
+      project.synth(libvirt({ talos: "v1.13.9", workers: 2 }));
+      const images = project.plan().filter((line) => line.includes("image"));
+      expect(images).toEqual([
+        expect.stringMatching(/^create libvirt_volume\.image\["v1\.13\.9-\w{8}\.qcow2"\]$/),
+        "create terraform_data.w_2_image_20GiB",
+      ]);
     });
 
     it("replaces nothing for a newer Talos: the cluster upgrades its machines", { timeout: 180_000 }, () => {
@@ -198,14 +207,18 @@ describe.runIf(terraform !== undefined)(
 );
 
 describe.runIf(terraform !== undefined)("an AWS stack in the real terraform, with providers that only remember", () => {
-  it.each(awsEnvironments)("%s is planned and applied, and nothing is left to do, in JSON or in HCL", { timeout: 300_000 }, (name) => {
-    const project = new Project();
-    const base = readFileSync(join(repositoryRoot, "environments/base.yaml"), "utf8");
-    mkdirSync(join(project.root, "environments"), { recursive: true });
-    writeFileSync(join(project.root, "environments/base.yaml"), base);
-    project.synth(readFileSync(join(repositoryRoot, `environments/${name}.yaml`), "utf8"));
-    project.apply();
-    expect(project.plan()).toEqual([]);
-    expect(project.planHcl()).toEqual([]);
-  });
+  it.each(awsEnvironments)(
+    "%s is planned and applied, and nothing is left to do, in JSON or in HCL",
+    { timeout: 300_000 },
+    (name) => {
+      const project = new Project();
+      const base = readFileSync(join(repositoryRoot, "environments/base.yaml"), "utf8");
+      mkdirSync(join(project.root, "environments"), { recursive: true });
+      writeFileSync(join(project.root, "environments/base.yaml"), base);
+      project.synth(readFileSync(join(repositoryRoot, `environments/${name}.yaml`), "utf8"));
+      project.apply();
+      expect(project.plan()).toEqual([]);
+      expect(project.planHcl()).toEqual([]);
+    },
+  );
 });

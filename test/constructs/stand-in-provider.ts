@@ -21,6 +21,8 @@ import {
   typeFromJson,
 } from "../../provider/framework/index.ts";
 import { serve } from "../../provider/protocol/index.ts";
+import type { ClusterState, ClusterWishes } from "../../provider/types/cluster/attributes.ts";
+import { checkChange } from "../../provider/types/cluster/rules.ts";
 import { talosmithProvider } from "../../provider/types/index.ts";
 import type { Block, ProviderSchema, Attribute as SchemaAttribute } from "./schema-walker.ts";
 
@@ -153,12 +155,22 @@ function foreign(schema: ProviderSchema): Provider<Attributes, unknown> {
   };
 }
 
+/** What the real cluster refuses at plan, of a cluster that is there. */
+const refuseAsTheRealOne: NonNullable<AnyResource["plan"]> = async ({ prior, planned, diagnostics }) => {
+  if (prior !== null)
+    await checkChange(prior as unknown as ClusterState, planned as unknown as ClusterWishes, diagnostics);
+  return {};
+};
+
 /** Our own types with their real schemas, without machines behind them. */
 function own(): Provider<Attributes, unknown> {
   const real = talosmithProvider({ workingDirectory: process.cwd(), environment: {}, daemonCommand: ["node"] });
   return {
     ...real,
-    resources: real.resources.map(({ name: type, attributes }) => resource(type, attributes)),
+    resources: real.resources.map(({ name: type, attributes }) => ({
+      ...resource(type, attributes),
+      ...(type === "talosmith_cluster" ? { plan: refuseAsTheRealOne } : {}),
+    })),
     dataSources: real.dataSources.map(({ name: type, attributes }) => dataSource(type, attributes)),
     ephemeralResources: [],
     functions: [],

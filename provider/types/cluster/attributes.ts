@@ -51,6 +51,11 @@ export const clusterAttributes = {
         description:
           "The `id` of the machine's `talosmith_member`: a machine that is taken out then leaves the cluster before it is destroyed.",
       }),
+      hardware_id: attribute.string({
+        mode: "optional",
+        description:
+          "The `id` of a `terraform_data` whose replacement means that the machine is stopped: it changes nothing here, but a plan that stops several control planes at once is refused.",
+      }),
       patches: attribute.stringList({ mode: "optional", description: "Config patches for this machine, as YAML." }),
     },
   }),

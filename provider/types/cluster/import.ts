@@ -26,7 +26,7 @@ export async function importCluster({ id: address, client, signal }: ImportReque
   if (facts.type !== "controlplane") throw unusable(address, "it is a worker");
   const machines = members.map(({ hostname, addresses, controlPlane }) => {
     const machine = { role: controlPlane ? "controlplane" : "worker", address: addresses[0] ?? hostname };
-    return [hostname, { ...machine, fingerprint: null, member_id: null, patches: null }] as const;
+    return [hostname, { ...machine, fingerprint: null, member_id: null, hardware_id: null, patches: null }] as const;
   });
   return {
     name: facts.clusterName,

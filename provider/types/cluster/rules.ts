@@ -110,25 +110,42 @@ export async function checkChange(prior: ClusterState, next: ClusterWishes, diag
     });
 }
 
-/** Terraform destroys what it replaces first; etcd must not lose more than one member that way. */
+/** Terraform destroys what it replaces first; etcd must not lose more than one member that way, nor its last one. */
 function checkReplacements(
   prior: ClusterState,
   machines: Exclude<ClusterWishes["machines"], null>,
   diagnostics: Diagnostics,
 ): void {
-  const replaced = Object.entries(machines)
-    .filter(([name, machine]) => {
-      const before = prior.machines[name];
-      if (before?.role !== "controlplane" || isUnknown(machine)) return false;
-      return isUnknown(machine.address) || (before.member_id !== null && machine.member_id !== before.member_id);
-    })
-    .map(([name]) => name);
-  if (replaced.length < 2) return;
-  diagnostics.error({
-    summary: "Several control planes at once",
-    detail: `The plan replaces ${replaced.join(", ")}. Each of them holds a part of etcd, and they would be destroyed before the first new one is there. Replace one at a time, with -target or -replace of one machine, and apply in between.`,
-    path: path("machines"),
+  const planes = Object.entries(machines).flatMap(([name, machine]) => {
+    const before = prior.machines[name];
+    return before?.role !== "controlplane" || isUnknown(machine) ? [] : [{ name, before, machine }];
   });
+  const named = (list: typeof planes) => list.map(({ name }) => name).join(", ");
+  const leaving = planes.filter(
+    ({ before, machine }) => before.member_id !== null && machine.member_id !== before.member_id,
+  );
+  const replaced = planes.filter((plane) => leaving.includes(plane) || isUnknown(plane.machine.address));
+  const all = Object.values(prior.machines).filter(({ role }) => role === "controlplane").length;
+  const stopped = planes.filter(({ before, machine }) => before.hardware_id !== null && isUnknown(machine.hardware_id));
+  const oneByOne = "One at a time, with -target of one machine's talosmith_member, and the next when it is back.";
+  const finding =
+    replaced.length > 1
+      ? {
+          summary: "Several control planes at once",
+          detail: `The plan replaces ${named(replaced)}. Each of them holds a part of etcd, and they would be destroyed before the first new one is there. ${oneByOne}`,
+        }
+      : leaving.length === 1 && all === 1
+        ? {
+            summary: "The only control plane",
+            detail: `The plan replaces ${named(leaving)}, which holds all data of the cluster. Add control planes first, or take a snapshot of etcd, destroy the cluster and restore it.`,
+          }
+        : stopped.length > 1
+          ? {
+              summary: "Several control planes at once",
+              detail: `The plan stops ${named(stopped)} to change them, and the cluster has no control plane meanwhile. ${oneByOne}`,
+            }
+          : undefined;
+  if (finding !== undefined) diagnostics.error({ ...finding, path: path("machines") });
 }
 
 function goingDown(diagnostics: Diagnostics, name: string, from: string, to: string): void {

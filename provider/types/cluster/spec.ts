@@ -95,11 +95,12 @@ export function withStandIns(wishes: ClusterWishes): { input: ClusterInput; endp
   const settled: Record<string, unknown> = {};
   for (const [name, machine] of Object.entries(machines)) {
     if (isUnknown(machine)) return undefined;
-    const { address, fingerprint, member_id: _m, ...rest } = machine;
+    const { address, fingerprint, member_id: _m, hardware_id: _w, ...rest } = machine;
     if (!isWhollyKnown(rest as Value)) return undefined;
     settled[name] = {
       ...rest,
       member_id: null,
+      hardware_id: null,
       address: isUnknown(address) ? `${name}.invalid` : address,
       fingerprint: isUnknown(fingerprint) ? null : fingerprint,
     };

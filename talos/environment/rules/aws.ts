@@ -204,7 +204,35 @@ const imageHasExtensions = forAws(({ cluster: { schematic }, infrastructure: { a
   ];
 });
 
+const ownControlPlane = forAws(({ joins }) =>
+  joins === undefined
+    ? []
+    : [
+        error({
+          path: ["controlPlaneRef"],
+          found: `workers on AWS that join the control plane of ${joins.name}`,
+          expected: "a control plane of its own for an environment on AWS",
+          hint: `Add these workers as a pool to ${joins.file}: the network and security groups that let them in are made there.`,
+        }),
+      ],
+);
+
+const stateIsShared = forAws(({ backend, infrastructure: { access } }) => {
+  if (backend.kind !== "local") return [];
+  const also = access === "public" ? "" : ", and so are the machines' configs, which hold secrets";
+  return [
+    warning({
+      path: ["backend"],
+      found: "the state in a file on this computer",
+      expected: "a backend that colleagues and CI share, and that is locked and encrypted",
+      hint: `Add backend: { kind: s3, bucket: …, region: … }. Who loses the file loses hold of what runs in AWS${also}.`,
+    }),
+  ];
+});
+
 export const awsRules: readonly Rule[] = [
+  ownControlPlane,
+  stateIsShared,
   notTheWorld,
   someoneMayEnter,
   madeOrGiven,

@@ -146,7 +146,22 @@ const enoughHardware = forLibvirt((environment) => {
   );
 });
 
+const oneUserData = forLibvirt(({ infrastructure: { machineConfig, cloudInit } }) =>
+  machineConfig === "api" || cloudInit.userData === undefined
+    ? []
+    : [
+        error({
+          path: ["infrastructure", "machineConfig"],
+          found: "user-data beside a template for user-data",
+          expected: "one of the two",
+          hint: "Remove cloudInit.userData, or leave machineConfig out.",
+          also: ["infrastructure", "cloudInit", "userData"],
+        }),
+      ],
+);
+
 export const libvirtRules: readonly Rule[] = [
+  oneUserData,
   furtherPoolsHaveOffsets,
   machinesFit,
   addressesDiffer,

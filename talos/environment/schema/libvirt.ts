@@ -103,6 +103,12 @@ export const libvirt = {
       .describe("Firmware of the machines."),
     autostart: z.boolean().default(true).describe("Start the machines with the host."),
     network,
+    machineConfig: z
+      .enum(["api", "user-data"])
+      .default("api")
+      .describe(
+        "How a machine gets its first config: over the Talos API while it waits, or from its seed, which holds secrets then.",
+      ),
     cloudInit: z
       .strictObject({
         metaData: z.string().min(1).optional().describe("Template file for meta-data."),

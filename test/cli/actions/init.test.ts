@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -82,6 +82,16 @@ describe("talosmith init", () => {
     });
   });
 
+  it("names the schema where it is: in the package, or in a checkout", async () => {
+    await init("one", { kind: "simulated" }, context());
+    mkdirSync(join(folder, "schemas"));
+    writeFileSync(join(folder, "schemas/environment.schema.json"), "{}");
+    await init("two", { kind: "simulated" }, context());
+    const firstLine = (name: string) => readFileSync(join(folder, `environments/${name}.yaml`), "utf8").split("\n")[0];
+    expect(firstLine("one")).toMatch(/=\.\.\/node_modules\/talosmith\/schemas\/environment\.schema\.json$/);
+    expect(firstLine("two")).toMatch(/=\.\.\/schemas\/environment\.schema\.json$/);
+  });
+
   it("never replaces a file", async () => {
     await init("lab", { kind: "simulated" }, context());
     const before = readFileSync(join(folder, "environments/lab.yaml"), "utf8");
@@ -125,8 +135,7 @@ describe("talosmith init", () => {
       zone: "example.com",
     });
     const text = firstEnvironment(answers);
-    expect(parseEnvironment("lab", (file) => (file === "environments/lab.yaml" ? text : undefined)).warnings).toEqual(
-      [],
-    );
+    const { warnings } = parseEnvironment("lab", (file) => (file === "environments/lab.yaml" ? text : undefined));
+    expect(warnings.map(({ path }) => path)).toEqual(["backend"]);
   });
 });

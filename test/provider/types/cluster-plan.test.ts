@@ -35,6 +35,7 @@ const machine = (role: string, address: Value, more: Record<string, Value> = {})
   address,
   fingerprint: null,
   member_id: null,
+  hardware_id: null,
   patches: null,
   ...more,
 });
@@ -183,6 +184,49 @@ describe("the plan of a change", () => {
     expect(one.diagnostics).toEqual([]);
     const all = await plan({ ...base, machines: three(() => unknown) }, prior);
     expect(all.diagnostics[0]?.summary).toBe("Several control planes at once");
+  });
+
+  test("more than one control plane at once is not stopped, and the only one is never replaced", async () => {
+    const planes = (count: number, more: (index: number) => Record<string, Value>) => ({
+      ...base,
+      machines: Object.fromEntries(
+        Array.from({ length: count }, (_, index) => [
+          `cp-${index + 1}`,
+          machine("controlplane", `10.0.0.${index + 1}`, more(index + 1)),
+        ]),
+      ),
+    });
+    const prior = await applied(planes(3, (index) => ({ hardware_id: `h-${index}` })));
+    const summaries = async (wish: ReturnType<typeof planes>, before: typeof prior) =>
+      (await plan(wish, before)).diagnostics.map(({ summary }) => summary);
+    const stop = (stopped: readonly number[]) =>
+      summaries(
+        planes(3, (index) => ({ hardware_id: stopped.includes(index) ? unknown : `h-${index}` })),
+        prior,
+      );
+    expect(await stop([2])).toEqual([]);
+    expect(await stop([1, 3])).toEqual(["Several control planes at once"]);
+    // Those that were changed one by one have other ids now, and that is well.
+    expect(
+      await summaries(
+        planes(3, (index) => ({ hardware_id: `new-${index}` })),
+        prior,
+      ),
+    ).toEqual([]);
+
+    const alone = await applied(planes(1, () => ({ member_id: "m-1", hardware_id: "h-1" })));
+    expect(
+      await summaries(
+        planes(1, () => ({ member_id: "m-1", hardware_id: unknown })),
+        alone,
+      ),
+    ).toEqual([]);
+    expect(
+      await summaries(
+        planes(1, () => ({ member_id: unknown })),
+        alone,
+      ),
+    ).toEqual(["The only control plane"]);
   });
 
   test("lost or exchanged secrets stop it", async () => {
