@@ -80,10 +80,30 @@ const madeOrGiven = forAws(({ infrastructure: { vpc } }) => {
   ];
 });
 
-const subnetsGiven = forAws(({ infrastructure: { vpc, access, zones }, workers }) => {
+const hasPrivateMachines = ({ infrastructure: { access }, workers }: AwsEnvironment) =>
+  access !== "public" || workers.some((pool) => pool.scaling !== undefined);
+
+/** The load balancer lets in only those it knows, and machines in private subnets come to it from their NAT gateway. */
+const wayBackIn = forAws((environment) => {
+  const { vpc, access, kubernetesApiFromAnywhere } = environment.infrastructure;
+  const known = vpc.id === undefined || vpc.natCidrs.length > 0 || kubernetesApiFromAnywhere;
+  if (known || access === "private" || !hasPrivateMachines(environment)) return [];
+  return [
+    error({
+      path: path("vpc", "natCidrs"),
+      found: "none",
+      expected: "the addresses that the VPC's private subnets have on the internet",
+      hint: "Add those of its NAT gateways, such as natCidrs: [198.51.100.9/32]. Without, no machine reaches the Kubernetes API.",
+      also: path("vpc", "id"),
+    }),
+  ];
+});
+
+const subnetsGiven = forAws((environment) => {
+  const { vpc, access, zones } = environment.infrastructure;
   if (vpc.id === undefined) return [];
   const wanted = typeof zones === "number" ? zones : zones.length;
-  const inPrivate = access !== "public" || workers.some((pool) => pool.scaling !== undefined);
+  const inPrivate = hasPrivateMachines(environment);
   const lists = [
     ...(access === "private" ? [] : (["publicSubnetIds"] as const)),
     ...(inPrivate ? (["privateSubnetIds"] as const) : []),
@@ -237,6 +257,7 @@ export const awsRules: readonly Rule[] = [
   someoneMayEnter,
   madeOrGiven,
   subnetsGiven,
+  wayBackIn,
   roomForSubnets,
   networksApart,
   scalingInOrder,
