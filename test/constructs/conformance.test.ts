@@ -47,7 +47,11 @@ function convert(attributes: Attributes): Record<string, Attribute> {
 const served = ownSchema();
 /** Terraform's own, which needs no provider. */
 const builtIn: ProviderSchema = {
-  resource: { terraform_data: { attributes: { triggers_replace: { type: "dynamic", optional: true } } } },
+  resource: {
+    terraform_data: {
+      attributes: { triggers_replace: { type: "dynamic", optional: true }, input: { type: "dynamic", optional: true } },
+    },
+  },
   data: {
     terraform_remote_state: {
       attributes: { backend: { type: "string", required: true }, config: { type: "dynamic", optional: true } },

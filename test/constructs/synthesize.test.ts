@@ -73,7 +73,7 @@ describe("synthesize", () => {
     const data = {
       cluster: {
         name: "a",
-        patches: { all: [{ machine: { x: 1, y: { p: 1, q: 2 } } }] },
+        patches: { all: [{ machine: { type: "worker", sysctls: { p: "1", q: "2" } } }] },
         registryMirrors: { b: ["http://b"], a: ["http://a"] },
       },
       infrastructure: {
