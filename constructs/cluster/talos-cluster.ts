@@ -143,7 +143,14 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
     const meta = this.#provider.alias === undefined ? {} : { provider: this.#provider };
     for (const machine of pool.machines) {
       const { name, address, identity } = machine;
-      const args = { name, cluster: this.clusterName, machine_id: identity, address };
+      const { talosEndpoints } = this.#props.infrastructure;
+      const args = {
+        name,
+        cluster: this.clusterName,
+        machine_id: identity,
+        address,
+        ...(talosEndpoints === undefined ? {} : { talos_endpoints: talosEndpoints }),
+      };
       const member = new MemberResource(machine, "Member", args, meta);
       const { reach } = this.infrastructure;
       member.dependOn(machine.resource, ...machine.reachedThrough, ...(reach === undefined ? [] : [reach]));

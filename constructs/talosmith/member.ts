@@ -8,6 +8,8 @@ export interface MemberArguments {
   /** What the membership lives and ends with. */
   readonly machine_id: string;
   readonly address: string;
+  /** Through which the machine is reached, as in its cluster. */
+  readonly talos_endpoints?: readonly string[];
 }
 
 /** A machine's membership: made after the machine, destroyed before it, and the destroy does the leaving. */

@@ -7,17 +7,22 @@ const hour = 3_600_000;
 /** Asks one machine as an admin; the connection ends with the answer. */
 export type Ask = <T>(address: string, question: (client: TalosClient) => Promise<T>) => Promise<T>;
 
-/** Admin access to single machines for the length of one operation. */
-export async function adminOf(secrets: SecretsBundle): Promise<Ask> {
-  const [{ connect }, { issueAdminCredentials }, { systemClock, systemEntropy }] = await Promise.all([
-    import("../../talos/api/index.ts"),
-    import("../../talos/config/index.ts"),
-    import("../../talos/clock.ts"),
-  ]);
+/** Admin access to single machines for the length of one operation; through `endpoints`, where there are any. */
+export async function adminOf(secrets: SecretsBundle, endpoints: readonly string[] | null = null): Promise<Ask> {
+  const [{ connect, connectThrough, parseAddress }, { issueAdminCredentials }, { systemClock, systemEntropy }] =
+    await Promise.all([
+      import("../../talos/api/index.ts"),
+      import("../../talos/config/index.ts"),
+      import("../../talos/clock.ts"),
+    ]);
   const pair = issueAdminCredentials(secrets, { clock: systemClock, entropy: systemEntropy, ttl: hour });
   const credentials = { ca: secrets.certs.os.certificate, certificate: pair.certificate, key: pair.key };
   return async (address, question) => {
-    const client = connect(address, { kind: "mtls", credentials });
+    const authentication = { kind: "mtls", credentials } as const;
+    const client =
+      endpoints === null
+        ? connect(address, authentication)
+        : connectThrough(endpoints, parseAddress(address).host, authentication);
     try {
       return await question(client);
     } finally {

@@ -15,6 +15,7 @@ export class Client {
   readonly root: string;
   readonly secrets: ClusterSecrets;
   readonly #daemonCommand: readonly [string, ...string[]];
+  readonly #ended = new Set<string>();
   #turns: Promise<unknown> = Promise.resolve();
 
   constructor({ root, secrets, daemonCommand }: ClientOptions) {
@@ -31,6 +32,15 @@ export class Client {
   /** Where it is written down what was done to a cluster. */
   journal(cluster: string): string {
     return this.path(`generated/${cluster}/journal.jsonl`);
+  }
+
+  /** Notes that this run has taken the whole cluster down: nobody is left whom its machines could be reached through. */
+  ended(cluster: string): void {
+    this.#ended.add(cluster);
+  }
+
+  hasEnded(cluster: string): boolean {
+    return this.#ended.has(cluster);
   }
 
   /** Runs work of which only one at a time may be under way. */

@@ -13,6 +13,10 @@ const attributes = {
       address: attribute.string({ mode: "required", description: "Where the machine's Talos API answers." }),
     },
   }),
+  talos_endpoints: attribute.stringList({
+    mode: "optional",
+    description: "Through which the Talos API is reached, as in the `talosmith_cluster`.",
+  }),
   healthy: attribute.bool({ mode: "computed", description: "Whether nothing is wrong." }),
   problems: attribute.stringList({ mode: "computed", description: "What is wrong, one sentence each." }),
   stages: attribute.stringMap({ mode: "computed", description: "What each machine is doing, such as `running`." }),
@@ -28,11 +32,12 @@ export const health: DataSource<typeof attributes, Client> = {
   timeouts: { read: "20s" },
 
   async read({ config, client, signal }) {
-    const { endpoint, machines: wanted } = config;
+    const { endpoint, machines: wanted, talos_endpoints } = config;
+    const question = { endpoint, machines: wanted, talos_endpoints };
     const secrets = await client.secrets.find();
     if (secrets === undefined) {
       const problems = ["the cluster's secrets are not there, so nobody can be asked"];
-      return { endpoint, machines: wanted, healthy: false, problems, stages: {}, versions: {} };
+      return { ...question, healthy: false, problems, stages: {}, versions: {} };
     }
     const [{ observe, talosMachines }, { defaultTalosVersion }] = await Promise.all([
       import("../../talos/cluster/index.ts"),
@@ -41,6 +46,7 @@ export const health: DataSource<typeof attributes, Client> = {
     const desired: DesiredCluster = {
       name: "",
       endpoint,
+      ...(talos_endpoints === null ? {} : { talosEndpoints: talos_endpoints }),
       talosVersion: defaultTalosVersion,
       kubernetesVersion: "",
       nodesBecomeReady: true,
@@ -70,8 +76,7 @@ export const health: DataSource<typeof attributes, Client> = {
         "talosVersion" in state && state.talosVersion !== undefined ? [[name, state.talosVersion] as const] : [],
       );
       return {
-        endpoint,
-        machines: wanted,
+        ...question,
         healthy: problems.length === 0,
         problems,
         stages: Object.fromEntries(list.map(({ name, state }) => [name, stageOf(state)])),
@@ -81,7 +86,7 @@ export const health: DataSource<typeof attributes, Client> = {
       const problems = [
         `the machines could not be looked at: ${error instanceof Error ? error.message : String(error)}`,
       ];
-      return { endpoint, machines: wanted, healthy: false, problems, stages: {}, versions: {} };
+      return { ...question, healthy: false, problems, stages: {}, versions: {} };
     } finally {
       machines.close();
     }

@@ -11,6 +11,7 @@ interface Membership {
   readonly name: string;
   readonly cluster: string;
   readonly address: string;
+  readonly talos_endpoints: readonly string[] | null;
 }
 
 /** Terraform destroys members side by side. They leave one after another, each with a fresh look at etcd. */
@@ -27,6 +28,7 @@ async function leave(membership: Membership, operation: Operation<Client>): Prom
   const state = await stateOf(membership, secrets, signal);
   // Without a config it has nothing to leave: it never joined, or the whole cluster was taken down before.
   if (state.kind === "maintenance") return;
+  if (state.kind === "unreachable" && membership.talos_endpoints !== null && client.hasEnded(cluster)) return;
   if (state.kind !== "configured") return nothingToLeave(membership, operation, state.reason);
   const desired = await surroundings(membership, secrets, signal);
   const machines = talosMachines({ desired, secrets });
@@ -47,12 +49,12 @@ async function leave(membership: Membership, operation: Operation<Client>): Prom
 }
 
 async function stateOf(
-  { name, address }: Membership,
+  { name, address, talos_endpoints }: Membership,
   secrets: SecretsBundle,
   signal: AbortSignal,
 ): Promise<MachineState> {
   const { talosMachines } = await import("../../talos/cluster/index.ts");
-  const nobody = { endpoint: "https://endpoint.invalid:6443", machines: [], leaving: [] };
+  const nobody = { endpoint: "https://endpoint.invalid:6443", machines: [], leaving: [], ...through(talos_endpoints) };
   const machines = talosMachines({ desired: nobody, secrets });
   try {
     return await machines.inspect({ name, role: "worker", address }, signal);
@@ -66,7 +68,7 @@ async function stateOf(
  * this machine as the one that leaves.
  */
 async function surroundings(
-  { name, address }: Membership,
+  { name, address, talos_endpoints }: Membership,
   secrets: SecretsBundle,
   signal: AbortSignal,
 ): Promise<DesiredCluster> {
@@ -75,7 +77,7 @@ async function surroundings(
     import("../../talos/version/index.ts"),
     import("../../talos/secrets/index.ts"),
   ]);
-  const ask = await adminOf(secrets);
+  const ask = await adminOf(secrets, talos_endpoints);
   const options = { signal, deadline: 10_000 };
   const [config, members] = await ask(address, (client) =>
     Promise.all([client.machineConfig(options), client.clusterMembers(options)]),
@@ -102,6 +104,7 @@ async function surroundings(
   return {
     name: facts.clusterName,
     endpoint: facts.endpoint,
+    ...through(talos_endpoints),
     talosVersion: oldest ?? TalosVersion.parse((await ask(address, (client) => client.version(options))).tag),
     kubernetesVersion: facts.kubernetesVersion,
     nodesBecomeReady: false,
@@ -109,6 +112,10 @@ async function surroundings(
     leaving: [{ name, role: facts.type, address }],
     caFingerprint: caFingerprint(secrets),
   };
+}
+
+function through(endpoints: readonly string[] | null): Pick<DesiredCluster, "talosEndpoints"> {
+  return endpoints === null ? {} : { talosEndpoints: endpoints };
 }
 
 /** True when it is the last voter of a cluster that never was complete. */

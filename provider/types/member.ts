@@ -13,6 +13,10 @@ const attributes = {
       "Identity of the machine itself: the id of the instance, the domain or the simulated machine. The membership is replaced together with it.",
   }),
   address: attribute.string({ mode: "required", description: "Where the machine's Talos API answers." }),
+  talos_endpoints: attribute.stringList({
+    mode: "optional",
+    description: "Through which the Talos API is reached, as in the machine's `talosmith_cluster`.",
+  }),
   on_destroy: attribute.string({
     mode: "defaulted",
     default: "leave",

@@ -31,6 +31,8 @@ const channelOptions: ClientOptions = {
 export interface TransportOptions {
   /** Milliseconds of silence on a stream after which the connection is tested. @default 10 seconds */
   readonly heartbeat?: number;
+  /** The machine that the connected control plane passes every call on to. Errors name it. @default nobody */
+  readonly node?: string;
 }
 
 export interface GrpcTransport extends Transport {
@@ -42,9 +44,11 @@ export interface GrpcTransport extends Transport {
 export function grpcTransport(
   address: string,
   authentication: Authentication,
-  { heartbeat = 10_000 }: TransportOptions = {},
+  { heartbeat = 10_000, node }: TransportOptions = {},
 ): GrpcTransport {
   const target = parseAddress(address);
+  const name = node === undefined ? address : `${node} (through ${address})`;
+  const metadata = (options: CallOptions) => metadataOf(node === undefined ? options : { node, ...options });
   let opening: Promise<Client> | undefined;
   let current: Client | undefined;
   let fingerprint: string | undefined;
@@ -97,13 +101,13 @@ export function grpcTransport(
     used.close();
   };
   const failed = (error: unknown, used: Client): TalosError => {
-    const ours = fromGrpcError(error, address);
+    const ours = fromGrpcError(error, name);
     if (ours.retryable || (ours.code === "permission-denied" && isHandshakeFailure(error))) forget(used);
     return ours;
   };
 
   return {
-    node: address,
+    node: name,
     get fingerprint() {
       return fingerprint;
     },
@@ -115,13 +119,12 @@ export function grpcTransport(
           method.requestSerialize,
           method.responseDeserialize,
           request,
-          metadataOf(options),
+          metadata(options),
           { deadline: Date.now() + (options.deadline ?? defaultDeadline) },
           (error, reply) => {
             options.signal?.removeEventListener("abort", cancel);
             if (error) reject(failed(error, used));
-            else if (reply === undefined)
-              reject(new TalosError("internal", `${address}: an empty reply`, { node: address }));
+            else if (reply === undefined) reject(new TalosError("internal", `${name}: an empty reply`, { node: name }));
             else resolve(reply);
           },
         );
@@ -140,7 +143,7 @@ export function grpcTransport(
         method.requestSerialize,
         method.responseDeserialize,
         request,
-        metadataOf(options),
+        metadata(options),
         options.deadline === undefined ? {} : { deadline: Date.now() + options.deadline },
       );
       const cancel = () => call.cancel();
@@ -158,8 +161,8 @@ export function grpcTransport(
       } catch (error) {
         if (!lost) throw failed(error, used);
         forget(used);
-        throw new TalosError("unavailable", `${address}: the machine has fallen silent`, {
-          node: address,
+        throw new TalosError("unavailable", `${name}: the machine has fallen silent`, {
+          node: name,
           cause: error,
         });
       } finally {
@@ -177,13 +180,12 @@ export function grpcTransport(
           method.path,
           method.requestSerialize,
           method.responseDeserialize,
-          metadataOf(options),
+          metadata(options),
           options.deadline === undefined ? {} : { deadline: Date.now() + options.deadline },
           (error, reply) => {
             options.signal?.removeEventListener("abort", cancel);
             if (error) reject(failed(error, used));
-            else if (reply === undefined)
-              reject(new TalosError("internal", `${address}: an empty reply`, { node: address }));
+            else if (reply === undefined) reject(new TalosError("internal", `${name}: an empty reply`, { node: name }));
             else resolve(reply);
           },
         );

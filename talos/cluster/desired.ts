@@ -32,6 +32,8 @@ export interface ClusterSpec extends Omit<ClusterConfig, "clusterName"> {
     readonly controlPlane?: readonly string[];
     readonly worker?: readonly string[];
   };
+  /** Where the Talos API of all machines is reached. @default each machine's own address */
+  readonly talosEndpoints?: readonly string[];
   /** Machines that should leave the cluster: drained, out of etcd, reset, their Nodes deleted. @default none */
   readonly leaving?: readonly MachineSpec[];
 }
@@ -63,6 +65,11 @@ export interface DesiredCluster {
   /** URL of the Kubernetes API. */
   readonly endpoint: string;
   readonly talosVersion: TalosVersion;
+  /**
+   * Control planes, or what stands before them, that pass calls on to every machine; for machines that can't be reached
+   * at their own addresses. They pass nothing on to a machine without a config. @default each machine's own address
+   */
+  readonly talosEndpoints?: readonly string[];
   /** Without a leading v. */
   readonly kubernetesVersion: string;
   /** False without a network plugin: the nodes register, but stay not ready until someone installs one. */
@@ -78,12 +85,13 @@ export interface DesiredCluster {
 export function desiredCluster(spec: ClusterSpec, secrets: SecretsBundle): DesiredCluster {
   const faults = specFaults(spec);
   if (faults.length > 0) throw new TalosError("invalid-input", `cluster "${spec.name}": ${faults.join("; ")}`);
-  const { name, machines, patches, leaving, ...options } = spec;
+  const { name, machines, patches, leaving, talosEndpoints, ...options } = spec;
   const cluster: ClusterConfig = { ...options, clusterName: name };
   return {
     name,
     endpoint: spec.endpoint,
     talosVersion: spec.talosVersion,
+    ...(talosEndpoints === undefined ? {} : { talosEndpoints }),
     kubernetesVersion: spec.kubernetesVersion.toString().replace(/^v/, ""),
     nodesBecomeReady: spec.cni?.name !== "none",
     machines: [...machines].sort(byRoleAndName).map((machine) => {

@@ -39,6 +39,31 @@ export async function inspectMachine(
   }
 }
 
+/** What a control plane says when it passes a call on to a machine that does not have the cluster's certificates. */
+const strange = /certificate signed by unknown authority/;
+
+/**
+ * Looks at a machine through endpoints: at most once through each of them. A machine without a config, or with another
+ * cluster's, shows a certificate that no control plane accepts; it counts as one that waits for its first config.
+ */
+export async function inspectThrough(
+  machine: MachineTarget,
+  client: TalosClient,
+  endpoints: number,
+  signal?: AbortSignal,
+): Promise<MachineState> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await configuredState(machine, client, signal);
+    } catch (error) {
+      const ours = TalosError.from(error);
+      if (ours.code === "canceled") throw ours;
+      if (strange.test(ours.message)) return { kind: "maintenance", fingerprint: machine.fingerprint ?? "" };
+      if (!ours.retryable || attempt >= endpoints) return { kind: "unreachable", reason: ours.message };
+    }
+  }
+}
+
 async function configuredState(
   machine: MachineTarget,
   client: TalosClient,

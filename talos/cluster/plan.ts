@@ -39,9 +39,25 @@ export function plan(desired: DesiredCluster, observed: ObservedCluster, policy:
 
 /** Everything goes: each machine is wiped, side by side. Machines without our config have nothing to lose. */
 export function planDestroy(desired: DesiredCluster, observed: ObservedCluster): readonly Step[] {
-  return [...desired.machines, ...desired.leaving]
-    .filter((machine) => configured(observed.machines.get(machine.name)) !== undefined)
-    .map((machine) => step({ kind: "reset", machine: machine.name, graceful: false }));
+  const present = [...desired.machines, ...desired.leaving].filter(
+    (machine) => configured(observed.machines.get(machine.name)) !== undefined,
+  );
+  const resetOf = ({ name }: { readonly name: string }, after: readonly string[] = []) =>
+    step({ kind: "reset", machine: name, graceful: false }, after);
+  const { talosEndpoints } = desired;
+  if (talosEndpoints === undefined) return present.map((machine) => resetOf(machine));
+  // The way to the others ends with the last control plane, so they go before it; an endpoint itself goes last.
+  const steps = present.filter(({ role }) => role === "worker").map((machine) => resetOf(machine));
+  const isEndpoint = ({ address }: { readonly address: string }) => talosEndpoints.includes(address);
+  const planes = present.filter(({ role }) => role === "controlplane");
+  for (const plane of [...planes.filter((one) => !isEndpoint(one)), ...planes.filter(isEndpoint)])
+    steps.push(
+      resetOf(
+        plane,
+        steps.map(({ id }) => id),
+      ),
+    );
+  return steps;
 }
 
 /** New machines get their config, etcd is started where there is none, and whoever is on the way is waited for. */

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-import { connect, parseAddress, type TalosClient } from "../api/index.ts";
+import { connect, connectThrough, parseAddress, type TalosClient } from "../api/index.ts";
 import { type Clock, type Entropy, systemClock, systemEntropy } from "../clock.ts";
 import { TalosError } from "../errors.ts";
 import type { SecretsBundle } from "../secrets/index.ts";
 import { kubernetesCredentials, talosCredentials } from "./credentials.ts";
 import type { DesiredCluster } from "./desired.ts";
-import { inspectMachine } from "./inspect.ts";
+import { inspectMachine, inspectThrough } from "./inspect.ts";
 import { kubernetesOver } from "./kubernetes/index.ts";
 import { machineHealth } from "./machine-health.ts";
 import type { Machines, MachineTarget } from "./machines.ts";
 
 export interface TalosMachinesOptions {
-  readonly desired: Pick<DesiredCluster, "endpoint" | "machines" | "leaving">;
+  readonly desired: Pick<DesiredCluster, "endpoint" | "machines" | "leaving" | "talosEndpoints">;
   readonly secrets: SecretsBundle;
   /** Send a first config to machines whose fingerprint nobody has told us. @default false */
   readonly trustOnFirstUse?: boolean;
@@ -24,6 +24,7 @@ const kubernetesPort = 6443;
 /** The real machines, over the Talos API and the Kubernetes API. One connection per machine for the whole run. */
 export function talosMachines(options: TalosMachinesOptions): Machines {
   const { desired, secrets } = options;
+  const endpoints = desired.talosEndpoints;
   const issuing = { clock: options.clock ?? systemClock, entropy: options.entropy ?? systemEntropy };
   const credentials = talosCredentials(secrets, issuing);
   const clients = new Map<string, TalosClient>();
@@ -32,13 +33,18 @@ export function talosMachines(options: TalosMachinesOptions): Machines {
   const clientOf = ({ address }: MachineTarget): TalosClient => {
     const known = clients.get(address);
     if (known !== undefined) return known;
-    const client = connect(address, { kind: "mtls", credentials });
+    const authentication = { kind: "mtls", credentials } as const;
+    const client =
+      endpoints === undefined
+        ? connect(address, authentication)
+        : connectThrough(endpoints, parseAddress(address).host, authentication);
     clients.set(address, client);
     return client;
   };
   const kubernetes = kubernetesOver(
     {
-      servers: [...controlPlaneServers(desired), desired.endpoint],
+      // Machines that are reached through endpoints have no way to their own addresses.
+      servers: [...(endpoints === undefined ? controlPlaneServers(desired) : []), desired.endpoint],
       ca: secrets.certs.k8s.certificate,
       ...kubernetesCredentials(secrets, issuing),
     },
@@ -48,6 +54,7 @@ export function talosMachines(options: TalosMachinesOptions): Machines {
   return {
     kubernetes,
     async inspect(machine, signal) {
+      if (endpoints !== undefined) return inspectThrough(machine, clientOf(machine), endpoints.length, signal);
       const { ca } = credentials;
       const acquaintance = { client: clientOf(machine), ca, known: known.has(machine.address) };
       const state = await inspectMachine(machine, acquaintance, signal);
@@ -56,6 +63,7 @@ export function talosMachines(options: TalosMachinesOptions): Machines {
       return state;
     },
     async install(machine, config, signal) {
+      if (endpoints !== undefined) throw noFirstContact(machine);
       const client = connect(machine.address, { kind: "maintenance", ...trust(machine, options) });
       try {
         return await client.applyConfiguration(config, call(signal));
@@ -116,6 +124,17 @@ function controlPlaneServers({ machines }: Pick<DesiredCluster, "machines">): st
       const { host } = parseAddress(address);
       return `https://${host.includes(":") ? `[${host}]` : host}:${kubernetesPort}`;
     });
+}
+
+function noFirstContact({ name }: MachineTarget): TalosError {
+  return new TalosError(
+    "invalid-input",
+    `${name} has no config of this cluster, and an endpoint can't pass on its first one`,
+    {
+      node: name,
+      hint: "Give the machine its config as user data when it is made, or reach it at its own address, without Talos endpoints. If it has a config already, it is one with other secrets.",
+    },
+  );
 }
 
 function trust(machine: MachineTarget, options: TalosMachinesOptions) {

@@ -39,10 +39,11 @@ data "talosmith_machine_config" "general_config" {
 
 # Memberships: each ends, by leaving, before its machine does.
 resource "talosmith_member" "cp_1" {
-  name       = "production-cp-1"
-  address    = aws_instance.cp_1.private_ip
-  cluster    = "production"
-  machine_id = aws_instance.cp_1.id
+  name            = "production-cp-1"
+  address         = aws_instance.cp_1.private_ip
+  cluster         = "production"
+  machine_id      = aws_instance.cp_1.id
+  talos_endpoints = [aws_lb.api.dns_name]
 
   depends_on = [
     aws_instance.cp_1,
@@ -53,10 +54,11 @@ resource "talosmith_member" "cp_1" {
 }
 
 resource "talosmith_member" "cp_2" {
-  name       = "production-cp-2"
-  address    = aws_instance.cp_2.private_ip
-  cluster    = "production"
-  machine_id = aws_instance.cp_2.id
+  name            = "production-cp-2"
+  address         = aws_instance.cp_2.private_ip
+  cluster         = "production"
+  machine_id      = aws_instance.cp_2.id
+  talos_endpoints = [aws_lb.api.dns_name]
 
   depends_on = [
     aws_instance.cp_2,
@@ -67,10 +69,11 @@ resource "talosmith_member" "cp_2" {
 }
 
 resource "talosmith_member" "cp_3" {
-  name       = "production-cp-3"
-  address    = aws_instance.cp_3.private_ip
-  cluster    = "production"
-  machine_id = aws_instance.cp_3.id
+  name            = "production-cp-3"
+  address         = aws_instance.cp_3.private_ip
+  cluster         = "production"
+  machine_id      = aws_instance.cp_3.id
+  talos_endpoints = [aws_lb.api.dns_name]
 
   depends_on = [
     aws_instance.cp_3,
@@ -81,28 +84,31 @@ resource "talosmith_member" "cp_3" {
 }
 
 resource "talosmith_member" "general_1" {
-  name       = "production-general-1"
-  address    = aws_instance.general_1.private_ip
-  cluster    = "production"
-  machine_id = aws_instance.general_1.id
+  name            = "production-general-1"
+  address         = aws_instance.general_1.private_ip
+  cluster         = "production"
+  machine_id      = aws_instance.general_1.id
+  talos_endpoints = [aws_lb.api.dns_name]
 
   depends_on = [aws_instance.general_1, terraform_data.reachable]
 }
 
 resource "talosmith_member" "general_2" {
-  name       = "production-general-2"
-  address    = aws_instance.general_2.private_ip
-  cluster    = "production"
-  machine_id = aws_instance.general_2.id
+  name            = "production-general-2"
+  address         = aws_instance.general_2.private_ip
+  cluster         = "production"
+  machine_id      = aws_instance.general_2.id
+  talos_endpoints = [aws_lb.api.dns_name]
 
   depends_on = [aws_instance.general_2, terraform_data.reachable]
 }
 
 resource "talosmith_member" "general_3" {
-  name       = "production-general-3"
-  address    = aws_instance.general_3.private_ip
-  cluster    = "production"
-  machine_id = aws_instance.general_3.id
+  name            = "production-general-3"
+  address         = aws_instance.general_3.private_ip
+  cluster         = "production"
+  machine_id      = aws_instance.general_3.id
+  talos_endpoints = [aws_lb.api.dns_name]
 
   depends_on = [aws_instance.general_3, terraform_data.reachable]
 }

@@ -25,10 +25,11 @@ data "talosmith_machine_config" "w_config" {
 
 # Memberships: each ends, by leaving, before its machine does.
 resource "talosmith_member" "cp_1" {
-  name       = "staging-cp-1"
-  address    = aws_instance.cp_1.private_ip
-  cluster    = "staging"
-  machine_id = aws_instance.cp_1.id
+  name            = "staging-cp-1"
+  address         = aws_instance.cp_1.private_ip
+  cluster         = "staging"
+  machine_id      = aws_instance.cp_1.id
+  talos_endpoints = [aws_lb.api.dns_name]
 
   depends_on = [
     aws_instance.cp_1,
@@ -39,10 +40,11 @@ resource "talosmith_member" "cp_1" {
 }
 
 resource "talosmith_member" "cp_2" {
-  name       = "staging-cp-2"
-  address    = aws_instance.cp_2.private_ip
-  cluster    = "staging"
-  machine_id = aws_instance.cp_2.id
+  name            = "staging-cp-2"
+  address         = aws_instance.cp_2.private_ip
+  cluster         = "staging"
+  machine_id      = aws_instance.cp_2.id
+  talos_endpoints = [aws_lb.api.dns_name]
 
   depends_on = [
     aws_instance.cp_2,
@@ -53,10 +55,11 @@ resource "talosmith_member" "cp_2" {
 }
 
 resource "talosmith_member" "cp_3" {
-  name       = "staging-cp-3"
-  address    = aws_instance.cp_3.private_ip
-  cluster    = "staging"
-  machine_id = aws_instance.cp_3.id
+  name            = "staging-cp-3"
+  address         = aws_instance.cp_3.private_ip
+  cluster         = "staging"
+  machine_id      = aws_instance.cp_3.id
+  talos_endpoints = [aws_lb.api.dns_name]
 
   depends_on = [
     aws_instance.cp_3,
@@ -67,19 +70,21 @@ resource "talosmith_member" "cp_3" {
 }
 
 resource "talosmith_member" "w_1" {
-  name       = "staging-w-1"
-  address    = aws_instance.w_1.private_ip
-  cluster    = "staging"
-  machine_id = aws_instance.w_1.id
+  name            = "staging-w-1"
+  address         = aws_instance.w_1.private_ip
+  cluster         = "staging"
+  machine_id      = aws_instance.w_1.id
+  talos_endpoints = [aws_lb.api.dns_name]
 
   depends_on = [aws_instance.w_1, terraform_data.reachable]
 }
 
 resource "talosmith_member" "w_2" {
-  name       = "staging-w-2"
-  address    = aws_instance.w_2.private_ip
-  cluster    = "staging"
-  machine_id = aws_instance.w_2.id
+  name            = "staging-w-2"
+  address         = aws_instance.w_2.private_ip
+  cluster         = "staging"
+  machine_id      = aws_instance.w_2.id
+  talos_endpoints = [aws_lb.api.dns_name]
 
   depends_on = [aws_instance.w_2, terraform_data.reachable]
 }

@@ -101,7 +101,17 @@ export const clusterAttributes = {
   talos_endpoints: attribute.stringList({
     mode: "optional",
     description:
-      "Where the Talos API of all machines is reached, when it is not at each machine's own address. Not supported yet: a plan with it is refused.",
+      "Control planes, or a load balancer before them, through which the Talos API of every machine is reached, when that is not possible at each machine's own address. A machine that waits for its first config can't be reached this way: give it the config as user data (`talosmith_machine_config`). The Kubernetes API is then reached at `endpoint` only.",
+    validators: [
+      (value, path, diagnostics) => {
+        if (value.length === 0)
+          diagnostics.error({
+            summary: "No endpoint",
+            detail: "talos_endpoints is an empty list. Name at least one, or leave it out.",
+            path,
+          });
+      },
+    ],
   }),
   trust_on_first_use: attribute.bool({
     mode: "optional",

@@ -42,13 +42,6 @@ export const cluster: Resource<Schema, Client> = {
   validate: ({ config, diagnostics }) => checkWishes(config, diagnostics),
 
   async plan(request) {
-    if (request.planned.talos_endpoints !== null)
-      throw new DiagnosticError({
-        summary: "Not supported yet",
-        detail:
-          "The Talos API is reached at each machine's own address. Take talos_endpoints out, and give addresses that can be reached from here.",
-        path: path("talos_endpoints"),
-      });
     return { values: request.prior === null ? await planCreate(request) : await planUpdate(request, request.prior) };
   },
 
@@ -98,6 +91,7 @@ export const cluster: Resource<Schema, Client> = {
     if (state.on_destroy === "keep") return;
     const secrets = await client.secrets.of(state.ca_fingerprint);
     await takeDown(await renderWhole(state, secrets, request.signal), secrets, request, state.join !== null);
+    client.ended(state.name);
     await unmarkCreating(client, state.name);
   },
 
@@ -113,7 +107,7 @@ async function renderWhole(
 ): Promise<DesiredCluster> {
   if (input.join === null) return renderCluster(input, secrets, { leaving });
   const { talosVersion } = await clusterSpec(input);
-  const planes = await joinedControlPlanes(input.join.control_planes, talosVersion, secrets, signal);
+  const planes = await joinedControlPlanes(input, talosVersion, secrets, signal);
   return renderCluster(input, secrets, { leaving, planes });
 }
 

@@ -4,6 +4,7 @@ import type { SecretsBundle } from "../../../talos/secrets/index.ts";
 import type { TalosVersion } from "../../../talos/version/index.ts";
 import { DiagnosticError, path } from "../../framework/index.ts";
 import { adminOf } from "../admin.ts";
+import type { ClusterInput } from "./spec.ts";
 
 /** Stands for the control planes of another stack where nobody may be asked: while planning. */
 export const standInPlane: MachineSpec = {
@@ -17,7 +18,7 @@ export const standInPlane: MachineSpec = {
  * nothing to do there and only uses them to let workers join and leave.
  */
 export async function joinedControlPlanes(
-  addresses: readonly string[],
+  { join, talos_endpoints }: Pick<ClusterInput, "join" | "talos_endpoints">,
   talosVersion: TalosVersion,
   secrets: SecretsBundle,
   signal: AbortSignal,
@@ -26,10 +27,10 @@ export async function joinedControlPlanes(
     import("../../../talos/config/index.ts"),
     import("../../../talos/version/index.ts"),
   ]);
-  const ask = await adminOf(secrets);
+  const ask = await adminOf(secrets, talos_endpoints);
   const options = { signal, deadline: 10_000 };
   return Promise.all(
-    addresses.map((address) =>
+    (join?.control_planes ?? []).map((address) =>
       ask(address, async (machine) => {
         const [config, { tag }, members] = await Promise.all([
           machine.machineConfig(options),

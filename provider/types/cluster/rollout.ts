@@ -6,6 +6,9 @@ import type { Client } from "../client.ts";
 import { whenFree } from "../when-free.ts";
 import type { ClusterPlan } from "./attributes.ts";
 
+/** How long the last endpoint must have been silent after its reset; it wipes its disk meanwhile. */
+const lastSilence = 15_000;
+
 type Change = Operation<Client> & { readonly planned: ClusterPlan };
 
 /**
@@ -38,7 +41,11 @@ export async function takeDown(
     await whenFree(operation, () => applyCluster(options));
     return;
   }
-  const options = await engineOptions(desired, secrets, operation);
+  const options = {
+    ...(await engineOptions(desired, secrets, operation)),
+    // With the last control plane goes the way to it: its silence is then all that can be waited for.
+    ...(desired.talosEndpoints === undefined ? {} : { timeouts: { resetSilence: lastSilence } }),
+  };
   const { unreachable } = await whenFree(operation, () => destroyCluster(options));
   if (unreachable.length === 0) return;
   operation.diagnostics.warning({

@@ -28,6 +28,7 @@ export async function clusterSpec(input: ClusterInput, leaving: readonly Machine
     installDisk: input.install_disk,
     installImage: input.install_image,
     registryMirrors: input.registry_mirrors,
+    talosEndpoints: input.talos_endpoints,
   };
   return {
     name: input.name,
@@ -90,7 +91,18 @@ export function replacedMachines(prior: ClusterInput, wishes: ClusterWishes): st
  * machines, so they come out the same. Undefined when something else is unknown.
  */
 export function withStandIns(wishes: ClusterWishes): { input: ClusterInput; endpointKnown: boolean } | undefined {
-  const { machines, endpoint, join, id: _i, ca_fingerprint: _c, steps: _s, changes: _h, drift: _d, ...others } = wishes;
+  const {
+    machines,
+    endpoint,
+    join,
+    talos_endpoints: _e,
+    id: _i,
+    ca_fingerprint: _c,
+    steps: _s,
+    changes: _h,
+    drift: _d,
+    ...others
+  } = wishes;
   if (isUnknown(machines) || machines === null || !isWhollyKnown(others as Value)) return undefined;
   const settled: Record<string, unknown> = {};
   for (const [name, machine] of Object.entries(machines)) {
@@ -111,6 +123,8 @@ export function withStandIns(wishes: ClusterWishes): { input: ClusterInput; endp
       ...others,
       machines: settled,
       endpoint: standIn,
+      // How machines are reached says nothing about what is done to them, and may come of something not made yet.
+      talos_endpoints: null,
       join: join === null ? null : { control_planes: [] },
     } as unknown as ClusterInput,
     endpointKnown: !isUnknown(endpoint),

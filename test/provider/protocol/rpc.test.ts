@@ -48,9 +48,9 @@ async function call<Request, Response>(
 }
 
 const none = new Uint8Array(0);
-const empty = Object.fromEntries(
-  Object.keys(schemaOf(server.resource("thing_thing")).attributes).map((name) => [name, null]),
-);
+const names = Object.keys(schemaOf(server.resource("thing_thing")).attributes);
+// Blocks that are not written are empty, as Terraform sends them.
+const empty = { ...Object.fromEntries(names.map((name) => [name, null])), rule: [], disk: {} };
 const dynamic = (fields: Record<string, Value> | null): DynamicValue =>
   toDynamicValue(type, fields === null ? null : { ...empty, ...fields });
 

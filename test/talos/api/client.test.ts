@@ -3,13 +3,13 @@ import { gzipSync } from "node:zlib";
 import { status } from "@grpc/grpc-js";
 import { afterEach, describe, expect, test } from "vitest";
 import { MachineStatusSpec } from "../../../talos/api/gen/resource/definitions/runtime.ts";
-import { type Authentication, connect, probe, type TalosClient } from "../../../talos/api/index.ts";
+import { type Authentication, connect, connectThrough, probe, type TalosClient } from "../../../talos/api/index.ts";
 import { publicKeyFingerprint } from "../../../talos/pki/index.ts";
 import { adminCredentials, leaf, type Running, startProxy, startServer, testAuthority } from "./talos-server.ts";
 
 const ca = testAuthority();
 const certificate = leaf(ca, { server: "127.0.0.1" });
-const mtls: Authentication = { kind: "mtls", credentials: adminCredentials(ca) };
+const mtls = { kind: "mtls", credentials: adminCredentials(ca) } as const;
 
 const open: { close?(): void; stop?(): Promise<void> }[] = [];
 afterEach(async () => {
@@ -39,6 +39,26 @@ const version = (_call: unknown, callback: Callback) =>
     ],
   });
 const versionInfo = { tag: "v1.13.9", sha: "", built: "", goVersion: "", os: "linux", arch: "amd64" };
+
+describe("a client through endpoints", () => {
+  test("has calls passed on to the machine, and takes the next endpoint after one that does not answer", async () => {
+    const seen: unknown[] = [];
+    const { address } = await machine({
+      machine: {
+        version: (call: { metadata: { get(name: string): unknown[] } }, callback: Callback) => {
+          seen.push(...call.metadata.get("node"));
+          version(call, callback);
+        },
+      },
+    });
+    const through = connectThrough(["127.0.0.1:1", address], "10.0.0.80", mtls);
+    open.push(through);
+    await expect(through.version({ deadline: 5000 })).rejects.toThrow("10.0.0.80 (through 127.0.0.1:1)");
+    expect(seen).toEqual([]);
+    expect(await through.version()).toMatchObject({ tag: "v1.13.9" });
+    expect(seen).toEqual(["10.0.0.80"]);
+  });
+});
 
 describe("a client with certificates", () => {
   test("reads the version and says that it is a Talos client", async () => {

@@ -268,6 +268,22 @@ describe("the planner, given any cluster in any condition", () => {
     });
   });
 
+  test("destroys what is reached through endpoints so that the way to the others ends last", () => {
+    fc.assert(
+      fc.property(cases, ({ desired, observed }) => {
+        const plane = desired.machines.find(({ role }) => role === "controlplane");
+        const talosEndpoints = [plane?.address ?? ""];
+        const steps = planDestroy({ ...desired, talosEndpoints }, observed);
+        const before = ancestors(steps);
+        for (const step of steps) {
+          if (step.machine !== plane?.name) continue;
+          expect(before.get(step.id)?.size).toBe(steps.length - 1);
+        }
+      }),
+      { numRuns: 100 },
+    );
+  });
+
   test("destroys everything that has our config and nothing else", () => {
     fc.assert(
       fc.property(cases, ({ desired, observed }) => {
