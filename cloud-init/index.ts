@@ -8,5 +8,6 @@ export {
   renderNoCloud,
 } from "./nocloud.ts";
 export { createNoCloudIso, hashIso, noCloudLabel } from "./nocloud-iso.ts";
+export { readIso } from "./read-iso.ts";
 export { defaultTemplates } from "./templates.ts";
 export { fillTemplate, type TemplateValue } from "./yaml-template.ts";

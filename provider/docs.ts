@@ -133,6 +133,11 @@ const importIds: Readonly<Record<string, { readonly text: string; readonly examp
     text: "By the paths of kubeconfig and talosconfig.",
     example: "generated/demo/kubeconfig,generated/demo/talosconfig",
   },
+  talosmith_cloud_init: { text: "By the path of the image.", example: "generated/demo/demo-cp-1.iso" },
+  talosmith_member: {
+    text: "By the cluster's name, the machine's name, its `machine_id` and its address, with commas between them.",
+    example: "demo,demo-w-1,i-0123456789abcdef0,10.0.0.80",
+  },
   talosmith_secrets: { text: "From a secrets file.", example: "secrets/demo.yaml" },
   talosmith_simulated_machine: {
     text: "By its id in the simulator.",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import { createHash } from "node:crypto";
+import { createHash, X509Certificate } from "node:crypto";
 import { readFile, rm } from "node:fs/promises";
+import type { SecretsBundle } from "../../talos/secrets/index.ts";
 import {
   type Attributes,
   attribute,
@@ -63,12 +64,12 @@ const attributes = {
   kubeconfig_fingerprint: attribute.string({
     mode: "computed",
     stable: true,
-    description: "SHA-256 of the file; empty when a refresh found it missing or changed.",
+    description: "SHA-256 of the file; empty when a refresh found it missing, or changed so that it gives no access.",
   }),
   talosconfig_fingerprint: attribute.string({
     mode: "computed",
     stable: true,
-    description: "SHA-256 of the file; empty when a refresh found it missing or changed.",
+    description: "SHA-256 of the file; empty when a refresh found it missing, or changed so that it gives no access.",
   }),
   expires_at: attribute.string({
     mode: "computed",
@@ -112,10 +113,30 @@ export const clientFiles: Resource<Schema, Client> = {
 
   async read({ state, client }) {
     if (state.keep_on_disk === false) return state;
+    const [kubeconfig, talosconfig] = await Promise.all([
+      readIfThere(client.path(state.kubeconfig_path)),
+      readIfThere(client.path(state.talosconfig_path)),
+    ]);
+    const known = [kubeconfig, talosconfig].map((text) => (text === undefined ? null : sha256(text)));
+    const asWritten = known[0] === state.kubeconfig_fingerprint && known[1] === state.talosconfig_fingerprint;
+    if (asWritten) return state;
+    // Somebody may have renewed a file, `talosmith kubeconfig` for one. As long as it gives access, it is no diff.
+    const secrets = await client.secrets.find();
+    const good = {
+      kubeconfig: kubeconfig !== undefined && secrets !== undefined && opensKubernetes(kubeconfig, secrets),
+      talosconfig:
+        talosconfig !== undefined && secrets !== undefined && (await opensTalos(talosconfig, state, secrets)),
+    };
+    const kept = (name: "kubeconfig" | "talosconfig", found: string | null | undefined, before: string | null) =>
+      found === before || good[name] ? (found ?? null) : null;
     return {
       ...state,
-      kubeconfig_fingerprint: await sameOrNull(client.path(state.kubeconfig_path), state.kubeconfig_fingerprint),
-      talosconfig_fingerprint: await sameOrNull(client.path(state.talosconfig_path), state.talosconfig_fingerprint),
+      kubeconfig_fingerprint: kept("kubeconfig", known[0], state.kubeconfig_fingerprint),
+      talosconfig_fingerprint: kept("talosconfig", known[1], state.talosconfig_fingerprint),
+      expires_at:
+        good.kubeconfig && good.talosconfig
+          ? await expiryOf(kubeconfig ?? "", talosconfig ?? "", state.cluster_name)
+          : state.expires_at,
     };
   },
 
@@ -201,9 +222,55 @@ async function fingerprintOf(file: string): Promise<string | undefined> {
   }
 }
 
-async function sameOrNull(file: string, fingerprint: string | null): Promise<string | null> {
-  return (await fingerprintOf(file)) === fingerprint ? fingerprint : null;
+async function readIfThere(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
 }
+
+/** Whether a kubeconfig is one of this cluster, for long enough. */
+function opensKubernetes(text: string, secrets: SecretsBundle): boolean {
+  try {
+    const { caCertificate, clientCertificate } = kubeconfigParts(text);
+    return sameCertificate(caCertificate, secrets.certs.k8s.certificate) && isFresh(clientCertificate);
+  } catch {
+    return false; // Not a kubeconfig as Talos writes it.
+  }
+}
+
+/** Whether a talosconfig leads to these machines of this cluster, for long enough. */
+async function opensTalos(text: string, { cluster_name, endpoints, nodes }: State, secrets: SecretsBundle) {
+  const { parseTalosconfig } = await import("../../talos/config/index.ts");
+  try {
+    const { context, contexts } = parseTalosconfig(text, "talosconfig");
+    const own = contexts.get(cluster_name);
+    if (context !== cluster_name || own?.credentials === undefined) return false;
+    const sameWay =
+      own.endpoints.join() === endpoints.join() && (own.nodes ?? []).join() === (nodes ?? endpoints).join();
+    const { ca, certificate } = own.credentials;
+    return sameWay && sameCertificate(ca, secrets.certs.os.certificate) && isFresh(certificate);
+  } catch {
+    return false; // Not a talosconfig.
+  }
+}
+
+async function expiryOf(kubeconfig: string, talosconfig: string, cluster: string): Promise<string> {
+  const { parseTalosconfig } = await import("../../talos/config/index.ts");
+  const credentials = parseTalosconfig(talosconfig, "talosconfig").contexts.get(cluster)?.credentials;
+  return firstExpiry([
+    kubeconfigParts(kubeconfig).clientCertificate,
+    ...(credentials === undefined ? [] : [credentials.certificate]),
+  ]);
+}
+
+const sameCertificate = (left: string, right: string): boolean =>
+  new X509Certificate(left).fingerprint256 === new X509Certificate(right).fingerprint256;
+
+const isFresh = (certificate: string): boolean =>
+  Date.parse(new X509Certificate(certificate).validTo) - Date.now() >= renewBefore;
 
 /** A file that somebody else has written since is not ours to remove. */
 async function removeOwn(file: string, fingerprint: string | null, diagnostics: Diagnostics): Promise<void> {

@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import { resolve } from "node:path";
 import type { SimulatorControl } from "../../simulator/control/index.ts";
-import type { ClusterSecrets } from "./cluster-secrets.ts";
+import { ageIdentities, type ClusterSecrets, encryptionByName } from "./cluster-secrets.ts";
 
-export interface ClientOptions {
+/** What opens files that are encrypted with age: the keys themselves, or a file with keys. */
+export interface AgeKeys {
+  readonly ageKeys: string | undefined;
+  readonly ageKeyFile: string | undefined;
+}
+
+export interface ClientOptions extends AgeKeys {
   readonly root: string;
   readonly secrets: ClusterSecrets;
   /** How the simulator's process is started; its directory is added. */
@@ -18,7 +24,10 @@ export class Client {
   readonly #ended = new Set<string>();
   #turns: Promise<unknown> = Promise.resolve();
 
-  constructor({ root, secrets, daemonCommand }: ClientOptions) {
+  readonly #keys: AgeKeys;
+
+  constructor({ root, secrets, daemonCommand, ageKeys, ageKeyFile }: ClientOptions) {
+    this.#keys = { ageKeys, ageKeyFile };
     this.root = root;
     this.secrets = secrets;
     this.#daemonCommand = daemonCommand;
@@ -27,6 +36,15 @@ export class Client {
   /** A path from a configuration as a real one. */
   path(relative: string): string {
     return resolve(this.root, relative);
+  }
+
+  /** What a file holds that may be encrypted: with age when it ends in `.age`, with SOPS in `.sops.yaml`. */
+  async sealedText(relative: string): Promise<string> {
+    const { readProtectedText } = await import("../../talos/secrets/index.ts");
+    const path = this.path(relative);
+    const kind = encryptionByName(relative);
+    if (kind === "age") return readProtectedText({ kind, path, identities: await ageIdentities(this.#keys) });
+    return readProtectedText({ kind: kind === "sops" ? "sops" : "file", path });
   }
 
   /** Where it is written down what was done to a cluster. */

@@ -5,6 +5,7 @@ import type { SecretsBundle } from "../../talos/secrets/index.ts";
 import {
   type Attributes,
   attribute,
+  DiagnosticError,
   isWhollyKnown,
   path,
   type Resource,
@@ -100,6 +101,27 @@ export const cloudInit: Resource<typeof attributes, Client> = {
 
   async delete({ state, client }) {
     await rm(client.path(state.path), { force: true });
+  },
+
+  async import({ id, client }) {
+    const { readIso } = await import("../../cloud-init/index.ts");
+    const image = await readFile(client.path(id)).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== "ENOENT") throw error;
+      throw new DiagnosticError({
+        summary: "No such image",
+        detail: `${id} is not there. Give its path, relative to the project's root, ${client.root}.`,
+      });
+    });
+    const files = readIso(image, id);
+    return {
+      path: id,
+      meta_data: files.get("meta-data") ?? "",
+      network_config: files.get("network-config") ?? "",
+      user_data: files.get("user-data") ?? null,
+      machine_config: null,
+      id,
+      hash: sha256(image),
+    };
   },
 };
 

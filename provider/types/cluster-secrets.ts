@@ -122,19 +122,34 @@ export class ClusterSecrets {
   }
 
   async #store(): Promise<SecretsStore> {
-    const { parseAgeIdentities, secretsStore } = await import("../../talos/secrets/index.ts");
+    const { secretsStore } = await import("../../talos/secrets/index.ts");
     if (this.#source.kind !== "file") throw noSource();
     const { path, encryption, recipients, ageKeys, ageKeyFile } = this.#source;
     if (encryption === "none") return secretsStore({ kind: "file", path });
     if (encryption === "sops") return secretsStore({ kind: "sops", path });
-    const keys = ageKeys ?? (ageKeyFile === undefined ? "" : await readFile(ageKeyFile, "utf8"));
-    return secretsStore({ kind: "age", path, recipients, identities: parseAgeIdentities(keys) });
+    return secretsStore({ kind: "age", path, recipients, identities: await ageIdentities({ ageKeys, ageKeyFile }) });
   }
 
   get #where(): string {
     if (this.#source.kind === "file") return this.#source.path;
     return this.#source.kind === "text" ? this.#source.from : "what the provider block should name";
   }
+}
+
+/** How a file is encrypted, by its name. */
+export function encryptionByName(file: string): Encryption {
+  if (file.endsWith(".age")) return "age";
+  return /\.sops\.ya?ml$/.test(file) ? "sops" : "none";
+}
+
+export async function ageIdentities(keys: {
+  readonly ageKeys: string | undefined;
+  readonly ageKeyFile: string | undefined;
+}): Promise<readonly string[]> {
+  const { parseAgeIdentities } = await import("../../talos/secrets/index.ts");
+  return parseAgeIdentities(
+    keys.ageKeys ?? (keys.ageKeyFile === undefined ? "" : await readFile(keys.ageKeyFile, "utf8")),
+  );
 }
 
 function noSource(): DiagnosticError {

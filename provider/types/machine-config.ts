@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { SecretsBundle } from "../../talos/secrets/index.ts";
-import { type Attributes, attribute, type DataSource, type StateOf } from "../framework/index.ts";
+import { type Attributes, attribute, type DataSource, path, type StateOf } from "../framework/index.ts";
 import type { Client } from "./client.ts";
 import { clusterAttributes } from "./cluster/attributes.ts";
 import { clusterSpec } from "./cluster/spec.ts";
+import { readPatchFiles, refuseSecretPatches } from "./patch-files.ts";
 
 const { name, endpoint, talos_version, kubernetes_version, machines: _machines, ...others } = clusterAttributes;
 const {
@@ -13,6 +14,7 @@ const {
   on_destroy: _o,
   id: _i,
   ca_fingerprint: _c,
+  patch_file_hashes: _p,
   steps: _s,
   changes: _h,
   drift: _d,
@@ -30,22 +32,31 @@ export const configAttributes = {
     mode: "required",
     description: "`controlplane` or `worker`.",
     validators: [
-      (value, path, diagnostics) => {
+      (value, where, diagnostics) => {
         if (value !== "controlplane" && value !== "worker")
           diagnostics.error({
             summary: "Unknown value",
             detail: `Found ${value}; expected "controlplane" or "worker".`,
-            path,
+            path: where,
           });
       },
     ],
   }),
   hostname: attribute.string({ mode: "optional", description: "Host name of the machine." }),
-  patches: attribute.stringList({ mode: "optional", description: "Config patches, as YAML." }),
+  patches: attribute.stringList({
+    mode: "optional",
+    description:
+      "Config patches, as YAML. They are in the state: without `include_secrets`, one that holds a secret is refused.",
+  }),
 } satisfies Attributes;
 
 const attributes = {
   ...configAttributes,
+  patch_files: attribute.stringList({
+    mode: "optional",
+    description:
+      "Files with more config patches, applied after `patches`; see `talosmith_cluster`. They are in `config` only, never in `redacted`.",
+  }),
   include_secrets: attribute.bool({
     mode: "optional",
     description:
@@ -66,9 +77,14 @@ export const machineConfig: DataSource<typeof attributes, Client> = {
     "The config of one machine as text, the same bytes as `talosctl gen config` writes. Without secrets unless asked for.",
   attributes,
 
+  async validate({ config, diagnostics }) {
+    if (config.include_secrets !== true) await refuseSecretPatches(config.patches, path("patches"), diagnostics);
+  },
+
   async read({ config, client, diagnostics }) {
     const { redactConfig } = await import("../../talos/config/index.ts");
-    const text = await renderConfig(config, await client.secrets.of(null));
+    const secrets = await client.secrets.of(null);
+    const files = await readPatchFiles(client, config.patch_files ?? [], path("patch_files"));
     if (config.include_secrets)
       diagnostics.warning({
         summary: "Secrets in the state",
@@ -76,16 +92,20 @@ export const machineConfig: DataSource<typeof attributes, Client> = {
       });
     return {
       ...config,
-      redacted: redactConfig(text, "config"),
-      config: config.include_secrets ? text : null,
+      redacted: redactConfig(await renderConfig(config, secrets), "config"),
+      config: config.include_secrets ? await renderConfig(config, secrets, files) : null,
     };
   },
 };
 
 type ConfigInput = StateOf<typeof configAttributes>;
 
-/** The config of one machine: the same text for the same input and secrets. */
-export async function renderConfig(input: ConfigInput, secrets: SecretsBundle): Promise<string> {
+/** The config of one machine: the same text for the same input, secrets and further patches. */
+export async function renderConfig(
+  input: ConfigInput,
+  secrets: SecretsBundle,
+  morePatches: readonly string[] = [],
+): Promise<string> {
   const { generateMachineConfig } = await import("../../talos/config/index.ts");
   const { name: clusterName, ...spec } = await clusterSpec({
     ...input,
@@ -97,6 +117,6 @@ export async function renderConfig(input: ConfigInput, secrets: SecretsBundle): 
   return generateMachineConfig({ ...spec, clusterName }, secrets, {
     type: input.role === "controlplane" ? "controlplane" : "worker",
     ...(input.hostname === null ? {} : { hostname: input.hostname }),
-    ...(input.patches === null ? {} : { patches: input.patches }),
+    patches: [...(input.patches ?? []), ...morePatches],
   });
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { type Attributes, attribute, type Resource } from "../framework/index.ts";
+import { type Attributes, attribute, DiagnosticError, type Resource } from "../framework/index.ts";
 import type { Client } from "./client.ts";
 import { leaveCluster } from "./member-leave.ts";
 
@@ -61,7 +61,20 @@ export const member: Resource<typeof attributes, Client> = {
   async delete({ state, ...operation }) {
     if (state.on_destroy !== "keep") await leaveCluster(state, operation);
   },
+
+  import: async ({ id }) => importMember(id),
 };
+
+/** Nobody can tell which machine of an infrastructure a node is, so the user says it all. */
+function importMember(id: string) {
+  const [cluster, name, machine_id, address, ...rest] = id.split(",");
+  if (!cluster || !name || !machine_id || !address || rest.length > 0)
+    throw new DiagnosticError({
+      summary: "Not a membership",
+      detail: `Found ${JSON.stringify(id)}; expected the cluster's name, the machine's name, its machine_id and its address, with commas between them.`,
+    });
+  return { cluster, name, machine_id, address, on_destroy: "leave", id: `${cluster}/${machine_id}` };
+}
 
 function onDestroy(value: unknown): string {
   return value === "keep" ? "keep" : "leave";

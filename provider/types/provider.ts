@@ -13,7 +13,7 @@ import { Client } from "./client.ts";
 import { clientFiles } from "./client-files.ts";
 import { cloudInit } from "./cloud-init.ts";
 import { cluster } from "./cluster/cluster.ts";
-import { ClusterSecrets, type Encryption, type SecretsSource } from "./cluster-secrets.ts";
+import { ClusterSecrets, type Encryption, encryptionByName, type SecretsSource } from "./cluster-secrets.ts";
 import { health } from "./health.ts";
 import { kubeconfig } from "./kubeconfig.ts";
 import { machineConfig } from "./machine-config.ts";
@@ -90,7 +90,13 @@ export function talosmithProvider(options: ProviderOptions): Provider<typeof att
     configure: ({ config }) => {
       const root = findProjectRoot(workingDirectory, environment);
       const source = secretsSource(config, environment, root);
-      return new Client({ root, secrets: new ClusterSecrets(source, Boolean(environment.CI)), daemonCommand });
+      return new Client({
+        root,
+        secrets: new ClusterSecrets(source, Boolean(environment.CI)),
+        daemonCommand,
+        ageKeys: environment.SOPS_AGE_KEY || undefined,
+        ageKeyFile: environment.SOPS_AGE_KEY_FILE || undefined,
+      });
     },
   };
 }
@@ -115,9 +121,4 @@ function secretsSource(
     ageKeys: ageKeys || undefined,
     ageKeyFile: ageKeyFile || undefined,
   };
-}
-
-function encryptionByName(file: string): Encryption {
-  if (file.endsWith(".age")) return "age";
-  return /\.sops\.ya?ml$/.test(file) ? "sops" : "none";
 }

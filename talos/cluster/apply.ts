@@ -30,10 +30,10 @@ const mostRounds = 10;
  * to do and everything is healthy. May be killed anywhere and run again.
  */
 export function applyCluster(options: ApplyOptions): Promise<ApplyResult> {
-  return withExclusiveContext(options, applyIn);
+  return withExclusiveContext(options, (context) => applyIn(context, options.review));
 }
 
-export async function applyIn(context: StepContext): Promise<ApplyResult> {
+export async function applyIn(context: StepContext, review?: ApplyOptions["review"]): Promise<ApplyResult> {
   const done: Step[] = [];
   const seen = new Set<string>();
   for (let round = 0; ; round++) {
@@ -48,6 +48,7 @@ export async function applyIn(context: StepContext): Promise<ApplyResult> {
     if (round === mostRounds) {
       throw new TalosError("internal", `the same work keeps coming back: ${steps.map(({ id }) => id).join(", ")}`);
     }
+    review?.(steps);
     await runSteps(steps, context);
     done.push(...steps);
   }

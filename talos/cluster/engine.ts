@@ -11,6 +11,7 @@ import { lockFileFor, withLock } from "./lock.ts";
 import type { LeaseHolder, Machines } from "./machines.ts";
 import { defaultPolicy, type Policy } from "./policy.ts";
 import { processIdentity } from "./process-identity.ts";
+import type { Step } from "./step.ts";
 import { StepContext } from "./step-context.ts";
 import { talosMachines } from "./talos-machines.ts";
 import { defaultTimeouts, type Timeouts } from "./timeouts.ts";
@@ -34,6 +35,8 @@ export interface EngineOptions {
   /** @default the real machines, under the lock */
   readonly machines?: Machines;
   readonly timing?: Timing;
+  /** Sees the steps of every round before the first of them is begun; throws to refuse them. */
+  readonly review?: (steps: readonly Step[]) => void;
 }
 
 /** Gives the work its context and, whatever happens, closes the connections that were opened for it. */

@@ -6,4 +6,4 @@ export { createToken, type GenerateOptions, generateSecrets, type KnownSecrets }
 export { importKubeadmPki } from "./kubeadm.ts";
 export { openSecrets } from "./open.ts";
 export { redactSecrets } from "./redact.ts";
-export { parseAgeIdentities, type SecretsStore, type StoreOptions, secretsStore } from "./store.ts";
+export { parseAgeIdentities, readProtectedText, type SecretsStore, type StoreOptions, secretsStore } from "./store.ts";

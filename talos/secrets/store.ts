@@ -41,28 +41,45 @@ export function secretsStore(options: StoreOptions): SecretsStore {
   }
 }
 
+/** Any text that is kept the way a bundle is, such as a patch that holds a password. Throws `not-found`. */
+export async function readProtectedText(options: StoreOptions): Promise<string> {
+  switch (options.kind) {
+    case "file":
+      return readSecretText(options.path);
+    case "age":
+      return readAge(options.path, options.identities ?? []);
+    case "sops":
+      return readSops(options.path, options.program ?? "sops");
+  }
+}
+
+async function readAge(path: string, identities: readonly string[]): Promise<string> {
+  if (identities.length === 0) {
+    throw new TalosError("failed-precondition", `${path}: no age identity to decrypt the secrets with`, {
+      hint: "Name your key file with SOPS_AGE_KEY_FILE, or the key with SOPS_AGE_KEY.",
+    });
+  }
+  const decrypter = new Decrypter();
+  for (const identity of identities) decrypter.addIdentity(identity);
+  const sealed = await readSecretText(path);
+  try {
+    return await decrypter.decrypt(armor.decode(sealed), "text");
+  } catch (cause) {
+    throw new TalosError("permission-denied", `${path}: none of the age identities opens the file`, {
+      hint: "Use the identity of one of its recipients.",
+      cause,
+    });
+  }
+}
+
+async function readSops(path: string, program: string): Promise<string> {
+  await readSecretText(path);
+  return runSops(program, ["--decrypt", "--output-type", "yaml", path], path);
+}
+
 function ageStore({ path, recipients = [], identities = [] }: StoreOptions & { readonly kind: "age" }): SecretsStore {
   return {
-    async read() {
-      if (identities.length === 0) {
-        throw new TalosError("failed-precondition", `${path}: no age identity to decrypt the secrets with`, {
-          hint: "Name your key file with SOPS_AGE_KEY_FILE, or the key with SOPS_AGE_KEY.",
-        });
-      }
-      const decrypter = new Decrypter();
-      for (const identity of identities) decrypter.addIdentity(identity);
-      const sealed = await readSecretText(path);
-      let text: string;
-      try {
-        text = await decrypter.decrypt(armor.decode(sealed), "text");
-      } catch (cause) {
-        throw new TalosError("permission-denied", `${path}: none of the age identities opens the file`, {
-          hint: "Use the identity of one of its recipients.",
-          cause,
-        });
-      }
-      return parseSecrets(text, path);
-    },
+    read: async () => parseSecrets(await readAge(path, identities), path),
     async create(bundle, how) {
       if (recipients.length === 0) {
         throw new TalosError("failed-precondition", `${path}: no age recipient to encrypt the secrets for`, {
@@ -89,11 +106,7 @@ function addRecipient(encrypter: Encrypter, recipient: string): void {
 /** Secrets go to and from `sops` through pipes and the encrypted file, never through arguments or plain files. */
 function sopsStore(path: string, program: string): SecretsStore {
   return {
-    async read() {
-      await readSecretText(path);
-      const text = await runSops(program, ["--decrypt", "--output-type", "yaml", path], path);
-      return parseSecrets(text, path);
-    },
+    read: async () => parseSecrets(await readSops(path, program), path),
     async create(bundle, how) {
       const types = ["--input-type", "yaml", "--output-type", "yaml"];
       const args = ["--encrypt", ...types, "--filename-override", path, "/dev/stdin"];

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createIso, createNoCloudIso } from "../../cloud-init/index.ts";
+import { createIso, createNoCloudIso, readIso } from "../../cloud-init/index.ts";
 
 const files = {
   "meta-data": 'instance-id: "a"\nlocal-hostname: "a"\n',
@@ -154,5 +154,30 @@ describe("create-cloudinit-iso.sh", () => {
 
   it("says what is missing", () => {
     expect(() => run(script, "--meta-data", image)).toThrow(/--output is missing/);
+  });
+});
+
+describe("reading an image", () => {
+  it("gives back what was put in, and says what is no image", () => {
+    expect(Object.fromEntries(readIso(createNoCloudIso(files), "seed.iso"))).toEqual(files);
+    expect(() => readIso(new Uint8Array(40_000), "seed.iso")).toThrow("seed.iso: not an ISO image");
+    expect(() => readIso(createNoCloudIso(files).subarray(0, 26 * 2048), "cut.iso")).toThrow("cut.iso: not an ISO");
+  });
+
+  it.runIf(has("genisoimage"))("takes what genisoimage makes", () => {
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+    const other = join(folder, "other.iso");
+    run(
+      "genisoimage",
+      "-quiet",
+      "-J",
+      "-r",
+      "-V",
+      "cidata",
+      "-o",
+      other,
+      ...Object.keys(files).map((name) => join(folder, name)),
+    );
+    expect(Object.fromEntries(readIso(readFileSync(other), "other.iso"))).toEqual(files);
   });
 });

@@ -56,7 +56,16 @@ export const clusterAttributes = {
         description:
           "The `id` of a `terraform_data` whose replacement means that the machine is stopped: it changes nothing here, but a plan that stops several control planes at once is refused.",
       }),
-      patches: attribute.stringList({ mode: "optional", description: "Config patches for this machine, as YAML." }),
+      patches: attribute.stringList({
+        mode: "optional",
+        description:
+          "Config patches for this machine, as YAML. They are in plan and state: a patch that holds a secret is refused and belongs in `patch_files`.",
+      }),
+      patch_files: attribute.stringList({
+        mode: "optional",
+        description:
+          "Files with more config patches, applied after `patches`, relative to the project's root. For patches that hold secrets, such as passwords of registries: they are read when they are needed, and only a keyed hash is stored. A file may be encrypted with age (`.age`) or SOPS (`.sops.yaml`), as `secrets_file` may.",
+      }),
     },
   }),
   dns_domain: attribute.string({
@@ -130,6 +139,11 @@ export const clusterAttributes = {
     mode: "computed",
     stable: true,
     description: "Public fingerprint of the CA that the machines trust. Tells a lost or exchanged secrets bundle.",
+  }),
+  patch_file_hashes: attribute.stringMap({
+    mode: "computed",
+    stable: true,
+    description: "Tells which of the `patch_files` have changed; keyed with the cluster's secrets.",
   }),
   steps: attribute.stringList({
     mode: "computed",

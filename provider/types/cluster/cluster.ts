@@ -5,6 +5,7 @@ import {
   type CreateRequest,
   DiagnosticError,
   isUnknown,
+  type Operation,
   type PlanRequest,
   path,
   type Resource,
@@ -15,8 +16,10 @@ import type { Client } from "../client.ts";
 import { isBeingCreated, markCreating, unmarkCreating } from "../creation-mark.ts";
 import { type ClusterPlan, type ClusterState, clusterAttributes } from "./attributes.ts";
 import { findDrift } from "./drift.ts";
+import { refuseUnplanned } from "./guard.ts";
 import { importCluster } from "./import.ts";
 import { joinedControlPlanes } from "./joined.ts";
+import { changedPatchFiles, changesOfFiles, patchHashes, withPatchFiles } from "./patch-files.ts";
 import { numbered, planOfUpdate, stepsOfCreate } from "./planned-steps.ts";
 import { bringAbout, takeDown } from "./rollout.ts";
 import { checkChange, checkWishes } from "./rules.ts";
@@ -24,6 +27,7 @@ import {
   type ClusterInput,
   clusterSpec,
   leavingMachines,
+  remadeMachines,
   renderCluster,
   replacedMachines,
   withStandIns,
@@ -63,7 +67,8 @@ export const cluster: Resource<Schema, Client> = {
             throwaway: Object.values(planned.machines).every(({ address }) => isLoopback(address)),
           })
         : await client.secrets.of(null);
-    const desired = await renderWhole(planned, secrets, request.signal);
+    const hashes = await agreedHashes(request, secrets);
+    const desired = await renderWhole(planned, secrets, request);
     const resumed = await isBeingCreated(client, planned.name);
     await markCreating(client, planned.name);
     const steps = await bringAbout(desired, secrets, request);
@@ -73,24 +78,29 @@ export const cluster: Resource<Schema, Client> = {
         summary: "The cluster was there already",
         detail: `Nothing had to be done for ${planned.name}: its machines already run with these secrets and configs. If another state has it too, two owners will fight over it. To take over a cluster, terraform import is the usual way.`,
       });
-    return stateOf(request, desired.caFingerprint);
+    return stateOf(request, desired.caFingerprint, hashes);
   },
 
-  read: (request) => findDrift(request, renderWhole),
+  read: (request) => findDrift(request, (secrets) => renderWhole(request.state, secrets, request)),
 
   async update(request) {
     const { prior, planned, client } = request;
     const secrets = await client.secrets.of(prior.ca_fingerprint);
-    const desired = await renderWhole(planned, secrets, request.signal, leavingMachines(prior, planned));
-    await bringAbout(desired, secrets, request);
-    return stateOf(request, desired.caFingerprint);
+    const hashes = await agreedHashes(request, secrets);
+    const leaving = leavingMachines(prior, planned);
+    const desired = await renderWhole(planned, secrets, request, leaving);
+    const announced = isUnknown(planned.steps) ? [] : (planned.steps ?? []);
+    const expected = [...leaving.map(({ name }) => name), ...remadeMachines(prior, planned)];
+    await bringAbout(desired, secrets, request, refuseUnplanned(announced, expected));
+    return stateOf(request, desired.caFingerprint, hashes);
   },
 
   async delete(request) {
     const { state, client } = request;
     if (state.on_destroy === "keep") return;
     const secrets = await client.secrets.of(state.ca_fingerprint);
-    await takeDown(await renderWhole(state, secrets, request.signal), secrets, request, state.join !== null);
+    const desired = await renderWhole(withoutPatchFiles(state), secrets, request);
+    await takeDown(desired, secrets, request, state.join !== null);
     client.ended(state.name);
     await unmarkCreating(client, state.name);
   },
@@ -100,55 +110,94 @@ export const cluster: Resource<Schema, Client> = {
 
 /** The cluster as the engine takes it; with `join`, the other stack's control planes are asked what they are. */
 async function renderWhole(
-  input: ClusterInput,
+  wishes: ClusterInput,
   secrets: SecretsBundle,
-  signal: AbortSignal,
+  { signal, client }: Pick<Operation<Client>, "signal" | "client">,
   leaving: readonly MachineSpec[] = [],
 ): Promise<DesiredCluster> {
+  const input = await withPatchFiles(wishes, client);
   if (input.join === null) return renderCluster(input, secrets, { leaving });
   const { talosVersion } = await clusterSpec(input);
   const planes = await joinedControlPlanes(input, talosVersion, secrets, signal);
   return renderCluster(input, secrets, { leaving, planes });
 }
 
+/** The patch files' hashes, which must still be those that were planned: else somebody else's change slips in. */
+async function agreedHashes(
+  { planned, client }: Pick<CreateRequest<Schema, Client>, "planned" | "client">,
+  secrets: SecretsBundle,
+): Promise<Readonly<Record<string, string>>> {
+  const hashes = await patchHashes(planned, client, secrets);
+  const wanted = planned.patch_file_hashes;
+  const changed = isUnknown(wanted) ? [] : changedPatchFiles(wanted, hashes);
+  if (changed.length === 0) return hashes;
+  throw new DiagnosticError({
+    summary: "Not what was planned",
+    detail: `${changed.join(", ")} changed after the plan was made. Nothing was done; plan again.`,
+    path: path("machines"),
+  });
+}
+
+/** Taking a cluster down asks for no configs, so files that are gone are not in the way. */
+function withoutPatchFiles(state: ClusterState): ClusterState {
+  const machines = Object.entries(state.machines).map(([name, machine]) => [name, { ...machine, patch_files: null }]);
+  return { ...state, machines: Object.fromEntries(machines) };
+}
+
 async function planCreate({ planned, client }: PlanRequest<Schema, Client>) {
   const known = withStandIns(planned);
   const secrets = await client.secrets.find();
   const { name } = planned;
-  const common = { id: name ?? unknown, drift: [], changes: {} };
+  const common = { id: name ?? unknown, drift: [], changes: {}, patch_file_hashes: unknown };
   if (known === undefined) return { ...common, steps: unknown, ca_fingerprint: unknown };
   const steps = numbered(await stepsOfCreate(known.input));
+  // Also finds files that are missing now rather than in the middle of the apply.
+  const input = await withPatchFiles(known.input, client);
   if (secrets === undefined) return { ...common, steps, ca_fingerprint: unknown };
-  // Rendering finds faulty patches now rather than in the middle of the apply.
-  const { caFingerprint } = await renderCluster(known.input, secrets);
-  return { ...common, steps, ca_fingerprint: caFingerprint };
+  // Rendering finds faulty patches now.
+  const { caFingerprint } = await renderCluster(input, secrets);
+  const hashes = await patchHashes(known.input, client, secrets);
+  return { ...common, steps, ca_fingerprint: caFingerprint, patch_file_hashes: hashes };
 }
 
 async function planUpdate({ planned, client, changed, diagnostics }: PlanRequest<Schema, Client>, prior: ClusterState) {
   const secrets = await client.secrets.of(prior.ca_fingerprint);
   await checkChange(prior, planned, diagnostics);
   const drift = prior.drift ?? [];
-  const settled = { id: prior.id, ca_fingerprint: prior.ca_fingerprint, drift: [] };
-  if (diagnostics.hasError || (!changed && drift.length === 0))
-    return { ...settled, steps: prior.steps, changes: prior.changes };
+  const kept = { id: prior.id, ca_fingerprint: prior.ca_fingerprint, drift: [] };
+  const known = withStandIns(planned);
+  const hashes = known === undefined ? unknown : await patchHashes(known.input, client, secrets);
+  const files = isUnknown(hashes) ? [] : changedPatchFiles(prior.patch_file_hashes, hashes);
+  const settled = { ...kept, patch_file_hashes: hashes };
+  if (diagnostics.hasError || (!changed && drift.length === 0 && files.length === 0))
+    return { ...kept, patch_file_hashes: prior.patch_file_hashes, steps: prior.steps, changes: prior.changes };
   // A machine that is made anew may come back at its old address or at another: the steps follow from which.
-  const known = replacedMachines(prior, planned).length > 0 ? undefined : withStandIns(planned);
-  if (known === undefined || !known.endpointKnown) return { ...settled, steps: unknown, changes: unknown };
-  const { steps, changes } = await planOfUpdate(prior, known.input, secrets);
-  return { ...settled, changes, steps: numbered([...drift, ...steps.filter((step) => !drift.includes(step))]) };
+  const remade = replacedMachines(prior, planned).length > 0;
+  if (known === undefined || remade || !known.endpointKnown) return { ...settled, steps: unknown, changes: unknown };
+  const { steps, changes } = await planOfUpdate(prior, known.input, secrets, client);
+  const news = changesOfFiles(prior, known.input, files);
+  const all = { ...changes };
+  for (const [machine, lines] of Object.entries(news)) all[machine] = [...(all[machine] ?? []), ...lines];
+  // What a changed file was before is stored nowhere. A refresh compares with the machines and knows; else nobody does.
+  if (files.length > 0 && drift.length === 0) return { ...settled, steps: unknown, changes: all };
+  return { ...settled, changes: all, steps: numbered([...drift, ...steps.filter((step) => !drift.includes(step))]) };
 }
 
 /** All that was planned comes back as it was planned; what was not known is known now. */
 function stateOf(
   { planned }: Pick<CreateRequest<Schema, Client> | UpdateRequest<Schema, Client>, "planned">,
   caFingerprint: string,
+  hashes: Readonly<Record<string, string>>,
 ): ClusterState {
   const steps = isUnknown(planned.steps) ? [] : planned.steps;
   const changes = isUnknown(planned.changes) ? {} : planned.changes;
-  return { ...knownOf(planned), id: planned.name, ca_fingerprint: caFingerprint, steps, changes, drift: [] };
+  const computed = { id: planned.name, ca_fingerprint: caFingerprint, patch_file_hashes: hashes };
+  return { ...knownOf(planned), ...computed, steps, changes, drift: [] };
 }
 
-function knownOf(planned: ClusterPlan): Omit<ClusterState, "id" | "ca_fingerprint" | "steps" | "changes" | "drift"> {
+type Computed = "id" | "ca_fingerprint" | "patch_file_hashes" | "steps" | "changes" | "drift";
+
+function knownOf(planned: ClusterPlan): Omit<ClusterState, Computed> {
   const onDestroy = isUnknown(planned.on_destroy) ? null : planned.on_destroy;
   return { ...planned, on_destroy: onDestroy } as ClusterState;
 }

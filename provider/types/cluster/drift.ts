@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { DesiredCluster, ObservedCluster, StepKind } from "../../../talos/cluster/index.ts";
 import type { SecretsBundle } from "../../../talos/secrets/index.ts";
-import type { StateRequest } from "../../framework/index.ts";
+import { DiagnosticError, type StateRequest } from "../../framework/index.ts";
 import type { Client } from "../client.ts";
 import type { ClusterState, clusterAttributes } from "./attributes.ts";
-import type { ClusterInput } from "./spec.ts";
 
 /** Waiting for a machine that is on its way is not a change of anything; health is the data source's to tell. */
 const notDrift: ReadonlySet<StepKind> = new Set<StepKind>(["join-etcd", "join-kubernetes", "uncordon"]);
@@ -15,17 +14,18 @@ const notDrift: ReadonlySet<StepKind> = new Set<StepKind>(["join-etcd", "join-ku
  */
 export async function findDrift(
   { state, client, signal, diagnostics }: StateRequest<typeof clusterAttributes, Client>,
-  render: (input: ClusterInput, secrets: SecretsBundle, signal: AbortSignal) => Promise<DesiredCluster>,
+  render: (secrets: SecretsBundle) => Promise<DesiredCluster>,
 ): Promise<ClusterState> {
   const secrets = await client.secrets.of(state.ca_fingerprint);
   const { defaultPolicy, observe, plan, talosMachines } = await import("../../../talos/cluster/index.ts");
   let desired: DesiredCluster;
   try {
-    desired = await render(state, secrets, signal);
+    desired = await render(secrets);
   } catch (error) {
-    if (state.join === null) throw error;
+    const filesMissing = error instanceof DiagnosticError;
+    if (state.join === null && !filesMissing) throw error;
     diagnostics.warning({
-      summary: "The control plane could not be asked",
+      summary: filesMissing ? "The configs could not be compared" : "The control plane could not be asked",
       detail: `What is known of the workers is kept as it was. ${error instanceof Error ? error.message : String(error)}`,
     });
     return state;

@@ -26,7 +26,8 @@ export async function importCluster({ id: address, client, signal }: ImportReque
   if (facts.type !== "controlplane") throw unusable(address, "it is a worker");
   const machines = members.map(({ hostname, addresses, controlPlane }) => {
     const machine = { role: controlPlane ? "controlplane" : "worker", address: addresses[0] ?? hostname };
-    return [hostname, { ...machine, fingerprint: null, member_id: null, hardware_id: null, patches: null }] as const;
+    const untold = { fingerprint: null, member_id: null, hardware_id: null, patches: null, patch_files: null };
+    return [hostname, { ...machine, ...untold }] as const;
   });
   return {
     name: facts.clusterName,
@@ -52,6 +53,7 @@ export async function importCluster({ id: address, client, signal }: ImportReque
     on_destroy: "reset",
     id: facts.clusterName,
     ca_fingerprint: caFingerprint(secrets),
+    patch_file_hashes: {},
     steps: [],
     changes: {},
     drift: [],

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { DesiredCluster, MachineSpec, ObservedCluster, ObservedMachine } from "../../../talos/cluster/index.ts";
 import type { SecretsBundle } from "../../../talos/secrets/index.ts";
+import type { Client } from "../client.ts";
 import { configChanges } from "./changes.ts";
 import { standInPlane } from "./joined.ts";
+import { withPatchFiles } from "./patch-files.ts";
 import { type ClusterInput, clusterSpec, leavingMachines, renderCluster } from "./spec.ts";
 
 /** The sentences of the steps that bring up a cluster whose machines wait in maintenance mode. */
@@ -23,14 +25,28 @@ export async function planOfUpdate(
   prior: ClusterInput,
   next: ClusterInput,
   secrets: SecretsBundle,
+  client: Client,
 ): Promise<PlannedUpdate> {
   const { defaultPolicy, plan } = await import("../../../talos/cluster/index.ts");
-  const before = await renderCluster(prior, secrets);
-  const after = await renderCluster(next, secrets, { leaving: leavingMachines(prior, next) });
+  const leaving = leavingMachines(prior, next);
+  const [whole, wholeNext] = await Promise.all([withPresentFiles(prior, next, client), withPatchFiles(next, client)]);
+  const before = await renderCluster(whole, secrets);
+  const after = await renderCluster(wholeNext, secrets, { leaving });
   return {
     steps: plan(after, assume(after, before), defaultPolicy).map(({ sentence }) => sentence),
-    changes: await configChanges(before, after),
+    // Shown to people, so without what patch files hold.
+    changes: await configChanges(await renderCluster(prior, secrets), await renderCluster(next, secrets, { leaving })),
   };
+}
+
+/** The prior wishes with the patch files that are still named; those that are not may be gone from the disk. */
+async function withPresentFiles(prior: ClusterInput, next: ClusterInput, client: Client): Promise<ClusterInput> {
+  const named = new Set(Object.values(next.machines).flatMap(({ patch_files: files }) => files ?? []));
+  const machines = Object.entries(prior.machines).map(([name, machine]) => {
+    const files = machine.patch_files?.filter((file) => named.has(file)) ?? null;
+    return [name, { ...machine, patch_files: files }] as const;
+  });
+  return withPatchFiles({ ...prior, machines: Object.fromEntries(machines) }, client);
 }
 
 /** With numbers, Terraform shows the new steps in one piece and not woven into those of the last apply. */

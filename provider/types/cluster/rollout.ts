@@ -15,11 +15,18 @@ type Change = Operation<Client> & { readonly planned: ClusterPlan };
  * Takes the cluster from whatever it is to what it should be. Progress goes to Terraform's log and to the journal.
  * Tells how many steps it took.
  */
-export async function bringAbout(desired: DesiredCluster, secrets: SecretsBundle, change: Change): Promise<number> {
+export async function bringAbout(
+  desired: DesiredCluster,
+  secrets: SecretsBundle,
+  change: Change,
+  review?: EngineOptions["review"],
+): Promise<number> {
   const { applyCluster } = await import("../../../talos/cluster/index.ts");
   const options = await engineOptions(desired, secrets, change);
   const trustOnFirstUse = change.planned.trust_on_first_use ?? false;
-  const { steps } = await whenFree(change, () => applyCluster({ ...options, trustOnFirstUse }));
+  const { steps } = await whenFree(change, () =>
+    applyCluster({ ...options, trustOnFirstUse, ...(review === undefined ? {} : { review }) }),
+  );
   return steps.length;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { type AttributePath, type Diagnostics, isUnknown, path } from "../../framework/index.ts";
+import { refuseSecretPatches } from "../patch-files.ts";
 import { translateError } from "../translate-error.ts";
 import type { ClusterState, ClusterWishes } from "./attributes.ts";
 
@@ -25,6 +26,9 @@ export async function checkWishes(wishes: ClusterWishes, diagnostics: Diagnostic
       path: path("cni_urls"),
     });
   if (machines === null || isUnknown(machines)) return;
+  for (const [name, machine] of Object.entries(machines))
+    if (!isUnknown(machine))
+      await refuseSecretPatches(machine.patches, path("machines").key(name).attribute("patches"), diagnostics);
   checkNames(machines, diagnostics);
   checkRoles(machines, wishes.join !== null, diagnostics);
 }

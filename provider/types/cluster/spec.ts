@@ -9,7 +9,7 @@ import { standInPlane } from "./joined.ts";
 /** What of a cluster's attributes the engine needs: from a state, or from a plan that is known. */
 export type ClusterInput = Omit<
   ClusterState | ClusterPlan,
-  "on_destroy" | "id" | "ca_fingerprint" | "steps" | "changes" | "drift"
+  "on_destroy" | "id" | "ca_fingerprint" | "patch_file_hashes" | "steps" | "changes" | "drift"
 >;
 
 /** The attributes as the engine takes them. */
@@ -86,6 +86,16 @@ export function replacedMachines(prior: ClusterInput, wishes: ClusterWishes): st
     .map(([name]) => name);
 }
 
+/** Machines that this apply finds made anew: what stood at their place before is gone. */
+export function remadeMachines(prior: ClusterInput, planned: ClusterInput): string[] {
+  return Object.entries(planned.machines)
+    .filter(([name, { address, member_id }]) => {
+      const before = prior.machines[name];
+      return before === undefined || before.address !== address || before.member_id !== member_id;
+    })
+    .map(([name]) => name);
+}
+
 /**
  * A plan with stand-ins for addresses that are not known yet, because their machines are not made. The steps name
  * machines, so they come out the same. Undefined when something else is unknown.
@@ -98,6 +108,7 @@ export function withStandIns(wishes: ClusterWishes): { input: ClusterInput; endp
     talos_endpoints: _e,
     id: _i,
     ca_fingerprint: _c,
+    patch_file_hashes: _p,
     steps: _s,
     changes: _h,
     drift: _d,

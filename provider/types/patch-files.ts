@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+import { createHmac } from "node:crypto";
+import type { SecretsBundle } from "../../talos/secrets/index.ts";
+import { type AttributePath, DiagnosticError, type Diagnostics, isUnknown } from "../framework/index.ts";
+import type { Client } from "./client.ts";
+
+/**
+ * The patches in these files, in order. Nothing of them may be shown: not in a diagnostic either, so a file that is no
+ * patch is told by its line only.
+ */
+export async function readPatchFiles(
+  client: Client,
+  files: readonly string[],
+  at: AttributePath,
+): Promise<readonly string[]> {
+  const { parsePatch } = await import("../../talos/config/index.ts");
+  return Promise.all(
+    files.map(async (file, index) => {
+      const path = at.index(index);
+      const text = await client.sealedText(file).catch((error: { code?: unknown }) => {
+        if (error.code !== "not-found") throw error;
+        throw new DiagnosticError({
+          summary: "A patch file is missing",
+          detail: `${file} is not there. Paths count from the project's root, ${client.root}.`,
+          path,
+        });
+      });
+      try {
+        parsePatch(text, file);
+      } catch (error) {
+        const line = /line \d+/.exec(error instanceof Error ? error.message : "")?.[0];
+        throw new DiagnosticError({
+          summary: "Not a config patch",
+          detail: `${file}${line === undefined ? "" : `, ${line}`}: Talos does not take it. What it holds is not shown here; look with: talosctl machineconfig patch <config> --patch @${file}`,
+          path,
+        });
+      }
+      return text;
+    }),
+  );
+}
+
+/** Tells that a file has changed, and nothing else: without the cluster's secrets nobody can try out what it holds. */
+export function patchHash(text: string, secrets: SecretsBundle): string {
+  return createHmac("sha256", secrets.cluster.secret).update(text).digest("hex").slice(0, 32);
+}
+
+/** Patches in attributes are in plan and state: what is secret in them is refused, what may be is warned about. */
+export async function refuseSecretPatches(
+  patches: unknown,
+  at: AttributePath,
+  diagnostics: Diagnostics,
+): Promise<void> {
+  if (!Array.isArray(patches)) return;
+  const { secretsInPatch } = await import("../../talos/config/index.ts");
+  patches.forEach((text: unknown, index) => {
+    if (typeof text !== "string" || isUnknown(text)) return;
+    const path = at.index(index);
+    let found: ReturnType<typeof secretsInPatch>;
+    try {
+      found = secretsInPatch(text, `${path}`);
+    } catch {
+      return; // Rendering the config says what is wrong with it.
+    }
+    const places = (certain: boolean) => found.filter((place) => place.certain === certain).map((place) => place.path);
+    const [certain, possible] = [places(true), places(false)];
+    if (certain.length > 0)
+      diagnostics.error({
+        summary: "A secret in a patch",
+        detail: `The patch sets ${certain.join(", ")}, which would be stored in plan and state for all to read. Put the patch into a file of its own, encrypted with age or SOPS if you like, and name it in patch_files: it is then read when it is needed and stored nowhere.`,
+        path,
+      });
+    if (possible.length > 0)
+      diagnostics.warning({
+        summary: "Perhaps a secret in a patch",
+        detail: `The patch sets ${possible.join(", ")}, which is stored in plan and state. If it is secret, put the patch into a file and name it in patch_files.`,
+        path,
+      });
+  });
+}

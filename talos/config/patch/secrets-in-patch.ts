@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+import { documentTitle } from "../document/config-file.ts";
+import { isSection, type Section, type Value } from "../document/value.ts";
+import { redacted } from "../redact.ts";
+import { type FieldType, type Struct, structOf } from "../schema/schema.ts";
+import { isSecretField } from "../schema/secret-fields.ts";
+import { type Patch, parsePatch } from "./apply.ts";
+
+/** A place of a patch that holds a secret, by its path in the config. */
+export interface SecretInPatch {
+  readonly path: string;
+  /** False for fields that may as well hold something harmless, such as a service's environment. */
+  readonly certain: boolean;
+}
+
+/** Hidden when shown, but often no secret at all. */
+const harmlessToo: ReadonlySet<string> = new Set([
+  "content",
+  "environment",
+  "headers",
+  "extraManifestHeaders",
+  "config",
+]);
+
+/** Every secret that a patch would put into a config. Its values are not told. Throws when it is no patch. */
+export function secretsInPatch(text: string, fileName: string): readonly SecretInPatch[] {
+  const found: SecretInPatch[] = [];
+  visitPatch(parsePatch(text, fileName), found);
+  return found;
+}
+
+function visitPatch(patch: Patch, found: SecretInPatch[]): void {
+  if (patch.kind === "strategic") {
+    for (const step of patch.steps) {
+      if (step.kind !== "merge") continue;
+      const title = step.document.kind === "v1alpha1" ? "" : `${documentTitle(step.document)} `;
+      visitSection(step.document.section, step.document.struct, title, found);
+    }
+    return;
+  }
+  for (const { path, value } of patch.operations) {
+    if (value === undefined) continue;
+    const steps = path.split("/").slice(1);
+    // The value as it would stand in the config, so that both kinds of patch are looked at alike.
+    const whole = steps.reduceRight<Value>((inner, step) => new Map([[unescaped(step), inner]]), value);
+    if (isSection(whole)) visitSection(whole, structOf("v1alpha1.Config"), "", found);
+  }
+}
+
+const unescaped = (step: string): string => step.replaceAll("~1", "/").replaceAll("~0", "~");
+
+function visitSection(section: Section, struct: Struct, prefix: string, found: SecretInPatch[]): void {
+  for (const [key, value] of section) {
+    const field = struct.byKey.get(key);
+    if (field === undefined) continue;
+    const path = prefix === "" || prefix.endsWith(" ") ? `${prefix}${key}` : `${prefix}.${key}`;
+    if (!isSecretField(struct.name, key)) visitValue(value, field.type, path, found);
+    else if (holdsSomething(value)) found.push({ path, certain: !harmlessToo.has(key) });
+  }
+}
+
+function visitValue(value: Value, type: FieldType, path: string, found: SecretInPatch[]): void {
+  if (type.kind === "pointer") visitValue(value, type.to, path, found);
+  else if (type.kind === "list") {
+    const items = Array.isArray(value) ? value : isSection(value) ? [...value.values()] : [];
+    for (const [index, item] of items.entries()) visitValue(item, type.of, `${path}[${index}]`, found);
+  } else if (!isSection(value)) return;
+  else if (type.kind === "map") for (const [key, inner] of value) visitValue(inner, type.of, `${path}.${key}`, found);
+  else if (type.kind === "struct") visitSection(value, structOf(type.name), path, found);
+}
+
+function holdsSomething(value: Value): boolean {
+  if (Array.isArray(value)) return value.some(holdsSomething);
+  if (isSection(value)) return [...value.values()].some(holdsSomething);
+  return value !== null && value !== "" && value !== redacted;
+}
