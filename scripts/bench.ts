@@ -2,14 +2,26 @@
 import { cpus } from "node:os";
 import { iso } from "./bench/iso.ts";
 import { machineConfigs } from "./bench/machine-configs.ts";
+import { noOpPlan } from "./bench/no-op-plan.ts";
+import { providerMemory } from "./bench/provider-memory.ts";
 import { providerStart } from "./bench/provider-start.ts";
 import type { Row } from "./bench/row.ts";
+import { smallResources } from "./bench/small-resources.ts";
 import { synthGrowth } from "./bench/synth-growth.ts";
 import { synthStockCli } from "./bench/synth-stock-cli.ts";
 
 for (const name of ["NODE_EXTRA_CA_CERTS", "TF_CLI_CONFIG_FILE"]) delete process.env[name];
 
-const rows: readonly Row[] = [providerStart, machineConfigs, synthStockCli, synthGrowth, iso];
+const rows: readonly Row[] = [
+  providerStart,
+  providerMemory,
+  smallResources,
+  noOpPlan,
+  machineConfigs,
+  synthStockCli,
+  synthGrowth,
+  iso,
+];
 const only = process.argv[2];
 console.log(`${cpus().length} × ${cpus()[0]?.model}, Node ${process.version}\n`);
 console.log("| what | ours | anchor | ratio | budget | |\n|---|---|---|---|---|---|");

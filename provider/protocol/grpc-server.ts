@@ -17,6 +17,7 @@ export interface GrpcServerOptions {
   readonly idleStreams: ReadonlySet<string>;
   /** Absent: no TLS. */
   readonly tls?: { readonly certificate: string; readonly key: string; readonly clientCertificate: Buffer };
+  readonly onFirstSessionOpened?: () => void;
   readonly onLastSessionClosed: () => void;
 }
 
@@ -52,6 +53,7 @@ export function createGrpcServer(options: GrpcServerOptions): Http2Server {
       return;
     }
     sessions += 1;
+    if (sessions === 1) options.onFirstSessionOpened?.();
     session.setLocalWindowSize(64 * 1024 * 1024);
     session.on("stream", (stream: ServerHttp2Stream, headers) => serveStream(stream, headers[":path"] ?? "", options));
     session.on("error", () => session.destroy());

@@ -16,6 +16,8 @@ const shutdownPath = "/plugin.GRPCController/Shutdown";
 const lastWords = 250;
 /** After SIGTERM, so long without a call means that Terraform wants no more of us. */
 const quiet = 2_000;
+/** As long as go-plugin waits for us; who has not come by then was killed meanwhile. */
+const patience = 60_000;
 
 /** Runs a provider as Terraform's child process, until Terraform says so or is gone. */
 export function serve(provider: Provider<Attributes, unknown>): void {
@@ -32,11 +34,17 @@ export function serve(provider: Provider<Attributes, unknown>): void {
   };
   const parent = watchParent(leave);
   const calls = new CallCounter();
+  let connected = false;
+  const lonely = setTimeout(leave, patience);
   // Ctrl-C reaches the whole group; Terraform itself tells us what to do about it.
   process.on("SIGINT", () => undefined);
   process.on("SIGTERM", () => {
     server.stop();
-    calls.onQuiet(quiet, () => process.exit(0));
+    // Where nobody is connected, nobody can call any more: only what runs is waited for.
+    calls.onQuiet(
+      () => (connected ? quiet : 0),
+      () => process.exit(0),
+    );
   });
 
   const shutdown: UnaryHandler = async () => {
@@ -54,7 +62,14 @@ export function serve(provider: Provider<Attributes, unknown>): void {
     ...(own !== undefined && invitation.clientCertificate !== undefined
       ? { tls: { certificate: own.certificate, key: own.key, clientCertificate: invitation.clientCertificate } }
       : {}),
-    onLastSessionClosed: () => setTimeout(() => parent.check(), 50),
+    onFirstSessionOpened: () => {
+      connected = true;
+      clearTimeout(lonely);
+    },
+    onLastSessionClosed: () => {
+      connected = false;
+      setTimeout(() => parent.check(), 50);
+    },
   });
   grpc.listen(socket, () => writeSync(1, handshakeLine(socket, own?.der)));
 }
@@ -74,9 +89,9 @@ class CallCounter {
     }
   }
 
-  onQuiet(milliseconds: number, then: () => void): void {
+  onQuiet(milliseconds: () => number, then: () => void): void {
     setInterval(() => {
-      if (this.#running === 0 && Date.now() - this.#since >= milliseconds) then();
+      if (this.#running === 0 && Date.now() - this.#since >= milliseconds()) then();
     }, 100);
   }
 }

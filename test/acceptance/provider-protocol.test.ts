@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Framework and protocol under the real tools, with a small provider whose things are files.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -16,6 +18,27 @@ beforeAll(() => provider.build());
 afterAll(() => {
   for (const workspace of workspaces) workspace.remove();
   provider.remove();
+});
+
+test("a provider that nobody is connected to ends at SIGTERM and leaves no socket behind", async () => {
+  const sockets = join(provider.directory, "sockets");
+  mkdirSync(sockets);
+  const child = spawn(process.execPath, [join(provider.directory, "terraform-provider-talosmith.cjs")], {
+    env: {
+      ...process.env,
+      TF_PLUGIN_MAGIC_COOKIE: "d602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca9872b2",
+      PLUGIN_PROTOCOL_VERSIONS: "6",
+      PLUGIN_UNIX_SOCKET_DIR: sockets,
+    },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  await once(child.stdout, "data");
+  expect(readdirSync(sockets)).toHaveLength(1);
+  const ended = once(child, "exit");
+  child.kill("SIGTERM");
+  expect(await ended).toEqual([0, null]);
+  expect(readdirSync(sockets)).toEqual([]);
+  rmSync(sockets, { recursive: true });
 });
 
 test.skipIf(tools.length === 0)("terraform or tofu is there", () => expect(tools).not.toEqual([]));

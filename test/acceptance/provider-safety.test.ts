@@ -1,15 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // What must never happen: secrets where they do not belong, a lost cluster after a crash, a second etcd.
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { randomBytes, randomUUID } from "node:crypto";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
-import { generateX25519Identity, identityToRecipient } from "age-encryption";
+import { armor, Encrypter, generateX25519Identity, identityToRecipient } from "age-encryption";
 import { afterAll, describe, expect, test } from "vitest";
 import { connect } from "../../talos/api/index.ts";
-import { applyPatches, parsePatch, parseTalosconfig } from "../../talos/config/index.ts";
+import { systemClock, systemEntropy } from "../../talos/clock.ts";
+import {
+  applyPatches,
+  encodeTalosconfig,
+  generateTalosconfig,
+  parsePatch,
+  parseTalosconfig,
+} from "../../talos/config/index.ts";
+import { readSecretsFile } from "../../talos/secrets/index.ts";
+import { watchArguments } from "../support/argv-watch.ts";
 import { ClusterWorkspace, clusterConfig } from "../support/cluster-workspace.ts";
 import { everything } from "../support/everything.ts";
-import { findTools, finish } from "../support/terraform.ts";
+import { findTools } from "../support/terraform.ts";
 import { zipEntries } from "../support/zip-entries.ts";
 
 const tools = findTools();
@@ -40,34 +49,117 @@ describe.each(everything ? tools : tools.slice(0, 1))("safety under $name", (too
     return workspace;
   };
 
-  test("no secret is in state, plan, output or the most talkative log", async () => {
-    const workspace = await open(clusterConfig({ machines: one, files: true }));
+  test("no secret is in state, plan, output, the most talkative log, the journal or an argument", async () => {
+    const marks = { registry: `canary-${randomUUID()}`, wireguard: randomBytes(32).toString("base64") };
+    const canaries: string[] = Object.values(marks);
+    const registry = (password: string) =>
+      `machine: { registries: { config: { "registry.example": { auth: { username: robot, password: ${password} } } } } }\n`;
+    const wireguard = `machine: { network: { interfaces: [{ interface: wg0, addresses: [10.9.0.1/24], wireguard: { privateKey: "${marks.wireguard}", peers: [] } }] } }\n`;
+    // In a place that nobody takes for secret: the file as a whole is.
+    const plain = `machine: { env: { PLAIN: canary-${randomUUID()} } }\n`;
+    canaries.push(/canary-\S+/.exec(plain)?.[0] ?? "");
+    const identity = await generateX25519Identity();
+    const encrypter = new Encrypter();
+    encrypter.addRecipient(await identityToRecipient(identity));
+    const config = (files: readonly string[], more = "") =>
+      clusterConfig({ machines: one, files: true, more }).replace(
+        "role        = role",
+        `role        = role\n    patch_files = ${JSON.stringify(files)}`,
+      );
+    const workspace = await open(config(["registry.yaml", "wg.yaml.age"]), { environment: { SOPS_AGE_KEY: identity } });
+    canaries.push(identity.slice(20));
+    workspace.write("registry.yaml", registry(marks.registry));
+    workspace.write("wg.yaml.age", armor.encode(await encrypter.encrypt(wireguard)));
+    workspace.write("plain.yaml", plain);
     const seen: string[] = [];
+    const watch = watchArguments();
     const record = async (args: string[]) => {
       const run = await workspace.run(args, { TF_LOG: "TRACE" });
       expect(run.code, run.text).toBe(0);
       seen.push(run.stdout, run.stderr);
     };
     await record(apply);
-    const patch = 'additional_sans = ["api.example"]';
-    workspace.write("main.tf", clusterConfig({ machines: one, files: true, more: patch }));
+    // Files are added, taken away and changed, and something else changes too.
+    const changed = `canary-${randomUUID()}`;
+    canaries.push(changed);
+    workspace.write("registry.yaml", registry(changed));
+    workspace.write("main.tf", config(["registry.yaml", "plain.yaml"], 'additional_sans = ["api.example"]'));
     await record([...plan, "-out=saved.tfplan"]);
+    expect(seen.at(-2)).toContain("patch_files: registry.yaml has changed");
     const saved = readFileSync(join(workspace.directory, "saved.tfplan"));
     for (const [, content] of zipEntries(saved)) seen.push(content.toString("latin1"));
     await record(["show", "-json", "saved.tfplan"]);
     await record(["apply", "-no-color", "saved.tfplan"]);
     await record(["show", "-json"]);
+    expect(await workspace.isSettled()).toBe(true);
+    expect(await workspace.isSettled("-refresh=false")).toBe(true);
     seen.push(workspace.read("terraform.tfstate"), workspace.read("terraform.tfstate.backup"));
+    seen.push(workspace.read("generated/test/journal.jsonl"));
 
-    const canaries = ["secrets.yaml", "files/kubeconfig", "files/talosconfig"].flatMap((name) =>
-      secretsIn(workspace.read(name)),
+    // A file that is no patch is told by its name, not by what it holds.
+    workspace.write("plain.yaml", `machine: { env: [${marks.registry}`);
+    const broken = await workspace.run(plan, { TF_LOG: "TRACE" });
+    expect(broken.code).toBe(1);
+    expect(broken.text).toContain("Not a config patch");
+    seen.push(broken.stdout, broken.stderr);
+
+    const argv = watch.stop();
+    expect(argv.some((line) => line.includes("terraform-provider-talosmith"))).toBe(true);
+    seen.push(...argv);
+    canaries.push(
+      ...["secrets.yaml", "files/kubeconfig", "files/talosconfig"].flatMap((name) => secretsIn(workspace.read(name))),
     );
-    expect(canaries.length).toBeGreaterThan(10);
+    expect(canaries.length).toBeGreaterThan(15);
     for (const canary of canaries) {
       const pem = Buffer.from(canary, "base64").toString("latin1").split("\n")[1] ?? canary;
       for (const needle of [canary, canary.slice(8, 40), pem])
         if (needle.length >= 16) expect(seen.filter((text) => text.includes(needle))).toEqual([]);
     }
+    workspace.write("plain.yaml", plain);
+    // Without its file a cluster can still be taken down.
+    rmSync(join(workspace.directory, "registry.yaml"));
+    expect((await workspace.run(plan)).text).toContain("A patch file is missing");
+    await workspace.destroy("-refresh=false");
+  });
+
+  test("a secret in a patch is refused where it stands", async () => {
+    const patch = (text: string) =>
+      clusterConfig({ machines: one }).replace(
+        "role        = role",
+        `role        = role\n    patches     = [${JSON.stringify(text)}]`,
+      );
+    const workspace = await open(patch("machine: { registries: { config: { r: { auth: { password: hunter2 } } } } }"));
+    const refused = await workspace.run(["validate", "-no-color"]);
+    expect(refused.code).toBe(1);
+    expect(refused.text).toContain("A secret in a patch");
+    expect(refused.text).toContain("machine.registries.config.r.auth.password");
+    expect(refused.text).toContain('machines["cp-1"].patches[0]');
+    expect(refused.text).toContain("patch_files");
+    expect(refused.text).not.toContain("hunter2,");
+  });
+
+  test("what the plan did not say is not thrown away", async () => {
+    const machines = { ...one, "w-1": "worker" } as const;
+    const workspace = await open(clusterConfig({ machines, files: true }));
+    await workspace.apply();
+    workspace.write("main.tf", clusterConfig({ machines, files: true, more: 'additional_sans = ["api.example"]' }));
+    await workspace.ok([...plan, "-out=saved.tfplan"]);
+    // Between plan and apply somebody wipes a machine.
+    const worker = (await workspace.simulator().listMachines()).find(({ name }) => name === "w-1");
+    await resetMachine(workspace, worker?.address ?? "");
+    await expect
+      .poll(async () => (await workspace.simulator().getMachine(worker?.id ?? ""))?.stage, { timeout: 60_000 })
+      .toBe("maintenance");
+    const refused = await workspace.run(["apply", "-no-color", "-input=false", "saved.tfplan"]);
+    expect(refused.code, refused.text).toBe(1);
+    expect(refused.text).toContain("Not what was planned");
+    expect(refused.text).toContain("delete the Kubernetes node w-1");
+    expect(refused.text).toContain("Plan again");
+    // The next plan says it, and its apply may do it.
+    const again = await workspace.ok(plan);
+    expect(again.text).toContain("delete the Kubernetes node w-1");
+    await workspace.apply();
+    expect(await workspace.isSettled()).toBe(true);
     await workspace.destroy();
   });
 
@@ -101,39 +193,54 @@ describe.each(everything ? tools : tools.slice(0, 1))("safety under $name", (too
     expect(existsSync(join(machine.directory, "secrets.yaml"))).toBe(false);
   });
 
-  test.skipIf(!everything)("a running cluster is imported and is then as it should be", async () => {
-    const config = clusterConfig({ machines: { ...one, "w-1": "worker" }, files: true });
+  test("a running cluster, its machines, members, files and seeds are imported and are then as they should be", async () => {
+    const base = clusterConfig({ machines: { ...one, "w-1": "worker" }, files: true });
+    const config = `${base.replace("fingerprint = talos", "member_id   = talosmith_member.this[name].id\n    fingerprint = talos")}
+      resource "talosmith_member" "this" {
+        for_each   = local.machines
+        name       = each.key
+        cluster    = "test"
+        machine_id = talosmith_simulated_machine.this[each.key].id
+        address    = talosmith_simulated_machine.this[each.key].address
+      }
+      resource "talosmith_cloud_init" "this" {
+        path           = "generated/seed.iso"
+        meta_data      = yamlencode({ instance-id = "i-1", local-hostname = "cp-1" })
+        network_config = yamlencode({ version = 2, ethernets = { eth0 = { dhcp4 = true } } })
+      }`;
     const workspace = await open(config);
     await workspace.apply();
     const state = await workspace.resource('talosmith_simulated_machine.this["cp-1"]');
+    const { id, address } = state ?? {};
+    for (const [type, key, by] of [
+      ["talosmith_member", '["cp-1"]', `test,cp-1,${id},${address}`],
+      ["talosmith_simulated_machine", '["cp-1"]', String(id)],
+      ["talosmith_cloud_init", "", "generated/seed.iso"],
+    ] as const) {
+      await workspace.ok(["state", "rm", `${type}.this${key}`]);
+      await workspace.ok(["import", "-input=false", `${type}.this${key}`, by]);
+    }
+    expect(await workspace.isSettled()).toBe(true);
+    // Files that somebody else renewed are as good.
+    const secrets = await readSecretsFile(join(workspace.directory, "secrets.yaml"));
+    const nodes = [String(address)];
+    const options = { clusterName: "test", endpoints: nodes, nodes, clock: systemClock, entropy: systemEntropy };
+    workspace.write("files/talosconfig", encodeTalosconfig(generateTalosconfig(secrets, options)));
+    expect(await workspace.isSettled()).toBe(true);
+    workspace.write(
+      "files/talosconfig",
+      encodeTalosconfig(generateTalosconfig(secrets, { ...options, ttl: 86_400_000 })),
+    );
+    expect(await workspace.isSettled()).toBe(false);
+    await workspace.apply();
+    const wrong = await workspace.run(["import", "-input=false", 'talosmith_member.this["x"]', "test,x"]);
+    expect(wrong.code).toBe(1);
     const without = config.replace(/fingerprint = talos.*\n/, "\n");
     workspace.write("main.tf", without);
     await workspace.ok(["state", "rm", "talosmith_cluster.this", "talosmith_client_files.this"]);
     await workspace.ok(["import", "-input=false", "talosmith_cluster.this", String(state?.address)]);
     await workspace.ok(["import", "-input=false", "talosmith_client_files.this", "files/kubeconfig,files/talosconfig"]);
     expect(await workspace.isSettled()).toBe(true);
-    await workspace.destroy();
-  });
-
-  test("killing the provider at any moment of a create leaves a cluster that the next apply completes", async () => {
-    const config = clusterConfig({ machines: { ...one, "cp-2": "controlplane", "cp-3": "controlplane" } });
-    const workspace = await open(config);
-    await workspace.ok([...apply, "-target=talosmith_simulated_machine.this"]);
-    for (const moment of [300, 900, 1800]) {
-      const child = workspace.start(apply);
-      const done = finish(child);
-      await new Promise<void>((resolve) => {
-        child.stdout.on("data", (part) => String(part).includes("Creating...") && resolve());
-        child.on("close", () => resolve());
-      });
-      await sleep(moment);
-      for (const pid of childrenOf(child.pid ?? 0)) process.kill(pid, "SIGKILL");
-      await done;
-    }
-    await workspace.apply();
-    expect(await workspace.isSettled()).toBe(true);
-    const { stdout } = await workspace.ok(["state", "list"]);
-    expect(stdout).toContain("talosmith_cluster.this");
     await workspace.destroy();
   });
 
@@ -217,16 +324,11 @@ describe.each(everything ? tools : tools.slice(0, 1))("safety under $name", (too
   });
 });
 
-/** Direct children of a process. */
-function childrenOf(parent: number): number[] {
-  return readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name))
-    .filter((pid) => {
-      try {
-        return readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ")[1] === String(parent);
-      } catch {
-        return false;
-      }
-    })
-    .map(Number);
+async function resetMachine(workspace: ClusterWorkspace, address: string): Promise<void> {
+  const { contexts, context } = parseTalosconfig(workspace.read("files/talosconfig"), "talosconfig");
+  const credentials = contexts.get(context)?.credentials;
+  if (credentials === undefined) throw new Error("the talosconfig has no credentials");
+  const machine = connect(address, { kind: "mtls", credentials });
+  await machine.reset({ graceful: false, reboot: true });
+  machine.close();
 }

@@ -26,7 +26,7 @@ export async function findDrift(
     if (state.join === null && !filesMissing) throw error;
     diagnostics.warning({
       summary: filesMissing ? "The configs could not be compared" : "The control plane could not be asked",
-      detail: `What is known of the workers is kept as it was. ${error instanceof Error ? error.message : String(error)}`,
+      detail: `What is known of the machines is kept as it was. ${error instanceof Error ? error.message : String(error)}`,
     });
     return state;
   }
