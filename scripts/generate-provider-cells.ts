@@ -3,6 +3,7 @@
 // acceptance tests themselves: TALOSMITH_CELLS=cells.jsonl npm run test:all, then this script with the file's name.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { trapsSection } from "../test/support/traps.ts";
 
 const [file] = process.argv.slice(2);
 if (file === undefined) throw new Error("name the file that the tests wrote, see the head of this script");
@@ -10,14 +11,43 @@ if (file === undefined) throw new Error("name the file that the tests wrote, see
 const phases = [
   "validate",
   "plan",
-  "apply",
+  "unknown values",
+  "create",
+  "read",
   "empty plan without refresh",
   "empty plan",
-  "drift or change planned",
+  "drift or change seen",
+  "update",
+  "replace planned",
   "import",
-  "refused with an error",
+  "error",
   "destroy",
 ];
+/** What a kind of type has no such thing as. */
+const none: Readonly<Record<string, readonly string[]>> = {
+  resource: ["read"],
+  data: ["plan", "unknown values", "create", "drift or change seen", "update", "replace planned", "import", "destroy"],
+  ephemeral: [
+    "plan",
+    "unknown values",
+    "create",
+    "drift or change seen",
+    "update",
+    "replace planned",
+    "import",
+    "destroy",
+  ],
+  function: [
+    "plan",
+    "unknown values",
+    "create",
+    "drift or change seen",
+    "update",
+    "replace planned",
+    "import",
+    "destroy",
+  ],
+};
 const marks = { terraform: "T", tofu: "O" } as const;
 
 const cells = new Map<string, Set<string>>();
@@ -28,19 +58,24 @@ for (const line of readFileSync(file, "utf8").trim().split("\n")) {
 }
 const types = [...new Set([...cells.keys()].map((key) => key.split("|")[0] ?? ""))].sort();
 const rows = types.map((type) => {
-  const found = phases.map((phase) => [...(cells.get(`${type}|${phase}`) ?? [])].sort().reverse().join(" "));
+  const found = phases.map((phase) => {
+    if (none[type.split(" ")[0] ?? ""]?.includes(phase)) return "–";
+    return [...(cells.get(`${type}|${phase}`) ?? [])].sort().reverse().join(" ");
+  });
   return `| ${type} | ${found.join(" | ")} |`;
 });
 
+const page = join(import.meta.dirname, "..", "docs", "provider-tests.md");
 writeFileSync(
-  join(import.meta.dirname, "..", "docs", "provider-tests.md"),
+  page,
   `# What the provider's acceptance tests run
 
-Each cell was seen with the real binary over the simulator: T = terraform, O = OpenTofu. Made from a run of
-\`npm run test:all\` by \`scripts/generate-provider-cells.ts\`. A type that stands beside the one under test counts too.
+Each cell was seen with the real binary over the simulator: T = terraform, O = OpenTofu, – = there is no such thing. Made from
+a run of \`npm run test:all\` by \`scripts/generate-provider-cells.ts\`, out of what the tools themselves said about each resource.
 
 | type | ${phases.join(" | ")} |
 |---|${phases.map(() => "---").join("|")}|
 ${rows.join("\n")}
-`,
+
+${trapsSection()}`,
 );

@@ -241,6 +241,9 @@ describe.each(everything ? tools : tools.slice(0, 1))("safety under $name", (too
     await workspace.ok(["import", "-input=false", "talosmith_cluster.this", String(state?.address)]);
     await workspace.ok(["import", "-input=false", "talosmith_client_files.this", "files/kubeconfig,files/talosconfig"]);
     expect(await workspace.isSettled()).toBe(true);
+    // A state that has lost its cluster, or another one that gets it too: it is not made twice, and that is said.
+    await workspace.ok(["state", "rm", "talosmith_cluster.this"]);
+    expect((await workspace.apply()).text).toContain("The cluster was there already");
     await workspace.destroy();
   });
 

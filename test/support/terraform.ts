@@ -71,7 +71,13 @@ export class Workspace {
 
   async run(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Promise<Run> {
     const run = await finish(this.start(args, environment));
-    recordCells(this.tool.name, this.directory, args, run.code);
+    recordCells({
+      tool: this.tool.name,
+      directory: this.directory,
+      args,
+      code: run.code,
+      text: run.stdout + run.stderr,
+    });
     return run;
   }
 
