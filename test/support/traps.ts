@@ -101,8 +101,12 @@ export const traps: readonly Trap[] = [
   },
   {
     what: "Two owners: the command line refuses where a Terraform state owns the cluster",
-    tests: [],
-    missing: "Belongs to the command line, not to the provider; not shown by a test of the provider.",
+    tests: [
+      [
+        "cli/terraform/state-file.test.ts",
+        "an environment that a Terraform state owns is refused to the engine of the command line",
+      ],
+    ],
   },
   {
     what: "A state of 0 bytes is not taken for an empty one; creating a cluster that is there already warns",

@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { backUpState, requireRoom } from "../../../cli/terraform/state-backup.ts";
-import { readState, removeState } from "../../../cli/terraform/state-file.ts";
+import { readState, refuseOwnedByTerraform, removeState } from "../../../cli/terraform/state-file.ts";
+import type { Environment } from "../../../talos/environment/index.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "talosmith-state-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -80,4 +81,13 @@ test("a disk with room is no fault", async () => {
 test("a state for which there is no room is refused before anything is changed", async () => {
   const enormous = { serial: 1, text: { length: Number.MAX_SAFE_INTEGER } as unknown as string };
   await expect(requireRoom(stateWith("{}"), enormous)).rejects.toMatchObject({ code: "failed-precondition" });
+});
+
+test("an environment that a Terraform state owns is refused to the engine of the command line", async () => {
+  const root = mkdtempSync(join(folder, "owner-"));
+  const environment = { name: "local", kind: "simulated", backend: { kind: "local" } } as unknown as Environment;
+  await expect(refuseOwnedByTerraform(root, environment)).resolves.toBeUndefined();
+  mkdirSync(join(root, "state"));
+  writeFileSync(join(root, "state/local.tfstate"), '{"version":4,"resources":[{}]}');
+  await expect(refuseOwnedByTerraform(root, environment)).rejects.toThrow("local belongs to Terraform");
 });
