@@ -3,6 +3,7 @@
 // acceptance tests themselves: TALOSMITH_CELLS=cells.jsonl npm run test:all, then this script with the file's name.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { talosmithProvider } from "../provider/types/index.ts";
 import { trapsSection } from "../test/support/traps.ts";
 
 const [file] = process.argv.slice(2);
@@ -56,7 +57,18 @@ for (const line of readFileSync(file, "utf8").trim().split("\n")) {
   const key = `${type}|${phase}`;
   cells.set(key, (cells.get(key) ?? new Set()).add(marks[tool]));
 }
-const types = [...new Set([...cells.keys()].map((key) => key.split("|")[0] ?? ""))].sort();
+// All of them, so that an empty row shows what no test has touched.
+const { resources, dataSources, ephemeralResources, functions } = talosmithProvider({
+  workingDirectory: "/",
+  environment: {},
+  daemonCommand: ["node"],
+});
+const types = [
+  ...resources.map(({ name }) => `resource ${name}`),
+  ...dataSources.map(({ name }) => `data ${name}`),
+  ...ephemeralResources.map(({ name }) => `ephemeral ${name}`),
+  ...functions.map(({ name }) => `function ${name}`),
+];
 const rows = types.map((type) => {
   const found = phases.map((phase) => {
     if (none[type.split(" ")[0] ?? ""]?.includes(phase)) return "–";

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What must never happen: secrets where they do not belong, a lost cluster after a crash, a second etcd.
+import { execFileSync } from "node:child_process";
 import { randomBytes, randomUUID } from "node:crypto";
 import { existsSync, readFileSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import { armor, Encrypter, generateX25519Identity, identityToRecipient } from "age-encryption";
 import { afterAll, describe, expect, test } from "vitest";
 import { connect } from "../../talos/api/index.ts";
@@ -18,10 +19,12 @@ import { readSecretsFile } from "../../talos/secrets/index.ts";
 import { watchArguments } from "../support/argv-watch.ts";
 import { ClusterWorkspace, clusterConfig } from "../support/cluster-workspace.ts";
 import { everything } from "../support/everything.ts";
+import { findProgram } from "../support/programs.ts";
 import { findTools } from "../support/terraform.ts";
 import { zipEntries } from "../support/zip-entries.ts";
 
 const tools = findTools();
+const sops = findProgram("sops");
 const workspaces: ClusterWorkspace[] = [];
 afterAll(() => Promise.all(workspaces.map((workspace) => workspace.dispose())));
 
@@ -191,6 +194,37 @@ describe.each(everything ? tools : tools.slice(0, 1))("safety under $name", (too
     const refused = await machine.run(apply);
     expect(refused.text).toContain("Secrets would be lost with this machine");
     expect(existsSync(join(machine.directory, "secrets.yaml"))).toBe(false);
+  });
+
+  test.skipIf(sops === undefined)("secrets and patches may be encrypted by the real sops", async () => {
+    const identity = await generateX25519Identity();
+    const environment = {
+      SOPS_AGE_KEY: identity,
+      SOPS_AGE_RECIPIENTS: await identityToRecipient(identity),
+      PATH: `${dirname(sops ?? "")}${delimiter}${process.env.PATH}`,
+    };
+    const config = clusterConfig({ machines: one }).replace(
+      "role        = role",
+      'role        = role\n    patch_files = ["registry.sops.yaml"]',
+    );
+    const workspace = await open(config, { provider: 'secrets_file = "secrets.sops.yaml"', environment });
+    const password = `canary-${randomUUID()}`;
+    const patch = `machine: { registries: { config: { r.example: { auth: { username: u, password: ${password} } } } } }\n`;
+    const types = ["--input-type", "yaml", "--output-type", "yaml"];
+    workspace.write("plain.yaml", patch);
+    const sealed = execFileSync(sops ?? "", ["--encrypt", ...types, "plain.yaml"], {
+      cwd: workspace.directory,
+      env: { ...process.env, ...environment },
+      encoding: "utf8",
+    });
+    rmSync(join(workspace.directory, "plain.yaml"));
+    expect(sealed).not.toContain(password);
+    workspace.write("registry.sops.yaml", sealed);
+    await workspace.apply();
+    expect(workspace.read("secrets.sops.yaml")).toContain("ENC[AES256_GCM");
+    expect(await workspace.isSettled()).toBe(true);
+    expect(workspace.read("terraform.tfstate")).not.toContain(password);
+    await workspace.destroy();
   });
 
   test("a running cluster, its machines, members, files and seeds are imported and are then as they should be", async () => {
