@@ -83,7 +83,8 @@ writeFileSync(
   `# What the provider's acceptance tests run
 
 Each cell was seen with the real binary over the simulator: T = terraform, O = OpenTofu, – = there is no such thing. Made from
-a run of \`npm run test:all\` by \`scripts/generate-provider-cells.ts\`, out of what the tools themselves said about each resource.
+a run of the acceptance tests by \`scripts/generate-provider-cells.ts\`, out of what the tools themselves said about each resource.
+An empty cell was not seen in that run.
 
 | type | ${phases.join(" | ")} |
 |---|${phases.map(() => "---").join("|")}|

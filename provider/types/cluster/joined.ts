@@ -4,7 +4,6 @@ import type { SecretsBundle } from "../../../talos/secrets/index.ts";
 import type { TalosVersion } from "../../../talos/version/index.ts";
 import { DiagnosticError, path } from "../../framework/index.ts";
 import { adminOf } from "../admin.ts";
-import type { ClusterInput } from "./spec.ts";
 
 /** Stands for the control planes of another stack where nobody may be asked: while planning. */
 export const standInPlane: MachineSpec = {
@@ -13,12 +12,17 @@ export const standInPlane: MachineSpec = {
   address: "control-plane.invalid",
 };
 
+interface JoinWishes {
+  readonly join: { readonly control_planes: readonly string[] } | null;
+  readonly talos_endpoints: readonly string[] | null;
+}
+
 /**
  * The control planes of another stack, as they are: what is wished of them is what they have, so the engine finds
  * nothing to do there and only uses them to let workers join and leave.
  */
 export async function joinedControlPlanes(
-  { join, talos_endpoints }: Pick<ClusterInput, "join" | "talos_endpoints">,
+  { join, talos_endpoints }: JoinWishes,
   talosVersion: TalosVersion,
   secrets: SecretsBundle,
   signal: AbortSignal,
