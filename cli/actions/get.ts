@@ -65,7 +65,7 @@ async function watch(
   try {
     const changes = client.watchResources(namespace, definition.type, { ...call, ...(id === undefined ? {} : { id }) });
     for await (const change of changes) {
-      if (change.kind === "complete") continue;
+      if (change.kind === "complete" || change.kind === "restarted") continue;
       const text = print([{ node, resource: change.resource }], definition, output);
       context.stdout.write(output === "table" ? `${change.kind.padEnd(9)} ${text.split("\n")[1]}\n` : text);
     }

@@ -32,10 +32,23 @@ export const kubelets: Controller = (world, moment) => {
   return keys.reduce((next, key) => watchSilence(next, key, moment), reported);
 };
 
-/** Whether pods get a network. Control planes install it, so theirs is the config that counts. */
+/**
+ * Whether pods get a network: from the plugin that the control planes' config asks for, or from any other that was put
+ * there. A plugin that the config no longer asks for goes on working until someone deletes it.
+ */
 function hasNetwork(world: World, clusterKey: string): boolean {
   const configs = machinesOf(world, clusterKey).map(configOf);
-  return configs.some((config) => config?.type === "controlplane" && config.cniName !== "none");
+  if (configs.some((config) => config?.type === "controlplane" && config.cniName !== "none")) return true;
+  const cluster = world.clusters[clusterKey];
+  return cluster !== undefined && listObjects(cluster, "daemonsets.apps").some(installsNetwork);
+}
+
+/** Network plugins are daemon sets that write into the folder where the container runtime looks for one. */
+function installsNetwork(set: KubernetesObject): boolean {
+  const { template } = (set.spec ?? {}) as {
+    template?: { spec?: { volumes?: readonly { hostPath?: { path?: string } }[] } };
+  };
+  return template?.spec?.volumes?.some(({ hostPath }) => hostPath?.path?.startsWith("/etc/cni/") === true) === true;
 }
 
 function kubeletRuns(machine: Machine | undefined): machine is Machine {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { recordEvent } from "../kubernetes/events.ts";
 import { isHealthy } from "../kubernetes/eviction.ts";
-import { isNodeReady } from "../kubernetes/node.ts";
+import { isNodeReady, readyStatusOf } from "../kubernetes/node.ts";
 import { isStopping, nodeNameOf, runningStatus, succeededStatus, waitingStatus } from "../kubernetes/pod.ts";
 import { unpullable } from "../kubernetes/pod-image.ts";
 import { getObject, listObjects, updateObject } from "../kubernetes/store.ts";
@@ -23,13 +23,13 @@ export function startPods(world: World, cluster: Cluster, moment: Moment): Clust
     const [namespace, name = ""] = key.split("/");
     const pod = getObject(next, "pods", namespace, name);
     const node = pod === undefined ? undefined : getObject(next, "nodes", undefined, nodeNameOf(pod) ?? "");
-    if (pod !== undefined && (time > moment.now || node === undefined || !isNodeReady(node))) continue;
+    if (pod !== undefined && (time > moment.now || node === undefined || !canRun(pod, node))) continue;
     next = { ...next, starting: without(next.starting ?? {}, key) };
     if (pod !== undefined && !isStopping(pod)) next = advance(world, next, pod, moment);
   }
   for (const pod of listObjects(next, "pods").filter(isHealthy)) {
     const node = getObject(next, "nodes", undefined, nodeNameOf(pod) ?? "");
-    if (node === undefined || isNodeReady(node)) continue;
+    if (node === undefined || canRun(pod, node)) continue;
     next = updateObject(next, "pods", {
       ...pod,
       status: runningStatus(pod, hostOf(world, next, pod), false, moment.now),
@@ -37,6 +37,12 @@ export function startPods(world: World, cluster: Cluster, moment: Moment): Clust
     next = beginPod(next, pod.metadata, moment);
   }
   return next;
+}
+
+/** A node that is not ready only lacks a network: its kubelet runs on, and so do the pods that use the host's. */
+function canRun(pod: KubernetesObject, node: KubernetesObject): boolean {
+  const onHostNetwork = (pod.spec as { hostNetwork?: boolean } | undefined)?.hostNetwork === true;
+  return isNodeReady(node) || (onHostNetwork && readyStatusOf(node) === "False");
 }
 
 /** One step of a pod's life: pending, running, and for a job's pod done. */

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import { bootstrapObjects } from "../kubernetes/bootstrap-manifests.ts";
 import { definitionStorage, establishedStatus } from "../kubernetes/custom-resources.ts";
-import { withDefaults } from "../kubernetes/defaults.ts";
 import { countBudget } from "../kubernetes/eviction.ts";
 import { mirrorPod } from "../kubernetes/pod.ts";
 import { createObject, deleteObject, getObject, listObjects, timestamp, updateObject } from "../kubernetes/store.ts";
@@ -14,6 +12,7 @@ import { tendDeployment } from "./deployments.ts";
 import { collectGarbage } from "./garbage.ts";
 import { tendJob } from "./jobs.ts";
 import { staticPodNames } from "./machine-status.ts";
+import { applyManifests } from "./manifests.ts";
 import { apiServerRuns, configOf, hostnameOf, kubernetesServes, machinesOf } from "./membership.ts";
 import { schedulePods } from "./pod-scheduling.ts";
 import { startPods } from "./pod-starts.ts";
@@ -56,17 +55,6 @@ function tend(
     for (const object of listObjects(next, resource)) next = step(next, object, moment);
   }
   return startPods(world, schedulePods(bindClaims(next, moment), moment), moment);
-}
-
-/** What Talos applies after bootstrap. */
-function applyManifests(cluster: Cluster, config: NodeConfig, moment: Moment): Cluster {
-  return bootstrapObjects(config).reduce((next, { resource, object }) => {
-    const known = getObject(next, resource, object.metadata.namespace, object.metadata.name);
-    const wanted = withDefaults(object);
-    if (known === undefined) return createObject(next, resource, wanted, moment);
-    // A newer kube-proxy image in the config reaches the daemon set.
-    return resource === "daemonsets.apps" ? updateObject(next, resource, { ...known, spec: wanted.spec }) : next;
-  }, cluster);
 }
 
 /** Every namespace has an account for its pods. */

@@ -110,3 +110,8 @@ export function findResource(
     (candidate) => candidate.group === group && candidate.version === version && candidate.name === name,
   );
 }
+
+/** The resource that stores objects of this apiVersion and kind. */
+export function findKind(cluster: Cluster, apiVersion: string, kind: string): ApiResource | undefined {
+  return apiResources(cluster).find((candidate) => candidate.kind === kind && apiVersionOf(candidate) === apiVersion);
+}

@@ -2,77 +2,96 @@
 import type { NodeConfig } from "../machine/node-config.ts";
 import type { NewObject } from "./store.ts";
 
-export interface Manifest {
-  readonly resource: string;
-  readonly object: NewObject;
+/** One of the manifests that a control plane renders from its config: its id, and its objects in order. */
+export interface BootstrapManifest {
+  readonly id: string;
+  readonly objects: readonly NewObject[];
 }
 
-/** What a control plane applies after bootstrap: namespaces, flannel, kube-proxy, CoreDNS. */
-export function bootstrapObjects(config: NodeConfig): readonly Manifest[] {
-  const system = "kube-system";
-  const flannel = "ghcr.io/siderolabs/flannel:v0.28.8";
-  return [
-    ...["default", "kube-node-lease", "kube-public", system].map(namespace),
-    ...(config.cniName === "flannel"
-      ? [daemonSet("kube-flannel", { "k8s-app": "flannel", tier: "node" }, "kube-flannel", flannel)]
-      : []),
-    ...(config.proxyEnabled
-      ? [daemonSet("kube-proxy", { "k8s-app": "kube-proxy", tier: "node" }, "kube-proxy", config.images.proxy)]
-      : []),
-    ...(config.coreDnsEnabled && config.cniName !== "none" ? [coreDns(system)] : []),
-  ];
-}
+const system = "kube-system";
+const flannelImage = "ghcr.io/siderolabs/flannel:v0.28.8";
+const coreDnsImage = "registry.k8s.io/coredns/coredns:v1.14.6";
 
-function namespace(name: string): Manifest {
-  const labels = { "kubernetes.io/metadata.name": name };
-  const object = {
+/** The namespaces that every API server makes for itself. */
+export const systemNamespaces: readonly NewObject[] = ["default", "kube-node-lease", "kube-public", system].map(
+  (name) => ({
     apiVersion: "v1",
     kind: "Namespace",
-    metadata: { name, labels },
+    metadata: { name, labels: { "kubernetes.io/metadata.name": name } },
     spec: { finalizers: ["kubernetes"] },
     status: { phase: "Active" },
-  };
-  return { resource: "namespaces", object };
+  }),
+);
+
+/** What a control plane applies after bootstrap, under the ids that Talos gives: flannel, kube-proxy, CoreDNS. */
+export function bootstrapManifests(config: NodeConfig): readonly BootstrapManifest[] {
+  const manifests: BootstrapManifest[] = [];
+  if (config.cniName === "flannel") {
+    const volumes = [{ name: "cni", hostPath: { path: "/etc/cni/net.d" } }];
+    const labels = { "k8s-app": "flannel", tier: "node" };
+    manifests.push({
+      id: "05-flannel",
+      objects: [serviceAccount("flannel"), daemonSet("kube-flannel", labels, flannelImage, volumes)],
+    });
+  }
+  if (config.proxyEnabled) {
+    const labels = { "k8s-app": "kube-proxy", tier: "node" };
+    manifests.push({
+      id: "10-kube-proxy",
+      objects: [daemonSet("kube-proxy", labels, config.images.proxy), serviceAccount("kube-proxy")],
+    });
+  }
+  if (config.coreDnsEnabled) manifests.push({ id: "11-core-dns", objects: [serviceAccount("coredns"), coreDns()] });
+  return manifests;
 }
 
-function daemonSet(name: string, labels: Readonly<Record<string, string>>, container: string, image: string): Manifest {
-  const spec = {
-    selector: { matchLabels: labels },
-    template: {
-      metadata: { labels },
-      spec: { containers: [{ name: container, image }], hostNetwork: true, tolerations: [{ operator: "Exists" }] },
-    },
-    updateStrategy: { type: "RollingUpdate" },
+function serviceAccount(name: string): NewObject {
+  return { apiVersion: "v1", kind: "ServiceAccount", metadata: { name, namespace: system } };
+}
+
+function daemonSet(
+  name: string,
+  labels: Readonly<Record<string, string>>,
+  image: string,
+  volumes: readonly unknown[] = [],
+): NewObject {
+  const pod = {
+    containers: [{ name, image }],
+    hostNetwork: true,
+    tolerations: [{ operator: "Exists" }],
+    ...(volumes.length === 0 ? {} : { volumes }),
   };
-  const object = {
+  return {
     apiVersion: "apps/v1",
     kind: "DaemonSet",
-    metadata: { name, namespace: "kube-system", labels },
-    spec,
+    metadata: { name, namespace: system, labels },
+    spec: {
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: pod },
+      updateStrategy: { type: "RollingUpdate" },
+    },
   };
-  return { resource: "daemonsets.apps", object };
 }
 
-function coreDns(namespaceName: string): Manifest {
+function coreDns(): NewObject {
   const labels = { "k8s-app": "kube-dns" };
-  const spec = {
-    replicas: 2,
-    selector: { matchLabels: labels },
-    template: {
-      metadata: { labels },
-      spec: {
-        containers: [{ name: "coredns", image: "registry.k8s.io/coredns/coredns:v1.14.6" }],
-        tolerations: [
-          { key: "node-role.kubernetes.io/control-plane", operator: "Exists", effect: "NoSchedule" },
-          { key: "node.cloudprovider.kubernetes.io/uninitialized", operator: "Exists", effect: "NoSchedule" },
-        ],
+  return {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { name: "coredns", namespace: system, labels: { ...labels, "kubernetes.io/name": "CoreDNS" } },
+    spec: {
+      replicas: 2,
+      selector: { matchLabels: labels },
+      template: {
+        metadata: { labels },
+        spec: {
+          containers: [{ name: "coredns", image: coreDnsImage }],
+          tolerations: [
+            { key: "node-role.kubernetes.io/control-plane", operator: "Exists", effect: "NoSchedule" },
+            { key: "node.cloudprovider.kubernetes.io/uninitialized", operator: "Exists", effect: "NoSchedule" },
+          ],
+        },
       },
     },
   };
-  const metadata = {
-    name: "coredns",
-    namespace: namespaceName,
-    labels: { ...labels, "kubernetes.io/name": "CoreDNS" },
-  };
-  return { resource: "deployments.apps", object: { apiVersion: "apps/v1", kind: "Deployment", metadata, spec } };
 }

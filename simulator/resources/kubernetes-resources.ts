@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { staticPodNames } from "../controllers/machine-status.ts";
 import { apiServerReady, kubernetesServes } from "../controllers/membership.ts";
+import { bootstrapManifests } from "../kubernetes/bootstrap-manifests.ts";
 import { isNodeReady, isUnschedulable } from "../kubernetes/node.ts";
 import { staticPodManifest, staticPodStatus } from "../kubernetes/static-pod.ts";
 import { getObject } from "../kubernetes/store.ts";
@@ -173,6 +174,18 @@ export const kubernetesResources: Readonly<Record<string, Source>> = {
         },
       },
     ]),
+  },
+  "Manifests.kubernetes.talos.dev": {
+    owner: "k8s.ManifestController",
+    items: controlPlane(({ config }) => bootstrapManifests(config).map(({ id, objects }) => ({ id, spec: objects }))),
+  },
+  "ManifestStatuses.kubernetes.talos.dev": {
+    owner: "k8s.ManifestApplyController",
+    items: controlPlane(({ config, world, now }) =>
+      kubernetesServes(world, config.clusterKey, now)
+        ? [{ id: "manifests", spec: { manifestsApplied: bootstrapManifests(config).map(({ id }) => id) } }]
+        : [],
+    ),
   },
   "StaticPods.kubernetes.talos.dev": {
     owner: "k8s.ControlPlaneStaticPodController",

@@ -195,6 +195,8 @@ export const shapes: Readonly<Record<string, Shape>> = {
     flannelEnabled: [11, "bool"],
     cniName: [21, "string"],
   },
+  "Manifests.kubernetes.talos.dev": { "@": [1, { message: { "@": [1, "struct"] } }] },
+  "ManifestStatuses.kubernetes.talos.dev": { manifestsApplied: [1, "string"] },
   "StaticPods.kubernetes.talos.dev": { "@": [1, "struct"] },
   "StaticPodStatuses.kubernetes.talos.dev": { "@": [1, "struct"] },
   "Endpoints.kubernetes.talos.dev": { addresses: [1, "address"], hosts: [2, "string"] },

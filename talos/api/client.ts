@@ -2,6 +2,7 @@
 import type { Authentication } from "./authentication.ts";
 import { type EtcdCalls, etcdCalls } from "./etcd-calls.ts";
 import { grpcTransport, type TransportOptions } from "./grpc-transport.ts";
+import { type ImageCalls, imageCalls } from "./image-calls.ts";
 import { type LifecycleCalls, lifecycleCalls } from "./lifecycle-calls.ts";
 import { type MachineCalls, machineCalls } from "./machine-calls.ts";
 import { type ResourceCalls, resourceCalls } from "./resource-calls.ts";
@@ -10,7 +11,14 @@ import { type StreamCalls, streamCalls } from "./stream-calls.ts";
 import type { Transport } from "./transport.ts";
 
 /** Everything we ask of one machine. Every error is a TalosError; every call takes a deadline and a signal. */
-export interface TalosClient extends MachineCalls, EtcdCalls, LifecycleCalls, ResourceCalls, StateCalls, StreamCalls {
+export interface TalosClient
+  extends MachineCalls,
+    EtcdCalls,
+    ImageCalls,
+    LifecycleCalls,
+    ResourceCalls,
+    StateCalls,
+    StreamCalls {
   /** In maintenance mode: what the machine showed, after the first call. */
   readonly fingerprint: string | undefined;
   /** Ends the connection. A call after it opens a new one. */
@@ -27,6 +35,7 @@ export function clientOver(transport: Transport & { readonly fingerprint?: strin
   return {
     ...machineCalls(transport),
     ...etcdCalls(transport),
+    ...imageCalls(transport),
     ...lifecycleCalls(transport),
     ...resourceCalls(transport),
     ...stateCalls(transport),

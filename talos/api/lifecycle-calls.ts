@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../errors.ts";
 import { ContainerDriver, ContainerdNamespace } from "./gen/common/common.ts";
-import { ImageServiceService as images } from "./gen/machine/image.ts";
 import { LifecycleServiceService as lifecycle } from "./gen/machine/lifecycle.ts";
 import { RebootRequest_Mode, ResetRequest_WipeMode, MachineServiceService as service } from "./gen/machine/machine.ts";
 import { onlyMessage } from "./replies.ts";
@@ -16,7 +15,7 @@ export interface ResetOptions extends CallOptions {
   readonly partitions?: readonly string[];
 }
 
-/** Where an image is kept: Talos's own containerd namespace, the one the installer runs from. */
+/** Where the installer runs from: Talos's own containerd namespace. */
 const systemContainerd = { driver: ContainerDriver.CRI, namespace: ContainerdNamespace.NS_SYSTEM };
 const longDeadline = 30 * 60_000;
 
@@ -62,19 +61,10 @@ export function lifecycleCalls(transport: Transport) {
       const reply = await transport.unary(service.upgrade, request, { deadline: 10 * 60_000, ...options });
       return onlyMessage(reply.messages, transport).actorId;
     },
-    /** Since Talos 1.13: pulls an image into the namespace that `upgrade` runs it from; returns its full name. */
-    async pullInstaller(image: string, options: CallOptions = {}): Promise<string> {
-      let name = image;
-      const request = { containerd: systemContainerd, imageRef: image };
-      for await (const { response } of transport.serverStream(images.pull, request, {
-        deadline: longDeadline,
-        ...options,
-      })) {
-        if (response?.$case === "name") name = response.value;
-      }
-      return name;
-    },
-    /** Since Talos 1.13: installs beside the running system and does not reboot. Throws when the installer fails. */
+    /**
+     * Since Talos 1.13: installs beside the running system, from an image that was pulled before, and does not reboot.
+     * Throws when the installer fails.
+     */
     async upgrade(
       image: string,
       options: CallOptions & { readonly onOutput?: (text: string) => void } = {},

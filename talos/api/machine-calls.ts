@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../errors.ts";
 import { ApplyConfigurationRequest_Mode, MachineServiceService as service } from "./gen/machine/machine.ts";
+import { TimeServiceService as clock } from "./gen/time/time.ts";
 import { readKubeconfigArchive } from "./kubeconfig-archive.ts";
 import { eachMessage, type NodeReply, onlyMessage, throwIfFailed } from "./replies.ts";
 import type { CallOptions, Transport } from "./transport.ts";
@@ -60,6 +61,12 @@ export function machineCalls(transport: Transport) {
     async version(options: CallOptions = {}): Promise<VersionInfo> {
       const reply = await transport.unary(service.version, {}, options);
       return versionOf(onlyMessage(reply.messages, transport));
+    },
+    /** What the machine's clock shows. */
+    async time(options: CallOptions = {}): Promise<Date> {
+      const reply = await transport.unary(clock.time, {}, options);
+      const { localtime } = onlyMessage(reply.messages, transport);
+      return new Date(Number(localtime?.seconds ?? 0n) * 1000 + Math.floor((localtime?.nanos ?? 0) / 1_000_000));
     },
     /** Asks several machines through this one. */
     async versions(nodes: readonly string[], options: CallOptions = {}): Promise<NodeReply<VersionInfo>[]> {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { isIP } from "node:net";
-import { connect } from "node:tls";
+import { checkServerIdentity, connect } from "node:tls";
 import { TalosError } from "../errors.ts";
 import { encodePem, publicKeyFingerprint } from "../pki/index.ts";
 import { type Address, parseAddress } from "./address.ts";
@@ -10,8 +10,14 @@ export interface Probe {
   /** The certificate that the machine showed, PEM. Nothing about it has been checked. */
   readonly certificate: string;
   readonly fingerprint: string;
-  /** True when it is signed by the given CA. */
+  /** True when it is signed by the given CA, whatever else may be wrong with it. */
   readonly signedByCa: boolean;
+  readonly validFrom: Date;
+  readonly validTo: Date;
+  /** Addresses and names that it is for. */
+  readonly names: readonly string[];
+  /** Whether the host that was asked for is one of them. */
+  readonly namesHost: boolean;
 }
 
 export interface ProbeOptions {
@@ -21,6 +27,9 @@ export interface ProbeOptions {
   readonly deadline?: number;
   readonly signal?: AbortSignal;
 }
+
+/** Told only of a certificate whose signature is good. */
+const clockFaults: ReadonlySet<string> = new Set(["CERT_NOT_YET_VALID", "CERT_HAS_EXPIRED"]);
 
 /** Looks at the certificate behind an address without sending anything else. Throws when nothing answers. */
 export function probe(address: string, options: ProbeOptions = {}): Promise<Probe> {
@@ -55,11 +64,19 @@ export function probe(address: string, options: ProbeOptions = {}): Promise<Prob
       fail(new TalosError("unavailable", `${address}: the connection was cut`, { node: address })),
     );
     socket.once("secureConnect", () => {
-      const raw = socket.getPeerCertificate(false).raw;
-      const certificate = encodePem("CERTIFICATE", raw);
-      const signedByCa = options.ca !== undefined && socket.authorized;
+      const peer = socket.getPeerCertificate(false);
+      const certificate = encodePem("CERTIFICATE", peer.raw);
+      const fault = String(socket.authorizationError ?? "");
       finish();
-      resolve({ certificate, fingerprint: publicKeyFingerprint(certificate), signedByCa });
+      resolve({
+        certificate,
+        fingerprint: publicKeyFingerprint(certificate),
+        signedByCa: options.ca !== undefined && (socket.authorized || clockFaults.has(fault)),
+        validFrom: new Date(peer.valid_from),
+        validTo: new Date(peer.valid_to),
+        names: (peer.subjectaltname ?? "").split(", ").map((name) => name.replace(/^(?:DNS|IP Address):/, "")),
+        namesHost: checkServerIdentity(host, peer) === undefined,
+      });
     });
     if (options.signal?.aborted) cancel();
     else options.signal?.addEventListener("abort", cancel, { once: true });

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { z } from "zod";
+import { parseYamlDocument, toPlainData } from "../yaml/index.ts";
 import { DiskSpec, VolumeStatusSpec } from "./gen/resource/definitions/block.ts";
 import { MemberSpec } from "./gen/resource/definitions/cluster.ts";
 import { MachineConfigSpec } from "./gen/resource/definitions/config.ts";
 import { BlockVolumeType, MachineType, RuntimeMachineStage } from "./gen/resource/definitions/enums.ts";
-import { StaticPodStatusSpec } from "./gen/resource/definitions/k8s.ts";
+import { ManifestSpec, StaticPodStatusSpec } from "./gen/resource/definitions/k8s.ts";
 import { DiagnosticSpec, MachineStatusSpec } from "./gen/resource/definitions/runtime.ts";
 import { ServiceSpec } from "./gen/resource/definitions/v1alpha1.ts";
 import { formatIp } from "./ip-bytes.ts";
@@ -91,6 +92,20 @@ export function stateCalls(transport: Transport) {
       const found = await resources.listResources("k8s", "StaticPodStatuses.kubernetes.talos.dev", options);
       return found.map(({ id, spec }) => ({ name: id, ready: isPodReady(StaticPodStatusSpec.decode(spec).podStatus) }));
     },
+    /** The Kubernetes objects that a control plane renders from its config, in the order of application. */
+    async bootstrapManifests(options: CallOptions = {}): Promise<Readonly<Record<string, unknown>>[]> {
+      const found = await resources.listResources("controlplane", "Manifests.kubernetes.talos.dev", options);
+      return found
+        .sort((a, b) => (a.id < b.id ? -1 : 1))
+        .flatMap(({ spec }) => ManifestSpec.decode(spec).items.map(({ object }) => object ?? {}));
+    },
+    /** Id of the image factory's schematic that the running system was made from; undefined when it has none. */
+    async schematic(options: CallOptions = {}): Promise<string | undefined> {
+      const found = await resources.listResources("runtime", "ExtensionStatuses.runtime.talos.dev", options);
+      return found
+        .map(({ yaml }) => extension.parse(toPlainData(parseYamlDocument(yaml, "an extension's status"))).metadata)
+        .find(({ name }) => name === "schematic")?.version;
+    },
     /** Every name of every disk that can be written to. */
     async diskNames(options: CallOptions = {}): Promise<string[]> {
       const found = await resources.listResources("runtime", "Disks.block.talos.dev", options);
@@ -116,6 +131,8 @@ export function stateCalls(transport: Transport) {
     },
   };
 }
+
+const extension = z.object({ metadata: z.object({ name: z.string().default(""), version: z.string().default("") }) });
 
 const podStatus = z.object({ conditions: z.array(z.object({ type: z.string(), status: z.string() })).default([]) });
 

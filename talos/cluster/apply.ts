@@ -6,7 +6,8 @@ import { describe } from "./execute-join.ts";
 import { checkHealthIn } from "./health.ts";
 import type { ObservedCluster } from "./observed.ts";
 import { plan } from "./plan.ts";
-import { preflight, refuseErrors } from "./preflight.ts";
+import { type Finding, preflight, refuseErrors } from "./preflight.ts";
+import { clockFindings, goneApiFindings } from "./preflight-live.ts";
 import { configured } from "./quorum.ts";
 import { runSteps } from "./run.ts";
 import type { Step } from "./step.ts";
@@ -38,8 +39,10 @@ export async function applyIn(context: StepContext, review?: ApplyOptions["revie
   const seen = new Set<string>();
   for (let round = 0; ; round++) {
     const observed = await observeAll(context);
-    if (seesNew(observed, seen)) reportFindings(context, observed);
+    const isNew = seesNew(observed, seen);
+    if (isNew) report(context, [...preflight(context.desired, observed), ...(await clockFindings(context, observed))]);
     const steps = plan(context.desired, observed, context.policy);
+    if (isNew) report(context, await goneApiFindings(context, steps));
     if (round === 0 || steps.length > 0) announce(steps, context);
     if (steps.length === 0) {
       refuseUnfinished(context, observed);
@@ -82,6 +85,8 @@ export async function observeAll(context: StepContext): Promise<ObservedCluster>
       const silent = context.desired.machines.flatMap(({ name, role }) => {
         const state = observed.machines.get(name)?.state;
         if (state?.kind !== "unreachable" || (role === "worker" && !started)) return [];
+        // Waiting does not change a certificate; what is wrong with it is told at once.
+        if (state.certificate !== undefined) return [];
         return [`${name}: ${describe(state, "")}`];
       });
       return silent.length === 0 ? undefined : silent.join("; ");
@@ -100,8 +105,7 @@ export async function observeAll(context: StepContext): Promise<ObservedCluster>
 }
 
 /** Before the first change: what is known to go wrong ends the run here. */
-function reportFindings(context: StepContext, observed: ObservedCluster): void {
-  const findings = preflight(context.desired, observed);
+function report(context: StepContext, findings: readonly Finding[]): void {
   for (const { severity, message, machine } of findings) {
     if (severity === "warning")
       context.emit({ type: "warning", message, ...(machine === undefined ? {} : { machine }) });
@@ -134,14 +138,32 @@ async function awaitHealth(context: StepContext): Promise<void> {
   });
 }
 
+/** How long a certificate that does not fit may be an old one, on its way to be replaced. */
+const certificatePatience = 30_000;
+
 async function awaitEndpoint(context: StepContext): Promise<void> {
-  await waitUntil(() => context.machines.kubernetes.notReadyReason(context.signal), {
-    timing: context.timing,
-    ...(context.signal === undefined ? {} : { signal: context.signal }),
-    timeout: context.timeouts.health,
-    what: `wait for the Kubernetes API at ${context.desired.endpoint}`,
-    onWaiting: (message) => context.emit({ type: "waiting", message }),
-  });
+  const { endpoint } = context.desired;
+  let unfitSince: number | undefined;
+  await waitUntil(
+    async () => {
+      const obstacle = await context.machines.kubernetes.endpointObstacle(context.signal);
+      if (obstacle?.certificate !== true) unfitSince = undefined;
+      else unfitSince ??= context.timing.now();
+      if (unfitSince !== undefined && context.timing.now() - unfitSince >= certificatePatience) {
+        throw new TalosError("failed-precondition", `the endpoint ${endpoint}: ${obstacle?.reason}`, {
+          hint: "Whatever answers there must pass connections on to the control planes unchanged, and its host must be among the cluster's certSANs.",
+        });
+      }
+      return obstacle?.reason;
+    },
+    {
+      timing: context.timing,
+      ...(context.signal === undefined ? {} : { signal: context.signal }),
+      timeout: context.timeouts.health,
+      what: `wait for the Kubernetes API at ${endpoint}`,
+      onWaiting: (message) => context.emit({ type: "waiting", message }),
+    },
+  );
 }
 
 function announce(steps: readonly Step[], context: StepContext): void {

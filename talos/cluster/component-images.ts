@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import { z } from "zod";
+import { parseYaml, toPlainData } from "../yaml/index.ts";
 import type { KubernetesComponent } from "./step.ts";
 
 /** In the order in which an upgrade must go: the API server first, the kubelets last. */
@@ -19,6 +21,30 @@ export function componentVersions(config: string): ReadonlyMap<KubernetesCompone
   }
   return found;
 }
+
+/** The images of a machine config by the component that runs from them. */
+export function componentImages(config: string): ReadonlyMap<KubernetesComponent, string> {
+  const found = new Map<KubernetesComponent, string>();
+  for (const component of kubernetesComponents) {
+    const line = pattern(component).exec(config)?.[0];
+    if (line !== undefined) found.set(component, line.replace(/^\s*image:\s*/, "").replaceAll(/["'\s]/g, ""));
+  }
+  return found;
+}
+
+/** The version of kube-proxy that a control plane's config asks for; undefined where it asks for none. */
+export function proxyVersion(config: string): string | undefined {
+  return isDisabled(config) ? undefined : componentVersions(config).get("kube-proxy");
+}
+
+function isDisabled(config: string): boolean {
+  return parseYaml(config, "machine config").some((node) => {
+    const document = toPlainData(node);
+    return proxySchema.safeParse(document).data?.cluster.proxy.disabled === true;
+  });
+}
+
+const proxySchema = z.object({ cluster: z.object({ proxy: z.object({ disabled: z.boolean() }) }) });
 
 /** The same config with other versions of some components. Nothing else changes, not even a space. */
 export function withComponentVersions(config: string, versions: ReadonlyMap<KubernetesComponent, string>): string {

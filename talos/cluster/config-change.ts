@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { isDeepStrictEqual } from "node:util";
+import { needsReboot } from "../config/index.ts";
 import { parseYaml, toPlainData } from "../yaml/index.ts";
 
 export interface ConfigChange {
@@ -8,17 +9,6 @@ export interface ConfigChange {
   /** Whether Talos up to 1.13 needs a reboot for it. */
   readonly reboot: boolean;
 }
-
-/** Fields of the v1alpha1 document that take effect at once; every other field of it needs a reboot. */
-const hotFields: readonly string[] = [
-  "debug",
-  "cluster",
-  ...["ca", "acceptedCAs", "time", "certSANs", "install", "network", "sysfs", "sysctls", "logging", "controlPlane"],
-  ...["kubelet", "kernel", "registries", "pods", "seccompProfiles", "nodeAnnotations", "nodeLabels", "nodeTaints"],
-  ...["kubernetesTalosAPIAccess", "kubePrism", "hostDNS", "imageCache", "nodeAddressSortAlgorithm"].map(
-    (name) => `features.${name}`,
-  ),
-].map((name) => (name === "debug" || name === "cluster" ? name : `machine.${name}`));
 
 /** What differs between two machine configs in meaning; undefined when nothing does. */
 export function configChange(from: string, to: string): ConfigChange | undefined {
@@ -33,7 +23,7 @@ export function configChange(from: string, to: string): ConfigChange | undefined
   if (legacy.length + others.length === 0) return undefined;
   return {
     paths: [...legacy, ...others].sort(),
-    reboot: legacy.some((path) => !hotFields.some((hot) => path === hot || path.startsWith(`${hot}.`))),
+    reboot: legacy.some((path) => needsReboot(legacyKey, path)),
   };
 }
 

@@ -46,27 +46,33 @@ async function otherEtcd(machine: string, context: StepContext): Promise<string 
 }
 
 export async function joinEtcd(step: Step, context: StepContext): Promise<void> {
-  await context.until(step, async () => {
-    const state = await context.inspect(step.machine);
-    if (state.kind !== "configured") return describe(state, "");
-    const { etcd } = state;
-    if (etcd === undefined || etcd.state !== "running") return "etcd is not running yet";
-    const member = etcd.members.find(({ id }) => id === etcd.memberId);
-    if (member === undefined) return "it is not an etcd member yet";
-    if (member.learner) return "its etcd member is still learning";
-    return etcd.healthy ? undefined : "its etcd is not healthy yet";
-  });
+  await context.until(step, () => etcdReason(step.machine, context));
 }
 
 export async function joinKubernetes(step: Step, context: StepContext): Promise<void> {
-  await context.until(step, async () => {
-    const kubernetes = await context.observeKubernetes();
-    if (kubernetes.kind === "unreachable") return `the Kubernetes API does not answer yet: ${kubernetes.reason}`;
-    const observed = { machines: new Map(), kubernetes };
-    if (inKubernetes(context.desired, { name: step.machine }, observed)) return undefined;
-    const known = kubernetes.nodes.some(({ name }) => name === step.machine);
-    return known ? "its Kubernetes node is not ready yet" : "its Kubernetes node has not registered yet";
-  });
+  await context.until(step, () => kubernetesReason(step.machine, context));
+}
+
+/** Why the machine is not a healthy voter of etcd yet. */
+export async function etcdReason(machine: string, context: StepContext): Promise<string | undefined> {
+  const state = await context.inspect(machine);
+  if (state.kind !== "configured") return describe(state, "");
+  const { etcd } = state;
+  if (etcd === undefined || etcd.state !== "running") return "etcd is not running yet";
+  const member = etcd.members.find(({ id }) => id === etcd.memberId);
+  if (member === undefined) return "it is not an etcd member yet";
+  if (member.learner) return "its etcd member is still learning";
+  return etcd.healthy ? undefined : "its etcd is not healthy yet";
+}
+
+/** Why the machine is not a node of Kubernetes yet; a ready one, where nodes can become that. */
+export async function kubernetesReason(machine: string, context: StepContext): Promise<string | undefined> {
+  const kubernetes = await context.observeKubernetes();
+  if (kubernetes.kind === "unreachable") return `the Kubernetes API does not answer yet: ${kubernetes.reason}`;
+  const observed = { machines: new Map(), kubernetes };
+  if (inKubernetes(context.desired, { name: machine }, observed)) return undefined;
+  const known = kubernetes.nodes.some(({ name }) => name === machine);
+  return known ? "its Kubernetes node is not ready yet" : "its Kubernetes node has not registered yet";
 }
 
 /** Why a machine is not where a step needs it. */

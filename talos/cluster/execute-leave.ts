@@ -6,17 +6,6 @@ import type { Step } from "./step.ts";
 import type { StepContext } from "./step-context.ts";
 import { attempt } from "./wait.ts";
 
-export async function drain(step: Step, context: StepContext): Promise<void> {
-  await context.until(step, () => context.machines.kubernetes.drain(step.machine, context.signal));
-}
-
-export async function uncordon(step: Step, context: StepContext): Promise<void> {
-  await context.until(step, async () => {
-    await context.machines.kubernetes.uncordon(step.machine, context.signal);
-    return undefined;
-  });
-}
-
 export async function deleteNode(step: Step, context: StepContext): Promise<void> {
   await context.until(step, async () => {
     await context.machines.kubernetes.deleteNode(step.machine, context.signal);

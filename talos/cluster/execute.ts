@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import { applyConfig, installConfig, upgradeKubernetes, upgradeTalos } from "./execute-change.ts";
+import { applyConfig, installConfig } from "./execute-change.ts";
+import { drain, uncordon } from "./execute-drain.ts";
 import { bootstrapEtcd, joinEtcd, joinKubernetes } from "./execute-join.ts";
-import { deleteNode, drain, forfeitLeadership, removeEtcdMember, reset, uncordon } from "./execute-leave.ts";
+import { pullImages, syncManifests, upgradeKubernetes } from "./execute-kubernetes.ts";
+import { deleteNode, forfeitLeadership, removeEtcdMember, reset } from "./execute-leave.ts";
 import { restoreEtcd, wipeEtcd } from "./execute-restore.ts";
+import { upgradeTalos } from "./execute-talos.ts";
 import type { Step } from "./step.ts";
 import type { StepContext } from "./step-context.ts";
 
@@ -24,6 +27,11 @@ export function execute(step: Step, context: StepContext): Promise<void> {
       return removeEtcdMember(step, context);
     case "forfeit-leadership":
       return forfeitLeadership(step, context);
+    case "pull-installer":
+    case "pull-images":
+      return pullImages(step, context);
+    case "sync-manifests":
+      return syncManifests(step, context);
     case "drain":
       return drain(step, context);
     case "uncordon":

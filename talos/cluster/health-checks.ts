@@ -22,6 +22,8 @@ export type Verdict =
 export interface HealthCheck {
   /** As `talosctl health` calls it. */
   readonly name: string;
+  /** Made even where only the API is waited for. */
+  readonly level?: "api";
   /** Needs a running Kubernetes. */
   readonly kubernetes?: true;
   run(view: HealthView, signal?: AbortSignal): Promise<Verdict>;
@@ -33,9 +35,9 @@ const smallestDisk = 6n * 1024n * mebibyte;
 
 /** The checks of `talosctl health`, in its order. */
 export const healthChecks: readonly HealthCheck[] = [
-  { name: "etcd to be healthy", run: serviceHealthy("etcd") },
-  { name: "etcd members to be consistent across nodes", run: consistentMembers },
-  { name: "etcd members to be control plane nodes", run: membersAreControlPlanes },
+  { name: "etcd to be healthy", level: "api", run: serviceHealthy("etcd") },
+  { name: "etcd members to be consistent across nodes", level: "api", run: consistentMembers },
+  { name: "etcd members to be control plane nodes", level: "api", run: membersAreControlPlanes },
   { name: "apid to be ready", run: everyMachine(() => undefined) },
   { name: "all nodes memory sizes", run: everyMachine(memoryFault) },
   { name: "all nodes disk sizes", run: everyMachine(diskFault) },

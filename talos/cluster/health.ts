@@ -42,8 +42,8 @@ export async function checkHealthIn(
   const tell = (condition: HealthCondition) => onCondition?.(condition);
   // One look serves all checks that it satisfies; only what is missing is looked at again.
   let view = viewOf(context);
-  for (const { name, run, kubernetes } of healthChecks) {
-    if (kubernetes && !context.policy.kubernetes) {
+  for (const { name, run, kubernetes, level } of healthChecks) {
+    if ((kubernetes && !context.policy.kubernetes) || (context.policy.healthLevel === "api" && level !== "api")) {
       conditions.push({ name, state: "skipped" });
       tell({ name, state: "skipped" });
       continue;

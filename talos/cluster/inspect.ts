@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import { connect, type Probe, probe, type TalosClient } from "../api/index.ts";
 import { TalosError } from "../errors.ts";
+import { certificateState } from "./certificate-fault.ts";
 import type { MachineTarget } from "./machines.ts";
 import type { ConfiguredMachine, MachineEtcd, MachineState } from "./observed.ts";
+import { schematicOf } from "./schematic.ts";
 
 const deadline = 5000;
 
@@ -13,12 +15,14 @@ export interface Acquaintance {
   readonly ca: string;
   /** It answered to our credentials the last time. */
   readonly known: boolean;
+  /** Our clock. */
+  now(): Date;
 }
 
 /** Looks at one machine: a known one is asked at once, of any other first the certificate is looked at. */
 export async function inspectMachine(
   machine: MachineTarget,
-  { client, ca, known }: Acquaintance,
+  { client, ca, known, now }: Acquaintance,
   signal?: AbortSignal,
 ): Promise<MachineState> {
   const options = { deadline, ...(signal === undefined ? {} : { signal }) };
@@ -31,7 +35,8 @@ export async function inspectMachine(
   }
   try {
     const seen = await probe(machine.address, { ca, ...options });
-    return await (seen.signedByCa ? configuredState(machine, client, signal) : strangerState(machine, seen, options));
+    if (!seen.signedByCa) return await strangerState(machine, seen, options);
+    return certificateState(machine, seen, now()) ?? (await configuredState(machine, client, signal));
   } catch (error) {
     const ours = TalosError.from(error);
     if (ours.code === "canceled") throw ours;
@@ -72,11 +77,12 @@ async function configuredState(
   const options = { deadline, ...(signal === undefined ? {} : { signal }) };
   // One question alone first: while a machine does not answer, the others would only add to its load.
   const status = await client.machineStatus(options);
-  const [version, config, bootId, etcd] = await Promise.all([
+  const [version, config, bootId, etcd, schematic] = await Promise.all([
     client.version(options),
     client.machineConfig(options),
     client.read("/proc/sys/kernel/random/boot_id", options).catch(unlessUnreachable),
     machine.role === "controlplane" ? etcdState(client, options) : undefined,
+    schematicOf(machine.installImage ?? "") === undefined ? undefined : schematicState(client, options),
   ]);
   return {
     kind: "configured",
@@ -84,12 +90,21 @@ async function configuredState(
     ready: status.ready,
     unmet: status.unmet,
     talosVersion: version.tag,
+    ...(schematic === undefined ? {} : { schematic }),
     ...(config === undefined ? {} : { config }),
     // In a container the kernel's boot id is the host's; when the machine's own state began tells its boots apart too.
     bootId: `${bootId?.toString().trim() ?? ""}/${status.bootMark}`,
     inContainer: version.platform === "container",
     ...(etcd === undefined ? {} : { etcd }),
   };
+}
+
+/** Empty for a plain system; undefined when the machine does not tell. */
+async function schematicState(
+  client: TalosClient,
+  options: { deadline: number; signal?: AbortSignal },
+): Promise<string | undefined> {
+  return client.schematic(options).then((id) => id ?? "", unlessUnreachable);
 }
 
 /** Service states in which etcd has not been started: it waits to be bootstrapped or to find members to join. */

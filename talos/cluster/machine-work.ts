@@ -6,6 +6,8 @@ import type { DesiredCluster, DesiredMachine } from "./desired.ts";
 import type { ConfiguredMachine, ObservedCluster } from "./observed.ts";
 import type { Policy } from "./policy.ts";
 import { configured, etcdView, nodeOf } from "./quorum.ts";
+import { inRunningForm } from "./running-form.ts";
+import { runsOtherSchematic } from "./schematic.ts";
 import type { KubernetesComponent } from "./step.ts";
 
 export interface ComponentUpgrade {
@@ -34,7 +36,7 @@ export function machineWork(desired: DesiredCluster, machine: DesiredMachine, st
 }
 
 function findWork(desired: DesiredCluster, machine: DesiredMachine, state: ConfiguredMachine): MachineWork {
-  const talos = talosWork(desired, state);
+  const talos = talosWork(desired, machine, state);
   if (state.config === undefined) return { ...(talos === undefined ? {} : { talos }), kubernetes: [] };
   const wanted = componentVersions(machine.config);
   const kubernetes: ComponentUpgrade[] = [];
@@ -52,9 +54,14 @@ function findWork(desired: DesiredCluster, machine: DesiredMachine, state: Confi
   };
 }
 
-/** The desired config with the versions of Kubernetes that are in use, which only their own steps change. */
+/**
+ * The desired config with the versions of Kubernetes that are in use, which only their own steps change, and in the form
+ * that the machine runs, unless it has to reboot anyway.
+ */
 export function configHeldBack(desiredConfig: string, observedConfig: string): string {
-  return withComponentVersions(desiredConfig, componentVersions(observedConfig));
+  const held = withComponentVersions(desiredConfig, componentVersions(observedConfig));
+  const sameForm = inRunningForm(held, observedConfig);
+  return sameForm === held || configChange(observedConfig, sameForm)?.reboot === true ? held : sameForm;
 }
 
 /** The versions that a machine should join with: those of the cluster where there is one, so that nothing runs ahead. */
@@ -99,9 +106,12 @@ export function inKubernetes(
   return node !== undefined && (node.ready || !desired.nodesBecomeReady);
 }
 
-function talosWork(desired: DesiredCluster, state: ConfiguredMachine): MachineWork["talos"] {
+function talosWork(desired: DesiredCluster, machine: DesiredMachine, state: ConfiguredMachine): MachineWork["talos"] {
   const to = desired.talosVersion;
-  if (state.talosVersion === to.toString()) return undefined;
+  if (state.talosVersion === to.toString()) {
+    const other = runsOtherSchematic(machine.installImage, state);
+    return other ? { from: to.toString(), to: to.toString() } : undefined;
+  }
   const from = TalosVersion.parse(state.talosVersion);
   return from.compare(to) < 0 ? { from: from.toString(), to: to.toString() } : undefined;
 }

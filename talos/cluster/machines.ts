@@ -9,9 +9,21 @@ export interface MachineTarget {
   readonly role: MachineRole;
   readonly address: string;
   readonly fingerprint?: string;
+  /** What it should run; with an image of the image factory, its schematic is looked at, too. */
+  readonly installImage?: string;
 }
 
 export type ApplyEffect = "no-reboot" | "reboot";
+
+/** An image that a machine should have before it is needed. */
+export interface WantedImage {
+  readonly image: string;
+  /** `system`: Talos's own, such as the installer and the kubelet. `cri`: what pods run from. */
+  readonly namespace: "system" | "cri";
+}
+
+/** A Kubernetes object as its manifest has it. */
+export type ManifestObject = Readonly<Record<string, unknown>>;
 
 /**
  * Everything the engine does to the world, so that it can be run against real machines and against a model of them.
@@ -43,8 +55,16 @@ export interface Machines {
   snapshot(machine: MachineTarget, signal?: AbortSignal): AsyncIterable<Uint8Array>;
   /** Uploads a snapshot and starts etcd from it. */
   restore(machine: MachineTarget, snapshot: AsyncIterable<Uint8Array>, signal?: AbortSignal): Promise<void>;
+  /** Fetches an image. What the machine has already is not fetched again. */
+  pullImage(machine: MachineTarget, wanted: WantedImage, signal?: AbortSignal): Promise<void>;
   /** Puts another Talos on the machine and reboots it; returns when the reboot has been ordered. */
   upgrade(machine: MachineTarget, image: string, signal?: AbortSignal): Promise<void>;
+  /** Boots the Talos that ran before the last upgrade; returns when the reboot has been ordered. */
+  rollback(machine: MachineTarget, signal?: AbortSignal): Promise<void>;
+  /** Milliseconds by which the machine's clock is ahead of ours; undefined when it does not tell. */
+  clockOffset(machine: MachineTarget, signal?: AbortSignal): Promise<number | undefined>;
+  /** The Kubernetes objects that a control plane makes from its config, such as kube-proxy. */
+  bootstrapManifests(machine: MachineTarget, signal?: AbortSignal): Promise<readonly ManifestObject[]>;
   /** What the health checks ask one machine beyond its state. Throws when it does not answer. */
   health(machine: MachineTarget, signal?: AbortSignal): Promise<MachineHealth>;
   /** The admin kubeconfig, YAML. Secret. */
@@ -70,10 +90,28 @@ export interface MachineHealth {
   readonly staticPods: readonly { readonly name: string; readonly ready: boolean }[];
 }
 
-/** How many pods of a workload there should be and how many are ready. */
+export type WorkloadKind = "daemonsets" | "deployments";
+
+/** How many pods of a workload there should be, how many of them are of its newest form, and how many are ready. */
 export interface WorkloadStatus {
   readonly wanted: number;
+  readonly updated: number;
   readonly ready: number;
+}
+
+/** An API that clients use and a coming version of Kubernetes does not serve. */
+export interface GoneApi {
+  /** Such as `flowschemas.v1beta3.flowcontrol.apiserver.k8s.io`. */
+  readonly name: string;
+  readonly removedIn: string;
+  /** How many objects exist only by it; absent where it is only the requests that are known. */
+  readonly objects?: number;
+}
+
+export interface ManifestChange {
+  readonly action: "created" | "configured" | "deleted";
+  /** Such as `DaemonSet/kube-system/kube-proxy`. */
+  readonly subject: string;
 }
 
 /** Who works on a cluster. Runs at one place keep apart by other means, so that a dead one's lease may be taken over. */
@@ -87,10 +125,15 @@ export interface LeaseHolder {
 export interface Kubernetes {
   /** Never throws because the API is not there. */
   observe(signal?: AbortSignal): Promise<ObservedKubernetes>;
-  /** Undefined when the cluster's endpoint says that it is ready, else why not. */
-  notReadyReason(signal?: AbortSignal): Promise<string | undefined>;
-  /** Marks the node unschedulable, as ours, and evicts its pods. Undefined when none is left, else what is in the way. */
-  drain(node: string, signal?: AbortSignal): Promise<string | undefined>;
+  /** Undefined when the cluster's endpoint says that it is ready, else why not, and whether its certificate is to blame. */
+  endpointObstacle(
+    signal?: AbortSignal,
+  ): Promise<{ readonly reason: string; readonly certificate: boolean } | undefined>;
+  /**
+   * Marks the node unschedulable, as ours, and sends its pods away: `evict` respects disruption budgets, `delete` does
+   * not. Undefined when none is left, else what is in the way.
+   */
+  drain(node: string, how: "evict" | "delete", signal?: AbortSignal): Promise<string | undefined>;
   /** Lifts a cordon that carries our mark. */
   uncordon(node: string, signal?: AbortSignal): Promise<void>;
   /** What runs of a control plane component on a node; undefined while its pod is not there. */
@@ -100,7 +143,17 @@ export interface Kubernetes {
     signal?: AbortSignal,
   ): Promise<{ readonly version: string; readonly ready: boolean } | undefined>;
   /** Undefined when there is no such workload in kube-system. */
-  workload(kind: "daemonsets" | "deployments", name: string, signal?: AbortSignal): Promise<WorkloadStatus | undefined>;
+  workload(kind: WorkloadKind, name: string, signal?: AbortSignal): Promise<WorkloadStatus | undefined>;
+  /** Requests for APIs that this version of Kubernetes no longer has, as the API servers have counted them. */
+  apisGoneWith(version: string, signal?: AbortSignal): Promise<readonly GoneApi[]>;
+  /**
+   * Makes the cluster's objects what the manifests say. `inventory`: applied server-side under Talos's name, with what
+   * its inventory lists and the manifests no longer have deleted, as Talos does it since 1.13. Answers what was changed.
+   */
+  syncManifests(
+    objects: readonly ManifestObject[],
+    options: { readonly inventory: boolean; readonly signal?: AbortSignal },
+  ): Promise<readonly ManifestChange[]>;
   /** Takes or renews the cluster's lock for changes. Undefined when it is ours, else who has it. */
   takeLease(holder: LeaseHolder, signal?: AbortSignal): Promise<string | undefined>;
   releaseLease(holder: LeaseHolder): Promise<void>;

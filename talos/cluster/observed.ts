@@ -36,9 +36,20 @@ export interface MachineEtcd {
   readonly members: readonly EtcdMember[];
 }
 
+/** `clock`: it is not valid at this moment. `address`: it is for other addresses than the one it was reached by. */
+export interface CertificateFault {
+  readonly kind: "clock" | "address";
+  readonly hint: string;
+}
+
 /** What one machine is right now. Not reaching it is a value, not an exception. */
 export type MachineState =
-  | { readonly kind: "unreachable"; readonly reason: string }
+  | {
+      readonly kind: "unreachable";
+      readonly reason: string;
+      /** Why its certificate cannot be accepted although it is of our CA; waiting seldom helps then. */
+      readonly certificate?: CertificateFault;
+    }
   /** It answers, but neither in maintenance mode nor with a certificate of our CA. */
   | { readonly kind: "foreign"; readonly reason: string }
   | {
@@ -58,6 +69,8 @@ export interface ConfiguredMachine {
   readonly unmet: readonly UnmetCondition[];
   /** With a leading v. */
   readonly talosVersion: string;
+  /** Id of the image factory's schematic that it runs, empty when it runs none; absent when it was not asked. */
+  readonly schematic?: string;
   /** The active machine config, YAML. Secret; absent while the machine does not give it out. */
   readonly config?: string;
   /** Changes with every boot. */
@@ -89,7 +102,12 @@ export interface KubernetesNode {
 
 export type ObservedKubernetes =
   | { readonly kind: "unreachable"; readonly reason: string }
-  | { readonly kind: "reachable"; readonly nodes: readonly KubernetesNode[] };
+  | {
+      readonly kind: "reachable";
+      readonly nodes: readonly KubernetesNode[];
+      /** Of the kube-proxy that runs, without v; absent where there is none. */
+      readonly proxyVersion?: string;
+    };
 
 /** A whole cluster as it is now: every desired and every leaving machine, etcd and Kubernetes. */
 export interface ObservedCluster {

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-import { kubernetesComponents } from "./component-images.ts";
+import { KubernetesVersion } from "../version/index.ts";
+import { componentImages, kubernetesComponents, proxyVersion } from "./component-images.ts";
 import type { DesiredCluster, DesiredMachine } from "./desired.ts";
 import { type ComponentUpgrade, machineWork } from "./machine-work.ts";
+import type { WantedImage } from "./machines.ts";
 import type { ObservedCluster } from "./observed.ts";
 import type { PlanBuilder } from "./plan-builder.ts";
-import { planWorkers } from "./plan-rollout.ts";
+import { planWorkers, workerLanes } from "./plan-rollout.ts";
 import type { Policy } from "./policy.ts";
 import { configured } from "./quorum.ts";
 
-/** Component by component over all control planes, API servers first; then the kubelets, workers last. */
+/**
+ * As `talosctl upgrade-k8s`: all images first; then component by component over all control planes, API servers first;
+ * the kubelets, workers last; and at the end the objects of the cluster itself, such as kube-proxy.
+ */
 export function planKubernetesUpgrade(
   builder: PlanBuilder,
   desired: DesiredCluster,
@@ -18,8 +23,30 @@ export function planKubernetesUpgrade(
   const pending = new Map<string, readonly ComponentUpgrade[]>();
   for (const machine of desired.machines) {
     const state = configured(observed.machines.get(machine.name));
-    if (state !== undefined) pending.set(machine.name, machineWork(desired, machine, state).kubernetes);
+    const upgrades = state === undefined ? [] : machineWork(desired, machine, state).kubernetes;
+    if (upgrades.length > 0) pending.set(machine.name, upgrades);
   }
+  for (const machine of desired.machines) {
+    const images = imagesFor(machine, pending.get(machine.name) ?? []);
+    if (images.length > 0) builder.add({ kind: "pull-images", machine: machine.name, images });
+  }
+  builder.closePhase();
+  planComponents(builder, desired, policy, pending);
+  builder.closePhase();
+  const source = desired.machines.find(
+    ({ name, role }) => role === "controlplane" && configured(observed.machines.get(name)) !== undefined,
+  );
+  if (source !== undefined && (pending.size > 0 || hasOldProxy(source, observed))) {
+    builder.add({ kind: "sync-manifests", machine: source.name });
+  }
+}
+
+function planComponents(
+  builder: PlanBuilder,
+  desired: DesiredCluster,
+  policy: Policy,
+  pending: ReadonlyMap<string, readonly ComponentUpgrade[]>,
+): void {
   let previous: readonly string[] = [];
   const add = (machine: DesiredMachine, upgrade: ComponentUpgrade, after: readonly string[]): string =>
     builder.add({ kind: "upgrade-kubernetes", machine: machine.name, ...upgrade }, after);
@@ -33,5 +60,24 @@ export function planKubernetesUpgrade(
     const upgrade = machine.role === "worker" ? pending.get(machine.name)?.[0] : undefined;
     return upgrade === undefined ? [] : [{ machine, upgrade }];
   });
-  planWorkers(workers, policy, previous, ({ machine, upgrade }, after) => add(machine, upgrade, after));
+  const lanes = workerLanes(desired, policy);
+  planWorkers(workers, lanes, previous, ({ machine, upgrade }, after) => add(machine, upgrade, after));
+}
+
+/** kube-proxy is fetched by Kubernetes itself, node by node. */
+function imagesFor(machine: DesiredMachine, upgrades: readonly ComponentUpgrade[]): WantedImage[] {
+  const images = componentImages(machine.config);
+  return upgrades.flatMap(({ component }): WantedImage[] => {
+    const image = images.get(component);
+    if (image === undefined || component === "kube-proxy") return [];
+    return [{ image, namespace: component === "kubelet" ? "system" : "cri" }];
+  });
+}
+
+/** An upgrade that was interrupted after its last kubelet can be told by the kube-proxy that it has left behind. */
+function hasOldProxy({ config }: DesiredMachine, { kubernetes }: ObservedCluster): boolean {
+  const wanted = proxyVersion(config);
+  const running = kubernetes.kind === "reachable" ? kubernetes.proxyVersion : undefined;
+  if (wanted === undefined || running === undefined) return false;
+  return KubernetesVersion.parse(running).compare(KubernetesVersion.parse(wanted)) < 0;
 }

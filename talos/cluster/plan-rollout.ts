@@ -3,7 +3,7 @@ import type { DesiredCluster, DesiredMachine } from "./desired.ts";
 import { isSettled, type MachineWork, machineWork } from "./machine-work.ts";
 import type { ObservedCluster } from "./observed.ts";
 import type { PlanBuilder } from "./plan-builder.ts";
-import type { Policy } from "./policy.ts";
+import { type Policy, unavailableLimit } from "./policy.ts";
 import { configured, nodeOf } from "./quorum.ts";
 
 interface Change {
@@ -37,22 +37,27 @@ export function planRollout(
   }
   planWorkers(
     ordered.filter(({ machine }) => machine.role === "worker"),
-    policy,
+    workerLanes(desired, policy),
     previous,
     (change, after) => planChange(builder, change, observed, policy, after),
   );
 }
 
-/** The first worker goes alone, so that a bad change is found on one; then `workersAtOnce` lanes side by side. */
+/** How many workers may be worked on side by side. */
+export function workerLanes(desired: DesiredCluster, policy: Policy): number {
+  return unavailableLimit(policy, desired.machines.filter(({ role }) => role === "worker").length);
+}
+
+/** The first worker goes alone, so that a bad change is found on one; then so many lanes side by side. */
 export function planWorkers<T>(
   workers: readonly T[],
-  policy: Policy,
+  count: number,
   after: readonly string[],
   add: (worker: T, after: readonly string[]) => string,
 ): void {
   const [first, ...rest] = workers;
   if (first === undefined) return;
-  const lanes: string[] = new Array(Math.max(1, policy.workersAtOnce)).fill(add(first, after));
+  const lanes: string[] = new Array(count).fill(add(first, after));
   rest.forEach((worker, index) => {
     const lane = index % lanes.length;
     const before = lanes[lane];
@@ -75,6 +80,10 @@ function planChange(
   };
   const node = nodeOf(observed, name);
   const cordon = disruptive && node !== undefined;
+  // While it can still do its work: an image that is missing costs nobody anything then.
+  if (work.talos !== undefined) {
+    then(builder.add({ kind: "pull-installer", machine: name, image: machine.installImage }, last));
+  }
   if (cordon) then(builder.add({ kind: "drain", machine: name }, last));
   if (work.talos !== undefined) {
     then(builder.add({ kind: "upgrade-talos", machine: name, ...work.talos, image: machine.installImage }, last));

@@ -1,11 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
+import { TalosError } from "../errors.ts";
 
-/** How careful a rollout is. */
+/** How careful a rollout is, and how much of a cluster must be well before the work counts as done. */
 export interface Policy {
-  /** How many workers may be down for a change at the same time. Control planes always go one by one. @default 1 */
-  readonly workersAtOnce: number;
+  /**
+   * How many workers may be unavailable at the same time, as a number or as a share of all workers, rounded down to at
+   * least one. Workers that are unavailable already count. Control planes always go one by one. @default 1
+   */
+  readonly maxUnavailable: number | `${number}%`;
+  /**
+   * What becomes of pods that have not left a machine when the time of `drain` is up. `fail`: nothing happens to the
+   * machine. `delete`: they are deleted whatever their disruption budgets say. `leave`: they go down with the machine.
+   * @default "fail"
+   */
+  readonly stuckPods: "fail" | "delete" | "leave";
+  /** Boot the old Talos again where the new one does not become healthy in time. @default true */
+  readonly revertFailedUpgrades: boolean;
   /** False where Kubernetes cannot run at all, such as Talos in a container: then it is not waited for. @default true */
   readonly kubernetes: boolean;
+  /**
+   * When a cluster counts as up. `full`: all checks of `talosctl health` hold. `api`: etcd is healthy on all control
+   * planes and the Kubernetes API answers at the endpoint; machines that join are not waited for as nodes. For whoever
+   * installs the network plugin that nodes need to become ready. @default "full"
+   */
+  readonly healthLevel: "full" | "api";
 }
 
-export const defaultPolicy: Policy = { workersAtOnce: 1, kubernetes: true };
+export const defaultPolicy: Policy = {
+  maxUnavailable: 1,
+  stuckPods: "fail",
+  revertFailedUpgrades: true,
+  kubernetes: true,
+  healthLevel: "full",
+};
+
+/** `maxUnavailable` for this many workers. */
+export function unavailableLimit({ maxUnavailable }: Pick<Policy, "maxUnavailable">, workers: number): number {
+  const limit =
+    typeof maxUnavailable === "number"
+      ? maxUnavailable
+      : Math.max(1, Math.floor((workers * Number(maxUnavailable.slice(0, -1))) / 100));
+  if (Number.isInteger(limit) && limit >= 1) return limit;
+  throw new TalosError("invalid-input", `maxUnavailable is ${maxUnavailable}`, {
+    hint: 'Give a whole number from 1 on, or a share such as "25%".',
+  });
+}

@@ -4,6 +4,8 @@ import { KubernetesVersion, TalosVersion } from "../version/index.ts";
 import { componentVersions } from "./component-images.ts";
 import { machineTypeOf } from "./config-change.ts";
 import type { DesiredCluster, DesiredMachine } from "./desired.ts";
+import { apiServerNames } from "./endpoint-names.ts";
+import { removedItems } from "./kubernetes-removals.ts";
 import { machineWork } from "./machine-work.ts";
 import type { MachineState, ObservedCluster } from "./observed.ts";
 import { bootstrapObstacle } from "./plan-bootstrap.ts";
@@ -30,6 +32,8 @@ export interface Finding {
 export function preflight(desired: DesiredCluster, observed: ObservedCluster): readonly Finding[] {
   return [
     ...versionFindings(desired),
+    ...endpointFindings(desired),
+    ...removalFindings(desired),
     ...desired.machines.flatMap((machine) => {
       const state = observed.machines.get(machine.name)?.state;
       return state === undefined ? [] : machineFindings(desired, machine, state);
@@ -63,6 +67,38 @@ function versionFindings({ talosVersion, kubernetesVersion, machines }: DesiredC
   return findings;
 }
 
+/** A component that is started with what its release does not know any more does not come up. */
+function removalFindings({ machines, kubernetesVersion }: DesiredCluster): Finding[] {
+  const affected = new Map<string, string[]>();
+  for (const { name, config } of machines) {
+    for (const { component, kind, name: item, release } of removedItems(config, kubernetesVersion)) {
+      const message = `${component} of Kubernetes ${kubernetesVersion} has no ${kind} ${item}, it went with ${release}`;
+      affected.set(message, [...(affected.get(message) ?? []), name]);
+    }
+  }
+  return [...affected].map(([message, names]) => ({
+    severity: "error",
+    message: `${message}: ${names.join(", ")}`,
+    hint: "Take it out of the machine config.",
+  }));
+}
+
+/** The API server's certificate is for the endpoint in the config, whatever else it is for. */
+function endpointFindings({ endpoint, machines }: DesiredCluster): Finding[] {
+  const host = new URL(endpoint).hostname.replace(/^\[(.*)\]$/, "$1");
+  const unnamed = machines.filter(
+    ({ role, config }) => role === "controlplane" && !apiServerNames(config, machines).includes(host),
+  );
+  if (unnamed.length === 0) return [];
+  return [
+    {
+      severity: "error",
+      message: `the endpoint's host ${host} is not in the certificate of the Kubernetes API: ${unnamed.map(({ name }) => name).join(", ")}`,
+      hint: `Add ${host} to the cluster's certSANs (cluster.apiServer.certSANs), or take the patch away that changes the endpoint.`,
+    },
+  ];
+}
+
 function leavingFindings(name: string, state: MachineState | undefined): Finding[] {
   if (state?.kind !== "unreachable") return [];
   return [
@@ -87,7 +123,11 @@ function machineFindings(desired: DesiredCluster, machine: DesiredMachine, state
     ];
   }
   if (state.kind === "maintenance") return emptyMachineFindings(machine, state);
-  if (state.kind === "unreachable") return [];
+  if (state.kind === "unreachable") {
+    if (state.certificate === undefined) return [];
+    const { hint } = state.certificate;
+    return [{ severity: "error", machine: machine.name, message: `${machine.name}: ${state.reason}`, hint }];
+  }
   const type = state.config === undefined ? machine.role : machineTypeOf(state.config);
   if (type !== machine.role) {
     return [
@@ -154,23 +194,22 @@ function talosFindings({ talosVersion }: DesiredCluster, { name }: DesiredMachin
   }, name);
 }
 
-function kubernetesFindings(
-  desired: DesiredCluster,
-  { name, role }: DesiredMachine,
-  config: string | undefined,
-): Finding[] {
-  const component = role === "controlplane" ? "kube-apiserver" : "kubelet";
-  const running = componentVersions(config ?? "").get(component);
-  if (running === undefined) return [];
+/** The oldest component decides: each must be within one minor version of where it goes. */
+function kubernetesFindings(desired: DesiredCluster, { name }: DesiredMachine, config: string | undefined): Finding[] {
+  const running = [...componentVersions(config ?? "").values()].sort((a, b) =>
+    KubernetesVersion.parse(a).compare(KubernetesVersion.parse(b)),
+  );
+  const [oldest, newest] = [running.at(0), running.at(-1)];
+  if (oldest === undefined || newest === undefined) return [];
   const to = desired.kubernetesVersion;
-  const [from, target] = [KubernetesVersion.parse(running), KubernetesVersion.parse(to)];
-  if (from.compare(target) > 0) {
+  const [from, target] = [KubernetesVersion.parse(oldest), KubernetesVersion.parse(to)];
+  if (KubernetesVersion.parse(newest).compare(target) > 0) {
     return [
       {
         severity: "error",
         machine: name,
-        message: `${name} runs Kubernetes ${running}, and Kubernetes is never downgraded to ${to}`,
-        hint: `Set the Kubernetes version to ${running} or later.`,
+        message: `${name} runs Kubernetes ${newest}, and Kubernetes is never downgraded to ${to}`,
+        hint: `Set the Kubernetes version to ${newest} or later.`,
       },
     ];
   }
@@ -179,7 +218,7 @@ function kubernetesFindings(
     {
       severity: "error",
       machine: name,
-      message: `unsupported upgrade path ${from.major}.${from.minor}->${target.major}.${target.minor} (from "${running}" to "${to}")`,
+      message: `unsupported upgrade path ${from.major}.${from.minor}->${target.major}.${target.minor} (from "${oldest}" to "${to}")`,
       hint: `Upgrade to 1.${from.minor + 1} first; Kubernetes goes one minor version at a time.`,
     },
   ];

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import type { WantedImage } from "./machines.ts";
 
 export type KubernetesComponent =
   | "kube-apiserver"
@@ -16,6 +17,9 @@ export type StepAction =
   | { readonly kind: "join-kubernetes"; readonly machine: string }
   | { readonly kind: "remove-etcd-member"; readonly machine: string; readonly memberId: string }
   | { readonly kind: "forfeit-leadership"; readonly machine: string }
+  /** Fetches what an upgrade needs while nothing has been disturbed yet. */
+  | { readonly kind: "pull-installer"; readonly machine: string; readonly image: string }
+  | { readonly kind: "pull-images"; readonly machine: string; readonly images: readonly WantedImage[] }
   | { readonly kind: "drain"; readonly machine: string }
   | { readonly kind: "uncordon"; readonly machine: string }
   /** `graceful`: the machine leaves etcd and drains itself before it wipes its disk. */
@@ -28,6 +32,7 @@ export type StepAction =
   | {
       readonly kind: "upgrade-talos";
       readonly machine: string;
+      /** Versions with v; the same when only the schematic changes. */
       readonly from: string;
       readonly to: string;
       readonly image: string;
@@ -38,7 +43,9 @@ export type StepAction =
       readonly component: KubernetesComponent;
       readonly from: string;
       readonly to: string;
-    };
+    }
+  /** Brings the cluster's own objects, such as kube-proxy, to what this control plane's manifests say. */
+  | { readonly kind: "sync-manifests"; readonly machine: string };
 
 export type StepKind = StepAction["kind"];
 
@@ -94,6 +101,12 @@ function sentenceOf(action: StepAction): string {
       return `remove the dead etcd member ${action.memberId} of ${action.machine}`;
     case "forfeit-leadership":
       return `let another member lead etcd instead of ${action.machine}`;
+    case "pull-installer":
+      return `fetch ${action.image} to ${action.machine}`;
+    case "pull-images":
+      return `fetch the new images of Kubernetes to ${action.machine}`;
+    case "sync-manifests":
+      return `bring the cluster's kube-proxy, DNS and network to what ${action.machine} has them at`;
     case "drain":
       return `move the pods away from ${action.machine}`;
     case "uncordon":
@@ -109,7 +122,9 @@ function sentenceOf(action: StepAction): string {
     case "delete-node":
       return `delete the Kubernetes node ${action.machine}`;
     case "upgrade-talos":
-      return `upgrade Talos on ${action.machine} from ${action.from} to ${action.to}`;
+      return action.from === action.to
+        ? `install ${action.image} on ${action.machine}`
+        : `upgrade Talos on ${action.machine} from ${action.from} to ${action.to}`;
     case "upgrade-kubernetes":
       return `upgrade ${action.component} on ${action.machine} from ${action.from} to ${action.to}`;
   }

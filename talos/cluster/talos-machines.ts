@@ -56,7 +56,8 @@ export function talosMachines(options: TalosMachinesOptions): Machines {
     async inspect(machine, signal) {
       if (endpoints !== undefined) return inspectThrough(machine, clientOf(machine), endpoints.length, signal);
       const { ca } = credentials;
-      const acquaintance = { client: clientOf(machine), ca, known: known.has(machine.address) };
+      const now = () => issuing.clock.now();
+      const acquaintance = { client: clientOf(machine), ca, known: known.has(machine.address), now };
       const state = await inspectMachine(machine, acquaintance, signal);
       if (state.kind === "configured") known.add(machine.address);
       else known.delete(machine.address);
@@ -94,19 +95,28 @@ export function talosMachines(options: TalosMachinesOptions): Machines {
       await client.etcdRecover(snapshot, call(signal));
       await client.bootstrap({ recoverEtcd: true, ...call(signal) });
     },
+    pullImage: (machine, { image, namespace }, signal) => clientOf(machine).pullImage(image, namespace, call(signal)),
     async upgrade(machine, image, signal) {
       const client = clientOf(machine);
       try {
-        await client.pullInstaller(image, call(signal));
+        await client.upgrade(image, call(signal));
       } catch (error) {
         if (!(error instanceof TalosError) || error.code !== "unimplemented") throw error;
         // Talos up to 1.12 does the whole upgrade, reboot included, by itself.
         await client.legacyUpgrade(image, call(signal));
         return;
       }
-      await client.upgrade(image, call(signal));
       await client.reboot(call(signal));
     },
+    rollback: (machine, signal) => clientOf(machine).rollback(call(signal)),
+    async clockOffset(machine, signal) {
+      const before = issuing.clock.now().getTime();
+      const theirs = await clientOf(machine).time(call(signal)).catch(unlessUnimplemented);
+      const after = issuing.clock.now().getTime();
+      // Somewhere on the way; nothing finer than the time of the call can be said.
+      return theirs === undefined ? undefined : Math.round(theirs.getTime() - (before + after) / 2);
+    },
+    bootstrapManifests: (machine, signal) => clientOf(machine).bootstrapManifests(call(signal)),
     health: (machine, signal) => machineHealth(machine, clientOf(machine), signal),
     kubeconfig: (machine, signal) => clientOf(machine).kubeconfig(call(signal)),
     close() {
@@ -115,6 +125,11 @@ export function talosMachines(options: TalosMachinesOptions): Machines {
       kubernetes.close();
     },
   };
+}
+
+function unlessUnimplemented(error: unknown): undefined {
+  if (error instanceof TalosError && error.code === "unimplemented") return undefined;
+  throw error;
 }
 
 function controlPlaneServers({ machines }: Pick<DesiredCluster, "machines">): string[] {

@@ -66,6 +66,11 @@ export class Contract {
     return this.#minor <= 13;
   }
 
+  /** Bootstrap manifests are applied server-side and listed in an inventory, so that what they no longer have is pruned. */
+  get syncsManifestsByInventory(): boolean {
+    return this.#minor >= 13;
+  }
+
   /** machine.features carries rbac, stableHostname and apidCheckExtKeyUsage, which are always on later. */
   get legacyFeatureFlags(): boolean {
     return this.#minor <= 11;

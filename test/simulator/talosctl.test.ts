@@ -28,7 +28,7 @@ function run(program: string, args: readonly string[]): Promise<Outcome> {
     HOME: folder,
   };
   return new Promise((resolve) => {
-    execFile(program, [...args], { env, cwd: folder, timeout: 60_000 }, (error, stdout, stderr) => {
+    execFile(program, [...args], { env, cwd: folder, timeout: 110_000 }, (error, stdout, stderr) => {
       resolve({
         code: typeof error?.code === "number" ? error.code : error === null ? 0 : -1,
         output: stdout + stderr,
@@ -45,7 +45,7 @@ describe.runIf(talosctl !== undefined)("the real talosctl", () => {
     folder = await mkdtemp(join(tmpdir(), "talosmith-talosctl-"));
     lab = await Laboratory.open("talosctl");
     machines = await Promise.all(["cp-1", "cp-2", "cp-3", "w-1"].map((name) => lab.machine(name)));
-    await talos("gen", "config", "lab", `https://${address(0)}:6443`, "-o", folder);
+    await talos("gen", "config", "lab", `https://${address(0)}:6443`, "-o", folder, "--kubernetes-version", "1.35.4");
     await talos("config", "endpoint", address(0));
     await talos("config", "node", address(0));
     for (const [index, { name, maintenance: _, id }] of machines.entries()) {
@@ -118,6 +118,15 @@ describe.runIf(talosctl !== undefined)("the real talosctl", () => {
     expect(output).toContain(`${gone}: rpc error: code = Unavailable`);
     expect(output).toContain("Tag:         v1.13.9");
   });
+
+  it("upgrades Kubernetes, with images pulled before and manifests synced after", async () => {
+    const before = await talos("get", "manifests");
+    expect(before.output).toMatch(/10-kube-proxy/);
+    const { code, output } = await talos("upgrade-k8s", "--from", "1.35.4", "--to", "1.36.3");
+    expect(output).toMatch(/pre-pulling registry\.k8s\.io\/kube-apiserver:v1\.36\.3/);
+    expect(output).toMatch(/updating manifests/);
+    expect(code, output).toBe(0);
+  }, 120_000);
 
   it("reboots, upgrades, resets and shuts machines down, and follows them", async () => {
     expect(await talos("-n", address(1), "reboot")).toMatchObject({ code: 0 });

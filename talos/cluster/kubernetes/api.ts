@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Agent, request } from "node:https";
+import { fromNodeError } from "../../api/index.ts";
 import { TalosError, type TalosErrorCode } from "../../errors.ts";
 
 export interface KubernetesAccess {
@@ -14,12 +15,15 @@ export interface KubernetesAccess {
 export interface RequestOptions {
   readonly method?: "GET" | "POST" | "PATCH" | "DELETE" | "PUT";
   readonly body?: unknown;
+  /** Of the body. @default JSON, and for PATCH a JSON merge patch */
+  readonly contentType?: string;
   readonly signal?: AbortSignal;
   /** Ask this server and no other. */
   readonly server?: string;
 }
 
 export interface KubernetesApi {
+  readonly servers: readonly string[];
   /** The answer as JSON, or as text where it is none. Throws TalosError: 404 is `not-found`, 409 and 429 `conflict`. */
   call(path: string, options?: RequestOptions): Promise<unknown>;
   close(): void;
@@ -33,6 +37,7 @@ export function kubernetesApi(access: KubernetesAccess): KubernetesApi {
   const agent = new Agent({ keepAlive: true, ca: access.ca, cert: access.certificate, key: access.key, maxSockets: 8 });
   let preferred = access.servers[0];
   return {
+    servers: access.servers,
     async call(path, options = {}) {
       if (options.server !== undefined) return ask(options.server, path, options, agent);
       const order = [...new Set([preferred, ...access.servers])].filter((server) => server !== undefined);
@@ -44,8 +49,8 @@ export function kubernetesApi(access: KubernetesAccess): KubernetesApi {
           return answer;
         } catch (error) {
           last = TalosError.from(error);
-          // Anything but silence is the cluster's answer; another server would say the same.
-          if (last.code !== "unavailable") throw last;
+          // Anything but silence is the cluster's answer; another server would say the same. A certificate is not.
+          if (last.code !== "unavailable" && !isCertificateFault(last)) throw last;
         }
       }
       throw last ?? new TalosError("internal", "no Kubernetes server to ask");
@@ -54,14 +59,18 @@ export function kubernetesApi(access: KubernetesAccess): KubernetesApi {
   };
 }
 
+/** TLS failed: the errors of sockets carry a cause, the answers of servers do not. */
+export function isCertificateFault(error: TalosError): boolean {
+  return error.cause !== undefined && ["permission-denied", "failed-precondition"].includes(error.code);
+}
+
 function ask(server: string, path: string, options: RequestOptions, agent: Agent): Promise<unknown> {
   const { method = "GET", body, signal } = options;
   const payload = body === undefined ? undefined : JSON.stringify(body);
   return new Promise((resolve, reject) => {
     const failed = (cause: unknown) => {
       if (signal?.aborted) return reject(new TalosError("canceled", `${server}: canceled`, { cause }));
-      const message = cause instanceof Error ? cause.message : String(cause);
-      reject(new TalosError("unavailable", `${server}: ${message}`, { cause }));
+      reject(fromNodeError(cause, server));
     };
     const call = request(new URL(path, server), {
       method,
@@ -73,7 +82,8 @@ function ask(server: string, path: string, options: RequestOptions, agent: Agent
         ...(payload === undefined
           ? {}
           : {
-              "content-type": method === "PATCH" ? "application/merge-patch+json" : "application/json",
+              "content-type":
+                options.contentType ?? (method === "PATCH" ? "application/merge-patch+json" : "application/json"),
               "content-length": Buffer.byteLength(payload),
             }),
       },

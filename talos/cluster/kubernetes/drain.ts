@@ -3,8 +3,13 @@ import { TalosError } from "../../errors.ts";
 import type { KubernetesApi } from "./api.ts";
 import { cordonMark, type Pod, readNode, readPods } from "./objects.ts";
 
-/** One round: cordon with our mark, ask every pod to go. Undefined when none is left, else what is in the way. */
-export async function drainNode(api: KubernetesApi, node: string, signal?: AbortSignal): Promise<string | undefined> {
+/** One round: cordon with our mark, send every pod away. Undefined when none is left, else what is in the way. */
+export async function drainNode(
+  api: KubernetesApi,
+  node: string,
+  how: "evict" | "delete",
+  signal?: AbortSignal,
+): Promise<string | undefined> {
   const options = signal === undefined ? {} : { signal };
   const path = `/api/v1/nodes/${encodeURIComponent(node)}`;
   try {
@@ -20,7 +25,7 @@ export async function drainNode(api: KubernetesApi, node: string, signal?: Abort
   }
   const selector = encodeURIComponent(`spec.nodeName=${node}`);
   const pods = readPods(await api.call(`/api/v1/pods?fieldSelector=${selector}`, options)).filter(mustGo);
-  const obstacles = await Promise.all(pods.map((pod) => evict(api, pod, signal)));
+  const obstacles = await Promise.all(pods.map((pod) => sendAway(api, pod, how, signal)));
   const blocked = obstacles.filter((obstacle) => obstacle !== undefined);
   if (pods.length === 0) return undefined;
   return blocked[0] ?? `${pods.length} ${pods.length === 1 ? "pod is" : "pods are"} on the way out`;
@@ -42,13 +47,20 @@ function mustGo(pod: Pod): boolean {
   return !pod.metadata.ownerReferences.some(({ kind, controller }) => controller && kind === "DaemonSet");
 }
 
-async function evict(api: KubernetesApi, pod: Pod, signal?: AbortSignal): Promise<string | undefined> {
+async function sendAway(
+  api: KubernetesApi,
+  pod: Pod,
+  how: "evict" | "delete",
+  signal?: AbortSignal,
+): Promise<string | undefined> {
   const { name, namespace, deletionTimestamp } = pod.metadata;
   if (deletionTimestamp !== undefined) return undefined;
   const body = { apiVersion: "policy/v1", kind: "Eviction", metadata: { name, namespace } };
-  const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}/eviction`;
+  const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}`;
+  const options = signal === undefined ? {} : { signal };
   try {
-    await api.call(path, { method: "POST", body, ...(signal === undefined ? {} : { signal }) });
+    if (how === "delete") await api.call(path, { method: "DELETE", ...options });
+    else await api.call(`${path}/eviction`, { method: "POST", body, ...options });
     return undefined;
   } catch (error) {
     const ours = TalosError.from(error);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../../errors.ts";
 import type { Kubernetes } from "../machines.ts";
-import { type KubernetesAccess, kubernetesApi } from "./api.ts";
+import { isCertificateFault, type KubernetesAccess, type KubernetesApi, kubernetesApi } from "./api.ts";
 import { drainNode, uncordonNode } from "./drain.ts";
+import { apisGoneWith } from "./gone-apis.ts";
 import { releaseLease, takeLease } from "./lease.ts";
-import { isReady, readNodes, readPod, readWorkload } from "./objects.ts";
+import { syncManifests } from "./manifests.ts";
+import { isReady, readNodes, readPod, readWorkload, readWorkloadVersion, versionOf } from "./objects.ts";
 
 /** The engine's view of a cluster's Kubernetes API. `endpoint` is the address that users will have. */
 export function kubernetesOver(access: KubernetesAccess, endpoint: string): Kubernetes & { close(): void } {
@@ -13,31 +15,36 @@ export function kubernetesOver(access: KubernetesAccess, endpoint: string): Kube
   return {
     async observe(signal) {
       try {
-        return { kind: "reachable", nodes: readNodes(await api.call("/api/v1/nodes", withSignal(signal))) };
+        const [nodes, proxyVersion] = await Promise.all([
+          api.call("/api/v1/nodes", withSignal(signal)),
+          proxyVersionIn(api, withSignal(signal)),
+        ]);
+        const proxy = proxyVersion === undefined ? {} : { proxyVersion };
+        return { kind: "reachable", nodes: readNodes(nodes), ...proxy };
       } catch (error) {
         const ours = TalosError.from(error);
         if (ours.code === "canceled") throw ours;
         return { kind: "unreachable", reason: ours.message };
       }
     },
-    async notReadyReason(signal) {
+    async endpointObstacle(signal) {
       try {
         await api.call("/readyz", { ...withSignal(signal), server: endpoint });
         return undefined;
       } catch (error) {
         const ours = TalosError.from(error);
         if (ours.code === "canceled") throw ours;
-        return ours.message;
+        return { reason: ours.message, certificate: isCertificateFault(ours) };
       }
     },
-    drain: (node, signal) => drainNode(api, node, signal),
+    drain: (node, how, signal) => drainNode(api, node, how, signal),
     uncordon: (node, signal) => uncordonNode(api, node, signal),
     async component(component, node, signal) {
       try {
         const path = `/api/v1/namespaces/kube-system/pods/${encodeURIComponent(`${component}-${node}`)}`;
         const pod = readPod(await api.call(path, withSignal(signal)));
         const image = pod.spec.containers.find(({ name }) => name === component)?.image ?? "";
-        return { version: /:v([^:@/]+)(?:@.*)?$/.exec(image)?.[1] ?? "", ready: isReady(pod) };
+        return { version: versionOf(image) ?? "", ready: isReady(pod) };
       } catch (error) {
         if (error instanceof TalosError && error.code === "not-found") return undefined;
         throw error;
@@ -52,6 +59,8 @@ export function kubernetesOver(access: KubernetesAccess, endpoint: string): Kube
         throw error;
       }
     },
+    apisGoneWith: (version, signal) => apisGoneWith(api, version, signal),
+    syncManifests: (objects, { inventory, signal }) => syncManifests(api, objects, inventory, signal),
     takeLease: (holder, signal) => takeLease(api, holder, new Date(), signal),
     releaseLease: (holder) => releaseLease(api, holder),
     async deleteNode(node, signal) {
@@ -63,4 +72,14 @@ export function kubernetesOver(access: KubernetesAccess, endpoint: string): Kube
     },
     close: () => api.close(),
   };
+}
+
+async function proxyVersionIn(api: KubernetesApi, options: { signal?: AbortSignal }): Promise<string | undefined> {
+  try {
+    const path = "/apis/apps/v1/namespaces/kube-system/daemonsets/kube-proxy";
+    return readWorkloadVersion(await api.call(path, options), "kube-proxy");
+  } catch (error) {
+    if (error instanceof TalosError && error.code === "not-found") return undefined;
+    throw error;
+  }
 }

@@ -37,11 +37,20 @@ const podSchema = z.object({
 });
 
 const workloadSchema = z.object({
-  spec: z.object({ replicas: z.number().optional() }).default({}),
+  metadata: z.object({ generation: z.number().optional() }).default({}),
+  spec: z
+    .object({
+      replicas: z.number().optional(),
+      template: z.object({ spec: podSchema.shape.spec }).optional(),
+    })
+    .default({}),
   status: z
     .object({
+      observedGeneration: z.number().optional(),
       desiredNumberScheduled: z.number().optional(),
+      updatedNumberScheduled: z.number().optional(),
       numberReady: z.number().optional(),
+      updatedReplicas: z.number().optional(),
       readyReplicas: z.number().optional(),
     })
     .default({}),
@@ -65,13 +74,27 @@ export function readPod(answer: unknown): Pod {
   return read(podSchema, answer, "pod");
 }
 
-/** A daemon set counts its nodes, a deployment its replicas. */
+/** A daemon set counts its nodes, a deployment its replicas. What its controller has not seen yet, no pod has. */
 export function readWorkload(answer: unknown): WorkloadStatus {
-  const { spec, status } = read(workloadSchema, answer, "a workload");
+  const { metadata: own, spec, status } = read(workloadSchema, answer, "a workload");
+  const wanted = status.desiredNumberScheduled ?? spec.replicas ?? 0;
+  const seen = own.generation === undefined || own.generation === status.observedGeneration;
   return {
-    wanted: status.desiredNumberScheduled ?? spec.replicas ?? 0,
+    wanted,
+    updated: seen ? (status.updatedNumberScheduled ?? status.updatedReplicas ?? 0) : 0,
     ready: status.numberReady ?? status.readyReplicas ?? 0,
   };
+}
+
+/** The version in the image of a workload's container of that name, without v. */
+export function readWorkloadVersion(answer: unknown, container: string): string | undefined {
+  const { spec } = read(workloadSchema, answer, "a workload");
+  return versionOf(spec.template?.spec.containers.find(({ name }) => name === container)?.image ?? "");
+}
+
+/** The version that an image's tag names, without v. */
+export function versionOf(image: string): string | undefined {
+  return /:v([^:@/]+)(?:@.*)?$/.exec(image)?.[1];
 }
 
 export function isReady(object: {

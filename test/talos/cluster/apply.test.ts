@@ -186,12 +186,15 @@ describe("changing a cluster", () => {
       machines.map((name) => `upgrade-${component}/${name}`);
     const controlPlanes = ["cp-1", "cp-2", "cp-3"];
     expect(ids(result)).toEqual([
+      ...[...controlPlanes, "w-1", "w-2"].map((name) => `pull-images/${name}`),
       ...on("kube-apiserver", controlPlanes),
       ...on("kube-controller-manager", controlPlanes),
       ...on("kube-scheduler", controlPlanes),
       ...on("kube-proxy", controlPlanes),
       ...on("kubelet", [...controlPlanes, "w-1", "w-2"]),
+      "sync-manifests/cp-1",
     ]);
+    expect(world.proxyVersion).toBe("1.36.3");
     expect(world.violations).toEqual([]);
     expect(ids(await apply(wish({ kubernetes: "1.36.3" })))).toEqual([]);
   });

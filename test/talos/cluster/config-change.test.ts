@@ -9,6 +9,7 @@ import {
   type ObservedCluster,
   plan,
 } from "../../../talos/cluster/index.ts";
+import { configHeldBack } from "../../../talos/cluster/machine-work.ts";
 import { TalosVersion } from "../../../talos/version/index.ts";
 import { testSecrets } from "./fixture.ts";
 
@@ -112,19 +113,43 @@ describe("a change of a real config", () => {
     for (const talos of ["v1.12.11", "v1.13.9", "v1.14.0-rc.1"]) {
       const [old, next] = [cluster([], talos, "1.34.1"), cluster([], talos, "1.35.4")];
       const steps = plan(next, runningWith(configsOf(old), talos), defaultPolicy);
-      expect([...new Set(steps.map(({ kind }) => kind))], talos).toEqual(["upgrade-kubernetes"]);
+      expect([...new Set(steps.map(({ kind }) => kind))], talos).toEqual([
+        "pull-images",
+        "upgrade-kubernetes",
+        "sync-manifests",
+      ]);
       expect(
         steps.map(({ id }) => id),
         talos,
       ).toEqual([
+        "pull-images/cp-1",
+        "pull-images/w-1",
         "upgrade-kube-apiserver/cp-1",
         "upgrade-kube-controller-manager/cp-1",
         "upgrade-kube-scheduler/cp-1",
         "upgrade-kube-proxy/cp-1",
         "upgrade-kubelet/cp-1",
         "upgrade-kubelet/w-1",
+        "sync-manifests/cp-1",
       ]);
     }
+  });
+
+  test("of form alone, from Talos 1.11 to 1.12, costs no reboot of its own", () => {
+    const [old, next] = [cluster([], "v1.11.6", "1.34.1"), cluster([], "v1.12.11", "1.34.1")];
+    const upgraded = runningWith(configsOf(old), "v1.12.11");
+    const steps = plan(next, upgraded, defaultPolicy).filter((step) => step.kind === "apply-config");
+    expect(steps).toMatchObject([
+      { machine: "cp-1", effect: "no-reboot" },
+      { machine: "w-1", effect: "no-reboot" },
+    ]);
+    const sent = new Map(
+      next.machines.map(({ name, config }) => [name, configHeldBack(config, configsOf(old).get(name) ?? "")]),
+    );
+    expect(sent.get("cp-1")).toContain("stableHostname: true");
+    expect(plan(next, runningWith(sent, "v1.12.11"), defaultPolicy)).toEqual([]);
+    const cold = cluster(["machine: {udev: {rules: [x]}}"], "v1.12.11", "1.34.1").machines[0]?.config ?? "";
+    expect(configHeldBack(cold, sent.get("cp-1") ?? "")).not.toContain("stableHostname: true");
   });
 
   test("is found between configs that talosctl wrote", () => {

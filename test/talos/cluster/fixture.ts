@@ -19,6 +19,8 @@ export interface Wish {
   readonly leaving?: readonly string[];
   readonly talos?: string;
   readonly kubernetes?: string;
+  /** A letter, of which the image factory's id is made. */
+  readonly schematic?: string;
   /** A value in a field that takes effect at once. */
   readonly sysctl?: string;
   /** A value in a field that needs a reboot. */
@@ -37,7 +39,7 @@ export function wish(options: Wish = {}): DesiredCluster {
     role,
     address: name,
     fingerprint: `print-${name}`,
-    installImage: `ghcr.io/siderolabs/installer:${talosVersion.toString()}`,
+    installImage: `${repository(options.schematic)}:${talosVersion.toString()}`,
     config: configText(role, name, kubernetesVersion, options),
   });
   return {
@@ -53,6 +55,11 @@ export function wish(options: Wish = {}): DesiredCluster {
     leaving: leaving.map((name) => ({ name, role: name.startsWith("cp") ? "controlplane" : "worker", address: name })),
     caFingerprint: "ca",
   };
+}
+
+function repository(schematic: string | undefined): string {
+  const factory = "factory.talos.dev/metal-installer";
+  return schematic === undefined ? "ghcr.io/siderolabs/installer" : `${factory}/${schematic.repeat(64)}`;
 }
 
 function configText(role: string, name: string, kubernetes: string, { sysctl = "1", file = "a" }: Wish): string {
@@ -79,7 +86,8 @@ function configText(role: string, name: string, kubernetes: string, { sysctl = "
     const [field, image] = line.split(": ");
     return [`  ${field}:`, `    image: registry.k8s.io/${image}:v${kubernetes}`];
   });
-  return `${[...lines, ...(role === "controlplane" ? ["cluster:", ...images] : [])].join("\n")}\n`;
+  const cluster = ["cluster:", "  controlPlane:", "    endpoint: https://cp-1:6443", ...images];
+  return `${[...lines, ...(role === "controlplane" ? cluster : [])].join("\n")}\n`;
 }
 
 export const testSecretsFile = join(import.meta.dirname, "../../golden/secrets/secrets-v1.13.yaml");

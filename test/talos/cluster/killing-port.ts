@@ -5,7 +5,7 @@ import { TalosError } from "../../../talos/errors.ts";
 /** Calls that change the world; between them a kill makes no difference that anyone could see. */
 const deeds: ReadonlySet<string> = new Set([
   ...["install", "changeConfig", "bootstrap", "forfeitLeadership", "leaveEtcd", "removeEtcdMember", "reset", "upgrade"],
-  ...["drain", "uncordon", "deleteNode"],
+  ...["drain", "uncordon", "deleteNode", "pullImage", "rollback", "syncManifests"],
 ]);
 
 export interface KillingPort {
@@ -32,7 +32,7 @@ export function killingPort(
           if (dead) throw killed();
           if (!deeds.has(String(name))) return value.apply(object, parameters);
           const [first] = parameters;
-          const machine = typeof first === "string" ? first : (first as { name: string }).name;
+          const machine = typeof first === "string" ? first : ((first as { name?: string }).name ?? "the cluster");
           begun.push(`${String(name)} ${machine}`);
           const here = at !== undefined && begun.length - 1 === at.deed;
           if (here && at.when === "before") {

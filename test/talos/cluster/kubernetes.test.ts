@@ -98,9 +98,14 @@ const pod = (name: string, metadata: object = {}, phase = "Running") => ({
 
 describe("the view of Kubernetes", () => {
   test("comes from the first server that answers", async () => {
-    answer = () => [200, { items: [node("cp-1"), node("w-1", { spec: { unschedulable: true } })] }];
+    const containers = [{ name: "kube-proxy", image: "registry.k8s.io/kube-proxy:v1.36.2" }];
+    answer = ({ path }) =>
+      path === "/api/v1/nodes"
+        ? [200, { items: [node("cp-1"), node("w-1", { spec: { unschedulable: true } })] }]
+        : [200, { spec: { template: { spec: { containers } } } }];
     expect(await kubernetes.observe()).toEqual({
       kind: "reachable",
+      proxyVersion: "1.36.2",
       nodes: [
         {
           name: "cp-1",
@@ -130,9 +135,12 @@ describe("the view of Kubernetes", () => {
       kind: "unreachable",
       reason: expect.stringContaining("503 etcd is not ready"),
     });
-    expect(await kubernetes.notReadyReason()).toContain("503");
+    expect(await kubernetes.endpointObstacle()).toEqual({
+      reason: expect.stringContaining("503"),
+      certificate: false,
+    });
     answer = () => [200, "ok"];
-    expect(await kubernetes.notReadyReason()).toBeUndefined();
+    expect(await kubernetes.endpointObstacle()).toBeUndefined();
   });
 
   test("reads the version of a component from its pod's image", async () => {
@@ -169,7 +177,7 @@ describe("draining a node", () => {
       if (path.startsWith("/api/v1/pods?")) return [200, { items: pods }];
       return method === "POST" ? [201, {}] : [404, {}];
     };
-    expect(await kubernetes.drain("w-1")).toBe("1 pod is on the way out");
+    expect(await kubernetes.drain("w-1", "evict")).toBe("1 pod is on the way out");
     const changes = calls.filter(({ method }) => method !== "GET");
     expect(changes).toMatchObject([
       {
@@ -188,16 +196,16 @@ describe("draining a node", () => {
       if (path.startsWith("/api/v1/pods?")) return [200, { items: pods }];
       return method === "POST" ? [429, { message: "Cannot evict pod" }] : [404, {}];
     };
-    expect(await kubernetes.drain("w-1")).toBe("a disruption budget keeps pod default/web");
+    expect(await kubernetes.drain("w-1", "evict")).toBe("a disruption budget keeps pod default/web");
     // Someone else's cordon stays theirs.
     expect(calls.some(({ method }) => method === "PATCH")).toBe(false);
   });
 
   test("is done when nothing is left, and for a node that is not there", async () => {
     answer = ({ path }) => (path === "/api/v1/nodes/w-1" ? [200, node("w-1")] : [200, { items: pods.slice(1) }]);
-    expect(await kubernetes.drain("w-1")).toBeUndefined();
+    expect(await kubernetes.drain("w-1", "evict")).toBeUndefined();
     answer = () => [404, {}];
-    expect(await kubernetes.drain("w-2")).toBeUndefined();
+    expect(await kubernetes.drain("w-2", "evict")).toBeUndefined();
   });
 
   test("is taken back only where the mark is ours", async () => {

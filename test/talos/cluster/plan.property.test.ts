@@ -128,7 +128,7 @@ const cases: fc.Arbitrary<Case> = fc
 const check = (property: (given: Case, steps: readonly Step[]) => void) =>
   fc.assert(
     fc.property(cases, (given) => {
-      property(given, plan(given.desired, given.observed, { ...defaultPolicy, workersAtOnce: 2 }));
+      property(given, plan(given.desired, given.observed, { ...defaultPolicy, maxUnavailable: 2 }));
     }),
     { numRuns: 400 },
   );
@@ -159,7 +159,7 @@ describe("the planner, given any cluster in any condition", () => {
 
   test("gives the same plan for the same cluster", () => {
     check((given, steps) => {
-      expect(plan(given.desired, given.observed, { ...defaultPolicy, workersAtOnce: 2 })).toEqual(steps);
+      expect(plan(given.desired, given.observed, { ...defaultPolicy, maxUnavailable: 2 })).toEqual(steps);
     });
   });
 

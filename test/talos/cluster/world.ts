@@ -18,6 +18,9 @@ interface Machine {
   readonly name: string;
   readonly role: "controlplane" | "worker";
   version: string;
+  schematic: string;
+  /** What it ran before the last upgrade. */
+  previous: { readonly version: string; readonly schematic: string } | undefined;
   config: string | undefined;
   bootId: number;
   /** Not answering before this moment. */
@@ -46,11 +49,21 @@ export class World {
   bootstraps = 0;
   /** Images that do not boot: the machine falls back to what it ran before. */
   readonly brokenImages = new Set<string>();
+  /** Images that cannot be fetched. */
+  readonly missingImages = new Set<string>();
+  /** Versions of Talos with which a machine boots, but its node never becomes ready. */
+  readonly sickVersions = new Set<string>();
+  /** Nodes whose pods do not let themselves be evicted. */
+  readonly stubborn = new Set<string>();
+  /** Milliseconds by which clocks are ahead. */
+  readonly clocks = new Map<string, number>();
+  /** Of the kube-proxy that runs; a change of configs does not reach it by itself. */
+  proxyVersion: string | undefined;
   /** What machines have to complain about. */
   readonly diagnostics = new Map<string, readonly string[]>();
   /** Set while the whole cluster is being destroyed on purpose. */
   destroying = false;
-  workersAtOnce = 1;
+  maxUnavailable = 1;
   lease: { readonly place: string; readonly renewed: number } | undefined;
   readonly #timing: Timing;
   #memberCount = 0;
@@ -66,6 +79,8 @@ export class World {
       name,
       role,
       version,
+      schematic: "",
+      previous: undefined,
       config: undefined,
       bootId: 1,
       downUntil: 0,
@@ -171,7 +186,7 @@ export class World {
     const down = [...this.machines.values()].filter(
       (other) => other.role === "worker" && other.node !== undefined && !other.lost && this.now < other.downUntil,
     );
-    if (down.length > this.workersAtOnce) {
+    if (down.length > this.maxUnavailable) {
       this.violations.push(`workers down at once: ${down.map(({ name }) => name).join(", ")}`);
     }
   }
@@ -199,6 +214,7 @@ export class World {
       ready: machine.node !== undefined,
       unmet: [],
       talosVersion: machine.version,
+      schematic: machine.schematic,
       config: machine.config,
       bootId: `boot-${machine.bootId}`,
       ...(machine.role === "worker"
@@ -225,7 +241,10 @@ export class World {
     return [...this.machines.values()].flatMap((machine) => {
       if (machine.node === undefined) return [];
       const ready =
-        this.up(machine) && machine.config !== undefined && this.now >= machine.upSince + durations.register;
+        this.up(machine) &&
+        machine.config !== undefined &&
+        !this.sickVersions.has(machine.version) &&
+        this.now >= machine.upSince + durations.register;
       const version = /kubelet:(v[0-9.]+)/.exec(machine.config ?? "")?.[1] ?? "";
       return [
         {
@@ -239,6 +258,11 @@ export class World {
         },
       ];
     });
+  }
+
+  #wantedProxy(): string | undefined {
+    const configs = [...this.machines.values()].map(({ config }) => config ?? "");
+    return configs.map((config) => /kube-proxy:v([0-9.]+)/.exec(config)?.[1]).find((version) => version !== undefined);
   }
 
   #configured(target: MachineTarget): Machine {
@@ -255,10 +279,13 @@ export class World {
       async observe() {
         world.#settle();
         if (!world.hasQuorum()) return { kind: "unreachable", reason: "connection refused" };
-        return { kind: "reachable", nodes: world.nodes() };
+        world.proxyVersion ??= world.#wantedProxy();
+        const { proxyVersion } = world;
+        return { kind: "reachable", nodes: world.nodes(), ...(proxyVersion === undefined ? {} : { proxyVersion }) };
       },
-      notReadyReason: async () => (world.hasQuorum() ? undefined : "connection refused"),
-      async drain(name) {
+      endpointObstacle: async () =>
+        world.hasQuorum() ? undefined : { reason: "connection refused", certificate: false },
+      async drain(name, how) {
         const { node } = world.#machine(name);
         if (!world.hasQuorum()) throw new TalosError("unavailable", "kubernetes: connection refused");
         if (node === undefined) return undefined;
@@ -267,6 +294,7 @@ export class World {
           node.unschedulable = true;
           node.ours = true;
         }
+        if (world.stubborn.has(name) && how === "evict") return `a disruption budget keeps pod default/${name}`;
         const machine = world.#machine(name);
         machine.pods = Math.max(0, machine.pods - 1);
         return machine.pods === 0 ? undefined : `${machine.pods} pods are on the way out`;
@@ -286,7 +314,14 @@ export class World {
         const version = new RegExp(`${component}:v([0-9.]+)`).exec(config)?.[1];
         return version === undefined ? undefined : { version, ready: true };
       },
-      workload: async (kind) => (kind === "daemonsets" ? { wanted: 1, ready: 1 } : undefined),
+      workload: async (kind) => (kind === "daemonsets" ? { wanted: 1, updated: 1, ready: 1 } : undefined),
+      apisGoneWith: async () => [],
+      async syncManifests(objects) {
+        if (!world.hasQuorum()) throw new TalosError("unavailable", "kubernetes: connection refused");
+        record("sync manifests");
+        world.proxyVersion = /kube-proxy:v([0-9.]+)/.exec(JSON.stringify(objects))?.[1];
+        return [];
+      },
       async takeLease(holder) {
         if (!world.hasQuorum()) throw new TalosError("unavailable", "kubernetes: connection refused");
         const { lease } = world;
@@ -403,6 +438,23 @@ export class World {
         machine.etcdCluster = world.bootstraps;
         machine.member = { id: world.#newId(), learnerUntil: world.now, joinedAt: world.now };
       },
+      async pullImage(target, { image }) {
+        world.#configured(target);
+        if (world.missingImages.has(image)) throw new TalosError("not-found", `${target.name}: no such image ${image}`);
+        record(`pull ${target.name} ${image.slice(image.lastIndexOf("/") + 1)}`);
+      },
+      async rollback(target) {
+        const machine = world.#configured(target);
+        record(`rollback ${target.name}`);
+        Object.assign(machine, machine.previous);
+        world.#goDown(machine, durations.boot);
+      },
+      clockOffset: async (target) => world.clocks.get(target.name) ?? 0,
+      async bootstrapManifests(target) {
+        const image = /kube-proxy:v[0-9.]+/.exec(world.#configured(target).config ?? "")?.[0];
+        const metadata = { name: "kube-proxy", namespace: "kube-system" };
+        return image === undefined ? [] : [{ apiVersion: "apps/v1", kind: "DaemonSet", metadata, spec: { image } }];
+      },
       async upgrade(target, image) {
         const machine = world.#configured(target);
         const to = image.slice(image.lastIndexOf(":") + 1);
@@ -410,7 +462,12 @@ export class World {
         if (Number(to.split(".")[1]) < Number(machine.version.split(".")[1])) {
           world.violations.push(`${target.name} was downgraded`);
         }
-        if (!world.brokenImages.has(image)) machine.version = to;
+        const { version, schematic } = machine;
+        machine.previous = { version, schematic };
+        if (!world.brokenImages.has(image)) {
+          machine.version = to;
+          machine.schematic = /\/([0-9a-f]{64}):/.exec(image)?.[1] ?? "";
+        }
         world.#goDown(machine, durations.boot);
       },
       async health(target) {
