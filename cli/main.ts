@@ -19,6 +19,7 @@ import { registerStatus } from "./commands/status.ts";
 import { registerSynth } from "./commands/synth.ts";
 import { registerTopology } from "./commands/topology.ts";
 import { registerUi } from "./commands/ui.ts";
+import { registerUnlock } from "./commands/unlock.ts";
 import { registerUp } from "./commands/up.ts";
 import type { CommandContext, Output } from "./context.ts";
 import { createProgram, runProgram } from "./program.ts";
@@ -62,6 +63,7 @@ const program = createProgram(context, [
   registerHealth,
   registerTopology,
   registerUi,
+  registerUnlock,
   registerClientFiles,
   registerMachine,
   registerGen,

@@ -8,7 +8,7 @@ import { projectRoot } from "../project-root.ts";
 import { readState, stateFile } from "../terraform/state-file.ts";
 import { clusterSpec } from "./cluster-spec.ts";
 import { findMachines, surplusMachines } from "./machines.ts";
-import { findSecrets } from "./secrets.ts";
+import { findSecrets, secretsFile } from "./secrets.ts";
 
 export interface OpenCluster {
   readonly root: string;
@@ -25,11 +25,15 @@ export async function openCluster(name: string, context: CommandContext): Promis
   const addresses = await findMachines(root, environment);
   const missing = machinesOf(environment).filter((machine) => !addresses.has(machine.name));
   const secrets = await findSecrets(root, environment, context);
-  if (missing.length > 0 || secrets === undefined) {
-    const what =
-      secrets === undefined ? "it has no secrets yet" : `no machine ${missing.map((m) => m.name).join(", ")}`;
-    throw new TalosError("not-found", `${name} is not deployed: ${what}`, {
+  if (missing.length > 0) {
+    throw new TalosError("not-found", `${name} is not deployed: no machine ${missing.map((m) => m.name).join(", ")}`, {
       hint: `Deploy it: talosmith deploy ${name}`,
+    });
+  }
+  if (secrets === undefined) {
+    // Machines without secrets: either nothing has reached them yet, or the key to a running cluster is lost.
+    throw new TalosError("not-found", `${name} has machines, but no secrets: ${secretsFile(root, environment)}`, {
+      hint: `If it was deployed, put its secrets file back: without it nobody can speak to the machines. If not, deploy it: talosmith deploy ${name}`,
     });
   }
   const spec = clusterSpec(environment, addresses, await surplusMachines(root, environment));

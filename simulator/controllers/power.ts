@@ -58,8 +58,7 @@ function boot(machine: Machine, moment: Moment): Machine {
   const broken = disk.firstBoot === true ? faultOf(machine.faults, "bad-boot", now) : undefined;
   if (broken !== undefined) {
     // A/B: the new system did not come up, so the boot loader takes the previous one.
-    const { previous, ...rest } = without(disk, "firstBoot");
-    const back: Disk = previous === undefined ? rest : { ...rest, installed: previous };
+    const back = without(disk, "firstBoot").previous === undefined ? without(disk, "firstBoot") : swapSystems(disk);
     return restart({ ...machine, disk: back, faults: spend(machine.faults, broken) }, moment);
   }
   const talosVersion = disk.installed ?? machine.imageVersion;
@@ -104,7 +103,8 @@ function finishInstall(machine: Machine, moment: Moment): Machine {
   }
   const image = config?.images.installer;
   const installed = (image === undefined ? undefined : releaseOfImage(image)) ?? machine.imageVersion;
-  const done = emitAll({ ...machine, disk: { ...machine.disk, installed } }, moment.now, [
+  const written: Disk = { ...machine.disk, installed, ...(image === undefined ? {} : { installedImage: image }) };
+  const done = emitAll({ ...machine, disk: written }, moment.now, [
     { kind: "phase", phase: "install", action: "STOP" },
     { kind: "sequence", sequence: "install", action: "STOP" },
     { kind: "sequence", sequence: "reboot", action: "START" },
@@ -128,7 +128,7 @@ function powerDown(machine: Machine, moment: Moment): Machine {
   const { life } = machine;
   if (life.stage !== "stopping") return machine;
   const wiped = life.wipe === undefined ? machine.disk : wipe(machine.disk, life.wipe);
-  const disk = life.install === undefined ? wiped : install(wiped, life.install);
+  const disk = life.install === undefined ? wiped : install(wiped, life.install.release, life.install.image);
   const down = emitAll(
     { ...machine, disk },
     moment.now,
@@ -140,9 +140,20 @@ function powerDown(machine: Machine, moment: Moment): Machine {
 }
 
 /** Puts a release beside the running one and makes the boot loader start it. */
-export function install(disk: Disk, release: string): Disk {
-  const { installed, ...rest } = disk;
-  return { ...rest, ...(installed === undefined ? {} : { previous: installed }), installed: release, firstBoot: true };
+export function install(disk: Disk, release: string, image: string): Disk {
+  return { ...swapSystems(disk), installed: release, installedImage: image, firstBoot: true };
+}
+
+/** Makes the boot loader start the other half of the A/B pair. */
+export function swapSystems(disk: Disk): Disk {
+  const { installed, installedImage, previous, previousImage, ...rest } = without(disk, "firstBoot");
+  return {
+    ...rest,
+    ...(previous === undefined ? {} : { installed: previous }),
+    ...(previousImage === undefined ? {} : { installedImage: previousImage }),
+    ...(installed === undefined ? {} : { previous: installed }),
+    ...(installedImage === undefined ? {} : { previousImage: installedImage }),
+  };
 }
 
 function wipe(disk: Disk, what: Wipe): Disk {

@@ -40,7 +40,7 @@ export type Life =
       readonly wipe?: Wipe;
       /** Reset and upgrade of a control plane: leave etcd first. */
       readonly leaveEtcd?: boolean;
-      readonly install?: string;
+      readonly install?: { readonly release: string; readonly image: string };
     };
 
 /** The stage's name in MachineStatus and in events. */

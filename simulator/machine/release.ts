@@ -7,6 +7,11 @@ export function releaseOfImage(image: string): string | undefined {
   return tag !== undefined && /^v\d+\.\d+\.\d+/.test(tag) ? tag : undefined;
 }
 
+/** The schematic of an image of the image factory: `…/metal-installer/<id>:v1.13.9` gives the id. */
+export function schematicOfImage(image: string): string | undefined {
+  return /\/([0-9a-f]{64})[:@]/.exec(image)?.[1];
+}
+
 /** Major and minor of a release or image tag as one comparable number: 1.13 is 1013. */
 export function minorOf(release: string): number {
   const [, major = "0", minor = "0"] = /^v?(\d+)\.(\d+)/.exec(release) ?? [];

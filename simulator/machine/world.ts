@@ -15,8 +15,11 @@ export interface Identity {
 export interface Disk {
   /** The release that the boot loader starts; absent until installed (the machine then boots from its image). */
   readonly installed?: string;
+  /** The installer image that it came from. */
+  readonly installedImage?: string;
   /** The other half of the A/B pair: what a failed boot or a rollback goes back to. */
   readonly previous?: string;
+  readonly previousImage?: string;
   /** Set by an upgrade: the next boot is the first one of `installed`. */
   readonly firstBoot?: boolean;
   /** The machine config on the STATE partition. */

@@ -2,12 +2,13 @@
 import { TalosError } from "../../talos/errors.ts";
 import { TalosVersion } from "../../talos/version/index.ts";
 import { clusterOf, isControlPlane } from "../controllers/membership.ts";
+import { install, swapSystems } from "../controllers/power.ts";
 import { CallError } from "../machine/call-error.ts";
 import { memberRuns } from "../machine/etcd.ts";
 import { faultOf } from "../machine/fault.ts";
 import type { Moment } from "../machine/moment.ts";
 import { releaseOfImage } from "../machine/release.ts";
-import { type Disk, type Machine, type World, withMachine, without } from "../machine/world.ts";
+import { type Machine, type World, withMachine } from "../machine/world.ts";
 import { startSequence } from "./sequences.ts";
 
 export interface UpgradeInput {
@@ -56,22 +57,14 @@ export function checkLegacyUpgrade(world: World, machine: Machine, input: Upgrad
 }
 
 /** Puts a release beside the running one; the next boot starts it. */
-export function installBeside(world: World, machine: Machine, release: string): World {
-  const { installed, ...rest } = machine.disk;
-  if (installed === undefined) throw new CallError("FailedPrecondition", "machine is not installed");
-  const disk: Disk = { ...rest, previous: machine.talosVersion, installed: release, firstBoot: true };
-  return withMachine(world, { ...machine, disk });
+export function installBeside(world: World, machine: Machine, release: string, image: string): World {
+  if (machine.disk.installed === undefined) throw new CallError("FailedPrecondition", "machine is not installed");
+  return withMachine(world, { ...machine, disk: install(machine.disk, release, image) });
 }
 
 /** Boots the other half of the A/B pair again. */
 export function rollback(world: World, machine: Machine, moment: Moment): World {
-  const { previous, installed, ...rest } = machine.disk;
-  if (previous === undefined) throw new CallError("Unknown", "no previous boot entry to roll back to");
-  const disk: Disk = {
-    ...without(rest, "firstBoot"),
-    installed: previous,
-    ...(installed === undefined ? {} : { previous: installed }),
-  };
-  const swapped = { ...machine, disk };
+  if (machine.disk.previous === undefined) throw new CallError("Unknown", "no previous boot entry to roll back to");
+  const swapped = { ...machine, disk: swapSystems(machine.disk) };
   return startSequence(withMachine(world, swapped), swapped, { sequence: "reboot", next: "boot" }, moment).world;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { machineStatus } from "../controllers/machine-status.ts";
 import { isUp } from "../machine/life.ts";
+import { schematicOfImage } from "../machine/release.ts";
 import type { Source } from "./item.ts";
 
 /** What the machine is and how it is doing. */
@@ -40,6 +41,16 @@ export const runtimeResources: Readonly<Record<string, Source>> = {
     items: () => [{ id: "meta-loaded", spec: { done: true } }],
   },
   "Diagnostics.runtime.talos.dev": { owner: "runtime.DiagnosticsController", items: () => [] },
+  "ExtensionStatuses.runtime.talos.dev": {
+    owner: "runtime.ExtensionStatusController",
+    items: ({ machine }) => {
+      const version = schematicOfImage(machine.disk.installedImage ?? "");
+      if (version === undefined) return [];
+      const description = "Virtual extension which specifies the schematic of the image built with Image Factory.";
+      const metadata = { name: "schematic", version, author: "Image Factory", description };
+      return [{ id: "schematic", spec: { image: "", metadata } }];
+    },
+  },
   "KernelCmdlines.runtime.talos.dev": {
     owner: "runtime.KernelCmdlineController",
     items: () => [

@@ -29,7 +29,7 @@ type Step =
 export const lifecycleMethods: Handlers<typeof LifecycleServiceService> = {
   async *upgrade(call, { source }) {
     for await (const response of work(call, source?.imageName ?? "", (release) => {
-      call.simulation.update((world) => installBeside(world, call.machine(), release));
+      call.simulation.update((world) => installBeside(world, call.machine(), release, source?.imageName ?? ""));
     })) {
       yield LifecycleServiceUpgradeResponse.fromPartial({ progress: { response } });
     }
@@ -42,7 +42,10 @@ export const lifecycleMethods: Handlers<typeof LifecycleServiceService> = {
     for await (const response of work(call, source?.imageName ?? "", (installed) => {
       call.simulation.update((world) => {
         const machine = call.machine();
-        return withMachine(world, { ...machine, disk: { ...machine.disk, installed } });
+        return withMachine(world, {
+          ...machine,
+          disk: { ...machine.disk, installed, installedImage: source?.imageName ?? "" },
+        });
       });
     })) {
       yield LifecycleServiceInstallResponse.fromPartial({ progress: { response } });

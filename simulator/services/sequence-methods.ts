@@ -48,7 +48,7 @@ export const sequenceMethods: Handlers<typeof MachineServiceService> = {
 
   upgrade(call, request) {
     const release = checkLegacyUpgrade(call.world(), call.machine(), request, call.simulation.moment.now);
-    const actorId = start(call, { sequence: "upgrade", next: "boot", install: release });
+    const actorId = start(call, { sequence: "upgrade", next: "boot", install: { release, image: request.image } });
     return UpgradeResponse.fromPartial({ messages: [{ ack: "Upgrade request received", actorId }] });
   },
 

@@ -3,10 +3,11 @@ import { TalosError } from "../errors.ts";
 import { TalosVersion } from "../version/index.ts";
 import { componentVersions, withComponentVersions } from "./component-images.ts";
 import { describe } from "./execute-join.ts";
-import type { ManifestChange, ManifestObject, WantedImage, WorkloadKind } from "./machines.ts";
+import type { ManifestChange, ManifestObject, WorkloadKind } from "./machines.ts";
 import type { KubernetesComponent, Step } from "./step.ts";
 import type { StepContext } from "./step-context.ts";
 import { attempt } from "./wait.ts";
+import type { WantedImage } from "./wanted-image.ts";
 
 /** Fetches images while nothing has been disturbed yet, so that a missing one is found out in time. */
 export async function pullImages(step: Step, context: StepContext): Promise<void> {

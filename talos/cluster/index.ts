@@ -30,7 +30,7 @@ export type {
   ObservedMachine,
 } from "./observed.ts";
 export { plan, planDestroy } from "./plan.ts";
-export { defaultPolicy, type Policy } from "./policy.ts";
+export { defaultPolicy, type Policy, unavailableLimit } from "./policy.ts";
 export { type Finding, preflight } from "./preflight.ts";
 export { type Preview, previewCluster } from "./preview.ts";
 export { type EtcdView, etcdView, quorumOf } from "./quorum.ts";
@@ -41,3 +41,4 @@ export type { KubernetesComponent, Step, StepAction, StepKind } from "./step.ts"
 export { type TalosMachinesOptions, talosMachines } from "./talos-machines.ts";
 export { defaultTimeouts, type Timeouts } from "./timeouts.ts";
 export { systemTiming, type Timing } from "./timing.ts";
+export { breakLock, type LockState, lockState } from "./unlock.ts";

@@ -31,6 +31,24 @@ export async function withLock<T>(file: string, work: () => Promise<T>): Promise
   }
 }
 
+export interface LockHolder {
+  readonly pid: number;
+  readonly since: string;
+  /** A dead one's lock is taken over by the next run anyway. */
+  readonly alive: boolean;
+}
+
+/** Who on this computer works on the cluster; undefined when nobody does. */
+export async function lockHolder(file: string): Promise<LockHolder | undefined> {
+  const holder = await readHolder(file);
+  return holder === undefined ? undefined : { pid: holder.pid, since: holder.since, alive: await isAlive(holder) };
+}
+
+/** Takes the lock away from whoever has it. */
+export async function removeLock(file: string): Promise<void> {
+  await rm(file, { force: true });
+}
+
 async function holding<T>(file: string, work: () => Promise<T>): Promise<T> {
   await take(file);
   try {

@@ -2,6 +2,7 @@
 import type { MachineRole } from "./desired.ts";
 import type { MachineState, ObservedKubernetes } from "./observed.ts";
 import type { KubernetesComponent } from "./step.ts";
+import type { WantedImage } from "./wanted-image.ts";
 
 /** A machine that the engine can talk to. */
 export interface MachineTarget {
@@ -14,13 +15,6 @@ export interface MachineTarget {
 }
 
 export type ApplyEffect = "no-reboot" | "reboot";
-
-/** An image that a machine should have before it is needed. */
-export interface WantedImage {
-  readonly image: string;
-  /** `system`: Talos's own, such as the installer and the kubelet. `cri`: what pods run from. */
-  readonly namespace: "system" | "cri";
-}
 
 /** A Kubernetes object as its manifest has it. */
 export type ManifestObject = Readonly<Record<string, unknown>>;
@@ -121,6 +115,15 @@ export interface LeaseHolder {
   readonly run: string;
 }
 
+/** The cluster's lock as somebody holds it. */
+export interface LeaseState {
+  readonly holder: string;
+  /** When it was last said to be needed, in Kubernetes' notation. */
+  readonly renewed: string;
+  /** Its holder has been silent for so long that the next run takes it over. */
+  readonly expired: boolean;
+}
+
 /** What the engine needs of the Kubernetes API. */
 export interface Kubernetes {
   /** Never throws because the API is not there. */
@@ -157,6 +160,10 @@ export interface Kubernetes {
   /** Takes or renews the cluster's lock for changes. Undefined when it is ours, else who has it. */
   takeLease(holder: LeaseHolder, signal?: AbortSignal): Promise<string | undefined>;
   releaseLease(holder: LeaseHolder): Promise<void>;
+  /** Undefined when nobody has the lock. */
+  readLease(signal?: AbortSignal): Promise<LeaseState | undefined>;
+  /** Takes the lock away from whoever has it. */
+  deleteLease(signal?: AbortSignal): Promise<void>;
   /** A node that is not there is fine. */
   deleteNode(node: string, signal?: AbortSignal): Promise<void>;
 }

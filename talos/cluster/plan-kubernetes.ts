@@ -3,12 +3,12 @@ import { KubernetesVersion } from "../version/index.ts";
 import { componentImages, kubernetesComponents, proxyVersion } from "./component-images.ts";
 import type { DesiredCluster, DesiredMachine } from "./desired.ts";
 import { type ComponentUpgrade, machineWork } from "./machine-work.ts";
-import type { WantedImage } from "./machines.ts";
 import type { ObservedCluster } from "./observed.ts";
 import type { PlanBuilder } from "./plan-builder.ts";
 import { planWorkers, workerLanes } from "./plan-rollout.ts";
 import type { Policy } from "./policy.ts";
 import { configured } from "./quorum.ts";
+import type { WantedImage } from "./wanted-image.ts";
 
 /**
  * As `talosctl upgrade-k8s`: all images first; then component by component over all control planes, API servers first;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { WantedImage } from "./machines.ts";
+import type { WantedImage } from "./wanted-image.ts";
 
 export type KubernetesComponent =
   | "kube-apiserver"

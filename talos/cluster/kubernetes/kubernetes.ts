@@ -4,7 +4,7 @@ import type { Kubernetes } from "../machines.ts";
 import { isCertificateFault, type KubernetesAccess, type KubernetesApi, kubernetesApi } from "./api.ts";
 import { drainNode, uncordonNode } from "./drain.ts";
 import { apisGoneWith } from "./gone-apis.ts";
-import { releaseLease, takeLease } from "./lease.ts";
+import { deleteLease, readLease, releaseLease, takeLease } from "./lease.ts";
 import { syncManifests } from "./manifests.ts";
 import { isReady, readNodes, readPod, readWorkload, readWorkloadVersion, versionOf } from "./objects.ts";
 
@@ -62,6 +62,8 @@ export function kubernetesOver(access: KubernetesAccess, endpoint: string): Kube
     apisGoneWith: (version, signal) => apisGoneWith(api, version, signal),
     syncManifests: (objects, { inventory, signal }) => syncManifests(api, objects, inventory, signal),
     takeLease: (holder, signal) => takeLease(api, holder, new Date(), signal),
+    readLease: (signal) => readLease(api, new Date(), signal),
+    deleteLease: (signal) => deleteLease(api, signal),
     releaseLease: (holder) => releaseLease(api, holder),
     async deleteNode(node, signal) {
       try {

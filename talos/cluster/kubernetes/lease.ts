@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { z } from "zod";
 import { TalosError } from "../../errors.ts";
-import type { LeaseHolder } from "../machines.ts";
+import type { LeaseHolder, LeaseState } from "../machines.ts";
 import type { KubernetesApi } from "./api.ts";
 
 const collection = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases";
@@ -45,6 +45,28 @@ export async function takeLease(
   return "runs that were faster three times";
 }
 
+/** Who has the lease; undefined when nobody does. */
+export async function readLease(api: KubernetesApi, now: Date, signal?: AbortSignal): Promise<LeaseState | undefined> {
+  try {
+    const { spec } = leaseSchema.parse(await api.call(`${collection}/${name}`, signal === undefined ? {} : { signal }));
+    if (!spec.holderIdentity) return undefined;
+    const renewed = spec.renewTime ?? "";
+    return { holder: spec.holderIdentity, renewed, expired: !isFresh(renewed, now) };
+  } catch (error) {
+    if (error instanceof TalosError && error.code === "not-found") return undefined;
+    throw error;
+  }
+}
+
+/** Takes the lease away from whoever has it. */
+export async function deleteLease(api: KubernetesApi, signal?: AbortSignal): Promise<void> {
+  try {
+    await api.call(`${collection}/${name}`, { method: "DELETE", ...(signal === undefined ? {} : { signal }) });
+  } catch (error) {
+    if (!(error instanceof TalosError) || error.code !== "not-found") throw error;
+  }
+}
+
 /** Gives the lease back, if it is still ours. */
 export async function releaseLease(api: KubernetesApi, holder: LeaseHolder): Promise<void> {
   const found = leaseSchema.parse(await api.call(`${collection}/${name}`));
@@ -54,8 +76,11 @@ export async function releaseLease(api: KubernetesApi, holder: LeaseHolder): Pro
 function otherHolder(spec: z.infer<typeof leaseSchema>["spec"], holder: LeaseHolder, now: Date): string | undefined {
   const { holderIdentity, renewTime } = spec;
   if (!holderIdentity || holderIdentity.startsWith(`${holder.place}/`)) return undefined;
-  const fresh = now.getTime() - Date.parse(renewTime ?? "") < seconds * 1000;
-  return fresh ? holderIdentity : undefined;
+  return isFresh(renewTime ?? "", now) ? holderIdentity : undefined;
+}
+
+function isFresh(renewed: string, now: Date): boolean {
+  return now.getTime() - Date.parse(renewed) < seconds * 1000;
 }
 
 function leaseBody(holder: LeaseHolder, now: Date, resourceVersion?: string) {

@@ -77,6 +77,35 @@ describe("trouble with machines, over real sockets", { timeout: 60_000 }, () => 
     await expect(failed).rejects.toMatchObject({ name: "TalosError", message: expect.stringMatching(message) });
   });
 
+  test.each<[string, Fault, RegExp]>([
+    [
+      "shows an expired certificate",
+      { kind: "expired-certificate" },
+      /w-1: its certificate is valid from .*: its clock is at least \d+ \w+ behind ours/,
+    ],
+    [
+      "is hours ahead",
+      { kind: "clock-skew", milliseconds: 3 * 3_600_000 },
+      /its clock is at least .* ahead of ours|the clock of w-1 is \d+ s ahead of ours/,
+    ],
+    ["is minutes behind", { kind: "clock-skew", milliseconds: -300_000 }, /the clock of w-1 is \d+ s behind ours/],
+  ])("that stays: a machine that %s is told as such, before anything is changed", async (_name, fault, message) => {
+    const desired = await lab.desired(names);
+    const endpoint = `https://${desired.machines[0]?.address}:6443`;
+    await lab.apply({ ...desired, endpoint });
+    await trouble("w-1", fault);
+    const patches = { all: ["machine: {sysctls: {vm.nr_hugepages: '7'}}"] };
+    const events: string[] = [];
+    const changed = { ...(await lab.desired(names, { patches })), endpoint };
+    const failed = lab.apply(changed, { events: ({ type }) => events.push(type) });
+    await expect(failed).rejects.toMatchObject({
+      code: "failed-precondition",
+      message: expect.stringMatching(message),
+      hint: expect.stringContaining("machine.time.servers"),
+    });
+    expect(events).not.toContain("step-started");
+  });
+
   test("that stays: a machine that never comes back from its reboot is named", async () => {
     const desired = await lab.desired(names);
     const reachable = { ...desired, endpoint: `https://${desired.machines[0]?.address}:6443` };

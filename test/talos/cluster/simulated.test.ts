@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { restoreCluster, saveSnapshot } from "../../../talos/cluster/index.ts";
+import { checkHealth, observe, restoreCluster, saveSnapshot, talosMachines } from "../../../talos/cluster/index.ts";
 import { testSecrets } from "./fixture.ts";
 import { type SimulatedLab, simulatedLab } from "./simulated-cluster.ts";
 
@@ -133,5 +133,43 @@ describe("upgrades of simulated machines, over real sockets", { timeout: 120_000
     const result = await lab.apply(desired);
     expect(kinds(result)).toEqual(["pull-images", "upgrade-kubernetes", "sync-manifests"]);
     expect(ids(await lab.apply(desired))).toEqual([]);
+  });
+});
+
+describe("a simulated cluster without a network plugin, over real sockets", { timeout: 120_000 }, () => {
+  let lab: SimulatedLab;
+  const names = ["cp-1", "w-1"];
+  const none = ["cluster: {network: {cni: {name: none}}}"];
+  beforeAll(async () => {
+    lab = await simulatedLab("bare");
+    for (const name of names) await lab.create(name);
+  }, 60_000);
+  afterAll(() => lab.end());
+
+  test("is up for whoever installs one as soon as its API answers", async () => {
+    // As when the plugin comes later: the engine is not told that nodes stay unready.
+    const desired = await lab.desired(names, { patches: { all: none } });
+    const policy = { healthLevel: "api" } as const;
+    const result = await lab.apply(desired, { policy });
+    expect(kinds(result)).toEqual(["apply-config", "bootstrap-etcd", "join-etcd"]);
+    expect(ids(await lab.apply(desired, { policy }))).toEqual([]);
+    const options = { desired, secrets: testSecrets(), timeouts: { health: 1000 } };
+    expect((await checkHealth(options)).conditions.at(-1)).toMatchObject({
+      name: "all k8s nodes to report ready",
+      state: "failed",
+    });
+  });
+
+  test("is healthy without it where that is wished", async () => {
+    const desired = await lab.desired(names, { patches: { all: none } });
+    expect(ids(await lab.apply({ ...desired, nodesBecomeReady: false }))).toEqual([]);
+  });
+
+  test("keeps the plugin that it has when the config asks for none any more", async () => {
+    await lab.apply(await lab.desired(names));
+    const desired = await lab.desired(names, { patches: { all: none } });
+    expect(kinds(await lab.apply(desired))).toContain("apply-config");
+    const { kubernetes } = await observe(desired, { machines: talosMachines({ desired, secrets: testSecrets() }) });
+    expect(kubernetes).toMatchObject({ kind: "reachable", nodes: [{ ready: true }, { ready: true }] });
   });
 });

@@ -330,6 +330,15 @@ export class World {
         world.lease = { place: holder.place, renewed: world.now };
         return undefined;
       },
+      readLease: async () =>
+        world.lease && {
+          holder: world.lease.place,
+          renewed: new Date(world.lease.renewed).toISOString(),
+          expired: world.now - world.lease.renewed >= 60_000,
+        },
+      async deleteLease() {
+        world.lease = undefined;
+      },
       async releaseLease(holder) {
         if (world.lease?.place === holder.place) world.lease = undefined;
       },

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+import { breakLock, type LockState, lockState } from "../../talos/cluster/index.ts";
+import { approved } from "../ask.ts";
+import type { CommandContext } from "../context.ts";
+import { openCluster } from "../helper/open-cluster.ts";
+
+export async function unlock(
+  name: string,
+  { autoApprove }: { autoApprove: boolean },
+  context: CommandContext,
+): Promise<void> {
+  const { desired, secrets } = await openCluster(name, context);
+  const options = { desired, secrets, signal: context.signal };
+  const state = await lockState(options);
+  for (const line of describe(state)) context.stderr.write(`${line}\n`);
+  if (state.local === undefined && state.lease === undefined) return;
+  const question = `If that run is still alive, two runs will change ${name} at once, and etcd may lose its quorum.\nTake the lock away?`;
+  if (!autoApprove && !(await approved(question, name, context))) {
+    context.stderr.write("Nothing was changed.\n");
+    context.exit(1);
+    return;
+  }
+  await breakLock(options);
+  context.stderr.write(`${name} is unlocked.\n`);
+}
+
+function describe({ local, lease, leaseUnknown }: LockState): string[] {
+  const lines: string[] = [];
+  if (local !== undefined) {
+    const state = local.alive ? "which is alive" : "which has died: the next run takes its lock over by itself";
+    lines.push(`On this computer: process ${local.pid}, since ${local.since}, ${state}.`);
+  }
+  if (lease !== undefined) {
+    const state = lease.expired
+      ? "expired: the next run takes it over by itself"
+      : "not expired: its holder may be alive";
+    lines.push(`In the cluster: ${lease.holder}, last heard of at ${lease.renewed}, ${state}.`);
+  }
+  if (leaseUnknown !== undefined) lines.push(`The cluster's own lock could not be read: ${leaseUnknown}`);
+  return lines.length === 0 ? ["Nobody holds it."] : lines;
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+import { TalosError } from "../errors.ts";
+import { type EngineOptions, withContext } from "./engine.ts";
+import { type LockHolder, lockFileFor, lockHolder, removeLock } from "./lock.ts";
+import type { LeaseState } from "./machines.ts";
+
+/** Who holds a cluster: on this computer, and by the cluster's own book. */
+export interface LockState {
+  readonly local?: LockHolder;
+  readonly lease?: LeaseState;
+  /** Why the cluster's book could not be looked into. */
+  readonly leaseUnknown?: string;
+}
+
+export async function lockState(options: EngineOptions): Promise<LockState> {
+  return withContext(options, async ({ machines, signal }) => {
+    const local = await lockHolder(fileOf(options));
+    const held = local === undefined ? {} : { local };
+    try {
+      const lease = await machines.kubernetes.readLease(signal);
+      return { ...held, ...(lease === undefined ? {} : { lease }) };
+    } catch (error) {
+      const ours = TalosError.from(error);
+      if (ours.code === "canceled") throw ours;
+      return { ...held, leaseUnknown: ours.message };
+    }
+  });
+}
+
+/**
+ * Takes a cluster away from the run that holds it. Only for a holder that is known to be dead: two living runs may take
+ * two control planes down at once. A process that lives on this computer is refused; it can be stopped instead.
+ */
+export async function breakLock(options: EngineOptions): Promise<void> {
+  return withContext(options, async ({ machines, signal }) => {
+    const file = fileOf(options);
+    const local = await lockHolder(file);
+    if (local?.alive) {
+      throw new TalosError(
+        "conflict",
+        `process ${local.pid} on this computer works on this cluster, since ${local.since}`,
+        {
+          hint: `Stop it (kill ${local.pid}) and wait until it has ended: it stops at the next safe point and gives the lock back.`,
+        },
+      );
+    }
+    await machines.kubernetes.deleteLease(signal);
+    await removeLock(file);
+  });
+}
+
+function fileOf({ lockFile, desired }: EngineOptions): string {
+  return lockFile ?? lockFileFor(desired.caFingerprint);
+}
