@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { cpus } from "node:os";
+import { bringUp, bringUpGrowth } from "./bench/bring-up.ts";
+import { idleNodes } from "./bench/idle-nodes.ts";
 import { iso } from "./bench/iso.ts";
 import { machineConfigs } from "./bench/machine-configs.ts";
 import { noOpPlan } from "./bench/no-op-plan.ts";
@@ -21,6 +23,9 @@ const rows: readonly Row[] = [
   synthStockCli,
   synthGrowth,
   iso,
+  bringUp,
+  bringUpGrowth,
+  idleNodes,
 ];
 const only = process.argv[2];
 console.log(`${cpus().length} × ${cpus()[0]?.model}, Node ${process.version}\n`);

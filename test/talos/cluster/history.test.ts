@@ -17,6 +17,8 @@ const releases = [
   { talos: "v1.13.9", kubernetes: "1.36.3" },
 ];
 
+const minorOf = (version: string) => Number(version.split(".")[1]);
+
 /** One cluster's life: what is wished, and what happens to it. */
 class History {
   readonly lab: Lab;
@@ -25,6 +27,7 @@ class History {
   #wish: Required<Pick<Wish, "controlPlanes" | "workers" | "talos" | "kubernetes" | "sysctl" | "file">>;
   #leaving: readonly string[] = [];
   #names = 10;
+  readonly #newest = new Map<string, string>();
 
   constructor(seed: number) {
     this.#random = new Random(seed);
@@ -48,6 +51,7 @@ class History {
   /** Changes the wish or the world, or both. */
   next(): void {
     const { world } = this.lab;
+    world.blackouts.length = 0;
     for (const name of this.#leaving) world.machines.delete(name);
     this.#leaving = [];
     const { controlPlanes, workers } = this.#wish;
@@ -98,6 +102,29 @@ class History {
     }
   }
 
+  /** Now and then a machine is cut off for a while, at any moment of the run. */
+  trouble(): void {
+    const { world, timing } = this.lab;
+    const { controlPlanes, workers } = this.#wish;
+    const candidates = controlPlanes.length > 2 ? [...controlPlanes, ...workers] : workers;
+    if (candidates.length === 0 || this.#random.below(3) > 0) return;
+    const name = this.#random.pick(candidates);
+    const from = timing.now() + this.#random.below(60_000);
+    world.blackouts.push({ name, from, until: from + this.#random.below(40_000) });
+    this.told.push(`${name} cut off`);
+  }
+
+  /** What design.md promises of every moment; looked at whenever the engine says anything. */
+  #watch(): void {
+    const { world } = this.lab;
+    if (world.bootstraps > 1) world.violations.push("etcd was started twice");
+    for (const { name, version } of world.machines.values()) {
+      const before = this.#newest.get(name) ?? version;
+      if (minorOf(version) < minorOf(before)) world.violations.push(`${name} went back from ${before} to ${version}`);
+      this.#newest.set(name, version);
+    }
+  }
+
   /** Runs the engine, now and then killing it, until it has come through. */
   async settle(): Promise<void> {
     const { world, timing } = this.lab;
@@ -106,7 +133,8 @@ class History {
       const at = { deed: this.#random.below(12), when: this.#random.pick(["before", "after"] as const) };
       const { port } = kill ? killingPort(world.port(), at) : { port: world.port() };
       try {
-        await applyCluster({ desired: this.desired(), secrets: testSecrets(), machines: port, timing });
+        const events = () => this.#watch();
+        await applyCluster({ desired: this.desired(), secrets: testSecrets(), machines: port, timing, events });
         return;
       } catch (error) {
         if (!(error instanceof TalosError) || error.message !== "killed") throw error;
@@ -138,6 +166,7 @@ async function live(seed: number): Promise<void> {
   try {
     for (let event = 0; event < 4; event++) {
       if (event > 0) history.next();
+      history.trouble();
       await history.settle();
       expect(world.violations).toEqual([]);
       expect(world.bootstraps).toBe(1);

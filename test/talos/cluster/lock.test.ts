@@ -7,12 +7,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
+  breakLock,
   type ClusterEvent,
   destroyCluster,
   type Journal,
   type JournalEntry,
   journalFile,
+  lockState,
 } from "../../../talos/cluster/index.ts";
+import { TalosError } from "../../../talos/errors.ts";
 import { lab, testSecrets, wish } from "./fixture.ts";
 
 let directory: string;
@@ -92,6 +95,58 @@ describe("the lease in Kubernetes", () => {
     expect(world.log).toEqual([]);
     await timing.sleep(61_000);
     expect((await apply(wish({ sysctl: "2" }))).steps.length).toBeGreaterThan(0);
+  });
+});
+
+describe("unlocking a cluster", () => {
+  const dead = { pid: 2 ** 22 - 1, boot: "another", started: "1", since: "2026-01-01T00:00:00Z" };
+
+  test("shows who holds it, here and elsewhere, and takes both locks away", async () => {
+    const desired = wish();
+    const { world, timing, apply } = lab(desired);
+    await apply(desired);
+    const lockFile = join(directory, "cluster.lock");
+    const options = { desired, secrets: testSecrets(), machines: world.port(), timing, lockFile };
+    expect(await lockState(options)).toEqual({});
+    await writeFile(lockFile, JSON.stringify(dead));
+    world.lease = { place: "elsewhere/1234/0", renewed: timing.now() };
+    expect(await lockState(options)).toEqual({
+      local: { pid: dead.pid, since: dead.since, alive: false },
+      lease: { holder: "elsewhere/1234/0", renewed: expect.any(String), expired: false },
+    });
+    await breakLock(options);
+    expect(await lockState(options)).toEqual({});
+    expect((await apply(wish({ sysctl: "2" }))).steps.length).toBeGreaterThan(0);
+  });
+
+  test("refuses to take it from a process that is alive here", async () => {
+    const desired = wish();
+    const { world, timing, apply } = lab(desired);
+    await apply(desired);
+    const lockFile = join(directory, "cluster.lock");
+    const own = await readFile("/proc/self/stat", "utf8");
+    const started = own.slice(own.lastIndexOf(")") + 2).split(" ")[19];
+    const boot = (await readFile("/proc/sys/kernel/random/boot_id", "utf8")).trim();
+    await writeFile(lockFile, JSON.stringify({ ...dead, pid: process.pid, boot, started }));
+    const options = { desired, secrets: testSecrets(), machines: world.port(), timing, lockFile };
+    await expect(breakLock(options)).rejects.toMatchObject({
+      code: "conflict",
+      hint: expect.stringContaining(`kill ${process.pid}`),
+    });
+    expect(existsSync(lockFile)).toBe(true);
+  });
+
+  test("says so when the cluster cannot be asked", async () => {
+    const desired = wish();
+    const { world, timing } = lab(desired);
+    const port = world.port();
+    const kubernetes = {
+      ...port.kubernetes,
+      readLease: async () => Promise.reject(new TalosError("unavailable", "connection refused")),
+    };
+    const machines = { ...port, kubernetes };
+    const options = { desired, secrets: testSecrets(), machines, timing, lockFile: join(directory, "none") };
+    expect(await lockState(options)).toEqual({ leaseUnknown: "connection refused" });
   });
 });
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, test } from "vitest";
+import { certificateState } from "../../../talos/cluster/certificate-fault.ts";
 import {
   type DesiredCluster,
   type MachineState,
@@ -93,6 +94,138 @@ describe("before the first change", () => {
     const found = errors(wish({ kubernetes: to }), await running(wish({ kubernetes: from })));
     expect(found.length).toBeGreaterThan(0);
     for (const finding of found) expect(finding.message).toMatch(message);
+  });
+
+  test("Kubernetes goes from where its oldest component is", async () => {
+    const observed = withState(await running(wish({ kubernetes: "1.35.4" })), "cp-1", (state) =>
+      state.kind === "configured"
+        ? { ...state, config: state.config?.replace(/kubelet:v1.35.4/, "kubelet:v1.34.1") ?? "" }
+        : state,
+    );
+    expect(errors(wish({ kubernetes: "1.36.3" }), observed)).toMatchObject([
+      { machine: "cp-1", message: expect.stringContaining("unsupported upgrade path 1.34->1.36") },
+    ]);
+  });
+
+  const withConfig = (change: (config: string) => string): DesiredCluster => {
+    const desired = wish();
+    return { ...desired, machines: desired.machines.map((one) => ({ ...one, config: change(one.config) })) };
+  };
+
+  test.each([
+    [
+      "a flag",
+      "  kubelet:\n    extraArgs:\n      pod-infra-container-image: x\n",
+      /kubelet of Kubernetes 1\.36\.3 has no flag pod-infra-container-image, it went with 1\.35: cp-1, cp-2, cp-3, w-1, w-2/,
+    ],
+    [
+      "a feature gate",
+      "  kubelet:\n    extraConfig:\n      featureGates:\n        AppArmor: true\n",
+      /has no feature gate AppArmor, it went with 1\.33/,
+    ],
+    [
+      "feature gates in a flag",
+      '  kubelet:\n    extraArgs:\n      feature-gates: "Good=true,KMSv2=true"\n',
+      /has no feature gate KMSv2/,
+    ],
+  ])("%s that this Kubernetes no longer knows is found in the config", async (_name, lines, message) => {
+    const desired = withConfig((config) => config.replace("  kubelet:\n", lines));
+    expect(errors(desired, await empty(desired))).toMatchObject([{ message: expect.stringMatching(message) }]);
+  });
+
+  test("so is what the control plane's components are started with, in either form of the config", async () => {
+    const old = withConfig((config) =>
+      config.replace(
+        "  apiServer:\n",
+        "  apiServer:\n    extraArgs:\n      enable-admission-plugins: A,SecurityContextDeny\n",
+      ),
+    );
+    expect(errors(old, await empty(old))).toMatchObject([
+      {
+        message: expect.stringContaining(
+          "kube-apiserver of Kubernetes 1.36.3 has no admission plugin SecurityContextDeny",
+        ),
+      },
+    ]);
+    const document =
+      "---\napiVersion: v1alpha1\nkind: KubeSchedulerConfig\nextraArgs:\n  feature-gates: [CPUManager=true]\n";
+    const modern = withConfig((config) => config + document);
+    expect(errors(modern, await empty(modern))).toMatchObject([
+      { message: expect.stringContaining("kube-scheduler of Kubernetes 1.36.3 has no feature gate CPUManager") },
+    ]);
+  });
+
+  test("the endpoint's host must be in the certificate of the Kubernetes API", async () => {
+    const desired = { ...wish(), endpoint: "https://k8s.example:6443" };
+    expect(errors(desired, await empty(desired))).toMatchObject([
+      {
+        message: "the endpoint's host k8s.example is not in the certificate of the Kubernetes API: cp-1, cp-2, cp-3",
+        hint: expect.stringContaining("certSANs"),
+      },
+    ]);
+    const named = withConfig((config) =>
+      config.replace("  apiServer:\n", "  apiServer:\n    certSANs: [k8s.example]\n"),
+    );
+    expect(errors({ ...named, endpoint: desired.endpoint }, await empty(desired))).toEqual([]);
+  });
+
+  const certificate = {
+    validFrom: new Date("2026-01-02T00:00:00Z"),
+    validTo: new Date("2026-01-03T00:00:00Z"),
+    names: ["10.0.0.1", "w-1"],
+  };
+  test.each([
+    [
+      "from the future",
+      "2026-01-01T20:00:00Z",
+      true,
+      "clock",
+      /its clock is at least 4 h ahead of ours/,
+      /machine\.time\.servers/,
+    ],
+    [
+      "of the past",
+      "2026-01-03T00:10:00Z",
+      true,
+      "clock",
+      /its clock is at least 10 min behind ours/,
+      /machine\.time\.servers/,
+    ],
+    [
+      "for other addresses",
+      "2026-01-02T12:00:00Z",
+      false,
+      "address",
+      /is for 10\.0\.0\.1, w-1, not for w-1\.example/,
+      /Add w-1\.example to machine\.certSANs/,
+    ],
+  ] as const)("a certificate %s is told with its cause", async (_name, now, namesHost, kind, reason, hint) => {
+    const target = { name: "w-1", role: "worker", address: "w-1.example" } as const;
+    const state = certificateState(target, { ...certificate, namesHost }, new Date(now));
+    expect(state).toMatchObject({ kind: "unreachable", reason: expect.stringMatching(reason), certificate: { kind } });
+    const observed = withState(await running(), "w-1", (before) => state ?? before);
+    expect(errors(wish(), observed)).toMatchObject([
+      { machine: "w-1", message: expect.stringMatching(reason), hint: expect.stringMatching(hint) },
+    ]);
+  });
+
+  test("a certificate that is in order is no obstacle", () => {
+    const target = { name: "w-1", role: "worker", address: "10.0.0.1" } as const;
+    expect(
+      certificateState(target, { ...certificate, namesHost: true }, new Date("2026-01-02T12:00:00Z")),
+    ).toBeUndefined();
+  });
+
+  test("clocks must be together, unless the change may be what mends them", async () => {
+    const { world, apply } = lab(wish());
+    await apply(wish());
+    world.clocks.set("w-2", -90_000);
+    await expect(apply(wish({ sysctl: "2" }))).rejects.toMatchObject({
+      code: "failed-precondition",
+      message: "the clock of w-2 is 90 s behind ours",
+    });
+    const mended = withConfig((config) => `${config}---\napiVersion: v1alpha1\nkind: TimeSyncConfig\nenabled: true\n`);
+    expect((await apply(mended)).steps.length).toBeGreaterThan(0);
   });
 
   test("nobody may leave whom etcd needs", async () => {

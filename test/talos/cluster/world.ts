@@ -119,8 +119,14 @@ export class World {
     return found;
   }
 
+  /** Times in which a machine cannot be reached, although nobody has touched it. */
+  readonly blackouts: { readonly name: string; readonly from: number; readonly until: number }[] = [];
+
   up(machine: Machine): boolean {
-    return !machine.lost && this.now >= machine.downUntil;
+    const dark = this.blackouts.some(
+      ({ name, from, until }) => name === machine.name && from <= this.now && this.now < until,
+    );
+    return !machine.lost && !dark && this.now >= machine.downUntil;
   }
 
   #members(): { name: string; id: string; voter: boolean; healthy: boolean }[] {
