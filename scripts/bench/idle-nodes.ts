@@ -12,6 +12,11 @@ export const idleNodes: Row = {
     const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: "utf8" });
     if (status !== 0) throw new Error(`the simulator ended with ${status}: ${stderr}`);
     const { resident, listening }: { resident: number; listening: number } = JSON.parse(stdout);
-    return { ours: resident / 1e6, anchor: 1000, unit: "MB", note: `resident; each in maintenance mode behind its own gRPC server with TLS, ${listening} of them` };
+    return {
+      ours: resident / 1e6,
+      anchor: 1000,
+      unit: "MB",
+      note: `resident; each in maintenance mode behind its own gRPC server with TLS, ${listening} of them`,
+    };
   },
 };
