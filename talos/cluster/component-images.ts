@@ -38,6 +38,8 @@ export function proxyVersion(config: string): string | undefined {
 }
 
 function isDisabled(config: string): boolean {
+  // Reading a whole config is dear, and plans are made often.
+  if (!/^\s+disabled: true$/m.test(config)) return false;
   return parseYaml(config, "machine config").some((node) => {
     const document = toPlainData(node);
     return proxySchema.safeParse(document).data?.cluster.proxy.disabled === true;

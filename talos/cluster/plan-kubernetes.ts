@@ -76,8 +76,8 @@ function imagesFor(machine: DesiredMachine, upgrades: readonly ComponentUpgrade[
 
 /** An upgrade that was interrupted after its last kubelet can be told by the kube-proxy that it has left behind. */
 function hasOldProxy({ config }: DesiredMachine, { kubernetes }: ObservedCluster): boolean {
-  const wanted = proxyVersion(config);
   const running = kubernetes.kind === "reachable" ? kubernetes.proxyVersion : undefined;
+  const wanted = running === undefined ? undefined : proxyVersion(config);
   if (wanted === undefined || running === undefined) return false;
   return KubernetesVersion.parse(running).compare(KubernetesVersion.parse(wanted)) < 0;
 }
