@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -10,6 +10,7 @@ import { registerHealth } from "../../cli/commands/health.ts";
 import { registerMachine } from "../../cli/commands/machine.ts";
 import { registerSim } from "../../cli/commands/sim.ts";
 import { registerStatus } from "../../cli/commands/status.ts";
+import { registerUnlock } from "../../cli/commands/unlock.ts";
 import { registerUp } from "../../cli/commands/up.ts";
 import { createProgram, runProgram } from "../../cli/program.ts";
 import { systemClock } from "../../talos/clock.ts";
@@ -21,6 +22,7 @@ const registrations = [
   registerDestroy,
   registerStatus,
   registerHealth,
+  registerUnlock,
   registerClientFiles,
   registerConfig,
   registerMachine,
@@ -83,6 +85,25 @@ describe("the helper's commands", () => {
     ]);
     [addresses.cp, addresses.worker] = machines.map(({ address }: { address: string }) => address);
     expect((await talosmith("status", "tiny")).stdout).toMatch(/^NAME +ROLE +ADDRESS/);
+  });
+
+  test("status of a cluster whose secrets are lost says so, and not that there is none", async () => {
+    const file = join(root, "secrets/tiny.yaml");
+    renameSync(file, `${file}.away`);
+    try {
+      const { stderr, exitCode } = await talosmith("status", "tiny");
+      expect(stderr).toContain("tiny has machines, but no secrets");
+      expect(stderr).toContain("put its secrets file back");
+      expect(exitCode).toBe(1);
+    } finally {
+      renameSync(`${file}.away`, file);
+    }
+  });
+
+  test("unlock says when nobody holds the lock", async () => {
+    const { stderr, exitCode } = await talosmith("unlock", "tiny");
+    expect(stderr).toBe("Nobody holds it.\n");
+    expect(exitCode).toBe(0);
   });
 
   test("health makes talosctl's checks in its words", async () => {
