@@ -4,6 +4,7 @@ import { stringify } from "yaml";
 import { clusterOf, configOf, hostnameOf } from "../controllers/membership.ts";
 import type { World } from "../machine/world.ts";
 import { blockResources } from "./block-resources.ts";
+import { ChangeLog } from "./change-log.ts";
 import { clusterResources } from "./cluster-resources.ts";
 import { namespaces, resourceDefinitions, resourceType } from "./definitions.ts";
 import { etcdResources } from "./etcd-resources.ts";
@@ -14,6 +15,7 @@ import { runtimeResources } from "./runtime-resources.ts";
 import { secretResources } from "./secret-resources.ts";
 import { shapes } from "./shapes.ts";
 import { encodeSpec } from "./spec-codec.ts";
+import type { StoredResource } from "./stored-resource.ts";
 
 const sources: Readonly<Record<string, Source>> = {
   ...runtimeResources,
@@ -27,27 +29,11 @@ const sources: Readonly<Record<string, Source>> = {
   "Namespaces.meta.cosi.dev": { owner: "", items: () => namespaces },
 };
 
-/** A resource with what its store adds: version and times. */
-export interface StoredResource {
-  readonly namespace: string;
-  readonly type: string;
-  readonly id: string;
-  readonly version: number;
-  readonly owner: string;
-  readonly created: number;
-  readonly updated: number;
-  readonly labels: Readonly<Record<string, string>>;
-  readonly annotations: Readonly<Record<string, string>>;
-  readonly yaml: string;
-  readonly proto: Uint8Array;
-  /** Of the content, to see changes. */
-  readonly hash: string;
-}
-
 /** Keeps versions and times of one machine's resources; a boot starts them anew. */
 export class Catalogue {
   readonly #machineId: string;
   readonly #types = new Map<string, ReadonlyMap<string, StoredResource>>();
+  readonly #logs = new Map<string, ChangeLog>();
   #bootId = "";
 
   constructor(machineId: string) {
@@ -61,6 +47,7 @@ export class Catalogue {
     if (machine === undefined || source === undefined) return new Map();
     if (machine.bootId !== this.#bootId) {
       this.#types.clear();
+      this.#logs.clear();
       this.#bootId = machine.bootId;
     }
     const items = source.items({
@@ -75,7 +62,21 @@ export class Catalogue {
     const born = known === undefined ? machine.bootedAt : now;
     const next = new Map(items.map((item) => [item.id, store(type, source, item, known?.get(item.id), born, now)]));
     this.#types.set(type, next);
+    if (known !== undefined) this.#logs.get(type)?.record(known, next);
     return next;
+  }
+
+  /** The changes of a type since somebody first watched it, up to now. */
+  log(world: World, type: string, now: number): ChangeLog {
+    this.list(world, type, now);
+    const log = this.#logs.get(type) ?? new ChangeLog();
+    this.#logs.set(type, log);
+    return log;
+  }
+
+  /** What this boot's bookmarks begin with. */
+  get cookie(): Uint8Array {
+    return createHash("sha256").update(`${this.#machineId}/${this.#bootId}`).digest().subarray(0, 8);
   }
 }
 

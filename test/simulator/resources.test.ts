@@ -4,10 +4,12 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { type Machine, resourceDefinitions } from "../../simulator/index.ts";
 import {
+  type Event,
   EventType,
   ListRequest,
   type ListResponse,
   StateService,
+  WatchOptions,
   WatchRequest,
   type WatchResponse,
 } from "../../talos/api/gen/cosi/resource.ts";
@@ -161,5 +163,64 @@ describe("resources", () => {
     const changes = seen.slice(3).map(({ event }) => event[0]);
     expect(changes.map((event) => event?.old?.metadata?.version)).toEqual(changes.map((_, index) => String(index + 1)));
     expect(changes.at(-1)?.resource?.spec?.yamlSpec).toContain("ready: true");
+  });
+
+  describe("are watched again from a bookmark", () => {
+    const kubeletStatus = { namespace: "runtime", type: "Services.v1alpha1.talos.dev", apiVersion: 1 };
+
+    /** The events of a watch while something happens. */
+    async function watched(
+      options: Partial<WatchOptions>,
+      during: () => Promise<unknown> = async () => undefined,
+    ): Promise<Event[]> {
+      const request = WatchRequest.fromPartial({ ...kubeletStatus, options: WatchOptions.fromPartial(options) });
+      const abort = new AbortController();
+      const seen: Event[] = [];
+      const watching = (async () => {
+        for await (const { event } of lab.stream(worker, StateService.watch, [request], { signal: abort.signal }))
+          seen.push(...event);
+      })();
+      // A watch that is refused ends at once; its error is for the caller, not for the process.
+      watching.catch(() => undefined);
+      await lab.clock.advance(10);
+      await during();
+      await lab.clock.advance(2_000);
+      abort.abort();
+      await watching;
+      return seen;
+    }
+
+    const stop = () => lab.call(worker, MachineServiceService.serviceStop, { id: "kubelet" });
+    const start = () => lab.call(worker, MachineServiceService.serviceStart, { id: "kubelet" });
+    const idOf = ({ resource }: Event): string => resource?.metadata?.id ?? "";
+
+    it("and told what happened since, also while nobody watched", async () => {
+      const first = await watched({ bootstrapContents: true }, stop);
+      const mark = first.find(({ eventType }) => eventType === EventType.BOOTSTRAPPED)?.bookmark;
+      expect(mark).toHaveLength(16);
+      await start();
+      await lab.clock.advance(2_000);
+      const missed = await watched({ startFromBookmark: mark ?? Buffer.alloc(0) });
+      expect(missed.map(idOf)).toEqual(missed.map(() => "kubelet"));
+      expect(missed.length).toBeGreaterThanOrEqual(2);
+      const last = missed.at(-1)?.bookmark ?? Buffer.alloc(0);
+      expect(await watched({ startFromBookmark: last })).toEqual([]);
+      expect(await watched({ tailEvents: 1 })).toEqual(missed.slice(-1));
+      const [noop] = await watched({ bootstrapBookmark: true });
+      expect(noop).toMatchObject({ eventType: EventType.NOOP, bookmark: last });
+    });
+
+    it.each<[what: string, options: Partial<WatchOptions>, words: string]>([
+      ["of nobody", { startFromBookmark: Buffer.alloc(16) }, "invalid watch bookmark"],
+      ["that is none", { startFromBookmark: Buffer.from("abc") }, "invalid watch bookmark"],
+      ["together with a tail", { startFromBookmark: Buffer.alloc(16), tailEvents: 1 }, "cannot use both TailEvents"],
+      [
+        "with the contents",
+        { startFromBookmark: Buffer.alloc(16), bootstrapContents: true },
+        "cannot use BootstrapContents",
+      ],
+    ])("but not from one %s", async (_, options, words) => {
+      await expect(watched(options)).rejects.toThrow(words);
+    });
   });
 });
