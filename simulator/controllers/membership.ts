@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { isServing } from "../machine/etcd.ts";
 import { isUp } from "../machine/life.ts";
-import { type NodeConfig, readNodeConfig } from "../machine/node-config.ts";
+import { type NodeConfig, partialHostname, readNodeConfig } from "../machine/node-config.ts";
 import { isHealthy } from "../machine/service-state.ts";
 import type { Cluster, Machine, World } from "../machine/world.ts";
 
@@ -22,7 +22,8 @@ export function machinesOf(world: World, clusterKey: string): readonly Machine[]
 
 /** Config first, then the name that the platform gives the machine. */
 export function hostnameOf(machine: Machine): string {
-  return configOf(machine)?.hostname ?? machine.name;
+  const partial = machine.partialConfig === undefined ? undefined : partialHostname(machine.partialConfig);
+  return configOf(machine)?.hostname ?? partial ?? machine.name;
 }
 
 export function isControlPlane(machine: Machine): boolean {

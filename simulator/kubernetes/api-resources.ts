@@ -112,6 +112,6 @@ export function findResource(
 }
 
 /** The resource that stores objects of this apiVersion and kind. */
-export function findKind(cluster: Cluster, apiVersion: string, kind: string): ApiResource | undefined {
+export function findKind(cluster: Cluster | undefined, apiVersion: string, kind: string): ApiResource | undefined {
   return apiResources(cluster).find((candidate) => candidate.kind === kind && apiVersionOf(candidate) === apiVersion);
 }

@@ -23,6 +23,8 @@ export interface EtcdCluster {
   /** An election ends at this time. */
   readonly electionUntil?: number;
   readonly term: number;
+  /** The minor version that a downgrade was enabled for, such as 3.5. */
+  readonly downgrade?: string;
   /** Grows with every change of membership and every Kubernetes write. */
   readonly index: number;
 }

@@ -25,6 +25,8 @@ export interface NodeConfig {
   readonly serviceSubnets: readonly string[];
   readonly cniName: string;
   readonly kubernetesCa: Authority;
+  /** Only control planes have one. */
+  readonly etcdCa?: Authority;
   readonly apiServerSans: readonly string[];
   /** How long an admin kubeconfig is good for, in milliseconds. */
   readonly adminLifetime: number;
@@ -43,6 +45,10 @@ export interface NodeConfig {
   readonly allowSchedulingOnControlPlanes: boolean;
   readonly labels: Readonly<Record<string, string>>;
   readonly taints: readonly { readonly key: string; readonly value: string; readonly effect: string }[];
+  /** Kernel parameters that the config sets, by dotted name. */
+  readonly sysctls: Readonly<Record<string, string>>;
+  /** With which kubelets ask for their first certificate: `<id>.<secret>`. */
+  readonly bootstrapToken: string;
   /** Shared address of the control planes. */
   readonly virtualIp?: string;
   /** Machines with the same key belong to the same cluster. */
@@ -64,9 +70,32 @@ export function readNodeConfig(text: string): NodeConfig {
   return config;
 }
 
+/** True for documents without the main one: nothing that a machine could run with. */
+export function isPartial(text: string): boolean {
+  const documents = readDocuments(text);
+  return documents.length > 0 && mainDocument(documents) === undefined && documents.every((document) => document.kind);
+}
+
+/** The host name that documents alone give. */
+export function partialHostname(text: string): string | undefined {
+  return string(readDocuments(text).find((document) => document.kind === "HostnameConfig")?.hostname);
+}
+
+/** None when the text can't be read: whoever checks it says why. */
+function readDocuments(text: string): Tree[] {
+  return parseAllDocuments(text).flatMap((document) => {
+    const value: unknown = document.errors.length === 0 ? document.toJS() : undefined;
+    return isTree(value) ? [value] : [];
+  });
+}
+
+function mainDocument(documents: readonly Tree[]): Tree | undefined {
+  return documents.find((document) => document.kind === undefined && (document.machine || document.cluster));
+}
+
 function parse(text: string): NodeConfig {
   const documents = parseDocuments(text);
-  const root = documents.find((document) => document.kind === undefined && (document.machine || document.cluster));
+  const root = mainDocument(documents);
   if (root === undefined) {
     throw new TalosError(
       "invalid-input",
@@ -108,6 +137,7 @@ function parse(text: string): NodeConfig {
     cniName:
       string(tree(network.cni).name) ?? (modern && of("KubeFlannelCNIConfig").kind === undefined ? "none" : "flannel"),
     kubernetesCa,
+    ...(isTree(tree(cluster.etcd).ca) ? { etcdCa: authority(tree(cluster.etcd).ca) } : {}),
     apiServerSans: nonEmpty(
       strings(tree(cluster.apiServer).certSANs),
       strings(of("KubeAPIServerConfig").certExtraSANs),
@@ -128,6 +158,8 @@ function parse(text: string): NodeConfig {
     proxyEnabled: tree(cluster.proxy).disabled !== true && (!modern || of("KubeProxyConfig").kind !== undefined),
     coreDnsEnabled: tree(cluster.coreDNS).disabled !== true && of("KubeCoreDNSConfig").enabled !== false,
     allowSchedulingOnControlPlanes: schedulingAllowed,
+    sysctls: stringMap(machine.sysctls),
+    bootstrapToken: string(cluster.token) ?? "",
     labels: { ...stringMap(machine.nodeLabels), ...stringMap(kubeNode.labels) },
     taints: taints(machine.nodeTaints, kubeNode.taints, type, modern || schedulingAllowed),
     ...(virtualIp === undefined ? {} : { virtualIp }),

@@ -48,6 +48,8 @@ export interface Machine {
   readonly life: Life;
   /** The config in use; differs from the one on disk in staged and try mode. */
   readonly activeConfig?: string;
+  /** Documents that came in maintenance mode without the main one. */
+  readonly partialConfig?: string;
   /** Try mode: when to go back to the config on disk. */
   readonly tryUntil?: number;
   readonly bootId: string;

@@ -5,6 +5,7 @@ import { faultOf } from "../machine/fault.ts";
 import type { Moment } from "../machine/moment.ts";
 import type { Authority, NodeConfig } from "../machine/node-config.ts";
 import type { Identity, Machine, World } from "../machine/world.ts";
+import type { SideService } from "./side-server.ts";
 
 const day = 24 * 3_600_000;
 const isAddress = (name: string): boolean => /^[\d.]+$/.test(name) || name.includes(":");
@@ -44,6 +45,28 @@ export function kubernetesIdentity(machine: Machine, config: NodeConfig, moment:
     `kubernetes.default.svc.${config.dnsDomain}`,
   ];
   return issue(machine, config.kubernetesCa, "kube-apiserver", names, moment);
+}
+
+/** The certificate of one of the servers beside the APIs. */
+export function sideIdentity(
+  service: SideService,
+  world: World,
+  machine: Machine,
+  config: NodeConfig,
+  moment: Moment,
+): Identity | undefined {
+  const names = [machine.address, hostnameOf(machine), "localhost", "127.0.0.1"];
+  if (service === "trustd") return apiIdentity(world, machine, config, moment);
+  if (service === "etcd") return config.etcdCa && issue(machine, config.etcdCa, hostnameOf(machine), names, moment);
+  const clock = { now: () => new Date(moment.now) };
+  // A kubelet signs for itself until somebody approves a request for more.
+  const own = createCertificateAuthority({
+    kind: "ed25519",
+    organization: hostnameOf(machine),
+    clock,
+    entropy: moment.entropy,
+  });
+  return issue(machine, own, hostnameOf(machine), names, moment);
 }
 
 function endpointHost(endpoint: string): string {

@@ -3,6 +3,7 @@ import type { TlsOptions } from "node:tls";
 import { apiServerRuns, clusterOf, configOf } from "../controllers/membership.ts";
 import { createKubernetesServer } from "../kubernetes/server.ts";
 import { faultOf } from "../machine/fault.ts";
+import { listeningPorts } from "../machine/listening-ports.ts";
 import { serverModeOf } from "../machine/server-mode.ts";
 import type { Machine, World } from "../machine/world.ts";
 import { dispatch } from "../services/dispatch.ts";
@@ -10,7 +11,8 @@ import { methods } from "../services/registry.ts";
 import type { Simulation } from "../simulation.ts";
 import { type Endpoint, listen, type Manners } from "./endpoint.ts";
 import { type CallHandler, createGrpcServer } from "./grpc-server.ts";
-import { apiIdentity, forTls, kubernetesIdentity } from "./identities.ts";
+import { apiIdentity, forTls, kubernetesIdentity, sideIdentity } from "./identities.ts";
+import { createSideServer, type SideService } from "./side-server.ts";
 
 export const apiPort = 50_000;
 export const kubernetesPort = 6_443;
@@ -18,11 +20,18 @@ export const kubernetesPort = 6_443;
 /** Server certificates live a day; they are renewed at half of it. */
 const renewal = 12 * 3_600_000;
 
+const sidePorts: ReadonlyMap<number, SideService> = new Map([
+  [50_001, "trustd"],
+  [2_379, "etcd"],
+  [2_380, "etcd"],
+  [10_250, "kubelet"],
+]);
+
 interface Wanted {
   readonly machineId: string;
   readonly host: string;
   readonly port: number;
-  readonly kind: "maintenance" | "secure" | "kubernetes";
+  readonly kind: "maintenance" | "secure" | "kubernetes" | SideService;
   /** Half-open: it listens and does not answer. */
   readonly muted: boolean;
   /** Anything in here that changes makes the endpoint start anew. */
@@ -134,7 +143,14 @@ function wantedEndpoints(simulation: Simulation): Wanted[] {
             },
           ],
     );
-    if (!apiServerRuns(machine, moment.now)) return api;
+    const beside = listeningPorts(machine, moment.now).flatMap(({ port, service }): Wanted[] => {
+      const kind = sidePorts.get(port);
+      const fingerprint = `${machine.id}/${service}/${machine.bootId}`;
+      return kind === undefined
+        ? []
+        : [{ machineId: machine.id, host: machine.address, port, kind, muted, fingerprint }];
+    });
+    if (!apiServerRuns(machine, moment.now)) return [...api, ...beside];
     const kubernetes = hosts.map(
       (host): Wanted => ({
         machineId: machine.id,
@@ -145,7 +161,7 @@ function wantedEndpoints(simulation: Simulation): Wanted[] {
         fingerprint: `${machine.id}/kubernetes/${machine.staticPodsAt}/${identity}`,
       }),
     );
-    return [...api, ...kubernetes];
+    return [...api, ...kubernetes, ...beside];
   });
 }
 
@@ -157,8 +173,6 @@ function virtualAddresses(world: World, machine: Machine, now: number): readonly
 
 async function start(simulation: Simulation, endpoint: Wanted, onConnection: () => void): Promise<Endpoint> {
   const { machineId, host, port, kind } = endpoint;
-  const tls = tlsOf(simulation, endpoint);
-  if (tls === undefined) return { close: () => Promise.resolve(), mute: () => undefined };
   const manners = (): Manners => {
     onConnection();
     const faults = simulation.world.machines[machineId]?.faults ?? [];
@@ -166,6 +180,17 @@ async function start(simulation: Simulation, endpoint: Wanted, onConnection: () 
     if (faultOf(faults, "reset", now) !== undefined) return "reset";
     return faultOf(faults, "half-open", now) === undefined ? "serve" : "silent";
   };
+  if (isSide(kind)) {
+    const server = createSideServer(
+      kind,
+      () => sideTls(simulation, machineId, kind),
+      () => configOf(simulation.world.machines[machineId] as Machine)?.token ?? "",
+    );
+    // A program of the host that listens everywhere, such as a kubelet, may have the port; nothing needs it.
+    return listen(server, host, port, manners, () => Promise.resolve()).catch(() => nothing);
+  }
+  const tls = tlsOf(simulation, endpoint);
+  if (tls === undefined) return nothing;
   if (kind === "kubernetes") {
     return listen(createKubernetesServer(tls, simulation, machineId), host, port, manners, () => Promise.resolve());
   }
@@ -174,6 +199,22 @@ async function start(simulation: Simulation, endpoint: Wanted, onConnection: () 
   const serve: CallHandler = (call, requests) => dispatch(simulation, methods, machineId, call, requests);
   const { server, drain } = createGrpcServer(tls, serve, (path) => methods.get(path)?.responseStream === true, trickle);
   return listen(server, host, port, manners, drain);
+}
+
+const nothing: Endpoint = { close: () => Promise.resolve(), mute: () => undefined };
+
+function isSide(kind: Wanted["kind"]): kind is SideService {
+  return kind === "trustd" || kind === "etcd" || kind === "kubelet";
+}
+
+function sideTls(simulation: Simulation, machineId: string, service: SideService): TlsOptions | undefined {
+  const { world, moment } = simulation;
+  const machine = world.machines[machineId];
+  const config = machine === undefined ? undefined : configOf(machine);
+  if (machine === undefined || config === undefined) return undefined;
+  const identity = sideIdentity(service, world, machine, config, moment);
+  if (identity === undefined) return undefined;
+  return { ...forTls(identity), ...(config.etcdCa === undefined ? {} : { ca: config.etcdCa.certificate }) };
 }
 
 function tlsOf(simulation: Simulation, { machineId, kind }: Wanted): TlsOptions | undefined {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { validateConfig } from "../../talos/config/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { startBoot } from "../controllers/power.ts";
 import { CallError } from "../machine/call-error.ts";
@@ -6,7 +7,7 @@ import { emitAll } from "../machine/events.ts";
 import { faultOf } from "../machine/fault.ts";
 import { isUp } from "../machine/life.ts";
 import type { Moment } from "../machine/moment.ts";
-import { readNodeConfig } from "../machine/node-config.ts";
+import { isPartial, readNodeConfig } from "../machine/node-config.ts";
 import { minorOf } from "../machine/release.ts";
 import { type Machine, type World, withCluster, withMachine, without } from "../machine/world.ts";
 import { checkConfig } from "./check-config.ts";
@@ -44,10 +45,27 @@ export function applyConfig(world: World, machine: Machine, input: ApplyInput, m
       "configuration was already applied and node is rebooting, cannot apply more configuration changes until next reboot",
     );
   }
+  if (machine.life.stage === "maintenance" && minorOf(machine.talosVersion) >= 1_013 && isPartial(input.text)) {
+    return partialConfig(world, machine, input);
+  }
   const warnings = check(input.text, machine);
   return machine.life.stage === "maintenance"
     ? firstConfig(world, machine, input, warnings, moment)
     : nextConfig(world, machine, input, warnings, moment);
+}
+
+/** Documents beside the main one are taken while a machine waits for that: it keeps waiting, with what they say. */
+function partialConfig(world: World, machine: Machine, input: ApplyInput): Applied {
+  const warnings = checkPartial(input.text);
+  const details = "Applied configuration without a reboot";
+  if (input.dryRun) return { world, mode: "NO_REBOOT", details: dryRun(details, "", input.text), warnings };
+  return { world: withMachine(world, { ...machine, partialConfig: input.text }), mode: "NO_REBOOT", details, warnings };
+}
+
+function checkPartial(text: string): readonly string[] {
+  const { warnings, error } = validateConfig(text, "config", { mode: "metal", installed: false });
+  if (error !== undefined) throw new CallError("InvalidArgument", error);
+  return warnings;
 }
 
 function check(text: string, machine: Machine): readonly string[] {
@@ -82,7 +100,7 @@ function firstConfig(
     return { world, mode: input.mode, details, warnings };
   }
   const { now } = moment;
-  const configured: Machine = { ...machine, disk: { ...machine.disk, config: input.text } };
+  const configured: Machine = { ...without(machine, "partialConfig"), disk: { ...machine.disk, config: input.text } };
   const left = emitAll(configured, now, [{ kind: "task", task: "runningMaintenance", action: "STOP" }]);
   const next =
     machine.disk.installed === undefined

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { createHash } from "node:crypto";
+import { hardware } from "../machine/hardware.ts";
 import type { Machine } from "../machine/world.ts";
 import type { Item, Source, View } from "./item.ts";
 
-export const diskSize = 21_474_836_480;
+export const diskSize = hardware.diskBytes;
 
 export function serialOf(machine: Machine): string {
   return createHash("sha256").update(`disk/${machine.id}`).digest("hex").slice(0, 12);

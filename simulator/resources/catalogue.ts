@@ -29,6 +29,21 @@ const sources: Readonly<Record<string, Source>> = {
   "Namespaces.meta.cosi.dev": { owner: "", items: () => namespaces },
 };
 
+/** Every resource type that a controller puts out, with the controller's name. */
+export function producedTypes(): readonly {
+  readonly owner: string;
+  readonly namespace: string;
+  readonly type: string;
+}[] {
+  return Object.entries(sources)
+    .filter(([, { owner }]) => owner !== "")
+    .map(([type, { owner, namespace }]) => ({
+      owner,
+      namespace: namespace ?? resourceType(type)?.namespace ?? "",
+      type,
+    }));
+}
+
 /** Keeps versions and times of one machine's resources; a boot starts them anew. */
 export class Catalogue {
   readonly #machineId: string;

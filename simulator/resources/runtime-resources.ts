@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import { machineStatus } from "../controllers/machine-status.ts";
+import { diagnosticsOf } from "../machine/diagnostics.ts";
 import { isUp } from "../machine/life.ts";
 import { schematicOfImage } from "../machine/release.ts";
 import type { Source } from "./item.ts";
+import { kernelParams } from "./kernel-params.ts";
 
 /** What the machine is and how it is doing. */
 export const runtimeResources: Readonly<Record<string, Source>> = {
@@ -40,7 +42,6 @@ export const runtimeResources: Readonly<Record<string, Source>> = {
     owner: "runtime.MetaKeyController",
     items: () => [{ id: "meta-loaded", spec: { done: true } }],
   },
-  "Diagnostics.runtime.talos.dev": { owner: "runtime.DiagnosticsController", items: () => [] },
   "ExtensionStatuses.runtime.talos.dev": {
     owner: "runtime.ExtensionStatusController",
     items: ({ machine }) => {
@@ -51,11 +52,20 @@ export const runtimeResources: Readonly<Record<string, Source>> = {
       return [{ id: "schematic", spec: { image: "", metadata } }];
     },
   },
+  "Diagnostics.runtime.talos.dev": {
+    owner: "runtime.DiagnosticsController",
+    items: ({ machine, config }) =>
+      diagnosticsOf(machine, config).map(({ id, message, details }) => ({ id, spec: { message, details } })),
+  },
   "KernelCmdlines.runtime.talos.dev": {
     owner: "runtime.KernelCmdlineController",
     items: () => [
       { id: "cmdline", spec: { cmdline: "talos.platform=metal console=tty0 init_on_alloc=1 slab_nomerge pti=on" } },
     ],
+  },
+  "KernelParamStatuses.runtime.talos.dev": {
+    owner: "runtime.KernelParamSpecController",
+    items: ({ config }) => kernelParams(config?.sysctls ?? {}),
   },
   "DevicesStatuses.runtime.talos.dev": {
     owner: "runtime.DevicesStatusController",

@@ -197,6 +197,12 @@ export const shapes: Readonly<Record<string, Shape>> = {
   },
   "Manifests.kubernetes.talos.dev": { "@": [1, { message: { "@": [1, "struct"] } }] },
   "ManifestStatuses.kubernetes.talos.dev": { manifestsApplied: [1, "string"] },
+  "Diagnostics.runtime.talos.dev": { message: [1, "string"], details: [2, "string"] },
+  "KernelParamStatuses.runtime.talos.dev": {
+    current: [1, "string"],
+    default: [2, "string"],
+    unsupported: [3, "bool"],
+  },
   "StaticPods.kubernetes.talos.dev": { "@": [1, "struct"] },
   "StaticPodStatuses.kubernetes.talos.dev": { "@": [1, "struct"] },
   "Endpoints.kubernetes.talos.dev": { addresses: [1, "address"], hosts: [2, "string"] },

@@ -50,8 +50,16 @@ export async function* dispatch(
   yield* routed(route, machineId, request);
 }
 
+/** What a real machine serves and this one can't. */
+const beyond: Readonly<Record<string, string>> = {
+  "/machine.MachineService/PacketCapture": "no packets pass through the machine's own network",
+  "/machine.DebugService/ContainerRun": "its containers run in name only",
+};
+
 function unknownMethod(methods: ReadonlyMap<string, ServedMethod>, path: string): CallError {
   const [, service = "", name = ""] = path.split("/");
+  const reason = beyond[path];
+  if (reason !== undefined) return new CallError("Unimplemented", `the simulator does not serve ${name}: ${reason}`);
   const known = [...methods.keys()].some((candidate) => candidate.startsWith(`/${service}/`));
   return new CallError(
     "Unimplemented",

@@ -6,6 +6,7 @@ import {
   EtcdDefragmentResponse,
   EtcdForfeitLeadershipResponse,
   EtcdLeaveClusterResponse,
+  EtcdMemberAlarm_AlarmType,
   EtcdMemberListResponse,
   EtcdRecoverResponse,
   EtcdRemoveMemberByIDResponse,
@@ -16,6 +17,7 @@ import { clusterOf } from "../controllers/membership.ts";
 import { CallError } from "../machine/call-error.ts";
 import { etcdMemberOf, isServing } from "../machine/etcd.ts";
 import type { EtcdCluster, EtcdMember } from "../machine/etcd-state.ts";
+import { faultOf } from "../machine/fault.ts";
 import { etcdVersionOf } from "../machine/release.ts";
 import type { Cluster } from "../machine/world.ts";
 import { forfeitLeadership, leaveEtcd, receiveSnapshot, removeEtcdMember } from "../operations/etcd.ts";
@@ -44,7 +46,7 @@ function localMember(call: Call): Local {
 }
 
 /** Waits a little for a leader: without one etcd can neither change nor read with certainty. */
-async function servingMember(call: Call): Promise<Local> {
+export async function servingMember(call: Call): Promise<Local> {
   const local = localMember(call);
   if (isServing(call.world(), local.cluster)) return local;
   const patience = AbortSignal.any([call.signal, timeoutSignal(call, noLeaderPatience)]);
@@ -147,14 +149,14 @@ export const etcdMethods: Handlers<typeof MachineServiceService> = {
 
   async etcdAlarmList(call) {
     controlPlaneOnly(call, "etcd alarm list");
-    await servingMember(call);
-    return EtcdAlarmListResponse.fromPartial({ messages: [{ memberAlarms: [] }] });
+    const { etcd } = await servingMember(call);
+    return EtcdAlarmListResponse.fromPartial({ messages: [{ memberAlarms: alarmsOf(call, etcd) }] });
   },
 
   async etcdAlarmDisarm(call) {
     controlPlaneOnly(call, "etcd alarm disarm");
-    await servingMember(call);
-    return EtcdAlarmDisarmResponse.fromPartial({ messages: [{ memberAlarms: [] }] });
+    const { etcd } = await servingMember(call);
+    return EtcdAlarmDisarmResponse.fromPartial({ messages: [{ memberAlarms: alarmsOf(call, etcd) }] });
   },
 
   etcdDefragment(call) {
@@ -163,3 +165,14 @@ export const etcdMethods: Handlers<typeof MachineServiceService> = {
     return EtcdDefragmentResponse.fromPartial({ messages: [{}] });
   },
 };
+
+/** A member whose disk is full raises an alarm, again after every disarming while the disk stays full. */
+function alarmsOf(
+  call: Call,
+  etcd: EtcdCluster,
+): { readonly memberId: bigint; readonly alarm: EtcdMemberAlarm_AlarmType }[] {
+  const { world, moment } = call.simulation;
+  return etcd.members
+    .filter(({ machine }) => faultOf(world.machines[machine]?.faults ?? [], "disk-full", moment.now) !== undefined)
+    .map(({ id }) => ({ memberId: BigInt(`0x${id}`), alarm: EtcdMemberAlarm_AlarmType.NOSPACE }));
+}

@@ -34,7 +34,45 @@ export function filesOf(machine: Machine, now: number): ReadonlyMap<string, stri
     files.set("/etc/kubernetes/bootstrap-kubeconfig", stringify({ apiVersion: "v1", kind: "Config" }));
     files.set("/etc/kubernetes/pki/ca.crt", config.kubernetesCa.certificate);
   }
+  for (const [path, content] of [...varFiles(machine), ...controlGroups(machine, now)]) files.set(path, content);
   return files;
+}
+
+/** What services leave on the disk. */
+function varFiles(machine: Machine): readonly (readonly [path: string, content: string])[] {
+  const { etcd } = machine.disk;
+  const log = (id: string): readonly [string, string] => [
+    `/var/log/${id}.log`,
+    (machine.services[id]?.events ?? []).map(({ message }) => `${message}\n`).join(""),
+  ];
+  return [
+    ...Object.keys(machine.services).map(log),
+    ...(etcd === undefined ? [] : [["/var/lib/etcd/member/id", `${etcd.memberId}\n`] as const]),
+    ["/sys/dev/block/8:0/uevent", "MAJOR=8\nMINOR=0\nDEVNAME=sda\nDEVTYPE=disk\n"],
+  ];
+}
+
+const podRuntime = ["etcd", "kubelet", "cri"];
+
+/** The tree that `talosctl cgroups` reads: one group for every service that runs. */
+function controlGroups(machine: Machine, now: number): readonly (readonly [path: string, content: string])[] {
+  const micros = Math.max(0, now - machine.bootedAt) * 12;
+  const running = Object.entries(machine.services).filter(([, service]) => service.stage === "Running");
+  const group = (path: string, pids: readonly number[]): (readonly [string, string])[] => [
+    [`/sys/fs/cgroup${path}/cgroup.procs`, pids.map((pid) => `${pid}\n`).join("")],
+    [`/sys/fs/cgroup${path}/pids.current`, `${pids.length}\n`],
+    [`/sys/fs/cgroup${path}/memory.current`, `${pids.length * 52_428_800}\n`],
+    [`/sys/fs/cgroup${path}/memory.max`, "max\n"],
+    [`/sys/fs/cgroup${path}/cpu.weight`, "100\n"],
+    [`/sys/fs/cgroup${path}/cpu.stat`, `usage_usec ${micros}\nuser_usec ${micros}\nsystem_usec 0\n`],
+  ];
+  return [
+    ...group("", []),
+    ...group("/init", [1]),
+    ...running
+      .filter(([id]) => id !== "machined")
+      .flatMap(([id, { pid }]) => group(`/${podRuntime.includes(id) ? "podruntime" : "system"}/${id}`, [pid])),
+  ];
 }
 
 export interface Entry {

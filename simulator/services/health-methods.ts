@@ -5,7 +5,9 @@ import { isHealthy as podIsHealthy } from "../kubernetes/eviction.ts";
 import { isNodeReady, isUnschedulable } from "../kubernetes/node.ts";
 import { listObjects } from "../kubernetes/store.ts";
 import { CallError } from "../machine/call-error.ts";
+import { diagnosticsOf } from "../machine/diagnostics.ts";
 import { isServing } from "../machine/etcd.ts";
+import { hardware, minimumDisk, minimumMemory } from "../machine/hardware.ts";
 import { serverModeOf } from "../machine/server-mode.ts";
 import { isHealthy } from "../machine/service-state.ts";
 import type { Cluster, Machine, World } from "../machine/world.ts";
@@ -90,9 +92,33 @@ const checks: readonly (readonly [name: string, check: Check])[] = [
         (names) => `apid does not answer on ${names}`,
       ),
   ],
-  ["all nodes memory sizes", () => undefined],
-  ["all nodes disk sizes", () => undefined],
-  ["no diagnostics", () => undefined],
+  [
+    "all nodes memory sizes",
+    ({ machines }) =>
+      every(
+        machines,
+        (machine) => hardware.memoryKibibytes * 1_024 >= minimumMemory(configOf(machine)?.type ?? "worker"),
+        (names) => `nodes ${names} have less memory than Talos needs`,
+      ),
+  ],
+  [
+    "all nodes disk sizes",
+    ({ machines }) =>
+      every(
+        machines,
+        (machine) => machine.disk.installed !== undefined && hardware.diskBytes >= minimumDisk,
+        (names) => `nodes ${names} have no disk, or one that is too small`,
+      ),
+  ],
+  [
+    "no diagnostics",
+    ({ machines }) =>
+      every(
+        machines,
+        (machine) => diagnosticsOf(machine, configOf(machine)).length === 0,
+        (names) => `active diagnostics on ${names}: see talosctl get diagnostics`,
+      ),
+  ],
   ["kubelet to be healthy", service("kubelet")],
   [
     "all nodes to finish boot sequence",

@@ -15,6 +15,7 @@ import {
   type MachineServiceService,
 } from "../../talos/api/gen/machine/machine.ts";
 import { configOf } from "../controllers/membership.ts";
+import { imageExists } from "../kubernetes/pod-image.ts";
 import { CallError } from "../machine/call-error.ts";
 import { faultOf } from "../machine/fault.ts";
 import { minorOf } from "../machine/release.ts";
@@ -40,10 +41,26 @@ function imagesOf(call: Call): readonly string[] {
   return [...new Set([...configured, ...machine.images])].sort();
 }
 
-/** Any reference with a name and a tag or digest is taken as existing. */
-function pull(call: Call, reference: string): void {
+/** `alpine` is `docker.io/library/alpine:latest`. */
+function fullReference(reference: string): string {
+  const [first = "", ...rest] = reference.split("/");
+  const hosted = rest.length > 0 && /[.:]|^localhost$/.test(first);
+  const named = hosted ? reference : `docker.io/${rest.length === 0 ? "library/" : ""}${reference}`;
+  return /[:@][^/]+$/.test(named) ? named : `${named}:latest`;
+}
+
+/** Puts an image beside the others, where a registry would have it. */
+function pull(call: Call, given: string): void {
+  const reference = fullReference(given);
   if (!/^[\w.-]+(:\d+)?(\/[\w.-]+)+(:[\w.-]+)?(@sha256:[0-9a-f]+)?$/.test(reference)) {
-    throw new CallError("InvalidArgument", `failed to parse image reference "${reference}": invalid reference format`);
+    throw new CallError("InvalidArgument", `failed to parse image reference "${given}": invalid reference format`);
+  }
+  if (!imageExists(reference)) {
+    const what = `failed to resolve reference "${reference}": ${reference}: not found`;
+    throw new CallError(
+      "NotFound",
+      `error pulling image: 1 error(s) occurred:\n\tfailed to pull image "${reference}": ${what}`,
+    );
   }
   if (faultOf(call.machine().faults, "disk-full", call.simulation.moment.now) !== undefined) {
     throw new CallError("Internal", `failed to pull image "${reference}": no space left on device`);

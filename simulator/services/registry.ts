@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 import { ClusterServiceService } from "../../talos/api/gen/cluster/cluster.ts";
 import { StateService } from "../../talos/api/gen/cosi/resource.ts";
+import { InspectServiceService } from "../../talos/api/gen/inspect/inspect.ts";
 import { ImageServiceService } from "../../talos/api/gen/machine/image.ts";
 import { LifecycleServiceService } from "../../talos/api/gen/machine/lifecycle.ts";
 import { MachineServiceService } from "../../talos/api/gen/machine/machine.ts";
 import { StorageServiceService } from "../../talos/api/gen/storage/storage.ts";
 import { TimeServiceService } from "../../talos/api/gen/time/time.ts";
 import { administrationMethods } from "./administration-methods.ts";
+import { downgradeMethods } from "./downgrade-methods.ts";
 import { etcdMethods } from "./etcd-methods.ts";
 import { eventMethods } from "./event-methods.ts";
 import { fileMethods } from "./file-methods.ts";
 import { healthMethods } from "./health-methods.ts";
 import { imageMethods, legacyImageMethods } from "./image-methods.ts";
+import { inspectMethods } from "./inspect-methods.ts";
 import { kubeconfigMethods } from "./kubeconfig.ts";
 import { lifecycleMethods } from "./lifecycle-methods.ts";
 import { logMethods } from "./log-methods.ts";
@@ -19,6 +22,7 @@ import { machineBasics } from "./machine-basics.ts";
 import { type ServedMethod, serveService } from "./method.ts";
 import { sequenceMethods } from "./sequence-methods.ts";
 import { serviceMethods } from "./service-methods.ts";
+import { socketMethods } from "./socket-methods.ts";
 import { stateMethods } from "./state-methods.ts";
 import { statisticsMethods } from "./statistics-methods.ts";
 import { storageMethods } from "./storage-methods.ts";
@@ -31,16 +35,19 @@ export const methods: ReadonlyMap<string, ServedMethod> = new Map(
       ...machineBasics,
       ...kubeconfigMethods,
       ...etcdMethods,
+      ...downgradeMethods,
       ...serviceMethods,
       ...sequenceMethods,
       ...eventMethods,
       ...logMethods,
       ...fileMethods,
       ...statisticsMethods,
+      ...socketMethods,
       ...legacyImageMethods,
       ...administrationMethods,
     }),
     ...serveService(ClusterServiceService, healthMethods),
+    ...serveService(InspectServiceService, inspectMethods),
     ...serveService(ImageServiceService, imageMethods),
     ...serveService(LifecycleServiceService, lifecycleMethods),
     ...serveService(StateService, stateMethods),

@@ -13,12 +13,14 @@ import {
   StatsResponse,
   SystemStatResponse,
 } from "../../talos/api/gen/machine/statistics.ts";
+import { faultOf } from "../machine/fault.ts";
+import { hardware } from "../machine/hardware.ts";
 import type { Machine } from "../machine/world.ts";
 import { containersOf } from "./containers.ts";
 import type { Handlers } from "./method.ts";
 
-const cores = 4;
-const kibibytes = { total: 8_126_524n, free: 6_312_448n, available: 7_212_032n };
+const { cores } = hardware;
+const kibibytes = { total: BigInt(hardware.memoryKibibytes), free: 6_312_448n, available: 7_212_032n };
 
 /** Seconds since the machine booted: what all counters grow with. */
 function uptime(machine: Machine, now: number): number {
@@ -131,9 +133,10 @@ export const statisticsMethods: Handlers<typeof MachineServiceService> = {
     });
   },
 
-  mounts() {
+  mounts(call) {
+    const full = faultOf(call.machine().faults, "disk-full", call.simulation.moment.now) !== undefined;
     const stats = [
-      { filesystem: "/dev/sda4", size: 18_766_364_672n, available: 16_106_127_360n, mountedOn: "/var" },
+      { filesystem: "/dev/sda4", size: 18_766_364_672n, available: full ? 0n : 16_106_127_360n, mountedOn: "/var" },
       { filesystem: "/dev/sda3", size: 104_857_600n, available: 98_566_144n, mountedOn: "/system/state" },
       { filesystem: "tmpfs", size: 67_108_864n, available: 66_060_288n, mountedOn: "/run" },
     ];

@@ -59,6 +59,7 @@ import {
   ServiceStopRequest,
   ServiceStopResponse,
 } from "./events.ts";
+import { NetstatRequest, NetstatResponse } from "./netstat.ts";
 import {
   ContainersRequest,
   ContainersResponse,
@@ -4800,6 +4801,15 @@ export const MachineServiceService = {
     responseSerialize: (value: MountsResponse): Buffer => Buffer.from(MountsResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): MountsResponse => MountsResponse.decode(value),
   },
+  netstat: {
+    path: "/machine.MachineService/Netstat" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: NetstatRequest): Buffer => Buffer.from(NetstatRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): NetstatRequest => NetstatRequest.decode(value),
+    responseSerialize: (value: NetstatResponse): Buffer => Buffer.from(NetstatResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): NetstatResponse => NetstatResponse.decode(value),
+  },
   networkDeviceStats: {
     path: "/machine.MachineService/NetworkDeviceStats" as const,
     requestStream: false as const,
@@ -5060,6 +5070,7 @@ export interface MachineServiceServer extends UntypedServiceImplementation {
   logsContainers: handleUnaryCall<Empty, LogsContainersResponse>;
   memory: handleUnaryCall<Empty, MemoryResponse>;
   mounts: handleUnaryCall<Empty, MountsResponse>;
+  netstat: handleUnaryCall<NetstatRequest, NetstatResponse>;
   networkDeviceStats: handleUnaryCall<Empty, NetworkDeviceStatsResponse>;
   processes: handleUnaryCall<Empty, ProcessesResponse>;
   read: handleServerStreamingCall<ReadRequest, Data>;
@@ -5396,6 +5407,21 @@ export interface MachineServiceClient extends Client {
     metadata: Metadata1,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: MountsResponse) => void,
+  ): ClientUnaryCall;
+  netstat(
+    request: NetstatRequest,
+    callback: (error: ServiceError | null, response: NetstatResponse) => void,
+  ): ClientUnaryCall;
+  netstat(
+    request: NetstatRequest,
+    metadata: Metadata1,
+    callback: (error: ServiceError | null, response: NetstatResponse) => void,
+  ): ClientUnaryCall;
+  netstat(
+    request: NetstatRequest,
+    metadata: Metadata1,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: NetstatResponse) => void,
   ): ClientUnaryCall;
   networkDeviceStats(
     request: Empty,
