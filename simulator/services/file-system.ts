@@ -69,6 +69,8 @@ function controlGroups(machine: Machine, now: number): readonly (readonly [path:
   return [
     ...group("", []),
     ...group("/init", [1]),
+    ...group("/podruntime", []),
+    ...group("/system", []),
     ...running
       .filter(([id]) => id !== "machined")
       .flatMap(([id, { pid }]) => group(`/${podRuntime.includes(id) ? "podruntime" : "system"}/${id}`, [pid])),

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { connect as connectTls } from "node:tls";
-import { credentials, status } from "@grpc/grpc-js";
+import { Client, credentials, status } from "@grpc/grpc-js";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { parseFault } from "../../simulator/control/index.ts";
 import type { Fault, Machine } from "../../simulator/index.ts";
 import type { MachineServiceClient } from "../../talos/api/gen/machine/machine.ts";
 import { systemClock, systemEntropy } from "../../talos/clock.ts";
@@ -128,17 +129,17 @@ describe("faults on the wire", () => {
     return lab.machineApi(first.address);
   }
 
-  it.each<[string, Fault, number]>([
-    ["refuse", { kind: "refuse" }, status.UNAVAILABLE],
-    ["reset", { kind: "reset" }, status.UNAVAILABLE],
-    ["half-open", { kind: "half-open" }, status.DEADLINE_EXCEEDED],
-    ["delay", { kind: "delay", milliseconds: 5_000 }, status.DEADLINE_EXCEEDED],
-    ["trickle", { kind: "trickle", milliseconds: 500 }, status.DEADLINE_EXCEEDED],
-    ["wrong-certificate", { kind: "wrong-certificate" }, status.UNAVAILABLE],
-    ["expired-certificate", { kind: "expired-certificate" }, status.UNAVAILABLE],
-    ["clock-skew", { kind: "clock-skew", milliseconds: 7 * 24 * 3_600_000 }, status.UNAVAILABLE],
-  ])("%s fails a call as it would in life", async (_, fault, code) => {
-    const client = await underFault(fault);
+  it.each<[written: string, code: number]>([
+    ["refuse", status.UNAVAILABLE],
+    ["reset", status.UNAVAILABLE],
+    ["half-open", status.DEADLINE_EXCEEDED],
+    ['{"kind":"delay","milliseconds":5000}', status.DEADLINE_EXCEEDED],
+    ['{"kind":"trickle","milliseconds":500}', status.DEADLINE_EXCEEDED],
+    ["wrong-certificate", status.UNAVAILABLE],
+    ["expired-certificate", status.UNAVAILABLE],
+    ['{"kind":"clock-skew","milliseconds":604800000}', status.UNAVAILABLE],
+  ])("%s fails a call as it would in life", async (written, code) => {
+    const client = await underFault(parseFault(written));
     await expect(version(client, 1_000)).rejects.toMatchObject({ code });
     lab.simulator.setFaults(first.id, []);
     await lab.settled();
@@ -165,5 +166,51 @@ describe("faults on the wire", () => {
     await new Promise((resolve) => setTimeout(resolve, 400));
     await lab.settled();
     await version(lab.machineApi(first.address));
+  });
+});
+
+describe("the ports beside the APIs", () => {
+  /** What a stranger's TLS connection to a port comes to. */
+  function knock(port: number): Promise<string> {
+    return new Promise((resolve) => {
+      const socket = connectTls({ host: first.address, port, rejectUnauthorized: false });
+      socket.on("secureConnect", () => socket.write("GET / HTTP/1.1\r\nhost: x\r\n\r\n"));
+      socket.on("data", (data: Buffer) => {
+        resolve(data.toString("latin1").split("\r\n", 1)[0] ?? "");
+        socket.destroy();
+      });
+      socket.on("error", (error) => resolve(error.message));
+      socket.on("close", () => resolve("closed"));
+    });
+  }
+
+  it.each<[what: string, port: number, answer: RegExp]>([
+    ["the kubelet knows nobody", 10_250, /^HTTP\/1\.1 401/],
+    ["etcd wants a certificate from clients", 2_379, /certificate required/],
+    ["etcd wants one from its peers", 2_380, /certificate required/],
+  ])("%s", async (_, port, answer) => {
+    expect(await knock(port)).toMatch(answer);
+  });
+
+  it("trustd signs for nobody without the token, and says why not with it", async () => {
+    const client = new Client(
+      `${first.address}:50001`,
+      credentials.createSsl(Buffer.from(secrets.certs.os.certificate)),
+    );
+    const ask = (token?: string): Promise<unknown> =>
+      unary((done) =>
+        client.makeUnaryRequest(
+          "/securityapi.SecurityService/Certificate",
+          (bytes: Buffer) => bytes,
+          (bytes) => bytes,
+          Buffer.alloc(0),
+          metadataOf(token === undefined ? {} : { token: [token] }),
+          (error, reply) => done(error, reply ?? Buffer.alloc(0)),
+        ),
+      );
+    await expect(ask()).rejects.toMatchObject({ code: status.UNAUTHENTICATED, details: "missing token" });
+    await expect(ask("x")).rejects.toMatchObject({ code: status.UNAUTHENTICATED, details: "invalid token" });
+    await expect(ask(secrets.trustdInfo.token)).rejects.toMatchObject({ code: status.UNIMPLEMENTED });
+    client.close();
   });
 });

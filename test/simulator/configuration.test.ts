@@ -112,6 +112,45 @@ describe("a config on a running machine", () => {
   });
 });
 
+describe("a config that no longer asks for a network plugin", () => {
+  it("leaves the one that is there at work", async () => {
+    const own = new VirtualLaboratory();
+    const [controlPlane] = (await own.cluster(1, 1)) as [Machine, Machine];
+    await own.apply(
+      controlPlane,
+      configFor("controlplane", controlPlane.address, "cp-1", ["cluster: {network: {cni: {name: none}}}"]),
+    );
+    await own.clock.advance(60_000);
+    expect(own.ready().sort()).toEqual(["cp-1", "w-1"]);
+    const objects = Object.keys(Object.values(own.simulation.world.clusters)[0]?.objects ?? {});
+    expect(objects).toContain("daemonsets.apps/kube-system/kube-flannel");
+  });
+});
+
+describe("documents without the main one", () => {
+  const documents = "apiVersion: v1alpha1\nkind: HostnameConfig\nhostname: early\n";
+
+  it("are taken in maintenance mode, and the machine goes on waiting with what they say", async () => {
+    const [waiting] = (await lab.machines(["waiting"])) as [Machine];
+    const { messages } = await lab.apply(waiting, documents);
+    expect(messages[0]?.modeDetails).toBe("Applied configuration without a reboot");
+    await lab.clock.advance(5_000);
+    expect(lab.now(waiting.id).life.stage).toBe("maintenance");
+    const { MachineServiceService: api } = await import("../../talos/api/gen/machine/machine.ts");
+    const roles = ["os:admin"];
+    expect((await lab.call(waiting, api.hostname, {}, { roles })).messages[0]?.hostname).toBe("early");
+    await lab.apply(waiting, configFor("worker", machine.address, "late"));
+    await lab.clock.advance(5_000);
+    expect(lab.now(waiting.id).partialConfig).toBeUndefined();
+    expect(lab.now(waiting.id).life.stage).not.toBe("maintenance");
+  });
+
+  it("are refused when a part of the main one is there", async () => {
+    const [waiting] = (await lab.machines(["half"])) as [Machine];
+    await expect(lab.apply(waiting, "machine: {type: worker}\n")).rejects.toMatchObject({ status: "InvalidArgument" });
+  });
+});
+
 describe("a machine of an older release in maintenance mode", () => {
   it("serves only what its small server has", async () => {
     const [old] = (await lab.machines(["old"], "v1.12.11")) as [Machine];

@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import type { Machine } from "../../simulator/index.ts";
 import type { Data } from "../../talos/api/gen/common/common.ts";
 import { MachineServiceService as Api, BootstrapRequest, ResetRequest } from "../../talos/api/gen/machine/machine.ts";
+import { NetstatRequest } from "../../talos/api/gen/machine/netstat.ts";
 import { collect, configFor } from "./laboratory.ts";
 import { VirtualLaboratory } from "./virtual-laboratory.ts";
 
@@ -177,4 +178,49 @@ describe("etcd", () => {
       { numRuns: 15 },
     );
   }, 60_000);
+});
+
+describe("what etcd's members show of themselves", () => {
+  it("is an alarm while the disk of one is full", async () => {
+    const [one, two] = (await lab.cluster(3)) as [Machine, Machine, Machine];
+    const alarms = async (): Promise<number[]> => {
+      const { messages } = await lab.call(one, Api.etcdAlarmList, {});
+      return messages[0]?.memberAlarms.map(({ alarm }) => alarm) ?? [];
+    };
+    expect(await alarms()).toEqual([]);
+    lab.simulator.setFaults(two.id, [{ kind: "disk-full" }]);
+    expect(await alarms()).toEqual([1]);
+  });
+
+  it("is a downgrade that is checked, enabled once, and cancelled", async () => {
+    const [one] = (await lab.cluster(1)) as [Machine];
+    const enable = (version: string) => lab.call(one, Api.etcdDowngradeEnable, { version });
+    await expect(enable("3.4")).rejects.toMatchObject({
+      status: "InvalidArgument",
+      message: "etcd downgrade is only supported to 3.5 and later versions",
+    });
+    await expect(enable("3.6")).rejects.toThrow(/invalid downgrade target version/);
+    await expect(lab.call(one, Api.etcdDowngradeCancel, {})).rejects.toThrow(/no inflight downgrade job/);
+    expect((await enable("3.5")).messages[0]?.clusterDowngrade?.clusterVersion).toBe("3.6");
+    await expect(lab.call(one, Api.etcdDowngradeValidate, { version: "3.5" })).rejects.toThrow(/ongoing downgrade job/);
+    await lab.call(one, Api.etcdDowngradeCancel, {});
+    await lab.call(one, Api.etcdDowngradeValidate, { version: "3.5" });
+  });
+
+  it("are sockets: its ports, and a connection to every peer that runs", async () => {
+    const [one, two] = (await lab.cluster(3, 1)) as [Machine, Machine, Machine, Machine];
+    const sockets = async (filter: 0 | 1 | 2): Promise<string[]> => {
+      const request = NetstatRequest.fromPartial({ filter, feature: { pid: true } });
+      const { messages } = await lab.call(one, Api.netstat, request);
+      const found = (messages[0]?.connectrecord ?? []).filter(({ process }) => process?.name === "etcd");
+      return found.map(({ localport, remoteip, remoteport }) =>
+        filter === 2 ? `${localport}` : `${remoteip}:${remoteport}`,
+      );
+    };
+    expect(await sockets(2)).toEqual(["2379", "2380"]);
+    expect(await sockets(1)).toEqual(["10.5.0.3:2380", "10.5.0.4:2380"]);
+    lab.simulator.setPower(two.id, false);
+    await lab.clock.advance(2_000);
+    expect(await sockets(1)).toEqual(["10.5.0.4:2380"]);
+  });
 });

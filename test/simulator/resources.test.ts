@@ -13,11 +13,11 @@ import {
   WatchRequest,
   type WatchResponse,
 } from "../../talos/api/gen/cosi/resource.ts";
-import { MachineServiceService } from "../../talos/api/gen/machine/machine.ts";
+import { ApplyConfigurationRequest, MachineServiceService } from "../../talos/api/gen/machine/machine.ts";
 import { MemberSpec } from "../../talos/api/gen/resource/definitions/cluster.ts";
 import { NodeAddressSpec } from "../../talos/api/gen/resource/definitions/network.ts";
 import { MachineStatusSpec } from "../../talos/api/gen/resource/definitions/runtime.ts";
-import { collect } from "./laboratory.ts";
+import { collect, configFor } from "./laboratory.ts";
 import { VirtualLaboratory } from "./virtual-laboratory.ts";
 
 const golden = new URL("../golden/real/", import.meta.url);
@@ -163,6 +163,38 @@ describe("resources", () => {
     const changes = seen.slice(3).map(({ event }) => event[0]);
     expect(changes.map((event) => event?.old?.metadata?.version)).toEqual(changes.map((_, index) => String(index + 1)));
     expect(changes.at(-1)?.resource?.spec?.yamlSpec).toContain("ready: true");
+  });
+
+  it("tell the kernel parameters of the config, and those that the kernel lacks", async () => {
+    const config = configFor("worker", first.address, "w-1", ["machine: {sysctls: {vm.swappiness: '1', a.b: '2'}}"]);
+    await lab.call(
+      worker,
+      MachineServiceService.applyConfiguration,
+      ApplyConfigurationRequest.fromPartial({ data: Buffer.from(config), mode: 1 }),
+    );
+    const found = await list("KernelParamStatuses.runtime.talos.dev", "runtime", worker);
+    const specs = new Map(found.map(({ resource }) => [resource?.metadata?.id, parse(resource?.spec?.yamlSpec ?? "")]));
+    expect(specs.get("proc.sys.vm.swappiness")).toMatchObject({ current: "1", unsupported: false });
+    expect(specs.get("proc.sys.a.b")).toMatchObject({ current: "", unsupported: true });
+    expect(specs.get("proc.sys.net.ipv4.ip_forward")).toMatchObject({ current: "1", default: "0" });
+  });
+
+  it("have the manifests under the ids of real nodes", async () => {
+    const found = await list("Manifests.kubernetes.talos.dev", "controlplane");
+    expect(found.map(({ resource }) => resource?.metadata?.id)).toEqual([
+      "00-kubelet-bootstrapping-token",
+      "01-csr-approver-role-binding",
+      "01-csr-node-bootstrap",
+      "01-csr-renewal-role-binding",
+      "05-flannel",
+      "10-kube-proxy",
+      "11-core-dns",
+      "11-core-dns-svc",
+      "11-kube-config-in-cluster",
+      "11-talos-node-rbac-template",
+    ]);
+    const [status] = await list("ManifestStatuses.kubernetes.talos.dev", "controlplane");
+    expect(status?.resource?.spec?.yamlSpec).toContain("10-kube-proxy");
   });
 
   describe("are watched again from a bookmark", () => {
