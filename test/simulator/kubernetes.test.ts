@@ -21,10 +21,7 @@ function call(method: string, path: string, body?: unknown, options?: CallOption
 }
 
 const podOn = async (node: string): Promise<string[]> => {
-  const { body } = await call(
-    "GET",
-    `/api/v1/pods?fieldSelector=spec.nodeName=${node}&labelSelector=k8s-app%3Dkube-dns`,
-  );
+  const { body } = await call("GET", `/api/v1/pods?fieldSelector=spec.nodeName=${node}&labelSelector=app%3Dspread`);
   return body.items.map((pod) => pod.metadata.name);
 };
 
@@ -74,9 +71,19 @@ describe("the Kubernetes API", () => {
 
   it("cordons, evicts under a disruption budget, and brings the pod up elsewhere", async () => {
     const merge = { type: "application/merge-patch+json" };
+    const labels = { app: "spread" };
+    const template = { metadata: { labels }, spec: { containers: [{ name: "web", image: "example.com/web:v1" }] } };
+    await call("POST", "/apis/apps/v1/namespaces/default/deployments", {
+      apiVersion: "apps/v1",
+      kind: "Deployment",
+      metadata: { name: "spread" },
+      spec: { replicas: 2, selector: { matchLabels: labels }, template },
+    });
+    const deployed = "/apis/apps/v1/namespaces/default/deployments/spread";
+    await eventually(async () => (await call("GET", deployed)).body.status?.readyReplicas === 2);
     await call("PATCH", "/api/v1/nodes/w-1", { spec: { unschedulable: true } }, merge);
-    const budgets = "/apis/policy/v1/namespaces/kube-system/poddisruptionbudgets";
-    const selector = { matchLabels: { "k8s-app": "kube-dns" } };
+    const budgets = "/apis/policy/v1/namespaces/default/poddisruptionbudgets";
+    const selector = { matchLabels: labels };
     const budget = {
       apiVersion: "policy/v1",
       kind: "PodDisruptionBudget",
@@ -88,7 +95,7 @@ describe("the Kubernetes API", () => {
     const [pod] = await podOn("w-1");
     const eviction = { apiVersion: "policy/v1", kind: "Eviction", metadata: { name: pod } };
     const evict = (): Promise<Answer<Body>> =>
-      call("POST", `/api/v1/namespaces/kube-system/pods/${pod}/eviction`, eviction);
+      call("POST", `/api/v1/namespaces/default/pods/${pod}/eviction`, eviction);
     expect(await evict()).toMatchObject({ code: 429, body: { reason: "TooManyRequests" } });
     await call("PATCH", `${budgets}/dns`, { spec: { minAvailable: 1 } }, merge);
     expect((await evict()).code).toBe(201);
