@@ -161,8 +161,14 @@ export function machineCalls(transport: Transport) {
       const reply = await transport.unary(service.memory, {}, options);
       return (onlyMessage(reply.messages, transport).meminfo?.memtotal ?? 0n) * 1024n;
     },
+    /** Writes a key of META. Needs a config; the value takes effect when Talos reads it, mostly at the next boot. */
     async metaWrite(key: number, value: string, options: CallOptions = {}): Promise<void> {
       const reply = await transport.unary(service.metaWrite, { key, value: Buffer.from(value) }, options);
+      onlyMessage(reply.messages, transport);
+    },
+    /** `not-found` when the key has no value. */
+    async metaDelete(key: number, options: CallOptions = {}): Promise<void> {
+      const reply = await transport.unary(service.metaDelete, { key }, options);
       onlyMessage(reply.messages, transport);
     },
   };

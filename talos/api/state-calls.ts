@@ -6,7 +6,7 @@ import { MemberSpec } from "./gen/resource/definitions/cluster.ts";
 import { MachineConfigSpec } from "./gen/resource/definitions/config.ts";
 import { BlockVolumeType, MachineType, RuntimeMachineStage } from "./gen/resource/definitions/enums.ts";
 import { ManifestSpec, StaticPodStatusSpec } from "./gen/resource/definitions/k8s.ts";
-import { DiagnosticSpec, MachineStatusSpec } from "./gen/resource/definitions/runtime.ts";
+import { DiagnosticSpec, MachineStatusSpec, MetaKeySpec } from "./gen/resource/definitions/runtime.ts";
 import { ServiceSpec } from "./gen/resource/definitions/v1alpha1.ts";
 import { formatIp } from "./ip-bytes.ts";
 import { resourceCalls } from "./resource-calls.ts";
@@ -123,6 +123,11 @@ export function stateCalls(transport: Transport) {
         if (type === BlockVolumeType.VOLUME_TYPE_PARTITION && size > 0n) sizes.set(id, size);
       }
       return sizes;
+    },
+    /** The values in the META partition by their keys, in decimal. */
+    async metaValues(options: CallOptions = {}): Promise<Readonly<Record<string, string>>> {
+      const found = await resources.listResources("runtime", "MetaKeys.runtime.talos.dev", options);
+      return Object.fromEntries(found.map(({ id, spec }) => [String(Number(id)), MetaKeySpec.decode(spec).value]));
     },
     /** Problems that the machine itself has found, one sentence each. */
     async diagnostics(options: CallOptions = {}): Promise<string[]> {

@@ -7,6 +7,7 @@ import {
 } from "../config/index.ts";
 import { TalosError } from "../errors.ts";
 import { defaultInstallImage } from "../image/index.ts";
+import { parseMetaKey } from "../meta-key.ts";
 import { caFingerprint, type SecretsBundle } from "../secrets/index.ts";
 import type { TalosVersion } from "../version/index.ts";
 
@@ -20,6 +21,8 @@ export interface MachineSpec extends Omit<MachineConfigInput, "type" | "hostname
   readonly address: string;
   /** Fingerprint of the maintenance certificate, as `talosctl --cert-fingerprint` takes it. */
   readonly fingerprint?: string;
+  /** Values of the META partition by key in decimal; an empty text takes a value away. @default none */
+  readonly meta?: Readonly<Record<string, string>>;
 }
 
 /** A whole cluster as the user wishes it: the options of every machine's config, and the machines. */
@@ -50,6 +53,8 @@ export interface DesiredMachine {
   readonly installImage: string;
   /** Device that the config installs to; absent where it selects one by other means. */
   readonly installDisk?: string;
+  /** As in the spec. */
+  readonly meta?: Readonly<Record<string, string>>;
 }
 
 /** A machine that should not be part of the cluster any more. */
@@ -95,7 +100,7 @@ export function desiredCluster(spec: ClusterSpec, secrets: SecretsBundle): Desir
     kubernetesVersion: spec.kubernetesVersion.toString().replace(/^v/, ""),
     nodesBecomeReady: spec.cni?.name !== "none",
     machines: [...machines].sort(byRoleAndName).map((machine) => {
-      const { name, role, address, fingerprint, patches: own, ...input } = machine;
+      const { name, role, address, fingerprint, meta, patches: own, ...input } = machine;
       const config = generateMachineConfig(cluster, secrets, {
         ...input,
         type: role,
@@ -126,6 +131,7 @@ export function desiredCluster(spec: ClusterSpec, secrets: SecretsBundle): Desir
         config,
         installImage: installImage ?? defaultInstallImage(spec.talosVersion),
         ...(installDisk === undefined ? {} : { installDisk }),
+        ...(meta === undefined || Object.keys(meta).length === 0 ? {} : { meta }),
       };
     }),
     leaving: [...(leaving ?? [])].sort(byRoleAndName).map(({ name, role, address }) => ({ name, role, address })),
@@ -159,5 +165,8 @@ function specFaults(spec: ClusterSpec): string[] {
       seen.add(machine[field]);
     }
   }
+  for (const { name, meta = {} } of spec.machines)
+    for (const key of Object.keys(meta))
+      if (String(parseMetaKey(key)) !== key) faults.push(`${name} has the META key "${key}", expected 0 to 255`);
   return faults;
 }

@@ -4,6 +4,7 @@ import { drain, uncordon } from "./execute-drain.ts";
 import { bootstrapEtcd, joinEtcd, joinKubernetes } from "./execute-join.ts";
 import { pullImages, syncManifests, upgradeKubernetes } from "./execute-kubernetes.ts";
 import { deleteNode, forfeitLeadership, removeEtcdMember, reset } from "./execute-leave.ts";
+import { writeMeta } from "./execute-meta.ts";
 import { restoreEtcd, wipeEtcd } from "./execute-restore.ts";
 import { upgradeTalos } from "./execute-talos.ts";
 import type { Step } from "./step.ts";
@@ -17,6 +18,8 @@ export function execute(step: Step, context: StepContext): Promise<void> {
   switch (step.kind) {
     case "apply-config":
       return step.effect === "install" ? installConfig(step, context) : applyConfig(step, context);
+    case "write-meta":
+      return writeMeta(step, context);
     case "bootstrap-etcd":
       return bootstrapEtcd(step, context);
     case "join-etcd":

@@ -77,12 +77,13 @@ async function configuredState(
   const options = { deadline, ...(signal === undefined ? {} : { signal }) };
   // One question alone first: while a machine does not answer, the others would only add to its load.
   const status = await client.machineStatus(options);
-  const [version, config, bootId, etcd, schematic] = await Promise.all([
+  const [version, config, bootId, etcd, schematic, meta] = await Promise.all([
     client.version(options),
     client.machineConfig(options),
     client.read("/proc/sys/kernel/random/boot_id", options).catch(unlessUnreachable),
     machine.role === "controlplane" ? etcdState(client, options) : undefined,
     schematicOf(machine.installImage ?? "") === undefined ? undefined : schematicState(client, options),
+    machine.meta === undefined ? undefined : client.metaValues(options).catch(unlessUnreachable),
   ]);
   return {
     kind: "configured",
@@ -96,6 +97,7 @@ async function configuredState(
     bootId: `${bootId?.toString().trim() ?? ""}/${status.bootMark}`,
     inContainer: version.platform === "container",
     ...(etcd === undefined ? {} : { etcd }),
+    ...(meta === undefined ? {} : { meta }),
   };
 }
 

@@ -12,6 +12,8 @@ export interface MachineTarget {
   readonly fingerprint?: string;
   /** What it should run; with an image of the image factory, its schematic is looked at, too. */
   readonly installImage?: string;
+  /** What its META should hold; without, it is not asked for it. */
+  readonly meta?: Readonly<Record<string, string>>;
 }
 
 export type ApplyEffect = "no-reboot" | "reboot";
@@ -34,6 +36,8 @@ export interface Machines {
   ): Promise<{ readonly warnings: readonly string[] }>;
   /** New config of a configured machine; answers what the machine really did. */
   changeConfig(machine: MachineTarget, config: string, effect: ApplyEffect, signal?: AbortSignal): Promise<ApplyEffect>;
+  /** Writes one key of META; an empty value takes it away. */
+  writeMeta(machine: MachineTarget, key: number, value: string, signal?: AbortSignal): Promise<void>;
   /** Starts etcd. `already-exists` when this machine has etcd data. */
   bootstrap(machine: MachineTarget, signal?: AbortSignal): Promise<void>;
   forfeitLeadership(machine: MachineTarget, signal?: AbortSignal): Promise<void>;

@@ -77,6 +77,8 @@ export interface ConfiguredMachine {
   readonly bootId: string;
   /** Then it cannot reboot or be upgraded by itself. @default false */
   readonly inContainer?: boolean;
+  /** Values of the META partition by key in decimal; only of machines that should have some, and that tell. */
+  readonly meta?: Readonly<Record<string, string>>;
   /** Control planes only. */
   readonly etcd?: MachineEtcd;
 }

@@ -6,6 +6,7 @@ import { planBootstrap } from "./plan-bootstrap.ts";
 import { PlanBuilder } from "./plan-builder.ts";
 import { planKubernetesUpgrade } from "./plan-kubernetes.ts";
 import { planLeaving, planRepairs } from "./plan-leaving.ts";
+import { planMeta } from "./plan-meta.ts";
 import { planRollout } from "./plan-rollout.ts";
 import type { Policy } from "./policy.ts";
 import { configured, etcdView, nodeOf } from "./quorum.ts";
@@ -86,6 +87,7 @@ function planJoining(builder: PlanBuilder, desired: DesiredCluster, observed: Ob
     }
   }
   const bootstrap = planBootstrap(builder, desired, observed);
+  planMeta(builder, desired, observed);
   for (const machine of joining) planWaits(builder, desired, machine, observed, policy, bootstrap);
   for (const machine of desired.machines) {
     const node = nodeOf(observed, machine.name);

@@ -12,6 +12,7 @@ export type KubernetesComponent =
 export type StepAction =
   /** `reboot`: whether the change needs one; first contact in maintenance mode is `install`. */
   | { readonly kind: "apply-config"; readonly machine: string; readonly effect: "install" | "no-reboot" | "reboot" }
+  | { readonly kind: "write-meta"; readonly machine: string; readonly keys: readonly number[] }
   | { readonly kind: "bootstrap-etcd"; readonly machine: string }
   | { readonly kind: "join-etcd"; readonly machine: string }
   | { readonly kind: "join-kubernetes"; readonly machine: string }
@@ -91,6 +92,8 @@ function sentenceOf(action: StepAction): string {
         "no-reboot": `change the config of ${action.machine} without a reboot`,
         reboot: `change the config of ${action.machine}, which reboots it`,
       }[action.effect];
+    case "write-meta":
+      return `write ${action.keys.length === 1 ? "key" : "keys"} ${action.keys.join(", ")} of the META of ${action.machine}`;
     case "bootstrap-etcd":
       return `start etcd on ${action.machine}, once for the whole cluster`;
     case "join-etcd":

@@ -77,6 +77,14 @@ export function talosMachines(options: TalosMachinesOptions): Machines {
       const reply = await clientOf(machine).applyConfiguration(config, { mode, ...call(signal) });
       return reply.mode === "reboot" ? "reboot" : "no-reboot";
     },
+    async writeMeta(machine, key, value, signal) {
+      const client = clientOf(machine);
+      if (value !== "") return client.metaWrite(key, value, call(signal));
+      await client.metaDelete(key, call(signal)).catch((error: unknown) => {
+        // Gone already is what we want.
+        if (!(error instanceof TalosError) || error.code !== "not-found") throw error;
+      });
+    },
     bootstrap: (machine, signal) => clientOf(machine).bootstrap(call(signal)),
     async forfeitLeadership(machine, signal) {
       await clientOf(machine).etcdForfeitLeadership(call(signal));

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+
+import { parseMetaKey, talosUseOfMetaKey } from "../../../talos/meta-key.ts";
 import {
   type Attributes,
   attribute,
@@ -15,6 +17,17 @@ const oneOf =
     const detail = `Found ${JSON.stringify(value)}; expected ${allowed.map((item) => JSON.stringify(item)).join(" or ")}.`;
     diagnostics.error({ summary: "Unknown value", detail, path });
   };
+
+const checkMeta: Validator<Readonly<Record<string, string>>> = (meta, path, diagnostics) => {
+  for (const key of Object.keys(meta)) {
+    const number = parseMetaKey(key);
+    const use = number === undefined ? undefined : talosUseOfMetaKey(number);
+    if (String(number) === key && use === undefined) continue;
+    const found = use === undefined ? "" : `, where Talos keeps ${use}`;
+    const detail = `Found the key ${JSON.stringify(key)}${found}; expected 10, 12 to 15, or another number up to 255 that Talos does not use itself.`;
+    diagnostics.error({ summary: "Not a key for META", detail, path: path.key(key) });
+  }
+};
 
 export const clusterAttributes = {
   name: attribute.string({ mode: "required", description: "Name of the cluster. Can't be changed." }),
@@ -65,6 +78,12 @@ export const clusterAttributes = {
         mode: "optional",
         description:
           "Files with more config patches, applied after `patches`, relative to the project's root. For patches that hold secrets, such as passwords of registries: they are read when they are needed, and only a keyed hash is stored. A file may be encrypted with age (`.age`) or SOPS (`.sops.yaml`), as `secrets_file` may.",
+      }),
+      meta: attribute.stringMap({
+        mode: "optional",
+        description:
+          "Values of the machine's META partition by key, such as `10` for its network; an empty text takes a value away, and so does taking the key out. No secrets: they are in plan and state.",
+        validators: [checkMeta],
       }),
     },
   }),

@@ -30,6 +30,7 @@ import {
   remadeMachines,
   renderCluster,
   replacedMachines,
+  withoutOldMeta,
   withStandIns,
 } from "./spec.ts";
 
@@ -88,7 +89,7 @@ export const cluster: Resource<Schema, Client> = {
     const secrets = await client.secrets.of(prior.ca_fingerprint);
     const hashes = await agreedHashes(request, secrets);
     const leaving = leavingMachines(prior, planned);
-    const desired = await renderWhole(planned, secrets, request, leaving);
+    const desired = await renderWhole(withoutOldMeta(prior, planned), secrets, request, leaving);
     const announced = isUnknown(planned.steps) ? [] : (planned.steps ?? []);
     const expected = [...leaving.map(({ name }) => name), ...remadeMachines(prior, planned)];
     await bringAbout(desired, secrets, request, refuseUnplanned(announced, expected));

@@ -26,7 +26,14 @@ export async function importCluster({ id: address, client, signal }: ImportReque
   if (facts.type !== "controlplane") throw unusable(address, "it is a worker");
   const machines = members.map(({ hostname, addresses, controlPlane }) => {
     const machine = { role: controlPlane ? "controlplane" : "worker", address: addresses[0] ?? hostname };
-    const untold = { fingerprint: null, member_id: null, hardware_id: null, patches: null, patch_files: null };
+    const untold = {
+      fingerprint: null,
+      member_id: null,
+      hardware_id: null,
+      patches: null,
+      patch_files: null,
+      meta: null,
+    };
     return [hostname, { ...machine, ...untold }] as const;
   });
   return {

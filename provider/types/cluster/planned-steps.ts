@@ -5,7 +5,7 @@ import type { Client } from "../client.ts";
 import { configChanges } from "./changes.ts";
 import { standInPlane } from "./joined.ts";
 import { withPatchFiles } from "./patch-files.ts";
-import { type ClusterInput, clusterSpec, leavingMachines, renderCluster } from "./spec.ts";
+import { type ClusterInput, clusterSpec, leavingMachines, renderCluster, withoutOldMeta } from "./spec.ts";
 
 /** The sentences of the steps that bring up a cluster whose machines wait in maintenance mode. */
 export async function stepsOfCreate(input: ClusterInput): Promise<readonly string[]> {
@@ -31,7 +31,7 @@ export async function planOfUpdate(
   const leaving = leavingMachines(prior, next);
   const [whole, wholeNext] = await Promise.all([withPresentFiles(prior, next, client), withPatchFiles(next, client)]);
   const before = await renderCluster(whole, secrets);
-  const after = await renderCluster(wholeNext, secrets, { leaving });
+  const after = await renderCluster(withoutOldMeta(prior, wholeNext), secrets, { leaving });
   return {
     steps: plan(after, assume(after, before), defaultPolicy).map(({ sentence }) => sentence),
     // Shown to people, so without what patch files hold.
@@ -57,7 +57,9 @@ export function numbered(sentences: readonly string[]): readonly string[] {
 /** The cluster without configs: what can be said before there are secrets. */
 async function outline(input: ClusterInput): Promise<DesiredCluster> {
   const spec = await clusterSpec(input);
-  const machine = ({ name, role, address }: MachineSpec) => ({ name, role, address, config: "", installImage: "" });
+  const machine = ({ name, role, address, meta }: MachineSpec) => {
+    return { name, role, address, config: "", installImage: "", ...(meta === undefined ? {} : { meta }) };
+  };
   const [planes, workers] = (["controlplane", "worker"] as const).map((role) =>
     [...(input.join === null ? [] : [standInPlane]), ...spec.machines]
       .filter((other) => other.role === role)
@@ -98,6 +100,7 @@ function assume(desired: DesiredCluster, before: DesiredCluster | undefined): Ob
         // A stand-in has none: then the engine has nothing to compare.
         ...(was.config === "" ? {} : { config: was.config }),
         bootId: name,
+        meta: was.meta ?? {},
         ...(role === "controlplane"
           ? { etcd: { state: "running", healthy: true, memberId: name, leaderId: planes[0]?.name ?? "", members } }
           : {}),

@@ -63,17 +63,30 @@ export async function renderCluster(
 }
 
 export function machineSpecs(machines: ClusterInput["machines"]): MachineSpec[] {
-  return Object.entries(machines).map(([name, { role, address, fingerprint, patches }]) => ({
+  return Object.entries(machines).map(([name, { role, address, fingerprint, patches, meta }]) => ({
     name,
     role: role === "controlplane" ? "controlplane" : "worker",
     address,
-    ...withoutNulls({ fingerprint, patches }),
+    ...withoutNulls({ fingerprint, patches, meta }),
   }));
 }
 
 /** Machines that one input has and the next one has not. */
 export function leavingMachines(before: ClusterInput, after: Pick<ClusterInput, "machines">): MachineSpec[] {
   return machineSpecs(before.machines).filter(({ name }) => after.machines[name] === undefined);
+}
+
+/** The next input with a wish for no value where META was taken out of it: machines forget nothing by themselves. */
+export function withoutOldMeta<Next extends Pick<ClusterInput, "machines">>(before: ClusterInput, next: Next): Next {
+  const machines = Object.entries(next.machines).map(([name, machine]) => {
+    const old = Object.keys(before.machines[name]?.meta ?? {}).filter((key) => machine.meta?.[key] === undefined);
+    if (old.length === 0) return [name, machine] as const;
+    return [
+      name,
+      { ...machine, meta: { ...machine.meta, ...Object.fromEntries(old.map((key) => [key, ""])) } },
+    ] as const;
+  });
+  return { ...next, machines: Object.fromEntries(machines) };
 }
 
 /** Machines of the prior state that this plan makes anew: their address is not known yet. */

@@ -22,6 +22,8 @@ interface Machine {
   /** What it ran before the last upgrade. */
   previous: { readonly version: string; readonly schematic: string } | undefined;
   config: string | undefined;
+  /** Absent when nothing was ever written. */
+  meta?: Readonly<Record<string, string>>;
   bootId: number;
   /** Not answering before this moment. */
   downUntil: number;
@@ -223,6 +225,7 @@ export class World {
       schematic: machine.schematic,
       config: machine.config,
       bootId: `boot-${machine.bootId}`,
+      meta: machine.meta ?? {},
       ...(machine.role === "worker"
         ? {}
         : {
@@ -374,6 +377,11 @@ export class World {
         if (effect === "reboot") world.#goDown(machine, durations.boot);
         return effect;
       },
+      async writeMeta(target, key, value) {
+        const machine = world.#configured(target);
+        record(`meta ${target.name} ${key}`);
+        machine.meta = { ...machine.meta, [key]: value };
+      },
       async bootstrap(target) {
         world.#settle();
         const machine = world.#configured(target);
@@ -424,6 +432,7 @@ export class World {
         machine.member = undefined;
         machine.etcdCluster = undefined;
         machine.config = undefined;
+        machine.meta = {};
         machine.left = false;
         world.#goDown(machine, durations.wipe);
       },
