@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TerraformOutput } from "cdktf";
 import type { Construct } from "constructs";
-import type { Environment } from "../talos/environment/index.ts";
+import { controlPlanePool, type Environment, type MetalEnvironment, machinesOf } from "../talos/environment/index.ts";
 import { AwsInfrastructure, type VpcProps } from "./aws/index.ts";
 import { addBackend } from "./backend.ts";
 import {
@@ -13,6 +13,7 @@ import {
 } from "./cluster/index.ts";
 import { joinedControlPlane } from "./joined-control-plane.ts";
 import { LibvirtInfrastructure } from "./libvirt/index.ts";
+import { MetalInfrastructure } from "./metal/index.ts";
 import { SimulatedInfrastructure } from "./simulated/index.ts";
 import { TalosStack } from "./terraform/index.ts";
 
@@ -38,6 +39,14 @@ export class EnvironmentStack extends TalosStack {
         const { kind: _, ...settings } = environment.infrastructure;
         const infrastructure = new LibvirtInfrastructure(this, "Infrastructure", { ...settings, seedFolder });
         this.#addCluster(infrastructure, environment);
+        this.#addOutputs({ cluster_vip: infrastructure.network.vip });
+        break;
+      }
+      case "metal": {
+        const { kind: _, ...settings } = environment.infrastructure;
+        const { installDisk } = environment.cluster;
+        const infrastructure = new MetalInfrastructure(this, "Infrastructure", { ...settings, installDisk });
+        this.#addCluster(infrastructure, withNames(environment));
         this.#addOutputs({ cluster_vip: infrastructure.network.vip });
         break;
       }
@@ -93,6 +102,16 @@ export class EnvironmentStack extends TalosStack {
     for (const [name, value] of Object.entries(outputs))
       if (value !== undefined) new TerraformOutput(this, name, { value });
   }
+}
+
+/** The pools with their machines' host names. */
+function withNames(environment: MetalEnvironment): Pools<object> {
+  const { controlPlane, workers } = environment;
+  const names = (pool: string) => machinesOf(environment).flatMap((each) => (each.pool === pool ? [each.name] : []));
+  return {
+    ...(controlPlane === undefined ? {} : { controlPlane: { ...controlPlane, names: names(controlPlanePool) } }),
+    workers: workers.map((pool) => ({ ...pool, names: names(pool.name) })),
+  };
 }
 
 function vpcProps(vpc: Extract<Environment, { kind: "aws" }>["infrastructure"]["vpc"]): VpcProps {

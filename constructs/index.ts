@@ -23,6 +23,12 @@ export {
   LibvirtMachine,
   type LibvirtPoolSettings,
 } from "./libvirt/index.ts";
+export {
+  MetalInfrastructure,
+  type MetalInfrastructureProps,
+  MetalMachine,
+  type MetalMachineProps,
+} from "./metal/index.ts";
 export { SimulatedInfrastructure, SimulatedMachine } from "./simulated/index.ts";
 export { encryptionFile, encryptionFileName } from "./state-encryption.ts";
 export {

@@ -27,6 +27,8 @@ export interface InitOptions {
   readonly region?: string;
   readonly adminCidrs?: string;
   readonly zone?: string;
+  readonly controlPlaneAddresses?: string;
+  readonly workerAddresses?: string;
 }
 
 /** Gives the answer to a question, or undefined when nobody can be asked. */
@@ -49,6 +51,8 @@ export async function init(name: string, options: InitOptions, context: CommandC
   }
 }
 
+const lists: ReadonlySet<string> = new Set(["adminCidrs", "controlPlaneAddresses", "workerAddresses"]);
+
 /** Flags first, then answers, then what is usual; a missing answer without a usual one is an error that names its flag. */
 export async function answersFrom(options: InitOptions, ask: Ask): Promise<FirstEnvironment> {
   const kind = await chooseKind(options.kind, ask);
@@ -61,8 +65,10 @@ export async function answersFrom(options: InitOptions, ask: Ask): Promise<First
       );
     return Number(text);
   };
-  const controlPlanes = await count("controlPlanes", "Number of control planes", "1");
-  const workers = await count("workers", "Number of workers", "2");
+  // Machines that are there already are given by address, not counted.
+  const counted = kind !== "metal";
+  const controlPlanes = counted ? await count("controlPlanes", "Number of control planes", "1") : 0;
+  const workers = counted ? await count("workers", "Number of workers", "2") : 0;
   const given: Record<string, string | readonly string[]> = {};
   for (const { key, question, usual } of questionsOf[kind]) {
     const answer = options[key] ?? (await ask(question, usual));
@@ -70,7 +76,7 @@ export async function answersFrom(options: InitOptions, ask: Ask): Promise<First
       throw new TalosError("invalid-input", `${question.toLowerCase()}: found nothing`, {
         hint: `Add --${key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}.`,
       });
-    given[key] = key === "adminCidrs" ? answer.split(",").map((network) => network.trim()) : answer;
+    given[key] = lists.has(key) ? answer.split(",").flatMap((item) => item.trim() || []) : answer;
   }
   return { kind, controlPlanes, workers, ...given };
 }

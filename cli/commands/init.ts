@@ -8,7 +8,7 @@ export function registerInit(program: Command, context: CommandContext): void {
     .command("init")
     .description("make a project here, or add to one, with an environment from a few answers or from flags")
     .argument("[environment]", "name of the environment, and of the file in environments/", "local")
-    .option("--kind <kind>", "what the machines are: simulated, libvirt or aws")
+    .option("--kind <kind>", "what the machines are: simulated, libvirt, aws or metal")
     .option("--control-planes <count>", "number of control planes; an odd one is wise")
     .option("--workers <count>", "number of workers")
     .option("--uri <uri>", "libvirt: the KVM host, such as qemu+ssh://root@host/system")
@@ -17,6 +17,8 @@ export function registerInit(program: Command, context: CommandContext): void {
     .option("--region <region>", "aws: region")
     .option("--admin-cidrs <networks>", "aws: networks that may administer the cluster, with commas")
     .option("--zone <zone>", "aws: DNS zone for the name of the API")
+    .option("--control-plane-addresses <addresses>", "metal: addresses of the control planes, with commas")
+    .option("--worker-addresses <addresses>", "metal: addresses of the workers, with commas")
     .action(async (name: string, options: InitOptions) => {
       const { init } = await import("../actions/init.ts");
       await init(name, options, context);

@@ -1,13 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { ClusterSpec, MachineSpec } from "../../talos/cluster/index.ts";
 import { type Cni, schedulesOnControlPlanes } from "../../talos/config/index.ts";
-import { type Environment, type MachinePlan, machinesOf } from "../../talos/environment/index.ts";
+import {
+  controlPlanePool,
+  type Environment,
+  type MachinePlan,
+  machinesOf,
+  nodePatch,
+} from "../../talos/environment/index.ts";
+import { clusterInstaller } from "../../talos/image/index.ts";
 import { TalosVersion } from "../../talos/version/index.ts";
+
+const nothingAdded = { extensions: [], kernelArgs: [] };
 
 /** Where a machine is reached: what its infrastructure knows after it was made. */
 export interface MachineAddress {
   readonly address: string;
   readonly fingerprint?: string;
+  /** Config patches that its infrastructure needs. */
+  readonly patches?: readonly string[];
+  readonly meta?: Readonly<Record<string, string>>;
 }
 
 /** The engine's view of an environment, once its machines have addresses. */
@@ -18,11 +30,12 @@ export function clusterSpec(
 ): ClusterSpec {
   const { cluster } = environment;
   const machines = machinesOf(environment).map((machine) => machineSpec(environment, machine, addresses));
+  const talosVersion = TalosVersion.parse(cluster.talosVersion);
   const first = machines.find((machine) => machine.role === "controlplane");
   return {
     name: cluster.name,
-    endpoint: cluster.endpoint ?? `https://${first?.address}:6443`,
-    talosVersion: TalosVersion.parse(cluster.talosVersion),
+    endpoint: cluster.endpoint ?? `https://${vipOf(environment) ?? first?.address}:6443`,
+    talosVersion,
     kubernetesVersion: cluster.kubernetesVersion,
     dnsDomain: cluster.domain,
     podSubnets: cluster.podCidrs,
@@ -34,10 +47,10 @@ export function clusterSpec(
       cluster.allowSchedulingOnControlPlanes,
       machines.filter(({ role }) => role === "worker").length,
     ),
-    additionalSans: cluster.certSans,
+    additionalSans: [...new Set([...(vipOf(environment) ? [vipOf(environment) ?? ""] : []), ...cluster.certSans])],
     registryMirrors: cluster.registryMirrors,
     ...(cluster.installDisk === undefined ? {} : { installDisk: cluster.installDisk }),
-    ...(cluster.installImage === undefined ? {} : { installImage: cluster.installImage }),
+    installImage: cluster.installImage ?? clusterInstaller(cluster.schematic ?? nothingAdded, talosVersion, "metal"),
     patches: cluster.patches,
     machines,
     leaving,
@@ -50,10 +63,26 @@ function cniOf(cni: Environment["cluster"]["cni"]): Cni {
 
 function machineSpec(
   environment: Environment,
-  { name, role }: MachinePlan,
+  { name, role, pool }: MachinePlan,
   addresses: ReadonlyMap<string, MachineAddress>,
 ): MachineSpec {
   const found = addresses.get(name);
   if (found === undefined) throw new Error(`no address for ${name}`);
-  return { name, role, ...found, patches: environment.cluster.patches.machines[name] ?? [] };
+  const { patches = [], ...place } = found;
+  const marks = poolPatches(environment, pool);
+  const own = environment.cluster.patches.machines[name] ?? [];
+  return { name, role, ...place, patches: [...patches, ...marks, ...own] };
+}
+
+/** Labels and taints of a machine's pool, and its patches: after those of the infrastructure, as in a stack. */
+function poolPatches({ controlPlane, workers, cluster }: Environment, pool: string): readonly string[] {
+  const found = pool === controlPlanePool ? controlPlane : workers.find(({ name }) => name === pool);
+  if (found === undefined) return [];
+  const marks = nodePatch(TalosVersion.parse(cluster.talosVersion).contract, found);
+  return [...(marks === undefined ? [] : [marks]), ...found.patches];
+}
+
+/** The address that the control planes share. */
+function vipOf(environment: Environment): string | undefined {
+  return environment.kind === "metal" ? environment.infrastructure.network.vip : undefined;
 }

@@ -16,8 +16,8 @@ import type { CommandContext } from "../context.ts";
 import type { Deployed } from "../output/summary.ts";
 import { clientFiles, ensureClientFiles, removeClientFiles } from "./client-files.ts";
 import { clusterSpec } from "./cluster-spec.ts";
-import { ensureMachines, findMachines, removeMachines, surplusMachines } from "./machines.ts";
-import { ensureSecrets, findSecrets } from "./secrets.ts";
+import { ensureMachines, findMachines, removeMachines, surplusMachines, trustsFirstAnswer } from "./machines.ts";
+import { ensureSecrets, findSecrets, secretsForPlan } from "./secrets.ts";
 
 export type Listener = (event: ClusterEvent) => void;
 
@@ -33,7 +33,10 @@ export async function deployWithHelper(
   const leaving = await surplusMachines(root, environment);
   const desired = desiredCluster(clusterSpec(environment, addresses, leaving), secrets);
   const journal = clusterJournal(root, desired.name);
-  const { steps } = await applyCluster({ desired, secrets, events, journal, signal: context.signal });
+  const { steps } = await applyCluster({
+    ...{ desired, secrets, events, journal, signal: context.signal },
+    trustOnFirstUse: trustsFirstAnswer(environment),
+  });
   const left = leaving.map(({ name }) => name);
   await removeMachines(root, environment, left);
   await ensureClientFiles(root, environment.name, desired, secrets, context);
@@ -63,8 +66,8 @@ export async function planWithHelper(
 ): Promise<{ readonly missing: readonly string[]; readonly steps: readonly Step[] }> {
   const addresses = await findMachines(root, environment);
   const missing = machinesOf(environment).flatMap(({ name }) => (addresses.has(name) ? [] : [name]));
-  const secrets = await findSecrets(root, environment, context);
-  if (missing.length > 0 || secrets === undefined) return { missing, steps: [] };
+  if (missing.length > 0) return { missing, steps: [] };
+  const secrets = await secretsForPlan(root, environment, context);
   const leaving = await surplusMachines(root, environment);
   const desired = desiredCluster(clusterSpec(environment, addresses, leaving), secrets);
   const { steps } = await previewCluster({ desired, secrets, signal: context.signal });
@@ -82,7 +85,8 @@ export async function destroyWithHelper(
   const secrets = await findSecrets(root, environment, context);
   const whole = machinesOf(environment).every(({ name }) => addresses.has(name));
   if (secrets !== undefined && whole) {
-    const desired: DesiredCluster = desiredCluster(clusterSpec(environment, addresses), secrets);
+    const leaving = await surplusMachines(root, environment);
+    const desired: DesiredCluster = desiredCluster(clusterSpec(environment, addresses, leaving), secrets);
     const journal = clusterJournal(root, desired.name);
     await destroyCluster({ desired, secrets, events, journal, signal: context.signal });
   }

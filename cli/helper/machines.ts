@@ -1,57 +1,59 @@
 // SPDX-License-Identifier: Apache-2.0
-import { existsSync } from "node:fs";
-import type { SimulatedMachine } from "../../simulator/control/index.ts";
 import type { MachineSpec } from "../../talos/cluster/index.ts";
-import { controlPlanePool, type Environment, machinesOf } from "../../talos/environment/index.ts";
+import type { Environment } from "../../talos/environment/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import type { MachineAddress } from "./cluster-spec.ts";
-import { projectSimulator, simulatorDirectory } from "./simulator.ts";
+import { runsWithoutTerraform } from "./kinds.ts";
 
-/** Makes the simulated machines of an environment where they are not there yet. */
+/** Where the machines of one kind of environment come from when Terraform has no part in it. */
+export interface MachineSource {
+  /** All machines of the file, made where they are not there yet. */
+  ensure(root: string, environment: Environment): Promise<Map<string, MachineAddress>>;
+  /** Those that exist, without making any. */
+  find(root: string, environment: Environment): Promise<Map<string, MachineAddress>>;
+  /** Machines of the cluster that the file does not ask for any more. */
+  surplus(root: string, environment: Environment): Promise<readonly MachineSpec[]>;
+  /** Ends what the source has to do with machines that have left: all, or those with these names. */
+  remove(root: string, environment: Environment, names?: readonly string[]): Promise<void>;
+}
+
 export async function ensureMachines(root: string, environment: Environment): Promise<Map<string, MachineAddress>> {
-  if (environment.kind !== "simulated") {
-    throw new TalosError("failed-precondition", `machines of kind ${environment.kind} are made by terraform or tofu`, {
-      hint: `Put one of them on the PATH, then: talosmith deploy ${environment.name}`,
-    });
-  }
-  const simulator = projectSimulator(root);
-  const { name: cluster, talosVersion } = environment.cluster;
-  const addresses = new Map<string, MachineAddress>();
-  for (const { name } of machinesOf(environment)) {
-    const { address, fingerprint } = await simulator.createMachine({ name, cluster, talosVersion });
-    addresses.set(name, { address, fingerprint });
-  }
-  return addresses;
+  return (await sourceOf(environment)).ensure(root, environment);
 }
 
 /** The machines of an environment that exist, without making any. */
 export async function findMachines(root: string, environment: Environment): Promise<Map<string, MachineAddress>> {
-  const machines = await existingMachines(root, environment);
-  return new Map(machines.map(({ name, address, fingerprint }) => [name, { address, fingerprint }]));
+  return runsWithoutTerraform(environment.kind) ? (await sourceOf(environment)).find(root, environment) : new Map();
 }
 
 /** Machines of this cluster that its file does not ask for any more: they are to leave before they are removed. */
 export async function surplusMachines(root: string, environment: Environment): Promise<readonly MachineSpec[]> {
-  const wanted = new Set(machinesOf(environment).map(({ name }) => name));
-  const controlPlane = `${environment.cluster.name}-${controlPlanePool}-`;
-  return (await existingMachines(root, environment))
-    .filter(({ name }) => !wanted.has(name))
-    .map(({ name, address, fingerprint }) => {
-      const role = name.startsWith(controlPlane) ? "controlplane" : "worker";
-      return { name, role, address, fingerprint };
-    });
+  return runsWithoutTerraform(environment.kind) ? (await sourceOf(environment)).surplus(root, environment) : [];
 }
 
 /** Removes the machines of an environment, or only those with these names. */
 export async function removeMachines(root: string, environment: Environment, names?: readonly string[]): Promise<void> {
-  for (const { id, name } of await existingMachines(root, environment)) {
-    if (names === undefined || names.includes(name)) await projectSimulator(root).deleteMachine(id);
-  }
+  await (await sourceOf(environment)).remove(root, environment, names);
 }
 
-/** Asking a simulator that is not there would start one. */
-async function existingMachines(root: string, environment: Environment): Promise<readonly SimulatedMachine[]> {
-  if (!existsSync(simulatorDirectory(root))) return [];
-  const machines = await projectSimulator(root).listMachines();
-  return machines.filter(({ cluster }) => cluster === environment.cluster.name);
+/** Whether machines without a known fingerprint may be sent their first config. */
+export function trustsFirstAnswer(environment: Environment): boolean {
+  return environment.kind === "metal" && environment.infrastructure.trustOnFirstUse;
+}
+
+async function sourceOf(environment: Environment): Promise<MachineSource> {
+  switch (environment.kind) {
+    case "simulated":
+      return (await import("./simulated-machines.ts")).simulatedMachines;
+    case "metal":
+      return (await import("./metal-machines.ts")).metalMachines;
+    default:
+      throw new TalosError(
+        "failed-precondition",
+        `machines of kind ${environment.kind} are made by terraform or tofu`,
+        {
+          hint: `Put one of them on the PATH, then: talosmith deploy ${environment.name}`,
+        },
+      );
+  }
 }

@@ -25,16 +25,30 @@ export async function findSecrets(
   }
 }
 
+/** Secrets to look ahead with: the cluster's, or some that are thrown away when it has none yet. */
+export async function secretsForPlan(
+  root: string,
+  environment: Environment,
+  context: CommandContext,
+): Promise<SecretsBundle> {
+  return (await findSecrets(root, environment, context)) ?? freshSecrets(environment, context);
+}
+
+function freshSecrets(environment: Environment, { clock, entropy }: CommandContext): Promise<SecretsBundle> {
+  const { contract } = TalosVersion.parse(environment.cluster.talosVersion);
+  return generateSecrets({ contract, clock, entropy });
+}
+
 /** The cluster's secrets; made at the first call. Of two first calls at once one wins, and both use its bundle. */
 export async function ensureSecrets(
   root: string,
   environment: Environment,
-  { clock, entropy, env }: CommandContext,
+  context: CommandContext,
 ): Promise<SecretsBundle> {
-  const found = await findSecrets(root, environment, { env });
+  const { env } = context;
+  const found = await findSecrets(root, environment, context);
   if (found !== undefined) return found;
-  const { contract } = TalosVersion.parse(environment.cluster.talosVersion);
-  const made = await generateSecrets({ contract, clock, entropy });
+  const made = await freshSecrets(environment, context);
   try {
     await createSecretsFile(secretsFile(root, environment), made);
     return made;

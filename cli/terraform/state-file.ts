@@ -5,6 +5,7 @@ import { basename, dirname, join, relative } from "node:path";
 import { z } from "zod";
 import type { Environment } from "../../talos/environment/index.ts";
 import { TalosError } from "../../talos/errors.ts";
+import { runsWithoutTerraform } from "../helper/kinds.ts";
 import { stateBackups } from "./state-backup.ts";
 
 const plain = z.object({
@@ -63,7 +64,7 @@ async function wayBack(path: string): Promise<string> {
 
 /** True when Terraform made what there is: its state holds something, or it is kept where only Terraform can look. */
 export async function ownedByTerraform(root: string, environment: Environment): Promise<boolean> {
-  if (environment.kind !== "simulated" || environment.backend.kind !== "local") return true;
+  if (!runsWithoutTerraform(environment.kind) || environment.backend.kind !== "local") return true;
   return ((await readState(stateFile(root, environment.name)))?.resources ?? 0) !== 0;
 }
 

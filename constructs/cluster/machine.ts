@@ -4,7 +4,7 @@ import type { Role } from "../../talos/environment/index.ts";
 import type { Addressable } from "../terraform/index.ts";
 
 /** What a machine starts from before it has a config. */
-export type BootMedium = "simulator" | "disk-image" | "machine-image";
+export type BootMedium = "simulator" | "disk-image" | "machine-image" | "maintenance";
 
 /** A machine to be made. */
 export interface MachineRequest {
@@ -25,16 +25,16 @@ export abstract class Machine extends Construct {
   /** Where its Talos API answers; usually a reference. */
   abstract readonly address: string;
   abstract readonly bootMedium: BootMedium;
-  /** What runs it: there before the machine can be a member, and until it has left. */
-  abstract readonly resource: Addressable;
+  /** What runs it: there before the machine can be a member, and until it has left. Undefined when nothing made it. */
+  abstract readonly resource: Addressable | undefined;
   /** What it keeps for as long as it is the same machine to the cluster: a reference, usually to its disk. */
   abstract readonly identity: string;
 
   /** What of the way to this machine alone has to be there, besides the infrastructure's. */
   readonly reachedThrough: Addressable[] = [];
 
-  constructor(scope: Construct, request: MachineRequest) {
-    super(scope, String(request.index));
+  constructor(scope: Construct, request: MachineRequest, id = String(request.index)) {
+    super(scope, id);
     this.name = request.name;
     this.role = request.role;
     this.pool = request.pool;
@@ -49,6 +49,11 @@ export abstract class Machine extends Construct {
   /** A reference that changes when the machine has to be stopped or made anew around its disk. */
   get hardwareId(): string | undefined {
     return undefined;
+  }
+
+  /** Values of its META partition by key. */
+  get meta(): { readonly [key: string]: string } {
+    return {};
   }
 
   /** Config patches that its infrastructure needs. */

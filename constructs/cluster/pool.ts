@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Annotations } from "cdktf";
 import { Construct } from "constructs";
-import { controlPlanePool, type Role } from "../../talos/environment/index.ts";
+import { controlPlanePool, nodePatch, type Role } from "../../talos/environment/index.ts";
 import { ConstructInputError } from "../errors.ts";
 import type { Machine } from "./machine.ts";
-import { nodePatch } from "./node-patch.ts";
 import type { PoolOwner } from "./pool-owner.ts";
 
 export interface PoolProps {
   /** Number of machines. */
   readonly count: number;
+  /** Their host names. @default - `<cluster>-<pool>-1` and on */
+  readonly names?: readonly string[];
   /** Kubernetes node labels. @default - none but Talos's own */
   readonly labels?: { readonly [key: string]: string };
   /** Kubernetes node taints, key to `value:effect` or `effect`. @default - none but Talos's own */
@@ -33,6 +34,8 @@ abstract class Pool<Settings> extends Construct {
     this.size = props.count;
     if (!Number.isInteger(props.count) || props.count < 0)
       throw new ConstructInputError(this, `count is ${props.count}; expected a whole number that is not negative`);
+    if (props.names !== undefined && props.names.length !== props.count)
+      throw new ConstructInputError(this, `count is ${props.count}; expected as many as names, ${props.names.length}`);
     const marks = nodePatch(cluster.talosVersion.contract, props);
     this.#patches = [...(marks === undefined ? [] : [marks]), ...(props.patches ?? [])];
     this.#machines = cluster.infrastructure.createMachines(this, {
@@ -43,7 +46,7 @@ abstract class Pool<Settings> extends Construct {
       machineConfig: () => cluster.machineConfig(this),
       configSettings: (machine) => cluster.configSettings(this, machine),
       machines: Array.from({ length: props.count }, (_, position) => ({
-        name: `${cluster.clusterName}-${name}-${position + 1}`,
+        name: props.names?.[position] ?? `${cluster.clusterName}-${name}-${position + 1}`,
         role,
         pool: name,
         index: position + 1,

@@ -2,13 +2,7 @@
 import { TerraformStack } from "cdktf";
 import { Construct } from "constructs";
 import type { Patches } from "../../talos/environment/index.ts";
-import {
-  chosenSchematic,
-  defaultInstallImage,
-  installerReference,
-  type SchematicChoice,
-  schematicId,
-} from "../../talos/image/index.ts";
+import { clusterInstaller, defaultInstallImage, type SchematicChoice } from "../../talos/image/index.ts";
 import { defaultTalosVersion, TalosVersion } from "../../talos/version/index.ts";
 import { ConstructInputError } from "../errors.ts";
 import {
@@ -113,7 +107,8 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
     this.infrastructure = props.infrastructure;
 
     this.schematic = props.schematic ?? { extensions: [], kernelArgs: [] };
-    this.installImage = props.installImage ?? this.#usualInstallImage();
+    const { platform } = props.infrastructure;
+    this.installImage = props.installImage ?? clusterInstaller(this.schematic, this.talosVersion, platform);
 
     this.#provider = this.#createProvider(props.secretsFile ?? `secrets/${props.name}.yaml`);
     const meta = this.#provider.alias === undefined ? {} : { provider: this.#provider };
@@ -153,7 +148,8 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
       };
       const member = new MemberResource(machine, "Member", args, meta);
       const { reach } = this.infrastructure;
-      member.dependOn(machine.resource, ...machine.reachedThrough, ...(reach === undefined ? [] : [reach]));
+      const needed = [machine.resource, ...machine.reachedThrough, reach].filter((part) => part !== undefined);
+      member.dependOn(...needed);
       this.#members.set(name, member.id);
     }
   }
@@ -181,17 +177,6 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
       hostname: machine.name,
       ...(patches.length === 0 ? {} : { patches }),
     };
-  }
-
-  #usualInstallImage(): string {
-    const { platform } = this.infrastructure;
-    const customized = this.schematic.extensions.length + this.schematic.kernelArgs.length > 0;
-    if (platform === "metal" && !customized) return defaultInstallImage(this.talosVersion);
-    return installerReference({
-      schematic: schematicId(chosenSchematic(this.schematic)),
-      version: this.talosVersion,
-      platform,
-    });
   }
 
   /** A second cluster in the same stack has other secrets, hence a provider of its own. */
@@ -262,6 +247,7 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
         ...(memberId === undefined ? {} : { member_id: memberId }),
         ...(hardwareId === undefined ? {} : { hardware_id: hardwareId }),
         ...(patches.length === 0 ? {} : { patches }),
+        ...(Object.keys(machine.meta).length === 0 ? {} : { meta: machine.meta }),
       },
     ];
   }

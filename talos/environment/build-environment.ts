@@ -6,6 +6,8 @@ import type { Environment, Patches } from "./environment.ts";
 import type { Fault } from "./fault.ts";
 import type { Layers } from "./layers.ts";
 import { type Data, isData } from "./merge.ts";
+import { withCounts } from "./metal.ts";
+import { miscounts } from "./metal-counts.ts";
 import { commonRules, rulesFor, type Violation } from "./rules/index.ts";
 import { anyKind, type ClusterSection, type Kind, kindNames, kinds, sections } from "./schema/index.ts";
 
@@ -37,14 +39,16 @@ export function buildEnvironment(input: BuildInput): Environment {
   const workersOnly = data.controlPlaneRef !== undefined;
   const parsed = checkSections(input, workersOnly);
   if (workersOnly) refuseClusterSettings(input);
-  const { kind, cluster, secrets, backend, outputs, infrastructure, controlPlane, workers, failed } = parsed;
+  const { kind, cluster, secrets, backend, outputs, infrastructure, failed } = parsed;
+  if (kind === "metal") faults.push(...miscounts(parsed, layers));
+  const { controlPlane, workers } = kind === "metal" ? withCounts(parsed) : parsed;
   const warnings: Fault[] = [];
   // Kind and sections belong together: all of them were checked by this kind's schema.
   const environment = {
     name,
     file: input.file,
     kind,
-    cluster: completeCluster(name, cluster, joins),
+    cluster: completeCluster(name, withMachinePatches(cluster, infrastructure), joins),
     infrastructure,
     ...(controlPlane === undefined ? {} : { controlPlane: withPatchTexts(controlPlane) }),
     workers: workers.map(withPatchTexts),
@@ -80,7 +84,8 @@ function checkSections({ data, layers, faults }: BuildInput, workersOnly: boolea
     "infrastructure",
     check(schema.infrastructure, data.infrastructure, ["infrastructure"], layers, faults),
   );
-  requireControlPlane(data, workersOnly, layers, faults);
+  // Machines of a metal environment say themselves what they are.
+  if (kind !== "metal") requireControlPlane(data, workersOnly, layers, faults);
   const controlPlane = workersOnly
     ? undefined
     : (section("controlPlane", check(schema.controlPlane, data.controlPlane ?? {}, ["controlPlane"], layers, faults)) ??
@@ -92,7 +97,7 @@ function checkSections({ data, layers, faults }: BuildInput, workersOnly: boolea
     secrets,
     backend,
     outputs,
-    infrastructure: infrastructure ?? {},
+    infrastructure: infrastructure ?? { machines: {} },
     controlPlane,
     workers,
     failed,
@@ -138,6 +143,19 @@ const patchText = (patch: unknown): string =>
 function withPatchTexts<P extends { readonly patches: readonly unknown[] }>(pool: P) {
   return { ...pool, patches: pool.patches.map(patchText) };
 }
+
+/** Patches that a machine carries itself come before those that the cluster has for it. */
+function withMachinePatches(section: ClusterSection, infrastructure: object): ClusterSection {
+  const machines = "machines" in infrastructure ? (infrastructure.machines as Machines) : {};
+  const own = Object.entries(machines).filter(([, { patches }]) => patches.length > 0);
+  if (own.length === 0) return section;
+  const { patches } = section;
+  const merged = { ...patches.machines };
+  for (const [name, machine] of own) merged[name] = [...machine.patches, ...(merged[name] ?? [])];
+  return { ...section, patches: { ...patches, machines: merged } };
+}
+
+type Machines = Record<string, { patches: ClusterSection["patches"]["all"] }>;
 
 function completeCluster(
   name: string,

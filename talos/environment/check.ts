@@ -69,6 +69,11 @@ function fromIssue(issue: Issue, schema: z.ZodType, base: Path, layers: Layers):
     const known = knownKeys(schema, inner);
     return issue.keys.map((key) => unknownKey(layers, [...path, key], known));
   }
+  if (issue.code === "invalid_key") {
+    const expected = issue.issues[0]?.message ?? issue.message;
+    const words = { found: `the key ${path.at(-1)}`, expected, hint: "Change the key." };
+    return [layers.fault(path, words, { part: "key" })];
+  }
   const found = formatFound(issue.input);
   const hint = hintFor(issue, found);
   return [layers.fault(path, { found, expected: issue.message, hint })];

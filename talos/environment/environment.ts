@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { z } from "zod";
 import type { Fault } from "./fault.ts";
+import { metalMachines } from "./metal.ts";
 import type { Backend, ClusterSection, Kind, kinds } from "./schema/index.ts";
 
-/** By the time that an environment is loaded, each patch is YAML text. */
-type WithPatchTexts<P> = Omit<P, "patches"> & { readonly patches: readonly string[] };
+/** By the time that an environment is loaded, each patch is YAML text and each pool has a size. */
+type Complete<P> = Omit<P, "patches" | "count"> & {
+  readonly patches: readonly string[];
+  /** Number of machines; a metal environment's file lists them instead. */
+  readonly count: number;
+};
 
-export type ControlPlane<K extends Kind = Kind> = WithPatchTexts<z.output<(typeof kinds)[K]["controlPlane"]>>;
-export type WorkerPool<K extends Kind = Kind> = WithPatchTexts<z.output<(typeof kinds)[K]["worker"]>>;
+export type ControlPlane<K extends Kind = Kind> = Complete<z.output<(typeof kinds)[K]["controlPlane"]>>;
+export type WorkerPool<K extends Kind = Kind> = Complete<z.output<(typeof kinds)[K]["worker"]>>;
 export type Infrastructure<K extends Kind = Kind> = z.output<(typeof kinds)[K]["infrastructure"]>;
 
 /** Patches by whom they are for, as YAML texts. */
@@ -51,7 +56,7 @@ export type Role = "controlplane" | "worker";
 
 /** One machine that an environment asks for. */
 export interface MachinePlan {
-  /** Host name: `<cluster>-<pool>-<index>`. */
+  /** Host name: `<cluster>-<pool>-<index>`, or as a metal environment's file has it. */
   readonly name: string;
   /** Without the cluster's name: `cp-1`, `w-2`. */
   readonly shortName: string;
@@ -66,6 +71,7 @@ export const controlPlanePool = "cp";
 
 /** The machines of an environment, control planes first, in the order of the file. */
 export function machinesOf(environment: Environment): readonly MachinePlan[] {
+  if (environment.kind === "metal") return metalMachines(environment, controlPlanePool);
   const pools = [
     { name: controlPlanePool, role: "controlplane" as const, count: environment.controlPlane?.count ?? 0 },
     ...environment.workers.map(({ name, count }) => ({ name, role: "worker" as const, count })),

@@ -17,6 +17,10 @@ export interface FirstEnvironment {
   readonly adminCidrs?: readonly string[];
   /** aws: DNS zone. */
   readonly zone?: string;
+  /** metal: addresses of the control planes. */
+  readonly controlPlaneAddresses?: readonly string[];
+  /** metal: addresses of the workers. */
+  readonly workerAddresses?: readonly string[];
 }
 
 /** The questions of each kind beyond the counts. */
@@ -32,10 +36,14 @@ export const questionsOf: Readonly<Record<Kind, readonly FirstQuestion[]>> = {
     { key: "adminCidrs", question: "Networks that may administer the cluster, with commas", usual: undefined },
     { key: "zone", question: "DNS zone for the API's name (empty: none)", usual: "" },
   ],
+  metal: [
+    { key: "controlPlaneAddresses", question: "Addresses of the control planes, with commas", usual: undefined },
+    { key: "workerAddresses", question: "Addresses of the workers, with commas (empty: none)", usual: "" },
+  ],
 };
 
 export interface FirstQuestion {
-  readonly key: "uri" | "cidr" | "vip" | "region" | "adminCidrs" | "zone";
+  readonly key: "uri" | "cidr" | "vip" | "region" | "adminCidrs" | "zone" | "controlPlaneAddresses" | "workerAddresses";
   readonly question: string;
   /** The answer when none is given; undefined when there has to be one. */
   readonly usual: string | undefined;
@@ -49,14 +57,33 @@ export const schemaPaths = {
 
 /** The text of a first environment file: short, and every line worth changing. */
 export function firstEnvironment(answers: FirstEnvironment, where: keyof typeof schemaPaths = "project"): string {
+  const header = `# yaml-language-server: $schema=${schemaPaths[where]}`;
+  if (answers.kind === "metal") return `${header}\ninfrastructure:\n${metal(answers)}`;
   const pool = (count: number) => (count === 0 ? "workers: []\n" : `workers:\n  - count: ${count}\n`);
-  return `# yaml-language-server: $schema=${schemaPaths[where]}
+  return `${header}
 infrastructure:
 ${infrastructure(answers)}
 controlPlane:
   count: ${answers.controlPlanes}
 
 ${pool(answers.workers)}`;
+}
+
+/** Machines say themselves what they are, so there are no counts. */
+function metal({ controlPlaneAddresses = [], workerAddresses = [] }: FirstEnvironment): string {
+  const machines = (addresses: readonly string[], name: string, role: string) =>
+    addresses.map(
+      (address, index) => `    ${name}-${index + 1}: { address: ${JSON.stringify(address)}, role: ${role} }`,
+    );
+  const lines = [
+    "  kind: metal",
+    "  # The first config holds secrets. Better: the fingerprint that each machine's console shows, as fingerprint.",
+    "  trustOnFirstUse: true",
+    "  machines:",
+    ...machines(controlPlaneAddresses, "cp", "controlplane"),
+    ...machines(workerAddresses, "w", "worker"),
+  ];
+  return lines.map((line) => `${line}\n`).join("");
 }
 
 function infrastructure({ kind, uri, cidr, vip, region, adminCidrs, zone }: FirstEnvironment): string {

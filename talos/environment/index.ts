@@ -24,6 +24,14 @@ export { EnvironmentError, type Fault, formatFault, type Position } from "./faul
 export { type FirstEnvironment, type FirstQuestion, firstEnvironment, questionsOf } from "./first-environment.ts";
 export { environmentJsonSchema } from "./json-schema.ts";
 export { listEnvironments, loadEnvironment } from "./load-environment.ts";
+export type {
+  DiskSelector,
+  MetalEnvironment,
+  MetalMachineSettings,
+  MetalNetwork,
+} from "./metal.ts";
+export { metalPatches, staticAddress } from "./metal-patches.ts";
+export { nodePatch } from "./node-patch.ts";
 export { parseEnvironment } from "./parse-environment.ts";
 export { formatSize } from "./quantity.ts";
 export type { ReadFile } from "./references.ts";

@@ -18,19 +18,22 @@ const stateSchema = z.object({
   ),
 });
 
-const machineTypes: Readonly<Record<string, Kind>> = {
-  talosmith_simulated_machine: "simulated",
-  libvirt_domain: "libvirt",
-  aws_instance: "aws",
-};
+/** What only stacks of one kind hold, by the beginning of its type's name. */
+const marks: readonly (readonly [string, Kind])[] = [
+  ["talosmith_simulated_machine", "simulated"],
+  ["libvirt_", "libvirt"],
+  ["aws_", "aws"],
+];
 
 /** Reads a state file's text. A state that cannot be read tells nothing here: Terraform itself will say so. */
 export function recordedFacts(text: string): RecordedFacts {
   const state = stateSchema.safeParse(parseJson(text));
   if (!state.success) return {};
   const managed = state.data.resources.filter(({ mode, instances }) => mode === "managed" && instances.length > 0);
-  const kind = managed.map(({ type }) => machineTypes[type]).find((found) => found !== undefined);
   const cluster = managed.find(({ type }) => type === "talosmith_cluster")?.instances[0]?.attributes;
+  const marked = marks.find(([start]) => managed.some(({ type }) => type.startsWith(start)))?.[1];
+  // A cluster on machines that Terraform did not make.
+  const kind = marked ?? (cluster === undefined ? undefined : "metal");
   const domain = z.object({ dns_domain: z.string().nullish() }).safeParse(cluster);
   return {
     ...(kind === undefined ? {} : { kind }),

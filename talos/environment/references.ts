@@ -35,11 +35,44 @@ export function resolveReferences(data: Data, context: ReferenceContext): Data {
     resolved.controlPlane = resolvePatches(resolved.controlPlane, ["controlPlane"], context);
   if (isData(data.cluster) && isData(data.cluster.patches))
     resolved.cluster = { ...data.cluster, patches: resolveClusterPatches(data.cluster.patches, context) };
-  if (isData(data.infrastructure) && isData(data.infrastructure.cloudInit)) {
-    const cloudInit = resolveTemplates(data.infrastructure.cloudInit, context);
-    resolved.infrastructure = { ...data.infrastructure, cloudInit };
-  }
+  if (isData(data.infrastructure)) resolved.infrastructure = resolveInfrastructure(data.infrastructure, context);
   return resolved;
+}
+
+function resolveInfrastructure(infrastructure: Data, context: ReferenceContext): Data {
+  const { cloudInit, meta, machines } = infrastructure;
+  const path = ["infrastructure"];
+  return {
+    ...infrastructure,
+    ...(isData(cloudInit) ? { cloudInit: resolveTemplates(cloudInit, context) } : {}),
+    ...(isData(meta) ? { meta: resolveMeta(meta, [...path, "meta"], context) } : {}),
+    ...(isData(machines) ? { machines: resolveMachines(machines, [...path, "machines"], context) } : {}),
+  };
+}
+
+/** Patches and META templates of single machines. */
+function resolveMachines(machines: Data, path: Path, context: ReferenceContext): Data {
+  return Object.fromEntries(
+    Object.entries(machines).map(([name, machine]) => {
+      if (!isData(machine)) return [name, machine];
+      const { meta } = machine;
+      const resolved = resolvePatches(machine, [...path, name], context);
+      return [
+        name,
+        isData(meta) ? { ...resolved, meta: resolveMeta(meta, [...path, name, "meta"], context) } : resolved,
+      ];
+    }),
+  );
+}
+
+/** `{ templateRef: ./file.hbs }` becomes the file's text. */
+function resolveMeta(meta: Data, path: Path, context: ReferenceContext): Data {
+  return Object.fromEntries(
+    Object.entries(meta).map(([key, value]) => {
+      if (!isData(value) || typeof value.templateRef !== "string" || Object.keys(value).length > 1) return [key, value];
+      return [key, readReferenced(value.templateRef, [...path, key, "templateRef"], context)?.text ?? ""];
+    }),
+  );
 }
 
 /** Template files by their names become their texts. */

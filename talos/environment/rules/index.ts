@@ -3,9 +3,15 @@ import type { Kind } from "../schema/index.ts";
 import { awsRules } from "./aws.ts";
 import { commonRules } from "./common.ts";
 import { libvirtRules } from "./libvirt.ts";
+import { metalRules } from "./metal.ts";
 import type { Rule } from "./rule.ts";
 
-const rulesOfKind: Readonly<Record<Kind, readonly Rule[]>> = { simulated: [], libvirt: libvirtRules, aws: awsRules };
+const rulesOfKind: Readonly<Record<Kind, readonly Rule[]>> = {
+  simulated: [],
+  libvirt: libvirtRules,
+  aws: awsRules,
+  metal: metalRules,
+};
 
 /** Every rule that an environment of this kind must keep. */
 export function rulesFor(kind: Kind): readonly Rule[] {

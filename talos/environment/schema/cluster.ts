@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { z } from "zod";
 import { defaultTalosVersion } from "../../version/index.ts";
+import { schematic } from "./schematic.ts";
 import { anyCidr, dnsName, endpoint, hostOrAddress, kubernetesVersion, name, talosVersion, url } from "./values.ts";
 
 const patchNoun = "a patch: a mapping, YAML text, or { configRef: ./file.yaml }";
@@ -42,16 +43,7 @@ export const clusterSchema = z.strictObject({
     .record(hostOrAddress.or(z.literal("*")), z.array(url).min(1))
     .default({})
     .describe("Registry host to the mirrors that are asked instead of it."),
-  schematic: z
-    .strictObject({
-      extensions: z
-        .array(z.string().min(1))
-        .default([])
-        .describe("Official system extensions, as siderolabs/iscsi-tools."),
-      kernelArgs: z.array(z.string().min(1)).default([]).describe("Further kernel arguments."),
-    })
-    .optional()
-    .describe("What is added to the image. Default: nothing."),
+  schematic: schematic.optional().describe("What is added to the image. Default: nothing."),
   patches: z
     .strictObject({
       all: patches.default([]).describe("For every machine."),

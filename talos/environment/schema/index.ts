@@ -4,11 +4,12 @@ import { aws } from "./aws.ts";
 import { backendSchema } from "./backend.ts";
 import { clusterSchema } from "./cluster.ts";
 import { libvirt } from "./libvirt.ts";
+import { metal } from "./metal.ts";
 import { simulated } from "./simulated.ts";
 import { name, relativePath } from "./values.ts";
 
 /** One entry per kind of infrastructure: its own fields, and what its pools may say. */
-export const kinds = { simulated, libvirt, aws } as const;
+export const kinds = { simulated, libvirt, aws, metal } as const;
 export type Kind = keyof typeof kinds;
 export const kindNames = Object.keys(kinds) as readonly Kind[];
 

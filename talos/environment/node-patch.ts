@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { stringify } from "yaml";
-import type { Contract } from "../../talos/version/index.ts";
+import type { Contract } from "../version/index.ts";
 
 interface NodeMarks {
   readonly labels?: { readonly [key: string]: string };

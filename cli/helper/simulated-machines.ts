@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+import { existsSync } from "node:fs";
+import type { SimulatedMachine } from "../../simulator/control/index.ts";
+import type { MachineSpec } from "../../talos/cluster/index.ts";
+import { controlPlanePool, type Environment, machinesOf } from "../../talos/environment/index.ts";
+import type { MachineAddress } from "./cluster-spec.ts";
+import type { MachineSource } from "./machines.ts";
+import { projectSimulator, simulatorDirectory } from "./simulator.ts";
+
+/** Machines of the simulator: made where they are not there yet, and taken away again. */
+export const simulatedMachines: MachineSource = {
+  async ensure(root, environment) {
+    const simulator = projectSimulator(root);
+    const { name: cluster, talosVersion } = environment.cluster;
+    const addresses = new Map<string, MachineAddress>();
+    for (const { name } of machinesOf(environment)) {
+      const { address, fingerprint } = await simulator.createMachine({ name, cluster, talosVersion });
+      addresses.set(name, { address, fingerprint });
+    }
+    return addresses;
+  },
+
+  async find(root, environment) {
+    const machines = await existing(root, environment);
+    return new Map(machines.map(({ name, address, fingerprint }) => [name, { address, fingerprint }]));
+  },
+
+  async surplus(root, environment) {
+    const wanted = new Set(machinesOf(environment).map(({ name }) => name));
+    const controlPlane = `${environment.cluster.name}-${controlPlanePool}-`;
+    return (await existing(root, environment))
+      .filter(({ name }) => !wanted.has(name))
+      .map(({ name, address, fingerprint }): MachineSpec => {
+        const role = name.startsWith(controlPlane) ? "controlplane" : "worker";
+        return { name, role, address, fingerprint };
+      });
+  },
+
+  async remove(root, environment, names) {
+    for (const { id, name } of await existing(root, environment)) {
+      if (names === undefined || names.includes(name)) await projectSimulator(root).deleteMachine(id);
+    }
+  },
+};
+
+/** Asking a simulator that is not there would start one. */
+async function existing(root: string, environment: Environment): Promise<readonly SimulatedMachine[]> {
+  if (!existsSync(simulatorDirectory(root))) return [];
+  const machines = await projectSimulator(root).listMachines();
+  return machines.filter(({ cluster }) => cluster === environment.cluster.name);
+}

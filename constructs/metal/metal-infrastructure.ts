@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+import { Construct } from "constructs";
+import { renderMeta } from "../../cloud-init/index.ts";
+import {
+  type DiskSelector,
+  type MetalMachineSettings,
+  type MetalNetwork,
+  metalPatches,
+  staticAddress,
+} from "../../talos/environment/index.ts";
+import { type Infrastructure, Machine, type MachineRequest, type PoolRequest } from "../cluster/index.ts";
+import { ConstructInputError } from "../errors.ts";
+
+/** A machine that is there already. */
+export type MetalMachineProps = Pick<MetalMachineSettings, "address"> &
+  Partial<Omit<MetalMachineSettings, "address" | "role" | "pool" | "patches">>;
+
+export interface MetalInfrastructureProps {
+  /** The machines by host name; pools name the ones that are theirs. */
+  readonly machines: { readonly [hostname: string]: MetalMachineProps };
+  /** Send the first config, which holds secrets, to machines without a fingerprint. @default false */
+  readonly trustOnFirstUse?: boolean;
+  /** Disk of machines that name none. @default - the cluster's installDisk */
+  readonly diskSelector?: DiskSelector | undefined;
+  /** Empty the disk before installing. @default false */
+  readonly wipe?: boolean;
+  /** Templates of META values for all machines, by key. @default - none */
+  readonly meta?: { readonly [key: string]: string };
+  /** Static addresses and a shared one. @default - DHCP, and none */
+  readonly network?: Partial<MetalNetwork>;
+  /** @default /dev/sda */
+  readonly installDisk?: string | undefined;
+}
+
+interface RenderedSettings extends Pick<MetalMachineProps, "address" | "fingerprint"> {
+  readonly patches: readonly string[];
+  readonly meta: { readonly [key: string]: string };
+}
+
+/** A machine by its address. Nothing makes it, and nothing but the cluster has to do with it. */
+export class MetalMachine extends Machine {
+  readonly bootMedium = "maintenance";
+  readonly address: string;
+  readonly resource = undefined;
+  readonly #settings: RenderedSettings;
+
+  constructor(scope: Construct, request: MachineRequest, settings: RenderedSettings) {
+    super(scope, request, request.name);
+    this.address = settings.address;
+    this.#settings = settings;
+  }
+
+  override get fingerprint(): string | undefined {
+    return this.#settings.fingerprint;
+  }
+
+  override get patches(): readonly string[] {
+    return this.#settings.patches;
+  }
+
+  override get meta(): { readonly [key: string]: string } {
+    return this.#settings.meta;
+  }
+
+  /** A machine at another address is another machine. */
+  get identity(): string {
+    return this.address;
+  }
+}
+
+/** Machines that somebody else made and booted into maintenance mode, by their addresses. */
+export class MetalInfrastructure extends Construct implements Infrastructure<object> {
+  readonly platform = "metal";
+  readonly certSans: readonly string[];
+  readonly trustOnFirstUse: boolean;
+  readonly network: MetalNetwork;
+  readonly #props: MetalInfrastructureProps;
+  /** Machines stand here and not below their pools: one that moves to another pool is the same machine. */
+  readonly #machines: Construct;
+
+  constructor(scope: Construct, id: string, props: MetalInfrastructureProps) {
+    super(scope, id);
+    this.#props = props;
+    this.network = { nameservers: [], ...props.network };
+    this.certSans = this.network.vip === undefined ? [] : [this.network.vip];
+    this.trustOnFirstUse = props.trustOnFirstUse ?? false;
+    this.#machines = new Construct(this, "machine");
+    const owners = new Map<string, string>();
+    for (const [name, { address }] of Object.entries(props.machines)) {
+      const other = owners.get(address);
+      if (other !== undefined)
+        throw new ConstructInputError(this, `${address} is the address of ${other} and of ${name}; expected one owner`);
+      owners.set(address, name);
+    }
+  }
+
+  createMachines(_pool: Construct, request: PoolRequest<object>): readonly Machine[] {
+    return request.machines.map((machine) => this.#createMachine(machine, request));
+  }
+
+  endpoint(controlPlanes: readonly Machine[]): string {
+    const host = this.network.vip ?? controlPlanes[0]?.address;
+    if (host === undefined) throw new ConstructInputError(this, "no endpoint; expected a VIP or a control plane");
+    return `https://${host}:6443`;
+  }
+
+  #createMachine(request: MachineRequest, { clusterName, talosVersion }: PoolRequest<object>): Machine {
+    const { name, role } = request;
+    const props = this.#props.machines[name];
+    if (props === undefined)
+      throw new ConstructInputError(
+        this,
+        `there is no machine ${name}; expected one of ${Object.keys(this.#props.machines).join(", ")}`,
+      );
+    const { diskSelector, wipe, installDisk } = this.#props;
+    const { network } = this;
+    const machine = { ...props, role };
+    const { address, mac, link } = props;
+    const known = { hostname: name, role, cluster: clusterName, address, mac, link, ...networkValues(network) };
+    return new MetalMachine(this.#machines, request, {
+      ...props,
+      patches: metalPatches({
+        talosVersion: talosVersion.toString(),
+        machine,
+        network,
+        diskSelector,
+        wipe,
+        installDisk,
+      }),
+      meta: renderMeta(
+        { ...known, cidr: staticAddress({ machine, network }) },
+        this.#props.meta ?? {},
+        props.meta ?? {},
+      ),
+    });
+  }
+}
+
+function networkValues({ gateway, nameservers }: MetalNetwork) {
+  return { gateway, nameservers: nameservers.length === 0 ? undefined : nameservers };
+}
