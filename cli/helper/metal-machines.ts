@@ -10,7 +10,7 @@ import {
 } from "../../talos/environment/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import type { MachineAddress } from "./cluster-spec.ts";
-import type { MachineSource } from "./machines.ts";
+import type { MachineSource } from "./machine-source.ts";
 import { forgetMachines, type RecordedMachine, readRecord, recordMachines } from "./metal-record.ts";
 
 /**

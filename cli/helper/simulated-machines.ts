@@ -4,7 +4,7 @@ import type { SimulatedMachine } from "../../simulator/control/index.ts";
 import type { MachineSpec } from "../../talos/cluster/index.ts";
 import { controlPlanePool, type Environment, machinesOf } from "../../talos/environment/index.ts";
 import type { MachineAddress } from "./cluster-spec.ts";
-import type { MachineSource } from "./machines.ts";
+import type { MachineSource } from "./machine-source.ts";
 import { projectSimulator, simulatorDirectory } from "./simulator.ts";
 
 /** Machines of the simulator: made where they are not there yet, and taken away again. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { z } from "zod";
 import type { Fault } from "./fault.ts";
-import { metalMachines } from "./metal.ts";
+import { namesOf } from "./metal.ts";
 import type { Backend, ClusterSection, Kind, kinds } from "./schema/index.ts";
 
 /** By the time that an environment is loaded, each patch is YAML text and each pool has a size. */
@@ -69,18 +69,24 @@ export interface MachinePlan {
 /** The name that control planes have in place of a pool's. */
 export const controlPlanePool = "cp";
 
+export type MetalEnvironment = Extract<Environment, { kind: "metal" }>;
+
 /** The machines of an environment, control planes first, in the order of the file. */
 export function machinesOf(environment: Environment): readonly MachinePlan[] {
-  if (environment.kind === "metal") return metalMachines(environment, controlPlanePool);
+  const { controlPlane, workers } = environment;
   const pools = [
-    { name: controlPlanePool, role: "controlplane" as const, count: environment.controlPlane?.count ?? 0 },
-    ...environment.workers.map(({ name, count }) => ({ name, role: "worker" as const, count })),
+    ...(controlPlane === undefined
+      ? []
+      : [{ name: controlPlanePool, role: "controlplane" as const, count: controlPlane.count }]),
+    ...workers.map(({ name, count }) => ({ name, role: "worker" as const, count })),
   ];
-  return pools.flatMap((pool) =>
-    Array.from({ length: pool.count }, (_, position) => {
-      const shortName = `${pool.name}-${position + 1}`;
-      const name = `${environment.cluster.name}-${shortName}`;
+  return pools.flatMap((pool) => {
+    const names = environment.kind === "metal" ? namesOf(environment.infrastructure, workers, pool) : undefined;
+    return Array.from({ length: pool.count }, (_, position) => {
+      const given = names?.[position];
+      const shortName = given ?? `${pool.name}-${position + 1}`;
+      const name = given ?? `${environment.cluster.name}-${shortName}`;
       return { name, shortName, role: pool.role, pool: pool.name, index: position + 1 };
-    }),
-  );
+    });
+  });
 }

@@ -15,6 +15,7 @@ export {
   type Environment,
   type Infrastructure,
   type MachinePlan,
+  type MetalEnvironment,
   machinesOf,
   type Patches,
   type Role,
@@ -26,7 +27,6 @@ export { environmentJsonSchema } from "./json-schema.ts";
 export { listEnvironments, loadEnvironment } from "./load-environment.ts";
 export type {
   DiskSelector,
-  MetalEnvironment,
   MetalMachineSettings,
   MetalNetwork,
 } from "./metal.ts";

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Environment, MachinePlan } from "./environment.ts";
+import type { z } from "zod";
+import type { kinds } from "./schema/index.ts";
 
-export type MetalEnvironment = Extract<Environment, { kind: "metal" }>;
-export type MetalMachineSettings = MetalEnvironment["infrastructure"]["machines"][string];
-export type MetalNetwork = MetalEnvironment["infrastructure"]["network"];
+export type MetalSettings = z.output<(typeof kinds)["metal"]["infrastructure"]>;
+export type MetalMachineSettings = MetalSettings["machines"][string];
+export type MetalNetwork = MetalSettings["network"];
 export type DiskSelector = NonNullable<MetalMachineSettings["diskSelector"]>;
 
 /** A pool as its section says it; how large it is, the list of machines tells. */
@@ -16,9 +17,7 @@ const unnamedPool = { name: "w", labels: {}, taints: {}, patches: [] };
 
 /** The machines that a metal environment's infrastructure lists; none when it has faults. */
 export function listedMachines(infrastructure: object): readonly MetalMachineSettings[] {
-  return "machines" in infrastructure
-    ? Object.values(infrastructure.machines as MetalEnvironment["infrastructure"]["machines"])
-    : [];
+  return "machines" in infrastructure ? Object.values(infrastructure.machines as MetalSettings["machines"]) : [];
 }
 
 /** Gives every pool its number of machines, and workers that name no pool one to be in. */
@@ -49,15 +48,15 @@ export function poolOf(
   return pool ?? (workers.length === 1 ? workers[0]?.name : undefined);
 }
 
-/** The machines of a metal environment: their names are the ones that the file gives. */
-export function metalMachines(environment: MetalEnvironment, controlPlanePool: string): readonly MachinePlan[] {
-  const all = Object.entries(environment.infrastructure.machines);
-  const inPool = (pool: string, role: MachinePlan["role"]) =>
-    all
-      .filter(([, machine]) => machine.role === role && (poolOf(machine, environment.workers) ?? pool) === pool)
-      .map(([name], position) => ({ name, shortName: name, role, pool, index: position + 1 }));
-  return [
-    ...(environment.controlPlane === undefined ? [] : inPool(controlPlanePool, "controlplane")),
-    ...environment.workers.flatMap(({ name }) => inPool(name, "worker")),
-  ];
+/** The host names of the control planes, or of one pool of workers, in the order of the file. */
+export function namesOf(
+  { machines }: MetalSettings,
+  workers: readonly { readonly name: string }[],
+  pool: { readonly role: "controlplane" } | { readonly role: "worker"; readonly name: string },
+): readonly string[] {
+  return Object.entries(machines)
+    .filter(([, machine]) =>
+      pool.role === "controlplane" ? machine.role === "controlplane" : poolOf(machine, workers) === pool.name,
+    )
+    .map(([name]) => name);
 }

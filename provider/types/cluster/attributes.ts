@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import { parseMetaKey, talosUseOfMetaKey } from "../../../talos/meta-key.ts";
 import {
   type Attributes,
   attribute,
@@ -17,17 +16,6 @@ const oneOf =
     const detail = `Found ${JSON.stringify(value)}; expected ${allowed.map((item) => JSON.stringify(item)).join(" or ")}.`;
     diagnostics.error({ summary: "Unknown value", detail, path });
   };
-
-const checkMeta: Validator<Readonly<Record<string, string>>> = (meta, path, diagnostics) => {
-  for (const key of Object.keys(meta)) {
-    const number = parseMetaKey(key);
-    const use = number === undefined ? undefined : talosUseOfMetaKey(number);
-    if (String(number) === key && use === undefined) continue;
-    const found = use === undefined ? "" : `, where Talos keeps ${use}`;
-    const detail = `Found the key ${JSON.stringify(key)}${found}; expected 10, 12 to 15, or another number up to 255 that Talos does not use itself.`;
-    diagnostics.error({ summary: "Not a key for META", detail, path: path.key(key) });
-  }
-};
 
 export const clusterAttributes = {
   name: attribute.string({ mode: "required", description: "Name of the cluster. Can't be changed." }),
@@ -83,7 +71,6 @@ export const clusterAttributes = {
         mode: "optional",
         description:
           "Values of the machine's META partition by key, such as `10` for its network; an empty text takes a value away, and so does taking the key out. No secrets: they are in plan and state.",
-        validators: [checkMeta],
       }),
     },
   }),

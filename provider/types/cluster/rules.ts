@@ -30,6 +30,7 @@ export async function checkWishes(wishes: ClusterWishes, diagnostics: Diagnostic
     if (!isUnknown(machine))
       await refuseSecretPatches(machine.patches, path("machines").key(name).attribute("patches"), diagnostics);
   checkNames(machines, diagnostics);
+  await checkMeta(machines, diagnostics);
   checkRoles(machines, wishes.join !== null, diagnostics);
 }
 
@@ -42,6 +43,22 @@ function checkNames(machines: object, diagnostics: Diagnostics): void {
       detail: `Found ${JSON.stringify(name)}; expected up to 63 small letters, digits and dashes, with no dash at either end.`,
       path: path("machines").key(name),
     });
+  }
+}
+
+async function checkMeta(machines: Exclude<ClusterWishes["machines"], null>, diagnostics: Diagnostics): Promise<void> {
+  const { parseMetaKey, talosUseOfMetaKey } = await import("../../../talos/meta-key.ts");
+  for (const [name, machine] of Object.entries(machines)) {
+    const meta = isUnknown(machine) || isUnknown(machine.meta) ? {} : (machine.meta ?? {});
+    for (const key of Object.keys(meta)) {
+      const number = parseMetaKey(key);
+      const use = number === undefined ? undefined : talosUseOfMetaKey(number);
+      if (String(number) === key && use === undefined) continue;
+      const found = use === undefined ? "" : `, where Talos keeps ${use}`;
+      const detail = `Found the key ${JSON.stringify(key)}${found}; expected 10, 12 to 15, or another number up to 255 that Talos does not use itself.`;
+      const where = path("machines").key(name).attribute("meta").key(key);
+      diagnostics.error({ summary: "Not a key for META", detail, path: where });
+    }
   }
 }
 

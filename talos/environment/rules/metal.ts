@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import ipaddr from "ipaddr.js";
 import { parseMetaKey, talosUseOfMetaKey } from "../../meta-key.ts";
-import { type MetalEnvironment, type MetalMachineSettings, poolOf } from "../metal.ts";
+import type { MetalEnvironment } from "../environment.ts";
+import { type MetalMachineSettings, poolOf } from "../metal.ts";
 import { error, type Rule, type Violation, warning } from "./rule.ts";
 
 function forMetal(rule: (environment: MetalEnvironment) => readonly Violation[]): Rule {

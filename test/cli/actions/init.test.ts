@@ -102,7 +102,7 @@ describe("talosmith init", () => {
   });
 
   it.each([
-    ["an unknown kind", { kind: "azure" }, /found "azure", expected simulated or libvirt or aws/],
+    ["an unknown kind", { kind: "azure" }, /found "azure", expected simulated or libvirt or aws or metal/],
     ["a number that is none", { kind: "simulated", workers: "many" }, /found "many" for the number of workers/],
     ["nobody who may administer", { kind: "aws" }, /networks that may administer the cluster.*found nothing/],
     ["the whole world as administrator", { kind: "aws", adminCidrs: "0.0.0.0/0" }, /\/8 or smaller/],
@@ -113,6 +113,19 @@ describe("talosmith init", () => {
 
   it("refuses a name that cannot be one", async () => {
     await expect(init("../lab", { kind: "simulated" }, context())).rejects.toThrow(/environment name "\.\.\/lab"/);
+  });
+
+  it("writes machines by address for metal, without asking for numbers", async () => {
+    const answers = await answersFrom(
+      { kind: "metal", controlPlaneAddresses: "10.0.0.1, 10.0.0.2" },
+      async (_, usual) => usual,
+    );
+    const text = firstEnvironment(answers);
+    const environment = parseEnvironment("lab", (file) => (file === "environments/lab.yaml" ? text : undefined));
+    expect(machinesOf(environment).map(({ name, role }) => [name, role])).toEqual([
+      ["cp-1", "controlplane"],
+      ["cp-2", "controlplane"],
+    ]);
   });
 
   it("asks only what no flag has answered", async () => {

@@ -28,3 +28,23 @@ test("the endpoint is the first control plane unless the file names another", ()
     "https://k8s.example:6443",
   );
 });
+
+test("labels, taints and patches of a pool reach its machines, before the machine's own", () => {
+  const { machines } = specOf(
+    `${simulated}controlPlane: { count: 1 }
+workers: [{ count: 1, labels: { tier: front }, patches: ["machine: {pool: 1}"] }]
+cluster: { patches: { machines: { tiny-w-1: ["machine: {own: 1}"] } } }
+`,
+  );
+  expect(machines.map(({ patches }) => patches)).toEqual([
+    [],
+    [expect.stringContaining("tier: front"), "machine: {pool: 1}", "machine: {own: 1}"],
+  ]);
+});
+
+test("what is added to the image is in the installer", () => {
+  const file = `${simulated}controlPlane: { count: 1 }\nworkers: []\n`;
+  expect(specOf(`${file}cluster: { schematic: { extensions: [siderolabs/zfs] } }\n`).installImage).toMatch(
+    /^factory\.talos\.dev\/metal-installer\/[0-9a-f]{64}:/,
+  );
+});

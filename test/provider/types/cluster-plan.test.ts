@@ -37,6 +37,7 @@ const machine = (role: string, address: Value, more: Record<string, Value> = {})
   member_id: null,
   hardware_id: null,
   patches: null,
+  meta: null,
   ...more,
 });
 
@@ -135,6 +136,15 @@ describe("the plan of a change", () => {
       "w-1": [expect.stringContaining("api.example")],
     });
     expect(planned.steps).toContain("1. change the config of cp-1 without a reboot");
+  });
+
+  test("META is written where it differs, and taken away where it is not said any more", async () => {
+    const withMeta = (meta: Value) => ({ ...base.machines, "w-1": machine("worker", "10.0.0.2", { meta }) });
+    const prior = await applied({ ...base, machines: withMeta({ "12": "one", "13": "two" }) });
+    expect(prior.steps).toContain("4. write keys 12, 13 of the META of w-1");
+    const { planned } = await plan({ ...base, machines: withMeta({ "12": "one" }) }, prior);
+    expect(planned.steps).toEqual(["1. write key 13 of the META of w-1"]);
+    expect((await plan({ ...base, machines: withMeta({ "12": "one", "13": "two" }) }, prior)).planned).toEqual(prior);
   });
 
   test("a machine less is drained, wiped and deleted; a machine more is installed", async () => {

@@ -26,6 +26,11 @@ describe("an environment whose cluster is running", () => {
     );
   });
 
+  it("is known to be on metal when its state has a cluster and no machines", () => {
+    const metal = state([resource("talosmith_cluster", { dns_domain: null }), resource("talosmith_member")]);
+    expect(() => parse(simulated, metal)).toThrow(/expected metal, which the running cluster has/);
+  });
+
   it("cannot change its domain, in either direction", () => {
     expect(() => parse(`${simulated}cluster: { domain: k8s.local }\n`, running)).toThrow(
       /cluster\.domain[\s\S]*expected cluster\.local/,
