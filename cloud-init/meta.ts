@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../talos/errors.ts";
 import { parseMetaKey } from "../talos/meta-key.ts";
-import { parseYaml, toPlainData } from "../talos/yaml.ts";
+import { parseYaml, toPlainData } from "../talos/yaml/index.ts";
 import { fillTemplate, type TemplateValue } from "./yaml-template.ts";
 
 /** What templates of META values may use; what a machine has not is not known to its templates. */

@@ -5,7 +5,14 @@ import { dirname, join, normalize } from "node:path";
 import { describe, expect, test } from "vitest";
 
 const talosLayers = ["version", "image", "pki", "secrets", "config", "api", "environment", "cluster"] as const;
-const talosBase = ["talos/errors", "talos/clock", "talos/atomic-file", "talos/meta-key", "talos/nearest-word", "talos/yaml"];
+const talosBase = [
+  "talos/errors",
+  "talos/clock",
+  "talos/atomic-file",
+  "talos/meta-key",
+  "talos/nearest-word",
+  "talos/yaml",
+];
 const talos = (...layers: string[]) => [...talosBase, ...layers.map((layer) => `talos/${layer}`)];
 
 /** Who may import whom: a file belongs to the longest matching prefix, and may import only what its row lists. */

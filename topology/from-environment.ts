@@ -51,10 +51,14 @@ function placeNames(environment: Environment): readonly string[] {
       return [`KVM host ${environment.infrastructure.uri}`];
     case "simulated":
       return ["this computer"];
+    case "metal":
+      return ["machines by address"];
   }
 }
 
 function knownAddresses(environment: Environment): ReadonlyMap<string, string> {
+  if (environment.kind === "metal")
+    return new Map(Object.entries(environment.infrastructure.machines).map(([name, { address }]) => [name, address]));
   if (environment.kind !== "libvirt") return new Map();
   return new Map(
     addressesOf(environment).flatMap(({ name, address }) => (address === undefined ? [] : [[name, address]])),
@@ -73,9 +77,9 @@ function endpointOf(environment: Environment): Endpoint {
     const name = parts.filter((part) => part !== "").join(".") || "its own name";
     return { through: "network load balancer", name, ports: access === "nlb" ? [6443, 50000] : [6443], machines };
   }
-  if (environment.kind === "libvirt" && environment.infrastructure.network.vip !== undefined) {
-    return { through: "virtual address", name: environment.infrastructure.network.vip, ports: [6443], machines };
-  }
+  const hasNetwork = environment.kind === "libvirt" || environment.kind === "metal";
+  const vip = hasNetwork ? environment.infrastructure.network.vip : undefined;
+  if (vip !== undefined) return { through: "virtual address", name: vip, ports: [6443], machines };
   const [first = ""] = machines;
   const name = knownAddresses(environment).get(first) ?? first;
   return { through: "first control plane", name, ports: [6443], machines: [first] };
@@ -86,6 +90,7 @@ function networkOf(environment: Environment): string | undefined {
     const { mode, bridge, cidr } = environment.infrastructure.network;
     return mode === "bridge" ? `${cidr} on ${bridge}` : `${cidr}, NAT`;
   }
+  if (environment.kind === "metal") return environment.infrastructure.network.cidr;
   if (environment.kind !== "aws") return undefined;
   const { id, cidr } = environment.infrastructure.vpc;
   return id === undefined ? `VPC ${cidr ?? "10.0.0.0/16"}` : `VPC ${id}`;

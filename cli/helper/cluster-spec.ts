@@ -50,7 +50,9 @@ export function clusterSpec(
     additionalSans: [...new Set([...(vipOf(environment) ? [vipOf(environment) ?? ""] : []), ...cluster.certSans])],
     registryMirrors: cluster.registryMirrors,
     ...(cluster.installDisk === undefined ? {} : { installDisk: cluster.installDisk }),
-    installImage: cluster.installImage ?? clusterInstaller(cluster.schematic ?? nothingAdded, talosVersion, "metal"),
+    installImage:
+      cluster.installImage ??
+      clusterInstaller(cluster.schematic ?? nothingAdded, talosVersion, "metal", cluster.airGap?.factory),
     patches: cluster.patches,
     machines,
     leaving,

@@ -70,6 +70,7 @@ function addressesOf(environment: MetalEnvironment): Map<string, MachineAddress>
   const { cluster, infrastructure } = environment;
   const { network, meta, diskSelector, wipe } = infrastructure;
   const { talosVersion, installDisk } = cluster;
+  const imageFactory = cluster.airGap?.factory;
   return new Map(
     Object.entries(infrastructure.machines).map(([name, machine]) => {
       const { address, role, fingerprint, mac, link } = machine;
@@ -81,7 +82,7 @@ function addressesOf(environment: MetalEnvironment): Map<string, MachineAddress>
         {
           address,
           ...(fingerprint === undefined ? {} : { fingerprint }),
-          patches: metalPatches({ talosVersion, machine, network, diskSelector, wipe, installDisk }),
+          patches: metalPatches({ talosVersion, machine, network, diskSelector, wipe, installDisk, imageFactory }),
           meta: renderMeta({ ...known, cidr: staticAddress({ machine, network }) }, meta, machine.meta),
         },
       ];

@@ -11,6 +11,8 @@ export interface PoolRequest<Settings> {
   readonly talosVersion: TalosVersion;
   /** What is added to the image. */
   readonly schematic: SchematicChoice;
+  /** URL of an image factory in place of the public one. */
+  readonly imageFactory?: string | undefined;
   readonly machines: readonly MachineRequest[];
   /** The config of this pool's machines as text, a reference. Asking for it puts secrets into the state. */
   readonly machineConfig: () => string;

@@ -21,6 +21,7 @@ export interface PoolOwner<Settings> extends Construct {
   readonly clusterName: string;
   readonly talosVersion: TalosVersion;
   readonly schematic: SchematicChoice;
+  readonly imageFactory: string | undefined;
   readonly infrastructure: Infrastructure<Settings>;
   addPool(pool: MachinePool): void;
   /** A reference to the config of a pool's machines. */

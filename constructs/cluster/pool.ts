@@ -42,6 +42,7 @@ abstract class Pool<Settings> extends Construct {
       clusterName: cluster.clusterName,
       talosVersion: cluster.talosVersion,
       schematic: cluster.schematic,
+      imageFactory: cluster.imageFactory,
       settings: props,
       machineConfig: () => cluster.machineConfig(this),
       configSettings: (machine) => cluster.configSettings(this, machine),

@@ -58,6 +58,8 @@ export interface TalosClusterProps<Settings> {
   readonly installImage?: string;
   /** What is added to the Talos image. @default - nothing */
   readonly schematic?: SchematicChoice;
+  /** URL of an image factory of your own. @default - the public one */
+  readonly imageFactory?: string | undefined;
   /** Registry host to its mirrors. @default - none */
   readonly registryMirrors?: { readonly [host: string]: readonly string[] };
   /** Client files whose content the state holds as well, for a sensitive output. @default - none */
@@ -87,6 +89,7 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
   /** Absent when the workers join the control plane of another stack. */
   readonly controlPlane: ControlPlane<Settings> | undefined;
   readonly schematic: SchematicChoice;
+  readonly imageFactory: string | undefined;
   /** The installer that the machines are upgraded with. */
   readonly installImage: string;
   /** kubeconfig and talosconfig; absent when another stack owns the control plane. */
@@ -102,13 +105,15 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
     if (faults.length > 0) throw new ConstructInputError(this, faults.join("; "));
     this.#props = props;
     this.clusterName = props.name;
+    this.imageFactory = props.imageFactory;
     this.talosVersion = props.talosVersion === undefined ? defaultTalosVersion : TalosVersion.parse(props.talosVersion);
     this.kubernetesVersion = props.kubernetesVersion ?? this.talosVersion.defaultKubernetesVersion;
     this.infrastructure = props.infrastructure;
 
     this.schematic = props.schematic ?? { extensions: [], kernelArgs: [] };
     const { platform } = props.infrastructure;
-    this.installImage = props.installImage ?? clusterInstaller(this.schematic, this.talosVersion, platform);
+    this.installImage =
+      props.installImage ?? clusterInstaller(this.schematic, this.talosVersion, platform, props.imageFactory);
 
     this.#provider = this.#createProvider(props.secretsFile ?? `secrets/${props.name}.yaml`);
     const meta = this.#provider.alias === undefined ? {} : { provider: this.#provider };

@@ -195,10 +195,14 @@ export class LibvirtInfrastructure extends Construct implements Infrastructure<L
   }
 
   /** Pools that start from the same image in the same place share its volume. */
-  #imagesFor(scope: Construct, { settings, talosVersion, schematic }: PoolRequest<LibvirtPoolSettings>): StartImages {
-    const given = settings.image ?? this.#props.image;
+  #imagesFor(
+    scope: Construct,
+    { settings, talosVersion, schematic, imageFactory: factory }: PoolRequest<LibvirtPoolSettings>,
+  ): StartImages {
     const id = schematicId(chosenSchematic(schematic));
-    const url = given ?? assetUrl("qcow2", { schematic: id, version: talosVersion, platform: this.platform });
+    const origin = { schematic: id, version: talosVersion, platform: this.platform } as const;
+    const usual = assetUrl("qcow2", { ...origin, ...(factory === undefined ? {} : { factory }) });
+    const url = settings.image ?? this.#props.image ?? usual;
     const pool = settings.storagePool ?? this.#storagePool;
     const key = JSON.stringify([url, pool]);
     const known = this.#images.get(key);

@@ -104,7 +104,7 @@ export class MetalInfrastructure extends Construct implements Infrastructure<obj
     return `https://${host}:6443`;
   }
 
-  #createMachine(request: MachineRequest, { clusterName, talosVersion }: PoolRequest<object>): Machine {
+  #createMachine(request: MachineRequest, { clusterName, talosVersion, imageFactory }: PoolRequest<object>): Machine {
     const { name, role } = request;
     const props = this.#props.machines[name];
     if (props === undefined)
@@ -126,6 +126,7 @@ export class MetalInfrastructure extends Construct implements Infrastructure<obj
         diskSelector,
         wipe,
         installDisk,
+        imageFactory,
       }),
       meta: renderMeta(
         { ...known, cidr: staticAddress({ machine, network }) },

@@ -5,6 +5,7 @@ import { check } from "./check.ts";
 import type { Environment, Patches } from "./environment.ts";
 import type { Fault } from "./fault.ts";
 import type { Layers } from "./layers.ts";
+import { withSettings } from "./machine-settings.ts";
 import { type Data, isData } from "./merge.ts";
 import { withCounts } from "./metal.ts";
 import { miscounts } from "./metal-counts.ts";
@@ -174,7 +175,14 @@ function completeCluster(
     return { ...joins.cluster, ...overrides, patches };
   }
   const kubernetesVersion = rest.kubernetesVersion ?? TalosVersion.parse(rest.talosVersion).defaultKubernetesVersion;
-  return { ...rest, name: rest.name ?? name, kubernetesVersion: kubernetesVersion.replace(/^v/, ""), patches };
+  const registryMirrors = { ...rest.airGap?.mirrors, ...rest.registryMirrors };
+  return {
+    ...rest,
+    name: rest.name ?? name,
+    kubernetesVersion: kubernetesVersion.replace(/^v/, ""),
+    registryMirrors,
+    patches: withSettings({ ...rest, registryMirrors }, patches),
+  };
 }
 
 function faultOf(violation: Violation, data: Data, layers: Layers): Fault {

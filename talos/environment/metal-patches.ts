@@ -17,6 +17,8 @@ export interface MetalMachineInput {
   readonly wipe?: boolean | undefined;
   /** The disk of machines that say nothing. @default /dev/sda */
   readonly installDisk?: string | undefined;
+  /** URL of an image factory of one's own. */
+  readonly imageFactory?: string | undefined;
 }
 
 /** The config patches that put a machine's disk, image and network settings into its config, in the form it reads. */
@@ -40,7 +42,7 @@ function installPatches(contract: Contract, input: MetalMachineInput): readonly 
   const install: Install = {
     disk: machine.disk,
     selector: machine.disk === undefined ? (machine.diskSelector ?? input.diskSelector) : undefined,
-    image: machine.image ?? imageOf(machine.schematic, input.talosVersion),
+    image: machine.image ?? imageOf(machine.schematic, input),
     wipe: machine.wipe ?? input.wipe ?? false,
   };
   const { disk, selector, image, wipe } = install;
@@ -59,10 +61,12 @@ function installPatches(contract: Contract, input: MetalMachineInput): readonly 
   return [{ machine: { install: fields } }, ...withoutPath];
 }
 
-function imageOf(schematic: SchematicChoice | undefined, talosVersion: string): string | undefined {
+function imageOf(schematic: SchematicChoice | undefined, input: MetalMachineInput): string | undefined {
   if (schematic === undefined) return undefined;
-  const version = TalosVersion.parse(talosVersion);
-  return installerReference({ schematic: schematicId(chosenSchematic(schematic)), version, platform: "metal" });
+  const { talosVersion, imageFactory: factory } = input;
+  const id = schematicId(chosenSchematic(schematic));
+  const options = { schematic: id, version: TalosVersion.parse(talosVersion), platform: "metal" } as const;
+  return installerReference({ ...options, ...(factory === undefined ? {} : { factory }) });
 }
 
 function unattendedInstall({ disk, selector, image, wipe }: Install): object {

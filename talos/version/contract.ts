@@ -105,6 +105,11 @@ export class Contract {
     return this.#minor >= 12;
   }
 
+  /** Keys of system volumes are in VolumeConfig documents, else in machine.systemDiskEncryption. */
+  get encryptionDocuments(): boolean {
+    return this.#minor >= 11;
+  }
+
   /** KubeSpan is a KubeSpanConfig document, else machine.network.kubespan. */
   get kubeSpanDocument(): boolean {
     return this.#minor >= 13;

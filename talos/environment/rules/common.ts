@@ -2,6 +2,7 @@
 import { KubernetesVersion, TalosVersion } from "../../version/index.ts";
 import { controlPlanePool, machinesOf } from "../environment.ts";
 import { error, type Rule, warning } from "./rule.ts";
+import { settingsRules } from "./settings.ts";
 
 export const oddControlPlanes: Rule = ({ controlPlane }) =>
   controlPlane === undefined || controlPlane.count % 2 === 1
@@ -99,4 +100,5 @@ export const commonRules: readonly Rule[] = [
   poolNamesUnique,
   machineNamesFit,
   patchedMachinesExist,
+  ...settingsRules,
 ];

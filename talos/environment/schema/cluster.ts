@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { z } from "zod";
 import { defaultTalosVersion } from "../../version/index.ts";
+import { airGap, diskEncryption, firewall } from "./machine-settings.ts";
 import { schematic } from "./schematic.ts";
 import { anyCidr, dnsName, endpoint, hostOrAddress, kubernetesVersion, name, talosVersion, url } from "./values.ts";
 
@@ -44,6 +45,11 @@ export const clusterSchema = z.strictObject({
     .default({})
     .describe("Registry host to the mirrors that are asked instead of it."),
   schematic: schematic.optional().describe("What is added to the image. Default: nothing."),
+  airGap: airGap.optional().describe("For machines that cannot reach the internet. Default: they can."),
+  diskEncryption: diskEncryption.optional().describe("Encrypted system volumes. Default: none."),
+  firewall: firewall
+    .optional()
+    .describe("What may reach the machines; everything else is blocked. Default: everything."),
   patches: z
     .strictObject({
       all: patches.default([]).describe("For every machine."),

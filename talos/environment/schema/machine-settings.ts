@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+import { z } from "zod";
+import { anyCidr, count, hostOrAddress, url } from "./values.ts";
+
+/** What machines without the internet need, in one place. */
+export const airGap = z.strictObject({
+  mirrors: z
+    .record(hostOrAddress.or(z.literal("*")), z.array(url).min(1))
+    .default({})
+    .describe("Registry host, or * for all, to the mirrors that are asked instead of it."),
+  fallback: z.boolean().default(false).describe("Ask the registry itself when no mirror answers."),
+  imageCache: z
+    .boolean()
+    .default(false)
+    .describe("Take images from the cache that the Talos image brings with it. It has to be made with one."),
+  factory: url.optional().describe("Your own image factory, for installers and disk images."),
+});
+
+const refused = "tpm, kms or nodeID: a passphrase here would end up in plan and state";
+
+const encryptionKey = z.union(
+  [
+    z.strictObject({
+      tpm: z
+        .strictObject({
+          checkSecureBoot: z.boolean().default(true).describe("Refuse to enroll where SecureBoot is off."),
+        })
+        .describe("Sealed to the machine's TPM."),
+    }),
+    z.strictObject({ kms: z.strictObject({ endpoint: url.describe("A KMS server that speaks Talos's protocol.") }) }),
+    z.strictObject({ nodeID: z.literal(true).describe("Made from the machine's UUID: keeps out nobody who has it.") }),
+  ],
+  { error: refused },
+);
+
+/** Keys are tried in order; the first one that opens the volume is taken. */
+const keys = z.array(encryptionKey, { error: "a list of keys" }).min(1).max(8);
+
+export const diskEncryption = z
+  .strictObject({
+    state: keys.optional().describe("Keys of STATE, which holds the config."),
+    ephemeral: keys.optional().describe("Keys of EPHEMERAL, which holds etcd and the pods' data."),
+  })
+  .refine(({ state, ephemeral }) => state !== undefined || ephemeral !== undefined, {
+    error: "keys for state, ephemeral or both",
+  });
+
+const port = z.union([count(1, 65_535), z.string().regex(/^\d{1,5}-\d{1,5}$/)], {
+  error: 'a port such as 443, or a range such as "30000-32767"',
+});
+
+export const firewall = z.strictObject({
+  nodes: z.array(anyCidr).min(1).describe("Networks of the machines: what Talos and Kubernetes need among themselves."),
+  admins: z.array(anyCidr).default([]).describe("Networks that may reach the Talos API and the Kubernetes API."),
+  rules: z
+    .array(
+      z.strictObject({
+        name: z
+          .string()
+          .regex(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/, { error: "a name of lower-case letters, digits and hyphens" })
+          .describe("Name of the rule."),
+        ports: z.array(port).min(1).describe("Such as 443 or 30000-32767."),
+        protocol: z.enum(["tcp", "udp"]).default("tcp").describe("tcp or udp."),
+        from: z.array(anyCidr).min(1).describe("Networks that may reach the ports."),
+        on: z.enum(["all", "controlPlane", "worker"]).default("all").describe("Which machines it is for."),
+      }),
+    )
+    .default([])
+    .describe("What else may come in."),
+});
