@@ -11,6 +11,7 @@ import {
   type TalosClusterProps,
   WorkerPool,
 } from "./cluster/index.ts";
+import { DockerInfrastructure, PodInfrastructure } from "./container/index.ts";
 import { joinedControlPlane } from "./joined-control-plane.ts";
 import { LibvirtInfrastructure } from "./libvirt/index.ts";
 import { MetalInfrastructure } from "./metal/index.ts";
@@ -40,6 +41,16 @@ export class EnvironmentStack extends TalosStack {
         const infrastructure = new LibvirtInfrastructure(this, "Infrastructure", { ...settings, seedFolder });
         this.#addCluster(infrastructure, environment);
         this.#addOutputs({ cluster_vip: infrastructure.network.vip });
+        break;
+      }
+      case "container": {
+        const { engine, image, docker, kubernetes } = environment.infrastructure;
+        const shared = { clusterName: environment.cluster.name, image };
+        const infrastructure =
+          engine === "docker"
+            ? new DockerInfrastructure(this, "Infrastructure", { ...shared, ...docker })
+            : new PodInfrastructure(this, "Infrastructure", { ...shared, ...kubernetes });
+        this.#addCluster(infrastructure, environment);
         break;
       }
       case "metal": {

@@ -14,6 +14,15 @@ export {
   type TalosClusterProps,
   WorkerPool,
 } from "./cluster/index.ts";
+export {
+  type ContainerPoolSettings,
+  DockerInfrastructure,
+  type DockerInfrastructureProps,
+  DockerMachine,
+  PodInfrastructure,
+  type PodInfrastructureProps,
+  PodMachine,
+} from "./container/index.ts";
 export { EnvironmentStack } from "./environment-stack.ts";
 export { ConstructAssumptionError, ConstructInputError } from "./errors.ts";
 export { type HclOptions, type JsonObject, printStack, writtenByTalosmith } from "./hcl/index.ts";

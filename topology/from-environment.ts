@@ -53,6 +53,8 @@ function placeNames(environment: Environment): readonly string[] {
       return ["this computer"];
     case "metal":
       return ["machines by address"];
+    case "container":
+      return [environment.infrastructure.engine === "docker" ? "Docker" : "another Kubernetes"];
   }
 }
 

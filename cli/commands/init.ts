@@ -8,7 +8,7 @@ export function registerInit(program: Command, context: CommandContext): void {
     .command("init")
     .description("make a project here, or add to one, with an environment from a few answers or from flags")
     .argument("[environment]", "name of the environment, and of the file in environments/", "local")
-    .option("--kind <kind>", "what the machines are: simulated, libvirt, aws or metal")
+    .option("--kind <kind>", "what the machines are: simulated, libvirt, aws, metal or container")
     .option("--control-planes <count>", "number of control planes; an odd one is wise")
     .option("--workers <count>", "number of workers")
     .option("--uri <uri>", "libvirt: the KVM host, such as qemu+ssh://root@host/system")

@@ -4,7 +4,7 @@ import type { Role } from "../../talos/environment/index.ts";
 import type { Addressable } from "../terraform/index.ts";
 
 /** What a machine starts from before it has a config. */
-export type BootMedium = "simulator" | "disk-image" | "machine-image" | "maintenance";
+export type BootMedium = "simulator" | "disk-image" | "machine-image" | "maintenance" | "container";
 
 /** A machine to be made. */
 export interface MachineRequest {

@@ -36,6 +36,7 @@ export const questionsOf: Readonly<Record<Kind, readonly FirstQuestion[]>> = {
     { key: "adminCidrs", question: "Networks that may administer the cluster, with commas", usual: undefined },
     { key: "zone", question: "DNS zone for the API's name (empty: none)", usual: "" },
   ],
+  container: [],
   metal: [
     { key: "controlPlaneAddresses", question: "Addresses of the control planes, with commas", usual: undefined },
     { key: "workerAddresses", question: "Addresses of the workers, with commas (empty: none)", usual: "" },
@@ -96,6 +97,7 @@ function infrastructure({ kind, uri, cidr, vip, region, adminCidrs, zone }: Firs
       if (vip) lines.push(`  vip: ${JSON.stringify(vip)}`);
     }
   }
+  if (kind === "container") lines.push("engine: docker # or kubernetes");
   if (kind === "aws") {
     if (region !== undefined) lines.push(`region: ${JSON.stringify(region)}`);
     if (adminCidrs?.length) lines.push("adminCidrs:", ...adminCidrs.map((network) => `  - ${JSON.stringify(network)}`));

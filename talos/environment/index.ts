@@ -9,6 +9,7 @@ export {
   placeMachine,
 } from "./addressing.ts";
 export { Cidr } from "./cidr.ts";
+export { type ContainerEnvironment, dockerPlaces } from "./container.ts";
 export {
   type ControlPlane,
   controlPlanePool,

@@ -23,6 +23,8 @@ const marks: readonly (readonly [string, Kind])[] = [
   ["talosmith_simulated_machine", "simulated"],
   ["libvirt_", "libvirt"],
   ["aws_", "aws"],
+  ["docker_", "container"],
+  ["kubernetes_stateful_set", "container"],
 ];
 
 /** Reads a state file's text. A state that cannot be read tells nothing here: Terraform itself will say so. */

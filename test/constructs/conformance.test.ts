@@ -59,7 +59,7 @@ const builtIn: ProviderSchema = {
   },
 };
 
-const schemas = [read("aws"), read("libvirt"), served, builtIn];
+const schemas = [read("aws"), read("libvirt"), read("docker"), read("kubernetes"), served, builtIn];
 const blockOf = (kind: "resource" | "data", type: string): Block | undefined =>
   schemas.map((schema) => schema[kind][type]).find((block) => block !== undefined);
 

@@ -16,6 +16,8 @@ const providers = [
   { name: "talosmith", address: "talosmith.internal/talosmith/talosmith", version: "0.1.0" },
   { name: "libvirt", address: "registry.terraform.io/dmacvicar/libvirt", version: "0.9.7" },
   { name: "aws", address: "registry.terraform.io/hashicorp/aws", version: "6.61.0" },
+  { name: "docker", address: "registry.terraform.io/kreuzwerker/docker", version: "3.6.2" },
+  { name: "kubernetes", address: "registry.terraform.io/hashicorp/kubernetes", version: "2.38.0" },
 ];
 const platform = `${process.platform}_${process.arch === "x64" ? "amd64" : process.arch}`;
 
@@ -222,3 +224,50 @@ describe.runIf(terraform !== undefined)("an AWS stack in the real terraform, wit
     },
   );
 });
+
+const containers = (engine: string, { talos = "v1.13.8", workers = 2 } = {}) => `
+cluster: { name: tenant, talosVersion: ${talos} }
+infrastructure: { kind: container, engine: ${engine} }
+controlPlane: { count: 1 }
+workers: [{ count: ${workers}, limits: { memory: 2GiB } }]
+`;
+
+describe.runIf(terraform !== undefined)(
+  "a container stack in the real terraform, with providers that only remember",
+  () => {
+    it.each([
+      [
+        "docker",
+        ["delete docker_container.w_2", "delete docker_volume.w_2_ephemeral", "delete docker_volume.w_2_state"],
+      ],
+      ["kubernetes", ["delete kubernetes_service_v1.w_2_service", "delete kubernetes_stateful_set_v1.w_2"]],
+    ])(
+      "%s is applied, keeps its containers for a newer Talos, and gives up one worker alone",
+      { timeout: 300_000 },
+      (engine, gone) => {
+        const project = new Project();
+        project.synth(containers(engine));
+        project.apply();
+        expect(project.plan()).toEqual([]);
+        project.synth(containers(engine, { talos: "v1.13.9" }));
+        expect(project.plan()).toEqual(["update talosmith_cluster.cluster"]);
+        project.synth(containers(engine, { workers: 1 }));
+        expect(project.plan()).toEqual([
+          ...gone,
+          "delete talosmith_member.w_2",
+          "update talosmith_client_files.client",
+          "update talosmith_cluster.cluster",
+        ]);
+        const directory = join(project.root, "terraform/sample");
+        mkdirSync(directory, { recursive: true });
+        project.synth(containers(engine));
+        const json = JSON.parse(readFileSync(join(project.stack, "cdk.tf.json"), "utf8")) as JsonObject;
+        for (const [name, text] of printStack(json, { environment: "sample", source: "environments/sample.yaml" }))
+          writeFileSync(join(directory, name), text);
+        project.run(directory, "fmt", "-check");
+        project.run(directory, "init", "-no-color", "-input=false");
+        expect(project.plan(directory)).toEqual([]);
+      },
+    );
+  },
+);

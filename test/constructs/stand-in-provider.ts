@@ -141,6 +141,9 @@ function foreign(schema: ProviderSchema): Provider<Attributes, unknown> {
     attributes: {
       uri: { type: typeFromJson("string"), mode: "optional", description: "" },
       region: { type: typeFromJson("string"), mode: "optional", description: "" },
+      host: { type: typeFromJson("string"), mode: "optional", description: "" },
+      config_path: { type: typeFromJson("string"), mode: "optional", description: "" },
+      config_context: { type: typeFromJson("string"), mode: "optional", description: "" },
       default_tags: block.list({
         max: 1,
         description: "",

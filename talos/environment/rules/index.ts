@@ -2,6 +2,7 @@
 import type { Kind } from "../schema/index.ts";
 import { awsRules } from "./aws.ts";
 import { commonRules } from "./common.ts";
+import { containerRules } from "./container.ts";
 import { libvirtRules } from "./libvirt.ts";
 import { metalRules } from "./metal.ts";
 import type { Rule } from "./rule.ts";
@@ -11,6 +12,7 @@ const rulesOfKind: Readonly<Record<Kind, readonly Rule[]>> = {
   libvirt: libvirtRules,
   aws: awsRules,
   metal: metalRules,
+  container: containerRules,
 };
 
 /** Every rule that an environment of this kind must keep. */

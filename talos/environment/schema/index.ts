@@ -3,13 +3,14 @@ import { z } from "zod";
 import { aws } from "./aws.ts";
 import { backendSchema } from "./backend.ts";
 import { clusterSchema } from "./cluster.ts";
+import { container } from "./container.ts";
 import { libvirt } from "./libvirt.ts";
 import { metal } from "./metal.ts";
 import { simulated } from "./simulated.ts";
 import { name, relativePath } from "./values.ts";
 
 /** One entry per kind of infrastructure: its own fields, and what its pools may say. */
-export const kinds = { simulated, libvirt, aws, metal } as const;
+export const kinds = { simulated, libvirt, aws, metal, container } as const;
 export type Kind = keyof typeof kinds;
 export const kindNames = Object.keys(kinds) as readonly Kind[];
 
@@ -36,4 +37,5 @@ export const sections = {
 export { anyKind } from "./any-kind.ts";
 export { type Backend, backendSchema, passphraseVariable } from "./backend.ts";
 export { type ClusterSection, clusterSchema } from "./cluster.ts";
+export { dockerDefaults, kubernetesDefaults } from "./container.ts";
 export { minimumHardware } from "./libvirt.ts";

@@ -102,7 +102,7 @@ describe("talosmith init", () => {
   });
 
   it.each([
-    ["an unknown kind", { kind: "azure" }, /found "azure", expected simulated or libvirt or aws or metal/],
+    ["an unknown kind", { kind: "azure" }, /found "azure", expected simulated or libvirt or aws or metal or container/],
     ["a number that is none", { kind: "simulated", workers: "many" }, /found "many" for the number of workers/],
     ["nobody who may administer", { kind: "aws" }, /networks that may administer the cluster.*found nothing/],
     ["the whole world as administrator", { kind: "aws", adminCidrs: "0.0.0.0/0" }, /\/8 or smaller/],

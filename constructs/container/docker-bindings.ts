@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// The part of kreuzwerker/docker 3 that we use; test/constructs/conformance.test.ts holds it against the schema.
+import type { Construct } from "constructs";
+import { type BindingMeta, Provider, Resource } from "../terraform/index.ts";
+
+export class DockerProvider extends Provider<{ readonly host?: string | undefined }> {
+  constructor(scope: Construct, id: string, args: { readonly host?: string | undefined }) {
+    super(scope, id, { name: "docker", source: "kreuzwerker/docker", version: "~> 3.6" }, args);
+  }
+}
+
+export interface DockerNetworkArguments {
+  readonly name: string;
+  readonly driver: "bridge";
+  readonly ipam_config: readonly { readonly subnet: string; readonly gateway: string }[];
+}
+
+export class DockerNetworkResource extends Resource<DockerNetworkArguments> {
+  constructor(scope: Construct, id: string, args: DockerNetworkArguments) {
+    super(scope, id, "docker_network", args);
+  }
+
+  get networkName(): string {
+    return this.getStringAttribute("name");
+  }
+}
+
+export class DockerVolumeResource extends Resource<{ readonly name: string }> {
+  constructor(scope: Construct, id: string, args: { readonly name: string }) {
+    super(scope, id, "docker_volume", args);
+  }
+
+  get volumeName(): string {
+    return this.getStringAttribute("name");
+  }
+}
+
+export interface DockerContainerArguments {
+  readonly name: string;
+  readonly image: string;
+  readonly hostname: string;
+  readonly env: readonly string[];
+  readonly privileged: boolean;
+  readonly read_only: boolean;
+  readonly cgroupns_mode: "private";
+  readonly security_opts: readonly string[];
+  readonly sysctls: { readonly [name: string]: string };
+  readonly restart: "unless-stopped";
+  /** In MiB. */
+  readonly memory?: number;
+  readonly cpus?: string;
+  readonly mounts: readonly { readonly type: "tmpfs" | "volume"; readonly target: string; readonly source?: string }[];
+  readonly networks_advanced: readonly { readonly name: string; readonly ipv4_address: string }[];
+  readonly ports?: readonly { readonly internal: number; readonly external: number; readonly ip: string }[];
+}
+
+export class DockerContainerResource extends Resource<DockerContainerArguments> {
+  constructor(scope: Construct, id: string, args: DockerContainerArguments, meta?: BindingMeta) {
+    super(scope, id, "docker_container", args, meta);
+  }
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+import { Construct } from "constructs";
+import { Cidr, placeMachine } from "../../talos/environment/index.ts";
+import { type Infrastructure, Machine, type MachineRequest, type PoolRequest } from "../cluster/index.ts";
+import { ConstructInputError } from "../errors.ts";
+import {
+  DockerContainerResource,
+  DockerNetworkResource,
+  DockerProvider,
+  DockerVolumeResource,
+} from "./docker-bindings.ts";
+import {
+  type ContainerPoolSettings,
+  keptPaths,
+  statePath,
+  talosImage,
+  temporaryPaths,
+  variablePath,
+} from "./talos-container.ts";
+
+export interface DockerInfrastructureProps {
+  readonly clusterName: string;
+  /** @default - as the docker command finds it */
+  readonly host?: string | undefined;
+  /** @default - the Talos release's own */
+  readonly image?: string | undefined;
+  /** Network of the containers. @default 10.5.0.0/24 */
+  readonly cidr?: string;
+  /** @default 2 */
+  readonly controlPlaneOffset?: number;
+  /** @default 20 */
+  readonly workerOffset?: number;
+  /** Ports of the host for the first control plane. @default - none */
+  readonly publish?: { readonly address: string; readonly kubernetes: number; readonly talos: number } | undefined;
+}
+
+const mebibyte = 2 ** 20;
+
+/** A machine in a container: two volumes that make it what it is, and the container around them. */
+export class DockerMachine extends Machine {
+  readonly bootMedium = "container";
+  readonly address: string;
+  readonly resource: DockerContainerResource;
+  /** The volume, not the container: with it, a container of a newer image is the same machine. */
+  readonly identity: string;
+
+  constructor(
+    scope: Construct,
+    request: MachineRequest,
+    props: {
+      readonly address: string;
+      readonly image: string;
+      readonly network: string;
+      readonly settings: ContainerPoolSettings;
+      readonly ports: readonly { readonly internal: number; readonly external: number; readonly ip: string }[];
+    },
+  ) {
+    super(scope, request);
+    const { name } = request;
+    this.address = props.address;
+    const state = new DockerVolumeResource(this, "state", { name: `${name}-state` });
+    const ephemeral = new DockerVolumeResource(this, "ephemeral", { name: `${name}-ephemeral` });
+    this.identity = state.id;
+    const { cpu, memory } = props.settings.limits ?? {};
+    this.resource = new DockerContainerResource(
+      this,
+      "Resource",
+      {
+        name,
+        hostname: name,
+        image: props.image,
+        env: ["PLATFORM=container"],
+        privileged: true,
+        read_only: true,
+        cgroupns_mode: "private",
+        security_opts: ["seccomp=unconfined", "label=disable"],
+        sysctls: { "net.ipv6.conf.all.disable_ipv6": "0" },
+        restart: "unless-stopped",
+        ...(memory === undefined ? {} : { memory: Math.ceil(memory / mebibyte) }),
+        ...(cpu === undefined ? {} : { cpus: String(typeof cpu === "number" ? cpu : Number.parseInt(cpu, 10) / 1000) }),
+        mounts: [
+          ...temporaryPaths.map((target) => ({ type: "tmpfs" as const, target })),
+          { type: "volume", target: statePath, source: state.volumeName },
+          { type: "volume", target: variablePath, source: ephemeral.volumeName },
+          ...keptPaths.map((target) => ({ type: "volume" as const, target })),
+        ],
+        networks_advanced: [{ name: props.network, ipv4_address: props.address }],
+        ...(props.ports.length === 0 ? {} : { ports: props.ports }),
+      },
+      // A newer image would replace every container at once, etcd and all: one by one, with -replace.
+      { lifecycle: { ignoreChanges: ["image"] } },
+    );
+  }
+}
+
+/** Talos in containers of a Docker daemon, with fixed addresses. */
+export class DockerInfrastructure extends Construct implements Infrastructure<ContainerPoolSettings> {
+  readonly platform = "metal";
+  readonly trustOnFirstUse = true;
+  readonly certSans: readonly string[];
+  readonly #props: DockerInfrastructureProps;
+  readonly #network: DockerNetworkResource;
+
+  constructor(scope: Construct, id: string, props: DockerInfrastructureProps) {
+    super(scope, id);
+    this.#props = props;
+    const { cidr = "10.5.0.0/24", clusterName, publish } = props;
+    const gateway = Cidr.tryParse(cidr)?.host(1);
+    if (gateway === undefined)
+      throw new ConstructInputError(this, `cidr is ${cidr}; expected a network such as 10.5.0.0/24`);
+    this.certSans = publish === undefined ? [] : [publish.address];
+    new DockerProvider(this, "docker", { host: props.host });
+    const ipam = [{ subnet: cidr, gateway }];
+    this.#network = new DockerNetworkResource(this, "network", {
+      name: `talos-${clusterName}`,
+      driver: "bridge",
+      ipam_config: ipam,
+    });
+  }
+
+  createMachines(scope: Construct, request: PoolRequest<ContainerPoolSettings>): readonly Machine[] {
+    const { settings, talosVersion } = request;
+    const { cidr = "10.5.0.0/24", controlPlaneOffset = 2, workerOffset = 20, publish } = this.#props;
+    return request.machines.map((machine) => {
+      const first = settings.addressOffset ?? (machine.role === "controlplane" ? controlPlaneOffset : workerOffset);
+      const network = { cidr, controlPlaneOffset, workerOffset };
+      const { address, offset } = placeMachine(network, machine.role, first, machine.index);
+      if (address === undefined)
+        throw new ConstructInputError(
+          scope,
+          `${machine.name} would be at place ${offset} of ${cidr}, which has no such host`,
+        );
+      const published = machine.role === "controlplane" && machine.index === 1 ? publish : undefined;
+      const ports =
+        published === undefined
+          ? []
+          : [
+              { internal: 6443, external: published.kubernetes, ip: published.address },
+              { internal: 50000, external: published.talos, ip: published.address },
+            ];
+      const image = this.#props.image ?? talosImage(talosVersion);
+      return new DockerMachine(scope, machine, { address, image, network: this.#network.networkName, settings, ports });
+    });
+  }
+
+  endpoint(controlPlanes: readonly Machine[]): string {
+    const [first] = controlPlanes;
+    if (first === undefined) throw new ConstructInputError(this, "no endpoint; expected a control plane");
+    return `https://${first.address}:6443`;
+  }
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+import { Construct } from "constructs";
+import { type Infrastructure, Machine, type MachineRequest, type PoolRequest } from "../cluster/index.ts";
+import { KubernetesProvider, NamespaceResource, ServiceResource, StatefulSetResource } from "./kubernetes-bindings.ts";
+import { statefulSetArguments } from "./stateful-set.ts";
+import { type ContainerPoolSettings, talosImage } from "./talos-container.ts";
+
+export interface PodInfrastructureProps {
+  readonly clusterName: string;
+  /** kubeconfig of the host cluster. @default ~/.kube/config */
+  readonly kubeconfig?: string;
+  /** @default - the current one */
+  readonly context?: string | undefined;
+  /** Namespace to make. @default - talos-<cluster> */
+  readonly namespace?: string | undefined;
+  /** Reached from inside the host cluster, or from outside. @default ClusterIP */
+  readonly service?: "ClusterIP" | "LoadBalancer";
+  /** @default - the host's own */
+  readonly storageClass?: string | undefined;
+  /** @default - the Talos release's own */
+  readonly image?: string | undefined;
+}
+
+const ports = {
+  talos: { name: "talos", port: 50000, target_port: "50000" },
+  trustd: { name: "trustd", port: 50001, target_port: "50001" },
+  kubernetes: { name: "kubernetes", port: 6443, target_port: "6443" },
+} as const;
+
+/** A machine as a pod: a stateful set of one, and a service that gives it an address for life. */
+export class PodMachine extends Machine {
+  readonly bootMedium = "container";
+  readonly address: string;
+  readonly resource: StatefulSetResource;
+
+  constructor(
+    scope: Construct,
+    request: MachineRequest,
+    props: {
+      readonly clusterName: string;
+      readonly namespace: string;
+      readonly image: string;
+      readonly service: "ClusterIP" | "LoadBalancer";
+      readonly storageClass: string | undefined;
+      readonly settings: ContainerPoolSettings;
+    },
+  ) {
+    super(scope, request);
+    const { name, role } = request;
+    const { namespace, clusterName } = props;
+    const labels = labelsOf(clusterName, role, name);
+    const service = new ServiceResource(this, "service", {
+      metadata: { name, namespace },
+      spec: {
+        type: props.service,
+        selector: labels,
+        // A machine in maintenance mode is what has to be reached.
+        publish_not_ready_addresses: true,
+        port: role === "controlplane" ? [ports.talos, ports.trustd, ports.kubernetes] : [ports.talos],
+      },
+    });
+    this.address = props.service === "ClusterIP" ? service.clusterIp : service.loadBalancerIp;
+    this.resource = new StatefulSetResource(
+      this,
+      "Resource",
+      statefulSetArguments({ ...props, name, labels }),
+      // A newer image would restart every machine at once, etcd and all: one by one, with -replace.
+      { dependsOn: [service], lifecycle: { ignoreChanges: ["spec[0].template[0].spec[0].container[0].image"] } },
+    );
+  }
+
+  /** Its volumes go with the stateful set. */
+  get identity(): string {
+    return this.resource.uid;
+  }
+
+  /** The pod knows its own address only, and is reached at the service's. */
+  override get patches(): readonly string[] {
+    return [`machine:\n  certSANs:\n    - ${this.address}\n`];
+  }
+}
+
+/** Talos as pods of another Kubernetes. */
+export class PodInfrastructure extends Construct implements Infrastructure<ContainerPoolSettings> {
+  readonly platform = "metal";
+  readonly trustOnFirstUse = true;
+  readonly certSans: readonly string[];
+  readonly #props: PodInfrastructureProps;
+  readonly #namespace: NamespaceResource;
+  readonly #endpoint: string;
+
+  constructor(scope: Construct, id: string, props: PodInfrastructureProps) {
+    super(scope, id);
+    this.#props = props;
+    const { clusterName, service = "ClusterIP" } = props;
+    new KubernetesProvider(this, "kubernetes", {
+      config_path: props.kubeconfig ?? "~/.kube/config",
+      config_context: props.context,
+    });
+    this.#namespace = new NamespaceResource(this, "namespace", {
+      metadata: {
+        name: props.namespace ?? `talos-${clusterName}`,
+        // Talos is an operating system: its pods need what privileged ones may.
+        labels: { "pod-security.kubernetes.io/enforce": "privileged" },
+      },
+    });
+    const endpoint = new ServiceResource(this, "endpoint", {
+      metadata: { name: `${clusterName}-endpoint`, namespace: this.#namespace.namespaceName },
+      spec: {
+        type: service,
+        selector: labelsOf(clusterName, "controlplane"),
+        publish_not_ready_addresses: false,
+        port: [ports.kubernetes, ports.talos],
+      },
+    });
+    this.#endpoint = service === "ClusterIP" ? endpoint.clusterIp : endpoint.loadBalancerIp;
+    this.certSans = [this.#endpoint];
+  }
+
+  createMachines(scope: Construct, request: PoolRequest<ContainerPoolSettings>): readonly Machine[] {
+    const { service = "ClusterIP", storageClass, clusterName } = this.#props;
+    const image = this.#props.image ?? talosImage(request.talosVersion);
+    const namespace = this.#namespace.namespaceName;
+    const { settings } = request;
+    return request.machines.map(
+      (machine) => new PodMachine(scope, machine, { clusterName, namespace, image, service, storageClass, settings }),
+    );
+  }
+
+  endpoint(): string {
+    return `https://${this.#endpoint}:6443`;
+  }
+}
+
+function labelsOf(cluster: string, role: string, machine?: string): { readonly [name: string]: string } {
+  return {
+    "app.kubernetes.io/name": "talos",
+    "talosmith/cluster": cluster,
+    "talosmith/role": role,
+    ...(machine === undefined ? {} : { "talosmith/machine": machine }),
+  };
+}

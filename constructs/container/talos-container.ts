@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { TalosVersion } from "../../talos/version/index.ts";
+
+interface Resources {
+  /** Processors, or thousandths of one as `500m`. */
+  readonly cpu?: number | string | undefined;
+  /** Bytes. */
+  readonly memory?: number | undefined;
+}
+
+/** What a pool of containers may say. */
+export interface ContainerPoolSettings {
+  /** What the host keeps free for each machine; pods only. @default - nothing */
+  readonly requests?: Resources;
+  /** What each machine may use at most. @default - everything */
+  readonly limits?: Resources;
+  /** Bytes of the volume for EPHEMERAL; pods only. @default 10 GiB */
+  readonly disk?: number;
+  /** Where the pool's addresses begin; Docker only. @default - by role */
+  readonly addressOffset?: number | undefined;
+}
+
+/** Talos as a container image. */
+export function talosImage(version: TalosVersion): string {
+  return `ghcr.io/siderolabs/talos:${version.toString()}`;
+}
+
+/** What Talos writes while its own file system is read-only: gone with the container … */
+export const temporaryPaths = ["/run", "/system", "/tmp"] as const;
+/** … the config, and with it the machine's identity … */
+export const statePath = "/system/state";
+/** … etcd and what pods keep … */
+export const variablePath = "/var";
+/** … and what Talos writes anew at each start. */
+export const keptPaths = ["/etc/cni", "/etc/kubernetes", "/usr/libexec/kubernetes", "/opt"] as const;
