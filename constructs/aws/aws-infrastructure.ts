@@ -29,6 +29,10 @@ const imageOwner = "540036508848";
 export interface AwsPoolSettings {
   /** @default - t3.large, or t4g.large on arm64 */
   readonly instanceType?: string | undefined;
+  /** @default - the infrastructure's */
+  readonly architecture?: Architecture | undefined;
+  /** @default - by Talos release and architecture */
+  readonly ami?: string | undefined;
   /** Bytes of the system disk. @default - 20 GiB */
   readonly disk?: number;
   /** Further empty disks. @default - none */
@@ -99,7 +103,7 @@ export class AwsInfrastructure extends Construct implements Infrastructure<AwsPo
   readonly #loadBalancer: LoadBalancer;
   readonly #apiHost: string;
   readonly #roles: { readonly controlplane: InstanceRole; readonly worker: InstanceRole };
-  #ami: string | undefined;
+  readonly #images = new Map<Architecture, string>();
 
   constructor(scope: Construct, id: string, props: AwsInfrastructureProps) {
     super(scope, id);
@@ -172,10 +176,11 @@ export class AwsInfrastructure extends Construct implements Infrastructure<AwsPo
     const { settings } = request;
     const role = request.machines[0]?.role ?? "worker";
     const isPublic = this.#access === "public" && settings.scaling === undefined;
+    const architecture = settings.architecture ?? this.#architecture;
     const common: InstanceSettings = {
       clusterName: request.clusterName,
-      ami: this.#image(request.talosVersion),
-      instanceType: settings.instanceType ?? (this.#props.architecture === "arm64" ? "t4g.large" : "t3.large"),
+      ami: settings.ami ?? this.#image(request.talosVersion, architecture),
+      instanceType: settings.instanceType ?? (architecture === "arm64" ? "t4g.large" : "t3.large"),
       disk: settings.disk ?? 20 * gibibyte,
       extraDisks: settings.extraDisks ?? [],
       securityGroupId: this.#groups.ids[role === "controlplane" ? "controlPlane" : "worker"],
@@ -274,14 +279,22 @@ export class AwsInfrastructure extends Construct implements Infrastructure<AwsPo
     return { bucketName: bucket?.bucketName, roles };
   }
 
-  #image(version: TalosVersion): string {
-    if (this.#props.ami !== undefined) return this.#props.ami;
-    const { region, architecture = "amd64" } = this.#props;
-    this.#ami ??= new AwsDataSource(this, "image", "aws_ami", {
+  get #architecture(): Architecture {
+    return this.#props.architecture ?? "amd64";
+  }
+
+  #image(version: TalosVersion, architecture: Architecture): string {
+    const usual = architecture === this.#architecture;
+    if (usual && this.#props.ami !== undefined) return this.#props.ami;
+    const { region } = this.#props;
+    const known = this.#images.get(architecture);
+    if (known !== undefined) return known;
+    const image = new AwsDataSource(this, usual ? "image" : `image-${architecture}`, "aws_ami", {
       owners: [imageOwner],
       most_recent: true,
       filter: [{ name: "name", values: [`talos-${version.toString()}-${region}-${architecture}`] }],
     }).attribute("id");
-    return this.#ami;
+    this.#images.set(architecture, image);
+    return image;
   }
 }

@@ -202,7 +202,8 @@ export class LibvirtInfrastructure extends Construct implements Infrastructure<L
     const id = schematicId(chosenSchematic(schematic));
     const origin = { schematic: id, version: talosVersion, platform: this.platform } as const;
     const usual = assetUrl("qcow2", { ...origin, ...(factory === undefined ? {} : { factory }) });
-    const url = settings.image ?? this.#props.image ?? usual;
+    const given = settings.image ?? this.#props.image;
+    const url = given ?? usual;
     const pool = settings.storagePool ?? this.#storagePool;
     const key = JSON.stringify([url, pool]);
     const known = this.#images.get(key);

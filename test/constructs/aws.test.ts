@@ -240,3 +240,21 @@ describe("machines and network", () => {
     expect(Object.keys(stack.resource.aws_iam_role_policy ?? {}).filter((id) => id.startsWith("worker"))).toEqual([]);
   });
 });
+
+describe("pools of two architectures", () => {
+  const stack = stackOf(`
+infrastructure: { kind: aws, region: eu-central-1, adminCidrs: [203.0.113.0/24] }
+controlPlane: { count: 1 }
+workers:
+  - { name: arm, count: 1, architecture: arm64 }
+  - { name: own, count: 1, ami: ami-0123456789abcdef0 }
+`);
+
+  it("take the image and the usual instance type of their own", () => {
+    const { cp_1: plane, arm_1: arm, own_1: own } = stack.resource.aws_instance ?? {};
+    expect(plane).toMatchObject({ ami: "${data.aws_ami.image.id}", instance_type: "t3.large" });
+    expect(arm).toMatchObject({ ami: "${data.aws_ami.image_arm64.id}", instance_type: "t4g.large" });
+    expect(own).toMatchObject({ ami: "ami-0123456789abcdef0" });
+    expect(JSON.stringify(stack.data?.aws_ami?.image_arm64)).toContain("-arm64");
+  });
+});

@@ -178,15 +178,16 @@ const architectureFits = forAws(({ infrastructure: { architecture }, controlPlan
   ];
   // Families with a g after the generation (t4g, m7gd, …) are Graviton; a1 and im4gn follow older names.
   const isArm = (type: string) => /^(a1|[a-z]+\d+g[a-z]*)\./.test(type);
+  const wanted = (pool: { readonly architecture?: string | undefined }) => pool.architecture ?? architecture;
   return pools.flatMap(({ at, pool }) =>
-    pool.instanceType === undefined || isArm(pool.instanceType) === (architecture === "arm64")
+    pool.instanceType === undefined || isArm(pool.instanceType) === (wanted(pool) === "arm64")
       ? []
       : [
           error({
             path: [...at, "instanceType"],
-            expected: `an instance type of the architecture ${architecture}`,
-            hint: "Change the type, or infrastructure.architecture.",
-            also: path("architecture"),
+            expected: `an instance type of the architecture ${wanted(pool)}`,
+            hint: "Change the type, or architecture, of this pool or of the infrastructure.",
+            also: pool.architecture === undefined ? path("architecture") : [...at, "architecture"],
           }),
         ],
   );

@@ -12,6 +12,11 @@ const hardware = {
     .regex(/^[a-z0-9-]+\.[a-z0-9-]+$/, { error: "an EC2 instance type such as m7i.large" })
     .optional()
     .describe("EC2 instance type. Default: t3.large, or t4g.large on arm64."),
+  architecture: z
+    .enum(["amd64", "arm64"])
+    .optional()
+    .describe("Processor of this pool's machines. Default: the infrastructure's."),
+  ami: id("ami").optional().describe("Talos image of this pool. Default: by release and architecture."),
   disk: size.prefault("20GiB").describe("System disk, encrypted gp3."),
   extraDisks: z
     .array(z.strictObject({ size: size.describe("Such as 100GiB.") }))
@@ -65,7 +70,10 @@ export const aws = {
       })
       .default(3)
       .describe("Availability zones that the machines are spread over: how many, or which."),
-    architecture: z.enum(["amd64", "arm64"]).default("amd64").describe("Processor of all machines."),
+    architecture: z
+      .enum(["amd64", "arm64"])
+      .default("amd64")
+      .describe("Processor of machines whose pool says nothing else."),
     ami: id("ami").optional().describe("Talos image. Default: Sidero Labs' image of the release, by name."),
     access: z
       .enum(["public", "nlb", "private"])
