@@ -58,7 +58,7 @@ describe.each(versions.map((version) => [version.toString(), version] as const))
       const config = configOf(version, { schematic: { extensions: ["siderolabs/zfs"], kernelArgs: [] } });
       const { installDisk, installImage } = readMachineFacts(config);
       expect(installDisk).toBe("/dev/sda");
-      expect(installImage).toMatch(/^factory\.talos\.dev\/metal-installer\/[0-9a-f]{64}:v1\./);
+      expect(installImage).toMatch(/^factory\.talos\.dev\/(metal-)?installer\/[0-9a-f]{64}:v1\./);
     });
 
     it.each([{ link: "eno1" }, { mac: "0C:C4:7A:00:00:0A" }])(
