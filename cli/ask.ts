@@ -20,10 +20,15 @@ export async function confirmed(question: string, context: CommandContext): Prom
 }
 
 /** Asks as terraform does: only the whole word counts. Without a terminal nothing can be asked, so nothing is done. */
-export async function approved(question: string, answer: string, context: CommandContext): Promise<boolean> {
+export async function approved(
+  question: string,
+  answer: string,
+  context: CommandContext,
+  flag = "--auto-approve",
+): Promise<boolean> {
   if (!context.stderr.isTerminal || !process.stdin.isTTY) {
     throw new TalosError("failed-precondition", "approval is needed, but there is no terminal to ask on", {
-      hint: "Add --auto-approve to go ahead without asking.",
+      hint: `Add ${flag} to go ahead without asking.`,
     });
   }
   const prompt = createInterface({ input: process.stdin, output: process.stderr });

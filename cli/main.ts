@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { setMaxListeners } from "node:events";
 import { systemClock, systemEntropy } from "../talos/clock.ts";
+import { registerBackup } from "./commands/backup.ts";
 import { registerClientFiles } from "./commands/client-files.ts";
 import { registerConfig } from "./commands/config.ts";
 import { registerDeploy } from "./commands/deploy.ts";
@@ -13,6 +14,7 @@ import { registerInit } from "./commands/init.ts";
 import { registerMachine } from "./commands/machine.ts";
 import { registerPlan } from "./commands/plan.ts";
 import { registerProvider } from "./commands/provider.ts";
+import { registerRestore } from "./commands/restore.ts";
 import { registerReview } from "./commands/review.ts";
 import { registerSim } from "./commands/sim.ts";
 import { registerStatus } from "./commands/status.ts";
@@ -65,6 +67,8 @@ const program = createProgram(context, [
   registerUi,
   registerUnlock,
   registerClientFiles,
+  registerBackup,
+  registerRestore,
   registerMachine,
   registerGen,
   registerConfig,

@@ -4,7 +4,18 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { describe, expect, test } from "vitest";
 
-const talosLayers = ["version", "image", "pki", "secrets", "config", "api", "environment", "cluster"] as const;
+const talosLayers = [
+  "version",
+  "image",
+  "pki",
+  "secrets",
+  "config",
+  "api",
+  "environment",
+  "cluster",
+  "backup",
+  "addon",
+] as const;
 const talosBase = [
   "talos/errors",
   "talos/clock",

@@ -54,7 +54,7 @@ export async function deployWithHelper(
 }
 
 /** Where the provider keeps it, too: one history, whichever door was used. */
-function clusterJournal(root: string, cluster: string): Journal {
+export function clusterJournal(root: string, cluster: string): Journal {
   return journalFile(join(root, "generated", cluster, "journal.jsonl"));
 }
 

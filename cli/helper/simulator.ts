@@ -6,7 +6,12 @@ import { packageRoot } from "../package-root.ts";
 
 /** The project's simulator: the same one that the provider uses. */
 export function projectSimulator(root: string): SimulatorControl {
-  return simulatorAt(simulatorDirectory(root), { daemonCommand: daemonCommand() });
+  return simulatorIn(simulatorDirectory(root));
+}
+
+/** A simulator of its own. */
+export function simulatorIn(directory: string): SimulatorControl {
+  return simulatorAt(directory, { daemonCommand: daemonCommand() });
 }
 
 export function simulatorDirectory(root: string): string {

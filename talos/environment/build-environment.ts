@@ -40,7 +40,7 @@ export function buildEnvironment(input: BuildInput): Environment {
   const workersOnly = data.controlPlaneRef !== undefined;
   const parsed = checkSections(input, workersOnly);
   if (workersOnly) refuseClusterSettings(input);
-  const { kind, cluster, secrets, backend, outputs, infrastructure, failed } = parsed;
+  const { kind, cluster, secrets, backend, backup, outputs, infrastructure, failed } = parsed;
   if (kind === "metal") faults.push(...miscounts(parsed, layers));
   const { controlPlane, workers } = kind === "metal" ? withCounts(parsed) : parsed;
   const warnings: Fault[] = [];
@@ -57,6 +57,7 @@ export function buildEnvironment(input: BuildInput): Environment {
     secrets: { file: secrets?.file ?? joins?.secrets.file ?? `secrets/${name}.yaml` },
     backend: backend ?? { kind: "local" },
     outputs: outputs ?? sections.outputs.parse({}),
+    ...(backup === undefined ? {} : { backup }),
     warnings,
   } as unknown as Environment;
   if (workersOnly && joins === undefined) return environment;
@@ -78,6 +79,7 @@ function checkSections({ data, layers, faults }: BuildInput, workersOnly: boolea
   const cluster = section("cluster", check(sections.cluster, data.cluster ?? {}, ["cluster"], layers, faults));
   const secrets = section("secrets", check(sections.secrets, data.secrets, ["secrets"], layers, faults));
   const backend = section("backend", check(sections.backend, data.backend, ["backend"], layers, faults));
+  const backup = check(sections.backup, data.backup, ["backup"], layers, faults);
   const outputs = section("outputs", check(sections.outputs, data.outputs, ["outputs"], layers, faults));
   const kind = kindOf(data);
   const schema = kind === undefined ? anyKind : kinds[kind];
@@ -97,6 +99,7 @@ function checkSections({ data, layers, faults }: BuildInput, workersOnly: boolea
     cluster: cluster ?? sections.cluster.parse({}),
     secrets,
     backend,
+    backup,
     outputs,
     infrastructure: infrastructure ?? { machines: {} },
     controlPlane,

@@ -2,7 +2,7 @@
 import type { z } from "zod";
 import type { Fault } from "./fault.ts";
 import { namesOf } from "./metal.ts";
-import type { Backend, ClusterSection, Kind, kinds } from "./schema/index.ts";
+import type { Backend, BackupSection, ClusterSection, Kind, kinds } from "./schema/index.ts";
 
 /** By the time that an environment is loaded, each patch is YAML text and each pool has a size. */
 type Complete<P> = Omit<P, "patches" | "count"> & {
@@ -46,6 +46,8 @@ interface EnvironmentOf<K extends Kind> {
   readonly backend: Backend;
   /** Which credentials are sensitive outputs, and so in the state. */
   readonly outputs: { readonly kubeconfig: boolean; readonly talosconfig: boolean };
+  /** Absent when nothing is said of backups. */
+  readonly backup?: BackupSection;
   readonly warnings: readonly Fault[];
 }
 

@@ -36,4 +36,4 @@ export { nodePatch } from "./node-patch.ts";
 export { parseEnvironment } from "./parse-environment.ts";
 export { formatSize } from "./quantity.ts";
 export type { ReadFile } from "./references.ts";
-export { type Backend, type Kind, kindNames, passphraseVariable } from "./schema/index.ts";
+export { type Backend, type BackupSection, type Kind, kindNames, passphraseVariable } from "./schema/index.ts";

@@ -40,6 +40,7 @@ export function environmentJsonSchema(): Json {
       secrets: convert(sections.secrets),
       backend: convert(sections.backend),
       outputs: convert(sections.outputs),
+      backup: convert(sections.backup),
     },
     allOf: kindNames.map(forKind),
   };

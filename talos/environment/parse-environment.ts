@@ -22,6 +22,7 @@ const topLevelKeys = [
   "secrets",
   "backend",
   "outputs",
+  "backup",
 ];
 export function environmentFile(name: string): string {
   return `${folder}/${name}.yaml`;

@@ -6,4 +6,11 @@ export { createToken, type GenerateOptions, generateSecrets, type KnownSecrets }
 export { importKubeadmPki } from "./kubeadm.ts";
 export { openSecrets } from "./open.ts";
 export { redactSecrets } from "./redact.ts";
-export { parseAgeIdentities, readProtectedText, type SecretsStore, type StoreOptions, secretsStore } from "./store.ts";
+export {
+  parseAgeIdentities,
+  readProtectedText,
+  type SecretsStore,
+  type StoreOptions,
+  sealSecrets,
+  secretsStore,
+} from "./store.ts";

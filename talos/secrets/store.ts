@@ -81,17 +81,25 @@ function ageStore({ path, recipients = [], identities = [] }: StoreOptions & { r
   return {
     read: async () => parseSecrets(await readAge(path, identities), path),
     async create(bundle, how) {
-      if (recipients.length === 0) {
-        throw new TalosError("failed-precondition", `${path}: no age recipient to encrypt the secrets for`, {
-          hint: "Name at least one recipient (age1…).",
-        });
-      }
-      const encrypter = new Encrypter();
-      for (const recipient of recipients) addRecipient(encrypter, recipient);
-      const sealed = await encrypter.encrypt(encodeSecrets(bundle));
-      await writeSecretText(path, armor.encode(sealed), how);
+      await writeSecretText(path, await sealSecrets(bundle, recipients, path), how);
     },
   };
+}
+
+/** The bundle as an armored age file for these recipients (`age1…`). `what` names it in errors. */
+export async function sealSecrets(
+  bundle: SecretsBundle,
+  recipients: readonly string[],
+  what = "the secrets",
+): Promise<string> {
+  if (recipients.length === 0) {
+    throw new TalosError("failed-precondition", `${what}: no age recipient to encrypt the secrets for`, {
+      hint: "Name at least one recipient (age1…).",
+    });
+  }
+  const encrypter = new Encrypter();
+  for (const recipient of recipients) addRecipient(encrypter, recipient);
+  return armor.encode(await encrypter.encrypt(encodeSecrets(bundle)));
 }
 
 function addRecipient(encrypter: Encrypter, recipient: string): void {

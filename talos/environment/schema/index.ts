@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { aws } from "./aws.ts";
 import { backendSchema } from "./backend.ts";
+import { backupSchema } from "./backup.ts";
 import { clusterSchema } from "./cluster.ts";
 import { container } from "./container.ts";
 import { libvirt } from "./libvirt.ts";
@@ -32,10 +33,12 @@ export const sections = {
   cluster: clusterSchema,
   secrets: secretsSchema,
   backend: backendSchema,
+  backup: backupSchema,
   outputs: outputsSchema,
 } as const;
 export { anyKind } from "./any-kind.ts";
 export { type Backend, backendSchema, passphraseVariable } from "./backend.ts";
+export type { BackupSection } from "./backup.ts";
 export { type ClusterSection, clusterSchema } from "./cluster.ts";
 export { dockerDefaults, kubernetesDefaults } from "./container.ts";
 export { minimumHardware } from "./libvirt.ts";

@@ -46,6 +46,16 @@ export const anyCidr = text("a network such as 10.244.0.0/16", (value) => ipaddr
 export const size = text('a size such as "4GiB"', (value) => parseSize(value) !== undefined).transform(
   (value) => parseSize(value) ?? Number.NaN,
 );
+const units: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+/** Milliseconds. */
+export const duration = text('a duration such as "90s", "12h" or "30d"', (value) =>
+  /^(\d+[smhd])+$/.test(value),
+).transform((value) =>
+  [...value.matchAll(/(\d+)([smhd])/g)].reduce(
+    (sum, [, amount, unit]) => sum + Number(amount) * (units[unit ?? ""] ?? 0),
+    0,
+  ),
+);
 export const url = text("an http or https URL", (value) => /^https?:\/\/[^\s]+$/.test(value));
 export const endpoint = text(
   "a URL such as https://k8s.example.com:6443",

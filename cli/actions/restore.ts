@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+import { existsSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, posix, resolve } from "node:path";
+import {
+  fetchBackup,
+  findBackup,
+  openStore,
+  parseS3Url,
+  ScratchFile,
+  type SnapshotStatus,
+  snapshotStatus,
+} from "../../talos/backup/index.ts";
+import { desiredCluster, restoreCluster } from "../../talos/cluster/index.ts";
+import { TalosError } from "../../talos/errors.ts";
+import { approved } from "../ask.ts";
+import type { CommandContext } from "../context.ts";
+import { openBackups } from "../helper/backups.ts";
+import { clientFiles, ensureClientFiles } from "../helper/client-files.ts";
+import { clusterSpec } from "../helper/cluster-spec.ts";
+import { clusterJournal } from "../helper/helper-door.ts";
+import { ensureMachines } from "../helper/machines.ts";
+import { findSecrets } from "../helper/secrets.ts";
+import { openEnvironment } from "../open-environment.ts";
+import { sizeOf } from "../output/amounts.ts";
+import { withProgress } from "../output/progress.ts";
+
+export interface RestoreFlags {
+  readonly from: string;
+  readonly discardData: boolean;
+  readonly yes: boolean;
+  readonly json: boolean;
+}
+
+/** Rebuilds a cluster from a backup. The backup is fetched and checked before anyone is asked or anything touched. */
+export async function restore(name: string, flags: RestoreFlags, context: CommandContext): Promise<void> {
+  const { root, environment } = openEnvironment(name, context);
+  const secrets = await findSecrets(root, environment, context);
+  if (secrets === undefined) {
+    throw new TalosError("not-found", `${environment.secrets.file} is not there`, {
+      hint: "A backup can only be restored with the secrets of its cluster. With backup.pki they lie beside it: decrypt them with age -d.",
+    });
+  }
+  const folder = await mkdtemp(join(tmpdir(), "talosmith-restore-"));
+  try {
+    const { path, status } = await fetchSnapshot(name, flags.from, folder, context);
+    const cluster = environment.cluster.name;
+    context.stderr.write(
+      `${flags.from}: ${sizeOf(status.bytes)}, revision ${status.revision}, hash ${status.hash}: whole.\n`,
+    );
+    const question = `Everything in ${cluster} goes back to this backup. What came after it is lost.`;
+    if (!flags.yes && !(await approved(question, cluster, context, "--yes"))) {
+      context.stderr.write("Nothing was changed.\n");
+      context.exit(1);
+      return;
+    }
+    const desired = desiredCluster(clusterSpec(environment, await ensureMachines(root, environment)), secrets);
+    await withProgress(context, { json: flags.json }, (events) =>
+      restoreCluster({
+        desired,
+        secrets,
+        snapshot: path,
+        discardData: flags.discardData,
+        events,
+        journal: clusterJournal(root, desired.name),
+        signal: context.signal,
+      }),
+    );
+    await ensureClientFiles(root, environment.name, desired, secrets, context);
+    context.stderr.write(`${cluster} is back. kubeconfig: ${clientFiles(environment.name).kubeconfig}\n`);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** A file by its path, an object by its URL, else a backup of the environment by its name. */
+async function fetchSnapshot(
+  name: string,
+  from: string,
+  folder: string,
+  context: CommandContext,
+): Promise<{ readonly path: string; readonly status: SnapshotStatus }> {
+  const file = resolve(context.cwd, from);
+  if (from !== "latest" && existsSync(file)) return { path: file, status: await snapshotStatus(file) };
+  const object = parseS3Url(from);
+  if (object !== undefined) return fetchObject(name, object, folder, context);
+  const { store, cluster } = await openBackups(name, context);
+  const backup = await findBackup(store, cluster, from, context.signal);
+  const fetched = await fetchBackup(store, backup, { folder, signal: context.signal });
+  return { path: fetched.path ?? "", status: backup };
+}
+
+/** With the region, endpoint and profile that the environment's backups use, if it has any in S3. */
+async function fetchObject(
+  name: string,
+  { bucket, key }: { readonly bucket: string; readonly key: string },
+  folder: string,
+  context: CommandContext,
+): Promise<{ readonly path: string; readonly status: SnapshotStatus }> {
+  const { root, environment } = openEnvironment(name, context);
+  const prefix = key.includes("/") ? posix.dirname(key) : undefined;
+  const store = await openStore({ s3: { ...environment.backup?.s3, bucket, prefix } }, root);
+  const file = await ScratchFile.in(folder);
+  await file.receive(store.read(posix.basename(key), context.signal), () => {});
+  const path = file.path ?? "";
+  return { path, status: await snapshotStatus(path) };
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+import { createReadStream } from "node:fs";
+import { link, mkdir, open, readdir, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { writeFileAtomically } from "../atomic-file.ts";
+import { TalosError } from "../errors.ts";
+import { diskError, partPrefix, ScratchFile } from "./scratch-file.ts";
+import type { BackupStore, StoredFile } from "./store.ts";
+
+/** No run takes longer than this, so that an older part has no owner any more. */
+const partsDieAfter = 24 * 3_600_000;
+
+/** Backups in a folder of this computer, for its owner alone. `place` is how the folder is called in messages. */
+export function directoryStore(folder: string, place = folder): BackupStore {
+  const at = (name: string) => join(folder, name);
+  const onDisk = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      throw diskError(error, place);
+    }
+  };
+  return {
+    place,
+    scratch: () =>
+      onDisk(async () => {
+        await mkdir(folder, { recursive: true, mode: 0o700 });
+        return ScratchFile.in(folder);
+      }),
+    add: (name, file) =>
+      onDisk(async () => {
+        if (file.path === undefined) throw new TalosError("internal", "the file to keep has no name");
+        // A link rather than a rename: a name that is taken stays as it is.
+        await link(file.path, at(name));
+        await syncFolder(folder);
+      }),
+    addText: (name, text) => onDisk(() => writeFileAtomically(at(name), text, { exclusive: true })),
+    list: () =>
+      onDisk(async () => {
+        const files: StoredFile[] = [];
+        for (const name of (await namesIn(folder)).sort()) {
+          if (name.startsWith(".")) continue;
+          const { size } = await stat(at(name));
+          files.push({ name, bytes: size });
+        }
+        return files;
+      }),
+    async *read(name) {
+      try {
+        for await (const piece of createReadStream(at(name), { highWaterMark: 1024 * 1024 })) yield piece as Buffer;
+      } catch (error) {
+        throw diskError(error, `${place}/${name}`);
+      }
+    },
+    remove: (name) => onDisk(() => rm(at(name), { force: true })),
+    sweep: (now) =>
+      onDisk(async () => {
+        for (const name of await namesIn(folder)) {
+          if (!name.startsWith(partPrefix)) continue;
+          const { mtimeMs } = await stat(at(name));
+          if (now.getTime() - mtimeMs > partsDieAfter) await rm(at(name), { force: true });
+        }
+      }),
+  };
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    throw error;
+  }
+}
+
+/** A name is only on disk when its folder is. */
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+import { randomBytes } from "node:crypto";
+import { type FileHandle, mkdtemp, open, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { TalosError } from "../errors.ts";
+
+const pieceSize = 1024 * 1024;
+
+/** A file under way to a store, open for writing and reading, for its owner alone. */
+export class ScratchFile {
+  readonly handle: FileHandle;
+  /** Undefined when it has no name any more: it ends with the process, however that ends. */
+  readonly path: string | undefined;
+
+  private constructor(handle: FileHandle, path?: string) {
+    this.handle = handle;
+    this.path = path;
+  }
+
+  /** In this folder under a hidden name, to be renamed when it is whole. */
+  static async in(folder: string): Promise<ScratchFile> {
+    const path = join(folder, `${partPrefix}${randomBytes(6).toString("hex")}`);
+    return new ScratchFile(await open(path, "wx+", 0o600), path);
+  }
+
+  /** In the system's temporary folder, without a name: etcd holds secrets, and a killed process cleans up nothing. */
+  static async nameless(): Promise<ScratchFile> {
+    const folder = await mkdtemp(join(tmpdir(), "talosmith-"));
+    try {
+      return new ScratchFile(await open(join(folder, "snapshot"), "wx+", 0o600));
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  }
+
+  async receive(chunks: AsyncIterable<Uint8Array>, see: (chunk: Uint8Array) => void): Promise<void> {
+    try {
+      for await (const piece of joined(chunks, see)) await this.handle.writeFile(piece);
+      await this.handle.sync();
+    } catch (error) {
+      throw diskError(error, this.path ?? tmpdir());
+    }
+  }
+
+  /** From the beginning, whatever was read before. */
+  async *read(length = pieceSize): AsyncIterable<Buffer> {
+    for (let position = 0; ; ) {
+      const buffer = Buffer.alloc(length);
+      const { bytesRead } = await this.handle.read(buffer, 0, length, position);
+      if (bytesRead === 0) return;
+      position += bytesRead;
+      yield buffer.subarray(0, bytesRead);
+    }
+  }
+
+  /** Closes it and takes it away where it still has its hidden name. */
+  async discard(): Promise<void> {
+    await this.handle.close();
+    if (this.path !== undefined) await rm(this.path, { force: true });
+  }
+}
+
+/** How files begin that are not whole yet. */
+export const partPrefix = ".part-";
+
+/** Machines send a kilobyte at a time; the disk gets larger pieces. */
+async function* joined(chunks: AsyncIterable<Uint8Array>, see: (chunk: Uint8Array) => void): AsyncIterable<Buffer> {
+  let waiting: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of chunks) {
+    see(chunk);
+    waiting.push(chunk);
+    length += chunk.length;
+    if (length < pieceSize) continue;
+    yield Buffer.concat(waiting);
+    waiting = [];
+    length = 0;
+  }
+  yield Buffer.concat(waiting);
+}
+
+/** What the file system says, as one of our errors; others pass. */
+export function diskError(error: unknown, place: string): unknown {
+  const code = (error as NodeJS.ErrnoException | null)?.code;
+  switch (code) {
+    case "ENOSPC":
+    case "EDQUOT":
+      return new TalosError("failed-precondition", `no space left for a backup at ${place}`, {
+        hint: "Make room there, or name another place. Nothing half was left.",
+        cause: error,
+      });
+    case "EACCES":
+    case "EPERM":
+    case "EROFS":
+      return new TalosError("permission-denied", `backups cannot be written to ${place}: ${code}`, { cause: error });
+    case "ENOENT":
+      return new TalosError("not-found", `${place} does not exist`, { cause: error });
+    default:
+      return error;
+  }
+}

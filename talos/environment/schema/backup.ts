@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+import { Cron } from "croner";
+import { z } from "zod";
+import { count, duration, url } from "./values.ts";
+
+const s3 = z.strictObject({
+  bucket: z.string().min(3).describe("Name of the bucket."),
+  prefix: z.string().min(1).optional().describe("Begins the name of every object. Default: the cluster's name."),
+  region: z.string().min(1).optional().describe("Default: what the AWS configuration says."),
+  endpoint: url.optional().describe("For S3-compatible stores. Default: AWS."),
+  pathStyle: z.boolean().optional().describe("The bucket in the path. Default: true beside an endpoint."),
+  sse: z.enum(["AES256", "aws:kms"]).optional().describe("Encryption by the store. Default: what the bucket says."),
+  kmsKeyId: z.string().min(1).optional().describe("Key for aws:kms."),
+  profile: z.string().min(1).optional().describe("AWS profile. Default: the usual chain, instance role included."),
+});
+
+const cron = z.string().refine(isCron, { error: 'a cron expression of five fields, such as "0 3 * * *"' });
+const timeZone = z.string().refine(isTimeZone, { error: "a time zone such as Europe/Berlin" });
+
+/** Where snapshots of etcd go, when, and how long they stay. Credentials never stand here. */
+export const backupSchema = z
+  .strictObject({
+    directory: z.string().min(1).optional().describe("A folder for backups, from the project's root or absolute."),
+    s3: s3.optional().describe("A bucket for backups."),
+    schedule: cron.optional().describe("When `backup run` takes one, as cron. Default: only by hand."),
+    timeZone: timeZone.default("UTC").describe("Time zone of the schedule."),
+    jitter: duration.prefault("0s").describe("Begin up to this much later than the schedule says."),
+    keep: z
+      .strictObject({
+        count: count(1, 10_000).optional().describe("Keep the newest so many."),
+        age: duration.optional().describe("Keep everything younger than this, such as 30d."),
+      })
+      .prefault({})
+      .describe("What pruning leaves: all that one of the rules keeps. Default: everything."),
+    pki: z
+      .strictObject({
+        ageRecipients: z
+          .array(z.string().regex(/^age1[0-9a-z]+$/, { error: "an age recipient such as age1…" }))
+          .min(1)
+          .describe("Who can decrypt it."),
+      })
+      .optional()
+      .describe("Put the secrets bundle beside each snapshot, encrypted with age. Default: not."),
+  })
+  .refine(({ directory, s3 }) => (directory === undefined) !== (s3 === undefined), {
+    error: "one of directory and s3",
+  })
+  .optional()
+  .describe("Backups of etcd. Default: none.");
+
+export type BackupSection = NonNullable<z.output<typeof backupSchema>>;
+
+function isCron(text: string): boolean {
+  try {
+    new Cron(text, { paused: true, mode: "5-part" });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function isTimeZone(text: string): boolean {
+  try {
+    new Intl.DateTimeFormat("en", { timeZone: text });
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+import { execFileSync, spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { directoryStore, listBackups } from "../../../talos/backup/index.ts";
+import { storeRules } from "./store-rules.ts";
+import { take } from "./take.ts";
+
+const root = mkdtempSync(join(tmpdir(), "talosmith-backups-"));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+let folders = 0;
+const fresh = () => join(root, String(folders++), "deeper");
+
+describe("backups in a folder", () => {
+  storeRules(async () => directoryStore(fresh()));
+
+  test("only their owner may read", async () => {
+    const folder = fresh();
+    const { id } = await take(directoryStore(folder));
+    expect(statSync(folder).mode & 0o777).toBe(0o700);
+    for (const name of readdirSync(folder)) expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600);
+    expect(readdirSync(folder)).toEqual([`${id}.db`, `${id}.json`]);
+  });
+
+  test("a run that is killed in the middle leaves nothing that can be seen, and the next one works", async () => {
+    const folder = fresh();
+    mkdirSync(folder, { recursive: true });
+    const child = spawn(
+      process.execPath,
+      ["--import", import.meta.resolve("tsx"), resolve("test/talos/backup/endless-backup.ts"), folder],
+      { stdio: ["ignore", "pipe", "inherit"] },
+    );
+    await new Promise((done) => child.stdout.once("data", done));
+    expect(readdirSync(folder)).toHaveLength(1);
+    child.kill("SIGKILL");
+    await new Promise((done) => child.once("exit", done));
+    const store = directoryStore(folder);
+    expect(await store.list()).toEqual([]);
+    const backup = await take(store);
+    expect(await listBackups(store, "lab")).toEqual([backup]);
+    await store.sweep(new Date(Date.now() + 25 * 3_600_000));
+    expect(readdirSync(folder)).toEqual([`${backup.id}.db`, `${backup.id}.json`]);
+  });
+
+  const tiny = tinyDisk();
+  test.skipIf(tiny === undefined)("a full disk is told, and nothing half stays on it", async () => {
+    const folder = join(tiny ?? "", "backups");
+    await expect(take(directoryStore(folder))).rejects.toMatchObject({
+      code: "failed-precondition",
+      message: expect.stringContaining("no space left"),
+    });
+    expect(readdirSync(folder)).toEqual([]);
+  });
+  afterAll(() => {
+    if (tiny !== undefined) execFileSync("umount", [tiny]);
+  });
+});
+
+/** A disk of 128 kB, where this user may mount one. */
+function tinyDisk(): string | undefined {
+  const folder = join(root, "tiny");
+  mkdirSync(folder);
+  try {
+    execFileSync("mount", ["-t", "tmpfs", "-o", "size=128k", "talosmith-test", folder], { stdio: "ignore" });
+    return folder;
+  } catch {
+    return undefined;
+  }
+}
