@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { setMaxListeners } from "node:events";
 import { systemClock, systemEntropy } from "../talos/clock.ts";
+import { registerAddon } from "./commands/addon.ts";
 import { registerBackup } from "./commands/backup.ts";
 import { registerClientFiles } from "./commands/client-files.ts";
 import { registerConfig } from "./commands/config.ts";
@@ -67,6 +68,7 @@ const program = createProgram(context, [
   registerUi,
   registerUnlock,
   registerClientFiles,
+  registerAddon,
   registerBackup,
   registerRestore,
   registerMachine,

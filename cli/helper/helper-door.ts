@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import { join } from "node:path";
+import { type Addon, applyAddons, removeAddon, surplusAddons } from "../../talos/addon/index.ts";
 import {
   applyCluster,
   type ClusterEvent,
+  checkHealth,
   type DesiredCluster,
   desiredCluster,
   destroyCluster,
@@ -12,8 +14,11 @@ import {
   type Step,
 } from "../../talos/cluster/index.ts";
 import { type Environment, machinesOf } from "../../talos/environment/index.ts";
+import { TalosError } from "../../talos/errors.ts";
+import type { SecretsBundle } from "../../talos/secrets/index.ts";
 import type { CommandContext } from "../context.ts";
 import type { Deployed } from "../output/summary.ts";
+import { addonAccess, readAddons } from "./addons.ts";
 import { clientFiles, ensureClientFiles, removeClientFiles } from "./client-files.ts";
 import { clusterSpec } from "./cluster-spec.ts";
 import { ensureMachines, findMachines, removeMachines, surplusMachines, trustsFirstAnswer } from "./machines.ts";
@@ -28,6 +33,7 @@ export async function deployWithHelper(
   context: CommandContext,
   events: Listener,
 ): Promise<Omit<Deployed, "seconds" | "door"> & { readonly changed: boolean }> {
+  const addons = await readAddons(root, environment, context);
   const addresses = await ensureMachines(root, environment);
   const secrets = await ensureSecrets(root, environment, context);
   const leaving = await surplusMachines(root, environment);
@@ -40,9 +46,10 @@ export async function deployWithHelper(
   const left = leaving.map(({ name }) => name);
   await removeMachines(root, environment, left);
   await ensureClientFiles(root, environment.name, desired, secrets, context);
+  const released = await applyWith(addons, { root, environment, desired, secrets, events, context });
   const files = clientFiles(environment.name);
   return {
-    changed: steps.length + left.length > 0,
+    changed: steps.length + left.length + released > 0,
     environment: environment.name,
     talosVersion: desired.talosVersion.toString(),
     kubernetesVersion: desired.kubernetesVersion,
@@ -51,6 +58,49 @@ export async function deployWithHelper(
     kubeconfigPath: files.kubeconfig,
     talosconfigPath: files.talosconfig,
   };
+}
+
+/** The add-ons, and after those that bring the pod network the health of the whole; how many have changed. */
+async function applyWith(
+  addons: readonly Addon[],
+  { root, environment, desired, secrets, events, context }: AddonRun,
+): Promise<number> {
+  if (addons.length === 0) return 0;
+  let changed = 0;
+  const access = addonAccess(root, environment.name, context);
+  const tell = (message: string) => events({ type: "step-finished", at: context.clock.now(), message });
+  await applyAddons(addons, access, ({ name }, outcome) => {
+    if (outcome === "begun") return;
+    if (outcome === "changed") changed += 1;
+    tell(`add-on ${name}: ${outcome === "changed" ? "applied" : "as wished"}`);
+  });
+  for (const release of await surplusAddons(addons, access)) {
+    await removeAddon(release, access);
+    changed += 1;
+    tell(`add-on ${release.name}: removed`);
+  }
+  if (environment.addons.some(({ cni }) => cni)) await awaitNodes(desired, secrets, context);
+  return changed;
+}
+
+interface AddonRun {
+  readonly root: string;
+  readonly environment: Environment;
+  readonly desired: DesiredCluster;
+  readonly secrets: SecretsBundle;
+  readonly events: Listener;
+  readonly context: CommandContext;
+}
+
+/** Until the pod network came, the nodes could not become ready; now they must. */
+async function awaitNodes(desired: DesiredCluster, secrets: SecretsBundle, { signal }: CommandContext): Promise<void> {
+  const whole = { ...desired, nodesBecomeReady: true };
+  const { conditions } = await checkHealth({ desired: whole, secrets, signal });
+  const failed = conditions.find(({ state }) => state === "failed");
+  if (failed === undefined) return;
+  throw new TalosError("deadline-exceeded", `waiting for ${failed.name}: ${failed.reason}`, {
+    hint: "The add-on for the pod network is installed, but the cluster did not become healthy with it.",
+  });
 }
 
 /** Where the provider keeps it, too: one history, whichever door was used. */

@@ -40,7 +40,7 @@ export function buildEnvironment(input: BuildInput): Environment {
   const workersOnly = data.controlPlaneRef !== undefined;
   const parsed = checkSections(input, workersOnly);
   if (workersOnly) refuseClusterSettings(input);
-  const { kind, cluster, secrets, backend, backup, outputs, infrastructure, failed } = parsed;
+  const { kind, cluster, secrets, backend, backup, addons, storage, outputs, infrastructure, failed } = parsed;
   if (kind === "metal") faults.push(...miscounts(parsed, layers));
   const { controlPlane, workers } = kind === "metal" ? withCounts(parsed) : parsed;
   const warnings: Fault[] = [];
@@ -58,6 +58,8 @@ export function buildEnvironment(input: BuildInput): Environment {
     backend: backend ?? { kind: "local" },
     outputs: outputs ?? sections.outputs.parse({}),
     ...(backup === undefined ? {} : { backup }),
+    addons,
+    storage,
     warnings,
   } as unknown as Environment;
   if (workersOnly && joins === undefined) return environment;
@@ -79,6 +81,8 @@ function checkSections({ data, layers, faults }: BuildInput, workersOnly: boolea
   const cluster = section("cluster", check(sections.cluster, data.cluster ?? {}, ["cluster"], layers, faults));
   const secrets = section("secrets", check(sections.secrets, data.secrets, ["secrets"], layers, faults));
   const backend = section("backend", check(sections.backend, data.backend, ["backend"], layers, faults));
+  const addons = section("addons", check(sections.addons, data.addons, ["addons"], layers, faults)) ?? [];
+  const storage = section("storage", check(sections.storage, data.storage, ["storage"], layers, faults)) ?? {};
   const backup = check(sections.backup, data.backup, ["backup"], layers, faults);
   const outputs = section("outputs", check(sections.outputs, data.outputs, ["outputs"], layers, faults));
   const kind = kindOf(data);
@@ -100,6 +104,8 @@ function checkSections({ data, layers, faults }: BuildInput, workersOnly: boolea
     secrets,
     backend,
     backup,
+    addons,
+    storage,
     outputs,
     infrastructure: infrastructure ?? { machines: {} },
     controlPlane,

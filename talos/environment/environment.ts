@@ -2,7 +2,15 @@
 import type { z } from "zod";
 import type { Fault } from "./fault.ts";
 import { namesOf } from "./metal.ts";
-import type { Backend, BackupSection, ClusterSection, Kind, kinds } from "./schema/index.ts";
+import type {
+  AddonSection,
+  Backend,
+  BackupSection,
+  ClusterSection,
+  Kind,
+  kinds,
+  StorageSection,
+} from "./schema/index.ts";
 
 /** By the time that an environment is loaded, each patch is YAML text and each pool has a size. */
 type Complete<P> = Omit<P, "patches" | "count"> & {
@@ -48,6 +56,8 @@ interface EnvironmentOf<K extends Kind> {
   readonly outputs: { readonly kubeconfig: boolean; readonly talosconfig: boolean };
   /** Absent when nothing is said of backups. */
   readonly backup?: BackupSection;
+  readonly addons: readonly AddonSection[];
+  readonly storage: StorageSection;
   readonly warnings: readonly Fault[];
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+export { type AddonPlan, addonsOf } from "./addons.ts";
 export {
   type AddressedMachine,
   addressesOf,

@@ -41,6 +41,8 @@ export function environmentJsonSchema(): Json {
       backend: convert(sections.backend),
       outputs: convert(sections.outputs),
       backup: convert(sections.backup),
+      addons: convert(sections.addons),
+      storage: convert(sections.storage),
     },
     allOf: kindNames.map(forKind),
   };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { KubernetesVersion, TalosVersion } from "../../version/index.ts";
 import { controlPlanePool, machinesOf } from "../environment.ts";
+import { addonRules } from "./addons.ts";
 import { error, type Rule, warning } from "./rule.ts";
 import { settingsRules } from "./settings.ts";
 
@@ -101,4 +102,5 @@ export const commonRules: readonly Rule[] = [
   machineNamesFit,
   patchedMachinesExist,
   ...settingsRules,
+  ...addonRules,
 ];

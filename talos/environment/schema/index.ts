@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { z } from "zod";
+import { addonsSchema, storageSchema } from "./addons.ts";
 import { aws } from "./aws.ts";
 import { backendSchema } from "./backend.ts";
 import { backupSchema } from "./backup.ts";
@@ -34,8 +35,11 @@ export const sections = {
   secrets: secretsSchema,
   backend: backendSchema,
   backup: backupSchema,
+  addons: addonsSchema,
+  storage: storageSchema,
   outputs: outputsSchema,
 } as const;
+export type { AddonSection, StorageSection } from "./addons.ts";
 export { anyKind } from "./any-kind.ts";
 export { type Backend, backendSchema, passphraseVariable } from "./backend.ts";
 export type { BackupSection } from "./backup.ts";

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+import { addonState, applyAddons, rollbackAddon } from "../../talos/addon/index.ts";
+import { TalosError } from "../../talos/errors.ts";
+import type { CommandContext } from "../context.ts";
+import { addonAccess, readAddons } from "../helper/addons.ts";
+import { openEnvironment } from "../open-environment.ts";
+import { table } from "../output/table.ts";
+
+export async function list(name: string, { json }: { json: boolean }, context: CommandContext): Promise<void> {
+  const { root, environment } = openEnvironment(name, context);
+  const addons = await readAddons(root, environment, context);
+  const access = addons.length === 0 ? undefined : addonAccess(root, name, context);
+  const rows = [];
+  for (const addon of addons) {
+    if (access === undefined) break;
+    const { state, release } = await addonState(addon, access);
+    const { revision, status, chart } = release ?? {};
+    rows.push({ name: addon.name, namespace: addon.namespace, state, revision, status, chart });
+  }
+  if (json) {
+    context.stdout.write(`${JSON.stringify({ v: 1, addons: rows }, undefined, 2)}\n`);
+    return;
+  }
+  const cells = rows.map((row) => [
+    row.name,
+    row.namespace,
+    row.state,
+    String(row.revision ?? "-"),
+    row.status ?? "-",
+    row.chart ?? "-",
+  ]);
+  context.stdout.write(table(["name", "namespace", "state", "revision", "status", "chart"], cells));
+}
+
+export async function apply(name: string, which: string | undefined, context: CommandContext): Promise<void> {
+  const { root, environment } = openEnvironment(name, context);
+  const all = await readAddons(root, environment, context);
+  const chosen = which === undefined ? all : all.filter((addon) => addon.name === which);
+  if (which !== undefined && chosen.length === 0) throw unknownAddon(which, all);
+  await applyAddons(chosen, addonAccess(root, name, context), (addon, outcome) => {
+    if (outcome === "begun") return;
+    context.stderr.write(`  ✓ ${addon.name}: ${outcome === "changed" ? "applied" : "as wished"}\n`);
+  });
+}
+
+export async function rollback(
+  name: string,
+  which: string,
+  revision: number | undefined,
+  context: CommandContext,
+): Promise<void> {
+  const { root, environment } = openEnvironment(name, context);
+  const all = await readAddons(root, environment, context);
+  const addon = all.find((candidate) => candidate.name === which);
+  if (addon === undefined) throw unknownAddon(which, all);
+  const release = await rollbackAddon(addon, revision, addonAccess(root, name, context));
+  context.stderr.write(`${which} is at revision ${release.revision}, ${release.chart}.\n`);
+  context.stderr.write("The file still asks for the other one: change it, or the next apply goes forward again.\n");
+}
+
+function unknownAddon(which: string, all: readonly { readonly name: string }[]): TalosError {
+  return new TalosError("not-found", `no add-on ${which}`, {
+    hint: `They are: ${all.map(({ name }) => name).join(", ") || "none"}.`,
+  });
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+export { type Addon, addonHash, type ChartCredentials } from "./addon.ts";
+export {
+  type AddonOptions,
+  type AddonState,
+  addonState,
+  applyAddon,
+  applyAddons,
+  releasesOf,
+  removeAddon,
+  rollbackAddon,
+  surplusAddons,
+} from "./apply.ts";
+export { findHelm, type Helm } from "./helm.ts";
+export type { Release, ReleaseId, Revision } from "./release.ts";
+export { type AddonSources, resolveAddon } from "./resolve.ts";
