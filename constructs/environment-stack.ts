@@ -5,6 +5,7 @@ import { controlPlanePool, type Environment, type MetalEnvironment, machinesOf }
 import { AwsInfrastructure, type VpcProps } from "./aws/index.ts";
 import { addBackend } from "./backend.ts";
 import {
+  addDayTwo,
   type Infrastructure,
   type PoolProps,
   TalosCluster,
@@ -94,6 +95,7 @@ export class EnvironmentStack extends TalosStack {
     });
     for (const { name, ...pool } of pools.workers)
       new WorkerPool<Settings>(cluster, name, pool as PoolProps & Settings);
+    if (cluster.controlPlane !== undefined) addDayTwo(cluster, this.environment);
     const addresses = (role: string) =>
       cluster.machines.filter((machine) => machine.role === role).map((machine) => machine.address);
     this.#addOutputs({

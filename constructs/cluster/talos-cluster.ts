@@ -94,6 +94,8 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
   readonly installImage: string;
   /** kubeconfig and talosconfig; absent when another stack owns the control plane. */
   readonly clientFiles: ClientFilesResource | undefined;
+  /** The cluster itself, for what comes after it. */
+  readonly resource: ClusterResource;
   readonly #props: TalosClusterProps<Settings>;
   readonly #pools: MachinePool[] = [];
   readonly #members = new Map<string, string>();
@@ -123,18 +125,28 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
       this.addPool(this.controlPlane);
       this.endpoint = props.endpoint ?? props.infrastructure.endpoint(this.controlPlane.machines);
     }
-    const cluster = new ClusterResource(this, "cluster", () => this.#clusterArguments(), meta);
+    this.resource = new ClusterResource(this, "cluster", () => this.#clusterArguments(), meta);
     if (this.controlPlane === undefined) return;
     const folder = props.outputFolder ?? `generated/${props.name}`;
     this.clientFiles = new ClientFilesResource(this, "client", () => this.#clientFilesArguments(folder), {
       ...meta,
-      dependsOn: [cluster],
+      dependsOn: [this.resource],
     });
   }
 
   /** All machines that the cluster knows by name, control planes first. */
   get machines(): readonly Machine[] {
     return this.#pools.flatMap((pool) => pool.machines);
+  }
+
+  /** Where the control planes' Talos API is reached. */
+  get talosEndpoints(): readonly string[] {
+    return this.infrastructure.talosEndpoints ?? (this.controlPlane?.machines ?? []).map(({ address }) => address);
+  }
+
+  /** For further resources of this cluster: the provider that has its secrets. */
+  get bindingMeta(): { readonly provider?: TalosmithProvider } {
+    return this.#provider.alias === undefined ? {} : { provider: this.#provider };
   }
 
   /** Called by a pool of this cluster when it is made. */
@@ -261,8 +273,7 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
     const contents = this.#props.contentsInState ?? [];
     return {
       cluster_name: this.clusterName,
-      endpoints:
-        this.infrastructure.talosEndpoints ?? (this.controlPlane?.machines ?? []).map((machine) => machine.address),
+      endpoints: this.talosEndpoints,
       nodes: this.machines.map((machine) => machine.address),
       kubeconfig_path: `${folder}/kubeconfig`,
       talosconfig_path: `${folder}/talosconfig`,

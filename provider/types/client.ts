@@ -12,6 +12,7 @@ export interface AgeKeys {
 export interface ClientOptions extends AgeKeys {
   readonly root: string;
   readonly secrets: ClusterSecrets;
+  readonly environment: NodeJS.ProcessEnv;
   /** How the simulator's process is started; its directory is added. */
   readonly daemonCommand: readonly [string, ...string[]];
 }
@@ -20,16 +21,19 @@ export interface ClientOptions extends AgeKeys {
 export class Client {
   readonly root: string;
   readonly secrets: ClusterSecrets;
+  /** Of the process, for the programs that it starts. */
+  readonly environment: NodeJS.ProcessEnv;
   readonly #daemonCommand: readonly [string, ...string[]];
   readonly #ended = new Set<string>();
   #turns: Promise<unknown> = Promise.resolve();
 
   readonly #keys: AgeKeys;
 
-  constructor({ root, secrets, daemonCommand, ageKeys, ageKeyFile }: ClientOptions) {
+  constructor({ root, secrets, environment, daemonCommand, ageKeys, ageKeyFile }: ClientOptions) {
     this.#keys = { ageKeys, ageKeyFile };
     this.root = root;
     this.secrets = secrets;
+    this.environment = environment;
     this.#daemonCommand = daemonCommand;
   }
 

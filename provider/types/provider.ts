@@ -9,11 +9,13 @@ import {
   type Provider,
   path,
 } from "../framework/index.ts";
+import { addon } from "./addon/addon.ts";
 import { Client } from "./client.ts";
 import { clientFiles } from "./client-files.ts";
 import { cloudInit } from "./cloud-init.ts";
 import { cluster } from "./cluster/cluster.ts";
 import { ClusterSecrets, type Encryption, encryptionByName, type SecretsSource } from "./cluster-secrets.ts";
+import { etcdSnapshot } from "./etcd-snapshot.ts";
 import { health } from "./health.ts";
 import { kubeconfig } from "./kubeconfig.ts";
 import { machineConfig } from "./machine-config.ts";
@@ -74,7 +76,7 @@ export function talosmithProvider(options: ProviderOptions): Provider<typeof att
   return {
     description: "Talos Linux clusters: machines, configs, bring-up, changes and end, from one resource per cluster.",
     attributes,
-    resources: [clientFiles, cloudInit, cluster, member, secrets, simulatedMachine],
+    resources: [addon, clientFiles, cloudInit, cluster, etcdSnapshot, member, secrets, simulatedMachine],
     dataSources: [health, machineConfig, schematic],
     ephemeralResources: [kubeconfig, talosconfig],
     functions: [nodeAddress, nodeMac, patch],
@@ -93,6 +95,7 @@ export function talosmithProvider(options: ProviderOptions): Provider<typeof att
       return new Client({
         root,
         secrets: new ClusterSecrets(source, Boolean(environment.CI)),
+        environment,
         daemonCommand,
         ageKeys: environment.SOPS_AGE_KEY || undefined,
         ageKeyFile: environment.SOPS_AGE_KEY_FILE || undefined,

@@ -26,8 +26,13 @@ export async function addonState(
   const release = await releases.find(addon);
   if (release === undefined || release.status === "uninstalled") return { state: "to install", release: undefined };
   if (release.status !== "deployed") return { state: "to mend", release };
-  const same = await releases.find(addon, `${label}=${addonHash(addon)}`);
+  const same = await releaseWithHash(addon, addonHash(addon), options);
   return { state: same?.revision === release.revision ? "as wished" : "to change", release };
+}
+
+/** The release when its present revision was made from a wish with this hash. */
+export function releaseWithHash(id: ReleaseId, hash: string, options: AddonOptions): Promise<Release | undefined> {
+  return releasesOf(options).find(id, `${label}=${hash}`);
 }
 
 /**

@@ -7,6 +7,7 @@ export {
   applyAddon,
   applyAddons,
   releasesOf,
+  releaseWithHash,
   removeAddon,
   rollbackAddon,
   surplusAddons,

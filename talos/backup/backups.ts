@@ -88,6 +88,11 @@ export async function verifyBackup(store: BackupStore, backup: Backup, signal?: 
   await file.discard();
 }
 
+/** The manifest goes first: what remains of a run that is killed here is no backup any more. */
+export async function removeBackup(store: BackupStore, id: string, signal?: AbortSignal): Promise<void> {
+  for (const part of [parts.manifest, parts.pki, parts.snapshot]) await store.remove(`${id}${part}`, signal);
+}
+
 /** A snapshot without a manifest may still be on its way; after this long nobody is at it any more. */
 const orphansDieAfter = 24 * 3_600_000;
 
@@ -102,10 +107,7 @@ export async function pruneBackups(
   const backups = await listBackups(store, cluster, signal);
   const old = expired(backups, keep, now);
   if (dryRun) return old;
-  for (const { id } of old) {
-    // The manifest first: what remains of a run that is killed here is no backup any more.
-    for (const part of [parts.manifest, parts.pki, parts.snapshot]) await store.remove(`${id}${part}`, signal);
-  }
+  for (const { id } of old) await removeBackup(store, id, signal);
   const whole = new Set(backups.map(({ id }) => id));
   for (const { name } of await store.list(signal)) {
     const parsed = parseFileName(name, cluster);

@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 export { type Backup, parts } from "./backup.ts";
-export { fetchBackup, findBackup, listBackups, pruneBackups, readSealedSecrets, verifyBackup } from "./backups.ts";
+export {
+  fetchBackup,
+  findBackup,
+  listBackups,
+  pruneBackups,
+  readSealedSecrets,
+  removeBackup,
+  verifyBackup,
+} from "./backups.ts";
 export { type CreateOptions, createBackup } from "./create.ts";
 export { directoryStore } from "./directory-store.ts";
 export { openStore, type Place, parseS3Url } from "./open-store.ts";

@@ -23,6 +23,8 @@ const topLevelKeys = [
   "backend",
   "outputs",
   "backup",
+  "addons",
+  "storage",
 ];
 export function environmentFile(name: string): string {
   return `${folder}/${name}.yaml`;

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Construct } from "constructs";
+import { type Arguments, type BindingMeta, Resource } from "../terraform/index.ts";
+
+export interface EtcdSnapshotArguments {
+  readonly cluster_name: string;
+  /** Addresses of the control planes. */
+  readonly endpoints: readonly string[];
+  /** Relative to the project's root. Either this or `s3`. */
+  readonly directory?: string;
+  readonly s3?: {
+    readonly bucket: string;
+    readonly prefix?: string;
+    readonly region?: string;
+    readonly endpoint?: string;
+    readonly path_style?: boolean;
+    readonly sse?: string;
+    readonly kms_key_id?: string;
+    readonly profile?: string;
+  };
+  readonly pki_age_recipients?: readonly string[];
+  readonly triggers?: { readonly [name: string]: string };
+}
+
+/** A backup of etcd. */
+export class EtcdSnapshotResource extends Resource<EtcdSnapshotArguments> {
+  constructor(scope: Construct, id: string, args: Arguments<EtcdSnapshotArguments>, meta?: BindingMeta) {
+    super(scope, id, "talosmith_etcd_snapshot", args, meta);
+  }
+}

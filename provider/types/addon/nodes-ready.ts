@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+import { setTimeout as sleep } from "node:timers/promises";
+import type { DesiredCluster } from "../../../talos/cluster/index.ts";
+import type { Client } from "../client.ts";
+
+const pause = 1_000;
+
+/** Waits until every node of the cluster is ready, for as long as the signal allows. */
+export async function nodesReady(client: Client, endpoints: readonly string[], signal: AbortSignal): Promise<void> {
+  const [{ talosMachines }, { TalosError }] = await Promise.all([
+    import("../../../talos/cluster/index.ts"),
+    import("../../../talos/errors.ts"),
+  ]);
+  const controlPlanes: DesiredCluster["machines"] = endpoints.map((address) => ({
+    name: address,
+    role: "controlplane",
+    address,
+    config: "",
+    installImage: "",
+  }));
+  const desired = { endpoint: `https://${endpoints[0]}:6443`, machines: controlPlanes, leaving: [] };
+  const machines = talosMachines({ desired, secrets: await client.secrets.of(null) });
+  let missing = "they were not looked at yet";
+  try {
+    while (!signal.aborted) {
+      const seen = await machines.kubernetes.observe(signal);
+      const waiting = seen.kind === "reachable" ? seen.nodes.filter(({ ready }) => !ready) : [];
+      if (seen.kind === "reachable" && seen.nodes.length > 0 && waiting.length === 0) return;
+      missing = seen.kind === "unreachable" ? seen.reason : `${waiting.map(({ name }) => name).join(", ")} not ready`;
+      await sleep(pause, undefined, { signal }).catch(() => {});
+    }
+  } finally {
+    machines.close();
+  }
+  throw new TalosError(
+    "deadline-exceeded",
+    `the pod network is installed, but the nodes did not become ready: ${missing}`,
+  );
+}

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Backup, BackupStore, Place } from "../../talos/backup/index.ts";
+import {
+  type Attributes,
+  attribute,
+  isUnknown,
+  type Operation,
+  type PlanOf,
+  parseDuration,
+  path,
+  type Resource,
+  type StateOf,
+  unknown,
+} from "../framework/index.ts";
+import type { Client } from "./client.ts";
+import { oneOf } from "./one-of.ts";
+
+const s3Attributes = {
+  bucket: attribute.string({ mode: "required", description: "Name of the bucket." }),
+  prefix: attribute.string({ mode: "optional", description: "Begins the name of every object. Default: nothing." }),
+  region: attribute.string({ mode: "optional", description: "Default: what the AWS configuration says." }),
+  endpoint: attribute.string({ mode: "optional", description: "URL of an S3-compatible store. Default: AWS." }),
+  path_style: attribute.bool({
+    mode: "optional",
+    description: "The bucket in the path. Default: true beside an `endpoint`.",
+  }),
+  sse: attribute.string({
+    mode: "optional",
+    description: "Encryption by the store: `AES256` or `aws:kms`. Default: what the bucket says.",
+    validators: [oneOf("AES256", "aws:kms")],
+  }),
+  kms_key_id: attribute.string({ mode: "optional", description: "Key for `aws:kms`." }),
+  profile: attribute.string({
+    mode: "optional",
+    description: "Profile of the AWS configuration. Default: the usual chain of credentials, instance role included.",
+  }),
+} satisfies Attributes;
+
+const attributes = {
+  cluster_name: attribute.string({ mode: "required", replaces: true, description: "Name of the cluster." }),
+  endpoints: attribute.stringList({ mode: "required", description: "Addresses of the control planes." }),
+  directory: attribute.string({
+    mode: "optional",
+    description: "A folder for the backup, relative to the project's root. Either this or `s3`.",
+  }),
+  s3: attribute.nestedObject({
+    mode: "optional",
+    attributes: s3Attributes,
+    description: "A bucket for the backup. Credentials come from the usual chain and never stand here.",
+  }),
+  pki_age_recipients: attribute.stringList({
+    mode: "optional",
+    description: "Put the secrets bundle beside the snapshot, encrypted with age for these: `age1…`.",
+  }),
+  triggers: attribute.stringMap({
+    mode: "optional",
+    description: "Anything. A change takes a new backup, such as `{ talos = talosmith_cluster.this.talos_version }`.",
+  }),
+  max_age: attribute.string({
+    mode: "optional",
+    description: "A backup that is older, such as `26h`, is told in every plan. Default: none is.",
+  }),
+  on_destroy: attribute.string({
+    mode: "defaulted",
+    default: "keep",
+    description: "`keep` leaves the backup where it is, `remove` takes it away with the resource or a newer one.",
+    validators: [oneOf("keep", "remove")],
+  }),
+  id: attribute.string({ mode: "computed", description: "Name of the backup." }),
+  place: attribute.string({ mode: "computed", description: "Where it lies." }),
+  taken_at: attribute.string({ mode: "computed", description: "When it was taken, RFC 3339." }),
+  bytes: attribute.integer({ mode: "computed", description: "Size of the snapshot." }),
+  sha256: attribute.string({ mode: "computed", description: "Of the database as etcd wrote it." }),
+  revision: attribute.integer({ mode: "computed", description: "etcd's revision in it." }),
+  hash: attribute.string({
+    mode: "computed",
+    description: "Of the database's content, hexadecimal, as `etcdutl snapshot status` tells it.",
+  }),
+} satisfies Attributes;
+
+type Schema = typeof attributes;
+type State = StateOf<Schema>;
+
+const computed = ["id", "place", "taken_at", "bytes", "sha256", "revision", "hash"] as const;
+
+/** One backup: taken when it is created and whenever its triggers change. */
+export const etcdSnapshot: Resource<Schema, Client> = {
+  name: "talosmith_etcd_snapshot",
+  description:
+    "A backup of a cluster's etcd in a folder or an S3-compatible store: taken, checked from end to end, and only then put there. A schedule is the business of `talosmith backup run`.",
+  attributes,
+  timeouts: { create: "30m", update: "30m" },
+
+  validate({ config, diagnostics }) {
+    const { directory, s3, max_age } = config;
+    if (!isUnknown(directory) && !isUnknown(s3) && (directory === null) === (s3 === null))
+      diagnostics.error({
+        summary: "One place for the backup",
+        detail: "Give either directory or s3.",
+        path: path("directory"),
+      });
+    if (typeof max_age === "string" && parseDuration(max_age) === undefined)
+      diagnostics.error({
+        summary: "Not a duration",
+        detail: `Found ${max_age}; expected one such as "26h".`,
+        path: path("max_age"),
+      });
+  },
+
+  plan({ prior, planned, diagnostics }) {
+    if (prior === null) return {};
+    const again = (["directory", "s3", "triggers", "pki_age_recipients"] as const).some(
+      (name) => JSON.stringify(prior[name]) !== JSON.stringify(planned[name]),
+    );
+    if (again) return { values: Object.fromEntries(computed.map((name) => [name, unknown])) };
+    tellAge(prior, planned.max_age, diagnostics);
+    return { values: Object.fromEntries(computed.map((name) => [name, prior[name]])) };
+  },
+
+  create: ({ planned, ...operation }) => takeBackup(planned, operation),
+
+  async read({ state, ...operation }) {
+    const { findBackup } = await import("../../talos/backup/index.ts");
+    try {
+      await findBackup(await storeOf(state, operation.client), state.cluster_name, state.id ?? "", operation.signal);
+      return state;
+    } catch (error) {
+      const { code, message } = error as { code?: unknown; message?: string };
+      if (code === "not-found") return null;
+      operation.diagnostics.warning({ summary: "The backup could not be looked at", detail: String(message) });
+      return state;
+    }
+  },
+
+  async update({ prior, planned, ...operation }) {
+    if (!isUnknown(planned.id)) return { ...prior, ...known(planned), ...pick(prior) };
+    const state = await takeBackup(planned, operation);
+    if (state.on_destroy === "remove") await removeBackup(prior, operation);
+    return state;
+  },
+
+  async delete({ state, ...operation }) {
+    if (state.on_destroy === "remove") await removeBackup(state, operation);
+  },
+};
+
+function tellAge(prior: State, maxAge: unknown, diagnostics: Operation<Client>["diagnostics"]): void {
+  const most = typeof maxAge === "string" ? parseDuration(maxAge) : undefined;
+  const age = Date.now() - Date.parse(prior.taken_at ?? "");
+  if (most === undefined || !(age > most)) return;
+  diagnostics.warning({
+    summary: "The backup is old",
+    detail: `${prior.id} was taken at ${prior.taken_at}, ${Math.floor(age / 3_600_000)} hours ago. Take a new one by a change of triggers, or with: talosmith backup create`,
+    path: path("max_age"),
+  });
+}
+
+async function takeBackup(planned: PlanOf<Schema>, { client, signal, log }: Operation<Client>): Promise<State> {
+  const [
+    backups,
+    { issueAdminCredentials },
+    { systemClock, systemEntropy },
+    { systemTiming },
+    { caFingerprint, sealSecrets },
+  ] = await Promise.all([
+    import("../../talos/backup/index.ts"),
+    import("../../talos/config/index.ts"),
+    import("../../talos/clock.ts"),
+    import("../../talos/cluster/index.ts"),
+    import("../../talos/secrets/index.ts"),
+  ]);
+  const secrets = await client.secrets.of(null);
+  const issuing = { clock: systemClock, entropy: systemEntropy };
+  const pair = issueAdminCredentials(secrets, { ...issuing, ttl: 3_600_000, roles: ["os:etcd:backup"] });
+  const credentials = { ca: secrets.certs.os.certificate, certificate: pair.certificate, key: pair.key };
+  const store = await storeOf(planned, client);
+  const recipients = planned.pki_age_recipients;
+  const backup = await backups.createBackup({
+    ...issuing,
+    cluster: planned.cluster_name,
+    caFingerprint: caFingerprint(secrets),
+    source: backups.etcdSource(planned.endpoints, credentials),
+    store,
+    ...(recipients === null ? {} : { sealedSecrets: await sealSecrets(secrets, recipients) }),
+    timing: systemTiming,
+    signal,
+    onRetry: (reason) => log("info", `again after: ${reason}`),
+  });
+  return { ...known(planned), ...facts(backup, store) };
+}
+
+function facts(backup: Backup, { place }: BackupStore): Pick<State, (typeof computed)[number]> {
+  const { id, takenAt, bytes, sha256, revision, hash } = backup;
+  return { id, place, taken_at: takenAt.toISOString(), bytes, sha256, revision, hash };
+}
+
+function known(planned: PlanOf<Schema>): Omit<State, (typeof computed)[number]> {
+  const { cluster_name, endpoints, directory, s3, pki_age_recipients, triggers, max_age } = planned;
+  const on_destroy = planned.on_destroy === "remove" ? "remove" : "keep";
+  return { cluster_name, endpoints, directory, s3, pki_age_recipients, triggers, max_age, on_destroy };
+}
+
+function pick(state: State): Pick<State, (typeof computed)[number]> {
+  const { id, place, taken_at, bytes, sha256, revision, hash } = state;
+  return { id, place, taken_at, bytes, sha256, revision, hash };
+}
+
+async function storeOf({ directory, s3 }: Pick<State, "directory" | "s3">, client: Client): Promise<BackupStore> {
+  const { openStore } = await import("../../talos/backup/index.ts");
+  const where: Place = s3 === null ? { ...(directory === null ? {} : { directory }) } : { s3: s3Place(s3) };
+  return openStore(where, client.root);
+}
+
+function s3Place(s3: NonNullable<State["s3"]>): NonNullable<Place["s3"]> {
+  return {
+    bucket: s3.bucket,
+    prefix: s3.prefix ?? undefined,
+    region: s3.region ?? undefined,
+    endpoint: s3.endpoint ?? undefined,
+    pathStyle: s3.path_style ?? undefined,
+    sse: s3.sse === "AES256" || s3.sse === "aws:kms" ? s3.sse : undefined,
+    kmsKeyId: s3.kms_key_id ?? undefined,
+    profile: s3.profile ?? undefined,
+  };
+}
+
+async function removeBackup(state: State, { client, signal }: Operation<Client>): Promise<void> {
+  const { removeBackup: remove } = await import("../../talos/backup/index.ts");
+  await remove(await storeOf(state, client), state.id ?? "", signal);
+}
