@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { cpus } from "node:os";
+import { backupMemory } from "./bench/backup-memory.ts";
 import { bringUp, bringUpGrowth } from "./bench/bring-up.ts";
 import { idleNodes } from "./bench/idle-nodes.ts";
 import { iso } from "./bench/iso.ts";
@@ -26,6 +27,7 @@ const rows: readonly Row[] = [
   bringUp,
   bringUpGrowth,
   idleNodes,
+  ...backupMemory,
 ];
 const only = process.argv[2];
 console.log(`${cpus().length} × ${cpus()[0]?.model}, Node ${process.version}\n`);

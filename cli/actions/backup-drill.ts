@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fetchBackup, findBackup, rehearseRestore } from "../../talos/backup/index.ts";
+import { downloadBackup, findBackup, rehearseRestore } from "../../talos/backup/index.ts";
 import { desiredCluster, systemTiming } from "../../talos/cluster/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { generateSecrets } from "../../talos/secrets/index.ts";
@@ -25,7 +25,7 @@ export async function drill(
   const folder = await mkdtemp(join(tmpdir(), "talosmith-drill-"));
   const simulator = simulatorIn(join(folder, "simulator"));
   try {
-    const file = await fetchBackup(store, backup, { folder, signal });
+    const snapshot = await downloadBackup(store, backup, folder, signal);
     const talosVersion = TalosVersion.parse(environment.cluster.talosVersion);
     // Secrets of its own: a drill proves the backup, and never touches anything of the real cluster.
     const secrets = await generateSecrets({ contract: talosVersion.contract, clock, entropy });
@@ -50,7 +50,7 @@ export async function drill(
       rehearseRestore({
         desired,
         secrets,
-        snapshot: file.path ?? "",
+        snapshot,
         events,
         clock,
         entropy,
@@ -74,7 +74,6 @@ export async function drill(
     }
     if (!json)
       context.stdout.write(`${backup.id}: restored, revision ${restored.revision}, hash ${restored.hash}: the same.\n`);
-    await file.discard();
   } finally {
     await simulator.shutdown();
     await rm(folder, { recursive: true, force: true });

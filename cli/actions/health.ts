@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { checkHealth, type HealthCondition } from "../../talos/cluster/index.ts";
 import type { CommandContext } from "../context.ts";
+import { type BackupStatus, backupLine, backupStatus } from "../helper/backup-status.ts";
 import { openCluster } from "../helper/open-cluster.ts";
 
 const words = { ok: "OK", skipped: "SKIP", waiting: "...", failed: "FAILED" } as const;
@@ -10,7 +11,7 @@ export async function health(
   { waitTimeout, json }: { waitTimeout: number; json: boolean },
   context: CommandContext,
 ): Promise<void> {
-  const { desired, secrets } = await openCluster(name, context);
+  const { root, environment, desired, secrets } = await openCluster(name, context);
   let last = "";
   const { healthy } = await checkHealth({
     desired,
@@ -26,7 +27,14 @@ export async function health(
       else context.stderr.write(line);
     },
   });
+  const backup = await backupStatus(root, environment, context);
+  if (backup !== undefined && json) context.stdout.write(jsonBackup(backup, context));
+  else if (backup !== undefined) context.stderr.write(`${backupLine(backup)}\n`);
   if (!healthy) context.exit(1);
+}
+
+function jsonBackup(backup: BackupStatus, { clock }: CommandContext): string {
+  return `${JSON.stringify({ v: 1, at: clock.now().toISOString(), type: "backup", ...backup })}\n`;
 }
 
 /** The line that talosctl prints for it. */

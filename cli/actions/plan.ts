@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { CommandContext } from "../context.ts";
+import { backupLine, backupStatus } from "../helper/backup-status.ts";
 import { planWithHelper } from "../helper/helper-door.ts";
 import { openEnvironment } from "../open-environment.ts";
 import { findTerraform } from "../terraform/find-terraform.ts";
@@ -8,6 +9,8 @@ import { planWithTerraform } from "../terraform/terraform-door.ts";
 
 export async function plan(name: string, context: CommandContext): Promise<void> {
   const { root, environment } = openEnvironment(name, context);
+  const backup = await backupStatus(root, environment, context);
+  if (backup !== undefined) context.stderr.write(`${backupLine(backup)}\n`);
   const binary = findTerraform(context.env, environment.backend);
   if (binary !== undefined) {
     const changes = await planWithTerraform({ root, environment, binary, autoApprove: false, context });

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, posix, resolve } from "node:path";
 import {
-  fetchBackup,
+  downloadBackup,
   findBackup,
   openStore,
   parseS3Url,
@@ -65,13 +65,21 @@ export async function restore(name: string, flags: RestoreFlags, context: Comman
         events,
         journal: clusterJournal(root, desired.name),
         signal: context.signal,
-      }),
+      }).catch(nameTheFlag),
     );
     await ensureClientFiles(root, environment.name, desired, secrets, context);
     context.stderr.write(`${cluster} is back. kubeconfig: ${clientFiles(environment.name).kubeconfig}\n`);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** The engine knows no flags. */
+function nameTheFlag(error: unknown): never {
+  const known = TalosError.from(error);
+  if (known.code !== "failed-precondition" || !known.message.includes("etcd data")) throw error;
+  const hint = "Heal the members instead if you can. If the cluster is lost for good, add --discard-data.";
+  throw new TalosError(known.code, known.message, { hint, cause: error });
 }
 
 /** A file by its path, an object by its URL, else a backup of the environment by its name. */
@@ -87,8 +95,7 @@ async function fetchSnapshot(
   if (object !== undefined) return fetchObject(name, object, folder, context);
   const { store, cluster } = await openBackups(name, context);
   const backup = await findBackup(store, cluster, from, context.signal);
-  const fetched = await fetchBackup(store, backup, { folder, signal: context.signal });
-  return { path: fetched.path ?? "", status: backup };
+  return { path: await downloadBackup(store, backup, folder, context.signal), status: backup };
 }
 
 /** With the region, endpoint and profile that the environment's backups use, if it has any in S3. */
@@ -102,7 +109,11 @@ async function fetchObject(
   const prefix = key.includes("/") ? posix.dirname(key) : undefined;
   const store = await openStore({ s3: { ...environment.backup?.s3, bucket, prefix } }, root);
   const file = await ScratchFile.in(folder);
-  await file.receive(store.read(posix.basename(key), context.signal), () => {});
+  try {
+    await file.receive(store.read(posix.basename(key), context.signal), () => {});
+  } finally {
+    await file.handle.close();
+  }
   const path = file.path ?? "";
   return { path, status: await snapshotStatus(path) };
 }

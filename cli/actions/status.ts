@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import { type MachineState, type ObservedCluster, previewCluster } from "../../talos/cluster/index.ts";
 import type { CommandContext } from "../context.ts";
+import { backupLine, backupStatus } from "../helper/backup-status.ts";
 import { openCluster } from "../helper/open-cluster.ts";
 import { table } from "../output/table.ts";
 
 export async function status(name: string, { json }: { json: boolean }, context: CommandContext): Promise<void> {
-  const { desired, secrets } = await openCluster(name, context);
+  const { root, environment, desired, secrets } = await openCluster(name, context);
   const { observed, steps } = await previewCluster({ desired, secrets, signal: context.signal });
+  const backup = await backupStatus(root, environment, context);
   const machines = desired.machines.map((machine) => machineStatus(machine.name, observed));
   if (json) {
     const report = {
@@ -15,6 +17,7 @@ export async function status(name: string, { json }: { json: boolean }, context:
       endpoint: desired.endpoint,
       machines,
       pending: steps.map(({ id }) => id),
+      ...(backup === undefined ? {} : { backup }),
     };
     context.stdout.write(`${JSON.stringify(report, undefined, 2)}\n`);
     return;
@@ -32,6 +35,7 @@ export async function status(name: string, { json }: { json: boolean }, context:
   ]);
   context.stdout.write(table(headings, rows));
   for (const { sentence } of steps) context.stderr.write(`to do: ${sentence}\n`);
+  if (backup !== undefined) context.stderr.write(`${backupLine(backup)}\n`);
 }
 
 /** A machine as `status` tells it. */

@@ -21,6 +21,8 @@ export interface Addon {
   /** Values as YAML texts, later ones win. They may hold secrets. */
   readonly values: readonly string[];
   readonly credentials?: ChartCredentials | undefined;
+  /** Hash of the files of a chart that is given by its path. */
+  readonly chartFiles?: string | undefined;
   /** Wait until everything of it is ready, and go back to the revision before when it does not become so. @default true */
   readonly wait?: boolean | undefined;
   /** Milliseconds. @default 10 minutes */
@@ -28,9 +30,11 @@ export interface Addon {
 }
 
 /** Tells two wishes apart without telling what is in them: chart, version and values, not how they are fetched. */
-export function addonHash({ chart, repository = "", version = "", values }: Addon): string {
+export function addonHash({ chart, repository = "", version = "", values, chartFiles }: Addon): string {
+  // A path is another one in every checkout.
+  const source = chartFiles ?? chart;
   return createHash("sha256")
-    .update(JSON.stringify([chart, repository, version, values]))
+    .update(JSON.stringify([source, repository, version, values]))
     .digest("hex")
     .slice(0, 32);
 }

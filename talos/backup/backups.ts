@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import { link } from "node:fs/promises";
+import { join } from "node:path";
 import { SnapshotCheck } from "../cluster/index.ts";
 import { TalosError } from "../errors.ts";
 import { type Backup, parseFileName, parseManifest, parts } from "./backup.ts";
@@ -53,39 +55,54 @@ export async function readSealedSecrets(store: BackupStore, { id }: Backup, sign
   return Buffer.concat(await collect(store.read(`${id}${parts.pki}`, signal))).toString("utf8");
 }
 
-/**
- * Fetches a backup's snapshot and makes sure that it is what was put there: size, SHA-256, and what etcd itself would
- * say of it. The file is in the folder, or without a name where there is none; the caller discards it.
- */
-export async function fetchBackup(
+/** Fetches a backup's snapshot into a folder, checked as `verifyBackup` does, and returns its path. */
+export async function downloadBackup(
   store: BackupStore,
   backup: Backup,
-  { folder, signal }: { readonly folder?: string; readonly signal?: AbortSignal } = {},
-): Promise<ScratchFile> {
-  const name = `${backup.id}${parts.snapshot}`;
-  const what = `${store.place}/${name}`;
-  const file = await (folder === undefined ? ScratchFile.nameless() : ScratchFile.in(folder));
+  folder: string,
+  signal?: AbortSignal,
+): Promise<string> {
+  const file = await ScratchFile.in(folder);
   try {
-    const check = new SnapshotCheck();
-    await file.receive(store.read(name, signal), (chunk) => check.add(chunk));
-    const found = { ...check.finish(what), ...(await databaseStatus(file.handle, what)) };
-    for (const fact of ["bytes", "sha256", "revision", "hash", "entries"] as const) {
-      if (found[fact] === backup[fact]) continue;
-      throw new TalosError("failed-precondition", `${what} is not what was put there: its ${fact} is ${found[fact]}`, {
-        hint: `Its manifest says ${backup[fact]}. Use another backup.`,
-      });
-    }
-    return file;
-  } catch (error) {
+    await receiveChecked(store, backup, file, signal);
+    const path = join(folder, `${backup.id}${parts.snapshot}`);
+    await link(file.path ?? "", path);
+    return path;
+  } finally {
     await file.discard();
-    throw error;
   }
 }
 
-/** Reads a backup back from its store from end to end. Throws when it is not what was put there. */
+/**
+ * Reads a backup back from its store from end to end. Throws when it is not what was put there: size, SHA-256, and what
+ * etcd itself would say of it.
+ */
 export async function verifyBackup(store: BackupStore, backup: Backup, signal?: AbortSignal): Promise<void> {
-  const file = await fetchBackup(store, backup, signal === undefined ? {} : { signal });
-  await file.discard();
+  const file = await ScratchFile.nameless();
+  try {
+    await receiveChecked(store, backup, file, signal);
+  } finally {
+    await file.discard();
+  }
+}
+
+async function receiveChecked(
+  store: BackupStore,
+  backup: Backup,
+  file: ScratchFile,
+  signal?: AbortSignal,
+): Promise<void> {
+  const name = `${backup.id}${parts.snapshot}`;
+  const what = `${store.place}/${name}`;
+  const check = new SnapshotCheck();
+  await file.receive(store.read(name, signal), (chunk) => check.add(chunk));
+  const found = { ...check.finish(what), ...(await databaseStatus(file.handle, what)) };
+  for (const fact of ["bytes", "sha256", "revision", "hash", "entries"] as const) {
+    if (found[fact] === backup[fact]) continue;
+    throw new TalosError("failed-precondition", `${what} is not what was put there: its ${fact} is ${found[fact]}`, {
+      hint: `Its manifest says ${backup[fact]}. Use another backup.`,
+    });
+  }
 }
 
 /** The manifest goes first: what remains of a run that is killed here is no backup any more. */

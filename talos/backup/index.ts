@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 export { type Backup, parts } from "./backup.ts";
 export {
-  fetchBackup,
+  downloadBackup,
   findBackup,
   listBackups,
   pruneBackups,

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
   type Addon,
+  addonHash,
   addonState,
   applyAddon,
   applyAddons,
@@ -144,6 +145,8 @@ describe("what an add-on names", () => {
   test("is read: values from files, a password, a chart by its path", async () => {
     writeFileSync(join(folder, "more.yaml"), "b: 2\n");
     writeFileSync(join(folder, "password"), `${secret}\n`);
+    mkdirSync(join(folder, "charts/app"), { recursive: true });
+    writeFileSync(join(folder, "charts/app/Chart.yaml"), "name: app\n");
     const credentials = { username: "robot", passwordFile: "password" };
     const addon = await resolveAddon({ ...sources, chart: "./charts/app", credentials }, folder, {});
     expect(addon).toMatchObject({
@@ -151,6 +154,9 @@ describe("what an add-on names", () => {
       values: ["a: 1\n", "b: 2\n"],
       credentials: { username: "robot", password: secret },
     });
+    writeFileSync(join(folder, "charts/app/Chart.yaml"), "name: app\nversion: 2\n");
+    const changed = await resolveAddon({ ...sources, chart: "./charts/app", credentials }, folder, {});
+    expect(addonHash(changed)).not.toBe(addonHash(addon));
   });
 
   test.each([

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+import { nextRun } from "../../talos/backup/index.ts";
+import type { Environment } from "../../talos/environment/index.ts";
+import { TalosError } from "../../talos/errors.ts";
+import type { CommandContext } from "../context.ts";
+import { ageOf } from "../output/amounts.ts";
+import { storeOf } from "./backups.ts";
+
+/** How old the newest backup of an environment is, and whether that is too old. Never throws: not knowing is a state. */
+export type BackupStatus = {
+  readonly place?: string;
+  /** Name of the newest backup. */
+  readonly last?: string;
+  readonly ageSeconds?: number;
+  /** What is wrong; absent when nothing is. */
+  readonly problem?: string;
+};
+
+/** Undefined when the environment says nothing of backups. */
+export async function backupStatus(
+  root: string,
+  environment: Environment,
+  { clock, signal }: CommandContext,
+): Promise<BackupStatus | undefined> {
+  const { backup: section, cluster } = environment;
+  if (section === undefined) return undefined;
+  try {
+    const { findBackup } = await import("../../talos/backup/index.ts");
+    const store = await storeOf(root, environment, section);
+    const { id, takenAt } = await findBackup(store, cluster.name, "latest", signal);
+    const now = clock.now();
+    const ageSeconds = Math.floor((now.getTime() - takenAt.getTime()) / 1000);
+    const late = section.schedule !== undefined && missedTwo(section.schedule, section.timeZone, takenAt, now);
+    const problem = late ? { problem: "the schedule was missed twice" } : {};
+    return { place: store.place, last: id, ageSeconds, ...problem };
+  } catch (error) {
+    return { problem: TalosError.from(error).message };
+  }
+}
+
+/** One time may just be on its way. */
+function missedTwo(cron: string, timeZone: string, takenAt: Date, now: Date): boolean {
+  const first = nextRun({ cron, timeZone }, takenAt);
+  const second = first && nextRun({ cron, timeZone }, first);
+  return second !== undefined && second < now;
+}
+
+/** One line for a person. */
+export function backupLine({ last, ageSeconds = 0, problem }: BackupStatus): string {
+  if (last === undefined) return `backup: none: ${problem}`;
+  return `backup: ${last}, ${ageOf(ageSeconds * 1000)} old${problem === undefined ? "" : `: ${problem}`}`;
+}

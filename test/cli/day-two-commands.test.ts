@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { generateIdentity, identityToRecipient } from "age-encryption";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { registerAddon } from "../../cli/commands/addon.ts";
+import { registerBackup } from "../../cli/commands/backup.ts";
+import { registerHealth } from "../../cli/commands/health.ts";
+import { registerMachine } from "../../cli/commands/machine.ts";
+import { registerRestore } from "../../cli/commands/restore.ts";
+import { registerSim } from "../../cli/commands/sim.ts";
+import { registerStatus } from "../../cli/commands/status.ts";
+import { registerUp } from "../../cli/commands/up.ts";
+import { createProgram, runProgram } from "../../cli/program.ts";
+import { systemClock } from "../../talos/clock.ts";
+import { testContext } from "../support/command-context.ts";
+import { kubernetesGet } from "../support/kubernetes-get.ts";
+
+const registrations = [
+  registerUp,
+  registerStatus,
+  registerHealth,
+  registerMachine,
+  registerAddon,
+  registerBackup,
+  registerRestore,
+  registerSim,
+];
+
+/** Backups, restore, drill and add-ons of one simulated machine, as a user would type them. */
+describe("the commands for day two", { timeout: 90_000 }, () => {
+  const root = mkdtempSync(join(tmpdir(), "talosmith-day-two-"));
+  const helm = {
+    TALOSMITH_HELM: resolve("test/support/stand-in-helm.mjs"),
+    STAND_IN_HELM: join(root, "releases.json"),
+  };
+  const env = { PATH: process.env.PATH, TALOSCONFIG: join(root, "generated/tiny/talosconfig"), ...helm };
+  let scale: string | undefined;
+
+  async function talosmith(...args: string[]) {
+    const context = testContext({ cwd: root, env, clock: systemClock });
+    await runProgram(createProgram(context, registrations), args, context);
+    return context.written;
+  }
+  const environment = (more = "") =>
+    writeFileSync(
+      join(root, "environments/tiny.yaml"),
+      `infrastructure: { kind: simulated }\ncontrolPlane: { count: 1 }\n${more}`,
+    );
+  const withBackups = (keep: string, recipient: string) =>
+    `backup: { directory: backups, keep: ${keep}, pki: { ageRecipients: [${recipient}] } }\n`;
+  let backups = "";
+
+  beforeAll(async () => {
+    scale = process.env.TALOSMITH_SIMULATOR_TIME_SCALE;
+    process.env.TALOSMITH_SIMULATOR_TIME_SCALE = "0.2";
+    mkdirSync(join(root, "environments"));
+    writeFileSync(join(root, "cdktf.json"), "{}");
+    environment();
+    backups = withBackups("{ count: 1 }", await identityToRecipient(await generateIdentity()));
+    expect((await talosmith("up", "tiny")).exitCode).toBe(0);
+  }, 60_000);
+
+  afterAll(async () => {
+    await talosmith("sim", "down", "--all");
+    if (scale === undefined) delete process.env.TALOSMITH_SIMULATOR_TIME_SCALE;
+    else process.env.TALOSMITH_SIMULATOR_TIME_SCALE = scale;
+    rmSync(root, { recursive: true, force: true });
+  });
+
+  test("backup create of an environment that says nothing of backups tells what to add", async () => {
+    const { stderr, exitCode } = await talosmith("backup", "create", "tiny");
+    expect(stderr).toContain("environments/tiny.yaml says nothing of backups");
+    expect(stderr).toContain("backup: { directory: backups/tiny }");
+    expect(exitCode).toBe(1);
+  });
+
+  test("a backup is taken, listed, verified, and its age is seen in status and health", async () => {
+    environment(backups);
+    expect(JSON.parse((await talosmith("status", "tiny", "--json")).stdout).backup.problem).toContain(
+      "no backup of tiny",
+    );
+    const created = JSON.parse((await talosmith("backup", "create", "tiny", "--json")).stdout);
+    expect(created).toMatchObject({ v: 1, cluster: "tiny", pki: true });
+    expect(readdirSync(join(root, "backups")).sort()).toEqual(
+      [".db", ".json", ".secrets.age"].map((ending) => created.id + ending),
+    );
+    expect(readFileSync(join(root, "backups", `${created.id}.secrets.age`), "utf8")).toContain(
+      "BEGIN AGE ENCRYPTED FILE",
+    );
+    expect((await talosmith("backup", "list", "tiny")).stdout).toContain(created.id);
+    expect((await talosmith("backup", "verify", "tiny")).stdout).toBe(`${created.id}: OK\n`);
+    const { backup } = JSON.parse((await talosmith("status", "tiny", "--json")).stdout);
+    expect(backup).toMatchObject({ last: created.id, place: "backups" });
+    const lines = (await talosmith("health", "tiny", "--json", "--wait-timeout", "0")).stdout.trimEnd().split("\n");
+    expect(JSON.parse(lines.at(-1) ?? "")).toMatchObject({ v: 1, type: "backup", last: created.id });
+  });
+
+  test("prune leaves what the file keeps", async () => {
+    const newest = JSON.parse((await talosmith("backup", "create", "tiny", "--json")).stdout).id;
+    expect((await talosmith("backup", "prune", "tiny", "--dry-run")).stderr).toContain("1 backup would be removed");
+    expect((await talosmith("backup", "prune", "tiny")).stderr).toContain("1 backup removed");
+    expect(JSON.parse((await talosmith("backup", "list", "tiny", "--json")).stdout).backups).toMatchObject([
+      { id: newest },
+    ]);
+  });
+
+  test("a drill restores the newest backup into a simulator of its own and finds the same revision and hash", async () => {
+    const [backup] = JSON.parse((await talosmith("backup", "list", "tiny", "--json")).stdout).backups;
+    const { stdout, exitCode } = await talosmith("backup", "drill", "tiny", "--json");
+    const facts = { revision: backup.revision, hash: backup.hash, entries: backup.entries };
+    expect(JSON.parse(stdout.trimEnd().split("\n").at(-1) ?? "")).toMatchObject({
+      type: "drill",
+      backup: backup.id,
+      same: true,
+      expected: facts,
+      restored: facts,
+    });
+    expect(exitCode).toBe(0);
+  });
+
+  test("restore refuses while the control plane has its data, and does nothing without an answer", async () => {
+    const asked = await talosmith("restore", "tiny", "--from", "latest");
+    expect(asked.stderr).toContain("Add --yes to go ahead without asking.");
+    const refused = await talosmith("restore", "tiny", "--from", "latest", "--yes");
+    expect(refused.stderr).toContain("--discard-data");
+    expect([asked.exitCode, refused.exitCode]).toEqual([1, 1]);
+    expect((await talosmith("restore", "tiny", "--from", "tiny-20200101T000000Z-0000", "--yes")).stderr).toContain(
+      "holds no backup tiny-20200101T000000Z-0000",
+    );
+  });
+
+  test("a cluster whose control plane was wiped comes back with what the backup held", async () => {
+    const kubeconfig = join(root, "generated/tiny/kubeconfig");
+    const uid = async () => {
+      const text = await kubernetesGet(readFileSync(kubeconfig, "utf8"), "/api/v1/namespaces/kube-system");
+      return JSON.parse(text).metadata.uid;
+    };
+    const before = await uid();
+    const { machines } = JSON.parse((await talosmith("status", "tiny", "--json")).stdout);
+    await talosmith("reset", "-n", machines[0].address, "--graceful=false", "--reboot");
+    await expect
+      .poll(async () => JSON.parse((await talosmith("status", "tiny", "--json")).stdout).machines[0].stage, {
+        timeout: 20_000,
+      })
+      .toBe("maintenance");
+    const { stderr, exitCode } = await talosmith("restore", "tiny", "--from", "latest", "--yes");
+    expect(stderr).toContain("tiny is back");
+    expect(exitCode).toBe(0);
+    expect(await uid()).toBe(before);
+  });
+
+  test("add-ons go in with up, are listed, rolled back, and removed when the file names them no more", async () => {
+    mkdirSync(join(root, "charts/app"), { recursive: true });
+    writeFileSync(join(root, "charts/app/Chart.yaml"), "apiVersion: v2\nname: app\nversion: 0.1.0\n");
+    const addons = (replicas: number) =>
+      `addons:\n- { name: second, chart: ./charts/app, after: [first] }\n- { name: first, chart: ./charts/app, values: { replicas: ${replicas} } }\n`;
+    environment(addons(1));
+    const first = await talosmith("up", "tiny");
+    expect(first.stderr).toMatch(/add-on first: applied[\s\S]*add-on second: applied/);
+    environment(addons(2));
+    const { addons: listed } = JSON.parse((await talosmith("addon", "list", "tiny", "--json")).stdout);
+    expect(listed).toMatchObject([
+      { name: "first", state: "to change", revision: 1 },
+      { name: "second", state: "as wished", status: "deployed" },
+    ]);
+    expect((await talosmith("addon", "apply", "tiny")).stderr).toContain("first: applied");
+    expect((await talosmith("addon", "rollback", "tiny", "first", "1")).stderr).toContain("first is at revision 3");
+    environment("addons:\n- { name: first, chart: ./charts/app }\n");
+    expect((await talosmith("up", "tiny")).stderr).toContain("add-on second: removed");
+  });
+
+  test("without helm nothing is changed, and it is said how to get it", async () => {
+    const context = testContext({ cwd: root, env: { PATH: root }, clock: systemClock });
+    await runProgram(createProgram(context, registrations), ["up", "tiny"], context);
+    expect(context.written.stderr).toContain("add-ons need helm");
+    expect(context.written.stderr).toContain("https://helm.sh");
+    expect(context.written.exitCode).toBe(1);
+  });
+});
