@@ -43,12 +43,14 @@ function hasNetwork(world: World, clusterKey: string): boolean {
   return cluster !== undefined && listObjects(cluster, "daemonsets.apps").some(installsNetwork);
 }
 
-/** Network plugins are daemon sets that write into the folder where the container runtime looks for one. */
+const networkFolders = ["/etc/cni/net.d", "/opt/cni/bin"];
+
+/** Network plugins are daemon sets that write into the folders where the container runtime looks for one. */
 function installsNetwork(set: KubernetesObject): boolean {
   const { template } = (set.spec ?? {}) as {
     template?: { spec?: { volumes?: readonly { hostPath?: { path?: string } }[] } };
   };
-  return template?.spec?.volumes?.some(({ hostPath }) => hostPath?.path?.startsWith("/etc/cni/") === true) === true;
+  return template?.spec?.volumes?.some(({ hostPath }) => networkFolders.includes(hostPath?.path ?? "")) === true;
 }
 
 function kubeletRuns(machine: Machine | undefined): machine is Machine {

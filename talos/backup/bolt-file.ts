@@ -2,7 +2,7 @@
 import type { FileHandle } from "node:fs/promises";
 import { TalosError } from "../errors.ts";
 
-/** One entry of a bucket, in the bytes of its page. */
+/** One entry of a bucket, in the bytes of its page: valid until the next page is asked for. */
 export type Entry = readonly [key: Buffer, value: Buffer];
 
 interface Head {
@@ -32,6 +32,8 @@ export class BoltFile {
   readonly #file: FileHandle;
   readonly #what: string;
   readonly #head: Head;
+  /** Filled again and again; a page is valid until the next one is asked for. */
+  readonly #buffer = Buffer.alloc(readAhead);
   #block: { readonly start: number; readonly bytes: Buffer } = { start: 0, bytes: Buffer.alloc(0) };
 
   private constructor(file: FileHandle, what: string, head: Head) {
@@ -61,7 +63,7 @@ export class BoltFile {
   /** The buckets at the top, in the order of their names, each with its entries, page by page in the order of keys. */
   async *buckets(): AsyncIterable<{ readonly name: Buffer; readonly pages: AsyncIterable<Iterable<Entry>> }> {
     for await (const leaf of this.#leaves(this.#head.root, 0)) {
-      for (const { key, value, flags } of this.#elements(leaf)) {
+      for (const { key, value, flags } of this.#elements(Buffer.from(leaf))) {
         if ((flags & bucketElement) === 0 || value.length < 16) throw damaged(this.#what, "its root holds no bucket");
         yield { name: Buffer.from(key), pages: this.#pages(Buffer.from(value)) };
       }
@@ -77,12 +79,13 @@ export class BoltFile {
 
   async *#leaves(id: number, depth: number): AsyncIterable<Buffer> {
     if (depth > deepest) throw damaged(this.#what, "its pages point in a circle");
-    const page = await this.#page(id);
-    const kind = page.readUInt16LE(8);
+    const found = await this.#page(id);
+    const kind = found.readUInt16LE(8);
     if (kind === flag.leaf) {
-      yield page;
+      yield found;
       return;
     }
+    const page = Buffer.from(found);
     if (kind !== flag.branch) throw damaged(this.#what, `page ${id} is neither a branch nor a leaf`);
     const count = page.readUInt16LE(10);
     this.#within(page, pageHead + count * 16);
@@ -115,7 +118,7 @@ export class BoltFile {
     if (end > page.length) throw damaged(this.#what, "an entry reaches beyond its page");
   }
 
-  /** A page with those that continue it, as a copy of its own. */
+  /** A page with those that continue it. */
   async #page(id: number): Promise<Buffer> {
     const { pageSize, pages } = this.#head;
     if (id < 2 || id >= pages) throw damaged(this.#what, `it points to page ${id} of ${pages}`);
@@ -130,7 +133,7 @@ export class BoltFile {
   async #bytes(start: number, length: number): Promise<Buffer> {
     const { start: from, bytes } = this.#block;
     if (start < from || start + length > from + bytes.length) {
-      const block = Buffer.alloc(Math.max(length, readAhead));
+      const block = length > readAhead ? Buffer.alloc(length) : this.#buffer;
       const { bytesRead } = await this.#file.read(block, 0, block.length, start);
       this.#block = { start, bytes: block.subarray(0, bytesRead) };
     }

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { TalosError } from "../errors.ts";
 
-const pieceSize = 1024 * 1024;
+const pieceSize = 256 * 1024;
 
 /** A file under way to a store, open for writing and reading, for its owner alone. */
 export class ScratchFile {
@@ -43,10 +43,10 @@ export class ScratchFile {
     }
   }
 
-  /** From the beginning, whatever was read before. */
-  async *read(length = pieceSize): AsyncIterable<Buffer> {
+  /** In pieces of this length, from the beginning. A piece is valid until the next one is asked for. */
+  async *read(length: number): AsyncIterable<Buffer> {
+    const buffer = Buffer.alloc(length);
     for (let position = 0; ; ) {
-      const buffer = Buffer.alloc(length);
       const { bytesRead } = await this.handle.read(buffer, 0, length, position);
       if (bytesRead === 0) return;
       position += bytesRead;
