@@ -115,7 +115,7 @@ workers: [{ name: extra, count: 3 }]
       cluster: {
         name: "a",
         patches: { all: [{ machine: { type: "worker", sysctls: { p: "1", q: "2" } } }] },
-        cni: "none",
+        cni: "flannel",
       },
       infrastructure: { kind: "simulated" },
       controlPlane: { count: 3, labels: { b: "1", a: "2" } },
