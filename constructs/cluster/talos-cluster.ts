@@ -166,7 +166,7 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
       const member = new MemberResource(machine, "Member", args, meta);
       const { reach } = this.infrastructure;
       const needed = [machine.resource, ...machine.reachedThrough, reach].filter((part) => part !== undefined);
-      member.dependOn(...needed);
+      if (needed.length > 0) member.dependOn(...needed);
       this.#members.set(name, member.id);
     }
   }

@@ -107,7 +107,8 @@ function checkSections({ data, layers, faults }: BuildInput, workersOnly: boolea
     addons,
     storage,
     outputs,
-    infrastructure: infrastructure ?? { machines: {} },
+    // What no kind's schema has checked is not looked into.
+    infrastructure: kind !== undefined && isData(infrastructure) ? infrastructure : { machines: {} },
     controlPlane,
     workers,
     failed,

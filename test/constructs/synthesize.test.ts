@@ -140,7 +140,6 @@ workers: [{ count: 1, labels: { tier: front }, taints: { dedicated: "gpu:NoSched
   domain: k8s.local
   cni: { urls: ["https://example.com/cni.yaml"] }
   kubespan: true
-  discovery: false
   allowSchedulingOnControlPlanes: true
   certSans: [k8s.example.com]
   podCidrs: [10.10.0.0/16]
@@ -152,13 +151,14 @@ workers: [{ count: 1, labels: { tier: front }, taints: { dedicated: "gpu:NoSched
       cni: "custom",
       cni_urls: ["https://example.com/cni.yaml"],
       kubespan: true,
-      discovery: false,
       allow_scheduling_on_control_planes: true,
       additional_sans: ["k8s.example.com"],
       pod_subnets: ["10.10.0.0/16"],
       install_disk: "/dev/vda",
       registry_mirrors: { "docker.io": ["http://mirror:5000"] },
     });
+    const alone = stackOf(`${simulated}cluster: { discovery: false }\n`);
+    expect(alone.resource.talosmith_cluster?.cluster).toMatchObject({ discovery: false });
   });
 
   it.each([
