@@ -32,13 +32,13 @@ test("the endpoint is the first control plane unless the file names another", ()
 test("labels, taints and patches of a pool reach its machines, before the machine's own", () => {
   const { machines } = specOf(
     `${simulated}controlPlane: { count: 1 }
-workers: [{ count: 1, labels: { tier: front }, patches: ["machine: {pool: 1}"] }]
-cluster: { patches: { machines: { tiny-w-1: ["machine: {own: 1}"] } } }
+workers: [{ count: 1, labels: { tier: front }, patches: ['machine: {sysctls: {a.pool: "1"}}'] }]
+cluster: { patches: { machines: { tiny-w-1: ['machine: {sysctls: {a.own: "1"}}'] } } }
 `,
   );
   expect(machines.map(({ patches }) => patches)).toEqual([
     [],
-    [expect.stringContaining("tier: front"), "machine: {pool: 1}", "machine: {own: 1}"],
+    [expect.stringContaining("tier: front"), 'machine: {sysctls: {a.pool: "1"}}', 'machine: {sysctls: {a.own: "1"}}'],
   ]);
 });
 
