@@ -32,6 +32,9 @@ export async function startMoto(): Promise<Moto | { readonly missing: string }> 
   return { endpoint, stop: () => void server.kill("SIGKILL") };
 }
 
+/** Where no registry answers, the tests go on without it soon. */
+const patience = ["--timeout", "10", "--retries", "1"];
+
 async function virtualEnvironment(): Promise<string | { readonly missing: string }> {
   const given = process.env.TALOSMITH_MOTO;
   if (given) return given;
@@ -41,8 +44,16 @@ async function virtualEnvironment(): Promise<string | { readonly missing: string
   try {
     await mkdir(making, { recursive: true });
     await run("python3", ["-m", "venv", making], { timeout: 60_000 });
-    const install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", `moto[server,s3]==${release}`];
-    await run(join(making, "bin", "python"), install, { timeout: 240_000 });
+    const install = [
+      "-m",
+      "pip",
+      "install",
+      "--quiet",
+      "--disable-pip-version-check",
+      ...patience,
+      `moto[server,s3]==${release}`,
+    ];
+    await run(join(making, "bin", "python"), install, { timeout: 120_000 });
     await rename(making, folder);
     return folder;
   } catch (error) {
