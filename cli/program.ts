@@ -19,6 +19,8 @@ export function createProgram(context: CommandContext, registrations: readonly R
       writeErr: (text) => context.stderr.write(text),
     })
     .configureHelp({ optionDescription: describeOption })
+    // `gen config` has a --version of its own.
+    .enablePositionalOptions()
     .exitOverride();
   for (const register of registrations) register(program, context);
   return program;

@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { link, mkdir, open, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { fileError } from "./file-error.ts";
 
 export interface WriteOptions {
   /** @default 0o600, because most of what we write is a secret */
@@ -12,14 +13,25 @@ export interface WriteOptions {
 
 /**
  * Writes a whole file or nothing: a reader sees the old content or the new one, never a part, and a full disk leaves
- * the old file. Makes missing parent folders.
+ * the old file. Makes missing parent folders. Fails with a `TalosError`, but with the system's EEXIST where another was
+ * first.
  */
 export async function writeFileAtomically(
   path: string,
   content: string | Uint8Array,
   options: WriteOptions = {},
 ): Promise<void> {
-  await mkdir(dirname(path), { recursive: true });
+  try {
+    await mkdir(dirname(path), { recursive: true });
+    await writeBeside(path, content, options);
+  } catch (cause) {
+    const { code, syscall } = cause as NodeJS.ErrnoException;
+    if (code === "EEXIST" && syscall === "link") throw cause;
+    throw fileError("write", path, cause);
+  }
+}
+
+async function writeBeside(path: string, content: string | Uint8Array, options: WriteOptions): Promise<void> {
   const temporary = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString("hex")}.tmp`);
   try {
     const file = await open(temporary, "wx", options.mode ?? 0o600);

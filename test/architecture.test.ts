@@ -19,6 +19,7 @@ const talosLayers = [
 const talosBase = [
   "talos/errors",
   "talos/clock",
+  "talos/file-error",
   "talos/atomic-file",
   "talos/meta-key",
   "talos/nearest-word",
@@ -31,7 +32,8 @@ const rules: Readonly<Record<string, readonly string[]>> = {
   "talos/errors": [],
   "talos/clock": [],
   "talos/meta-key": [],
-  "talos/atomic-file": ["talos/errors"],
+  "talos/file-error": ["talos/errors"],
+  "talos/atomic-file": ["talos/errors", "talos/file-error"],
   "talos/nearest-word": [],
   "talos/yaml": ["talos/errors", "talos/yaml"],
   ...Object.fromEntries(talosLayers.map((layer, i) => [`talos/${layer}`, talos(...talosLayers.slice(0, i + 1))])),

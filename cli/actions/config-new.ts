@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import { resolve } from "node:path";
 import {
   changeContext,
   contextOf,
@@ -37,6 +36,6 @@ export async function configNew(file: string, flags: ConfigNewFlags, context: Co
     const text = await client.generateClientConfiguration({ roles, ttl }, call);
     const made = parseTalosconfig(text, "the talosconfig of the machine");
     const useful = changeContext(made, made.context, { endpoints });
-    await writeOutputs([{ path: resolve(context.cwd, file), content: encodeTalosconfig(useful) }], { force: false });
+    await writeOutputs([{ path: file, content: encodeTalosconfig(useful) }], { cwd: context.cwd, force: false });
   });
 }

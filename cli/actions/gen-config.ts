@@ -6,13 +6,16 @@ import {
   encodeTalosconfig,
   generateMachineConfig,
   generateTalosconfig,
+  type Patch,
+  parsePatch,
 } from "../../talos/config/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { generateSecrets, openSecrets, type SecretsBundle } from "../../talos/secrets/index.ts";
-import { Contract, defaultTalosVersion, TalosVersion } from "../../talos/version/index.ts";
+import { defaultTalosVersion, TalosVersion } from "../../talos/version/index.ts";
 import type { CommandContext } from "../context.ts";
+import { contractOption } from "./contract-option.ts";
 import { readPatches } from "./read-patches.ts";
-import { type OutputFile, writeOutputs } from "./write-outputs.ts";
+import { writeOutputs } from "./write-outputs.ts";
 
 export interface GenConfigOptions {
   readonly withSecrets?: string;
@@ -59,11 +62,7 @@ export async function genConfig(
     return;
   }
   const placed = outputs.map(({ type, content }) => ({ type, content, path: outputPath(type, types, options) }));
-  const files: readonly OutputFile[] = placed.map(({ path, content }) => ({
-    path: resolve(context.cwd, path),
-    content,
-  }));
-  await writeOutputs(files, { force: options.force });
+  await writeOutputs(placed, { cwd: context.cwd, force: options.force });
   if (options.json) {
     context.stdout.write(`${JSON.stringify({ files: placed.map(({ type, path }) => ({ type, path })) })}\n`);
   } else for (const { path } of placed) context.stderr.write(`Created ${path}\n`);
@@ -77,12 +76,16 @@ function outputTypes(wanted: readonly string[]): readonly OutputType[] {
       hint: `Choose from: ${all.join(", ")}.`,
     });
   }
-  return wanted.length === 0 ? all : all.filter((type) => wanted.includes(type));
+  if (wanted.length === 0) {
+    throw new TalosError("invalid-input", "at least one output type must be specified", {
+      hint: `Choose from: ${all.join(", ")}.`,
+    });
+  }
+  return all.filter((type) => wanted.includes(type));
 }
 
 function clusterConfig(name: string, endpoint: string, options: GenConfigOptions): ClusterConfig {
-  const contract =
-    options.talosVersion === undefined ? defaultTalosVersion.contract : Contract.parse(options.talosVersion);
+  const contract = contractOption(options.talosVersion);
   // Like talosctl, an older contract changes the form only; a newer one needs its own release.
   const newest = TalosVersion.newestOf(contract);
   const talosVersion = newest.compare(defaultTalosVersion) > 0 ? newest : defaultTalosVersion;
@@ -140,12 +143,12 @@ async function render(
   options: GenConfigOptions,
   context: CommandContext,
 ): Promise<readonly { readonly type: OutputType; readonly content: string }[]> {
-  const texts = async (args: readonly string[]): Promise<readonly string[]> =>
-    (await readPatches(args, context.cwd)).map(({ text }) => text);
-  const all = await texts(options.configPatch);
+  const patches = async (args: readonly string[]): Promise<readonly Patch[]> =>
+    (await readPatches(args, context.cwd)).map(({ name, text }) => parsePatch(text, name));
+  const all = await patches(options.configPatch);
   const own = {
-    controlplane: await texts(options.configPatchControlPlane),
-    worker: await texts(options.configPatchWorker),
+    controlplane: await patches(options.configPatchControlPlane),
+    worker: await patches(options.configPatchWorker),
   };
   return types.map((type) => {
     if (type !== "talosconfig") {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { secretsFromConfig } from "../../talos/config/index.ts";
 import { TalosError } from "../../talos/errors.ts";
@@ -8,10 +9,11 @@ import {
   generateSecrets,
   importKubeadmPki,
   type SecretsBundle,
+  secretsExist,
   secretsStore,
 } from "../../talos/secrets/index.ts";
-import { Contract, defaultTalosVersion } from "../../talos/version/index.ts";
 import type { CommandContext } from "../context.ts";
+import { contractOption } from "./contract-option.ts";
 import { readText } from "./read-patches.ts";
 
 export interface GenSecretsOptions {
@@ -30,42 +32,31 @@ export async function genSecrets(options: GenSecretsOptions, context: CommandCon
   if (options.sops && options.ageRecipient.length > 0) {
     throw new TalosError("invalid-input", "--sops and --age-recipient cannot be used together");
   }
-  const bundle = await makeBundle(options, context);
   if (options.outputFile === "-") {
     if (options.sops || options.ageRecipient.length > 0) {
       throw new TalosError("invalid-input", "encrypted secrets cannot be written to stdout", {
         hint: "Name a file with --output-file.",
       });
     }
-    context.stdout.write(encodeSecrets(bundle));
+    context.stdout.write(encodeSecrets(await makeBundle(options, context)));
     return;
   }
   const path = resolve(context.cwd, options.outputFile);
   const replace = options.force;
+  // Told before keys are made, which takes seconds. The write itself is what keeps an existing file safe.
+  if (!replace && existsSync(path)) throw secretsExist(options.outputFile);
+  const bundle = await makeBundle(options, context);
   if (options.sops) await secretsStore({ kind: "sops", path }).create(bundle, { replace });
   else if (options.ageRecipient.length > 0) {
     await secretsStore({ kind: "age", path, recipients: options.ageRecipient }).create(bundle, { replace });
-  } else await createPlain(options.outputFile, path, bundle, replace);
+  } else await secretsStore({ kind: "file", path }).create(bundle, { replace });
   const summary = { file: options.outputFile, caFingerprint: caFingerprint(bundle) };
   if (options.json) context.stdout.write(`${JSON.stringify(summary)}\n`);
   else context.stderr.write(`Created ${options.outputFile}\n`);
 }
 
-async function createPlain(shown: string, path: string, bundle: SecretsBundle, replace: boolean): Promise<void> {
-  try {
-    await secretsStore({ kind: "file", path }).create(bundle, { replace });
-  } catch (error) {
-    if (!(error instanceof TalosError) || error.code !== "already-exists") throw error;
-    // In the user's own spelling of the path, as talosctl says it.
-    const message = `file ${JSON.stringify(shown)} already exists, use --force to overwrite`;
-    throw new TalosError("already-exists", message, error.hint === undefined ? {} : { hint: error.hint });
-  }
-}
-
 async function makeBundle(options: GenSecretsOptions, context: CommandContext): Promise<SecretsBundle> {
-  const contract =
-    options.talosVersion === undefined ? defaultTalosVersion.contract : Contract.parse(options.talosVersion);
-  const generate = { contract, clock: context.clock, entropy: context.entropy };
+  const generate = { contract: contractOption(options.talosVersion), clock: context.clock, entropy: context.entropy };
   const { fromControlplaneConfig: config, fromKubernetesPki: pki } = options;
   if (config !== undefined && pki !== undefined) {
     throw new TalosError(

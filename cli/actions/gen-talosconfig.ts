@@ -37,8 +37,8 @@ export async function genTalosconfig(
     context.stdout.write(encodeTalosconfig(config));
     return;
   }
-  const path = resolve(context.cwd, options.output);
-  await writeOutputs([{ path, content: encodeTalosconfig(config) }], { force: options.force });
+  const file = { path: options.output, content: encodeTalosconfig(config) };
+  await writeOutputs([file], { cwd: context.cwd, force: options.force });
   const expires = new Date(context.clock.now().getTime() + ttl).toISOString();
   if (options.json) context.stdout.write(`${JSON.stringify({ file: options.output, context: name, expires })}\n`);
   else context.stderr.write(`Created ${options.output}, valid until ${expires}\n`);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { TalosError } from "../../talos/errors.ts";
+import { fileError } from "../../talos/file-error.ts";
 
 export interface PatchText {
   /** The file, or `patch 1` for one given in place. */
@@ -26,8 +26,6 @@ export async function readText(path: string, cwd: string): Promise<string> {
   try {
     return await readFile(resolve(cwd, path), "utf8");
   } catch (cause) {
-    const missing = (cause as NodeJS.ErrnoException).code === "ENOENT";
-    const reason = missing ? "no such file or directory" : (cause as Error).message;
-    throw new TalosError(missing ? "not-found" : "unavailable", `open ${path}: ${reason}`, { cause });
+    throw fileError("open", path, cause);
   }
 }

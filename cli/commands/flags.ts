@@ -1,22 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 import { type Command, Option } from "commander";
 
-/** Adds a switch that may be written `--name`, `--name=true` or `--name=false`, as talosctl's may. */
+/** Adds a switch that can be switched off too: `--name=false`, or `--no-name`. */
 export function addSwitch(command: Command, name: string, description: string, standard: boolean): void {
   const option = new Option(`--${name}`, description);
   command.addOption(standard ? option.default(true) : option);
   command.addOption(new Option(`--no-${name}`).hideHelp());
+}
+
+/** Adds a command to a group, with the group's ways of writing and failing and talosctl's way of writing switches. */
+export function addTo(parent: Command, command: Command, options: { readonly hidden?: boolean } = {}): void {
   const parseOptions = command.parseOptions;
   command.parseOptions = (args) =>
     parseOptions.call(
       command,
-      args.map((arg) => (arg === `--${name}=true` ? `--${name}` : arg === `--${name}=false` ? `--no-${name}` : arg)),
+      args.flatMap((arg) => plainSwitch(command, arg)),
     );
+  parent.addCommand(command.copyInheritedSettings(parent), options);
 }
 
-/** Adds a command to a group, with the group's ways of writing and failing. */
-export function addTo(parent: Command, command: Command, options: { readonly hidden?: boolean } = {}): void {
-  parent.addCommand(command.copyInheritedSettings(parent), options);
+const yes = ["1", "t", "T", "TRUE", "true", "True"];
+const no = ["0", "f", "F", "FALSE", "false", "False"];
+
+/** Go's `--name=true` as `--name`, its `--name=false` as `--no-name` or, for what is off anyway, nothing. */
+function plainSwitch(command: Command, arg: string): readonly string[] {
+  const [, name, value = ""] = /^(--[a-z0-9-]+)=(.*)$/s.exec(arg) ?? [];
+  const option = command.options.find((known) => known.long === name && known.isBoolean());
+  if (name === undefined || option === undefined) return [arg];
+  if (yes.includes(value)) return [name];
+  if (!no.includes(value)) {
+    return command.error(`error: option '${name}': found ${JSON.stringify(value)}, expected true or false`);
+  }
+  const negation = name.replace(/^--/, "--no-");
+  return command.options.some((known) => known.long === negation) ? [negation] : [];
 }
 
 /** For options that may be repeated and hold several values with commas between them. */

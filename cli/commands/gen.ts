@@ -14,7 +14,7 @@ const unsetLists = {
   configPatch: [],
   configPatchControlPlane: [],
   configPatchWorker: [],
-  outputTypes: [],
+  outputTypes: ["controlplane", "worker", "talosconfig"],
   withKubespan: false,
 };
 

@@ -2,6 +2,7 @@
 import { TalosError } from "../errors.ts";
 import { defaultInstallImage } from "../image/index.ts";
 import { type Contract, KubernetesVersion, type TalosVersion } from "../version/index.ts";
+import type { Patch } from "./patch/apply.ts";
 
 /** What pods use to reach each other: Talos's own flannel, nothing (installed later), or manifests from URLs. */
 export type Cni =
@@ -74,8 +75,8 @@ export interface MachineConfigInput {
   readonly nodeLabels?: Readonly<Record<string, string>>;
   /** Values are `value:Effect` or `Effect`. @default none */
   readonly nodeTaints?: Readonly<Record<string, string>>;
-  /** Strategic merge or JSON patches, as texts, applied in order. @default none */
-  readonly patches?: readonly string[];
+  /** Strategic merge or JSON patches, as texts or read already, applied in order. @default none */
+  readonly patches?: readonly (string | Patch)[];
 }
 
 export type MachineType = "controlplane" | "worker";

@@ -137,7 +137,7 @@ class BundleReader {
       }
       return { certificate, key };
     } catch (error) {
-      this.faults.push(`${path} is invalid: ${TalosError.from(error).message}`);
+      this.#invalid(path, section, error);
       return undefined;
     }
   }
@@ -151,9 +151,13 @@ class BundleReader {
       checkKey(key, "key");
       return { key };
     } catch (error) {
-      this.faults.push(`${path}.key is invalid: ${TalosError.from(error).message}`);
+      this.#invalid(`${path}.key`, section, error);
       return undefined;
     }
+  }
+
+  #invalid(path: string, { line, column }: YamlNode, error: unknown): void {
+    this.faults.push(`${path} is invalid: ${TalosError.from(error).message} (line ${line}, column ${column})`);
   }
 }
 

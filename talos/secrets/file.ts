@@ -2,6 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { writeFileAtomically } from "../atomic-file.ts";
 import { TalosError } from "../errors.ts";
+import { fileError } from "../file-error.ts";
 import type { SecretsBundle } from "./bundle.ts";
 import { encodeSecrets, parseSecrets } from "./codec.ts";
 
@@ -27,10 +28,12 @@ export async function readSecretText(path: string): Promise<string> {
     return await readFile(path, "utf8");
   } catch (cause) {
     const missing = (cause as NodeJS.ErrnoException).code === "ENOENT";
-    throw new TalosError(missing ? "not-found" : "unavailable", `${path}: cannot read the secrets file`, {
-      hint: missing ? `Make one with: talosmith gen secrets --output-file ${path}` : "Check the file's permissions.",
+    throw fileError(
+      "open",
+      path,
       cause,
-    });
+      missing ? `Make the secrets with: talosmith gen secrets --output-file ${path}` : undefined,
+    );
   }
 }
 
@@ -42,13 +45,13 @@ export async function writeSecretText(
   try {
     await writeFileAtomically(path, text, { exclusive: options.replace !== true });
   } catch (cause) {
-    const exists = (cause as NodeJS.ErrnoException).code === "EEXIST";
-    if (exists) {
-      throw new TalosError("already-exists", `file ${JSON.stringify(path)} already exists, use --force to overwrite`, {
-        hint: "Replace it only when no cluster was made with it.",
-        cause,
-      });
-    }
-    throw new TalosError("unavailable", `${path}: cannot write the secrets file`, { cause });
+    if ((cause as NodeJS.ErrnoException).code !== "EEXIST") throw cause;
+    throw secretsExist(path);
   }
+}
+
+export function secretsExist(path: string): TalosError {
+  return new TalosError("already-exists", `file ${JSON.stringify(path)} already exists, use --force to overwrite`, {
+    hint: "Replace it only when no cluster was made with it.",
+  });
 }

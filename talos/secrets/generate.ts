@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Clock, Entropy } from "../clock.ts";
+import { TalosError } from "../errors.ts";
 import { createCertificateAuthority, createRsaKey } from "../pki/index.ts";
 import type { Contract } from "../version/index.ts";
 import type { SecretsBundle } from "./bundle.ts";
@@ -19,6 +20,7 @@ export interface KnownSecrets {
 /** Makes a new bundle. Slow (the RSA key takes up to seconds) but without holding up the event loop. */
 export async function generateSecrets(options: GenerateOptions, known: KnownSecrets = {}): Promise<SecretsBundle> {
   const { contract, clock, entropy } = options;
+  if (known.bootstrapToken !== undefined) checkToken(known.bootstrapToken);
   const ecdsaAuthority = (organization?: string) =>
     createCertificateAuthority({
       ...(organization === undefined ? {} : { organization }),
@@ -45,6 +47,14 @@ export async function generateSecrets(options: GenerateOptions, known: KnownSecr
       os: createCertificateAuthority({ organization: "talos", kind: "ed25519", clock, entropy }),
     },
   };
+}
+
+/** Throws, without repeating the token, when it has not the form that kubelets and the API server take. */
+function checkToken(token: string): void {
+  if (/^[a-z0-9]{6}\.[a-z0-9]{16}$/.test(token)) return;
+  throw new TalosError("invalid-input", "the bootstrap token has the wrong form", {
+    hint: "Expected 6 and 16 lower-case letters or digits with a dot between: see `kubeadm token list`.",
+  });
 }
 
 const tokenAlphabet = "0123456789abcdefghijklmnopqrstuvwxyz";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 export { caFingerprint, type SecretsBundle } from "./bundle.ts";
 export { encodeSecrets, parseSecrets } from "./codec.ts";
-export { createSecretsFile, readSecretsFile } from "./file.ts";
+export { createSecretsFile, readSecretsFile, secretsExist } from "./file.ts";
 export { createToken, type GenerateOptions, generateSecrets, type KnownSecrets } from "./generate.ts";
 export { importKubeadmPki } from "./kubeadm.ts";
 export { openSecrets } from "./open.ts";

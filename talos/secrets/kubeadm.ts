@@ -2,6 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { TalosError } from "../errors.ts";
+import { fileError } from "../file-error.ts";
 import { belongTogether, checkKey, type KeyPair, loadCertificate } from "../pki/index.ts";
 import type { SecretsBundle } from "./bundle.ts";
 import { type GenerateOptions, generateSecrets } from "./generate.ts";
@@ -42,10 +43,7 @@ async function readPki(path: string): Promise<string> {
   try {
     return await readFile(path, "utf8");
   } catch (cause) {
-    const missing = (cause as NodeJS.ErrnoException).code === "ENOENT";
-    throw new TalosError(missing ? "not-found" : "unavailable", `${path}: cannot read the file`, {
-      hint: "The directory must hold ca, front-proxy-ca and etcd/ca as .crt and .key, and sa.key.",
-      cause,
-    });
+    const hint = "The directory must hold ca, front-proxy-ca and etcd/ca as .crt and .key, and sa.key.";
+    throw fileError("open", path, cause, hint);
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { readFile } from "node:fs/promises";
-import { TalosError } from "../errors.ts";
+import { fileError } from "../file-error.ts";
 import type { SecretsBundle } from "./bundle.ts";
 import { parseSecrets } from "./codec.ts";
 import { readSecretText } from "./file.ts";
@@ -28,6 +28,6 @@ async function ageIdentities(env: Env): Promise<readonly string[]> {
   try {
     return parseAgeIdentities(await readFile(env.SOPS_AGE_KEY_FILE, "utf8"));
   } catch (cause) {
-    throw new TalosError("unavailable", `${env.SOPS_AGE_KEY_FILE}: cannot read the age identities`, { cause });
+    throw fileError("open", env.SOPS_AGE_KEY_FILE, cause, "SOPS_AGE_KEY_FILE names the file with your age identities.");
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import {
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -110,11 +111,14 @@ describe("gen config", () => {
     [[...genConfig, "--kubernetes-version", "1.36"], 1, '"1.36" is not a Kubernetes version'],
     [[...genConfig, "--talos-version", "v1.99"], 1, "expected 1.9 to 1.14"],
     [[...genConfig, "--registry-mirror", "foo"], 1, 'invalid registry mirror spec: "foo"'],
+    [[...genConfig, "-t", ""], 1, "at least one output type must be specified"],
+    [[...genConfig, "--with-kubespan=maybe"], 64, "option '--with-kubespan': found \"maybe\", expected true or false"],
+    [[...genConfig, "--version", "v2"], 64, "Allowed choices are v1alpha1"],
     [[...genConfig, "-t", "foo"], 1, 'invalid output type: "foo"'],
     [[...genConfig, "-o", "-"], 1, "can't use multiple output types with stdout"],
     [[...genConfig, "--config-patch", "@none.yaml"], 1, "open none.yaml: no such file or directory"],
     [[...genConfig, "--config-patch", '{"machine":{"bogus":1}}'], 1, "machine.bogus is not a known field"],
-    [["gen", "config", "demo", endpoint, "--with-secrets", "none.yaml"], 1, "cannot read the secrets file"],
+    [["gen", "config", "demo", endpoint, "--with-secrets", "none.yaml"], 1, "none.yaml: no such file or directory"],
     [[...genConfig, "--no-such-flag"], 64, "unknown option '--no-such-flag'"],
   ])("refuses %j", async (args, code, message) => {
     const { exitCode, stderr, stdout } = await talosmith(args);
@@ -124,7 +128,65 @@ describe("gen config", () => {
   });
 });
 
+describe("gen config, as scripts for talosctl call it", () => {
+  const worker = async (...args: string[]) => {
+    const { stdout, stderr } = await talosmith([...genConfig, "-t", "worker", "-o", "-", ...args]);
+    expect(stderr).toBe("");
+    return stdout;
+  };
+
+  test.each(["1", "t", "T", "TRUE", "True"])("--switch=%s is on", async (value) => {
+    expect(await worker(`--with-kubespan=${value}`)).toBe(await worker("--with-kubespan"));
+  });
+
+  test.each(["0", "f", "F", "FALSE", "False"])("--switch=%s is off, also for one without a negation", async (value) => {
+    expect(await worker(`--with-kubespan=${value}`, `--force=${value}`)).toBe(await worker());
+    expect(await worker(`--with-cluster-discovery=${value}`)).toBe(await worker("--with-cluster-discovery=false"));
+  });
+
+  test("has its own --version, and an empty --talos-version is none", async () => {
+    expect(await worker("--version", "v1alpha1", "--talos-version", "")).toBe(await worker());
+  });
+
+  test("reads the result of a JSON patch again, so that its form is that of any config", async () => {
+    const json = '[{"op":"replace","path":"/machine/install/disk","value":"/dev/vdb"}]';
+    const old = ["--talos-version", "v1.10"];
+    expect(await worker(...old, "--config-patch", json)).toBe(await worker(...old, "--install-disk", "/dev/vdb"));
+    const wrong = '[{"op":"add","path":"/machine/bogus","value":1}]';
+    const { stderr } = await talosmith([...genConfig, "-t", "worker", "-o", "-", ...old, "--config-patch", wrong]);
+    expect(stderr).toContain("machine.bogus is not a known field");
+  });
+
+  test("names the file of a faulty patch", async () => {
+    writeFileSync(join(cwd, "p.yaml"), "machine:\n  bogus: 1\n");
+    const { stderr } = await talosmith([...genConfig, "--config-patch-worker", "@p.yaml"]);
+    expect(stderr).toContain("p.yaml:2:3: machine.bogus is not a known field");
+  });
+
+  test("tells what the file system refuses, as the user's trouble and not ours", async () => {
+    writeFileSync(join(cwd, "file"), "old");
+    mkdirSync(join(cwd, "folder"));
+    const blocked = await talosmith([...genConfig, "-o", "file"]);
+    expect(blocked.stderr).toBe(`Error: write ${join(cwd, "file/controlplane.yaml")}: not a directory\n`);
+    const folder = await talosmith([...genConfig, "-t", "worker", "-o", "folder", "--force"]);
+    expect(folder.stderr).toMatch(/^Error: write \S+folder: .*directory.*\n$/);
+    const below = await talosmith(["gen", "secrets", "-o", "file/secrets.yaml"]);
+    expect(below.stderr).toBe(`Error: write ${join(cwd, "file/secrets.yaml")}: not a directory\n`);
+    const read = await talosmith(["config", "validate", "-c", "folder", "-m", "metal"]);
+    expect(read.stderr).toMatch(/^Error: open folder: .*directory.*\n$/);
+    expect([blocked, folder, below, read].map(({ exitCode }) => exitCode)).toEqual([1, 1, 1, 1]);
+    expect(readdirSync(cwd)).toEqual(["file", "folder"]);
+  });
+});
+
 describe("gen secrets", () => {
+  test("refuses a bootstrap token that no kubelet would take, without repeating it", async () => {
+    const { stderr, exitCode } = await talosmith(["gen", "secrets", "-t", "hunter2"]);
+    expect(stderr).toContain("the bootstrap token has the wrong form");
+    expect(stderr).not.toContain("hunter2");
+    expect([exitCode, readdirSync(cwd)]).toEqual([1, []]);
+  });
+
   test("writes a private bundle once, and never over an existing one", async () => {
     const { stdout, exitCode } = await talosmith(["gen", "secrets", "--json"]);
     expect(exitCode).toBe(0);

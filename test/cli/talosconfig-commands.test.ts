@@ -82,7 +82,7 @@ describe("contexts of the talosconfig", () => {
     [["endpoint", "x", "--context", "c"], 1, 'context "c" is not defined'],
     [["remove", "c*", "-y"], 1, 'no contexts matched "c*"'],
     [["remove", "a"], 1, "Add --noconfirm"],
-    [["merge", "nowhere"], 1, "nowhere: cannot read the talosconfig"],
+    [["merge", "nowhere"], 1, "nowhere: no such file or directory"],
     [["add", "c", "--crt", "x"], 1, "if either the 'crt' or 'key' flag is specified, both are required"],
     [["endpoint"], 64, "missing required argument"],
   ])("stay as they are after %j", async (args, code, message) => {

@@ -49,7 +49,9 @@ describe("an atomic write", () => {
   test("a write that fails leaves the old file and no rest", async () => {
     const path = join(folder, "file");
     writeFileSync(path, "old");
-    await expect(writeFileAtomically(join(path, "below"), "new")).rejects.toThrow();
+    await expect(writeFileAtomically(join(path, "below"), "new")).rejects.toThrow(
+      expect.objectContaining({ message: `write ${join(path, "below")}: not a directory` }),
+    );
     expect(readdirSync(folder)).toEqual(["file"]);
   });
 });

@@ -15,6 +15,8 @@ export function generateMachineConfig(
   machine: MachineConfigInput,
 ): string {
   const documents = documentsOf(machineDocuments(resolveCluster(cluster), secrets, machine));
-  const patches = (machine.patches ?? []).map((patch, index) => parsePatch(patch, `patch ${index + 1}`));
+  const patches = (machine.patches ?? []).map((patch, index) =>
+    typeof patch === "string" ? parsePatch(patch, `patch ${index + 1}`) : patch,
+  );
   return patchDocuments(documents, patches);
 }

@@ -56,19 +56,24 @@ export function parsePatch(text: string, fileName: string): Patch {
 
 /** Applies patches one after another to a config, all given as texts, and returns the config in Talos's own form. */
 export function applyPatches(config: string, patches: readonly Patch[], fileName: string): string {
-  return patchConfig({ kind: "text", text: config }, patches, fileName);
+  return textOf(patchConfig({ kind: "text", text: config }, patches, fileName));
 }
 
-/** The same for a config that is at hand as documents, which saves writing and reading it. */
+/**
+ * The same for a config that is at hand as documents, which saves writing and reading it. Where a JSON patch was the
+ * last, the result is read again: `gen config` checks and orders what `machineconfig patch` prints as it comes.
+ */
 export function patchDocuments(documents: readonly ConfigDocument[], patches: readonly Patch[]): string {
-  return patchConfig({ kind: "documents", documents }, patches, "config");
+  const name = "the patched config";
+  const config = patchConfig({ kind: "documents", documents }, patches, name);
+  return encodeConfig(config.kind === "text" ? parseConfig(config.text, name) : config.documents);
 }
 
 type Config =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "documents"; readonly documents: readonly ConfigDocument[] };
 
-function patchConfig(config: Config, patches: readonly Patch[], fileName: string): string {
+function patchConfig(config: Config, patches: readonly Patch[], fileName: string): Config {
   let current = config;
   for (const patch of joined(patches)) {
     if (patch.kind === "json") {
@@ -78,7 +83,7 @@ function patchConfig(config: Config, patches: readonly Patch[], fileName: string
       current = { kind: "documents", documents: applyStrategic(documents, patch.steps) };
     }
   }
-  return textOf(current);
+  return current;
 }
 
 function textOf(config: Config): string {

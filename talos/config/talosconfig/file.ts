@@ -3,6 +3,7 @@ import { access, readFile, realpath } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
 import { writeFileAtomically } from "../../atomic-file.ts";
 import { TalosError } from "../../errors.ts";
+import { fileError } from "../../file-error.ts";
 import { encodeTalosconfig, parseTalosconfig } from "./codec.ts";
 import type { Talosconfig } from "./talosconfig.ts";
 
@@ -43,10 +44,8 @@ export async function readTalosconfig(
     if (cause instanceof TalosError) throw cause;
     const missing = (cause as NodeJS.ErrnoException).code === "ENOENT";
     if (missing && options.missing === "empty") return { context: "", contexts: new Map() };
-    throw new TalosError(missing ? "not-found" : "unavailable", `${path}: cannot read the talosconfig`, {
-      hint: "Name another file with TALOSCONFIG, or make one with: talosmith gen talosconfig",
-      cause,
-    });
+    const hint = "Name another file with TALOSCONFIG, or make one with: talosmith gen talosconfig";
+    throw fileError("open", path, cause, hint);
   }
 }
 

@@ -84,7 +84,11 @@ describe("the codec", () => {
     ],
     ["no token", text.replace(/\n {4}token: .*/, '\n    token: ""'), "trustdinfo.token is required"],
     ["a missing CA", text.replace(/\n {4}etcd:\n.*\n.*/, ""), "certs.etcd is required"],
-    ["wrong base64", text.replace(/(etcd:\n\s+crt: )/, "$1_-_-"), "certs.etcd is invalid: certificate is not base64"],
+    [
+      "wrong base64",
+      text.replace(/(etcd:\n\s+crt: )/, "$1_-_-"),
+      "certs.etcd is invalid: certificate is not base64 (line 11, column 9)",
+    ],
     [
       "a redacted key",
       text.replace(/(etcd:\n\s+crt: \S+\n\s+key: )\S+/, "$1'******'"),
@@ -285,7 +289,7 @@ describe("a kubeadm PKI directory", () => {
   });
 
   test.each([
-    ["a missing file", (files: Record<string, string>) => delete files["sa.key"], "sa.key: cannot read the file"],
+    ["a missing file", (files: Record<string, string>) => delete files["sa.key"], "sa.key: no such file or directory"],
     [
       "a foreign key",
       (files: Record<string, string>) => (files["ca.key"] = files["etcd/ca.key"] ?? ""),

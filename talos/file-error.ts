@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+import { TalosError, type TalosErrorCode } from "./errors.ts";
+
+const codes: Readonly<Record<string, TalosErrorCode>> = {
+  ENOENT: "not-found",
+  EACCES: "permission-denied",
+  EPERM: "permission-denied",
+  EROFS: "permission-denied",
+};
+
+/**
+ * What the file system refused, in the form of talosctl's messages: `open secrets.yaml: permission denied`. The path is
+ * the one the user knows, not a temporary name.
+ */
+export function fileError(action: "open" | "write", path: string, cause: unknown, hint?: string): TalosError {
+  const { code = "", syscall, message } = cause as NodeJS.ErrnoException;
+  // Making a folder fails with "exists" where a file is in its way.
+  const blocked = syscall === "mkdir" && code === "EEXIST";
+  const reason = blocked ? "not a directory" : (/^\w+: (.*?)(?:,|$)/.exec(message)?.[1] ?? message);
+  return new TalosError(codes[code] ?? "failed-precondition", `${action} ${path}: ${reason}`, {
+    ...(hint === undefined ? {} : { hint }),
+    cause,
+  });
+}
