@@ -31,22 +31,28 @@ const factors: Readonly<Record<string, number>> = {
 
 /** Reads `10GB`, `512 MiB` or a plain number of bytes. Undefined when it is no size. */
 export function parseByteCount(text: string): number | undefined {
-  const match = /^([0-9][0-9.,]*)\s*([A-Za-z]*)$/.exec(text.trim());
-  const [, number, unit] = match ?? [];
-  if (number === undefined || unit === undefined) return undefined;
-  const factor = factors[unit.toLowerCase()];
-  const value = Number(number.replaceAll(",", ""));
-  return factor === undefined || Number.isNaN(value) ? undefined : Math.floor(value * factor);
+  const parsed = readByteCount(text);
+  return "fault" in parsed ? undefined : parsed.bytes;
 }
 
 /** Why a text is no size, in Go's words; undefined when it is one. */
 export function byteCountFault(text: string): string | undefined {
+  const parsed = readByteCount(text);
+  return "fault" in parsed ? parsed.fault : undefined;
+}
+
+/** The number of bytes, or why there is none. */
+export function readByteCount(text: string): { readonly bytes: number } | { readonly fault: string } {
   const [, number = "", unit = ""] = /^([0-9.,]*)(.*)$/s.exec(text) ?? [];
   const digits = number.replaceAll(",", "");
-  if (!/^(?:\d+\.?\d*|\.\d+)$/.test(digits))
-    return `strconv.ParseFloat: parsing ${JSON.stringify(digits)}: invalid syntax`;
+  if (!/^(?:\d+\.?\d*|\.\d+)$/.test(digits)) {
+    return { fault: `strconv.ParseFloat: parsing ${JSON.stringify(digits)}: invalid syntax` };
+  }
   const name = unit.trim().toLowerCase();
-  return name in factors ? undefined : `unhandled size name: ${name}`;
+  const factor = factors[name];
+  return factor === undefined
+    ? { fault: `unhandled size name: ${name}` }
+    : { bytes: Math.floor(Number(digits) * factor) };
 }
 
 /** Writes `10 GB` and the like; a number below 10 keeps one decimal unless it is whole. */

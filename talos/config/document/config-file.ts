@@ -86,12 +86,9 @@ function decodeNode(node: YamlMapping, id: string, fileName: string): ConfigDocu
   const { kind, apiVersion } = type;
   const result = decodeDocument(node, type.struct);
   if (result.faults.length > 0) {
-    const list = result.faults.map((fault) => `\n  line ${fault.line}: ${fault.message}`).join("");
-    const target = `*${type.struct.name}`;
-    throw failed(
-      `error decoding ${kind} to ${target}: yaml: construct errors:${list}`,
-      `${place}: mend the values named above.`,
-    );
+    const list = result.faults.map(({ line, message }) => `\n  line ${line}: ${message}`).join("");
+    const places = result.faults.map(({ path, line, column }) => `${fileName}:${line}:${column}: change ${path}.`);
+    throw failed(`error decoding ${kind} to *${type.struct.name}: yaml: construct errors:${list}`, places.join("\n"));
   }
   if (result.unknownTree !== undefined) {
     const keys = stringifyYaml(result.unknownTree).trimEnd();

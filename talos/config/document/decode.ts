@@ -25,6 +25,7 @@ export interface DecodeResult {
 }
 
 export interface ValueFault {
+  readonly path: string;
   readonly line: number;
   readonly column: number;
   readonly message: string;
@@ -84,36 +85,36 @@ class Decoder {
       case "pointer":
         return this.#decode(node, type.to, path);
       case "scalar":
-        return this.#scalar(node, type, (scalar) => decodeScalar(scalar, type.scalar));
+        return this.#scalar(node, type, path, (scalar) => decodeScalar(scalar, type.scalar));
       case "enum":
-        return this.#scalar(node, type, (scalar) => decodeEnumeration(scalar, type.name));
+        return this.#scalar(node, type, path, (scalar) => decodeEnumeration(scalar, type.name));
       case "list":
         return this.#list(node, type, path);
       case "map":
         return this.#map(node, type, path);
       case "args":
-        return this.#args(node, type);
+        return this.#args(node, type, path);
       case "object":
         if (isNull(node)) return nothing;
-        return node.kind === "mapping" ? { value: freeForm(node) } : this.#mismatch(node, type);
+        return node.kind === "mapping" ? { value: freeForm(node) } : this.#mismatch(node, type, path);
       case "struct": {
-        if (node.kind !== "mapping") return this.#mismatch(node, type);
+        if (node.kind !== "mapping") return this.#mismatch(node, type, path);
         const { section, unknown } = this.struct(node, structOf(type.name), path);
         return { value: section, unknown };
       }
     }
   }
 
-  #scalar(node: YamlNode, type: FieldType, decode: (scalar: YamlScalar) => Decoded): Outcome {
-    if (node.kind !== "scalar") return this.#mismatch(node, type);
+  #scalar(node: YamlNode, type: FieldType, path: string, decode: (scalar: YamlScalar) => Decoded): Outcome {
+    if (node.kind !== "scalar") return this.#mismatch(node, type, path);
     const decoded = decode(node);
     if ("value" in decoded) return decoded;
-    this.#fault(node, decoded.fault);
+    this.#fault(node, path, decoded.fault);
     return nothing;
   }
 
   #list(node: YamlNode, type: FieldType & { kind: "list" }, path: string): Outcome {
-    if (node.kind !== "sequence") return this.#mismatch(node, type);
+    if (node.kind !== "sequence") return this.#mismatch(node, type, path);
     // Go leaves a null out where scalars are listed.
     const scalars = type.of.kind === "scalar" || type.of.kind === "enum";
     const present = scalars ? node.items.filter((item) => !isNull(item)) : node.items;
@@ -126,7 +127,7 @@ class Decoder {
   }
 
   #map(node: YamlNode, type: FieldType & { kind: "map" }, path: string): Outcome {
-    if (node.kind !== "mapping") return this.#mismatch(node, type);
+    if (node.kind !== "mapping") return this.#mismatch(node, type, path);
     const section: Section = new Map();
     const unknown: Section = new Map();
     for (const { key, value } of node.entries) {
@@ -138,8 +139,8 @@ class Decoder {
     return { value: section, ...(unknown.size === 0 ? {} : { unknown }) };
   }
 
-  #args(node: YamlNode, type: FieldType): Outcome {
-    if (node.kind !== "mapping") return this.#mismatch(node, type);
+  #args(node: YamlNode, type: FieldType, path: string): Outcome {
+    if (node.kind !== "mapping") return this.#mismatch(node, type, path);
     const section: Section = new Map();
     for (const { key, value } of node.entries) {
       if (value.kind === "scalar") section.set(key.text, isNull(value) ? "" : value.text);
@@ -148,24 +149,24 @@ class Decoder {
           key.text,
           value.items.map((item) => (item.kind === "scalar" ? item.text : "")),
         );
-      } else this.#fault(value, "arg value must be a string or list of strings");
+      } else this.#fault(value, `${path}.${key.text}`, "arg value must be a string or list of strings");
     }
     return { value: section };
   }
 
-  #mismatch(node: YamlNode, type: FieldType): Outcome {
+  #mismatch(node: YamlNode, type: FieldType, path: string): Outcome {
     const found =
       node.kind === "scalar"
         ? `${scalarTag(node)} \`${shortened(node.text)}\``
         : node.kind === "sequence"
           ? "!!seq"
           : "!!map";
-    this.#fault(node, `cannot construct ${found} into ${typeName(type)}`);
+    this.#fault(node, path, `cannot construct ${found} into ${typeName(type)}`);
     return nothing;
   }
 
-  #fault({ line, column }: YamlNode, message: string): void {
-    this.faults.push({ line, column, message });
+  #fault({ line, column }: YamlNode, path: string, message: string): void {
+    this.faults.push({ path, line, column, message });
   }
 }
 
@@ -192,17 +193,27 @@ function asWritten(node: YamlNode): Value {
   return new Map(node.entries.map((entry) => [entry.key.text, asWritten(entry.value)]));
 }
 
+/** Lists that are types of their own in Talos, by what they hold. */
+const namedLists: Readonly<Record<string, string>> = {
+  "v1alpha1.AdmissionPluginConfig": "v1alpha1.AdmissionPluginConfigList",
+  "v1alpha1.Device": "v1alpha1.NetworkDeviceList",
+  "v1alpha1.Vlan": "v1alpha1.VlanList",
+};
+
 /** How Talos calls a type in its messages. */
 function typeName(type: FieldType): string {
   switch (type.kind) {
     case "pointer":
       return typeName(type.to);
     case "list":
+      if (type.of.kind === "pointer" && type.of.to.kind === "struct" && type.of.to.name in namedLists) {
+        return namedLists[type.of.to.name] ?? "";
+      }
       return `[]${type.of.kind === "pointer" ? "*" : ""}${typeName(type.of)}`;
     case "map":
       return `map[string]${type.of.kind === "pointer" ? "*" : ""}${typeName(type.of)}`;
     case "scalar":
-      return type.scalar;
+      return type.scalar === "base64" ? "string" : type.scalar;
     case "enum":
       return `nethelpers.${type.name}`;
     case "struct":

@@ -39,15 +39,21 @@ export function parseAddressPort(text: string): Parsed {
   return { value: bracketed === undefined ? `${address.value}:${port}` : `[${address.value}]:${port}` };
 }
 
-/** Lower case with colons, whichever way it was written. */
+/** Lower case with colons. Talos takes any number of bytes, and colons wherever they stand. */
 export function parseHardwareAddress(text: string): Parsed {
-  const groups = text.includes(".")
-    ? text.split(".").flatMap((part) => [part.slice(0, 2), part.slice(2)])
-    : text.split(/[:-]/);
-  const valid = [6, 8, 20].includes(groups.length) && groups.every((group) => /^[0-9A-Fa-f]{2}$/.test(group));
-  return valid
-    ? { value: groups.map((group) => group.toLowerCase()).join(":") }
-    : { fault: `address ${text}: invalid MAC address` };
+  const digits = text.replaceAll(":", "");
+  const [stray] = /[^0-9A-Fa-f]/u.exec(digits) ?? [];
+  if (stray !== undefined) return { fault: `encoding/hex: invalid byte: ${byteInGo(stray)}` };
+  if (digits.length % 2 === 1) return { fault: "encoding/hex: odd length hex string" };
+  return { value: (digits.toLowerCase().match(/../g) ?? []).join(":") };
+}
+
+/** The first byte of a character as Go's `%#U` shows it: `U+002D '-'`. */
+function byteInGo(character: string): string {
+  const byte = Buffer.from(character)[0] ?? 0;
+  const code = `U+${byte.toString(16).toUpperCase().padStart(4, "0")}`;
+  const shown = String.fromCharCode(byte);
+  return /[\p{C}\p{Z}]/u.test(shown) && shown !== " " ? code : `${code} '${shown}'`;
 }
 
 function addressFault(text: string): string | undefined {
@@ -69,7 +75,10 @@ function ipv6Fault(text: string): string | undefined {
   if (ipaddr.IPv6.isValid(text)) return undefined;
   const stray = /[^0-9A-Fa-f:.]/.exec(text);
   if (stray !== null && stray[0] !== "%") {
-    return `each colon-separated field must have at least one digit (at ${JSON.stringify(text.slice(stray.index))})`;
+    const reason = /[0-9A-Fa-f]/.test(text[stray.index - 1] ?? "")
+      ? "unexpected character, want colon"
+      : "each colon-separated field must have at least one digit";
+    return `${reason} (at ${JSON.stringify(text.slice(stray.index))})`;
   }
   return "address string too short";
 }

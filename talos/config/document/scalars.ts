@@ -2,7 +2,7 @@
 import { TalosError } from "../../errors.ts";
 import { scalarValue, YamlFloat, YamlPlain, type YamlScalar } from "../../yaml/index.ts";
 import { enumerations } from "../schema/enums.ts";
-import { formatByteCount, parseByteCount } from "./byte-count.ts";
+import { byteCountFault, formatByteCount, parseByteCount, readByteCount } from "./byte-count.ts";
 import { formatGoDuration, parseGoDuration } from "./go-duration.ts";
 import { parseAddress, parseAddressPort, parseHardwareAddress, parsePrefix } from "./network-address.ts";
 import { urlFault } from "./url.ts";
@@ -111,8 +111,9 @@ function decodeFileMode(node: YamlScalar): Decoded {
 }
 
 function decodeDiskSize(node: YamlScalar): Decoded {
-  const bytes = parseByteCount(node.text);
-  if (bytes === undefined) return sizeFault(node.text);
+  const parsed = readByteCount(node.text);
+  if ("fault" in parsed) return parsed;
+  const { bytes } = parsed;
   const written = formatByteCount(bytes);
   return { value: bytes % 1000 === 0 && parseByteCount(written) === bytes ? written : bytes };
 }
@@ -120,14 +121,14 @@ function decodeDiskSize(node: YamlScalar): Decoded {
 function decodeSizeCondition(node: YamlScalar): Decoded {
   const text = node.text.trim();
   const size = text.replace(/^(?:>=|<=|>|<|==)/, "").trim();
-  return parseByteCount(size) === undefined
-    ? { fault: `failed to parse disk size ${size}: ${sizeFault(size).fault}` }
-    : { value: text };
+  const fault = byteCountFault(size);
+  return fault === undefined ? { value: text } : { fault: `failed to parse disk size ${size}: ${fault}` };
 }
 
 function decodeByteSize(node: YamlScalar): Decoded {
   if (node.text === "") return { value: "" };
-  return parseByteCount(node.text.replace(/^-/, "")) === undefined ? sizeFault(node.text) : { value: node.text };
+  const fault = byteCountFault(node.text.replace(/^-/, ""));
+  return fault === undefined ? { value: node.text } : { fault };
 }
 
 function decodeSize(node: YamlScalar): Decoded {
@@ -145,12 +146,6 @@ function decodePortRange(node: YamlScalar): Decoded {
     return { fault: `invalid port range: ${JSON.stringify(node.text)}` };
   }
   return { value: low === high ? Number(low) : `${Number(low)}-${Number(high)}` };
-}
-
-function sizeFault(text: string): { readonly fault: string } {
-  const unit = /^[0-9.,]+\s*(.*)$/.exec(text)?.[1];
-  if (unit !== undefined && unit !== "") return { fault: `unhandled size name: ${unit.toLowerCase()}` };
-  return { fault: `strconv.ParseFloat: parsing ${JSON.stringify(text)}: invalid syntax` };
 }
 
 function mismatch(node: YamlScalar, type: string): { readonly fault: string } {

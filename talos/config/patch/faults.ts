@@ -63,7 +63,6 @@ function faultsOf(document: YamlNode): readonly PatchFault[] {
     }),
     ...faults.map(({ message, ...place }) => ({
       ...place,
-      path: "",
       found: message,
       expected: "a value of the field's type",
       hint: "Change the value.",

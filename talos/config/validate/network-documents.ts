@@ -67,9 +67,12 @@ export const networkChecks: Checks = {
   },
   NetworkRuleConfig: (document, { errors }) => {
     const ports = listAt(document, "portSelector.ports");
+    const faults = portFaults(ports.map(String));
+    const everywhere = sectionsAt(document, "ingress").some((rule) => textAt(rule, "subnet") === "");
     if (textAt(document, "name") === "") errors.push("name is required");
     else if (ports.length === 0) errors.push("portSelector.ports is required");
-    else errors.push(...portFaults(ports.map(String)));
+    else if (faults.length > 0) errors.push(...faults);
+    else if (everywhere) errors.push("invalid subnet: invalid Prefix");
   },
   RoutingRuleConfig: (document, { errors }) => errors.push(...routingRuleFaults(document)),
   StaticHostConfig: (document, { errors }) => {

@@ -54,8 +54,8 @@ function installFaults(machine: Section): readonly string[] {
   const install = sectionAt(machine, "install");
   if (install === undefined) return ['install instructions are required in "metal" mode'];
   const faults: string[] = [];
-  const selector = sectionAt(install, "diskSelector");
-  if (textAt(install, "disk") === "" && (selector === undefined || selector.size === 0)) {
+  // An empty selector chooses whatever disk comes first.
+  if (textAt(install, "disk") === "" && !install.has("diskSelector")) {
     faults.push("either install disk or diskSelector should be defined");
   }
   if (listAt(install, "extraKernelArgs").length > 0 && valueAt(install, "grubUseUKICmdline") === true) {
@@ -209,7 +209,7 @@ function loggingFaults(machine: Section): readonly string[] {
   return sectionsAt(machine, "logging.destinations").flatMap((destination) => {
     const faults: string[] = [];
     const endpoint = textAt(destination, "endpoint");
-    if (endpoint === "") faults.push("empty logging endpoint");
+    if (!destination.has("endpoint")) faults.push("empty logging endpoint");
     else {
       const { scheme, host } = urlParts(endpoint);
       if (host === "") faults.push("empty logging endpoint's host");

@@ -73,6 +73,72 @@ test.each(["5", "-1"])("a duration of %s without a unit is refused", (value) => 
   expect(() => validateConfig(text, "f", { mode: "metal" })).toThrow(`!!int \`${value}\` into time.Duration`);
 });
 
+describe("edges of values, as Talos 1.13.9 was seen to take them", () => {
+  const check = (text: string) => {
+    try {
+      return validateConfig(text, "f.yaml", { mode: "metal" }).error ?? "valid";
+    } catch (error) {
+      const { message, hint } = TalosError.from(error);
+      return `${message}\n${hint}`;
+    }
+  };
+  const machine = (fields: string) => `version: v1alpha1
+machine:
+  type: worker
+  token: a
+  ca: {crt: aGVsbG8=}
+  ${fields}
+cluster:
+  controlPlane: {endpoint: "https://1.2.3.4:6443"}
+`;
+  const bond = (address: string) =>
+    `apiVersion: v1alpha1\nkind: BondConfig\nname: b0\nlinks: [a]\nbondMode: balance-rr\nhardwareAddr: "${address}"\n`;
+  const rule = (ingress: string) =>
+    `apiVersion: v1alpha1\nkind: NetworkRuleConfig\nname: k\nportSelector: {ports: [1], protocol: tcp}\ningress: ${ingress}\n`;
+  const install = "install: {disk: /dev/sda}";
+
+  test.each([
+    ["a MAC address", bond("AA:bb:cc:dd:ee:ff"), "valid"],
+    ["one without colons", bond("aabbccddeeff"), "valid"],
+    ["one with dashes", bond("aa-bb-cc-dd-ee-ff"), "line 6: encoding/hex: invalid byte: U+002D '-'"],
+    ["half a byte", bond("aa:b"), "line 6: encoding/hex: odd length hex string"],
+    [
+      "a firewall rule for nobody",
+      rule("[{except: 10.0.0.0/8}]"),
+      "NetworkRuleConfig/k: invalid subnet: invalid Prefix",
+    ],
+    ["an empty disk selector", machine("install: {diskSelector: {}}"), "valid"],
+    ["no disk", machine("install: {}"), "either install disk or diskSelector should be defined"],
+    [
+      "an empty logging endpoint",
+      machine(`${install}\n  logging: {destinations: [{endpoint: "", format: json_lines}]}`),
+      "empty logging endpoint's host",
+    ],
+    [
+      "no logging endpoint",
+      machine(`${install}\n  logging: {destinations: [{format: json_lines}]}`),
+      "1 error occurred:\n\t* empty logging endpoint",
+    ],
+    [
+      "a size that is none",
+      machine('install: {diskSelector: {size: "x"}}'),
+      'line 6: failed to parse disk size x: strconv.ParseFloat: parsing "": invalid syntax',
+    ],
+    [
+      "text for a list of interfaces",
+      machine(`${install}\n  network: {interfaces: x}`),
+      "cannot construct !!str `x` into v1alpha1.NetworkDeviceList",
+    ],
+    [
+      "each value of the wrong kind, with its place",
+      machine(`${install}\n  sysctls: [a]\n  features: {rbac: 7}`),
+      "f.yaml:7:12: change machine.sysctls.\nf.yaml:8:20: change machine.features.rbac.",
+    ],
+  ])("%s", (_, text, answer) => {
+    expect(check(text)).toContain(answer);
+  });
+});
+
 describe("for a contract, what came later is refused", () => {
   const check = (text: string, contract: string): string | undefined =>
     validateConfig(text, "config", { mode: "cloud", contract: Contract.parse(contract) }).error;
