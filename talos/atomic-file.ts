@@ -22,12 +22,26 @@ export async function writeFileAtomically(
   options: WriteOptions = {},
 ): Promise<void> {
   try {
-    await mkdir(dirname(path), { recursive: true });
+    await makeFolder(dirname(path));
     await writeBeside(path, content, options);
   } catch (cause) {
     const { code, syscall } = cause as NodeJS.ErrnoException;
     if (code === "EEXIST" && syscall === "link") throw cause;
     throw fileError("write", path, cause);
+  }
+}
+
+/** Node's own recursive mkdir never ends where a file system refuses with "no such file", as /proc does. */
+async function makeFolder(folder: string, retry = true): Promise<void> {
+  try {
+    await mkdir(folder);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    // What is there may be a file; the write itself tells.
+    if (code === "EEXIST" || code === "EISDIR") return;
+    if (code !== "ENOENT" || !retry || dirname(folder) === folder) throw error;
+    await makeFolder(dirname(folder));
+    await makeFolder(folder, false);
   }
 }
 

@@ -13,10 +13,8 @@ const codes: Readonly<Record<string, TalosErrorCode>> = {
  * the one the user knows, not a temporary name.
  */
 export function fileError(action: "open" | "write", path: string, cause: unknown, hint?: string): TalosError {
-  const { code = "", syscall, message } = cause as NodeJS.ErrnoException;
-  // Making a folder fails with "exists" where a file is in its way.
-  const blocked = syscall === "mkdir" && code === "EEXIST";
-  const reason = blocked ? "not a directory" : (/^\w+: (.*?)(?:,|$)/.exec(message)?.[1] ?? message);
+  const { code = "", message } = cause as NodeJS.ErrnoException;
+  const reason = /^\w+: (.*?)(?:,|$)/.exec(message)?.[1] ?? message;
   return new TalosError(codes[code] ?? "failed-precondition", `${action} ${path}: ${reason}`, {
     ...(hint === undefined ? {} : { hint }),
     cause,

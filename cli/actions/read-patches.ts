@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
+import { TalosError } from "../../talos/errors.ts";
 import { fileError } from "../../talos/file-error.ts";
 
 export interface PatchText {
@@ -24,8 +25,12 @@ export async function readPatches(args: readonly string[], cwd: string): Promise
 /** Reads a file of the user. */
 export async function readText(path: string, cwd: string): Promise<string> {
   try {
-    return await readFile(resolve(cwd, path), "utf8");
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(await readFile(resolve(cwd, path)));
   } catch (cause) {
+    if (cause instanceof TypeError) {
+      const message = `${path}: found bytes that are not UTF-8`;
+      throw new TalosError("invalid-input", message, { hint: "Save the file as UTF-8 text." });
+    }
     throw fileError("open", path, cause);
   }
 }

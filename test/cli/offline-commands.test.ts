@@ -334,6 +334,22 @@ describe("bad input is told with its place, and nothing is written", () => {
   });
 });
 
+test("a config that was pasted below another shows none of its secrets in the error", async () => {
+  const config = goldenText("config/1.13/current/default/controlplane.yaml");
+  writeFileSync(join(cwd, "twice.yaml"), config + config);
+  const { stderr } = await talosmith(["config", "validate", "-c", "twice.yaml", "-m", "metal"]);
+  expect(stderr).toContain("unknown keys found during decoding");
+  const values = [...config.matchAll(/^ +(?:key|token|secret|secretboxEncryptionSecret): (\S+)$/gm)].map(([, v]) => v);
+  expect(values.length).toBeGreaterThan(5);
+  for (const value of values) expect(stderr).not.toContain(value);
+});
+
+test("a file that is not UTF-8 is refused rather than changed", async () => {
+  writeFileSync(join(cwd, "latin.yaml"), Buffer.from("machine: {sysctls: {a: \xe9}}\n", "latin1"));
+  const { stderr, exitCode } = await talosmith(["config", "patch", "latin.yaml", "-p", "machine: {}"]);
+  expect([exitCode, stderr.split("\n")[0]]).toEqual([1, "Error: latin.yaml: found bytes that are not UTF-8"]);
+});
+
 describe("config diff", () => {
   const config = (name: string): string => join(golden, "config/1.13/current", name, "controlplane.yaml");
 

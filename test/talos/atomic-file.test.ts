@@ -46,6 +46,15 @@ describe("an atomic write", () => {
     expect(readFileSync(path, "utf8")).toBe(winners[0]);
   });
 
+  test.skipIf(process.platform !== "linux")(
+    "says so where no folder can be made, and does not try for ever",
+    async () => {
+      await expect(writeFileAtomically("/proc/no/such/file", "new")).rejects.toThrow(
+        "write /proc/no/such/file: no such file or directory",
+      );
+    },
+  );
+
   test("a write that fails leaves the old file and no rest", async () => {
     const path = join(folder, "file");
     writeFileSync(path, "old");

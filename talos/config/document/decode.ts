@@ -10,7 +10,7 @@ import {
   type YamlScalar,
 } from "../../yaml/index.ts";
 import { type FieldType, type Struct, structOf } from "../schema/schema.ts";
-import { isSecretField } from "../schema/secret-fields.ts";
+import { isSecretField, isSecretName } from "../schema/secret-fields.ts";
 import { type Decoded, decodeEnumeration, decodeScalar, scalarTag, shortened } from "./scalars.ts";
 import type { Section, Value } from "./value.ts";
 
@@ -67,7 +67,7 @@ class Decoder {
         // What may be a misspelled secret is not shown.
         const near = nearestWord(key.text, [...struct.byKey.keys()]);
         const secret = near !== undefined && isSecretField(struct.name, near);
-        unknown.set(key.text, secret ? new YamlPlain("******") : asWritten(value));
+        unknown.set(key.text, secret || isSecretName(key.text) ? hidden : asWritten(value));
         this.unknownKeys.push({ path: inner, key, known: [...struct.byKey.keys()] });
         continue;
       }
@@ -190,8 +190,13 @@ export function freeForm(node: YamlNode): Value {
 function asWritten(node: YamlNode): Value {
   if (node.kind === "scalar") return node.plain ? new YamlPlain(node.text) : node.text;
   if (node.kind === "sequence") return node.items.map(asWritten);
-  return new Map(node.entries.map((entry) => [entry.key.text, asWritten(entry.value)]));
+  return new Map(
+    // Nobody knows where an unknown section belongs, so whatever is a secret anywhere is hidden.
+    node.entries.map(({ key, value }) => [key.text, isSecretName(key.text) ? hidden : asWritten(value)]),
+  );
 }
+
+const hidden = new YamlPlain("******");
 
 /** Lists that are types of their own in Talos, by what they hold. */
 const namedLists: Readonly<Record<string, string>> = {

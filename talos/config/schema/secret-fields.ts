@@ -35,3 +35,10 @@ export const secretFields: Readonly<Record<string, readonly string[]>> = {
 export function isSecretField(struct: string, key: string): boolean {
   return secretFields[struct]?.includes(key) ?? false;
 }
+
+const secretNames: ReadonlySet<string> = new Set(Object.values(secretFields).flat());
+
+/** Whether a field of this name is a secret in any type. */
+export function isSecretName(key: string): boolean {
+  return secretNames.has(key);
+}
