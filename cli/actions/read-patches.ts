@@ -22,15 +22,18 @@ export async function readPatches(args: readonly string[], cwd: string): Promise
   );
 }
 
-/** Reads a file of the user. */
+/** Reads a text file of the user. */
 export async function readText(path: string, cwd: string): Promise<string> {
+  let bytes: Uint8Array;
   try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(await readFile(resolve(cwd, path)));
+    bytes = await readFile(resolve(cwd, path));
   } catch (cause) {
-    if (cause instanceof TypeError) {
-      const message = `${path}: found bytes that are not UTF-8`;
-      throw new TalosError("invalid-input", message, { hint: "Save the file as UTF-8 text." });
-    }
     throw fileError("open", path, cause);
+  }
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch (cause) {
+    const message = `${path}: found bytes that are not UTF-8`;
+    throw new TalosError("invalid-input", message, { hint: "Save the file as UTF-8 text.", cause });
   }
 }

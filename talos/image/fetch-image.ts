@@ -2,13 +2,12 @@
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { createReadStream, createWriteStream } from "node:fs";
-import { mkdir, open, readFile, rename, rm, stat } from "node:fs/promises";
+import { mkdir, readFile, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import type { ReadableStream } from "node:stream/web";
 import { writeFileAtomically } from "../atomic-file.ts";
 import { TalosError } from "../errors.ts";
-import { request } from "./factory.ts";
+import { download, removePart } from "./download.ts";
 
 export interface FetchOptions {
   /** Where images are kept; one folder per schematic and version is made in it. */
@@ -31,8 +30,6 @@ export interface FetchedImage {
   readonly cached: boolean;
 }
 
-const attempts = 3;
-
 /**
  * Downloads an image, checks it, unpacks it and keeps it: the next call finds it there. A broken connection is taken
  * up where it broke. Nothing half-done ever stands under the final name.
@@ -41,7 +38,10 @@ export async function fetchImage(url: string, options: FetchOptions): Promise<Fe
   const packing = options.unpack === false ? undefined : /\.(xz|zst)$/.exec(url)?.[1];
   const path = join(options.cache, options.name);
   const known = await cachedImage(path);
-  if (known !== undefined) return known;
+  // What was packed can be compared only while it is downloaded.
+  const another =
+    packing === undefined && options.sha256 !== undefined && known?.sha256 !== options.sha256.toLowerCase();
+  if (known !== undefined && !another) return known;
   const part = `${path}.part`;
   await mkdir(dirname(path), { recursive: true });
   await download(url, part, options);
@@ -53,7 +53,7 @@ export async function fetchImage(url: string, options: FetchOptions): Promise<Fe
     await writeFileAtomically(`${path}.sha256`, `${sha256}\n`, { mode: 0o644 });
     return { path, sha256, cached: false };
   } finally {
-    await rm(part, { force: true });
+    await removePart(part);
   }
 }
 
@@ -65,58 +65,6 @@ async function cachedImage(path: string): Promise<FetchedImage | undefined> {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw error;
-  }
-}
-
-async function download(url: string, part: string, options: FetchOptions): Promise<void> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      await downloadOnce(url, part, options);
-      return;
-    } catch (error) {
-      const broken = TalosError.from(error);
-      const final = attempt === attempts || (error instanceof TalosError && !broken.retryable);
-      if (!final && !options.signal?.aborted) continue;
-      if (error instanceof TalosError) throw error;
-      throw new TalosError("unavailable", `${url}: the download broke off: ${broken.message}`, {
-        hint: "Run the command again; it goes on where it stopped.",
-        cause: error,
-      });
-    }
-  }
-}
-
-async function downloadOnce(url: string, part: string, options: FetchOptions): Promise<void> {
-  const have = await sizeOf(part);
-  const response = await request(url, {
-    headers: have > 0 ? { range: `bytes=${have}-` } : {},
-    ...(options.signal === undefined ? {} : { signal: options.signal }),
-  });
-  // The part is whole already: the server has nothing after it.
-  if (response.status === 416 && have > 0) return;
-  if (!response.ok || response.body === null) {
-    throw new TalosError("not-found", `${url}: found HTTP status ${response.status}, expected an image`, {
-      hint: "Check version, platform and architecture; a new schematic must be registered before its images exist.",
-    });
-  }
-  const resumed = response.status === 206;
-  const length = response.headers.get("content-length");
-  const start = resumed ? have : 0;
-  const total = length === null ? undefined : start + Number(length);
-  let done = start;
-  // Written piece by piece: what came before a broken connection is kept for the next attempt.
-  const file = await open(part, resumed ? "a" : "w");
-  try {
-    for await (const chunk of response.body as ReadableStream<Uint8Array>) {
-      await file.write(chunk);
-      done += chunk.length;
-      options.onProgress?.(done, total);
-    }
-  } finally {
-    await file.close();
-  }
-  if (total !== undefined && done !== total) {
-    throw new TalosError("unavailable", `${url}: found ${done} bytes, expected ${total}`);
   }
 }
 
@@ -169,12 +117,4 @@ async function hashOf(path: string): Promise<string> {
   const hash = createHash("sha256");
   await pipeline(createReadStream(path), hash);
   return hash.digest("hex");
-}
-
-async function sizeOf(path: string): Promise<number> {
-  try {
-    return (await stat(path)).size;
-  } catch {
-    return 0;
-  }
 }

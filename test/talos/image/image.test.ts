@@ -203,9 +203,11 @@ describe("a factory on this machine", () => {
       response.writeHead(404).end("not found");
       return;
     }
-    const start = Number(/bytes=(\d+)-/.exec(request.headers.range ?? "")?.[1] ?? 0);
+    const etag = `"${createHash("sha256").update(content).digest("hex")}"`;
+    const asked = Number(/bytes=(\d+)-/.exec(request.headers.range ?? "")?.[1] ?? 0);
+    const start = request.headers["if-range"] === etag ? asked : 0;
     const rest = content.subarray(start);
-    response.writeHead(start > 0 ? 206 : 200, { "content-length": rest.length });
+    response.writeHead(start > 0 ? 206 : 200, { "content-length": rest.length, etag });
     if (breakAfter === undefined) response.end(rest);
     else {
       response.write(rest.subarray(0, breakAfter), () => setTimeout(() => response.destroy(), 100));
@@ -277,6 +279,32 @@ describe("a factory on this machine", () => {
     const { path } = await fetchImage(`${base}/x.iso`, { cache: join(directory, "resumed"), name: "x.iso" });
     expect(readFileSync(path).equals(raw)).toBe(true);
     expect(requests.at(-1)).toBe("GET /x.iso bytes=1000-");
+  });
+
+  test("goes on with what an earlier call left, but not when the file is another by now", async () => {
+    const cache = join(directory, "left");
+    const stop = new AbortController();
+    breakAfter = 1000;
+    const stopped = fetchImage(`${base}/x.iso`, {
+      cache,
+      name: "x.iso",
+      signal: stop.signal,
+      onProgress: () => stop.abort(),
+    });
+    await expect(stopped).rejects.toThrow();
+    expect(readdirSync(cache).sort()).toEqual(["x.iso.part", "x.iso.part.etag"]);
+    const rebuilt = Buffer.from("another build ".repeat(4000));
+    packed.set("x.iso", rebuilt);
+    const { path } = await fetchImage(`${base}/x.iso`, { cache, name: "x.iso" });
+    packed.set("x.iso", raw);
+    expect(readFileSync(path).equals(rebuilt)).toBe(true);
+    expect(readdirSync(cache).sort()).toEqual(["x.iso", "x.iso.sha256"]);
+  });
+
+  test("a kept file of another checksum is not taken for the one that is wanted", async () => {
+    const options = { cache: join(directory, "other"), name: "x.iso" };
+    await fetchImage(`${base}/x.iso`, options);
+    await expect(fetchImage(`${base}/x.iso`, { ...options, sha256: "00".repeat(32) })).rejects.toThrow("found SHA-256");
   });
 
   test.each([
