@@ -45,11 +45,10 @@ function faultsOfText(file: string, text: string, path: Path, inFile: InFile): r
   return faultsIn(file, nodes, path, inFile);
 }
 
-/** Of the line only the field's name is shown: a patch may hold secrets. */
+/** Of the line only an unknown key is shown: a patch may hold secrets. */
 function faultsIn(file: string, nodes: readonly YamlNode[], path: Path, inFile: InFile): readonly Fault[] {
-  return findPatchFaults(nodes).map(({ line, column, path: inner, ...words }) => {
+  return findPatchFaults(nodes).map(({ line, column, path: inner, key: shown = "…", ...words }) => {
     const place = inFile({ line, column });
-    const shown = inner === "" ? "…" : (inner.split(".").at(-1) ?? "");
     return {
       ...words,
       position: { file, line: place.line, column: place.column, text: `${" ".repeat(place.column - 1)}${shown}` },

@@ -12,6 +12,8 @@ export interface PatchFault {
   readonly column: number;
   /** Where in the document; empty for the whole of it. */
   readonly path: string;
+  /** The unknown key that stands there. */
+  readonly key?: string;
   readonly found: string;
   readonly expected: string;
   readonly hint: string;
@@ -56,6 +58,7 @@ function faultsOf(document: YamlNode): readonly PatchFault[] {
         line: key.line,
         column: key.column,
         path,
+        key: key.text,
         found: `the field ${key.text}`,
         expected: "a field of Talos's machine config",
         hint: near === undefined ? `Known here are ${[...known].sort().join(", ")}.` : `Did you mean ${near}?`,
