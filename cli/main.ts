@@ -24,6 +24,7 @@ import { registerTopology } from "./commands/topology.ts";
 import { registerUi } from "./commands/ui.ts";
 import { registerUnlock } from "./commands/unlock.ts";
 import { registerUp } from "./commands/up.ts";
+import { registerUpgrade } from "./commands/upgrade.ts";
 import type { CommandContext, Output } from "./context.ts";
 import { createProgram, runProgram } from "./program.ts";
 
@@ -61,6 +62,7 @@ const program = createProgram(context, [
   registerReview,
   registerSynth,
   registerUp,
+  registerUpgrade,
   registerStatus,
   registerDoctor,
   registerHealth,

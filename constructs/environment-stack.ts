@@ -17,6 +17,7 @@ import { joinedControlPlane } from "./joined-control-plane.ts";
 import { LibvirtInfrastructure } from "./libvirt/index.ts";
 import { MetalInfrastructure } from "./metal/index.ts";
 import { SimulatedInfrastructure } from "./simulated/index.ts";
+import type { ClusterRolloutArguments } from "./talosmith/index.ts";
 import { TalosStack } from "./terraform/index.ts";
 
 interface Pools<Settings> {
@@ -151,5 +152,18 @@ function clusterProps(environment: Environment): Omit<TalosClusterProps<never>, 
     secretsFile: secrets.file,
     contentsInState: contentsInState(environment),
     outputFolder: `generated/${name}`,
+    rollout: rolloutArguments(environment.rollout),
+  };
+}
+
+/** What differs from the provider's defaults. */
+function rolloutArguments(rollout: Environment["rollout"]): ClusterRolloutArguments {
+  const { maxUnavailable, drainTimeout, stuckPods, revertFailedUpgrades, healthLevel } = rollout;
+  return {
+    ...(maxUnavailable === 1 ? {} : { max_unavailable: String(maxUnavailable) }),
+    ...(drainTimeout === 300_000 ? {} : { drain_timeout: `${Math.ceil(drainTimeout / 1000)}s` }),
+    ...(stuckPods === "fail" ? {} : { stuck_pods: stuckPods }),
+    ...(revertFailedUpgrades ? {} : { revert_failed_upgrades: false }),
+    ...(healthLevel === "full" ? {} : { health_level: healthLevel }),
   };
 }

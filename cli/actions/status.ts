@@ -3,11 +3,17 @@ import { type MachineState, type ObservedCluster, previewCluster } from "../../t
 import type { CommandContext } from "../context.ts";
 import { backupLine, backupStatus } from "../helper/backup-status.ts";
 import { openCluster } from "../helper/open-cluster.ts";
+import { engineCare } from "../helper/rollout.ts";
 import { table } from "../output/table.ts";
 
 export async function status(name: string, { json }: { json: boolean }, context: CommandContext): Promise<void> {
   const { root, environment, desired, secrets } = await openCluster(name, context);
-  const { observed, steps } = await previewCluster({ desired, secrets, signal: context.signal });
+  const { observed, steps } = await previewCluster({
+    desired,
+    secrets,
+    ...engineCare(environment),
+    signal: context.signal,
+  });
   const backup = await backupStatus(root, environment, context);
   const machines = desired.machines.map((machine) => machineStatus(machine.name, observed));
   if (json) {

@@ -22,6 +22,7 @@ import { addonAccess, readAddons } from "./addons.ts";
 import { clientFiles, ensureClientFiles, removeClientFiles } from "./client-files.ts";
 import { clusterSpec } from "./cluster-spec.ts";
 import { ensureMachines, findMachines, removeMachines, surplusMachines, trustsFirstAnswer } from "./machines.ts";
+import { engineCare } from "./rollout.ts";
 import { ensureSecrets, findSecrets, secretsForPlan } from "./secrets.ts";
 
 export type Listener = (event: ClusterEvent) => void;
@@ -41,6 +42,7 @@ export async function deployWithHelper(
   const journal = clusterJournal(root, desired.name);
   const { steps } = await applyCluster({
     ...{ desired, secrets, events, journal, signal: context.signal },
+    ...engineCare(environment),
     trustOnFirstUse: trustsFirstAnswer(environment),
   });
   const left = leaving.map(({ name }) => name);
@@ -120,7 +122,7 @@ export async function planWithHelper(
   const secrets = await secretsForPlan(root, environment, context);
   const leaving = await surplusMachines(root, environment);
   const desired = desiredCluster(clusterSpec(environment, addresses, leaving), secrets);
-  const { steps } = await previewCluster({ desired, secrets, signal: context.signal });
+  const { steps } = await previewCluster({ desired, secrets, ...engineCare(environment), signal: context.signal });
   return { missing, steps };
 }
 

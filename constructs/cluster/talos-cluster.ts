@@ -10,6 +10,7 @@ import {
   ClientFilesResource,
   type ClusterArguments,
   ClusterResource,
+  type ClusterRolloutArguments,
   type ClusterSettings,
   MachineConfigDataSource,
   type MachineConfigSettings,
@@ -66,6 +67,8 @@ export interface TalosClusterProps<Settings> {
   readonly contentsInState?: readonly ("kubeconfig" | "talosconfig")[];
   /** Talos config patches, as YAML. @default - none */
   readonly patches?: Partial<Patches>;
+  /** How careful changes of machines in use are. @default - the provider's */
+  readonly rollout?: ClusterRolloutArguments;
   /** Folder for kubeconfig and talosconfig, relative to the project's root. @default - generated/<name> */
   readonly outputFolder?: string;
 }
@@ -214,6 +217,7 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
       ...(isJoined(props.controlPlane) ? { join: { control_planes: props.controlPlane.addresses } } : {}),
       ...differs("talos_endpoints", props.infrastructure.talosEndpoints, undefined),
       ...differs("trust_on_first_use", props.infrastructure.trustOnFirstUse, false),
+      ...differs("rollout", props.rollout, {}),
     };
   }
 

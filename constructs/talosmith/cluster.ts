@@ -17,6 +17,17 @@ export interface ClusterMachineArguments {
   readonly meta?: { readonly [key: string]: string };
 }
 
+export interface ClusterRolloutArguments {
+  /** A number of workers, or a share such as `25%`. */
+  readonly max_unavailable?: string;
+  readonly drain_timeout?: string;
+  /** `fail`, `delete` or `leave`. */
+  readonly stuck_pods?: string;
+  readonly revert_failed_upgrades?: boolean;
+  /** `full` or `api`. */
+  readonly health_level?: string;
+}
+
 export interface ClusterArguments {
   readonly name: string;
   readonly endpoint: string;
@@ -42,6 +53,8 @@ export interface ClusterArguments {
   readonly talos_endpoints?: readonly string[];
   /** Send the first config to machines whose fingerprint is not known. */
   readonly trust_on_first_use?: boolean;
+  /** How careful changes of machines in use are. */
+  readonly rollout?: ClusterRolloutArguments;
   readonly registry_mirrors?: { readonly [host: string]: readonly string[] };
 }
 

@@ -2,7 +2,12 @@
 export { type AddonArguments, AddonResource } from "./addon.ts";
 export { type ClientFilesArguments, ClientFilesResource } from "./client-files.ts";
 export { type CloudInitArguments, CloudInitResource } from "./cloud-init.ts";
-export { type ClusterArguments, type ClusterMachineArguments, ClusterResource } from "./cluster.ts";
+export {
+  type ClusterArguments,
+  type ClusterMachineArguments,
+  ClusterResource,
+  type ClusterRolloutArguments,
+} from "./cluster.ts";
 export { type EtcdSnapshotArguments, EtcdSnapshotResource } from "./etcd-snapshot.ts";
 export {
   type ClusterSettings,

@@ -4,7 +4,10 @@ import { type Arguments, type BindingMeta, DataSource } from "../terraform/index
 import type { ClusterArguments } from "./cluster.ts";
 
 /** What a config needs to know of its cluster, by the names that the cluster has for it. */
-export type ClusterSettings = Omit<ClusterArguments, "machines" | "join" | "trust_on_first_use" | "talos_endpoints">;
+export type ClusterSettings = Omit<
+  ClusterArguments,
+  "machines" | "join" | "rollout" | "trust_on_first_use" | "talos_endpoints"
+>;
 
 export interface MachineConfigSettings extends ClusterSettings {
   readonly role: "controlplane" | "worker";

@@ -11,6 +11,7 @@ const {
   join: _j,
   talos_endpoints: _e,
   trust_on_first_use: _t,
+  rollout: _r,
   on_destroy: _o,
   id: _i,
   ca_fingerprint: _c,
@@ -112,6 +113,7 @@ export async function renderConfig(
     join: null,
     talos_endpoints: null,
     trust_on_first_use: null,
+    rollout: null,
     machines: {},
   });
   return generateMachineConfig({ ...spec, clusterName }, secrets, {

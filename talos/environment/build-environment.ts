@@ -40,7 +40,7 @@ export function buildEnvironment(input: BuildInput): Environment {
   const workersOnly = data.controlPlaneRef !== undefined;
   const parsed = checkSections(input, workersOnly);
   if (workersOnly) refuseClusterSettings(input);
-  const { kind, cluster, secrets, backend, backup, addons, storage, outputs, infrastructure, failed } = parsed;
+  const { kind, cluster, secrets, backend, backup, addons, storage, rollout, outputs, infrastructure, failed } = parsed;
   if (kind === "metal") faults.push(...miscounts(parsed, layers));
   const { controlPlane, workers } = kind === "metal" ? withCounts(parsed) : parsed;
   const warnings: Fault[] = [];
@@ -60,6 +60,7 @@ export function buildEnvironment(input: BuildInput): Environment {
     ...(backup === undefined ? {} : { backup }),
     addons,
     storage,
+    rollout,
     warnings,
   } as unknown as Environment;
   if (workersOnly && joins === undefined) return environment;
@@ -83,6 +84,7 @@ function checkSections({ data, layers, faults }: BuildInput, workersOnly: boolea
   const backend = section("backend", check(sections.backend, data.backend, ["backend"], layers, faults));
   const addons = section("addons", check(sections.addons, data.addons, ["addons"], layers, faults)) ?? [];
   const storage = section("storage", check(sections.storage, data.storage, ["storage"], layers, faults)) ?? {};
+  const rollout = section("rollout", check(sections.rollout, data.rollout, ["rollout"], layers, faults));
   const backup = check(sections.backup, data.backup, ["backup"], layers, faults);
   const outputs = section("outputs", check(sections.outputs, data.outputs, ["outputs"], layers, faults));
   const kind = kindOf(data);
@@ -106,6 +108,7 @@ function checkSections({ data, layers, faults }: BuildInput, workersOnly: boolea
     backup,
     addons,
     storage,
+    rollout: rollout ?? sections.rollout.parse({}),
     outputs,
     // What no kind's schema has checked is not looked into.
     infrastructure: kind !== undefined && isData(infrastructure) ? infrastructure : { machines: {} },

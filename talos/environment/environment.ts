@@ -9,6 +9,7 @@ import type {
   ClusterSection,
   Kind,
   kinds,
+  RolloutSection,
   StorageSection,
 } from "./schema/index.ts";
 
@@ -58,6 +59,7 @@ interface EnvironmentOf<K extends Kind> {
   readonly backup?: BackupSection;
   readonly addons: readonly AddonSection[];
   readonly storage: StorageSection;
+  readonly rollout: RolloutSection;
   readonly warnings: readonly Fault[];
 }
 

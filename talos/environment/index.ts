@@ -26,7 +26,7 @@ export {
 export { EnvironmentError, type Fault, formatFault, type Position } from "./fault.ts";
 export { type FirstEnvironment, type FirstQuestion, firstEnvironment, questionsOf } from "./first-environment.ts";
 export { environmentJsonSchema } from "./json-schema.ts";
-export { listEnvironments, loadEnvironment } from "./load-environment.ts";
+export { fileReader, listEnvironments, loadEnvironment } from "./load-environment.ts";
 export type {
   DiskSelector,
   MetalMachineSettings,
@@ -38,3 +38,4 @@ export { parseEnvironment } from "./parse-environment.ts";
 export { formatSize } from "./quantity.ts";
 export type { ReadFile } from "./references.ts";
 export { type Backend, type BackupSection, type Kind, kindNames, passphraseVariable } from "./schema/index.ts";
+export { changeVersion, type VersionChange, type VersionField } from "./version-change.ts";

@@ -43,6 +43,7 @@ export function environmentJsonSchema(): Json {
       backup: convert(sections.backup),
       addons: convert(sections.addons),
       storage: convert(sections.storage),
+      rollout: convert(sections.rollout),
     },
     allOf: kindNames.map(forKind),
   };

@@ -10,7 +10,8 @@ function isMissing(error: unknown): boolean {
   return code === "ENOENT" || code === "ENOTDIR" || code === "EISDIR";
 }
 
-function reader(projectRoot: string): ReadFile {
+/** The files of a project, by their path from its root. */
+export function fileReader(projectRoot: string): ReadFile {
   return (file) => {
     try {
       return readFileSync(join(projectRoot, file), "utf8");
@@ -21,9 +22,17 @@ function reader(projectRoot: string): ReadFile {
   };
 }
 
-/** Reads environments/<name>.yaml over environments/base.yaml. Throws EnvironmentError with all faults at once. */
-export function loadEnvironment(projectRoot: string, name: string): Environment {
-  return parseEnvironment(name, reader(projectRoot));
+/**
+ * Reads environments/<name>.yaml over environments/base.yaml. Throws EnvironmentError with all faults at once.
+ * `changed` has texts, by path from the root, that count instead of what the disk has: files as they will be.
+ */
+export function loadEnvironment(
+  projectRoot: string,
+  name: string,
+  changed: ReadonlyMap<string, string> = new Map(),
+): Environment {
+  const onDisk = fileReader(projectRoot);
+  return parseEnvironment(name, (file) => changed.get(file) ?? onDisk(file));
 }
 
 /** The names of the environments of a project, sorted. */

@@ -25,6 +25,7 @@ const topLevelKeys = [
   "backup",
   "addons",
   "storage",
+  "rollout",
 ];
 export function environmentFile(name: string): string {
   return `${folder}/${name}.yaml`;

@@ -4,6 +4,7 @@ import type { SecretsBundle } from "../../../talos/secrets/index.ts";
 import { DiagnosticError, type StateRequest } from "../../framework/index.ts";
 import type { Client } from "../client.ts";
 import type { ClusterState, clusterAttributes } from "./attributes.ts";
+import { policyOf } from "./policy.ts";
 
 /** Waiting for a machine that is on its way is not a change of anything; health is the data source's to tell. */
 const notDrift: ReadonlySet<StepKind> = new Set<StepKind>(["join-etcd", "join-kubernetes", "uncordon"]);
@@ -53,7 +54,9 @@ export async function findDrift(
     });
     if (silent.length === observed.machines.size) return state;
   }
-  const steps = plan(desired, observed, defaultPolicy).filter((step) => !notDrift.has(step.kind));
+  const steps = plan(desired, observed, { ...defaultPolicy, ...policyOf(state) }).filter(
+    (step) => !notDrift.has(step.kind),
+  );
   const { diffConfigs } = await import("../../../talos/config/index.ts");
   const drift = steps.map(({ kind, machine, sentence }) => {
     const found = observed.machines.get(machine)?.state;

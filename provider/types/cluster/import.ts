@@ -57,6 +57,7 @@ export async function importCluster({ id: address, client, signal }: ImportReque
     join: null,
     talos_endpoints: null,
     trust_on_first_use: null,
+    rollout: null,
     on_destroy: "reset",
     id: facts.clusterName,
     ca_fingerprint: caFingerprint(secrets),

@@ -5,6 +5,7 @@ import type { Client } from "../client.ts";
 import { configChanges } from "./changes.ts";
 import { standInPlane } from "./joined.ts";
 import { withPatchFiles } from "./patch-files.ts";
+import { policyOf } from "./policy.ts";
 import { type ClusterInput, clusterSpec, leavingMachines, renderCluster, withoutOldMeta } from "./spec.ts";
 
 /** The sentences of the steps that bring up a cluster whose machines wait in maintenance mode. */
@@ -12,7 +13,9 @@ export async function stepsOfCreate(input: ClusterInput): Promise<readonly strin
   const { defaultPolicy, plan } = await import("../../../talos/cluster/index.ts");
   const desired = await outline(input);
   const before = input.join === null ? undefined : { ...desired, machines: desired.machines.slice(0, 1) };
-  return plan(desired, assume(desired, before), defaultPolicy).map(({ sentence }) => sentence);
+  return plan(desired, assume(desired, before), { ...defaultPolicy, ...policyOf(input) }).map(
+    ({ sentence }) => sentence,
+  );
 }
 
 export interface PlannedUpdate {
@@ -33,7 +36,7 @@ export async function planOfUpdate(
   const before = await renderCluster(whole, secrets);
   const after = await renderCluster(withoutOldMeta(prior, wholeNext), secrets, { leaving });
   return {
-    steps: plan(after, assume(after, before), defaultPolicy).map(({ sentence }) => sentence),
+    steps: plan(after, assume(after, before), { ...defaultPolicy, ...policyOf(next) }).map(({ sentence }) => sentence),
     // Shown to people, so without what patch files hold.
     changes: await configChanges(await renderCluster(prior, secrets), await renderCluster(next, secrets, { leaving })),
   };

@@ -5,6 +5,7 @@ import type { Operation } from "../../framework/index.ts";
 import type { Client } from "../client.ts";
 import { whenFree } from "../when-free.ts";
 import type { ClusterPlan } from "./attributes.ts";
+import { engineCare } from "./policy.ts";
 
 /** How long the last endpoint must have been silent after its reset; it wipes its disk meanwhile. */
 const lastSilence = 15_000;
@@ -22,7 +23,7 @@ export async function bringAbout(
   review?: EngineOptions["review"],
 ): Promise<number> {
   const { applyCluster } = await import("../../../talos/cluster/index.ts");
-  const options = await engineOptions(desired, secrets, change);
+  const options = { ...(await engineOptions(desired, secrets, change)), ...engineCare(change.planned) };
   const trustOnFirstUse = change.planned.trust_on_first_use ?? false;
   const { steps } = await whenFree(change, () =>
     applyCluster({ ...options, trustOnFirstUse, ...(review === undefined ? {} : { review }) }),

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import { writeFileAtomically } from "../../talos/atomic-file.ts";
+import {
+  changeVersion,
+  type Environment,
+  EnvironmentError,
+  fileReader,
+  listEnvironments,
+  loadEnvironment,
+  type VersionChange,
+  type VersionField,
+} from "../../talos/environment/index.ts";
+import { TalosError } from "../../talos/errors.ts";
+import { approved } from "../ask.ts";
+import type { CommandContext } from "../context.ts";
+import { deployWithHelper, planWithHelper } from "../helper/helper-door.ts";
+import { withProgress } from "../output/progress.ts";
+import { deployedSummary } from "../output/summary.ts";
+import { projectRoot } from "../project-root.ts";
+import { ownedByTerraform } from "../terraform/state-file.ts";
+
+export interface UpgradeFlags {
+  readonly to: string;
+  readonly dryRun: boolean;
+  readonly writeOnly: boolean;
+  readonly yes: boolean;
+  readonly json: boolean;
+}
+
+/**
+ * The file first, then the machines: were it the other way round, the next deploy would take the file's older version
+ * for a wish. A run that was killed is taken up by the same command.
+ */
+export async function upgradeTo(
+  field: VersionField,
+  name: string,
+  flags: UpgradeFlags,
+  context: CommandContext,
+): Promise<void> {
+  const started = performance.now();
+  const root = projectRoot(context.cwd, context.env);
+  const change = changeVersion(name, field, flags.to, fileReader(root));
+  const { after, file } = change;
+  const tell = (line: string) => context.stderr.write(`${line}\n`);
+  for (const line of consequences(root, field, change)) tell(line);
+  const terraform = await ownedByTerraform(root, after);
+  if (flags.writeOnly || (terraform && flags.dryRun)) {
+    if (!flags.dryRun) await write(root, change);
+    tell(flags.dryRun ? "Nothing was changed." : `Now: talosmith deploy ${name}`);
+    return;
+  }
+  if (terraform) {
+    throw new TalosError("failed-precondition", `${name} belongs to Terraform, and nothing was changed`, {
+      hint: `Add --write-only to change ${file}; then talosmith plan ${name} shows the steps, and talosmith deploy ${name} takes them.`,
+    });
+  }
+  const { missing, steps } = await planWithHelper(root, after, context);
+  if (missing.length > 0) {
+    throw new TalosError("not-found", `${name} is not deployed: no machine ${missing.join(", ")}`, {
+      hint: `Deploy it: talosmith deploy ${name}`,
+    });
+  }
+  if (flags.dryRun || !flags.json) {
+    const out = flags.dryRun ? context.stdout : context.stderr;
+    out.write(steps.length === 0 ? "Nothing to change.\n" : steps.map(({ sentence }) => `- ${sentence}\n`).join(""));
+  }
+  if (flags.dryRun) return;
+  if (steps.length > 0 && !flags.yes && !(await mayGoOn(after, steps.length, context))) {
+    tell("Nothing was changed.");
+    context.exit(1);
+    return;
+  }
+  await write(root, change);
+  const { changed: _, ...deployed } = await withProgress(context, { json: flags.json }, (events) =>
+    deployWithHelper(root, after, context, events),
+  );
+  if (flags.json) return;
+  const seconds = (performance.now() - started) / 1000;
+  context.stdout.write(deployedSummary({ ...deployed, seconds, door: "talosmith alone" }));
+}
+
+function mayGoOn(environment: Environment, steps: number, context: CommandContext): Promise<boolean> | boolean {
+  // Simulated machines hold nothing worth a question.
+  if (environment.kind === "simulated") return true;
+  const { name } = environment;
+  return approved(`Take ${steps === 1 ? "this step" : `these ${steps} steps`} in ${name}?`, name, context, "--yes");
+}
+
+async function write(root: string, { file, text }: VersionChange): Promise<void> {
+  if (text === undefined) return;
+  const path = join(root, file);
+  await writeFileAtomically(path, text, { mode: (await stat(path)).mode & 0o777 });
+}
+
+/** What changes in the files, and what follows from it that was not asked for. */
+function consequences(root: string, field: VersionField, { before, after, file, text }: VersionChange): string[] {
+  if (text === undefined) return [`${file} has ${field} ${after.cluster[field]} already.`];
+  const lines = [`${file}: ${field} ${before.cluster[field]} → ${after.cluster[field]}`];
+  const [now, next] = [before.cluster.kubernetesVersion, after.cluster.kubernetesVersion];
+  if (field === "talosVersion" && now !== next) {
+    lines.push(`Warning: the file names no Kubernetes version, so Kubernetes goes along: ${now} → ${next}.`);
+  }
+  const others = listEnvironments(root).filter(
+    (other) => other !== before.name && follows(root, other, field, file, text),
+  );
+  if (others.length > 0) {
+    const upgrades = others.length === 1 ? "its next deploy upgrades it" : "their next deploys upgrade them";
+    lines.push(`Warning: ${others.join(", ")} take the version from ${file} as well: ${upgrades}, too.`);
+  }
+  return lines;
+}
+
+/** Whether another environment changes with this file. One that has faults is not to be judged. */
+function follows(root: string, name: string, field: VersionField, file: string, text: string): boolean {
+  try {
+    const now = loadEnvironment(root, name).cluster[field];
+    return loadEnvironment(root, name, new Map([[file, text]])).cluster[field] !== now;
+  } catch (error) {
+    if (error instanceof EnvironmentError) return false;
+    throw error;
+  }
+}
