@@ -2,19 +2,38 @@
 import { resolve } from "node:path";
 import { writeFileAtomically } from "../../talos/atomic-file.ts";
 import { fetchKubeconfig } from "../../talos/cluster/index.ts";
+import { parseLifetime } from "../../talos/config/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import type { CommandContext } from "../context.ts";
-import { clientFiles, talosconfigText } from "../helper/client-files.ts";
+import { clientFiles, type TalosconfigLimits, talosconfigText } from "../helper/client-files.ts";
 import { type OpenCluster, openCluster } from "../helper/open-cluster.ts";
+import { knownRole } from "./gen-talosconfig.ts";
+
+export interface ClientFileFlags {
+  readonly force: boolean;
+  /** Of a talosconfig only. */
+  readonly roles?: readonly string[];
+  readonly crtTtl?: string;
+}
 
 export async function writeClientFile(
   file: "kubeconfig" | "talosconfig",
   name: string,
-  { path, force }: { path: string | undefined; force: boolean },
+  path: string | undefined,
+  { force, roles, crtTtl }: ClientFileFlags,
   context: CommandContext,
 ): Promise<void> {
+  if (path === undefined && (roles ?? crtTtl) !== undefined) {
+    throw new TalosError("invalid-input", `${clientFiles(name)[file]} is for the administrator`, {
+      hint: "Name another path for a talosconfig with limits, or - to print it.",
+    });
+  }
+  const limits = {
+    ...(roles === undefined ? {} : { roles: roles.map(knownRole) }),
+    ...(crtTtl === undefined ? {} : { ttl: parseLifetime(crtTtl) }),
+  };
   const cluster = await openCluster(name, context);
-  const text = await contentOf(file, cluster, context);
+  const text = await contentOf(file, cluster, limits, context);
   if (path === "-") {
     context.stdout.write(text);
     return;
@@ -35,8 +54,9 @@ export async function writeClientFile(
 function contentOf(
   file: "kubeconfig" | "talosconfig",
   { desired, secrets }: OpenCluster,
+  limits: TalosconfigLimits,
   context: CommandContext,
 ): Promise<string> | string {
-  if (file === "talosconfig") return talosconfigText(desired, secrets, context);
+  if (file === "talosconfig") return talosconfigText(desired, secrets, context, limits);
   return fetchKubeconfig({ desired, secrets, signal: context.signal });
 }

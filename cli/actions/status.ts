@@ -2,8 +2,10 @@
 import { type MachineState, type ObservedCluster, previewCluster } from "../../talos/cluster/index.ts";
 import type { CommandContext } from "../context.ts";
 import { backupLine, backupStatus } from "../helper/backup-status.ts";
+import { clientCertificates, endsSoon } from "../helper/client-files.ts";
 import { openCluster } from "../helper/open-cluster.ts";
 import { engineCare } from "../helper/rollout.ts";
+import { ageOf } from "../output/amounts.ts";
 import { table } from "../output/table.ts";
 
 export async function status(name: string, { json }: { json: boolean }, context: CommandContext): Promise<void> {
@@ -15,6 +17,7 @@ export async function status(name: string, { json }: { json: boolean }, context:
     signal: context.signal,
   });
   const backup = await backupStatus(root, environment, context);
+  const certificates = await clientCertificates(root, name);
   const machines = desired.machines.map((machine) => machineStatus(machine.name, observed));
   if (json) {
     const report = {
@@ -23,6 +26,7 @@ export async function status(name: string, { json }: { json: boolean }, context:
       endpoint: desired.endpoint,
       machines,
       pending: steps.map(({ id }) => id),
+      certificates: certificates.map((each) => ({ ...each, expiresAt: each.expiresAt.toISOString() })),
       ...(backup === undefined ? {} : { backup }),
     };
     context.stdout.write(`${JSON.stringify(report, undefined, 2)}\n`);
@@ -41,6 +45,13 @@ export async function status(name: string, { json }: { json: boolean }, context:
   ]);
   context.stdout.write(table(headings, rows));
   for (const { sentence } of steps) context.stderr.write(`to do: ${sentence}\n`);
+  for (const { name: file, expiresAt } of certificates) {
+    const left = expiresAt.getTime() - context.clock.now().getTime();
+    const soon = endsSoon(expiresAt, context) ? ": renewed by the next deploy" : "";
+    context.stderr.write(
+      `${file}: valid until ${expiresAt.toISOString()}, ${left > 0 ? `${ageOf(left)} left` : "over"}${soon}\n`,
+    );
+  }
   if (backup !== undefined) context.stderr.write(`${backupLine(backup)}\n`);
 }
 

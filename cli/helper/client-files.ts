@@ -4,7 +4,7 @@ import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { writeFileAtomically } from "../../talos/atomic-file.ts";
 import { type DesiredCluster, fetchKubeconfig } from "../../talos/cluster/index.ts";
-import { encodeTalosconfig, generateTalosconfig } from "../../talos/config/index.ts";
+import { encodeTalosconfig, generateTalosconfig, type Role } from "../../talos/config/index.ts";
 import type { SecretsBundle } from "../../talos/secrets/index.ts";
 import type { CommandContext } from "../context.ts";
 
@@ -14,7 +14,10 @@ export function clientFiles(environment: string): { readonly kubeconfig: string;
   return { kubeconfig: join(folder, "kubeconfig"), talosconfig: join(folder, "talosconfig") };
 }
 
-/** Writes both files where one is missing; files that are there stay as they are. */
+/** As the provider does it: early enough that a yearly routine is in time. */
+const renewBefore = 30 * 86_400_000;
+
+/** Writes a file that is missing or soon at its end; others stay as they are. */
 export async function ensureClientFiles(
   root: string,
   environment: string,
@@ -23,26 +26,44 @@ export async function ensureClientFiles(
   context: CommandContext,
 ): Promise<void> {
   const files = clientFiles(environment);
-  if (!(await exists(join(root, files.talosconfig)))) {
+  const lasting = new Set<string>();
+  for (const { name, expiresAt } of await clientCertificates(root, environment))
+    if (!endsSoon(expiresAt, context)) lasting.add(name);
+  if (!lasting.has("talosconfig")) {
     await writeFileAtomically(join(root, files.talosconfig), talosconfigText(desired, secrets, context));
   }
-  if (!(await exists(join(root, files.kubeconfig)))) {
+  if (!lasting.has("kubeconfig")) {
     const kubeconfig = await fetchKubeconfig({ desired, secrets, signal: context.signal });
     await writeFileAtomically(join(root, files.kubeconfig), kubeconfig);
   }
 }
 
-/** An admin talosconfig that reaches every machine through the control planes. */
+/** Whether a file with this end is to be written again. */
+export function endsSoon(expiresAt: Date, { clock }: Pick<CommandContext, "clock">): boolean {
+  return expiresAt.getTime() - clock.now().getTime() < renewBefore;
+}
+
+/** Whom a talosconfig is for, and how long. */
+export interface TalosconfigLimits {
+  /** @default os:admin */
+  readonly roles?: readonly Role[];
+  /** Milliseconds. @default a year */
+  readonly ttl?: number;
+}
+
+/** A talosconfig that reaches every machine through the control planes. */
 export function talosconfigText(
   desired: DesiredCluster,
   secrets: SecretsBundle,
   { clock, entropy }: Pick<CommandContext, "clock" | "entropy">,
+  limits: TalosconfigLimits = {},
 ): string {
   const controlPlanes = desired.machines.filter(({ role }) => role === "controlplane");
   const talosconfig = generateTalosconfig(secrets, {
     clusterName: desired.name,
     endpoints: controlPlanes.map(({ address }) => address),
     nodes: desired.machines.map(({ address }) => address),
+    ...limits,
     clock,
     entropy,
   });
@@ -73,10 +94,6 @@ export async function clientCertificates(
 
 export async function removeClientFiles(root: string, environment: string): Promise<void> {
   for (const file of Object.values(clientFiles(environment))) await rm(join(root, file), { force: true });
-}
-
-async function exists(path: string): Promise<boolean> {
-  return (await readIfThere(path)) !== undefined;
 }
 
 async function readIfThere(path: string): Promise<string | undefined> {

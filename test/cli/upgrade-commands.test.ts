@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { registerClientFiles } from "../../cli/commands/client-files.ts";
+import { registerSim } from "../../cli/commands/sim.ts";
+import { registerStatus } from "../../cli/commands/status.ts";
+import { registerUp } from "../../cli/commands/up.ts";
+import { registerUpgrade } from "../../cli/commands/upgrade.ts";
+import { createProgram, runProgram } from "../../cli/program.ts";
+import { systemClock } from "../../talos/clock.ts";
+import { testContext } from "../support/command-context.ts";
+
+const registrations = [registerUp, registerUpgrade, registerStatus, registerClientFiles, registerSim];
+
+/** Upgrades of one simulated machine, as a user would type them. */
+describe("the commands that upgrade", { timeout: 90_000 }, () => {
+  const root = mkdtempSync(join(tmpdir(), "talosmith-upgrade-"));
+  const own = join(root, "environments/tiny.yaml");
+  const base = join(root, "environments/base.yaml");
+  let scale: string | undefined;
+  let clock = systemClock;
+
+  async function talosmith(...args: string[]) {
+    const context = testContext({ cwd: root, env: { PATH: "/nowhere" }, clock });
+    await runProgram(createProgram(context, registrations), args, context);
+    return context.written;
+  }
+  const status = async () => JSON.parse((await talosmith("status", "tiny", "--json")).stdout);
+
+  beforeAll(async () => {
+    scale = process.env.TALOSMITH_SIMULATOR_TIME_SCALE;
+    process.env.TALOSMITH_SIMULATOR_TIME_SCALE = "0.2";
+    mkdirSync(join(root, "environments"));
+    writeFileSync(join(root, "cdktf.json"), "{}");
+    writeFileSync(base, "cluster: { talosVersion: v1.12.11 } # for all\n");
+    const text =
+      "# ours\ncluster:\n  kubernetesVersion: 1.35.1 # held\ninfrastructure: { kind: simulated }\ncontrolPlane: { count: 1 }\n";
+    writeFileSync(own, text);
+    writeFileSync(join(root, "environments/other.yaml"), text);
+    chmodSync(base, 0o640);
+    expect((await talosmith("up", "tiny")).exitCode).toBe(0);
+  }, 60_000);
+
+  afterAll(async () => {
+    await talosmith("sim", "down", "--all");
+    if (scale === undefined) delete process.env.TALOSMITH_SIMULATOR_TIME_SCALE;
+    else process.env.TALOSMITH_SIMULATOR_TIME_SCALE = scale;
+    rmSync(root, { recursive: true, force: true });
+  });
+
+  test("a dry run shows the file's change, who shares it, and the steps, and changes nothing", async () => {
+    const { stdout, stderr, exitCode } = await talosmith("upgrade", "talos", "tiny", "--to", "v1.13.9", "--dry-run");
+    expect(stderr).toContain("environments/base.yaml: talosVersion v1.12.11 → v1.13.9");
+    expect(stderr).toContain("other take the version from environments/base.yaml as well");
+    expect(stdout).toMatch(/^- .*tiny-cp-1.*v1\.13\.9/m);
+    expect(readFileSync(base, "utf8")).toContain("v1.12.11");
+    expect((await status()).machines[0].talos).toBe("v1.12.11");
+    expect(exitCode).toBe(0);
+  });
+
+  test("Talos goes up: in the file that has the version, and on the machine", async () => {
+    const { stdout, exitCode } = await talosmith("upgrade", "talos", "tiny", "--to", "v1.13.9", "--yes");
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain("v1.13.9");
+    expect(readFileSync(base, "utf8")).toBe("cluster: { talosVersion: v1.13.9 } # for all\n");
+    expect(statSync(base).mode & 0o777).toBe(0o640);
+    expect(await status()).toMatchObject({ pending: [], machines: [{ talos: "v1.13.9", kubelet: "v1.35.1" }] });
+  });
+
+  test("Kubernetes goes up by the alias, and the same command again finds nothing to do", async () => {
+    const words = ["upgrade-k8s", "tiny", "--to", "1.36.3", "--yes"];
+    expect((await talosmith(...words)).exitCode).toBe(0);
+    expect(readFileSync(own, "utf8")).toContain("  kubernetesVersion: 1.36.3 # held\n");
+    expect(await status()).toMatchObject({ pending: [], machines: [{ kubelet: "v1.36.3" }] });
+    const again = await talosmith(...words);
+    expect(again.stderr).toContain("has kubernetesVersion 1.36.3 already");
+    expect(again.stderr).toContain("Nothing to change.");
+    expect(again.exitCode).toBe(0);
+  });
+
+  test("a version that is older or too far away is refused before anything is written", async () => {
+    const before = readFileSync(own, "utf8");
+    const down = await talosmith("upgrade", "k8s", "tiny", "--to", "1.35.0", "--yes");
+    const far = await talosmith("upgrade", "k8s", "tiny", "--to", "1.38.0", "--yes");
+    expect(down.stderr).toContain("versions only go up");
+    expect(far.stderr).toContain("one minor release at a time");
+    expect([down.exitCode, far.exitCode, readFileSync(own, "utf8")]).toEqual([1, 1, before]);
+  });
+
+  test("what is not deployed is not upgraded", async () => {
+    const { stderr, exitCode } = await talosmith("upgrade", "k8s", "other", "--to", "1.36.3", "--yes");
+    expect(stderr).toContain("other is not deployed");
+    expect(exitCode).toBe(1);
+    expect(readFileSync(join(root, "environments/other.yaml"), "utf8")).toContain("1.35.1");
+  });
+
+  test("what Terraform owns is only written, and only when told so", async () => {
+    mkdirSync(join(root, "state"), { recursive: true });
+    writeFileSync(join(root, "state/other.tfstate"), JSON.stringify({ version: 4, serial: 1, resources: [{}] }));
+    const words = ["upgrade", "k8s", "other", "--to", "1.36.3"];
+    const refused = await talosmith(...words, "--yes");
+    expect(refused.stderr).toContain("other belongs to Terraform, and nothing was changed");
+    expect(refused.stderr).toContain("--write-only");
+    expect(refused.exitCode).toBe(1);
+    const dry = await talosmith(...words, "--dry-run");
+    expect([dry.stderr.includes("Nothing was changed."), dry.exitCode]).toEqual([true, 0]);
+    expect(readFileSync(join(root, "environments/other.yaml"), "utf8")).toContain("1.35.1");
+    const written = await talosmith(...words, "--write-only");
+    expect(written.stderr).toContain("Now: talosmith deploy other");
+    expect(written.exitCode).toBe(0);
+    expect(readFileSync(join(root, "environments/other.yaml"), "utf8")).toContain("kubernetesVersion: 1.36.3 # held");
+  });
+
+  test("a talosconfig for fewer roles and a shorter time", async () => {
+    const limited = ["talosconfig", "tiny", "-", "--roles", "os:reader", "--crt-ttl", "24h"];
+    const { stdout, exitCode } = await talosmith(...limited);
+    expect(exitCode).toBe(0);
+    const { X509Certificate } = await import("node:crypto");
+    const crt = /crt: (\S+)/.exec(stdout)?.[1] ?? "";
+    const { subject, validTo } = new X509Certificate(Buffer.from(crt, "base64"));
+    expect(subject).toBe("O=os:reader");
+    expect(Date.parse(validTo) - Date.now()).toBeLessThan(25 * 3_600_000);
+    const lasting = await talosmith("talosconfig", "tiny", "--roles", "os:reader", "--force");
+    expect(lasting.stderr).toContain("Name another path");
+    expect(lasting.exitCode).toBe(1);
+    expect((await talosmith("kubeconfig", "tiny", "-", "--roles", "os:reader")).exitCode).toBe(64);
+  });
+
+  test("client files are told with their end in status, and renewed by up in the 30 days before it", async () => {
+    const { certificates } = await status();
+    expect(certificates.map(({ name }: { name: string }) => name)).toEqual(["kubeconfig", "talosconfig"]);
+    expect((await talosmith("status", "tiny")).stderr).toMatch(/talosconfig: valid until .+Z, 36\dd left/);
+    const file = join(root, "generated/tiny/talosconfig");
+    const before = readFileSync(file, "utf8");
+    await talosmith("up", "tiny");
+    expect(readFileSync(file, "utf8")).toBe(before);
+    clock = { now: () => new Date(Date.now() + 340 * 86_400_000) };
+    expect((await talosmith("status", "tiny")).stderr).toContain("renewed by the next deploy");
+    await talosmith("up", "tiny");
+    expect(readFileSync(file, "utf8")).not.toBe(before);
+    clock = systemClock;
+  });
+});
