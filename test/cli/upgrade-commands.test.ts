@@ -15,7 +15,7 @@ import { testContext } from "../support/command-context.ts";
 const registrations = [registerUp, registerUpgrade, registerStatus, registerClientFiles, registerSim];
 
 /** Upgrades of one simulated machine, as a user would type them. */
-describe("the commands that upgrade", { timeout: 90_000 }, () => {
+describe("the commands that upgrade", { timeout: 120_000 }, () => {
   const root = mkdtempSync(join(tmpdir(), "talosmith-upgrade-"));
   const own = join(root, "environments/tiny.yaml");
   const base = join(root, "environments/base.yaml");
@@ -41,7 +41,7 @@ describe("the commands that upgrade", { timeout: 90_000 }, () => {
     writeFileSync(join(root, "environments/other.yaml"), text);
     chmodSync(base, 0o640);
     expect((await talosmith("up", "tiny")).exitCode).toBe(0);
-  }, 60_000);
+  }, 120_000);
 
   afterAll(async () => {
     await talosmith("sim", "down", "--all");

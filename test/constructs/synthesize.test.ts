@@ -145,6 +145,7 @@ workers: [{ count: 1, labels: { tier: front }, taints: { dedicated: "gpu:NoSched
   podCidrs: [10.10.0.0/16]
   installDisk: /dev/vda
   registryMirrors: { docker.io: ["http://mirror:5000"] }
+rollout: { maxUnavailable: 25%, drainTimeout: 10m, stuckPods: delete, revertFailedUpgrades: false, healthLevel: api }
 `);
     expect(stack.resource.talosmith_cluster?.cluster).toMatchObject({
       dns_domain: "k8s.local",
@@ -156,6 +157,13 @@ workers: [{ count: 1, labels: { tier: front }, taints: { dedicated: "gpu:NoSched
       pod_subnets: ["10.10.0.0/16"],
       install_disk: "/dev/vda",
       registry_mirrors: { "docker.io": ["http://mirror:5000"] },
+      rollout: {
+        max_unavailable: "25%",
+        drain_timeout: "600s",
+        stuck_pods: "delete",
+        revert_failed_upgrades: false,
+        health_level: "api",
+      },
     });
     const alone = stackOf(`${simulated}cluster: { discovery: false }\n`);
     expect(alone.resource.talosmith_cluster?.cluster).toMatchObject({ discovery: false });

@@ -138,6 +138,14 @@ describe("the plan of a change", () => {
     expect(planned.steps).toContain("1. change the config of cp-1 without a reboot");
   });
 
+  test("of the care alone takes no step", async () => {
+    const rollout = care({ max_unavailable: "50%", drain_timeout: "10m" });
+    const prior = await applied(base);
+    const { planned, diagnostics } = await plan({ ...base, rollout }, prior);
+    expect(diagnostics).toEqual([]);
+    expect(planned).toMatchObject({ rollout, steps: [], changes: {} });
+  });
+
   test("META is written where it differs, and taken away where it is not said any more", async () => {
     const withMeta = (meta: Value) => ({ ...base.machines, "w-1": machine("worker", "10.0.0.2", { meta }) });
     const prior = await applied({ ...base, machines: withMeta({ "12": "one", "13": "two" }) });
@@ -249,12 +257,24 @@ describe("the plan of a change", () => {
   });
 });
 
+const care = (said: Record<string, Value>): ObjectValue => ({
+  max_unavailable: null,
+  drain_timeout: null,
+  stuck_pods: null,
+  revert_failed_upgrades: null,
+  health_level: null,
+  ...said,
+});
+
 describe("the configuration of a cluster", () => {
   test.each<[string, Record<string, Value>, string]>([
     ["a Kubernetes that this Talos can't run", { kubernetes_version: "1.20.0" }, "too old to be used with Talos"],
     ["a release that nobody knows", { talos_version: "latest" }, "latest"],
     ["an endpoint without scheme", { endpoint: "10.0.0.1:6443" }, "no scheme"],
     ["a pod network that is not one", { cni: "calico" }, "calico"],
+    ["no worker that may be away", { rollout: care({ max_unavailable: "0" }) }, "a whole number from 1 on"],
+    ["a time without a unit", { rollout: care({ drain_timeout: "300" }) }, "a duration such as"],
+    ["another fate of pods", { rollout: care({ stuck_pods: "evict" }) }, "evict"],
     ["a custom pod network without manifests", { cni: "custom" }, "cni_urls names no manifest"],
     ["a name that is no host name", { machines: { Cp_1: machine("controlplane", unknown) } }, "Cp_1"],
     ["no control plane", { machines: { "w-1": machine("worker", unknown) } }, "at least one machine"],
