@@ -12,6 +12,7 @@ import type { Row } from "./bench/row.ts";
 import { smallResources } from "./bench/small-resources.ts";
 import { synthGrowth } from "./bench/synth-growth.ts";
 import { synthStockCli } from "./bench/synth-stock-cli.ts";
+import { upgradeLarge } from "./bench/upgrade.ts";
 
 for (const name of ["NODE_EXTRA_CA_CERTS", "TF_CLI_CONFIG_FILE"]) delete process.env[name];
 
@@ -28,6 +29,7 @@ const rows: readonly Row[] = [
   bringUpGrowth,
   idleNodes,
   ...backupMemory,
+  upgradeLarge,
 ];
 const only = process.argv[2];
 console.log(`${cpus().length} × ${cpus()[0]?.model}, Node ${process.version}\n`);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { CommandContext } from "../context.ts";
 import { backupLine, backupStatus } from "../helper/backup-status.ts";
+import { clientCertificates, clientFiles, endsSoon } from "../helper/client-files.ts";
 import { planWithHelper } from "../helper/helper-door.ts";
 import { openEnvironment } from "../open-environment.ts";
 import { findTerraform } from "../terraform/find-terraform.ts";
@@ -19,7 +20,12 @@ export async function plan(name: string, context: CommandContext): Promise<void>
   }
   await refuseOwnedByTerraform(root, environment);
   const { missing, steps } = await planWithHelper(root, environment, context);
-  const lines = [...missing.map((machine) => `make the machine ${machine}`), ...steps.map(({ sentence }) => sentence)];
+  const ending = (await clientCertificates(root, name)).filter(({ expiresAt }) => endsSoon(expiresAt, context));
+  const lines = [
+    ...missing.map((machine) => `make the machine ${machine}`),
+    ...steps.map(({ sentence }) => sentence),
+    ...ending.map((file) => `renew ${clientFiles(name)[file.name]}, valid until ${file.expiresAt.toISOString()}`),
+  ];
   context.stdout.write(lines.length === 0 ? "Nothing to change.\n" : lines.map((line) => `- ${line}\n`).join(""));
   context.exit(lines.length === 0 ? 0 : 2);
 }

@@ -17,14 +17,14 @@ export function clientFiles(environment: string): { readonly kubeconfig: string;
 /** As the provider does it: early enough that a yearly routine is in time. */
 const renewBefore = 30 * 86_400_000;
 
-/** Writes a file that is missing or soon at its end; others stay as they are. */
+/** Writes a file that is missing or soon at its end; others stay as they are. How many it has written. */
 export async function ensureClientFiles(
   root: string,
   environment: string,
   desired: DesiredCluster,
   secrets: SecretsBundle,
   context: CommandContext,
-): Promise<void> {
+): Promise<number> {
   const files = clientFiles(environment);
   const lasting = new Set<string>();
   for (const { name, expiresAt } of await clientCertificates(root, environment))
@@ -36,6 +36,7 @@ export async function ensureClientFiles(
     const kubeconfig = await fetchKubeconfig({ desired, secrets, signal: context.signal });
     await writeFileAtomically(join(root, files.kubeconfig), kubeconfig);
   }
+  return 2 - lasting.size;
 }
 
 /** Whether a file with this end is to be written again. */

@@ -47,11 +47,11 @@ export async function deployWithHelper(
   });
   const left = leaving.map(({ name }) => name);
   await removeMachines(root, environment, left);
-  await ensureClientFiles(root, environment.name, desired, secrets, context);
+  const written = await ensureClientFiles(root, environment.name, desired, secrets, context);
   const released = await applyWith(addons, { root, environment, desired, secrets, events, context });
   const files = clientFiles(environment.name);
   return {
-    changed: steps.length + left.length + released > 0,
+    changed: steps.length + left.length + released + written > 0,
     environment: environment.name,
     talosVersion: desired.talosVersion.toString(),
     kubernetesVersion: desired.kubernetesVersion,

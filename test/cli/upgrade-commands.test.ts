@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { registerClientFiles } from "../../cli/commands/client-files.ts";
+import { registerPlan } from "../../cli/commands/plan.ts";
 import { registerSim } from "../../cli/commands/sim.ts";
 import { registerStatus } from "../../cli/commands/status.ts";
 import { registerUp } from "../../cli/commands/up.ts";
@@ -12,7 +13,7 @@ import { createProgram, runProgram } from "../../cli/program.ts";
 import { systemClock } from "../../talos/clock.ts";
 import { testContext } from "../support/command-context.ts";
 
-const registrations = [registerUp, registerUpgrade, registerStatus, registerClientFiles, registerSim];
+const registrations = [registerUp, registerPlan, registerUpgrade, registerStatus, registerClientFiles, registerSim];
 
 /** Upgrades of one simulated machine, as a user would type them. */
 describe("the commands that upgrade", { timeout: 120_000 }, () => {
@@ -138,7 +139,10 @@ describe("the commands that upgrade", { timeout: 120_000 }, () => {
     expect(readFileSync(file, "utf8")).toBe(before);
     clock = { now: () => new Date(Date.now() + 340 * 86_400_000) };
     expect((await talosmith("status", "tiny")).stderr).toContain("renewed by the next deploy");
-    await talosmith("up", "tiny");
+    const planned = await talosmith("plan", "tiny");
+    expect(planned.stdout).toContain("- renew generated/tiny/talosconfig, valid until ");
+    expect(planned.exitCode).toBe(2);
+    expect((await talosmith("up", "tiny")).stderr).not.toContain("Nothing to change.");
     expect(readFileSync(file, "utf8")).not.toBe(before);
     clock = systemClock;
   });
