@@ -10,10 +10,10 @@ import { type ClusterInput, clusterSpec, leavingMachines, renderCluster, without
 
 /** The sentences of the steps that bring up a cluster whose machines wait in maintenance mode. */
 export async function stepsOfCreate(input: ClusterInput): Promise<readonly string[]> {
-  const { defaultPolicy, plan } = await import("../../../talos/cluster/index.ts");
+  const { defaultPolicy, plan, schematicOf } = await import("../../../talos/cluster/index.ts");
   const desired = await outline(input);
   const before = input.join === null ? undefined : { ...desired, machines: desired.machines.slice(0, 1) };
-  return plan(desired, assume(desired, before), { ...defaultPolicy, ...policyOf(input) }).map(
+  return plan(desired, assume(desired, before, schematicOf), { ...defaultPolicy, ...policyOf(input) }).map(
     ({ sentence }) => sentence,
   );
 }
@@ -30,13 +30,13 @@ export async function planOfUpdate(
   secrets: SecretsBundle,
   client: Client,
 ): Promise<PlannedUpdate> {
-  const { defaultPolicy, plan } = await import("../../../talos/cluster/index.ts");
+  const { defaultPolicy, plan, schematicOf } = await import("../../../talos/cluster/index.ts");
   const leaving = leavingMachines(prior, next);
   const [whole, wholeNext] = await Promise.all([withPresentFiles(prior, next, client), withPatchFiles(next, client)]);
   const before = await renderCluster(whole, secrets);
   const after = await renderCluster(withoutOldMeta(prior, wholeNext), secrets, { leaving });
   return {
-    steps: plan(after, assume(after, before), { ...defaultPolicy, ...policyOf(next) }).map(({ sentence }) => sentence),
+    steps: plan(after, assume(after, before, schematicOf), { ...defaultPolicy, ...policyOf(next) }).map(({ sentence }) => sentence),
     // Shown to people, so without what patch files hold.
     changes: await configChanges(await renderCluster(prior, secrets), await renderCluster(next, secrets, { leaving })),
   };
@@ -82,7 +82,11 @@ async function outline(input: ClusterInput): Promise<DesiredCluster> {
 }
 
 /** What would be observed if everything went well so far: machines of `before` run, all others wait for a config. */
-function assume(desired: DesiredCluster, before: DesiredCluster | undefined): ObservedCluster {
+function assume(
+  desired: DesiredCluster,
+  before: DesiredCluster | undefined,
+  schematicOf: (image: string) => string | undefined,
+): ObservedCluster {
   const planes = before?.machines.filter(({ role }) => role === "controlplane") ?? [];
   const members = planes.map(({ name }) => ({ id: name, hostname: name, peerUrls: [], learner: false }));
   const machines = [...desired.machines, ...desired.leaving].map((machine): ObservedMachine => {
@@ -100,6 +104,7 @@ function assume(desired: DesiredCluster, before: DesiredCluster | undefined): Ob
         ready: true,
         unmet: [],
         talosVersion: before.talosVersion.toString(),
+        schematic: schematicOf(was.installImage) ?? "",
         // A stand-in has none: then the engine has nothing to compare.
         ...(was.config === "" ? {} : { config: was.config }),
         bootId: name,

@@ -138,6 +138,16 @@ describe("the plan of a change", () => {
     expect(planned.steps).toContain("1. change the config of cp-1 without a reboot");
   });
 
+  test("of the schematic alone installs its image on every machine", async () => {
+    const image = (letter: string) => `factory.talos.dev/metal-installer/${letter.repeat(64)}:v1.13.9`;
+    const prior = await applied({ ...base, install_image: image("a") });
+    const { planned } = await plan({ ...base, install_image: image("b") }, prior);
+    const steps = (planned.steps as readonly string[]).filter((step) => step.includes("install factory"));
+    expect(steps.map((step) => step.replace(/^\d+\. /, ""))).toEqual(
+      ["cp-1", "w-1"].map((name) => `install ${image("b")} on ${name}`),
+    );
+  });
+
   test("of the care alone takes no step", async () => {
     const rollout = care({ max_unavailable: "50%", drain_timeout: "10m" });
     const prior = await applied(base);
