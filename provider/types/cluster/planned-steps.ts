@@ -36,7 +36,9 @@ export async function planOfUpdate(
   const before = await renderCluster(whole, secrets);
   const after = await renderCluster(withoutOldMeta(prior, wholeNext), secrets, { leaving });
   return {
-    steps: plan(after, assume(after, before, schematicOf), { ...defaultPolicy, ...policyOf(next) }).map(({ sentence }) => sentence),
+    steps: plan(after, assume(after, before, schematicOf), { ...defaultPolicy, ...policyOf(next) }).map(
+      ({ sentence }) => sentence,
+    ),
     // Shown to people, so without what patch files hold.
     changes: await configChanges(await renderCluster(prior, secrets), await renderCluster(next, secrets, { leaving })),
   };
