@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-import { existsSync } from "node:fs";
 import { join, relative } from "node:path";
 import { createInterface } from "node:readline/promises";
-import { writeFileAtomically } from "../../talos/atomic-file.ts";
 import {
   type FirstEnvironment,
-  firstEnvironment,
   formatFault,
   type Kind,
   kindNames,
-  parseEnvironment,
   questionsOf,
 } from "../../talos/environment/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import type { CommandContext } from "../context.ts";
+import { writeFirstEnvironment } from "../helper/environment-file.ts";
 import { projectRoot } from "../project-root.ts";
 import { writeProject } from "./init-project.ts";
 
@@ -92,16 +89,7 @@ async function chooseKind(flag: string | undefined, ask: Ask): Promise<Kind> {
 
 async function writeEnvironment(name: string, answers: FirstEnvironment, context: CommandContext): Promise<void> {
   const root = findRoot(context);
-  const isCheckout = existsSync(join(root, "schemas/environment.schema.json"));
-  const text = firstEnvironment(answers, isCheckout ? "checkout" : "project");
-  const file = `environments/${name}.yaml`;
-  const { warnings } = parseEnvironment(name, (path) => (path === file ? text : undefined));
-  try {
-    await writeFileAtomically(join(root, file), text, { mode: 0o644, exclusive: true });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-    throw new TalosError("already-exists", `${file} is there already`, { hint: "Change it, or choose another name." });
-  }
+  const { file, warnings } = await writeFirstEnvironment(root, name, answers);
   const install = await writeProject(root, context);
   for (const warning of warnings) context.stderr.write(`warning: ${formatFault(warning)}\n`);
   context.stdout.write(`${relative(context.cwd, join(root, file))}\n`);

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-import { listEnvironments, loadEnvironment } from "../../talos/environment/index.ts";
+import { existsSync } from "node:fs";
+import { parseFault, type SimulatedMachine } from "../../simulator/control/index.ts";
+import { type Environment, listEnvironments, loadEnvironment } from "../../talos/environment/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import type { Workshop } from "../../web/server/index.ts";
 import type { CommandContext } from "../context.ts";
 import { refuseOwnedByTerraform } from "../terraform/state-file.ts";
+import { backupsView } from "./backups-view.ts";
 import { clientCertificates } from "./client-files.ts";
-import { deployWithHelper, destroyWithHelper, planWithHelper } from "./helper-door.ts";
+import { writeFirstEnvironment } from "./environment-file.ts";
+import { runsWithoutTerraform } from "./kinds.ts";
 import { openCluster } from "./open-cluster.ts";
+import { performAction, planAction } from "./page-actions.ts";
+import { projectSimulator, simulatorDirectory } from "./simulator.ts";
 
 /** The project as the web page's server needs it. */
 export function projectWorkshop(root: string, context: CommandContext): Workshop {
@@ -22,7 +28,15 @@ export function projectWorkshop(root: string, context: CommandContext): Workshop
       }
     },
     clientCertificates: ({ name }) => clientCertificates(root, name),
+    backups: (environment, signal) => backupsView(root, environment, { ...context, signal }),
+    async simulatedMachines(environment) {
+      if (environment.kind !== "simulated") return undefined;
+      const machines = await simulatedOf(root, environment);
+      return machines.map(({ name, stage, faults }) => ({ name, stage, faults }));
+    },
     async obstacle(environment) {
+      if (!runsWithoutTerraform(environment.kind))
+        return `The machines of ${environment.name} are made by Terraform. Deploy it: talosmith deploy ${environment.name}`;
       try {
         await refuseOwnedByTerraform(root, environment);
         return undefined;
@@ -31,18 +45,27 @@ export function projectWorkshop(root: string, context: CommandContext): Workshop
         return [message, hint].filter((part) => part !== undefined).join(" ");
       }
     },
-    async plan(environment, signal) {
-      const { missing, steps } = await planWithHelper(root, environment, { ...context, signal });
-      const made = missing.map((name) => ({
-        id: `create/${name}`,
-        sentence: `make the machine ${name}`,
-        destructive: false,
-      }));
-      return [...made, ...steps];
+    plan: async (environment, action, signal) => {
+      const steps = await planAction(root, environment, action, { ...context, signal });
+      return steps.map(({ id, sentence, destructive }) => ({ id, sentence, destructive }));
     },
-    async apply(environment, events, signal) {
-      await deployWithHelper(root, environment, { ...context, signal }, events);
+    perform: (environment, action, events, signal) =>
+      performAction(root, environment, action, events, { ...context, signal }),
+    async disturb(environment, name, disturbance) {
+      const machine = (await simulatedOf(root, environment)).find((candidate) => candidate.name === name);
+      if (machine === undefined) throw new TalosError("not-found", `no simulated machine is called ${name}`);
+      const simulator = projectSimulator(root);
+      if ("power" in disturbance) await simulator.setPower(machine.id, disturbance.power);
+      else await simulator.setFaults(machine.id, disturbance.fault === null ? [] : [parseFault(disturbance.fault)]);
     },
-    destroy: (environment, events, signal) => destroyWithHelper(root, environment, { ...context, signal }, events),
+    async createSimulated({ name, controlPlanes, workers }) {
+      await writeFirstEnvironment(root, name, { kind: "simulated", controlPlanes, workers });
+    },
   };
+}
+
+/** Asking a simulator that is not there would start one. */
+async function simulatedOf(root: string, { cluster }: Environment): Promise<readonly SimulatedMachine[]> {
+  if (!existsSync(simulatorDirectory(root))) return [];
+  return (await projectSimulator(root).listMachines()).filter((machine) => machine.cluster === cluster.name);
 }

@@ -25,6 +25,11 @@ const schema = z.discriminatedUnion("kind", [
   plain("bad-boot"),
 ]);
 
+/** Kinds that need no more than their name. */
+export const plainFaults: readonly string[] = schema.options.flatMap(({ shape }) =>
+  Object.keys(shape).every((key) => key === "kind" || key in common) ? [shape.kind.value] : [],
+);
+
 /** A fault as a person writes it: a kind alone, or JSON with what else it needs. */
 export function parseFault(text: string): Fault {
   const parsed = schema.safeParse(text.startsWith("{") ? parseJson(text) : { kind: text });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Fault } from "../machine/fault.ts";
+import type { Fault, FaultKind } from "../machine/fault.ts";
 
 /** Grows when this file or the files on disk change their meaning: a daemon of another number is replaced. */
 export const protocolVersion = 1;
@@ -29,6 +29,8 @@ export interface SimulatedMachine {
   readonly stage: string;
   readonly ready: boolean;
   readonly talosVersion: string;
+  /** Kinds of the faults that it has now. */
+  readonly faults: readonly FaultKind[];
 }
 
 export interface CreateMachine {

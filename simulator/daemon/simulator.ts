@@ -111,6 +111,7 @@ export class Simulator {
       stage: machine.life.stage === "off" ? "off" : stage,
       ready,
       talosVersion: machine.talosVersion,
+      faults: machine.faults.map(({ kind }) => kind),
     };
   }
 }

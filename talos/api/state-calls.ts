@@ -6,6 +6,7 @@ import { MemberSpec } from "./gen/resource/definitions/cluster.ts";
 import { MachineConfigSpec } from "./gen/resource/definitions/config.ts";
 import { BlockVolumeType, MachineType, RuntimeMachineStage } from "./gen/resource/definitions/enums.ts";
 import { ManifestSpec, StaticPodStatusSpec } from "./gen/resource/definitions/k8s.ts";
+import { AddressStatusSpec } from "./gen/resource/definitions/network.ts";
 import { DiagnosticSpec, MachineStatusSpec, MetaKeySpec } from "./gen/resource/definitions/runtime.ts";
 import { ServiceSpec } from "./gen/resource/definitions/v1alpha1.ts";
 import { formatIp } from "./ip-bytes.ts";
@@ -38,6 +39,13 @@ export interface ClusterMember {
   readonly hostname: string;
   readonly addresses: readonly string[];
   readonly controlPlane: boolean;
+}
+
+export interface Disk {
+  readonly name: string;
+  /** For people, such as `20 GB`. */
+  readonly size: string;
+  readonly model: string;
 }
 
 export interface ServiceResource {
@@ -112,6 +120,22 @@ export function stateCalls(transport: Transport) {
       return found.flatMap(({ spec }) => {
         const { devPath, symlinks, readonly, cdrom } = DiskSpec.decode(spec);
         return readonly || cdrom ? [] : [devPath, ...symlinks];
+      });
+    },
+    /** The disks, also those that can't be written to. */
+    async disks(options: CallOptions = {}): Promise<Disk[]> {
+      const found = await resources.listResources("runtime", "Disks.block.talos.dev", options);
+      return found.map(({ spec }) => {
+        const { devPath, prettySize, model } = DiskSpec.decode(spec);
+        return { name: devPath, size: prettySize, model };
+      });
+    },
+    /** Every address with its prefix length and link, such as `10.5.0.2/24 on eth0`, the link's own included. */
+    async addresses(options: CallOptions = {}): Promise<string[]> {
+      const found = await resources.listResources("network", "AddressStatuses.net.talos.dev", options);
+      return found.map(({ spec }) => {
+        const { address, linkName } = AddressStatusSpec.decode(spec);
+        return `${formatIp(address?.ip ?? new Uint8Array())}/${address?.prefixLength ?? 0} on ${linkName}`;
       });
     },
     /** Bytes of every partition that Talos has made, by its volume's name. */

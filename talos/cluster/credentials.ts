@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Credentials } from "../api/index.ts";
 import type { Clock, Entropy } from "../clock.ts";
-import { issueAdminCredentials } from "../config/index.ts";
+import { issueAdminCredentials, type Role } from "../config/index.ts";
 import { issueCertificate, type KeyPair } from "../pki/index.ts";
 import type { SecretsBundle } from "../secrets/index.ts";
 
@@ -15,10 +15,14 @@ const hour = 3_600_000;
 const lifetime = 25 * hour;
 const backdated = hour;
 
-/** Talos admin credentials for one run. They are never written anywhere. */
-export function talosCredentials(secrets: SecretsBundle, { clock, entropy }: Issuing): Credentials {
+/** Talos credentials for one run, an admin's unless said otherwise. They are never written anywhere. */
+export function talosCredentials(
+  secrets: SecretsBundle,
+  { clock, entropy }: Issuing,
+  roles: readonly Role[] = ["os:admin"],
+): Credentials {
   const earlier = { now: () => new Date(clock.now().getTime() - backdated) };
-  const pair = issueAdminCredentials(secrets, { ttl: lifetime, clock: earlier, entropy });
+  const pair = issueAdminCredentials(secrets, { ttl: lifetime, clock: earlier, entropy, roles });
   return { ca: secrets.certs.os.certificate, ...pair };
 }
 

@@ -29,9 +29,18 @@ export async function drain(step: Step, context: StepContext): Promise<void> {
 
 const words = { delete: "its pods are deleted now", leave: "its pods go down with it" } as const;
 
-export async function uncordon(step: Step, context: StepContext): Promise<void> {
+export async function cordon(step: Step, context: StepContext): Promise<void> {
   await context.until(step, async () => {
-    await context.machines.kubernetes.uncordon(step.machine, context.signal);
+    await context.machines.kubernetes.setSchedulable(step.machine, false, context.signal);
+    return undefined;
+  });
+}
+
+export async function uncordon(step: Step, context: StepContext): Promise<void> {
+  const { kubernetes } = context.machines;
+  await context.until(step, async () => {
+    if (step.kind === "uncordon" && step.anyones) await kubernetes.setSchedulable(step.machine, true, context.signal);
+    else await kubernetes.uncordon(step.machine, context.signal);
     return undefined;
   });
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { applyConfig, installConfig } from "./execute-change.ts";
-import { drain, uncordon } from "./execute-drain.ts";
+import { cordon, drain, uncordon } from "./execute-drain.ts";
 import { bootstrapEtcd, joinEtcd, joinKubernetes } from "./execute-join.ts";
 import { pullImages, syncManifests, upgradeKubernetes } from "./execute-kubernetes.ts";
 import { deleteNode, forfeitLeadership, removeEtcdMember, reset } from "./execute-leave.ts";
 import { writeMeta } from "./execute-meta.ts";
+import { reboot } from "./execute-reboot.ts";
 import { restoreEtcd, wipeEtcd } from "./execute-restore.ts";
 import { upgradeTalos } from "./execute-talos.ts";
 import type { Step } from "./step.ts";
@@ -37,8 +38,12 @@ export function execute(step: Step, context: StepContext): Promise<void> {
       return syncManifests(step, context);
     case "drain":
       return drain(step, context);
+    case "cordon":
+      return cordon(step, context);
     case "uncordon":
       return uncordon(step, context);
+    case "reboot":
+      return reboot(step, context);
     case "reset":
       return reset(step, context);
     case "delete-node":

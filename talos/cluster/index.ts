@@ -18,6 +18,7 @@ export { checkHealth, type HealthCondition, type HealthOptions, type HealthRepor
 export { type Journal, type JournalEntry, journalFile } from "./journal.ts";
 export { lockFileFor, withLock } from "./lock.ts";
 export type { Kubernetes, MachineHealth, Machines, MachineTarget } from "./machines.ts";
+export { type Maintenance, maintainMachine, planMaintenance } from "./maintain.ts";
 export { type ObserveOptions, observe } from "./observe.ts";
 export type {
   EtcdMember,
@@ -39,7 +40,7 @@ export { schematicOf } from "./schematic.ts";
 export { type SnapshotOptions, type SnapshotResult, saveSnapshot } from "./snapshot.ts";
 export { checkSnapshot, readSnapshot, SnapshotCheck, type SnapshotSummary } from "./snapshot-file.ts";
 export type { KubernetesComponent, Step, StepAction, StepKind } from "./step.ts";
-export { type TalosMachinesOptions, talosMachines } from "./talos-machines.ts";
+export { readerOf, type TalosMachinesOptions, talosMachines } from "./talos-machines.ts";
 export { defaultTimeouts, type Timeouts } from "./timeouts.ts";
 export { systemTiming, type Timing } from "./timing.ts";
 export { breakLock, type LockState, lockState } from "./unlock.ts";

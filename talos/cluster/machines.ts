@@ -59,6 +59,8 @@ export interface Machines {
   upgrade(machine: MachineTarget, image: string, signal?: AbortSignal): Promise<void>;
   /** Boots the Talos that ran before the last upgrade; returns when the reboot has been ordered. */
   rollback(machine: MachineTarget, signal?: AbortSignal): Promise<void>;
+  /** Returns when the reboot has been ordered. */
+  reboot(machine: MachineTarget, signal?: AbortSignal): Promise<void>;
   /** Milliseconds by which the machine's clock is ahead of ours; undefined when it does not tell. */
   clockOffset(machine: MachineTarget, signal?: AbortSignal): Promise<number | undefined>;
   /** The Kubernetes objects that a control plane makes from its config, such as kube-proxy. */
@@ -141,6 +143,8 @@ export interface Kubernetes {
    * not. Undefined when none is left, else what is in the way.
    */
   drain(node: string, how: "evict" | "delete", signal?: AbortSignal): Promise<string | undefined>;
+  /** As `kubectl cordon` and `uncordon` do it: without our mark, and whoever's cordon it was. */
+  setSchedulable(node: string, schedulable: boolean, signal?: AbortSignal): Promise<void>;
   /** Lifts a cordon that carries our mark. */
   uncordon(node: string, signal?: AbortSignal): Promise<void>;
   /** What runs of a control plane component on a node; undefined while its pod is not there. */

@@ -22,7 +22,11 @@ export type StepAction =
   | { readonly kind: "pull-installer"; readonly machine: string; readonly image: string }
   | { readonly kind: "pull-images"; readonly machine: string; readonly images: readonly WantedImage[] }
   | { readonly kind: "drain"; readonly machine: string }
-  | { readonly kind: "uncordon"; readonly machine: string }
+  /** As `kubectl cordon`: a person's, which no run of ours lifts. */
+  | { readonly kind: "cordon"; readonly machine: string }
+  /** `anyones`: also a cordon that is not ours. */
+  | { readonly kind: "uncordon"; readonly machine: string; readonly anyones?: true }
+  | { readonly kind: "reboot"; readonly machine: string }
   /** `graceful`: the machine leaves etcd and drains itself before it wipes its disk. */
   | { readonly kind: "reset"; readonly machine: string; readonly graceful: boolean }
   | { readonly kind: "delete-node"; readonly machine: string }
@@ -112,6 +116,10 @@ function sentenceOf(action: StepAction): string {
       return `bring the cluster's kube-proxy, DNS and network to what ${action.machine} has them at`;
     case "drain":
       return `move the pods away from ${action.machine}`;
+    case "cordon":
+      return `keep new pods away from ${action.machine}`;
+    case "reboot":
+      return `reboot ${action.machine}`;
     case "uncordon":
       return `let pods run on ${action.machine} again`;
     case "reset":

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { connect, connectThrough, parseAddress, type TalosClient } from "../api/index.ts";
+import { type Credentials, connect, connectThrough, parseAddress, type TalosClient } from "../api/index.ts";
 import { type Clock, type Entropy, systemClock, systemEntropy } from "../clock.ts";
 import { TalosError } from "../errors.ts";
 import type { SecretsBundle } from "../secrets/index.ts";
@@ -33,11 +33,7 @@ export function talosMachines(options: TalosMachinesOptions): Machines {
   const clientOf = ({ address }: MachineTarget): TalosClient => {
     const known = clients.get(address);
     if (known !== undefined) return known;
-    const authentication = { kind: "mtls", credentials } as const;
-    const client =
-      endpoints === undefined
-        ? connect(address, authentication)
-        : connectThrough(endpoints, parseAddress(address).host, authentication);
+    const client = connectMachine(address, endpoints, credentials);
     clients.set(address, client);
     return client;
   };
@@ -117,6 +113,9 @@ export function talosMachines(options: TalosMachinesOptions): Machines {
       await client.reboot(call(signal));
     },
     rollback: (machine, signal) => clientOf(machine).rollback(call(signal)),
+    async reboot(machine, signal) {
+      await clientOf(machine).reboot(call(signal));
+    },
     async clockOffset(machine, signal) {
       const before = issuing.clock.now().getTime();
       const theirs = await clientOf(machine).time(call(signal)).catch(unlessUnimplemented);
@@ -133,6 +132,25 @@ export function talosMachines(options: TalosMachinesOptions): Machines {
       kubernetes.close();
     },
   };
+}
+
+/** A connection of its own that may look at everything but secrets, and change nothing. */
+export function readerOf(
+  { desired, secrets }: Pick<TalosMachinesOptions, "desired" | "secrets">,
+  { address }: Pick<MachineTarget, "address">,
+): TalosClient {
+  const issuing = { clock: systemClock, entropy: systemEntropy };
+  return connectMachine(address, desired.talosEndpoints, talosCredentials(secrets, issuing, ["os:reader"]));
+}
+
+function connectMachine(
+  address: string,
+  endpoints: readonly string[] | undefined,
+  credentials: Credentials,
+): TalosClient {
+  const authentication = { kind: "mtls", credentials } as const;
+  if (endpoints === undefined) return connect(address, authentication);
+  return connectThrough(endpoints, parseAddress(address).host, authentication);
 }
 
 function unlessUnimplemented(error: unknown): undefined {

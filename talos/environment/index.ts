@@ -11,6 +11,7 @@ export {
 } from "./addressing.ts";
 export { Cidr } from "./cidr.ts";
 export { type ContainerEnvironment, dockerPlaces } from "./container.ts";
+export { withCount, withVersions } from "./edit-environment.ts";
 export {
   type ControlPlane,
   controlPlanePool,

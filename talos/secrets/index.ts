@@ -3,6 +3,7 @@ export { caFingerprint, type SecretsBundle } from "./bundle.ts";
 export { encodeSecrets, parseSecrets } from "./codec.ts";
 export { createSecretsFile, readSecretsFile, secretsExist } from "./file.ts";
 export { createToken, type GenerateOptions, generateSecrets, type KnownSecrets } from "./generate.ts";
+export { hideSecrets } from "./hide.ts";
 export { importKubeadmPki } from "./kubeadm.ts";
 export { openSecrets } from "./open.ts";
 export { redactSecrets } from "./redact.ts";

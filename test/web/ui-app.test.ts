@@ -17,10 +17,13 @@ function idleWorkshop(more: Partial<Workshop> = {}): Workshop {
     loadEnvironment: (name) => loadEnvironment(".", name),
     openCluster: async () => undefined,
     clientCertificates: async () => [],
+    backups: async () => undefined,
+    simulatedMachines: async () => undefined,
     obstacle: async () => undefined,
     plan: async () => [{ id: "create/local-cp-1", sentence: "make the machine local-cp-1", destructive: false }],
-    apply: async () => {},
-    destroy: async () => {},
+    perform: async () => undefined,
+    disturb: async () => {},
+    createSimulated: async () => {},
     ...more,
   };
 }
@@ -47,10 +50,10 @@ function startApp(options: { readonly readOnly?: boolean; readonly workshop?: Wo
 describe("whom the page's server answers", () => {
   const without = (name: keyof typeof ours) => Object.fromEntries(Object.entries(ours).filter(([key]) => key !== name));
   const attacks: readonly [string, string, Record<string, string>, number][] = [
-    ["nobody without a session", "/api/environments/local/apply", ours, 401],
+    ["nobody without a session", "/api/environments/local/operations", ours, 401],
     [
       "no host name that was rebound to us",
-      "/api/environments/local/apply",
+      "/api/environments/local/operations",
       { ...ours, host: "evil.example:8080" },
       421,
     ],
@@ -101,48 +104,84 @@ describe("what the page can do", () => {
   test("it shows the plan, and starts the work with its steps", async () => {
     const { post, cookie } = startApp();
     const headers = { ...ours, cookie: await cookie() };
-    const plan = await post("/api/environments/local/plan", headers);
-    expect(await plan.json()).toEqual([
-      { id: "create/local-cp-1", sentence: "make the machine local-cp-1", destructive: false },
-    ]);
-    const started = await post("/api/environments/local/apply", headers);
+    const plan = await post("/api/environments/local/plan", headers, { action: { kind: "apply" } });
+    const steps = [{ id: "create/local-cp-1", sentence: "make the machine local-cp-1", destructive: false }];
+    expect(await plan.json()).toEqual({ steps, confirm: null });
+    const started = await post("/api/environments/local/operations", headers, { action: { kind: "apply" } });
     expect(started.status).toBe(202);
     expect((await started.json()) as OperationView).toMatchObject({ kind: "apply", state: "running" });
   });
 
   test("a second operation on the same environment is refused while the first is at work, until that is stopped", async () => {
-    const apply: Workshop["apply"] = (_environment, _events, signal) =>
+    const perform: Workshop["perform"] = (_environment, _action, _events, signal) =>
       new Promise((_, reject) => {
         signal.addEventListener("abort", () => reject(new TalosError("canceled", "stopped at a safe point")));
       });
-    const { app, post, cookie } = startApp({ workshop: idleWorkshop({ apply }) });
+    const { app, post, cookie } = startApp({ workshop: idleWorkshop({ perform }) });
     const headers = { ...ours, cookie: await cookie() };
-    const { id } = (await (await post("/api/environments/local/apply", headers)).json()) as OperationView;
-    expect((await post("/api/environments/local/apply", headers)).status).toBe(409);
+    const apply = () => post("/api/environments/local/operations", headers, { action: { kind: "apply" } });
+    const { id } = (await (await apply()).json()) as OperationView;
+    expect((await apply()).status).toBe(409);
+    expect((await post(`/api/operations/${id}/resume`, headers)).status).toBe(409);
     expect((await post(`/api/operations/${id}/stop`, headers)).status).toBe(202);
     await app.close();
     expect((await post(`/api/operations/${id}/stop`, headers)).status).toBe(409);
+    const resumed = await post(`/api/operations/${id}/resume`, headers);
+    expect([resumed.status, await resumed.json()]).toMatchObject([202, { kind: "apply", state: "running" }]);
+    await app.close();
   });
 
+  const destroy = (confirm: string) => ({ action: { kind: "destroy" }, confirm });
   test("a destroy wants the cluster's name", async () => {
     const { post, cookie } = startApp();
     const headers = { ...ours, cookie: await cookie() };
-    expect((await post("/api/environments/local/destroy", headers, { confirm: "lokal" })).status).toBe(400);
-    expect((await post("/api/environments/local/destroy", headers, { confirm: "local" })).status).toBe(202);
+    expect((await post("/api/environments/local/operations", headers, destroy("lokal"))).status).toBe(400);
+    expect((await post("/api/environments/local/operations", headers, destroy("local"))).status).toBe(202);
+  });
+
+  test("so does whatever loses data, such as a machine that leaves", async () => {
+    const plan = async () => [{ id: "reset/local-w-2", sentence: "wipe the disk of local-w-2", destructive: true }];
+    const { post, cookie } = startApp({ workshop: idleWorkshop({ plan }) });
+    const headers = { ...ours, cookie: await cookie() };
+    const action = { kind: "scale", pool: "w", count: 1 };
+    const shown = await post("/api/environments/local/plan", headers, { action });
+    expect(await shown.json()).toMatchObject({ confirm: "local" });
+    expect((await post("/api/environments/local/operations", headers, { action })).status).toBe(400);
+    expect((await post("/api/environments/local/operations", headers, { action, confirm: "local" })).status).toBe(202);
+  });
+
+  const wrong: readonly unknown[] = [
+    {},
+    { action: { kind: "format" } },
+    { action: { kind: "reboot" } },
+    { action: { kind: "scale", pool: "w", count: -1 } },
+    { action: { kind: "upgrade", talosVersion: "newest" } },
+    { action: { kind: "apply", force: true } },
+  ];
+  test.each(wrong)("it refuses %j", async (body) => {
+    const { post, cookie } = startApp();
+    const headers = { ...ours, cookie: await cookie() };
+    for (const path of ["plan", "operations"])
+      expect((await post(`/api/environments/local/${path}`, headers, body)).status).toBe(400);
   });
 
   test("a read-only page changes nothing", async () => {
     const { post, cookie } = startApp({ readOnly: true });
     const headers = { ...ours, cookie: await cookie() };
-    for (const action of ["apply", "destroy"])
-      expect((await post(`/api/environments/local/${action}`, headers, { confirm: "local" })).status).toBe(403);
+    const paths = ["environments/local/operations", "environments", "environments/local/machines/x/disturb"];
+    for (const path of [...paths, "operations/1/stop", "operations/1/resume"])
+      expect((await post(`/api/${path}`, headers, destroy("local"))).status).toBe(403);
   });
 
   test("what belongs to Terraform is left to it", async () => {
     const { post, cookie } = startApp({
       workshop: idleWorkshop({ obstacle: async () => "local belongs to Terraform" }),
     });
-    const response = await post("/api/environments/local/apply", { ...ours, cookie: await cookie() });
+    const response = await post(
+      "/api/environments/local/operations",
+      { ...ours, cookie: await cookie() },
+      { action: { kind: "apply" } },
+    );
     expect([response.status, await response.json()]).toEqual([409, { error: "local belongs to Terraform" }]);
   });
 

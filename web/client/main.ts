@@ -5,8 +5,10 @@ import type { Overview } from "../shared/wire.ts";
 import { html } from "./html.ts";
 import { linkTo, parseRoute, type Route } from "./route.ts";
 import { ClusterScreenView } from "./screens/cluster.ts";
+import { MachineScreen } from "./screens/machine.ts";
 import { OperationsScreen } from "./screens/operations.ts";
 import { OverviewScreen } from "./screens/overview.ts";
+import { SimulatorScreen } from "./screens/simulator.ts";
 import { openSession, watchOverview } from "./server.ts";
 
 function App() {
@@ -29,6 +31,7 @@ function App() {
     <header>
       <a href=${linkTo({ screen: "overview" })}><strong>talosmith</strong></a>
       <a href=${linkTo({ screen: "operations" })}>Operations</a>
+      <a href=${linkTo({ screen: "simulator" })}>Simulator</a>
       <span role="status">${connected ? "" : "Not connected: is talosmith ui still running?"}</span>
     </header>
     <main>${overview === undefined ? html`<p class="hint" aria-busy="true">Looking at the clusters …</p>` : screenOf(route, overview, now)}</main>
@@ -40,10 +43,12 @@ function screenOf(route: Route, overview: Overview, now: number) {
   if (route.screen === "overview") return html`<${OverviewScreen} overview=${overview} now=${now} />`;
   if (route.screen === "operations")
     return html`<${OperationsScreen} operations=${operations} chosen=${route.id} readOnly=${readOnly} now=${now} />`;
+  if (route.screen === "simulator") return html`<${SimulatorScreen} overview=${overview} />`;
   const cluster = clusters.find(({ environment }) => environment === route.environment);
   if (cluster === undefined) return html`<p class="hint">There is no environment ${route.environment}.</p>`;
-  const screen = route.screen === "machine" ? "machines" : route.screen;
-  return html`<${ClusterScreenView} cluster=${cluster} screen=${screen} readOnly=${readOnly} />`;
+  if (route.screen === "machine")
+    return html`<${MachineScreen} key=${route.machine} cluster=${cluster} machine=${route.machine} readOnly=${readOnly} />`;
+  return html`<${ClusterScreenView} key=${route.environment} cluster=${cluster} screen=${route.screen} operations=${operations} readOnly=${readOnly} now=${now} />`;
 }
 
 const root = document.getElementById("app");

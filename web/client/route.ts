@@ -3,6 +3,7 @@
 /** Which screen the address names. Kept in the fragment, so that the server has one page. */
 export type Route =
   | { readonly screen: "overview" }
+  | { readonly screen: "simulator" }
   | { readonly screen: "operations"; readonly id?: string }
   | { readonly screen: ClusterScreen; readonly environment: string }
   | { readonly screen: "machine"; readonly environment: string; readonly machine: string };
@@ -13,6 +14,7 @@ export type ClusterScreen = (typeof clusterScreens)[number];
 export function parseRoute(fragment: string): Route {
   const [screen = "", first, second] = fragment.replace(/^#?\//, "").split("/").map(decodeURIComponent);
   if (screen === "operations") return first === undefined ? { screen } : { screen, id: first };
+  if (screen === "simulator") return { screen };
   if (screen === "machine" && first !== undefined && second !== undefined)
     return { screen, environment: first, machine: second };
   const cluster = clusterScreens.find((name) => name === screen);

@@ -2,16 +2,19 @@
 import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { streamSSE } from "hono/streaming";
-import { z } from "zod";
-import type { Environment } from "../../talos/environment/index.ts";
+import { plainFaults } from "../../simulator/control/index.ts";
+import { type Environment, EnvironmentError } from "../../talos/environment/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { renderTopology, topologyOf, withLiveState } from "../../topology/index.ts";
-import type { Overview } from "../shared/wire.ts";
+import type { Action, ActionPlan, Overview } from "../shared/wire.ts";
 import type { Assets } from "./assets.ts";
 import { Broadcast } from "./broadcast.ts";
 import { Guard, type GuardOptions } from "./guard.ts";
 import { pageHeaders } from "./headers.ts";
-import { Operations, plannedStep } from "./operations.ts";
+import { findMachine, machineDetail } from "./machine-detail.ts";
+import { type Followed, followEvents, followLog } from "./machine-streams.ts";
+import { Operations } from "./operations.ts";
+import { readRequest } from "./requests.ts";
 import { Watcher } from "./watcher.ts";
 import type { Workshop } from "./workshop.ts";
 
@@ -25,8 +28,6 @@ export interface AppOptions extends GuardOptions {
 }
 
 const largestBody = 64 * 1024;
-
-const confirmation = z.object({ confirm: z.string() });
 
 /** The whole server, without a socket. */
 export class UiApp {
@@ -59,8 +60,16 @@ export class UiApp {
     this.hono.on(["POST"], "/api/*", guard.checkWritable);
     this.#serveActions();
     this.hono.onError((error, context) => {
+      if (error instanceof EnvironmentError) return context.json({ error: error.message }, 400);
       const { code, message, hint } = TalosError.from(error);
-      const status = code === "not-found" ? 404 : code === "conflict" ? 409 : code === "internal" ? 500 : 400;
+      const status =
+        code === "not-found"
+          ? 404
+          : code === "conflict" || code === "already-exists"
+            ? 409
+            : code === "internal"
+              ? 500
+              : 400;
       return context.json({ error: [message, hint].filter((part) => part !== undefined).join(" ") }, status);
     });
   }
@@ -77,6 +86,7 @@ export class UiApp {
       clusters: this.#watcher.clusters,
       broken: this.#watcher.broken,
       operations: this.#operations.list(),
+      faults: plainFaults,
     };
   }
 
@@ -105,38 +115,71 @@ export class UiApp {
       const topology = withLiveState(topologyOf(environment), new Map(states));
       return context.body(renderTopology(topology, "svg"), 200, { "content-type": "image/svg+xml" });
     });
+    const machine = "/api/environments/:name/machines/:machine";
+    this.hono.get(machine, async (context) => {
+      const found = await this.#machine(context.req.param());
+      return context.json(await machineDetail(found.opened, found.machine, context.req.raw.signal));
+    });
+    this.hono.get(`${machine}/events`, async (context) => {
+      const found = await this.#machine(context.req.param());
+      return streamSSE(context, (stream) => followEvents(found, stream));
+    });
+    this.hono.get(`${machine}/logs/:service`, async (context) => {
+      const { service, ...where } = context.req.param();
+      const found = await this.#machine(where);
+      return streamSSE(context, (stream) => followLog(found, service, stream));
+    });
   }
 
   #serveActions(): void {
     const { workshop } = this.#options;
+    this.hono.post("/api/environments", async (context) => {
+      await workshop.createSimulated(await readRequest("cluster", context.req));
+      return context.body(null, 201);
+    });
     this.hono.post("/api/environments/:name/plan", async (context) => {
-      const environment = this.#environment(context.req.param("name"));
-      return context.json((await workshop.plan(environment, context.req.raw.signal)).map(plannedStep));
-    });
-    this.hono.post("/api/environments/:name/apply", async (context) => {
       const environment = await this.#changeable(context.req.param("name"));
-      const steps = (await workshop.plan(environment, context.req.raw.signal)).map(plannedStep);
-      const work = workshop.apply.bind(workshop, environment);
-      return context.json(this.#operations.start({ kind: "apply", environment: environment.name, steps, work }), 202);
+      const { action } = await readRequest("plan", context.req);
+      return context.json(await this.#plan(environment, action, context.req.raw.signal));
     });
-    this.hono.post("/api/environments/:name/destroy", async (context) => {
+    this.hono.post("/api/environments/:name/operations", async (context) => {
       const environment = await this.#changeable(context.req.param("name"));
-      const { confirm } = confirmation.parse(await context.req.json());
-      if (confirm !== environment.cluster.name) {
-        throw new TalosError("invalid-input", `this destroys ${environment.cluster.name}`, {
+      const { action, confirm = "" } = await readRequest("operation", context.req);
+      const plan = await this.#plan(environment, action, context.req.raw.signal);
+      if (plan.confirm !== null && plan.confirm !== confirm) {
+        throw new TalosError("invalid-input", `this destroys data of ${plan.confirm}`, {
           hint: "Type its name to confirm.",
         });
       }
-      const work = workshop.destroy.bind(workshop, environment);
-      return context.json(
-        this.#operations.start({ kind: "destroy", environment: environment.name, steps: [], work }),
-        202,
-      );
+      const started = this.#operations.start({
+        kind: action.kind,
+        subject: subjectOf(action),
+        environment: environment.name,
+        steps: plan.steps,
+        work: (events, signal) =>
+          workshop.perform(environment, action, events, signal).finally(() => this.#watcher.forgetBackups()),
+      });
+      return context.json(started, 202);
+    });
+    this.hono.post("/api/environments/:name/machines/:machine/disturb", async (context) => {
+      const environment = this.#environment(context.req.param("name"));
+      const disturbance = await readRequest("disturbance", context.req);
+      await workshop.disturb(environment, context.req.param("machine"), disturbance);
+      return context.body(null, 204);
     });
     this.hono.post("/api/operations/:id/stop", (context) => {
       const stopped = this.#operations.stop(context.req.param("id"));
       return stopped ? context.body(null, 202) : context.json({ error: "it has ended already" }, 409);
     });
+    this.hono.post("/api/operations/:id/resume", (context) =>
+      context.json(this.#operations.resume(context.req.param("id")), 202),
+    );
+  }
+
+  async #plan(environment: Environment, action: Action, signal: AbortSignal): Promise<ActionPlan> {
+    const steps = await this.#options.workshop.plan(environment, action, signal);
+    const destroys = action.kind === "destroy" || steps.some(({ destructive }) => destructive);
+    return { steps, confirm: destroys ? environment.cluster.name : null };
   }
 
   /** Names come from the address bar: only those that are in the folder are looked up. */
@@ -146,10 +189,26 @@ export class UiApp {
     return this.#options.workshop.loadEnvironment(name);
   }
 
+  async #machine({ name, machine }: { readonly name: string; readonly machine: string }): Promise<Followed> {
+    const environment = this.#environment(name);
+    const opened = await this.#options.workshop.openCluster(environment);
+    if (opened === undefined) throw new TalosError("not-found", `${environment.name} is not deployed`);
+    return { opened, machine: findMachine(opened, machine) };
+  }
+
   async #changeable(name: string): Promise<Environment> {
     const environment = this.#environment(name);
     const obstacle = await this.#options.workshop.obstacle(environment);
     if (obstacle !== undefined) throw new TalosError("conflict", obstacle);
     return environment;
   }
+}
+
+/** The part of the environment that an action is about, in one word. */
+function subjectOf(action: Action): string | null {
+  if ("machine" in action) return action.machine;
+  if (action.kind === "scale") return `${action.pool} to ${action.count}`;
+  if (action.kind === "drill") return action.backup;
+  if (action.kind !== "upgrade") return null;
+  return [action.talosVersion, action.kubernetesVersion].filter((version) => version !== undefined).join(", ");
 }

@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { EventListener, Step } from "../../talos/cluster/index.ts";
+import type { ClusterEvent, EventListener, Step } from "../../talos/cluster/index.ts";
 import { TalosError } from "../../talos/errors.ts";
-import type { OperationEvent, OperationKind, OperationView, PlannedStep } from "../shared/wire.ts";
+import type { OperationEvent, OperationKind, OperationStep, OperationView, PlannedStep } from "../shared/wire.ts";
 
 /** Older ones are forgotten; the journal on disk has everything. */
 const kept = 50;
-/** Enough for every step of a large cluster; a page has no use for more. */
-const keptEvents = 2_000;
+/** Every page gets all of them again with every change; more are on disk. */
+const keptEvents = 200;
 
 export interface StartOperation {
   readonly kind: OperationKind;
+  readonly subject: string | null;
   readonly environment: string;
   readonly steps: readonly PlannedStep[];
-  readonly work: (events: EventListener, signal: AbortSignal) => Promise<void>;
+  /** Its answer says what came of it, where the steps do not. */
+  readonly work: (events: EventListener, signal: AbortSignal) => Promise<string | undefined>;
 }
 
 interface Running {
   view: OperationView;
+  readonly begun: StartOperation;
   readonly stop: AbortController;
   readonly ended: Promise<void>;
 }
@@ -39,7 +42,8 @@ export class Operations {
   }
 
   /** Throws when another one is at work on the same environment. */
-  start({ kind, environment, steps, work }: StartOperation): OperationView {
+  start(begun: StartOperation): OperationView {
+    const { kind, subject, environment, steps, work } = begun;
     const other = this.list().find((view) => view.environment === environment && view.endedAt === null);
     if (other !== undefined) {
       throw new TalosError("conflict", `${other.kind} is at work on ${environment} since ${other.startedAt}`, {
@@ -52,21 +56,22 @@ export class Operations {
     const view: OperationView = {
       id,
       kind,
+      subject,
       environment,
       startedAt: this.#now().toISOString(),
       endedAt: null,
       state: "running",
-      steps,
+      steps: steps.map((step) => ({ ...step, state: "planned" })),
       events: [],
       outcome: null,
     };
     const ended = Promise.resolve()
       .then(() => work((event) => this.#record(id, event), stop.signal))
       .then(
-        () => this.#end(id, "done", null),
+        (outcome) => this.#end(id, "done", outcome ?? null),
         (error: unknown) => this.#fail(id, error),
       );
-    this.#byId.set(id, { view, stop, ended });
+    this.#byId.set(id, { view, begun, stop, ended });
     this.#forgetOld();
     this.#changed();
     return view;
@@ -79,6 +84,15 @@ export class Operations {
     this.#update(id, { state: "stopping" });
     found.stop.abort();
     return true;
+  }
+
+  /** Starts again what was stopped or failed: it goes on from where the cluster is. */
+  resume(id: string): OperationView {
+    const found = this.#byId.get(id);
+    if (found === undefined) throw new TalosError("not-found", `no operation ${id}`);
+    if (found.view.state !== "stopped" && found.view.state !== "failed")
+      throw new TalosError("conflict", `this operation is ${found.view.state}`);
+    return this.start(found.begun);
   }
 
   /** Stops everything and waits until it has come to its safe point. */
@@ -101,19 +115,30 @@ export class Operations {
     // A heartbeat that says the same again only moves its time.
     const repeats = last?.type === type && last.message === message && last.machine === event.machine;
     const before = repeats ? found.view.events.slice(0, -1) : found.view.events.slice(-(keptEvents - 1));
-    const planned = type === "planned" && steps !== undefined ? { steps: steps.map(plannedStep) } : {};
-    this.#update(id, { events: [...before, event], ...planned });
+    const known = type === "planned" && steps !== undefined ? replanned(found.view.steps, steps) : found.view.steps;
+    const state = stepStates[type];
+    this.#update(id, {
+      events: [...before, event],
+      steps: known.map((one) => (state !== undefined && one.id === event.step ? { ...one, state } : one)),
+    });
   }
 
   #fail(id: string, error: unknown): void {
     const { code, message, hint } = TalosError.from(error);
     const stopped = code === "canceled";
-    const next = stopped ? "Start it again to go on from here." : hint;
+    const next = stopped ? "Resume it to go on from here." : hint;
     this.#end(id, stopped ? "stopped" : "failed", [message, next].filter((part) => part !== undefined).join(" "));
   }
 
   #end(id: string, state: OperationView["state"], outcome: string | null): void {
-    this.#update(id, { state, outcome, endedAt: this.#now().toISOString() });
+    const steps = this.#byId.get(id)?.view.steps ?? [];
+    this.#update(id, {
+      state,
+      outcome,
+      endedAt: this.#now().toISOString(),
+      // Some steps, such as making a machine, come without events of their own.
+      ...(state === "done" ? { steps: steps.map((step) => ({ ...step, state: "done" as const })) } : {}),
+    });
   }
 
   #update(id: string, change: Partial<OperationView>): void {
@@ -127,6 +152,19 @@ export class Operations {
     const ended = [...this.#byId.values()].filter(({ view }) => view.endedAt !== null);
     for (const { view } of ended.slice(0, Math.max(0, this.#byId.size - kept))) this.#byId.delete(view.id);
   }
+}
+
+const stepStates: Readonly<Partial<Record<ClusterEvent["type"], OperationStep["state"]>>> = {
+  "step-started": "running",
+  "step-finished": "done",
+  "step-failed": "failed",
+};
+
+/** A later round plans only what is left: what was done before stays on the list. */
+function replanned(before: readonly OperationStep[], steps: readonly Step[]): readonly OperationStep[] {
+  const ids = new Set(steps.map(({ id }) => id));
+  const kept = before.filter(({ id, state }) => state === "done" && !ids.has(id));
+  return [...kept, ...steps.map((step) => ({ ...plannedStep(step), state: "planned" as const }))];
 }
 
 export function plannedStep({ id, sentence, destructive }: Pick<Step, "id" | "sentence" | "destructive">): PlannedStep {

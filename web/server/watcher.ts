@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { checkHealth, previewCluster } from "../../talos/cluster/index.ts";
-import { type Environment, EnvironmentError } from "../../talos/environment/index.ts";
+import { controlPlanePool, type Environment, EnvironmentError } from "../../talos/environment/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import type { BrokenEnvironment, ClusterView } from "../shared/wire.ts";
 import { agedConditions, certificateRows, etcdRows, machineRows, pendingSteps } from "./cluster-view.ts";
@@ -14,10 +14,13 @@ export interface WatcherOptions {
   readonly interval: number;
 }
 
+const backupsEvery = 60_000;
+
 /** Looks at every environment again and again, while somebody watches. */
 export class Watcher {
   readonly #options: WatcherOptions;
   readonly #views = new Map<string, ClusterView | BrokenEnvironment>();
+  readonly #backupsOf = new Map<string, { readonly at: number; readonly view: ClusterView["backups"] }>();
   #stop: AbortController | undefined;
   #watching: Promise<void> = Promise.resolve();
 
@@ -79,11 +82,34 @@ export class Watcher {
     }
     const empty = emptyView(environment);
     try {
+      const known = { ...empty, ...(await this.#around(environment, signal)) };
       const opened = await workshop.openCluster(environment);
-      return opened === undefined ? empty : { ...empty, ...(await this.#seen(environment, opened, signal)) };
+      return opened === undefined ? known : { ...known, ...(await this.#seen(environment, opened, signal)) };
     } catch (error) {
       return { ...empty, state: "unknown", note: TalosError.from(error).message };
     }
+  }
+
+  /** What is known without asking the cluster. */
+  async #around(environment: Environment, signal: AbortSignal): Promise<Pick<ClusterView, "backups" | "simulated">> {
+    const { workshop } = this.#options;
+    const simulated = (await workshop.simulatedMachines(environment)) ?? null;
+    return { backups: await this.#backups(environment, signal), simulated };
+  }
+
+  /** Listing a bucket costs money and time: seldom, and after every operation. */
+  async #backups(environment: Environment, signal: AbortSignal): Promise<ClusterView["backups"]> {
+    const now = this.#options.now().getTime();
+    const known = this.#backupsOf.get(environment.name);
+    if (known !== undefined && now - known.at < backupsEvery) return known.view;
+    const view = (await this.#options.workshop.backups(environment, signal)) ?? null;
+    this.#backupsOf.set(environment.name, { at: now, view });
+    return view;
+  }
+
+  /** What the backups are is asked again with the next look. */
+  forgetBackups(): void {
+    this.#backupsOf.clear();
   }
 
   async #seen(environment: Environment, { desired, secrets }: OpenedCluster, signal: AbortSignal) {
@@ -109,7 +135,7 @@ export class Watcher {
   }
 }
 
-function emptyView({ name, kind, cluster }: Environment): ClusterView {
+function emptyView({ name, kind, cluster, controlPlane, workers }: Environment): ClusterView {
   return {
     environment: name,
     kind,
@@ -125,6 +151,12 @@ function emptyView({ name, kind, cluster }: Environment): ClusterView {
     etcd: null,
     pending: [],
     certificates: [],
+    pools: [
+      ...(controlPlane === undefined ? [] : [{ name: controlPlanePool, count: controlPlane.count }]),
+      ...workers.map((pool) => ({ name: pool.name, count: pool.count })),
+    ],
+    backups: null,
+    simulated: null,
   };
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { DesiredCluster, EventListener, Step } from "../../talos/cluster/index.ts";
+import type { DesiredCluster, EventListener } from "../../talos/cluster/index.ts";
 import type { Environment } from "../../talos/environment/index.ts";
 import type { SecretsBundle } from "../../talos/secrets/index.ts";
+import type { Action, BackupsView, Disturbance, NewCluster, PlannedStep, SimulatedRow } from "../shared/wire.ts";
 
 /** A cluster that was deployed, with what it takes to ask its machines. */
 export interface OpenedCluster {
@@ -18,12 +19,23 @@ export interface Workshop {
   openCluster(environment: Environment): Promise<OpenedCluster | undefined>;
   /** When the client files on disk stop to work; none where there are no files. */
   clientCertificates(environment: Environment): Promise<readonly { readonly name: string; readonly expiresAt: Date }[]>;
+  /** Undefined when the environment says nothing of backups. Never throws: not knowing is a state. */
+  backups(environment: Environment, signal: AbortSignal): Promise<BackupsView | undefined>;
+  /** Undefined unless the machines are simulated. */
+  simulatedMachines(environment: Environment): Promise<readonly SimulatedRow[] | undefined>;
   /** Why this door must not change the environment, such as a Terraform state that owns it. */
   obstacle(environment: Environment): Promise<string | undefined>;
-  plan(
+  /** What the action would do now. Throws what is known to stand in its way. */
+  plan(environment: Environment, action: Action, signal: AbortSignal): Promise<readonly PlannedStep[]>;
+  /** Does it; the answer says in words what came of it, where the steps do not. */
+  perform(
     environment: Environment,
+    action: Action,
+    events: EventListener,
     signal: AbortSignal,
-  ): Promise<readonly Pick<Step, "id" | "sentence" | "destructive">[]>;
-  apply(environment: Environment, events: EventListener, signal: AbortSignal): Promise<void>;
-  destroy(environment: Environment, events: EventListener, signal: AbortSignal): Promise<void>;
+  ): Promise<string | undefined>;
+  /** Cuts a simulated machine's power or gives it a fault. */
+  disturb(environment: Environment, machine: string, disturbance: Disturbance): Promise<void>;
+  /** Writes the file of a new environment of simulated machines. */
+  createSimulated(cluster: NewCluster): Promise<void>;
 }

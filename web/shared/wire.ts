@@ -51,6 +51,41 @@ export interface PlannedStep {
   readonly destructive: boolean;
 }
 
+/** A step of an operation, and how far it has come. */
+export interface OperationStep extends PlannedStep {
+  readonly state: "planned" | "running" | "done" | "failed";
+}
+
+export interface BackupRow {
+  readonly id: string;
+  readonly takenAt: string;
+  readonly bytes: number;
+  readonly revision: number;
+  readonly hash: string;
+  /** Whether the secrets lie beside it, encrypted. */
+  readonly pki: boolean;
+}
+
+export interface BackupsView {
+  readonly place: string;
+  /** Newest first. */
+  readonly backups: readonly BackupRow[];
+  /** What is wrong: none yet, missed the schedule, or a place that cannot be read. */
+  readonly problem: string | null;
+}
+
+export interface SimulatedRow {
+  readonly name: string;
+  /** As the simulator knows it, whatever the network says: off, booting, running … */
+  readonly stage: string;
+  readonly faults: readonly string[];
+}
+
+export interface PoolRow {
+  readonly name: string;
+  readonly count: number;
+}
+
 export interface CertificateRow {
   readonly name: string;
   readonly expiresAt: string;
@@ -75,6 +110,12 @@ export interface ClusterView {
   /** What an apply would do now. */
   readonly pending: readonly PlannedStep[];
   readonly certificates: readonly CertificateRow[];
+  /** The control plane and the pools of workers, with the counts that the file asks for. */
+  readonly pools: readonly PoolRow[];
+  /** Null when the environment says nothing of backups. */
+  readonly backups: BackupsView | null;
+  /** Null unless the machines are simulated. */
+  readonly simulated: readonly SimulatedRow[] | null;
 }
 
 /** An environment whose file has faults. */
@@ -83,7 +124,33 @@ export interface BrokenEnvironment {
   readonly fault: string;
 }
 
-export type OperationKind = "apply" | "destroy" | "reboot" | "cordon" | "uncordon" | "drain" | "backup";
+/** What a person may have done to an environment. */
+export type Action =
+  | { readonly kind: "apply" }
+  | { readonly kind: "destroy" }
+  | { readonly kind: "upgrade"; readonly talosVersion?: string; readonly kubernetesVersion?: string }
+  | { readonly kind: "scale"; readonly pool: string; readonly count: number }
+  | { readonly kind: "backup" }
+  | { readonly kind: "drill"; readonly backup: string }
+  | { readonly kind: "reboot" | "cordon" | "uncordon" | "drain"; readonly machine: string };
+
+export type OperationKind = Action["kind"];
+
+export interface ActionPlan {
+  readonly steps: readonly PlannedStep[];
+  /** What has to be typed first, because data is lost; null when none is. */
+  readonly confirm: string | null;
+}
+
+/** A cluster of simulated machines to begin with. */
+export interface NewCluster {
+  readonly name: string;
+  readonly controlPlanes: number;
+  readonly workers: number;
+}
+
+/** What is done to a simulated machine. A fault as `talosmith sim fault` takes it; null clears all. */
+export type Disturbance = { readonly power: boolean } | { readonly fault: string | null };
 
 export interface OperationEvent {
   readonly at: string;
@@ -96,13 +163,15 @@ export interface OperationEvent {
 export interface OperationView {
   readonly id: string;
   readonly kind: OperationKind;
+  /** The machine, pool or backup that it is about; null when it is about the whole. */
+  readonly subject: string | null;
   readonly environment: string;
   readonly startedAt: string;
   readonly endedAt: string | null;
   readonly state: "running" | "stopping" | "done" | "failed" | "stopped";
-  readonly steps: readonly PlannedStep[];
+  readonly steps: readonly OperationStep[];
   readonly events: readonly OperationEvent[];
-  /** In words, when it failed or was stopped: what happened and how to go on. */
+  /** In words: what came of it, or what happened and how to go on. */
   readonly outcome: string | null;
 }
 
@@ -113,16 +182,30 @@ export interface Overview {
   readonly clusters: readonly ClusterView[];
   readonly broken: readonly BrokenEnvironment[];
   readonly operations: readonly OperationView[];
+  /** Kinds of faults that a simulated machine can be given. */
+  readonly faults: readonly string[];
+}
+
+/** A field that differs between the active config and the desired one, secrets replaced. */
+export interface ConfigChange {
+  readonly document: string;
+  readonly path: string;
+  readonly before: string | null;
+  readonly after: string | null;
+  readonly reboot: boolean;
 }
 
 /** What a machine's page shows beyond its row. */
 export interface MachineDetail {
   readonly name: string;
+  /** Why there is nothing more to tell, when the machine cannot be asked. */
+  readonly problem: string | null;
+  readonly schematic: string | null;
   readonly services: readonly { readonly name: string; readonly state: string; readonly healthy: boolean | null }[];
   readonly addresses: readonly string[];
   readonly disks: readonly { readonly name: string; readonly size: string; readonly model: string }[];
   /** The active config with secrets replaced. */
   readonly config: string | null;
-  /** From the active config to the desired one, by document and path, secrets replaced. */
-  readonly changes: readonly string[];
+  /** From the active config to the desired one. */
+  readonly changes: readonly ConfigChange[];
 }

@@ -31,6 +31,21 @@ export async function drainNode(
   return blocked[0] ?? `${pods.length} ${pods.length === 1 ? "pod is" : "pods are"} on the way out`;
 }
 
+/** A person's cordon, or its end: our mark has no part in the one and goes with the other. */
+export async function setSchedulable(
+  api: KubernetesApi,
+  node: string,
+  schedulable: boolean,
+  signal?: AbortSignal,
+): Promise<void> {
+  const body = {
+    metadata: { annotations: { [cordonMark]: null } },
+    spec: { unschedulable: schedulable ? null : true },
+  };
+  const options = signal === undefined ? {} : { signal };
+  await api.call(`/api/v1/nodes/${encodeURIComponent(node)}`, { ...options, method: "PATCH", body });
+}
+
 /** Lifts a cordon with our mark; anyone else's stays. */
 export async function uncordonNode(api: KubernetesApi, node: string, signal?: AbortSignal): Promise<void> {
   const options = signal === undefined ? {} : { signal };

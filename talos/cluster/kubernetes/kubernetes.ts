@@ -2,7 +2,7 @@
 import { TalosError } from "../../errors.ts";
 import type { Kubernetes } from "../machines.ts";
 import { isCertificateFault, type KubernetesAccess, type KubernetesApi, kubernetesApi } from "./api.ts";
-import { drainNode, uncordonNode } from "./drain.ts";
+import { drainNode, setSchedulable, uncordonNode } from "./drain.ts";
 import { apisGoneWith } from "./gone-apis.ts";
 import { deleteLease, readLease, releaseLease, takeLease } from "./lease.ts";
 import { syncManifests } from "./manifests.ts";
@@ -38,6 +38,7 @@ export function kubernetesOver(access: KubernetesAccess, endpoint: string): Kube
       }
     },
     drain: (node, how, signal) => drainNode(api, node, how, signal),
+    setSchedulable: (node, schedulable, signal) => setSchedulable(api, node, schedulable, signal),
     uncordon: (node, signal) => uncordonNode(api, node, signal),
     async component(component, node, signal) {
       try {

@@ -308,6 +308,13 @@ export class World {
         machine.pods = Math.max(0, machine.pods - 1);
         return machine.pods === 0 ? undefined : `${machine.pods} pods are on the way out`;
       },
+      async setSchedulable(name, schedulable) {
+        const { node } = world.#machine(name);
+        if (!world.hasQuorum()) throw new TalosError("unavailable", "kubernetes: connection refused");
+        if (node === undefined) throw new TalosError("not-found", `no node ${name}`);
+        record(`${schedulable ? "uncordon" : "cordon"} ${name} for a person`);
+        Object.assign(node, { unschedulable: !schedulable, ours: false });
+      },
       async uncordon(name) {
         const { node } = world.#machine(name);
         if (!world.hasQuorum()) throw new TalosError("unavailable", "kubernetes: connection refused");
@@ -471,6 +478,11 @@ export class World {
         const machine = world.#configured(target);
         record(`rollback ${target.name}`);
         Object.assign(machine, machine.previous);
+        world.#goDown(machine, durations.boot);
+      },
+      async reboot(target) {
+        const machine = world.#configured(target);
+        record(`reboot ${target.name}`);
         world.#goDown(machine, durations.boot);
       },
       clockOffset: async (target) => world.clocks.get(target.name) ?? 0,

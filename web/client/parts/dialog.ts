@@ -1,65 +1,114 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { PlannedStep } from "../../shared/wire.ts";
+import type { Action, ActionPlan, OperationView, PlannedStep } from "../../shared/wire.ts";
 import { html } from "../html.ts";
+import { linkTo } from "../route.ts";
 import { send } from "../server.ts";
 
-export interface Action {
+/** Something to be told before there can be a plan. */
+export interface Field {
+  readonly name: string;
+  readonly label: string;
+  readonly value: string;
+  readonly type?: "text" | "number";
+  readonly options?: readonly string[];
+}
+
+/** An action as a button offers it. */
+export interface Offer {
   readonly title: string;
-  /** Where the plan is asked for, when there is one to show. */
-  readonly planPath?: string;
-  readonly path: string;
-  /** What has to be typed before it may be done. */
-  readonly confirm?: string;
+  readonly environment: string;
+  readonly fields?: readonly Field[];
+  readonly action: (values: Readonly<Record<string, string>>) => Action;
 }
 
 interface DialogProps {
-  readonly action: Action;
+  readonly offer: Offer;
   readonly onClose: () => void;
 }
 
-/** Shows what an action will do, and does it only when told so. */
-export function ActionDialog({ action, onClose }: DialogProps) {
+/** Asks what has to be known, shows what the action will do, and does it only when told so. */
+export function ActionDialog({ offer, onClose }: DialogProps) {
+  const { title, environment, fields = [], action } = offer;
+  const path = `/api/environments/${encodeURIComponent(environment)}`;
   const element = useRef<HTMLDialogElement>(null);
-  const [steps, setSteps] = useState<readonly PlannedStep[] | undefined>(
-    action.planPath === undefined ? [] : undefined,
-  );
+  const [values, setValues] = useState(Object.fromEntries(fields.map(({ name, value }) => [name, value])));
+  const [asked, setAsked] = useState(fields.length === 0);
+  const [plan, setPlan] = useState<ActionPlan>();
   const [typed, setTyped] = useState("");
   const [fault, setFault] = useState<string>();
+  const [busy, setBusy] = useState(false);
+  useEffect(() => element.current?.showModal(), []);
   useEffect(() => {
-    element.current?.showModal();
-    if (action.planPath === undefined) return;
-    send<readonly PlannedStep[]>(action.planPath).then(setSteps, (error: Error) => setFault(error.message));
-  }, [action]);
-  const mayGo = steps !== undefined && (action.confirm === undefined || typed === action.confirm);
+    if (!asked) return;
+    setFault(undefined);
+    send<ActionPlan>(`${path}/plan`, { action: action(values) }).then(setPlan, (error: Error) => {
+      setFault(error.message);
+      if (fields.length > 0) setAsked(false);
+    });
+  }, [asked]);
+  const mayGo = !asked || (!busy && plan !== undefined && (plan.confirm === null || typed === plan.confirm));
   const go = (event: Event) => {
     event.preventDefault();
-    send(action.path, { confirm: typed }).then(onClose, (error: Error) => setFault(error.message));
+    if (!asked) return setAsked(true);
+    setBusy(true);
+    send<OperationView>(`${path}/operations`, { action: action(values), confirm: typed }).then(
+      ({ id }) => {
+        onClose();
+        location.hash = linkTo({ screen: "operations", id });
+      },
+      (error: Error) => {
+        setBusy(false);
+        setFault(error.message);
+      },
+    );
   };
   return html`
     <dialog ref=${element} onClose=${onClose} aria-labelledby="dialog-title">
       <form onSubmit=${go}>
-        <h2 id="dialog-title">${action.title}</h2>
-        ${action.planPath !== undefined && html`<${Plan} steps=${steps} />`}
+        <h2 id="dialog-title">${title}</h2>
         ${
-          action.confirm !== undefined &&
-          html`<label>Type <strong>${action.confirm}</strong> to confirm
-            <input value=${typed} autocomplete="off" onInput=${(event: InputEvent) => setTyped((event.target as HTMLInputElement).value)} />
+          asked
+            ? html`<${Plan} plan=${plan} faulty=${fault !== undefined} />`
+            : fields.map(
+                (field) =>
+                  html`<${FieldInput} key=${field.name} field=${field} value=${values[field.name]} onValue=${(value: string) => setValues({ ...values, [field.name]: value })} />`,
+              )
+        }
+        ${
+          plan?.confirm != null &&
+          html`<label>Data is lost. Type <strong>${plan.confirm}</strong> to confirm
+            <input name="confirm" value=${typed} autocomplete="off" onInput=${(event: InputEvent) => setTyped((event.target as HTMLInputElement).value)} />
           </label>`
         }
         ${fault !== undefined && html`<p role="alert" class="fault">${fault}</p>`}
         <p class="buttons">
           <button type="button" onClick=${() => element.current?.close()}>Cancel</button>
-          <button type="submit" class=${action.confirm === undefined ? "main" : "danger"} disabled=${!mayGo}>${action.title}</button>
+          <button type="submit" class=${plan?.confirm == null ? "main" : "danger"} disabled=${!mayGo}>${asked ? title : "Show the plan"}</button>
         </p>
       </form>
     </dialog>
   `;
 }
 
-function Plan({ steps }: { readonly steps: readonly PlannedStep[] | undefined }) {
-  if (steps === undefined) return html`<p class="hint" aria-busy="true">Asking the machines …</p>`;
-  return html`<${StepList} steps=${steps} />`;
+interface FieldProps {
+  readonly field: Field;
+  readonly value: string | undefined;
+  readonly onValue: (value: string) => void;
+}
+
+export function FieldInput({ field: { name, label, type = "text", options }, value, onValue }: FieldProps) {
+  const onInput = (event: InputEvent) => onValue((event.target as HTMLInputElement).value);
+  if (options === undefined)
+    return html`<label>${label}<input name=${name} type=${type} min="0" required value=${value} autocomplete="off" onInput=${onInput} /></label>`;
+  return html`<label>${label}
+    <select name=${name} value=${value} onInput=${onInput}>${options.map((option) => html`<option key=${option} value=${option}>${option}</option>`)}</select>
+  </label>`;
+}
+
+function Plan({ plan, faulty }: { readonly plan: ActionPlan | undefined; readonly faulty: boolean }) {
+  if (plan !== undefined) return html`<${StepList} steps=${plan.steps} />`;
+  return faulty ? null : html`<p class="hint" aria-busy="true">Asking the machines …</p>`;
 }
 
 export function StepList({ steps }: { readonly steps: readonly PlannedStep[] }) {

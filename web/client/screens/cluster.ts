@@ -1,30 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-import { useState } from "preact/hooks";
-import type { ClusterView } from "../../shared/wire.ts";
+import type { ClusterView, OperationView } from "../../shared/wire.ts";
 import { html } from "../html.ts";
-import { type Action, ActionDialog, StepList } from "../parts/dialog.ts";
+import { StepList } from "../parts/dialog.ts";
 import { mark } from "../parts/mark.ts";
+import { Offers } from "../parts/offers.ts";
+import { Table } from "../parts/table.ts";
 import { type ClusterScreen, clusterScreens, linkTo } from "../route.ts";
+import { EtcdScreen } from "./etcd.ts";
 
 interface ClusterProps {
   readonly cluster: ClusterView;
   readonly screen: ClusterScreen;
+  readonly operations: readonly OperationView[];
   readonly readOnly: boolean;
+  readonly now: number;
 }
 
-const bodies: Readonly<Record<ClusterScreen, (cluster: ClusterView) => unknown>> = {
-  topology: topology,
-  machines: machines,
-  etcd: etcd,
-  changes: ({ pending }) => html`<p>What an apply would do now, in order:</p><${StepList} steps=${pending} />`,
-};
+export function ClusterScreenView(props: ClusterProps) {
+  const { cluster, screen, readOnly } = props;
+  return html`
+    <${ClusterHead} cluster=${cluster} screen=${screen} />
+    <${Offers} offers=${offersOf(cluster)} readOnly=${readOnly} />
+    ${cluster.note !== null && html`<p class="fault">${cluster.note}</p>`}
+    ${body(props)}
+  `;
+}
 
-export function ClusterScreenView({ cluster, screen, readOnly }: ClusterProps) {
-  const [action, setAction] = useState<Action>();
+export function ClusterHead({ cluster, screen }: { readonly cluster: ClusterView; readonly screen?: ClusterScreen }) {
   const { environment } = cluster;
-  const path = `/api/environments/${encodeURIComponent(environment)}`;
-  const apply = { title: `Apply ${environment}`, planPath: `${path}/plan`, path: `${path}/apply` };
-  const destroy = { title: `Destroy ${environment}`, path: `${path}/destroy`, confirm: cluster.cluster };
   return html`
     <h1>${environment} ${mark(cluster.state)}</h1>
     <nav aria-label=${environment}>
@@ -33,16 +36,66 @@ export function ClusterScreenView({ cluster, screen, readOnly }: ClusterProps) {
           html`<a key=${name} href=${linkTo({ screen: name, environment })} aria-current=${name === screen ? "page" : undefined}>${name}</a>`,
       )}
     </nav>
-    ${
-      !readOnly &&
-      html`<p class="buttons">
-        <button type="button" class="main" onClick=${() => setAction(apply)}>Apply …</button>
-        ${cluster.state !== "not deployed" && html`<button type="button" class="danger" onClick=${() => setAction(destroy)}>Destroy …</button>`}
-      </p>`
-    }
-    ${bodies[screen](cluster)}
-    ${action !== undefined && html`<${ActionDialog} action=${action} onClose=${() => setAction(undefined)} />`}
   `;
+}
+
+function body({ cluster, screen, operations, readOnly, now }: ClusterProps) {
+  if (screen === "topology") return topology(cluster);
+  if (screen === "machines") return machines(cluster);
+  if (screen === "changes")
+    return html`<p>What an apply would do now, in order:</p><${StepList} steps=${cluster.pending} />`;
+  return html`<${EtcdScreen} cluster=${cluster} operations=${operations} readOnly=${readOnly} now=${now} />`;
+}
+
+function offersOf({ environment, state, talosVersion, kubernetesVersion, pools }: ClusterView) {
+  const apply = {
+    label: "Apply",
+    tone: "main" as const,
+    title: `Apply ${environment}`,
+    environment,
+    action: () => ({ kind: "apply" }) as const,
+  };
+  if (state === "not deployed") return [apply];
+  const first = pools[0];
+  return [
+    apply,
+    {
+      label: "Upgrade",
+      title: `Upgrade ${environment}`,
+      environment,
+      fields: [
+        { name: "talosVersion", label: "Talos", value: talosVersion },
+        { name: "kubernetesVersion", label: "Kubernetes", value: kubernetesVersion },
+      ],
+      action: (values: Readonly<Record<string, string>>) => ({
+        kind: "upgrade" as const,
+        ...(values.talosVersion && values.talosVersion !== talosVersion && { talosVersion: values.talosVersion }),
+        ...(values.kubernetesVersion &&
+          values.kubernetesVersion !== kubernetesVersion && { kubernetesVersion: values.kubernetesVersion }),
+      }),
+    },
+    {
+      label: "Scale",
+      title: `Scale ${environment}`,
+      environment,
+      fields: [
+        { name: "pool", label: "Pool", value: first?.name ?? "", options: pools.map(({ name }) => name) },
+        { name: "count", label: "Machines", value: String(first?.count ?? 1), type: "number" as const },
+      ],
+      action: ({ pool = "", count }: Readonly<Record<string, string>>) => ({
+        kind: "scale" as const,
+        pool,
+        count: Number(count),
+      }),
+    },
+    {
+      label: "Destroy",
+      tone: "danger" as const,
+      title: `Destroy ${environment}`,
+      environment,
+      action: () => ({ kind: "destroy" }) as const,
+    },
+  ];
 }
 
 function topology({ environment, cluster, seenAt }: ClusterView) {
@@ -53,48 +106,18 @@ function topology({ environment, cluster, seenAt }: ClusterView) {
 
 function machines({ environment, machines: rows }: ClusterView) {
   if (rows.length === 0) return html`<p class="hint">There are no machines yet.</p>`;
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Machines"><table>
-    <thead><tr>${["name", "state", "stage", "role", "address", "Talos", "kubelet", "etcd"].map((heading) => html`<th key=${heading} scope="col">${heading}</th>`)}</tr></thead>
-    <tbody>
-      ${rows.map(
-        (row) => html`<tr key=${row.name}>
-          <th scope="row"><a href=${linkTo({ screen: "machine", environment, machine: row.name })}>${row.name}</a></th>
-          <td>${mark(row.health)}${row.cordoned && " cordoned"}</td>
-          <td>${row.stage}</td>
-          <td>${row.role === "controlplane" ? "control plane" : "worker"}</td>
-          <td>${row.address ?? "–"}</td>
-          <td>${row.talosVersion ?? "–"}</td>
-          <td>${row.kubeletVersion ?? "–"}</td>
-          <td>${row.etcd ?? "–"}</td>
-        </tr>`,
-      )}
-    </tbody>
-  </table></div>`;
-}
-
-function etcd({ etcd: view }: ClusterView) {
-  if (view === null) return html`<p class="hint">No etcd member answers.</p>`;
-  const { members, voters, healthy, quorum, spare } = view;
-  const verdict =
-    spare < 0
-      ? "etcd has lost its quorum and refuses writes."
-      : spare === 0
-        ? "One more failure stops etcd."
-        : `${spare} more may fail.`;
-  return html`
-    <p>${healthy} of ${voters} voters are healthy, ${quorum} are needed. <strong class=${spare <= 0 && voters > 1 ? "fault" : ""}>${verdict}</strong></p>
-    <table>
-      <thead><tr>${["member", "id", "role", "state"].map((heading) => html`<th key=${heading} scope="col">${heading}</th>`)}</tr></thead>
-      <tbody>
-        ${members.map(
-          ({ id, name, leader, learner, healthy: well }) => html`<tr key=${id}>
-            <th scope="row">${name}</th>
-            <td><code>${id}</code></td>
-            <td>${leader ? "leader" : learner ? "learner" : "voter"}</td>
-            <td>${mark(well ? "healthy" : "unhealthy")}</td>
-          </tr>`,
-        )}
-      </tbody>
-    </table>
-  `;
+  return html`<${Table}
+    label="Machines"
+    headings=${["name", "state", "stage", "role", "address", "Talos", "kubelet", "etcd"]}
+    rows=${rows.map((row) => [
+      html`<a href=${linkTo({ screen: "machine", environment, machine: row.name })}>${row.name}</a>`,
+      html`${mark(row.health)}${row.cordoned && " cordoned"}`,
+      row.stage,
+      row.role === "controlplane" ? "control plane" : "worker",
+      row.address ?? "–",
+      row.talosVersion ?? "–",
+      row.kubeletVersion ?? "–",
+      row.etcd ?? "–",
+    ])}
+  />`;
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { useState } from "preact/hooks";
 import type { OperationView } from "../../shared/wire.ts";
 import { age } from "../age.ts";
 import { html } from "../html.ts";
@@ -25,13 +26,14 @@ export function OperationsScreen({ operations, chosen, readOnly, now }: Operatio
           id,
           kind,
           environment,
+          subject,
           state,
         }) => html`<a key=${id} href=${linkTo({ screen: "operations", id })} aria-current=${id === shown.id ? "page" : undefined}>
-          ${kind} ${environment} ${mark(state)}
+          ${kind} ${environment} ${subject ?? ""} ${mark(state)}
         </a>`,
       )}
     </nav>
-    <${Timeline} operation=${shown} readOnly=${readOnly} now=${now} />
+    <${Timeline} key=${shown.id} operation=${shown} readOnly=${readOnly} now=${now} />
   `;
 }
 
@@ -45,28 +47,33 @@ function Timeline({
   readonly now: number;
 }) {
   const { id, state, steps, events, startedAt, endedAt, outcome } = operation;
-  const stateOf = (step: string) => {
-    const last = events.filter((event) => event.step === step && event.type.startsWith("step-")).at(-1)?.type;
-    if (last === undefined) return "planned";
-    return last === "step-started" ? "running" : last === "step-failed" ? "failed" : "done";
-  };
+  const [fault, setFault] = useState<string>();
+  const tell = (error: Error) => setFault(error.message);
+  const resume = () =>
+    send<OperationView>(`/api/operations/${id}/resume`).then((begun) => {
+      location.hash = linkTo({ screen: "operations", id: begun.id });
+    }, tell);
   return html`
     <p>${mark(state)} ${endedAt === null ? `for ${age(startedAt, now)}` : `took ${age(startedAt, Date.parse(endedAt))}`}</p>
-    ${outcome !== null && html`<p class="fault" role="alert">${outcome}</p>`}
+    ${outcome !== null && html`<p class=${state === "done" ? "" : "fault"} role="status">${outcome}</p>`}
+    ${fault !== undefined && html`<p class="fault" role="alert">${fault}</p>`}
+    ${
+      (state === "stopped" || state === "failed") &&
+      !readOnly &&
+      html`<p class="buttons"><button type="button" class="main" onClick=${resume}>Resume</button></p>`
+    }
     ${
       endedAt === null &&
       !readOnly &&
-      html`<p class="buttons"><button type="button" disabled=${state === "stopping"} onClick=${() => send(`/api/operations/${id}/stop`)}>Stop at the next safe point</button></p>`
+      html`<p class="buttons"><button type="button" disabled=${state === "stopping"} onClick=${() => send(`/api/operations/${id}/stop`).catch(tell)}>Stop at the next safe point</button></p>`
     }
-    <ol class="steps">${steps.map((step) => html`<li key=${step.id}>${mark(stateOf(step.id))} ${step.sentence}</li>`)}</ol>
+    <ol class="steps">${steps.map((step) => html`<li key=${step.id}>${mark(step.state)} ${step.sentence}</li>`)}</ol>
     <h2>What happened</h2>
-    <ol class="events" aria-live="polite">
-      ${events
-        .slice(-200)
-        .map(
-          (event, index) =>
-            html`<li key=${index}><time datetime=${event.at}>${event.at.slice(11, 19)}</time> ${event.message}</li>`,
-        )}
+    <ol class="events" aria-live="polite" tabindex="0">
+      ${events.map(
+        (event, index) =>
+          html`<li key=${index}><time datetime=${event.at}>${event.at.slice(11, 19)}</time> ${event.message}</li>`,
+      )}
     </ol>
   `;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ClusterView, Overview } from "../../shared/wire.ts";
+import type { BackupsView, ClusterView, Overview } from "../../shared/wire.ts";
 import { age } from "../age.ts";
 import { html } from "../html.ts";
 import { mark } from "../parts/mark.ts";
@@ -36,8 +36,9 @@ export function OverviewScreen({ overview, now }: { readonly overview: Overview;
 }
 
 function ClusterCard({ cluster, now }: { readonly cluster: ClusterView; readonly now: number }) {
-  const { environment, machines, conditions, certificates, note, kind, talosVersion, kubernetesVersion, pending } =
+  const { environment, machines, conditions, certificates, backups, note, kind, talosVersion, kubernetesVersion } =
     cluster;
+  const { pending } = cluster;
   const ready = machines.filter(({ health }) => health === "ready").length;
   const ending = certificates.filter(({ daysLeft }) => daysLeft < fewDays);
   const unmet = conditions.filter(({ state }) => state === "failed" || state === "waiting");
@@ -65,7 +66,13 @@ function ClusterCard({ cluster, now }: { readonly cluster: ClusterView; readonly
           </ul>
         </details>`
       }
+      ${backups !== null && html`<p class=${backups.problem === null ? "" : "fault"}>${backupLine(backups, now)}</p>`}
       ${ending.map(({ name, daysLeft }) => html`<p class="fault" key=${name}>${name} ends in ${daysLeft} days: talosmith ${name} ${environment}</p>`)}
     </li>
   `;
+}
+
+function backupLine({ backups: [newest], problem }: BackupsView, now: number): string {
+  if (newest === undefined) return `No backup: ${problem ?? "none was taken yet"}`;
+  return `Last backup ${age(newest.takenAt, now)} ago${problem === null ? "" : `: ${problem}`}`;
 }

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+import { listBackups } from "../../talos/backup/index.ts";
+import type { Environment } from "../../talos/environment/index.ts";
+import type { Workshop } from "../../web/server/index.ts";
+import type { CommandContext } from "../context.ts";
+import { backupStatus } from "./backup-status.ts";
+import { storeOf } from "./backups.ts";
+
+/** The backups of an environment for the page, newest first. A place that can't be read is told, not thrown. */
+export async function backupsView(
+  root: string,
+  environment: Environment,
+  context: CommandContext,
+): ReturnType<Workshop["backups"]> {
+  const section = environment.backup;
+  const status = await backupStatus(root, environment, context);
+  if (section === undefined || status === undefined) return undefined;
+  const { place, last, problem } = status;
+  const view = { place: place ?? section.directory ?? section.s3?.bucket ?? "", problem: problem ?? null };
+  if (last === undefined) return { ...view, backups: [] };
+  const store = await storeOf(root, environment, section);
+  const found = await listBackups(store, environment.cluster.name, context.signal);
+  const rows = found.map(({ id, takenAt, bytes, revision, hash, pki }) => {
+    return { id, takenAt: takenAt.toISOString(), bytes, revision, hash, pki };
+  });
+  return { ...view, backups: rows.reverse() };
+}

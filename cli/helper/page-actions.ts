@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+import {
+  desiredCluster,
+  type EventListener,
+  maintainMachine,
+  planDestroy,
+  planMaintenance,
+  preflight,
+  previewCluster,
+} from "../../talos/cluster/index.ts";
+import { type Environment, machinesOf, withCount, withVersions } from "../../talos/environment/index.ts";
+import { TalosError } from "../../talos/errors.ts";
+import type { Workshop } from "../../web/server/index.ts";
+import type { CommandContext } from "../context.ts";
+import { sizeOf } from "../output/amounts.ts";
+import { openBackups, takeBackup } from "./backups.ts";
+import { clusterSpec } from "./cluster-spec.ts";
+import { drillBackup, drillVerdict } from "./drill.ts";
+import { type EditedEnvironment, editEnvironment } from "./environment-file.ts";
+import { clusterJournal, deployWithHelper, destroyWithHelper, planWithHelper } from "./helper-door.ts";
+import { findMachines, surplusMachines } from "./machines.ts";
+import { openCluster } from "./open-cluster.ts";
+import { findSecrets } from "./secrets.ts";
+
+type Action = Parameters<Workshop["plan"]>[1];
+type Steps = Awaited<ReturnType<Workshop["plan"]>>;
+type Edit = Extract<Action, { kind: "upgrade" | "scale" }>;
+
+/** What an action of the page would do, from the same plans that the commands show. */
+export async function planAction(
+  root: string,
+  environment: Environment,
+  action: Action,
+  context: CommandContext,
+): Promise<Steps> {
+  const only = (id: string, sentence: string) => [{ id, sentence, destructive: false }];
+  switch (action.kind) {
+    case "apply":
+      return planDeploy(root, environment, context);
+    case "upgrade":
+    case "scale": {
+      const edited = edit(root, environment, action).environment;
+      await refuseImpossible(root, edited, context);
+      return [
+        ...only(`edit/${environment.file}`, sentenceOf(environment, action)),
+        ...(await planDeploy(root, edited, context)),
+      ];
+    }
+    case "destroy": {
+      const opened = await openCluster(environment.name, context);
+      const { observed } = await previewCluster({ ...opened, signal: context.signal });
+      return planDestroy(opened.desired, observed);
+    }
+    case "backup": {
+      const { store } = await openBackups(environment.name, context);
+      return only("backup", `take a snapshot of etcd and put it into ${store.place}`);
+    }
+    case "drill":
+      await openBackups(environment.name, context);
+      return only("drill", `restore ${action.backup} into a simulator of its own and compare what comes out`);
+    default: {
+      const opened = await openCluster(environment.name, context);
+      const { observed } = await previewCluster({ ...opened, signal: context.signal });
+      return planMaintenance(action.kind, action.machine, opened.desired, observed);
+    }
+  }
+}
+
+/** Does it. The answer says what came of it, where the steps do not. */
+export async function performAction(
+  root: string,
+  environment: Environment,
+  action: Action,
+  events: EventListener,
+  context: CommandContext,
+): Promise<string | undefined> {
+  const { name } = environment;
+  switch (action.kind) {
+    case "apply":
+      await deployWithHelper(root, environment, context, events);
+      return undefined;
+    case "upgrade":
+    case "scale": {
+      const edited = edit(root, environment, action);
+      await edited.save();
+      await deployWithHelper(root, edited.environment, context, events);
+      return undefined;
+    }
+    case "destroy":
+      await destroyWithHelper(root, environment, context, events);
+      return undefined;
+    case "backup": {
+      const tell = (reason: string) =>
+        events({ type: "warning", at: context.clock.now(), message: `again after: ${reason}` });
+      const { id, bytes, revision, hash } = await takeBackup(await openBackups(name, context), context, tell);
+      return `${id}: ${sizeOf(bytes)}, revision ${revision}, hash ${hash}: whole.`;
+    }
+    case "drill":
+      return drillVerdict(await drillBackup(await openBackups(name, context), action.backup, context, events));
+    default: {
+      const { desired, secrets } = await openCluster(name, context);
+      const journal = clusterJournal(root, desired.name);
+      await maintainMachine(action.kind, action.machine, { desired, secrets, events, journal, signal: context.signal });
+      return undefined;
+    }
+  }
+}
+
+async function planDeploy(root: string, environment: Environment, context: CommandContext): Promise<Steps> {
+  const { missing, steps } = await planWithHelper(root, environment, context);
+  const made = missing.map((name) => ({
+    id: `create/${name}`,
+    sentence: `make the machine ${name}`,
+    destructive: false,
+  }));
+  return [...made, ...steps];
+}
+
+function edit(root: string, environment: Environment, action: Edit): EditedEnvironment {
+  if (action.kind === "scale")
+    return editEnvironment(root, environment, (text) => withCount(text, action.pool, action.count));
+  if (action.talosVersion === undefined && action.kubernetesVersion === undefined)
+    throw new TalosError("invalid-input", "an upgrade needs a version of Talos or of Kubernetes");
+  return editEnvironment(root, environment, (text) => withVersions(text, action));
+}
+
+function sentenceOf({ file }: Environment, action: Edit): string {
+  if (action.kind === "scale") return `write into ${file}: ${action.count} machines in the pool ${action.pool}`;
+  const { talosVersion, kubernetesVersion } = action;
+  const wanted = [talosVersion && `Talos ${talosVersion}`, kubernetesVersion && `Kubernetes ${kubernetesVersion}`];
+  return `write into ${file}: ${wanted.filter(Boolean).join(", ")}`;
+}
+
+/** Before the file is changed: what the engine would refuse must not be written. */
+async function refuseImpossible(root: string, environment: Environment, context: CommandContext): Promise<void> {
+  const addresses = await findMachines(root, environment);
+  const secrets = await findSecrets(root, environment, context);
+  if (secrets === undefined || machinesOf(environment).some(({ name }) => !addresses.has(name))) return;
+  const desired = desiredCluster(
+    clusterSpec(environment, addresses, await surplusMachines(root, environment)),
+    secrets,
+  );
+  const { observed } = await previewCluster({ desired, secrets, signal: context.signal });
+  const errors = preflight(desired, observed).filter(({ severity }) => severity === "error");
+  if (errors.length === 0) return;
+  const hint = [...new Set(errors.flatMap((finding) => finding.hint ?? []))].join(" ");
+  throw new TalosError("failed-precondition", errors.map(({ message }) => message).join("\n"), { hint });
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+import { useEffect, useRef, useState } from "preact/hooks";
+import { html } from "../html.ts";
+
+const kept = 500;
+
+/** Lines as they come, for as long as the page shows them. */
+export function Live({ label, path }: { readonly label: string; readonly path: string }) {
+  const [lines, setLines] = useState<readonly string[]>([]);
+  const [fault, setFault] = useState<string>();
+  const element = useRef<HTMLPreElement>(null);
+  useEffect(() => {
+    const source = new EventSource(path);
+    // After a break everything comes again from the beginning.
+    source.addEventListener("begun", () => {
+      setLines([]);
+      setFault(undefined);
+    });
+    source.addEventListener("lines", ({ data }: MessageEvent<string>) => {
+      const come = JSON.parse(data) as readonly string[];
+      setLines((before) => [...before, ...come].slice(-kept));
+    });
+    source.addEventListener("broken", ({ data }: MessageEvent<string>) => setFault(data));
+    return () => source.close();
+  }, [path]);
+  useEffect(() => element.current?.scrollTo(0, element.current.scrollHeight), [lines]);
+  return html`
+    ${fault !== undefined && html`<p class="fault">${fault}</p>`}
+    <pre ref=${element} class="live" tabindex="0" role="log" aria-label=${label} aria-live="off">${lines.join("\n")}</pre>
+  `;
+}

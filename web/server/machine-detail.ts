@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+import { type DesiredMachine, type MachineState, readerOf, talosMachines } from "../../talos/cluster/index.ts";
+import { diffConfigs, redactConfig } from "../../talos/config/index.ts";
+import { TalosError } from "../../talos/errors.ts";
+import { hideSecrets } from "../../talos/secrets/index.ts";
+import type { ConfigChange, MachineDetail } from "../shared/wire.ts";
+import type { OpenedCluster } from "./workshop.ts";
+
+/** Throws when the cluster has no such machine. */
+export function findMachine({ desired }: OpenedCluster, name: string): DesiredMachine {
+  const found = desired.machines.find((machine) => machine.name === name);
+  if (found === undefined) throw new TalosError("not-found", `${desired.name} has no machine ${name}`);
+  return found;
+}
+
+/** Everything about one machine, as it says now. Not reaching it is a state. */
+export async function machineDetail(
+  opened: OpenedCluster,
+  machine: DesiredMachine,
+  signal: AbortSignal,
+): Promise<MachineDetail> {
+  const machines = talosMachines(opened);
+  const reader = readerOf(opened, machine);
+  const empty = {
+    name: machine.name,
+    schematic: null,
+    services: [],
+    addresses: [],
+    disks: [],
+    config: null,
+    changes: [],
+  };
+  try {
+    const state = await machines.inspect(machine, signal);
+    if (state.kind !== "configured") return { ...empty, problem: problemOf(state) };
+    const [services, addresses, disks, schematic] = await Promise.all([
+      reader.serviceList({ signal }),
+      reader.addresses({ signal }),
+      reader.disks({ signal }),
+      reader.schematic({ signal }),
+    ]);
+    const hide = hideSecrets(opened.secrets);
+    return {
+      name: machine.name,
+      problem: null,
+      schematic: schematic ?? null,
+      services: services.map(({ id, state: word, healthy, healthUnknown }) => ({
+        name: id,
+        state: word,
+        healthy: healthUnknown ? null : healthy,
+      })),
+      addresses,
+      disks,
+      config: state.config === undefined ? null : hide(redactConfig(state.config, "active config")),
+      changes: state.config === undefined ? [] : changesTo(machine, state.config, hide),
+    };
+  } catch (error) {
+    const { code, message } = TalosError.from(error);
+    if (code === "internal") throw error;
+    return { ...empty, problem: message };
+  } finally {
+    reader.close();
+    machines.close();
+  }
+}
+
+function problemOf(state: Exclude<MachineState, { kind: "configured" }>): string {
+  return state.kind === "maintenance" ? "It is in maintenance mode and has no config yet." : state.reason;
+}
+
+function changesTo(machine: DesiredMachine, active: string, hide: (text: string) => string): readonly ConfigChange[] {
+  const names = { before: "active config", after: "desired config" };
+  const shown = (text: string | undefined) => (text === undefined ? null : hide(text));
+  return diffConfigs(active, machine.config, names).map(({ document, path, before, after, reboot }) => ({
+    document,
+    path,
+    before: shown(before),
+    after: shown(after),
+    reboot,
+  }));
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { SSEStreamingApi } from "hono/streaming";
+import type { MachineEvent, TalosClient } from "../../talos/api/index.ts";
+import { type DesiredMachine, readerOf } from "../../talos/cluster/index.ts";
+import { TalosError } from "../../talos/errors.ts";
+import { hideSecrets } from "../../talos/secrets/index.ts";
+import type { OpenedCluster } from "./workshop.ts";
+
+const pastLines = 200;
+const pastEvents = 50;
+
+export interface Followed {
+  readonly opened: OpenedCluster;
+  readonly machine: DesiredMachine;
+}
+
+/** The log of a service: what is there, then what comes, until the page goes away. */
+export function followLog(followed: Followed, service: string, stream: SSEStreamingApi): Promise<void> {
+  return follow(followed, stream, (client, signal) =>
+    lines(client.logs(service, { follow: true, tailLines: pastLines, signal })),
+  );
+}
+
+/** The machine's events in words. */
+export function followEvents(followed: Followed, stream: SSEStreamingApi): Promise<void> {
+  return follow(followed, stream, async function* (client, signal) {
+    for await (const event of client.events({ tail: pastEvents, signal })) yield [sentenceOf(event)];
+  });
+}
+
+type Source = (client: TalosClient, signal: AbortSignal) => AsyncIterable<readonly string[]>;
+
+/** What breaks, as by a reboot, ends with a sentence; the browser asks again by itself. */
+async function follow({ opened, machine }: Followed, stream: SSEStreamingApi, source: Source): Promise<void> {
+  const gone = new AbortController();
+  stream.onAbort(() => gone.abort());
+  const client = readerOf(opened, machine);
+  const hide = hideSecrets(opened.secrets);
+  try {
+    // The headers leave only with the first message, and a quiet log has none.
+    await stream.writeSSE({ event: "begun", data: "" });
+    for await (const batch of source(client, gone.signal)) {
+      const data = JSON.stringify(batch.map(hide));
+      await stream.writeSSE({ event: "lines", data });
+    }
+  } catch (error) {
+    const { code, message } = TalosError.from(error);
+    if (code !== "canceled") await stream.writeSSE({ event: "broken", data: hide(message) });
+  } finally {
+    client.close();
+  }
+}
+
+/** Whole lines; what a chunk leaves unfinished waits for the next. */
+async function* lines(chunks: AsyncIterable<Uint8Array>): AsyncIterable<readonly string[]> {
+  const decoder = new TextDecoder();
+  let rest = "";
+  for await (const chunk of chunks) {
+    const parts = (rest + decoder.decode(chunk, { stream: true })).split("\n");
+    rest = parts.pop() ?? "";
+    if (parts.length > 0) yield parts;
+  }
+  if (rest !== "") yield [rest];
+}
+
+export function sentenceOf(event: MachineEvent): string {
+  switch (event.kind) {
+    case "sequence":
+      return `sequence ${event.sequence}: ${event.error ?? event.action}`;
+    case "phase":
+      return `phase ${event.phase}: ${event.started ? "start" : "stop"}`;
+    case "task":
+      return `task ${event.task}: ${event.started ? "start" : "stop"}`;
+    case "service":
+      return `service ${event.service}: ${event.message}`;
+    case "machine-status":
+      return event.ready ? "the machine is ready" : "the machine is not ready";
+    case "other":
+      return event.type;
+  }
+}
