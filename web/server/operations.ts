@@ -160,10 +160,10 @@ const stepStates: Readonly<Partial<Record<ClusterEvent["type"], OperationStep["s
   "step-failed": "failed",
 };
 
-/** A later round plans only what is left: what was done before stays on the list. */
+/** The engine plans only what is left: what it does not name any more is done, and stays on the list. */
 function replanned(before: readonly OperationStep[], steps: readonly Step[]): readonly OperationStep[] {
   const ids = new Set(steps.map(({ id }) => id));
-  const kept = before.filter(({ id, state }) => state === "done" && !ids.has(id));
+  const kept = before.filter(({ id }) => !ids.has(id)).map((step) => ({ ...step, state: "done" as const }));
   return [...kept, ...steps.map((step) => ({ ...plannedStep(step), state: "planned" as const }))];
 }
 

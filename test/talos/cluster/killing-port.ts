@@ -5,7 +5,17 @@ import { TalosError } from "../../../talos/errors.ts";
 /** Calls that change the world; between them a kill makes no difference that anyone could see. */
 const deeds: ReadonlySet<string> = new Set([
   ...["install", "changeConfig", "bootstrap", "forfeitLeadership", "leaveEtcd", "removeEtcdMember", "reset", "upgrade"],
-  ...["drain", "uncordon", "setSchedulable", "reboot", "deleteNode", "pullImage", "rollback", "syncManifests", "writeMeta"],
+  ...[
+    "drain",
+    "uncordon",
+    "setSchedulable",
+    "reboot",
+    "deleteNode",
+    "pullImage",
+    "rollback",
+    "syncManifests",
+    "writeMeta",
+  ],
 ]);
 
 export interface KillingPort {

@@ -47,7 +47,7 @@ describe("a person's work on one machine", () => {
     await maintain(made, "reboot", "w-1", watched.port);
     const deed = watched.begun.indexOf("reboot w-1");
     expect(deed).toBeGreaterThan(0);
-    made.world.machines.forEach((machine) => Object.assign(machine, { pods: 2 }));
+    for (const machine of made.world.machines.values()) machine.pods = 2;
     const { port } = killingPort(made.world.port(), { deed, when: "before" });
     await expect(maintain(made, "reboot", "w-1", port)).rejects.toThrow();
     expect(cordoned(made)).toEqual([{ name: "w-1", cordonedByUs: true }]);
