@@ -171,7 +171,7 @@ describe.skipIf(executablePath === undefined)("the page in a browser", { timeout
     await inspect("machines");
     await show("#/topology/lab");
     await expect
-      .poll(() => page.locator("img.topology").evaluate<number>("image => image.naturalWidth"))
+      .poll(() => page.evaluate<number>("document.querySelector('img.topology')?.naturalWidth ?? 0"))
       .toBeGreaterThan(100);
     await inspect("topology");
     await show("#/etcd/lab");
