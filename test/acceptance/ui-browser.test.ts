@@ -107,9 +107,7 @@ describe.skipIf(executablePath === undefined)("the page in a browser", { timeout
 
   async function ended(): Promise<string> {
     const mark = page.locator("main > p > .mark").first();
-    await expect
-      .poll(() => mark.textContent(), { timeout: 150_000, interval: 100 })
-      .toMatch(/done|failed|stopped/);
+    await expect.poll(() => mark.textContent(), { timeout: 150_000, interval: 100 }).toMatch(/done|failed|stopped/);
     return `${await mark.textContent()} ${(await page.locator("main > p[role=status]").allTextContents()).join(" ")}`;
   }
 
