@@ -15,9 +15,13 @@ interface OperationsProps {
 }
 
 export function OperationsScreen({ operations, chosen, readOnly, now }: OperationsProps) {
-  const shown = operations.find(({ id }) => id === chosen) ?? operations[0];
-  if (shown === undefined)
-    return html`<h1>Operations</h1><p class="hint">None since this page's server was started.</p>`;
+  // One that was just begun may not have been told yet; another in its place would mislead.
+  const shown = chosen === undefined ? operations[0] : operations.find(({ id }) => id === chosen);
+  if (shown === undefined) {
+    const hint =
+      chosen === undefined ? "None since this page's server was started." : `Waiting for operation ${chosen} …`;
+    return html`<h1>Operations</h1><p class="hint">${hint}</p>`;
+  }
   return html`
     <h1>Operations</h1>
     <nav aria-label="Operations">
