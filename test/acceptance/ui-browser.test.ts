@@ -11,12 +11,16 @@ import { projectWorkshop } from "../../cli/helper/workshop.ts";
 import { systemClock } from "../../talos/clock.ts";
 import { loadAssets, type RunningUi, serveUi } from "../../web/server/index.ts";
 import { testContext } from "../support/command-context.ts";
+import { everything } from "../support/everything.ts";
 import { findProgram } from "../support/programs.ts";
 
 const executablePath = process.env.CHROMIUM_PATH ?? findProgram("chromium");
 if (executablePath === undefined) console.warn("SKIPPED: the page in a real browser, because there is no chromium");
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const artifacts = join(import.meta.dirname, "../../test-artifacts/ui");
+
+// Actions wait for machines; `npm test` looks at the screens.
+const long = test.runIf(everything);
 
 /** One browser and one simulated cluster for all screens, in the order in which a person would come to them. */
 describe.skipIf(executablePath === undefined)("the page in a browser", { timeout: 180_000 }, () => {
@@ -208,7 +212,7 @@ describe.skipIf(executablePath === undefined)("the page in a browser", { timeout
     await page.getByRole("dialog").waitFor({ state: "detached" });
   });
 
-  test("cordon, uncordon, drain and reboot show their steps and do them", async () => {
+  long("cordon, uncordon, drain and reboot show their steps and do them", async () => {
     const machine = "#/machine/lab/lab-w-1";
     expect(await act(machine, "Cordon")).toEqual(["keep new pods away from lab-w-1"]);
     expect(await ended()).toContain("done");
@@ -227,7 +231,7 @@ describe.skipIf(executablePath === undefined)("the page in a browser", { timeout
     expect(await ended()).toContain("done");
   });
 
-  test("a backup is taken, shown, and proved by a restore drill", async () => {
+  long("a backup is taken, shown, and proved by a restore drill", async () => {
     await act("#/etcd/lab", "Back up");
     expect(await ended()).toMatch(/done.*revision \d+.*whole/s);
     await show("#/etcd/lab");
@@ -242,7 +246,7 @@ describe.skipIf(executablePath === undefined)("the page in a browser", { timeout
     await inspect("etcd-backups");
   });
 
-  test("an upgrade changes one line of the file and the machines; stopped in the middle, it resumes", async () => {
+  long("an upgrade changes one line of the file and the machines; stopped in the middle, it resumes", async () => {
     await act("#/topology/lab", "Upgrade", { fill: { talosVersion: "v1.13.9" } });
     await page.locator(".steps .mark", { hasText: "running" }).first().waitFor();
     await page.getByRole("button", { name: "Stop at the next safe point" }).click();
@@ -255,7 +259,7 @@ describe.skipIf(executablePath === undefined)("the page in a browser", { timeout
     await row("lab-w-1").getByText("v1.13.9").waitFor();
   });
 
-  test("what the engine would refuse is told before the file is changed", async () => {
+  long("what the engine would refuse is told before the file is changed", async () => {
     await show("#/topology/lab");
     await page.getByRole("button", { name: "Upgrade …" }).click();
     await page.getByRole("dialog").locator("[name=kubernetesVersion]").fill("1.20.0");
@@ -266,7 +270,7 @@ describe.skipIf(executablePath === undefined)("the page in a browser", { timeout
     expect(readFileSync(join(root, "environments/lab.yaml"), "utf8")).not.toContain("1.20.0");
   });
 
-  test("scaling up makes machines; scaling down asks for the cluster's name", async () => {
+  long("scaling up makes machines; scaling down asks for the cluster's name", async () => {
     const up = await act("#/machines/lab", "Scale", { fill: { pool: "w", count: "2" } });
     expect(up.join()).toContain("make the machine lab-w-2");
     expect(await ended()).toContain("done");
@@ -275,7 +279,7 @@ describe.skipIf(executablePath === undefined)("the page in a browser", { timeout
     expect(await ended()).toContain("done");
   });
 
-  test("power and faults are pressed on the board, and the cluster is seen to heal", async () => {
+  long("power and faults are pressed on the board, and the cluster is seen to heal", async () => {
     await show("#/simulator");
     await page.getByRole("button", { name: "Power off: lab-w-1" }).click();
     await row("lab-w-1").getByText("unreachable").waitFor();
@@ -288,7 +292,7 @@ describe.skipIf(executablePath === undefined)("the page in a browser", { timeout
     await row("lab-w-1").getByText("ready").waitFor();
   });
 
-  test("a destroy wants the cluster's name, and takes everything away", async () => {
+  long("a destroy wants the cluster's name, and takes everything away", async () => {
     const steps = await act("#/topology/lab", "Destroy", { confirm: "lab" });
     expect(steps.join()).toContain("wipe the disk of lab-cp-1");
     expect(await ended()).toContain("done");
