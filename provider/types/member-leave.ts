@@ -24,7 +24,7 @@ async function leave(membership: Membership, operation: Operation<Client>): Prom
   const { name, cluster } = membership;
   const secrets = await client.secrets.find();
   if (secrets === undefined) return nothingToLeave(membership, operation, "the cluster's secrets are not there");
-  const { applyCluster, journalFile, observe, talosMachines } = await import("../../talos/cluster/index.ts");
+  const { leaveCluster: leaveNow, journalFile, observe, talosMachines } = await import("../../talos/cluster/index.ts");
   const state = await stateOf(membership, secrets, signal);
   // Without a config it has nothing to leave: it never joined, or the whole cluster was taken down before.
   if (state.kind === "maintenance") return;
@@ -45,7 +45,7 @@ async function leave(membership: Membership, operation: Operation<Client>): Prom
   const events: EventListener = ({ type, message, machine }) =>
     log("info", message, { event: type, cluster, ...(machine === undefined ? {} : { machine }) });
   const journal = journalFile(client.journal(cluster));
-  await whenFree(operation, () => applyCluster({ desired, secrets, signal, events, journal }));
+  await whenFree(operation, () => leaveNow({ desired, secrets, signal, events, journal }));
 }
 
 async function stateOf(
@@ -63,10 +63,7 @@ async function stateOf(
   }
 }
 
-/**
- * The cluster as the machine itself knows it: the control planes as they are, so that nothing about them changes, and
- * this machine as the one that leaves.
- */
+/** The cluster as the machine itself knows it: the other control planes by name, and this machine as the one that leaves. */
 async function surroundings(
   { name, address, talos_endpoints }: Membership,
   secrets: SecretsBundle,
@@ -79,33 +76,21 @@ async function surroundings(
   ]);
   const ask = await adminOf(secrets, talos_endpoints);
   const options = { signal, deadline: 10_000 };
-  const [config, members] = await ask(address, (client) =>
-    Promise.all([client.machineConfig(options), client.clusterMembers(options)]),
+  const [config, members, version] = await ask(address, (client) =>
+    Promise.all([client.machineConfig(options), client.clusterMembers(options), client.version(options)]),
   );
   const facts = readMachineFacts(config ?? "");
   const planes = members.filter(({ controlPlane, hostname }) => controlPlane && hostname !== name);
-  const others = await Promise.all(
-    planes.map(async ({ hostname, addresses }) => {
-      const place = addresses[0] ?? hostname;
-      return ask(place, async (client) => {
-        const own = (await client.machineConfig(options)) ?? "";
-        return {
-          name: hostname,
-          role: "controlplane" as const,
-          address: place,
-          config: own,
-          installImage: readMachineFacts(own).installImage ?? "",
-          version: TalosVersion.parse((await client.version(options)).tag),
-        };
-      });
-    }),
-  );
-  const oldest = others.map(({ version }) => version).sort((a, b) => a.compare(b))[0];
+  // Whether they answer is seen when they are looked at; a leave asks nothing else of them.
+  const others = planes.map(({ hostname, addresses }) => {
+    const place = addresses[0] ?? hostname;
+    return { name: hostname, role: "controlplane" as const, address: place, config: "", installImage: "" };
+  });
   return {
     name: facts.clusterName,
     endpoint: facts.endpoint,
     ...through(talos_endpoints),
-    talosVersion: oldest ?? TalosVersion.parse((await ask(address, (client) => client.version(options))).tag),
+    talosVersion: TalosVersion.parse(version.tag),
     kubernetesVersion: facts.kubernetesVersion,
     nodesBecomeReady: false,
     machines: others.sort((a, b) => (a.name < b.name ? -1 : 1)),

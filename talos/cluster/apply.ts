@@ -105,7 +105,7 @@ export async function observeAll(context: StepContext): Promise<ObservedCluster>
 }
 
 /** Before the first change: what is known to go wrong ends the run here. */
-function report(context: StepContext, findings: readonly Finding[]): void {
+export function report(context: StepContext, findings: readonly Finding[]): void {
   for (const { severity, message, machine } of findings) {
     if (severity === "warning")
       context.emit({ type: "warning", message, ...(machine === undefined ? {} : { machine }) });
@@ -114,7 +114,7 @@ function report(context: StepContext, findings: readonly Finding[]): void {
 }
 
 /** Nothing was planned for a machine that should leave: then leaving would cost the quorum. */
-function refuseUnfinished({ desired }: StepContext, observed: ObservedCluster): void {
+export function refuseUnfinished({ desired }: StepContext, observed: ObservedCluster): void {
   const stuck = desired.leaving.filter(({ name }) => configured(observed.machines.get(name)) !== undefined);
   if (stuck.length === 0) return;
   const names = stuck.map(({ name }) => name).join(", ");

@@ -16,6 +16,7 @@ export type { EngineOptions } from "./engine.ts";
 export type { ClusterEvent, EventListener } from "./events.ts";
 export { checkHealth, type HealthCondition, type HealthOptions, type HealthReport } from "./health.ts";
 export { type Journal, type JournalEntry, journalFile } from "./journal.ts";
+export { leaveCluster } from "./leave.ts";
 export { lockFileFor, withLock } from "./lock.ts";
 export type { Kubernetes, MachineHealth, Machines, MachineTarget } from "./machines.ts";
 export { type Maintenance, maintainMachine, planMaintenance } from "./maintain.ts";

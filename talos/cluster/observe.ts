@@ -1,29 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { DesiredCluster } from "./desired.ts";
 import type { Machines, MachineTarget } from "./machines.ts";
-import type { ObservedCluster, ObservedMachine } from "./observed.ts";
+import type { MachineState, ObservedCluster, ObservedMachine } from "./observed.ts";
 
 export interface ObserveOptions {
   readonly machines: Machines;
   readonly signal?: AbortSignal;
 }
 
-/** Looks at every desired and every leaving machine and at Kubernetes, all at once. */
+/**
+ * So many at a time. A machine's time to answer runs from when it is asked: asked all at once, hundreds of them would
+ * only wait for our own encryption, and the last ones would count as silent.
+ */
+const atOnce = 24;
+
+/** Looks at every desired and every leaving machine and at Kubernetes, side by side. */
 export async function observe(
   desired: Pick<DesiredCluster, "machines" | "leaving">,
   { machines, signal }: ObserveOptions,
 ): Promise<ObservedCluster> {
   const targets: readonly MachineTarget[] = [...desired.machines, ...desired.leaving];
-  const [kubernetes, ...observed] = await Promise.all([
-    machines.kubernetes.observe(signal),
-    ...targets.map(
-      async (target): Promise<ObservedMachine> => ({
-        name: target.name,
-        role: target.role,
-        address: target.address,
-        state: await machines.inspect(target, signal),
-      }),
-    ),
-  ]);
+  const states = new Map<string, MachineState>();
+  const queue = targets.values();
+  const lane = async () => {
+    for (const target of queue) states.set(target.name, await machines.inspect(target, signal));
+  };
+  const lanes = Array.from({ length: Math.min(atOnce, targets.length) }, lane);
+  const [kubernetes] = await Promise.all([machines.kubernetes.observe(signal), ...lanes]);
+  const observed = targets.flatMap(({ name, role, address }): ObservedMachine[] => {
+    const state = states.get(name);
+    return state === undefined ? [] : [{ name, role, address, state }];
+  });
   return { machines: new Map(observed.map((machine) => [machine.name, machine])), kubernetes };
 }

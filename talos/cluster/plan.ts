@@ -38,6 +38,15 @@ export function plan(desired: DesiredCluster, observed: ObservedCluster, policy:
   return builder.steps;
 }
 
+/** Only the leaving of machines and what they leave behind; the others are looked at and not touched. */
+export function planLeave(desired: DesiredCluster, observed: ObservedCluster): readonly Step[] {
+  const builder = new PlanBuilder();
+  planRepairs(builder, { ...desired, machines: [] }, observed);
+  builder.closePhase();
+  planLeaving(builder, desired, observed);
+  return builder.steps;
+}
+
 /** Everything goes: each machine is wiped, side by side. Machines without our config have nothing to lose. */
 export function planDestroy(desired: DesiredCluster, observed: ObservedCluster): readonly Step[] {
   const present = [...desired.machines, ...desired.leaving].filter(

@@ -38,6 +38,14 @@ export function preflight(desired: DesiredCluster, observed: ObservedCluster): r
       const state = observed.machines.get(machine.name)?.state;
       return state === undefined ? [] : machineFindings(desired, machine, state);
     }),
+    ...preflightLeave(desired, observed),
+    ...rebootFindings(desired, observed),
+  ];
+}
+
+/** The part of it that matters when machines leave and nothing else happens. */
+export function preflightLeave(desired: DesiredCluster, observed: ObservedCluster): readonly Finding[] {
+  return [
     ...desired.leaving.flatMap(({ name }) => leavingFindings(name, observed.machines.get(name)?.state)),
     ...etcdFindings(desired, observed),
   ];
@@ -255,6 +263,14 @@ function etcdFindings(desired: DesiredCluster, observed: ObservedCluster): Findi
       });
     } else after = withoutMember(candidate, member.id);
   }
+  return findings;
+}
+
+/** With two members neither can be spared for a reboot. */
+function rebootFindings(desired: DesiredCluster, observed: ObservedCluster): Finding[] {
+  const view = etcdView(observed);
+  if (view === undefined) return [];
+  const findings: Finding[] = [];
   const voters = view.members.filter(({ learner }) => !learner);
   for (const machine of desired.machines) {
     const state = configured(observed.machines.get(machine.name));

@@ -15,6 +15,11 @@ export interface TalosMachinesOptions {
   readonly secrets: SecretsBundle;
   /** Send a first config to machines whose fingerprint nobody has told us. @default false */
   readonly trustOnFirstUse?: boolean;
+  /**
+   * All machines are expected to have their configs: each is asked at once, and its certificate is looked at only if
+   * that fails. @default false
+   */
+  readonly expectConfigured?: boolean;
   readonly clock?: Clock;
   readonly entropy?: Entropy;
 }
@@ -30,6 +35,7 @@ export function talosMachines(options: TalosMachinesOptions): Machines {
   const clients = new Map<string, TalosClient>();
   /** Machines that answered to our credentials the last time. */
   const known = new Set<string>();
+  if (options.expectConfigured) for (const { address } of desired.machines) known.add(address);
   const clientOf = ({ address }: MachineTarget): TalosClient => {
     const known = clients.get(address);
     if (known !== undefined) return known;

@@ -31,7 +31,7 @@ export async function findDrift(
     });
     return state;
   }
-  const machines = talosMachines({ desired, secrets });
+  const machines = talosMachines({ desired, secrets, expectConfigured: true });
   let observed: ObservedCluster;
   try {
     observed = await observe(desired, { machines, signal });

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+import { refuseUnfinished, report } from "./apply.ts";
+import { type EngineOptions, withExclusiveContext } from "./engine.ts";
+import { planLeave } from "./plan.ts";
+import { preflightLeave } from "./preflight.ts";
+import { etcdView } from "./quorum.ts";
+import { runSteps } from "./run.ts";
+import type { Step } from "./step.ts";
+import type { StepContext } from "./step-context.ts";
+import { waitUntil } from "./wait.ts";
+
+/** What comes up in the first round is what the plan is about; the second one finds what the leaving left behind. */
+const mostRounds = 3;
+
+/**
+ * Lets the leaving machines go and does nothing else: the other machines are what they are, even if one of them was
+ * emptied, is being upgraded or is down. Afterwards etcd is as well as it was.
+ */
+export async function leaveCluster(options: EngineOptions): Promise<{ readonly steps: readonly Step[] }> {
+  return withExclusiveContext(options, async (context) => {
+    const { desired } = context;
+    const done: Step[] = [];
+    let observed = await context.observe();
+    report(context, preflightLeave(desired, observed));
+    const gone = new Set(desired.leaving.map(({ name }) => name));
+    const before = etcdView(observed);
+    const well = (before?.members ?? []).filter(({ id, hostname }) => before?.healthy.has(id) && !gone.has(hostname));
+    for (let round = 0; round < mostRounds; round++) {
+      const steps = planLeave(desired, observed);
+      if (steps.length === 0) break;
+      context.emit({ type: "planned", message: `${steps.length} steps to do`, steps });
+      await runSteps(steps, context);
+      done.push(...steps);
+      observed = await context.observe();
+    }
+    refuseUnfinished(context, observed);
+    await awaitMembers(
+      context,
+      well.map(({ id }) => id),
+    );
+    return { steps: done };
+  });
+}
+
+/** Until those who were well are so again: the next one to leave counts on them. */
+async function awaitMembers(context: StepContext, well: readonly string[]): Promise<void> {
+  await waitUntil(
+    async () => {
+      const view = etcdView(await context.observe());
+      const missing = well.filter((id) => !view?.healthy.has(id));
+      return missing.length === 0 ? undefined : `${missing.length} of ${well.length} etcd members are not healthy yet`;
+    },
+    {
+      timing: context.timing,
+      ...(context.signal === undefined ? {} : { signal: context.signal }),
+      timeout: context.timeouts.health,
+      what: "wait for the other members of etcd",
+      onWaiting: (message) => context.emit({ type: "waiting", message }),
+    },
+  );
+}

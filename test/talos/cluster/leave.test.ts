@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, test } from "vitest";
+import { type DesiredCluster, leaveCluster } from "../../../talos/cluster/index.ts";
+import { lab, testSecrets, wish } from "./fixture.ts";
+
+/** The neighbours as one knows them who only wants to leave: by name. */
+function goodbye(leaving: string, neighbours: readonly string[]): DesiredCluster {
+  const desired = wish({ controlPlanes: neighbours, workers: [], leaving: [leaving] });
+  return { ...desired, machines: desired.machines.map((machine) => ({ ...machine, config: "", installImage: "" })) };
+}
+
+async function running() {
+  const { world, timing, apply } = lab(wish());
+  await apply(wish());
+  world.log.length = 0;
+  const leave = (desired: DesiredCluster) =>
+    leaveCluster({ desired, secrets: testSecrets(), machines: world.port(), timing });
+  return { world, leave };
+}
+
+const ids = ({ steps }: { steps: readonly { id: string }[] }) => steps.map(({ id }) => id);
+
+describe("a machine leaves", () => {
+  test("and nothing else happens, although nothing is known of what the others should be", async () => {
+    const { world, leave } = await running();
+    expect(ids(await leave(goodbye("w-1", ["cp-1", "cp-2", "cp-3"])))).toEqual([
+      "drain/w-1",
+      "reset/w-1",
+      "delete-node/w-1",
+    ]);
+    expect(world.violations).toEqual([]);
+    expect(ids(await leave(goodbye("cp-2", ["cp-1", "cp-3"])))).toEqual(["drain/cp-2", "reset/cp-2", "delete-node/cp-2"]);
+    expect(world.violations).toEqual([]);
+    expect(ids(await leave(goodbye("cp-2", ["cp-1", "cp-3"])))).toEqual([]);
+  });
+
+  test("while a neighbour is empty: it is not installed, nor is its member removed", async () => {
+    const { world, leave } = await running();
+    world.replace("cp-3");
+    expect(ids(await leave(goodbye("w-1", ["cp-1", "cp-2", "cp-3"])))).toEqual([
+      "drain/w-1",
+      "reset/w-1",
+      "delete-node/w-1",
+    ]);
+    expect(world.state("cp-3").kind).toBe("maintenance");
+  });
+
+  test("while a neighbour is down", async () => {
+    const { world, leave } = await running();
+    world.lose("cp-3");
+    expect(ids(await leave(goodbye("w-1", ["cp-1", "cp-2", "cp-3"])))).toContain("reset/w-1");
+  });
+
+  test("unless etcd would lose its majority", async () => {
+    const { world, leave } = await running();
+    world.lose("cp-3");
+    await expect(leave(goodbye("cp-2", ["cp-1", "cp-3"]))).rejects.toMatchObject({
+      code: "failed-precondition",
+      message: expect.stringContaining("cp-2 cannot leave"),
+    });
+    expect(world.state("cp-2").kind).toBe("configured");
+  });
+});
