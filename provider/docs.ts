@@ -128,7 +128,10 @@ function importSection(name: string): string {
 
 /** What a user types to import a type. */
 const importIds: Readonly<Record<string, { readonly text: string; readonly example: string }>> = {
-  talosmith_cluster: { text: "By the address of one of its control planes.", example: "10.0.0.70" },
+  talosmith_cluster: {
+    text: "By the address of one of its control planes. What machines do not know of themselves can't be imported: `fingerprint`, `member_id`, `hardware_id`, `patches`, `patch_files` and `meta`. Where the configuration has them, the first plan shows them as new; with a `fingerprint`, `member_id` or `hardware_id` alone it has no steps, and its apply only stores them.",
+    example: "10.0.0.70",
+  },
   talosmith_client_files: {
     text: "By the paths of kubeconfig and talosconfig.",
     example: "generated/demo/kubeconfig,generated/demo/talosconfig",

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 export type PathStep =
-  | { readonly kind: "attribute"; readonly name: string }
+  /** `block`: it is written as a block, of which Terraform finds the lines inside. */
+  | { readonly kind: "attribute"; readonly name: string; readonly block?: true }
   | { readonly kind: "key"; readonly key: string }
   | { readonly kind: "index"; readonly index: number };
 
@@ -15,6 +16,11 @@ export class AttributePath {
 
   attribute(name: string): AttributePath {
     return new AttributePath([...this.steps, { kind: "attribute", name }]);
+  }
+
+  /** A block, that may be repeated in order or by name: `path` of what is inside then leads to its line. */
+  block(name: string): AttributePath {
+    return new AttributePath([...this.steps, { kind: "attribute", name, block: true }]);
   }
 
   key(key: string): AttributePath {

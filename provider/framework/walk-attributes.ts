@@ -25,7 +25,7 @@ export function mapAttributes(
     Object.entries(attributes).map(([name, attribute]) => {
       const place: Place = {
         attribute,
-        path: path.attribute(name),
+        path: hasLines(attribute) ? path.block(name) : path.attribute(name),
         planned: values.planned[name] ?? null,
         config: config[name] ?? null,
         prior: prior[name] ?? null,
@@ -66,4 +66,9 @@ function descend(place: Place, rewrite: (place: Place) => Value): Value {
       path.index(index),
     );
   });
+}
+
+/** Terraform finds a block by its place or its name; those of a set have neither. */
+function hasLines({ nested }: Attribute): boolean {
+  return nested?.block !== undefined && nested.nesting !== "set";
 }

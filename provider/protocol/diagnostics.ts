@@ -8,13 +8,24 @@ import type {
 import { Diagnostic_Severity } from "./gen/tfplugin6.ts";
 
 export function toWireDiagnostics(diagnostics: readonly Diagnostic[]): WireDiagnostic[] {
-  return diagnostics.map(({ severity, summary, detail, path }) => ({
-    severity: severity === "error" ? Diagnostic_Severity.ERROR : Diagnostic_Severity.WARNING,
-    summary,
-    // Terraform points at the exact line of a top-level attribute only, so a deeper path is said in words.
-    detail: path !== undefined && path.steps.length > 1 ? `${detail}\n\nAt: ${path}` : detail,
-    attribute: path === undefined ? undefined : { steps: path.steps.slice(0, 1).map(toWireStep) },
-  }));
+  return diagnostics.map(({ severity, summary, detail, path }) => {
+    const steps = path === undefined ? [] : stepsWithLine(path);
+    return {
+      severity: severity === "error" ? Diagnostic_Severity.ERROR : Diagnostic_Severity.WARNING,
+      summary,
+      detail: path !== undefined && path.steps.length > 1 ? `${detail}\n\nAt: ${path}` : detail,
+      attribute: path === undefined ? undefined : { steps: steps.map(toWireStep) },
+    };
+  });
+}
+
+/**
+ * Terraform points at the exact line of an attribute in the resource itself or in one of its blocks. With a step more it
+ * would point at the head of the resource; what is deeper is said in words.
+ */
+function stepsWithLine({ steps }: AttributePath): readonly PathStep[] {
+  const end = steps.findIndex((step) => step.kind === "attribute" && step.block !== true);
+  return end < 0 ? steps : steps.slice(0, end + 1);
 }
 
 export function toWirePath({ steps }: AttributePath): WirePath {

@@ -19,8 +19,13 @@ const quiet = 2_000;
 /** As long as go-plugin waits for us; who has not come by then was killed meanwhile. */
 const patience = 60_000;
 
+export interface ServeOptions {
+  /** Milliseconds without anybody who connects, after which we leave. @default 60,000 */
+  readonly patience?: number;
+}
+
 /** Runs a provider as Terraform's child process, until Terraform says so or is gone. */
-export function serve(provider: Provider<Attributes, unknown>): void {
+export function serve(provider: Provider<Attributes, unknown>, options: ServeOptions = {}): void {
   const invitation = readInvitation(process.env);
   const server = new Server(provider, createLog());
   const directory = mkdtempSync(join(invitation.socketDirectory ?? tmpdir(), "talosmith-"));
@@ -35,7 +40,7 @@ export function serve(provider: Provider<Attributes, unknown>): void {
   const parent = watchParent(leave);
   const calls = new CallCounter();
   let connected = false;
-  const lonely = setTimeout(leave, patience);
+  const lonely = setTimeout(leave, options.patience ?? patience);
   // Ctrl-C reaches the whole group; Terraform itself tells us what to do about it.
   process.on("SIGINT", () => undefined);
   process.on("SIGTERM", () => {

@@ -9,8 +9,12 @@ export const providerStart: Row = {
   anchor: "node -e 0",
   budget: 2,
   async measure() {
-    const anchor = await fastest(15, () => succeed(process.execPath, ["-e", "0"]));
-    const ours = await startTime(15);
+    let [ours, anchor] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+    // By turns, so that a busy moment hits both.
+    for (let round = 0; round < 15; round++) {
+      anchor = Math.min(anchor, await fastest(1, () => succeed(process.execPath, ["-e", "0"])));
+      ours = Math.min(ours, await startTime(1));
+    }
     return { ours, anchor, unit: "ms" };
   },
 };

@@ -55,6 +55,7 @@ describe.each(everything ? tools : tools.slice(0, 1))("under $name", (tool) => {
     expect(backups()).toHaveLength(1);
     expect(helmCalls()).toContain('"upgrade","app"');
     expect(await workspace.isSettled()).toBe(true);
+    if (everything) expect(await workspace.isSettled("-refresh=false")).toBe(true);
   });
 
   test("no secret of the values is in the state or in an argument", () => {
@@ -76,12 +77,12 @@ describe.each(everything ? tools : tools.slice(0, 1))("under $name", (tool) => {
 
   test("a changed file of values, a backup that is gone and a release that is gone are seen by the next plan", async () => {
     writeFileSync(file("secret-values.yaml"), `password: ${secret}2\n`);
-    const changed = await workspace.run(["plan", "-no-color", "-input=false"]);
+    const changed = await workspace.run(["plan", "-no-color", "-input=false", "-detailed-exitcode"]);
     expect(changed.text).toContain("talosmith_addon.this will be updated in-place");
     expect(changed.text).not.toContain(secret);
     rmSync(file("backups"), { recursive: true });
     writeFileSync(file("releases.json"), "{}");
-    const gone = await workspace.run(["plan", "-no-color", "-input=false"]);
+    const gone = await workspace.run(["plan", "-no-color", "-input=false", "-detailed-exitcode"]);
     expect(gone.text).toContain("talosmith_addon.this will be created");
     expect(gone.text).toContain("talosmith_etcd_snapshot.this will be created");
     await workspace.apply();

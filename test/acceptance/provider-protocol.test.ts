@@ -20,7 +20,10 @@ afterAll(() => {
   provider.remove();
 });
 
-test("a provider that nobody is connected to ends at SIGTERM and leaves no socket behind", async () => {
+test.each([
+  { end: "at SIGTERM", environment: {} },
+  { end: "when nobody comes for long enough", environment: { THING_PATIENCE: "300" } },
+])("a provider that nobody is connected to ends $end and leaves no socket behind", async ({ environment }) => {
   const sockets = join(provider.directory, "sockets");
   mkdirSync(sockets);
   const child = spawn(process.execPath, [join(provider.directory, "terraform-provider-talosmith.cjs")], {
@@ -29,13 +32,14 @@ test("a provider that nobody is connected to ends at SIGTERM and leaves no socke
       TF_PLUGIN_MAGIC_COOKIE: "d602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca9872b2",
       PLUGIN_PROTOCOL_VERSIONS: "6",
       PLUGIN_UNIX_SOCKET_DIR: sockets,
+      ...environment,
     },
     stdio: ["ignore", "pipe", "inherit"],
   });
   await once(child.stdout, "data");
   expect(readdirSync(sockets)).toHaveLength(1);
   const ended = once(child, "exit");
-  child.kill("SIGTERM");
+  if (!("THING_PATIENCE" in environment)) child.kill("SIGTERM");
   expect(await ended).toEqual([0, null]);
   expect(readdirSync(sockets)).toEqual([]);
   rmSync(sockets, { recursive: true });
@@ -116,6 +120,11 @@ describe.each(tools)("under $name", (tool) => {
     expect((await workspace.run(["validate", "-no-color"])).text).toContain("Too many rule blocks");
     workspace.write("main.tf", config("", 'rule { action = "never" }'));
     expect((await workspace.run(["validate", "-no-color"])).text).toContain("Insufficient when blocks");
+    workspace.write("main.tf", config("", rule.replace("more", "forbidden")));
+    const refused = (await workspace.run(["validate", "-no-color"])).text;
+    expect(refused).toContain("Not allowed");
+    expect(refused).toMatch(/15: action = "forbidden"/);
+    expect(refused).toContain("At: rule[1].action");
 
     // JSON has no blocks of its own: an object or a list of them.
     rmSync(join(workspace.directory, "main.tf"));

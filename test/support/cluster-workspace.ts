@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { installProvider } from "../../provider/package.ts";
 import { type SimulatorControl, simulatorAt } from "../../simulator/control/index.ts";
+import { everything } from "./everything.ts";
 import { type Tool, Workspace } from "./terraform.ts";
 
 const header = `
@@ -32,6 +33,7 @@ export class ClusterWorkspace extends Workspace {
     workspace.write("provider.tf", `${header}\nprovider "talosmith" {\n  ${provider}\n}\n`);
     workspace.write("main.tf", body);
     await workspace.ok(["init", "-input=false", "-no-color"]);
+    if (everything) await workspace.run(["validate", "-no-color"]);
     return workspace;
   }
 

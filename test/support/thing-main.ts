@@ -2,4 +2,5 @@
 import { serve } from "../../provider/protocol/index.ts";
 import { thingProvider } from "./thing-provider.ts";
 
-serve(thingProvider);
+const patience = process.env.THING_PATIENCE;
+serve(thingProvider, patience === undefined ? {} : { patience: Number(patience) });

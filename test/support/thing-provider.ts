@@ -67,7 +67,15 @@ const attributes = {
     max: 3,
     description: "Rules, in order.",
     attributes: {
-      action: attribute.string({ mode: "required", description: "What to do." }),
+      action: attribute.string({
+        mode: "required",
+        description: "What to do.",
+        validators: [
+          (value, where, diagnostics) => {
+            if (value === "forbidden") diagnostics.error({ summary: "Not allowed", detail: "Not that.", path: where });
+          },
+        ],
+      }),
       weight: attribute.integer({ mode: "defaulted", default: 10, description: "How much." }),
       serial: attribute.string({ mode: "computed", stable: true, description: "Made by us." }),
       when: block.set({

@@ -29,7 +29,11 @@ describe("a machine leaves", () => {
       "delete-node/w-1",
     ]);
     expect(world.violations).toEqual([]);
-    expect(ids(await leave(goodbye("cp-2", ["cp-1", "cp-3"])))).toEqual(["drain/cp-2", "reset/cp-2", "delete-node/cp-2"]);
+    expect(ids(await leave(goodbye("cp-2", ["cp-1", "cp-3"])))).toEqual([
+      "drain/cp-2",
+      "reset/cp-2",
+      "delete-node/cp-2",
+    ]);
     expect(world.violations).toEqual([]);
     expect(ids(await leave(goodbye("cp-2", ["cp-1", "cp-3"])))).toEqual([]);
   });
