@@ -22,6 +22,12 @@ const attributes = {
     mode: "required",
     replaces: true,
     description: "Where the image is written, relative to the project's root.",
+    validators: [
+      (value, where, diagnostics) => {
+        if (value === "")
+          diagnostics.error({ summary: "No path", detail: "Name a file, such as seed.iso.", path: where });
+      },
+    ],
   }),
   meta_data: attribute.string({ mode: "required", description: "Content of `meta-data`, YAML." }),
   network_config: attribute.string({ mode: "required", description: "Content of `network-config`, YAML." }),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { type Attributes, attribute, type DataSource, type Validator } from "../framework/index.ts";
+import { checkRelease } from "./check-release.ts";
 import type { Client } from "./client.ts";
 
 const platforms = ["metal", "nocloud", "aws"] as const;
@@ -40,6 +41,8 @@ export const schematic: DataSource<typeof attributes, Client> = {
   description:
     "The image factory's id of a choice of extensions and kernel arguments, with the references that follow from it. Computed; nobody is asked.",
   attributes,
+
+  validate: ({ config, diagnostics }) => checkRelease(config, diagnostics),
 
   async read({ config }) {
     const [{ assetUrl, chosenSchematic, installerReference, schematicId }, { TalosVersion }] = await Promise.all([

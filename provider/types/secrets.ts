@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { readFile } from "node:fs/promises";
 import { type Attributes, attribute, type Resource } from "../framework/index.ts";
+import { checkRelease } from "./check-release.ts";
 import type { Client } from "./client.ts";
 
 const attributes = {
@@ -24,6 +25,8 @@ export const secrets: Resource<typeof attributes, Client> = {
   description:
     "A secrets bundle kept in the state. Give it to the `secrets` of an aliased provider block, which the cluster then uses. With a file (`secrets_file`) no secret gets into the state at all.",
   attributes,
+
+  validate: ({ config, diagnostics }) => checkRelease(config, diagnostics),
 
   async create({ planned }) {
     const [{ encodeSecrets, generateSecrets, caFingerprint }, versions, { systemClock, systemEntropy }] =

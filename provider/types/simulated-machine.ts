@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { SimulatedMachine } from "../../simulator/control/index.ts";
 import { type Attributes, attribute, DiagnosticError, isUnknown, type Resource } from "../framework/index.ts";
+import { checkRelease } from "./check-release.ts";
 import type { Client } from "./client.ts";
 
 const attributes = {
@@ -39,6 +40,8 @@ export const simulatedMachine: Resource<typeof attributes, Client> = {
     "A simulated Talos machine: a real Talos API on a loopback address, served by a process on this computer. For rehearsals and tests; nothing runs on it.",
   attributes,
   timeouts: { create: "1m", delete: "1m" },
+
+  validate: ({ config, diagnostics }) => checkRelease(config, diagnostics),
 
   async create({ planned, client }) {
     const simulator = await client.simulator();
