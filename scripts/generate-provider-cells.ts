@@ -3,6 +3,7 @@
 // acceptance tests themselves: TALOSMITH_CELLS=cells.jsonl npm run test:all, then this script with the file's name.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Attribute } from "../provider/framework/index.ts";
 import { talosmithProvider } from "../provider/types/index.ts";
 import { trapsSection } from "../test/support/traps.ts";
 
@@ -69,9 +70,19 @@ const types = [
   ...ephemeralResources.map(({ name }) => `ephemeral ${name}`),
   ...functions.map(({ name }) => `function ${name}`),
 ];
+/** What a single type has no such thing as: nothing in it replaces it, or it can't be imported. */
+const notOf = new Map(
+  resources.map(({ name, attributes, import: importer }) => [
+    `resource ${name}`,
+    [
+      ...(Object.values<Attribute>(attributes).some(({ replaces }) => replaces) ? [] : ["replace planned"]),
+      ...(importer === undefined ? ["import"] : []),
+    ],
+  ]),
+);
 const rows = types.map((type) => {
   const found = phases.map((phase) => {
-    if (none[type.split(" ")[0] ?? ""]?.includes(phase)) return "–";
+    if (none[type.split(" ")[0] ?? ""]?.includes(phase) || notOf.get(type)?.includes(phase)) return "–";
     return [...(cells.get(`${type}|${phase}`) ?? [])].sort().reverse().join(" ");
   });
   return `| ${type} | ${found.join(" | ")} |`;
