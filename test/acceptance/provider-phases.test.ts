@@ -128,11 +128,11 @@ describe.skipIf(!everything).each(tools)("under $name", (tool) => {
 
     // Refused, at the attribute.
     for (const [wishes, places] of [
+      [{ release: "next" }, ["talosmith_simulated_machine", "talosmith_secrets"]],
       [
-        { onDestroy: "flee", release: "next" },
-        ["talosmith_member", "talosmith_simulated_machine", "talosmith_secrets"],
+        { onDestroy: "flee", platform: "moon", role: "boss" },
+        ["talosmith_member", "data.talosmith_schematic", "data.talosmith_machine_config"],
       ],
-      [{ platform: "moon", role: "boss" }, ["data.talosmith_schematic", "data.talosmith_machine_config"]],
       [{ talosRole: "os:king", path: "" }, ["ephemeral.talosmith_talosconfig", "talosmith_cloud_init"]],
       [{ index: "-1" }, ["provider::talosmith::node_mac"]],
     ] as const) {
