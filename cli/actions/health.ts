@@ -8,7 +8,7 @@ const words = { ok: "OK", skipped: "SKIP", waiting: "...", failed: "FAILED" } as
 
 export async function health(
   name: string,
-  { waitTimeout, json }: { waitTimeout: number; json: boolean },
+  { waitTimeout, json, kubernetes }: { waitTimeout: number; json: boolean; kubernetes: boolean },
   context: CommandContext,
 ): Promise<void> {
   const { root, environment, desired, secrets } = await openCluster(name, context);
@@ -16,6 +16,7 @@ export async function health(
   const { healthy } = await checkHealth({
     desired,
     secrets,
+    policy: { kubernetes },
     signal: context.signal,
     wait: waitTimeout > 0,
     timeouts: { health: waitTimeout },

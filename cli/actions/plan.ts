@@ -8,18 +8,23 @@ import { findTerraform } from "../terraform/find-terraform.ts";
 import { refuseOwnedByTerraform } from "../terraform/state-file.ts";
 import { planWithTerraform } from "../terraform/terraform-door.ts";
 
-export async function plan(name: string, context: CommandContext): Promise<void> {
+export async function plan(
+  name: string,
+  { kubernetes }: { kubernetes: boolean },
+  context: CommandContext,
+): Promise<void> {
   const { root, environment } = openEnvironment(name, context);
   const backup = await backupStatus(root, environment, context);
   if (backup !== undefined) context.stderr.write(`${backupLine(backup)}\n`);
-  const binary = findTerraform(context.env, environment.backend);
+  // Terraform's door has no such thing: whoever says it means what `up` would do.
+  const binary = kubernetes ? findTerraform(context.env, environment.backend) : undefined;
   if (binary !== undefined) {
     const changes = await planWithTerraform({ root, environment, binary, autoApprove: false, context });
     context.exit(changes ? 2 : 0);
     return;
   }
   await refuseOwnedByTerraform(root, environment);
-  const { missing, steps } = await planWithHelper(root, environment, context);
+  const { missing, steps } = await planWithHelper(root, environment, context, { kubernetes });
   const ending = (await clientCertificates(root, name)).filter(({ expiresAt }) => endsSoon(expiresAt, context));
   const lines = [
     ...missing.map((machine) => `make the machine ${machine}`),

@@ -8,12 +8,16 @@ import { engineCare } from "../helper/rollout.ts";
 import { ageOf } from "../output/amounts.ts";
 import { table } from "../output/table.ts";
 
-export async function status(name: string, { json }: { json: boolean }, context: CommandContext): Promise<void> {
+export async function status(
+  name: string,
+  { json, kubernetes }: { json: boolean; kubernetes: boolean },
+  context: CommandContext,
+): Promise<void> {
   const { root, environment, desired, secrets } = await openCluster(name, context);
   const { observed, steps } = await previewCluster({
     desired,
     secrets,
-    ...engineCare(environment),
+    ...engineCare(environment, { kubernetes }),
     signal: context.signal,
   });
   const backup = await backupStatus(root, environment, context);

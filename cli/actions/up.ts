@@ -7,12 +7,16 @@ import { withProgress } from "../output/progress.ts";
 import { deployedSummary } from "../output/summary.ts";
 import { refuseOwnedByTerraform } from "../terraform/state-file.ts";
 
-export async function up(name: string, { json }: { json: boolean }, context: CommandContext): Promise<void> {
+export async function up(
+  name: string,
+  { json, kubernetes }: { json: boolean; kubernetes: boolean },
+  context: CommandContext,
+): Promise<void> {
   const started = performance.now();
   const { root, environment } = openEnvironment(name, context);
   await refuseOwnedByTerraform(root, environment);
   const { changed, ...deployed } = await withProgress(context, { json }, (events) =>
-    deployWithHelper(root, environment, context, events),
+    deployWithHelper(root, environment, context, events, { kubernetes }),
   );
   if (json) return;
   if (!changed) context.stderr.write("Nothing to change.\n");

@@ -35,6 +35,11 @@ function plainSwitch(command: Command, arg: string): readonly string[] {
   return command.options.some((known) => known.long === negation) ? [negation] : [];
 }
 
+/** Adds the switch for machines on which Talos runs and Kubernetes does not, such as a container without its images. */
+export function addWithoutKubernetes(command: Command): Command {
+  return command.option("--no-kubernetes", "only Talos and etcd: do not wait for Kubernetes, where it cannot run");
+}
+
 /** For options that may be repeated and hold several values with commas between them. */
 export function collectList(value: string, previous: readonly string[] = []): readonly string[] {
   return [...previous, ...value.split(",").filter((item) => item !== "")];

@@ -2,10 +2,10 @@
 import { type Command, Option } from "commander";
 import type { CommandContext } from "../context.ts";
 import { duration } from "./duration.ts";
+import { addWithoutKubernetes } from "./flags.ts";
 
 export function registerHealth(program: Command, context: CommandContext): void {
-  program
-    .command("health")
+  addWithoutKubernetes(program.command("health"))
     .description("make the checks of `talosctl health` and wait until all are met; exit code 1 when one is not")
     .argument("<environment>", "name of a file in environments/, without .yaml")
     .addOption(
@@ -14,7 +14,7 @@ export function registerHealth(program: Command, context: CommandContext): void 
         .default(15 * 60_000, "15m"),
     )
     .option("--json", "report each change of a condition as NDJSON", false)
-    .action(async (name: string, options: { waitTimeout: number; json: boolean }) => {
+    .action(async (name: string, options: { waitTimeout: number; json: boolean; kubernetes: boolean }) => {
       const { health } = await import("../actions/health.ts");
       await health(name, options, context);
     });

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Command } from "commander";
 import type { CommandContext } from "../context.ts";
+import { addWithoutKubernetes } from "./flags.ts";
 
 /** The engine without Terraform. */
 export function registerUp(program: Command, context: CommandContext): void {
-  program
-    .command("up")
+  addWithoutKubernetes(program.command("up"))
     .description("bring an environment to what its file says, without Terraform")
     .argument("<environment>", "name of a file in environments/, without .yaml")
     .option("--json", "report progress as NDJSON on stdout", false)
-    .action(async (name: string, options: { json: boolean }) => {
+    .action(async (name: string, options: { json: boolean; kubernetes: boolean }) => {
       const { up } = await import("../actions/up.ts");
       await up(name, options, context);
     });

@@ -22,7 +22,7 @@ import { addonAccess, readAddons } from "./addons.ts";
 import { clientFiles, ensureClientFiles, removeClientFiles } from "./client-files.ts";
 import { clusterSpec } from "./cluster-spec.ts";
 import { ensureMachines, findMachines, removeMachines, surplusMachines, trustsFirstAnswer } from "./machines.ts";
-import { engineCare } from "./rollout.ts";
+import { engineCare, type HelperPolicy } from "./rollout.ts";
 import { ensureSecrets, findSecrets, secretsForPlan } from "./secrets.ts";
 
 export type Listener = (event: ClusterEvent) => void;
@@ -33,8 +33,10 @@ export async function deployWithHelper(
   environment: Environment,
   context: CommandContext,
   events: Listener,
+  policy: HelperPolicy = {},
 ): Promise<Omit<Deployed, "seconds" | "door"> & { readonly changed: boolean }> {
   const addons = await readAddons(root, environment, context);
+  refuseWithoutKubernetes(addons, policy);
   const addresses = await ensureMachines(root, environment);
   const secrets = await ensureSecrets(root, environment, context);
   const leaving = await surplusMachines(root, environment);
@@ -42,7 +44,7 @@ export async function deployWithHelper(
   const journal = clusterJournal(root, desired.name);
   const { steps } = await applyCluster({
     ...{ desired, secrets, events, journal, signal: context.signal },
-    ...engineCare(environment),
+    ...engineCare(environment, policy),
     trustOnFirstUse: trustsFirstAnswer(environment),
   });
   const left = leaving.map(({ name }) => name);
@@ -60,6 +62,13 @@ export async function deployWithHelper(
     kubeconfigPath: files.kubeconfig,
     talosconfigPath: files.talosconfig,
   };
+}
+
+function refuseWithoutKubernetes(addons: readonly Addon[], { kubernetes }: HelperPolicy): void {
+  if (kubernetes !== false || addons.length === 0) return;
+  throw new TalosError("invalid-input", `--no-kubernetes, but the file has ${addons.length} add-ons`, {
+    hint: "Leave the flag out, or the section addons.",
+  });
 }
 
 /** The add-ons, and after those that bring the pod network the health of the whole; how many have changed. */
@@ -115,6 +124,7 @@ export async function planWithHelper(
   root: string,
   environment: Environment,
   context: CommandContext,
+  policy: HelperPolicy = {},
 ): Promise<{ readonly missing: readonly string[]; readonly steps: readonly Step[] }> {
   const addresses = await findMachines(root, environment);
   const missing = machinesOf(environment).flatMap(({ name }) => (addresses.has(name) ? [] : [name]));
@@ -122,7 +132,8 @@ export async function planWithHelper(
   const secrets = await secretsForPlan(root, environment, context);
   const leaving = await surplusMachines(root, environment);
   const desired = desiredCluster(clusterSpec(environment, addresses, leaving), secrets);
-  const { steps } = await previewCluster({ desired, secrets, ...engineCare(environment), signal: context.signal });
+  const care = engineCare(environment, policy);
+  const { steps } = await previewCluster({ desired, secrets, ...care, signal: context.signal });
   return { missing, steps };
 }
 

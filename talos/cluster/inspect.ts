@@ -165,8 +165,12 @@ async function strangerState(
     };
   } catch (error) {
     const ours = TalosError.from(error);
-    if (ours.code === "permission-denied") return { kind: "foreign", reason: ours.message };
-    throw ours;
+    if (ours.code !== "permission-denied") throw ours;
+    // Between two looks a machine may have got its own certificate: whoever it was is gone, and it is asked again.
+    const again = await probe(machine.address, options);
+    if (again.fingerprint !== fingerprint)
+      return { kind: "unreachable", reason: "it has just got another certificate" };
+    return { kind: "foreign", reason: ours.message };
   } finally {
     stranger.close();
   }

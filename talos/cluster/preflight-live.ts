@@ -19,6 +19,7 @@ export async function clockFindings(context: StepContext, observed: ObservedClus
       const state = configured(observed.machines.get(machine.name));
       if (state?.stage !== "running") return [];
       const offset = await clockOffset(machine, context);
+      if (typeof offset === "object") return [offset];
       if (offset === undefined || Math.abs(offset) < tolerated) return [];
       const paths = machineWork(context.desired, machine, state).config?.paths ?? [];
       const mending = paths.some((path) => path.startsWith("machine.time") || path.startsWith("TimeSyncConfig"));
@@ -36,14 +37,21 @@ export async function clockFindings(context: StepContext, observed: ObservedClus
   return findings.flat();
 }
 
-async function clockOffset(machine: DesiredMachine, context: StepContext): Promise<number | undefined> {
+async function clockOffset(machine: DesiredMachine, context: StepContext): Promise<number | Finding | undefined> {
   try {
     return await context.machines.clockOffset(machine, context.signal);
   } catch (error) {
     const ours = TalosError.from(error);
     // It has gone down since it was looked at; whoever waits for it tells.
     if (ours.retryable) return undefined;
-    throw ours;
+    if (ours.code === "canceled") throw ours;
+    // Talos tells its clock only together with a time server's: without one, in a closed network, nothing is known.
+    return {
+      severity: "warning",
+      machine: machine.name,
+      message: `the clock of ${machine.name} cannot be compared with ours: ${ours.message}`,
+      hint: `Give it time servers that it reaches: machine.time.servers.`,
+    };
   }
 }
 

@@ -90,11 +90,22 @@ export interface LeafOptions extends LeafTerms, AlternativeNames {
  * (from a kubeadm cluster) it is ECDSA P-256: an RSA key would hold up the event loop for seconds.
  */
 export function issueCertificate(ca: KeyPair, options: LeafOptions, { entropy }: { entropy: Entropy }): KeyPair {
-  const authorityKind = keyKind(loadKey(ca.key, "CA key"));
+  const authorityKind = keyKind(signerOf(ca));
   const pem = createKey(authorityKind === "ed25519" ? "ed25519" : "ecdsa-p256", entropy);
   const subject = distinguishedName(options.subject);
   const publicKey = publicKeyInfo(loadKey(pem));
   return { certificate: signLeaf(ca, { subject, publicKey, names: options, terms: options, entropy }), key: pem };
+}
+
+/** Reading a key takes longer than signing with it, and one CA signs for hundreds of machines. */
+const signers = new WeakMap<KeyPair, { readonly pem: string; readonly key: KeyObject }>();
+
+function signerOf(ca: KeyPair): KeyObject {
+  const known = signers.get(ca);
+  if (known?.pem === ca.key) return known.key;
+  const key = loadKey(ca.key, "CA key");
+  signers.set(ca, { pem: ca.key, key });
+  return key;
 }
 
 export interface Leaf {
@@ -122,7 +133,7 @@ export function signLeaf(ca: KeyPair, leaf: Leaf): string {
       ...(authority.keyIdentifier === undefined ? [] : [authorityKeyIdentifier(authority.keyIdentifier)]),
       ...(names === undefined ? [] : [names]),
     ],
-    signer: loadKey(ca.key, "CA key"),
+    signer: signerOf(ca),
   });
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Fault } from "../../../simulator/control/index.ts";
+import type { ClusterEvent } from "../../../talos/cluster/index.ts";
 import { type SimulatedLab, simulatedLab } from "./simulated-cluster.ts";
 
 const names = ["cp-1", "w-1"];
@@ -60,6 +61,19 @@ describe("trouble with machines, over real sockets", { timeout: 60_000 }, () => 
     await trouble(machine, fault());
     const desired = await lab.desired(names);
     await lab.apply({ ...desired, endpoint: `https://${desired.machines[0]?.address}:6443` });
+  });
+
+  test("that is none: a machine that reaches no time server, as in a closed network, is told with a warning", async () => {
+    const desired = await lab.desired(names);
+    const endpoint = `https://${desired.machines[0]?.address}:6443`;
+    await lab.apply({ ...desired, endpoint });
+    const message = 'error querying NTP server "time.cloudflare.com": connection refused';
+    await trouble("w-1", { kind: "fail", method: "Time", code: "Unknown", message });
+    const patches = { all: ["machine: {sysctls: {vm.nr_hugepages: '8'}}"] };
+    const warnings: string[] = [];
+    const events = (event: ClusterEvent) => event.type === "warning" && warnings.push(event.message);
+    await lab.apply({ ...(await lab.desired(names, { patches })), endpoint }, { events });
+    expect(warnings).toContainEqual(expect.stringContaining("the clock of w-1 cannot be compared with ours"));
   });
 
   test.each<[string, Fault, RegExp]>([
