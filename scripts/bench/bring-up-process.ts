@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A process of its own, so that its work can be told from the simulator's. Argument: how many workers.
+// A process of its own, so that its work can be told from the simulator's. Arguments: how many workers, and the
+// simulator's daemon.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,8 +13,7 @@ import { defaultTalosVersion } from "../../talos/version/index.ts";
 const workers = Number(process.argv[2]);
 const names = (prefix: string, count: number) => Array.from({ length: count }, (_, index) => `${prefix}-${index + 1}`);
 const directory = await mkdtemp(join(tmpdir(), "talosmith-bench-"));
-const daemon = new URL("../../simulator/daemon.ts", import.meta.url).pathname;
-const daemonCommand = [process.execPath, "--import", import.meta.resolve("tsx"), daemon] as const;
+const daemonCommand = [process.execPath, process.argv[3] ?? ""] as const;
 const simulator = simulatorAt(join(directory, "simulator"), { daemonCommand });
 try {
   const created = await Promise.all(

@@ -5,8 +5,11 @@ import { join } from "node:path";
 import { build } from "esbuild";
 
 /** A script as users have it installed: one compiled file. The compiler's time is nobody's to wait for. */
-export async function compiled(script: string): Promise<string> {
-  const outfile = join(mkdtempSync(join(tmpdir(), "talosmith-bench-")), "script.mjs");
+export async function compiled(
+  script: string,
+  directory = mkdtempSync(join(tmpdir(), "talosmith-bench-")),
+): Promise<string> {
+  const outfile = join(directory, "script.mjs");
   const entry = new URL(script, import.meta.url).pathname;
   const banner = { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' };
   await build({

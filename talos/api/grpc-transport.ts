@@ -100,8 +100,8 @@ export function grpcTransport(
     }
     used.close();
   };
-  const failed = (error: unknown, used: Client): TalosError => {
-    const ours = fromGrpcError(error, name);
+  const failed = (error: unknown, used: Client, signal: AbortSignal | undefined): TalosError => {
+    const ours = unlessByOther(fromGrpcError(error, name), name, signal);
     if (ours.retryable || (ours.code === "permission-denied" && isHandshakeFailure(error))) forget(used);
     return ours;
   };
@@ -123,7 +123,7 @@ export function grpcTransport(
           { deadline: Date.now() + (options.deadline ?? defaultDeadline) },
           (error, reply) => {
             options.signal?.removeEventListener("abort", cancel);
-            if (error) reject(failed(error, used));
+            if (error) reject(failed(error, used, options.signal));
             else if (reply === undefined) reject(new TalosError("internal", `${name}: an empty reply`, { node: name }));
             else resolve(reply);
           },
@@ -159,7 +159,7 @@ export function grpcTransport(
           yield reply as Reply;
         }
       } catch (error) {
-        if (!lost) throw failed(error, used);
+        if (!lost) throw failed(error, used, options.signal);
         forget(used);
         throw new TalosError("unavailable", `${name}: the machine has fallen silent`, {
           node: name,
@@ -184,7 +184,7 @@ export function grpcTransport(
           options.deadline === undefined ? {} : { deadline: Date.now() + options.deadline },
           (error, reply) => {
             options.signal?.removeEventListener("abort", cancel);
-            if (error) reject(failed(error, used));
+            if (error) reject(failed(error, used, options.signal));
             else if (reply === undefined) reject(new TalosError("internal", `${name}: an empty reply`, { node: name }));
             else resolve(reply);
           },
@@ -226,6 +226,12 @@ function metadataOf(options: CallOptions): Metadata {
   if (options.node !== undefined) metadata.set("node", options.node);
   for (const node of options.nodes ?? []) metadata.add("nodes", node);
   return metadata;
+}
+
+/** A machine that shuts down cancels the calls that it is answering; only our own signal means that we gave up. */
+function unlessByOther(error: TalosError, node: string, signal: AbortSignal | undefined): TalosError {
+  if (error.code !== "canceled" || signal?.aborted) return error;
+  return new TalosError("unavailable", `${node}: the machine has cancelled the call`, { node, cause: error });
 }
 
 function isHandshakeFailure(error: unknown): boolean {

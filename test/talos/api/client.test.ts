@@ -167,6 +167,13 @@ describe("a client with certificates", () => {
     await expect(call).rejects.toMatchObject({ code: "canceled" });
   });
 
+  test("takes a call that the machine cancels, as it does when it shuts down, for one to make again", async () => {
+    const cancelled = (_call: unknown, callback: Callback) =>
+      callback({ code: status.CANCELLED, details: "context canceled" });
+    const { address } = await machine({ machine: { version: cancelled } });
+    await expect(client(address).version()).rejects.toMatchObject({ code: "unavailable", retryable: true });
+  });
+
   test("says that nothing listens", async () => {
     await expect(client("127.0.0.1:1").version()).rejects.toMatchObject({
       code: "unavailable",

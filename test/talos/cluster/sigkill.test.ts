@@ -5,6 +5,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { compiled } from "../../../scripts/bench/compiled.ts";
 import { everything } from "../../support/everything.ts";
 import type { EngineTask } from "./engine-process.ts";
 import { testSecretsFile } from "./fixture.ts";
@@ -33,8 +34,11 @@ const chosen = (all: readonly string[], everyday: readonly string[]) => (everyth
 describe("a process that is killed with SIGKILL", { timeout: everything ? 600_000 : 90_000 }, () => {
   let lab: SimulatedLab;
   let directory: string;
+  let program: string;
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), "talosmith-sigkill-"));
+    // Compiled once: it is started twice for every boundary.
+    program = await compiled(resolve("test/talos/cluster/engine-process.ts"), directory);
     lab = await simulatedLab("sigkill");
     for (const name of names) await lab.create(name);
   }, 60_000);
@@ -61,9 +65,9 @@ describe("a process that is killed with SIGKILL", { timeout: everything ? 600_00
     const task: EngineTask = { spec, talosVersion: "v1.13.9", secretsFile: testSecretsFile, lockFile: lab.lockFile };
     const file = join(directory, "task.json");
     await writeFile(file, JSON.stringify({ ...task, killAt }));
-    expect((await runEngine(file)).signal).toBe("SIGKILL");
+    expect((await runEngine(program, file)).signal).toBe("SIGKILL");
     await writeFile(file, JSON.stringify(task));
-    const second = await runEngine(file);
+    const second = await runEngine(program, file);
     expect(second.code).toBe(0);
     expect(await lab.apply(desired)).toMatchObject({ steps: [] });
     return second.output;
@@ -91,9 +95,14 @@ describe("a process that is killed with SIGKILL", { timeout: everything ? 600_00
 
 const children: ChildProcess[] = [];
 
-async function runEngine(file: string): Promise<{ code: number | null; signal: string | null; output: string }> {
-  const program = resolve("test/talos/cluster/engine-process.ts");
-  const child = spawn(process.execPath, ["--import", "tsx", program, file], { stdio: ["ignore", "pipe", "inherit"] });
+interface Ended {
+  readonly code: number | null;
+  readonly signal: string | null;
+  readonly output: string;
+}
+
+async function runEngine(program: string, file: string): Promise<Ended> {
+  const child = spawn(process.execPath, [program, file], { stdio: ["ignore", "pipe", "inherit"] });
   children.push(child);
   let output = "";
   child.stdout.on("data", (chunk) => {
