@@ -119,7 +119,11 @@ export class StepContext {
   /** Whether an earlier run was told by the machine that this step had begun, and none has finished it since. */
   async wasAccepted(step: Pick<Step, "id">): Promise<boolean> {
     const entries = (await this.#journal?.entries()) ?? [];
-    const last = entries.findLast((entry) => entry.cluster === this.desired.caFingerprint && entry.step === step.id);
+    // A run that fails later, or is stopped, does not take back what the machine has accepted.
+    const last = entries.findLast(
+      ({ cluster, step: id, event }) =>
+        cluster === this.desired.caFingerprint && id === step.id && event !== "failed",
+    );
     return last?.event === "accepted";
   }
 

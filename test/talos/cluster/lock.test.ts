@@ -182,6 +182,8 @@ describe("the journal", () => {
     // In memory: the time of this world would run away while a real disk is written to.
     const entries: JournalEntry[] = [
       { at: "2026-01-01T00:00:00Z", cluster: desired.caFingerprint, step: "reset/cp-2", event: "accepted" },
+      // The run was stopped, because another machine's step failed; the wipe went on.
+      { at: "2026-01-01T00:00:01Z", cluster: desired.caFingerprint, step: "reset/cp-2", event: "failed" },
     ];
     const journal: Journal = {
       append: async (entry) => {
