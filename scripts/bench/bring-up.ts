@@ -61,7 +61,10 @@ export const bringUpGrowth: Row = {
 };
 
 /** Brings three control planes and that many workers up, in a process of its own beside that of the simulator. */
-async function run(workers: number, timeScale = scale): Promise<{ readonly milliseconds: number; readonly cpu: number }> {
+async function run(
+  workers: number,
+  timeScale = scale,
+): Promise<{ readonly milliseconds: number; readonly cpu: number }> {
   const [script, daemon] = await Promise.all([compiled("bring-up-process.ts"), compiled("../../simulator/daemon.ts")]);
   const { status, stdout, stderr } = spawnSync(process.execPath, [script, String(workers), daemon], {
     encoding: "utf8",

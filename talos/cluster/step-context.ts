@@ -121,8 +121,7 @@ export class StepContext {
     const entries = (await this.#journal?.entries()) ?? [];
     // A run that fails later, or is stopped, does not take back what the machine has accepted.
     const last = entries.findLast(
-      ({ cluster, step: id, event }) =>
-        cluster === this.desired.caFingerprint && id === step.id && event !== "failed",
+      ({ cluster, step: id, event }) => cluster === this.desired.caFingerprint && id === step.id && event !== "failed",
     );
     return last?.event === "accepted";
   }

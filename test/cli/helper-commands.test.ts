@@ -113,6 +113,13 @@ describe("the helper's commands", () => {
     expect(exitCode).toBe(0);
   });
 
+  test("health leaves Kubernetes out where it is said to be unable to run", async () => {
+    const { stderr, exitCode } = await talosmith("health", "tiny", "--no-kubernetes", "--wait-timeout", "30s");
+    expect(stderr).toContain("waiting for etcd to be healthy: OK\n");
+    expect(stderr).toContain("waiting for all k8s nodes to report ready: SKIP\n");
+    expect(exitCode).toBe(0);
+  });
+
   test("get resolves an alias, asks through a control plane, and prints table and YAML", async () => {
     const table = await talosmith("get", "machinestatus", "-n", `${addresses.cp},${addresses.worker}`);
     expect(table.stdout.split("\n").map((line) => line.split(/ {2,}/))).toEqual([
