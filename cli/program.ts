@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Command, CommanderError, Help, type Option } from "commander";
+import { takeGoSwitches } from "./commands/flags.ts";
 import type { CommandContext } from "./context.ts";
 import { reportError } from "./output/report-error.ts";
 import { packageVersion } from "./package-version.ts";
@@ -23,6 +24,7 @@ export function createProgram(context: CommandContext, registrations: readonly R
     .enablePositionalOptions()
     .exitOverride();
   for (const register of registrations) register(program, context);
+  takeGoSwitches(program);
   return program;
 }
 

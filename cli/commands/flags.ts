@@ -8,15 +8,20 @@ export function addSwitch(command: Command, name: string, description: string, s
   command.addOption(new Option(`--no-${name}`).hideHelp());
 }
 
-/** Adds a command to a group, with the group's ways of writing and failing and talosctl's way of writing switches. */
+/** Adds a command to a group, with the group's ways of writing and failing. */
 export function addTo(parent: Command, command: Command, options: { readonly hidden?: boolean } = {}): void {
+  parent.addCommand(command.copyInheritedSettings(parent), options);
+}
+
+/** Lets a command and all below it take switches as talosctl does: `--name=true`, `--name=false`. */
+export function takeGoSwitches(command: Command): void {
   const parseOptions = command.parseOptions;
   command.parseOptions = (args) =>
     parseOptions.call(
       command,
       args.flatMap((arg) => plainSwitch(command, arg)),
     );
-  parent.addCommand(command.copyInheritedSettings(parent), options);
+  for (const child of command.commands) takeGoSwitches(child);
 }
 
 const yes = ["1", "t", "T", "TRUE", "true", "True"];

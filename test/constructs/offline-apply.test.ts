@@ -277,7 +277,7 @@ describe.runIf(terraform !== undefined)(
         writeFileSync(join(directory, name), text);
       project.run(directory, "fmt", "-check");
       project.run(directory, "init", "-no-color", "-input=false");
-      expect(project.plan(directory)).toEqual([]);
+      expect(project.plan(undefined, directory)).toEqual([]);
     });
   },
 );
