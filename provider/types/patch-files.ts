@@ -4,6 +4,9 @@ import type { SecretsBundle } from "../../talos/secrets/index.ts";
 import { type AttributePath, DiagnosticError, type Diagnostics, isUnknown } from "../framework/index.ts";
 import type { Client } from "./client.ts";
 
+/** A file that is named and not there; all else that is wrong with one is another matter. */
+export class MissingPatchFile extends DiagnosticError {}
+
 /**
  * The patches in these files, in order. Nothing of them may be shown: not in a diagnostic either, so a file that is no
  * patch is told by its line only.
@@ -19,7 +22,7 @@ export async function readPatchFiles(
       const path = at.index(index);
       const text = await client.sealedText(file).catch((error: { code?: unknown }) => {
         if (error.code !== "not-found") throw error;
-        throw new DiagnosticError({
+        throw new MissingPatchFile({
           summary: "A patch file is missing",
           detail: `${file} is not there. Paths count from the project's root, ${client.root}.`,
           path,

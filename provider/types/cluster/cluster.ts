@@ -9,11 +9,13 @@ import {
   type PlanRequest,
   path,
   type Resource,
+  type Unknown,
   type UpdateRequest,
   unknown,
 } from "../../framework/index.ts";
 import type { Client } from "../client.ts";
 import { isBeingCreated, markCreating, unmarkCreating } from "../creation-mark.ts";
+import { MissingPatchFile } from "../patch-files.ts";
 import { type ClusterPlan, type ClusterState, clusterAttributes } from "./attributes.ts";
 import { findDrift } from "./drift.ts";
 import { refuseUnplanned } from "./guard.ts";
@@ -166,12 +168,23 @@ async function planUpdate({ planned, client, changed, diagnostics }: PlanRequest
   await checkChange(prior, planned, diagnostics);
   const drift = prior.drift ?? [];
   const kept = { id: prior.id, ca_fingerprint: prior.ca_fingerprint, drift: [] };
+  const unchanged = { ...kept, patch_file_hashes: prior.patch_file_hashes, steps: prior.steps, changes: prior.changes };
   const known = withStandIns(planned);
-  const hashes = known === undefined ? unknown : await patchHashes(known.input, client, secrets);
+  let hashes: Readonly<Record<string, string>> | Unknown;
+  try {
+    hashes = known === undefined ? unknown : await patchHashes(known.input, client, secrets);
+  } catch (error) {
+    // Terraform plans like this before a destroy too, and a destroy needs no file.
+    if (changed || drift.length > 0 || !(error instanceof MissingPatchFile)) throw error;
+    diagnostics.warning({
+      ...error.finding,
+      detail: `${error.finding.detail} The machines keep what it held when it was applied; the next change needs it again.`,
+    });
+    return unchanged;
+  }
   const files = isUnknown(hashes) ? [] : changedPatchFiles(prior.patch_file_hashes, hashes);
   const settled = { ...kept, patch_file_hashes: hashes };
-  if (diagnostics.hasError || (!changed && drift.length === 0 && files.length === 0))
-    return { ...kept, patch_file_hashes: prior.patch_file_hashes, steps: prior.steps, changes: prior.changes };
+  if (diagnostics.hasError || (!changed && drift.length === 0 && files.length === 0)) return unchanged;
   // A machine that is made anew may come back at its old address or at another: the steps follow from which.
   const remade = replacedMachines(prior, planned).length > 0;
   if (known === undefined || remade || !known.endpointKnown) return { ...settled, steps: unknown, changes: unknown };

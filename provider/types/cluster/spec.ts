@@ -102,9 +102,11 @@ export function replacedMachines(prior: ClusterInput, wishes: ClusterWishes): st
 /** Machines that this apply finds made anew: what stood at their place before is gone. */
 export function remadeMachines(prior: ClusterInput, planned: ClusterInput): string[] {
   return Object.entries(planned.machines)
-    .filter(([name, { address, member_id }]) => {
+    .filter(([name, { address, member_id, fingerprint }]) => {
       const before = prior.machines[name];
-      return before === undefined || before.address !== address || before.member_id !== member_id;
+      if (before === undefined || before.address !== address || before.member_id !== member_id) return true;
+      // A new machine may have come at the address of the old one.
+      return before.fingerprint !== null && before.fingerprint !== fingerprint;
     })
     .map(([name]) => name);
 }
