@@ -123,7 +123,7 @@ describe.each(tools)("under $name", (tool) => {
     workspace.write("main.tf", config("", rule.replace("more", "forbidden")));
     const refused = (await workspace.run(["validate", "-no-color"])).text;
     expect(refused).toContain("Not allowed");
-    expect(refused).toMatch(/15: action = "forbidden"/);
+    expect(refused).toMatch(/13: action = "forbidden"/);
     expect(refused).toContain("At: rule[1].action");
 
     // JSON has no blocks of its own: an object or a list of them.
