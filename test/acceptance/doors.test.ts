@@ -11,13 +11,13 @@ import { kubernetesGet } from "../support/kubernetes-get.ts";
 import { type CommandResult, runCommand } from "../support/run-command.ts";
 import { cleanEnvironment, findTools } from "../support/terraform.ts";
 
-// Thirty commands: with both tools only under TALOSMITH_TEST_ALL.
-const tools = findTools().slice(0, everything ? 2 : 1);
+const tools = findTools();
 test.skipIf(tools.length === 0)("terraform or tofu is there", () => expect(tools).not.toEqual([]));
 
 const patched = "cluster:\n  patches:\n    all:\n      - machine: { sysctls: { vm.max_map_count: '262144' } }\n";
 
-describe.each(tools)("the doors of $name", (tool) => {
+// Thirty commands: only under TALOSMITH_TEST_ALL.
+describe.skipIf(!everything).each(tools)("the doors of $name", (tool) => {
   let checkout: Checkout;
   const run = (program: string, args: readonly string[], folder = ".") => {
     const env = cleanEnvironment({ TERRAFORM_BINARY_NAME: tool.path, HOME: join(checkout.root, "generated/home") });

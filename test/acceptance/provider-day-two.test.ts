@@ -34,7 +34,7 @@ resource "talosmith_addon" "this" {
 `;
 }
 
-describe.each(everything ? tools : tools.slice(0, 1))("under $name", (tool) => {
+describe.skipIf(!everything).each(tools)("under $name", (tool) => {
   let workspace: ClusterWorkspace;
   const file = (name: string) => join(workspace.directory, name);
   const backups = () => readdirSync(file("backups")).filter((name) => name.endsWith(".json"));

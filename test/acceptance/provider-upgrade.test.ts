@@ -23,7 +23,7 @@ const newTalos = { ...wish, talosVersion: "v1.13.10" };
 const image = `factory.talos.dev/metal-installer/${schematic}:v1.13.10`;
 const extended = { ...newTalos, more: `${rollout}\n  install_image = "${image}"` };
 
-describe.each(everything ? tools : tools.slice(0, 1))("a running cluster under $name", (tool) => {
+describe.skipIf(!everything).each(tools)("a running cluster under $name", (tool) => {
   let workspace: ClusterWorkspace;
   beforeAll(async () => {
     const environment = { TALOSMITH_SIMULATOR_TIME_SCALE: "0.2" };

@@ -6,6 +6,7 @@ import { delimiter, join } from "node:path";
 import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type JsonObject, printStack, synthesize } from "../../constructs/index.ts";
+import { everything } from "../support/everything.ts";
 import { repositoryRoot } from "./project.ts";
 
 const terraform = (process.env.PATH ?? "")
@@ -232,7 +233,7 @@ controlPlane: { count: 1 }
 workers: [{ count: ${workers}, limits: { memory: 2GiB } }]
 `;
 
-describe.runIf(terraform !== undefined)(
+describe.runIf(terraform !== undefined && everything)(
   "a container stack in the real terraform, with providers that only remember",
   () => {
     const apply = (engine: string) => {
