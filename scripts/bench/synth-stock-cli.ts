@@ -5,6 +5,8 @@ import { join } from "node:path";
 import { findProgram } from "../../test/support/programs.ts";
 import { fastest, type Row, succeed } from "./row.ts";
 
+/** What main.ts needs: our provider and the simulator are laid beside each stack. */
+const folders = ["constructs", "talos", "cloud-init", "project", "provider", "simulator"];
 const root = new URL("../..", import.meta.url).pathname;
 
 export const synthStockCli: Row = {
@@ -14,7 +16,7 @@ export const synthStockCli: Row = {
   async measure() {
     const app = mkdtempSync(join(tmpdir(), "talosmith-bench-"));
     mkdirSync(join(app, "environments"));
-    for (const name of ["constructs", "talos", "cloud-init", "main.ts", "package.json", "cdktf.json", "tsconfig.json"])
+    for (const name of [...folders, "main.ts", "package.json", "package-lock.json", "cdktf.json", "tsconfig.json"])
       cpSync(join(root, name), join(app, name), { recursive: true });
     symlinkSync(join(root, "node_modules"), join(app, "node_modules"));
     writeFileSync(
