@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import { stat } from "node:fs/promises";
-import { join } from "node:path";
-import { writeFileAtomically } from "../../talos/atomic-file.ts";
 import {
   changeVersion,
   type Environment,
@@ -15,6 +12,7 @@ import {
 import { TalosError } from "../../talos/errors.ts";
 import { approved } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
+import { saveTexts } from "../helper/environment-file.ts";
 import { deployWithHelper, planWithHelper } from "../helper/helper-door.ts";
 import { withProgress } from "../output/progress.ts";
 import { deployedSummary } from "../output/summary.ts";
@@ -47,7 +45,7 @@ export async function upgradeTo(
   for (const line of consequences(root, field, change)) tell(line);
   const terraform = await ownedByTerraform(root, after);
   if (flags.writeOnly || (terraform && flags.dryRun)) {
-    if (!flags.dryRun) await write(root, change);
+    if (!flags.dryRun) await saveTexts(root, textsOf(change));
     tell(flags.dryRun ? "Nothing was changed." : `Now: talosmith deploy ${name}`);
     return;
   }
@@ -72,7 +70,7 @@ export async function upgradeTo(
     context.exit(1);
     return;
   }
-  await write(root, change);
+  await saveTexts(root, textsOf(change));
   const { changed: _, ...deployed } = await withProgress(context, { json: flags.json }, (events) =>
     deployWithHelper(root, after, context, events),
   );
@@ -88,10 +86,8 @@ function mayGoOn(environment: Environment, steps: number, context: CommandContex
   return approved(`Take ${steps === 1 ? "this step" : `these ${steps} steps`} in ${name}?`, name, context, "--yes");
 }
 
-async function write(root: string, { file, text }: VersionChange): Promise<void> {
-  if (text === undefined) return;
-  const path = join(root, file);
-  await writeFileAtomically(path, text, { mode: (await stat(path)).mode & 0o777 });
+function textsOf({ file, text }: VersionChange): ReadonlyMap<string, string> {
+  return new Map(text === undefined ? [] : [[file, text]]);
 }
 
 /** What changes in the files, and what follows from it that was not asked for. */

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
+import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { writeFileAtomically } from "../../talos/atomic-file.ts";
 import {
+  changeVersion,
   type Environment,
   type Fault,
   type FirstEnvironment,
+  fileReader,
   firstEnvironment,
+  loadEnvironment,
   parseEnvironment,
+  type VersionField,
+  withCount,
 } from "../../talos/environment/index.ts";
 import { TalosError } from "../../talos/errors.ts";
-
-const mode = 0o644;
 
 /** Writes environments/<name>.yaml. Never replaces a file. */
 export async function writeFirstEnvironment(
@@ -24,7 +28,7 @@ export async function writeFirstEnvironment(
   const file = `environments/${name}.yaml`;
   const { warnings } = parseEnvironment(name, (path) => (path === file ? text : undefined));
   try {
-    await writeFileAtomically(join(root, file), text, { mode, exclusive: true });
+    await writeFileAtomically(join(root, file), text, { mode: 0o644, exclusive: true });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
     throw new TalosError("already-exists", `${file} is there already`, { hint: "Change it, or choose another name." });
@@ -32,29 +36,47 @@ export async function writeFirstEnvironment(
   return { file, warnings };
 }
 
-/** An environment as it would be with another text in its own file, and the way to keep it. */
+/** An environment as it would be with other texts in its files, and the way to keep them. */
 export interface EditedEnvironment {
   readonly environment: Environment;
-  save(): Promise<void>;
+  /** By path from the root; only those that change. */
+  readonly texts: ReadonlyMap<string, string>;
 }
 
-/** Checks the new text together with everything that it refers to; nothing is written before `save`. */
-export function editEnvironment(
+/** With another number of machines in a pool. Nothing is written before `saveTexts`. */
+export function withPoolCount(
   root: string,
   { name, file }: Environment,
-  edit: (text: string) => string,
+  pool: string,
+  count: number,
 ): EditedEnvironment {
-  const before = readFileSync(join(root, file), "utf8");
-  const text = edit(before);
-  const environment = parseEnvironment(name, (path) => (path === file ? text : readIfThere(join(root, path))));
-  return {
-    environment,
-    async save() {
-      if (text !== before) await writeFileAtomically(join(root, file), text, { mode });
-    },
-  };
+  const before = fileReader(root)(file) ?? "";
+  const text = withCount(before, file, pool, count);
+  const texts = new Map(text === before ? [] : [[file, text]]);
+  return { environment: loadEnvironment(root, name, texts), texts };
 }
 
-function readIfThere(path: string): string | undefined {
-  return existsSync(path) ? readFileSync(path, "utf8") : undefined;
+/** With newer versions, each where it stands: in the environment's own file or its base. */
+export function withNewVersions(
+  root: string,
+  { name }: Environment,
+  versions: Readonly<Partial<Record<VersionField, string>>>,
+): EditedEnvironment {
+  const texts = new Map<string, string>();
+  const onDisk = fileReader(root);
+  for (const field of ["talosVersion", "kubernetesVersion"] as const) {
+    const version = versions[field];
+    if (version === undefined) continue;
+    const { file, text } = changeVersion(name, field, version, (path) => texts.get(path) ?? onDisk(path));
+    if (text !== undefined) texts.set(file, text);
+  }
+  return { environment: loadEnvironment(root, name, texts), texts };
+}
+
+/** Each file keeps the mode that it has. */
+export async function saveTexts(root: string, texts: ReadonlyMap<string, string>): Promise<void> {
+  for (const [file, text] of texts) {
+    const path = join(root, file);
+    await writeFileAtomically(path, text, { mode: (await stat(path)).mode & 0o777 });
+  }
 }

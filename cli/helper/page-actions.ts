@@ -8,7 +8,7 @@ import {
   preflight,
   previewCluster,
 } from "../../talos/cluster/index.ts";
-import { type Environment, machinesOf, withCount, withVersions } from "../../talos/environment/index.ts";
+import { type Environment, machinesOf } from "../../talos/environment/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import type { Workshop } from "../../web/server/index.ts";
 import type { CommandContext } from "../context.ts";
@@ -16,7 +16,7 @@ import { sizeOf } from "../output/amounts.ts";
 import { openBackups, takeBackup } from "./backups.ts";
 import { clusterSpec } from "./cluster-spec.ts";
 import { drillBackup, drillVerdict } from "./drill.ts";
-import { type EditedEnvironment, editEnvironment } from "./environment-file.ts";
+import { type EditedEnvironment, saveTexts, withNewVersions, withPoolCount } from "./environment-file.ts";
 import { clusterJournal, deployWithHelper, destroyWithHelper, planWithHelper } from "./helper-door.ts";
 import { findMachines, surplusMachines } from "./machines.ts";
 import { openCluster } from "./open-cluster.ts";
@@ -39,10 +39,10 @@ export async function planAction(
       return planDeploy(root, environment, context);
     case "upgrade":
     case "scale": {
-      const edited = edit(root, environment, action).environment;
+      const { environment: edited, texts } = edit(root, environment, action);
       await refuseImpossible(root, edited, context);
       return [
-        ...only(`edit/${environment.file}`, sentenceOf(environment, action)),
+        ...(texts.size === 0 ? [] : only("edit", sentenceOf(texts, action))),
         ...(await planDeploy(root, edited, context)),
       ];
     }
@@ -82,7 +82,7 @@ export async function performAction(
     case "upgrade":
     case "scale": {
       const edited = edit(root, environment, action);
-      await edited.save();
+      await saveTexts(root, edited.texts);
       await deployWithHelper(root, edited.environment, context, events);
       return undefined;
     }
@@ -117,18 +117,18 @@ async function planDeploy(root: string, environment: Environment, context: Comma
 }
 
 function edit(root: string, environment: Environment, action: Edit): EditedEnvironment {
-  if (action.kind === "scale")
-    return editEnvironment(root, environment, (text) => withCount(text, action.pool, action.count));
+  if (action.kind === "scale") return withPoolCount(root, environment, action.pool, action.count);
   if (action.talosVersion === undefined && action.kubernetesVersion === undefined)
     throw new TalosError("invalid-input", "an upgrade needs a version of Talos or of Kubernetes");
-  return editEnvironment(root, environment, (text) => withVersions(text, action));
+  return withNewVersions(root, environment, action);
 }
 
-function sentenceOf({ file }: Environment, action: Edit): string {
-  if (action.kind === "scale") return `write into ${file}: ${action.count} machines in the pool ${action.pool}`;
+function sentenceOf(texts: EditedEnvironment["texts"], action: Edit): string {
+  const files = [...texts.keys()].join(" and ");
+  if (action.kind === "scale") return `write into ${files}: ${action.count} machines in the pool ${action.pool}`;
   const { talosVersion, kubernetesVersion } = action;
   const wanted = [talosVersion && `Talos ${talosVersion}`, kubernetesVersion && `Kubernetes ${kubernetesVersion}`];
-  return `write into ${file}: ${wanted.filter(Boolean).join(", ")}`;
+  return `write into ${files}: ${wanted.filter(Boolean).join(", ")}`;
 }
 
 /** Before the file is changed: what the engine would refuse must not be written. */

@@ -1,45 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
-import { isAlias, isMap, isScalar, type Pair, parseDocument, Scalar, type YAMLMap } from "yaml";
+import { isAlias, isMap, isScalar, isSeq, type Pair, parseDocument, Scalar, type YAMLMap } from "yaml";
 import { TalosError } from "../errors.ts";
 import { parseYamlDocument } from "../yaml/index.ts";
+
+/** A key of a section, or of one item of a section that is a list. */
+export type ValuePath = readonly [section: string, key: string] | readonly [section: string, item: number, key: string];
 
 /**
  * The text of a YAML file with one value of one of its sections changed, or added when it is not there. Every other
  * byte stays: comments, order, line ends.
  */
-export function editValue(
-  text: string,
-  file: string,
-  [section, key]: readonly [string, string],
-  value: string,
-): string {
+export function editValue(text: string, file: string, path: ValuePath, value: string): string {
   // Refuses what the loader refuses, and what the yaml package alone would choke on.
   parseYamlDocument(text, file);
   const document = parseDocument(text, { keepSourceTokens: true });
   const root = document.contents;
+  const [section] = path;
+  const key = path[path.length - 1] as string;
+  const refuse = () => byHand(file, path.join("."));
   const around = isMap(root) ? entryOf(root, section) : undefined;
   const newline = text.includes("\r\n") ? "\r\n" : "\n";
   if (around === undefined)
     return `${withFinalNewline(text, newline)}${section}:${newline}  ${key}: ${value}${newline}`;
-  const map = around.value;
-  if (isScalar(map) && map.value === null) {
+  if (isScalar(around.value) && around.value.value === null) {
     const end = endOf(around.key);
     const colon = text.indexOf(":", end) + 1;
     return splice(text, colon, colon, ` { ${key}: ${value} }`);
   }
-  if (!isMap(map) || map.anchor !== undefined) throw byHand(file, section, key);
+  const map = path.length === 2 ? around.value : isSeq(around.value) ? around.value.items[path[1]] : undefined;
+  if (!isMap(map) || map.anchor !== undefined) throw refuse();
   const found = entryOf(map, key);
-  if (found !== undefined) return replaceScalar(text, found.value, value, () => byHand(file, section, key));
+  if (found !== undefined) return replaceScalar(text, found.value, value, refuse);
   if (map.flow) {
     const start = startOf(map) + 1;
     return splice(text, start, start, map.items.length === 0 ? ` ${key}: ${value} ` : ` ${key}: ${value},`);
   }
   const first = map.items[0];
-  if (first === undefined) throw byHand(file, section, key);
+  if (first === undefined) throw refuse();
   const start = startOf(first.key);
-  const indent = text.slice(text.lastIndexOf("\n", start - 1) + 1, start);
-  if (/\S/.test(indent)) throw byHand(file, section, key);
-  return splice(text, start, start, `${key}: ${value}${newline}${indent}`);
+  const before = text.slice(text.lastIndexOf("\n", start - 1) + 1, start);
+  // The first key of a list's item stands behind its dash.
+  if (!/^[ -]*$/.test(before)) throw refuse();
+  return splice(text, start, start, `${key}: ${value}${newline}${" ".repeat(before.length)}`);
 }
 
 type Entry = Pair<unknown, unknown>;
@@ -72,8 +74,8 @@ function withFinalNewline(text: string, newline: string): string {
   return text === "" || text.endsWith("\n") ? text : `${text}${newline}`;
 }
 
-function byHand(file: string, section: string, key: string): TalosError {
-  return new TalosError("failed-precondition", `${file} writes ${section}.${key} in a way that is not changed here`, {
+function byHand(file: string, path: string): TalosError {
+  return new TalosError("failed-precondition", `${file} writes ${path} in a way that is not changed here`, {
     hint: `Change it by hand (an anchor, an alias or a text over several lines), then deploy.`,
   });
 }

@@ -11,7 +11,6 @@ export {
 } from "./addressing.ts";
 export { Cidr } from "./cidr.ts";
 export { type ContainerEnvironment, dockerPlaces } from "./container.ts";
-export { withCount, withVersions } from "./edit-environment.ts";
 export {
   type ControlPlane,
   controlPlanePool,
@@ -36,6 +35,7 @@ export type {
 export { metalPatches, staticAddress } from "./metal-patches.ts";
 export { nodePatch } from "./node-patch.ts";
 export { parseEnvironment } from "./parse-environment.ts";
+export { withCount } from "./pool-count.ts";
 export { formatSize } from "./quantity.ts";
 export type { ReadFile } from "./references.ts";
 export { type Backend, type BackupSection, type Kind, kindNames, passphraseVariable } from "./schema/index.ts";
