@@ -1,25 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Reporter, TestModule } from "vitest/node";
 
-/** Closes the run with one plain line that any CI can count, and names what was skipped, so that a skip is seen. */
+/**
+ * Closes the run with one plain line that any CI can count. Before it stands what was skipped, so that a skip is
+ * seen, and last what failed, because a CI often keeps only the end of a log.
+ */
 // biome-ignore lint/style/noDefaultExport: vitest loads reporters by their default export
 export default class ClosingLineReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly unknown[]): void {
     const count = { passed: 0, failed: unhandledErrors.length, skipped: 0 };
     const skipped: string[] = [];
+    const failed = unhandledErrors.map((error) => `an error outside of any test: ${String(error)}`);
     for (const module of modules) {
-      if (!module.ok() && module.children.size === 0) count.failed += 1;
+      if (!module.ok() && module.children.size === 0) {
+        count.failed += 1;
+        failed.push(`${module.relativeModuleId}\n${messages(module.errors())}`);
+      }
       for (const test of module.children.allTests()) {
-        const { state } = test.result();
+        const { state, errors } = test.result();
         if (state === "passed") count.passed += 1;
-        else if (state === "failed") count.failed += 1;
-        else {
+        else if (state === "failed") {
+          count.failed += 1;
+          failed.push(`${module.relativeModuleId} > ${test.fullName}\n${messages(errors)}`);
+        } else {
           count.skipped += 1;
           skipped.push(test.fullName);
         }
       }
     }
     for (const name of skipped) console.log(`SKIPPED ${name}`);
+    for (const text of failed) console.log(`FAILED ${text}`);
     console.log(`${count.passed} passed, ${count.failed} failed, ${count.skipped} skipped`);
   }
+}
+
+function messages(errors: readonly { readonly message: string; readonly stack?: string }[] = []): string {
+  return errors.map(({ message, stack = "" }) => `  ${message.slice(0, 1500)}\n${stack.slice(0, 500)}`).join("\n");
 }
