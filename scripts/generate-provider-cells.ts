@@ -26,29 +26,21 @@ const phases = [
   "destroy",
 ];
 /** What a kind of type has no such thing as. */
+const onlyOfResources = [
+  "plan",
+  "unknown values",
+  "create",
+  "drift or change seen",
+  "update",
+  "replace planned",
+  "import",
+  "destroy",
+];
 const none: Readonly<Record<string, readonly string[]>> = {
   resource: ["read"],
-  data: ["plan", "unknown values", "create", "drift or change seen", "update", "replace planned", "import", "destroy"],
-  ephemeral: [
-    "plan",
-    "unknown values",
-    "create",
-    "drift or change seen",
-    "update",
-    "replace planned",
-    "import",
-    "destroy",
-  ],
-  function: [
-    "plan",
-    "unknown values",
-    "create",
-    "drift or change seen",
-    "update",
-    "replace planned",
-    "import",
-    "destroy",
-  ],
+  data: onlyOfResources,
+  ephemeral: onlyOfResources,
+  function: onlyOfResources,
 };
 const marks = { terraform: "T", tofu: "O" } as const;
 

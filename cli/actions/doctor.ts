@@ -4,12 +4,13 @@ import { relative } from "node:path";
 import { satisfies } from "semver";
 import { type Environment, listEnvironments, loadEnvironment } from "../../talos/environment/index.ts";
 import { TalosError } from "../../talos/errors.ts";
+import { programPath } from "../../talos/program-path.ts";
 import type { CommandContext } from "../context.ts";
 import { findSecrets, secretsFile } from "../helper/secrets.ts";
 import { projectSimulator, simulatorDirectory } from "../helper/simulator.ts";
 import { table } from "../output/table.ts";
 import { projectRoot } from "../project-root.ts";
-import { findTerraform, onPath } from "../terraform/find-terraform.ts";
+import { findTerraform } from "../terraform/find-terraform.ts";
 import { runProgram } from "../terraform/run-program.ts";
 import { readState, stateFile } from "../terraform/state-file.ts";
 
@@ -60,7 +61,7 @@ async function programs(context: CommandContext): Promise<Finding[]> {
     ["helm", ["version", "--short"]],
   ] as const;
   for (const [program, args] of asked) {
-    const path = onPath(program, context.env);
+    const path = programPath(program, context.env.PATH);
     if (path === undefined) findings.push({ about: program, level: "note", says: "not on the PATH" });
     else findings.push(await finding(program, () => firstLine(path, args, context)));
   }

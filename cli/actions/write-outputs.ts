@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { access } from "node:fs/promises";
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { writeFileAtomically } from "../../talos/atomic-file.ts";
 import { TalosError } from "../../talos/errors.ts";
@@ -17,18 +17,9 @@ export async function writeOutputs(
 ): Promise<void> {
   if (!options.force) {
     for (const { path } of files) {
-      if (!(await exists(resolve(options.cwd, path)))) continue;
+      if (!existsSync(resolve(options.cwd, path))) continue;
       throw new TalosError("already-exists", `file ${JSON.stringify(path)} already exists, use --force to overwrite`);
     }
   }
   for (const { path, content } of files) await writeFileAtomically(resolve(options.cwd, path), content);
-}
-
-async function exists(path: string): Promise<boolean> {
-  try {
-    await access(path);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import { accessSync, constants } from "node:fs";
-import { basename, delimiter, isAbsolute, join } from "node:path";
+import { basename } from "node:path";
 import { passphraseVariable } from "../../talos/environment/index.ts";
 import { TalosError } from "../../talos/errors.ts";
+import { programPath } from "../../talos/program-path.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -30,8 +30,8 @@ export function findTerraform(
 function findAny(env: Environment, names: readonly string[]): string | undefined {
   const asked = env.TERRAFORM_BINARY_NAME;
   if (asked) {
-    const found = isAbsolute(asked) ? asked : onPath(asked, env);
-    if (found === undefined || !isExecutable(found)) {
+    const found = programPath(asked, env.PATH);
+    if (found === undefined) {
       throw new TalosError(
         "not-found",
         `TERRAFORM_BINARY_NAME is "${asked}", but there is no such program on the PATH`,
@@ -42,22 +42,5 @@ function findAny(env: Environment, names: readonly string[]): string | undefined
     }
     return found;
   }
-  return names.map((name) => onPath(name, env)).find((path) => path !== undefined);
-}
-
-export function onPath(name: string, env: Environment): string | undefined {
-  return (env.PATH ?? "")
-    .split(delimiter)
-    .filter((folder) => folder !== "")
-    .map((folder) => join(folder, name))
-    .find(isExecutable);
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
+  return names.map((name) => programPath(name, env.PATH)).find((path) => path !== undefined);
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { execFile } from "node:child_process";
-import { accessSync, constants } from "node:fs";
-import { delimiter, isAbsolute, join } from "node:path";
 import { TalosError } from "../errors.ts";
+import { programPath } from "../program-path.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -17,26 +16,13 @@ export interface Helm {
 
 /** Helm on the PATH, or where TALOSMITH_HELM says. Throws with the way to get it, before anything was changed. */
 export function findHelm(env: Environment): Helm {
-  const named = env.TALOSMITH_HELM || "helm";
-  const candidates = isAbsolute(named)
-    ? [named]
-    : (env.PATH ?? "").split(delimiter).map((folder) => join(folder, named));
-  const program = candidates.find(isExecutable);
+  const program = programPath(env.TALOSMITH_HELM || "helm", env.PATH);
   if (program === undefined) {
     throw new TalosError("failed-precondition", "add-ons need helm, which is not on the PATH", {
       hint: "Install Helm 3 (https://helm.sh/docs/intro/install), then run this again. Nothing was changed.",
     });
   }
   return { run: (args, options = {}) => runHelm(program, args, env, options) };
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function runHelm(

@@ -45,19 +45,18 @@ export function callsOf(workspace: ClusterWorkspace): string[] {
 
 /** Runs inside of the provider's process; must hold everything that it uses. */
 function wrapper(folder: string): void {
-  const fs = require("node:fs");
-  const http2 = require("node:http2");
-  const path = require("node:path");
+  const fs: typeof import("node:fs") = require("node:fs");
+  type Create = (...args: unknown[]) => import("node:http2").Http2SecureServer;
+  const http2: { createSecureServer: Create } = require("node:http2");
+  const path: typeof import("node:path") = require("node:path");
   const wish = JSON.parse(fs.readFileSync(path.join(folder, "kill.json"), "utf8"));
   const log = path.join(folder, "calls.log");
   const die = () => process.kill(process.pid, "SIGKILL");
   const create = http2.createSecureServer;
-  http2.createSecureServer = (...args: unknown[]) => {
+  http2.createSecureServer = (...args) => {
     const server = create(...args);
-    // biome-ignore lint/suspicious/noExplicitAny: untyped on purpose, it runs outside of our build
-    server.on("session", (session: any) => {
-      // biome-ignore lint/suspicious/noExplicitAny: see above
-      session.on("stream", (_stream: any, headers: any) => {
+    server.on("session", (session) => {
+      session.on("stream", (_stream, headers) => {
         const rpc = String(headers[":path"]).replace("/tfplugin6.Provider/", "");
         if (rpc.startsWith("/")) return;
         fs.appendFileSync(log, `${rpc}\n`);

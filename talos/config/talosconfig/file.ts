@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import { access, readFile, realpath } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { readFile, realpath } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
 import { writeFileAtomically } from "../../atomic-file.ts";
 import { TalosError } from "../../errors.ts";
@@ -28,7 +29,7 @@ export async function findTalosconfig(env: Environment): Promise<string> {
   const paths = talosconfigPaths(env);
   for (const path of paths) {
     // A file named by the user counts even when it is missing: another cluster's would be a bad surprise.
-    if (path === env.TALOSCONFIG || (await exists(path))) return path;
+    if (path === env.TALOSCONFIG || existsSync(path)) return path;
   }
   return paths[0] ?? mounted;
 }
@@ -52,15 +53,6 @@ export async function readTalosconfig(
 export async function writeTalosconfig(path: string, config: Talosconfig): Promise<void> {
   if (path === mounted) throw new TalosError("failed-precondition", `not allowed to write to config: ${path}`);
   // A link to the file stays a link.
-  const target = (await exists(path)) ? await realpath(path) : path;
+  const target = existsSync(path) ? await realpath(path) : path;
   await writeFileAtomically(target, encodeTalosconfig(config));
-}
-
-async function exists(path: string): Promise<boolean> {
-  try {
-    await access(path);
-    return true;
-  } catch {
-    return false;
-  }
 }
