@@ -23,6 +23,7 @@ const talosBase = [
   "talos/atomic-file",
   "talos/meta-key",
   "talos/nearest-word",
+  "talos/program-path",
   "talos/yaml",
 ];
 const talos = (...layers: string[]) => [...talosBase, ...layers.map((layer) => `talos/${layer}`)];
@@ -35,6 +36,7 @@ const rules: Readonly<Record<string, readonly string[]>> = {
   "talos/file-error": ["talos/errors"],
   "talos/atomic-file": ["talos/errors", "talos/file-error"],
   "talos/nearest-word": [],
+  "talos/program-path": [],
   "talos/yaml": ["talos/errors", "talos/yaml"],
   ...Object.fromEntries(talosLayers.map((layer, i) => [`talos/${layer}`, talos(...talosLayers.slice(0, i + 1))])),
   "cloud-init": ["cloud-init", ...talos("version", "config", "environment")],

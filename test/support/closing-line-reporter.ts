@@ -34,6 +34,14 @@ export default class ClosingLineReporter implements Reporter {
   }
 }
 
-function messages(errors: readonly { readonly message: string; readonly stack?: string }[] = []): string {
-  return errors.map(({ message, stack = "" }) => `  ${message.slice(0, 1500)}\n${stack.slice(0, 500)}`).join("\n");
+interface Failure {
+  readonly message: string;
+  readonly diff?: string;
+  readonly stack?: string;
+}
+
+function messages(errors: readonly Failure[] = []): string {
+  return errors
+    .map(({ message, diff = "", stack = "" }) => [message, diff, stack].map((part) => part.slice(0, 1500)).join("\n"))
+    .join("\n");
 }
