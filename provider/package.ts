@@ -66,7 +66,7 @@ export async function releaseProvider(target: string): Promise<ProviderPackage> 
 
 async function buildIntoCache(root: string): Promise<string> {
   const cache = join(root, "node_modules", ".cache", "talosmith");
-  const target = join(cache, `provider-${(await sourceHash(root)).slice(0, 16)}`);
+  const target = join(cache, `provider-${sourceHash(root).slice(0, 16)}`);
   if (await exists(target)) return target;
   await mkdir(cache, { recursive: true });
   const work = `${target}.${randomBytes(6).toString("hex")}`;

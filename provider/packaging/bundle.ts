@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import { chmod, mkdir, readdir, readFile, rm } from "node:fs/promises";
+import { readFileSync } from "node:fs";
+import { chmod, mkdir, readdir, rm } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
 import type { BuildOptions, Metafile, Plugin } from "esbuild";
 
@@ -108,5 +109,5 @@ function refuseModules(metafile: Metafile | undefined, unwanted: RegExp, reason:
 /** All files of a made directory, in order. */
 export async function readBundle(directory: string): Promise<ReadonlyMap<string, Buffer>> {
   const names = (await readdir(directory)).sort();
-  return new Map(await Promise.all(names.map(async (name) => [name, await readFile(join(directory, name))] as const)));
+  return new Map(names.map((name) => [name, readFileSync(join(directory, name))] as const));
 }

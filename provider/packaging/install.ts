@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { randomBytes } from "node:crypto";
-import { chmod, mkdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readFile, readlink, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { readBundle, startFile } from "./bundle.ts";
-import { directoryHash } from "./directory-hash.ts";
 import { mergeLockFile } from "./lock-file.ts";
 
 export interface ProviderIdentity {
@@ -41,13 +40,17 @@ export async function installUnder(
   return target;
 }
 
+/** Only the first platform's files are read: the others have to point to them. */
 async function isInstalled(target: string, files: ReadonlyMap<string, Buffer>): Promise<boolean> {
+  const [first, ...others] = platforms;
   try {
-    const found = await Promise.all(platforms.map((platform) => readBundle(join(target, platform))));
-    const hash = directoryHash(files);
-    return found.every((bundle) => directoryHash(bundle) === hash);
+    for (const platform of others) if ((await readlink(join(target, platform))) !== first) return false;
+    const found = await readBundle(join(target, first));
+    return found.size === files.size && [...files].every(([name, content]) => found.get(name)?.equals(content));
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return false;
+    const { code } = error as NodeJS.ErrnoException;
+    // EINVAL: a directory where a link should be.
+    if (code === "ENOENT" || code === "EINVAL") return false;
     throw error;
   }
 }

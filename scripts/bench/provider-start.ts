@@ -2,20 +2,19 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
 import { packageProvider } from "../../provider/package.ts";
-import { fastest, type Row, succeed } from "./row.ts";
+import { byTurns, fastest, type Row, succeed } from "./row.ts";
 
 export const providerStart: Row = {
   name: "provider start to handshake",
   anchor: "node -e 0",
   budget: 2,
   async measure() {
-    let [ours, anchor] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
-    // By turns, so that a busy moment hits both.
-    for (let round = 0; round < 15; round++) {
-      anchor = Math.min(anchor, await fastest(1, () => succeed(process.execPath, ["-e", "0"])));
-      ours = Math.min(ours, await startTime(1));
-    }
-    return { ours, anchor, unit: "ms" };
+    const { directory } = await packageProvider();
+    return byTurns(
+      15,
+      () => started(directory),
+      () => succeed(process.execPath, ["-e", "0"]),
+    );
   },
 };
 
@@ -40,8 +39,9 @@ export async function startedProvider(directory: string): Promise<ChildProcess> 
 export async function startTime(runs: number): Promise<number> {
   // Packaged before the clock runs: to see whether it has to be made anew takes as long as a start.
   const { directory } = await packageProvider();
-  return fastest(runs, async () => {
-    const child = await startedProvider(directory);
-    child.kill("SIGKILL");
-  });
+  return fastest(runs, () => started(directory));
+}
+
+async function started(directory: string): Promise<void> {
+  (await startedProvider(directory)).kill("SIGKILL");
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-import { cpSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { findProgram } from "../../test/support/programs.ts";
-import { fastest, type Row, succeed } from "./row.ts";
+import { byTurns, fastest, type Row, succeed } from "./row.ts";
 
 /** What main.ts needs: our provider and the simulator are laid beside each stack. */
-const folders = ["constructs", "talos", "cloud-init", "project", "provider", "simulator"];
+const folders = ["constructs", "talos", "cloud-init", "project", "provider", "simulator", "scripts"];
 const root = new URL("../..", import.meta.url).pathname;
 
 export const synthStockCli: Row = {
@@ -23,10 +23,14 @@ export const synthStockCli: Row = {
       join(app, "environments", "bench.yaml"),
       "infrastructure: { kind: libvirt }\ncontrolPlane: { count: 3 }\nworkers: [{ count: 100 }]\n",
     );
-    const ours = await fastest(3, () => succeed(process.execPath, ["--import", "tsx", "main.ts"], { cwd: app }));
+    const { app: command }: { app: string } = JSON.parse(readFileSync(join(app, "cdktf.json"), "utf8"));
+    const [program = "", ...args] = command.split(" ");
+    const run = () => succeed(program, args, { cwd: app });
     const cdktf = findProgram("cdktf");
-    if (cdktf === undefined) return { ours, anchor: undefined, unit: "ms" };
+    // Once before the clock runs: who has just changed a source waits for the bundle, others do not.
+    run();
+    if (cdktf === undefined) return { ours: await fastest(5, run), anchor: undefined, unit: "ms" };
     const env = { ...process.env, CHECKPOINT_DISABLE: "1", CI: "1" };
-    return { ours, anchor: await fastest(3, () => succeed(cdktf, ["synth"], { cwd: app, env })), unit: "ms" };
+    return byTurns(5, run, () => succeed(cdktf, ["synth"], { cwd: app, env }));
   },
 };

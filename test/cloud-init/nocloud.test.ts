@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { fillTemplate, renderNoCloud } from "../../cloud-init/index.ts";
+import { defaultTemplates } from "../../cloud-init/templates.ts";
 
 const machine = {
   hostname: "talos-cp-1",
@@ -79,11 +80,22 @@ describe("renderNoCloud", () => {
 
   it("lets no text whatever add a key or change another value", () => {
     fc.assert(
-      fc.property(fc.string({ unit: "binary" }), (hostname) => {
-        const text = renderNoCloud({ ...machine, hostname })["meta-data"];
-        expect(parse(text)).toEqual({ "instance-id": "talos-cp-1", "local-hostname": hostname });
+      fc.property(fc.string({ unit: "binary" }), (text) => {
+        const odd = { hostname: text, instanceId: text, mac: text, address: text, gateway: text, nameservers: [text] };
+        const files = renderNoCloud(odd);
+        expect(parse(files["meta-data"])).toEqual({ "instance-id": text, "local-hostname": text });
+        const link = {
+          match: { macaddress: text },
+          dhcp4: false,
+          addresses: [text],
+          routes: [{ to: "default", via: text }],
+          nameservers: { addresses: [text] },
+        };
+        expect(parse(files["network-config"])).toEqual({ version: 2, ethernets: { eth0: link } });
+        // Our own templates are not checked at every run, because they pass whatever is in them.
+        expect(renderNoCloud(odd, defaultTemplates)).toEqual(files);
       }),
-      { examples: [["a\nruncmd: [x]"], ["'"], ["{{x}}"], ["\u0085\u2028\ufeff"], ["# no"], ["\u0000"]] },
+      { examples: [["a\nruncmd: [x]"], ["'"], ["{{x}}"], ["\u0085\u2028\ufeff"], ["# no"], ["\u0000"], [""]] },
     );
   });
 });
