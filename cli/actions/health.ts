@@ -3,8 +3,7 @@ import { checkHealth, type HealthCondition } from "../../talos/cluster/index.ts"
 import type { CommandContext } from "../context.ts";
 import { type BackupStatus, backupLine, backupStatus } from "../helper/backup-status.ts";
 import { openCluster } from "../helper/open-cluster.ts";
-
-const words = { ok: "OK", skipped: "SKIP", waiting: "...", failed: "FAILED" } as const;
+import { healthLines } from "../output/health-lines.ts";
 
 export async function health(
   name: string,
@@ -12,7 +11,7 @@ export async function health(
   context: CommandContext,
 ): Promise<void> {
   const { root, environment, desired, secrets } = await openCluster(name, context);
-  let last = "";
+  const plain = healthLines((line) => context.stderr.write(`${line}\n`));
   const { healthy } = await checkHealth({
     desired,
     secrets,
@@ -20,13 +19,7 @@ export async function health(
     signal: context.signal,
     wait: waitTimeout > 0,
     timeouts: { health: waitTimeout },
-    onCondition: (condition) => {
-      const line = json ? jsonCondition(condition, context) : plainCondition(condition);
-      if (line === last) return;
-      last = line;
-      if (json) context.stdout.write(line);
-      else context.stderr.write(line);
-    },
+    onCondition: json ? (condition) => context.stdout.write(jsonCondition(condition, context)) : plain,
   });
   const backup = await backupStatus(root, environment, context);
   if (backup !== undefined && json) context.stdout.write(jsonBackup(backup, context));
@@ -36,11 +29,6 @@ export async function health(
 
 function jsonBackup(backup: BackupStatus, { clock }: CommandContext): string {
   return `${JSON.stringify({ v: 1, at: clock.now().toISOString(), type: "backup", ...backup })}\n`;
-}
-
-/** The line that talosctl prints for it. */
-function plainCondition({ name, state, reason }: HealthCondition): string {
-  return `waiting for ${name}: ${state === "ok" ? words.ok : (reason ?? words[state])}\n`;
 }
 
 function jsonCondition(condition: HealthCondition, { clock }: CommandContext): string {

@@ -17,8 +17,9 @@ export async function withProgress<T>(
   work: (events: EventListener) => Promise<T>,
 ): Promise<T> {
   if (options.json) return work((event: ClusterEvent) => context.stdout.write(jsonLine(event)));
-  if (!context.stderr.isTerminal) return work(plainLines((line) => context.stderr.write(`${line}\n`)));
-  const board = new TaskBoard();
+  const write = (line: string) => context.stderr.write(`${line}\n`);
+  if (!context.stderr.isTerminal) return work(plainLines(write));
+  const board = new TaskBoard(write);
   try {
     const result = await work(board.listener);
     await board.finish();

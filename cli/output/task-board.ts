@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { type DefaultRenderer, Listr, type ListrTaskWrapper, type SimpleRenderer } from "listr2";
 import type { ClusterEvent, EventListener } from "../../talos/cluster/index.ts";
+import { plainLines } from "./plain-lines.ts";
 
 type Wrapper = ListrTaskWrapper<unknown, typeof DefaultRenderer, typeof SimpleRenderer>;
 
@@ -11,25 +12,42 @@ interface Row {
   settle?: { resolve(): void; reject(error: Error): void };
 }
 
-/** A live line per machine on a terminal: what it is doing or waiting for, and a tick when all its steps are done. */
+/**
+ * A live line per machine on a terminal: what it is doing or waiting for, and a tick when all its steps are done. One
+ * more line, open to the end, is for what concerns them all. Before there is a plan, and for warnings, plain lines.
+ */
 export class TaskBoard {
   readonly #rows = new Map<string, Row>();
+  readonly #cluster: Row = { open: 1 };
+  readonly #plain: EventListener;
+  readonly #warnings: ClusterEvent[] = [];
   #shown: Promise<unknown> | undefined;
+
+  constructor(write: (line: string) => void) {
+    this.#plain = plainLines(write);
+  }
 
   readonly listener: EventListener = (event) => {
     if (event.type === "planned") this.#show(event);
-    else if (event.machine !== undefined) this.#tell(event.machine, event);
+    else if (this.#shown === undefined) this.#plain(event);
+    // A line among those that move would be drawn over.
+    else if (event.type === "warning") this.#warnings.push(event);
+    else this.#tell(event);
   };
 
   /** Everything went well: what is still open was not needed. */
   async finish(): Promise<void> {
-    for (const row of this.#rows.values()) row.settle?.resolve();
-    await this.#shown;
+    await this.#close((row) => row.settle?.resolve());
   }
 
   async fail(): Promise<void> {
-    for (const row of this.#rows.values()) row.settle?.reject(new Error("stopped"));
+    await this.#close((row) => row.settle?.reject(new Error("stopped")));
+  }
+
+  async #close(settle: (row: Row) => void): Promise<void> {
+    for (const row of [...this.#rows.values(), this.#cluster]) settle(row);
     await this.#shown;
+    for (const warning of this.#warnings) this.#plain(warning);
   }
 
   #show({ steps = [] }: ClusterEvent): void {
@@ -39,8 +57,8 @@ export class TaskBoard {
       row.open += 1;
       this.#rows.set(machine, row);
     }
-    const tasks = [...this.#rows].map(([machine, row]) => ({
-      title: machine,
+    const tasks = [...this.#rows, ["cluster", this.#cluster] as const].map(([title, row]) => ({
+      title,
       task: (_: unknown, wrapper: Wrapper) => {
         row.wrapper = wrapper;
         return new Promise<void>((resolve, reject) => {
@@ -56,13 +74,22 @@ export class TaskBoard {
     this.#shown = list.run();
   }
 
-  #tell(machine: string, { type, message }: ClusterEvent): void {
-    const row = this.#rows.get(machine);
-    if (row === undefined) return;
-    if (row.wrapper !== undefined) row.wrapper.output = message;
-    if (type === "step-failed") row.settle?.reject(new Error(message));
+  #tell({ type, machine, message }: ClusterEvent): void {
+    const own = machine === undefined ? undefined : this.#rows.get(machine);
+    if (own === undefined || own.open <= 0) {
+      // Later rounds of the plan find the lines of machines closed, or none.
+      const about = machine === undefined || message.includes(machine) ? "" : `${machine}: `;
+      show(this.#cluster, about + message);
+      return;
+    }
+    show(own, message);
+    if (type === "step-failed") own.settle?.reject(new Error(message));
     if (type !== "step-finished") return;
-    row.open -= 1;
-    if (row.open === 0) row.settle?.resolve();
+    own.open -= 1;
+    if (own.open === 0) own.settle?.resolve();
   }
+}
+
+function show({ wrapper }: Row, message: string): void {
+  if (wrapper !== undefined) wrapper.output = message;
 }

@@ -96,6 +96,7 @@ export async function observeAll(context: StepContext): Promise<ObservedCluster>
       ...(context.signal === undefined ? {} : { signal: context.signal }),
       timeout: context.timeouts.reachable,
       what: "look at every machine",
+      silence: context.silence,
       onWaiting: (message) => context.emit({ type: "waiting", message }),
     },
   );

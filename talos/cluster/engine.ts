@@ -53,6 +53,8 @@ export async function withContext<T>(options: EngineOptions, work: (context: Ste
     return await work(contextOf({ ...options, signal: stop.signal }, machines, boot));
   } finally {
     options.signal?.removeEventListener("abort", follow);
+    // Looks that were not waited for any longer end here.
+    stop.abort();
     if (options.machines === undefined) machines.close();
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../errors.ts";
+import type { DesiredMachine } from "./desired.ts";
 import { type EngineOptions, withContext } from "./engine.ts";
 import { type HealthView, healthChecks, type Verdict } from "./health-checks.ts";
 import type { MachineHealth } from "./machines.ts";
@@ -85,6 +86,7 @@ async function waitFor(
       ...(context.signal === undefined ? {} : { signal: context.signal }),
       timeout: Math.max(0, deadline - context.timing.now()),
       what: name,
+      silence: context.silence,
       onWaiting: (reason) => {
         last = reason;
         tell({ name, state: "waiting", reason });
@@ -121,9 +123,18 @@ function viewOf(context: StepContext): HealthView {
       return observed;
     },
     health: (machine) => {
-      const known = health.get(machine.name) ?? context.machines.health(machine, context.signal);
+      const known = health.get(machine.name) ?? askHealth(machine, context);
       health.set(machine.name, known);
       return known;
     },
   };
+}
+
+async function askHealth(machine: DesiredMachine, context: StepContext): Promise<MachineHealth> {
+  context.unanswered.add(machine.name);
+  try {
+    return await context.machines.health(machine, context.signal);
+  } finally {
+    context.unanswered.delete(machine.name);
+  }
 }

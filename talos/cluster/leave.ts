@@ -55,6 +55,7 @@ async function awaitMembers(context: StepContext, well: readonly string[]): Prom
       ...(context.signal === undefined ? {} : { signal: context.signal }),
       timeout: context.timeouts.health,
       what: "wait for the other members of etcd",
+      silence: context.silence,
       onWaiting: (message) => context.emit({ type: "waiting", message }),
     },
   );

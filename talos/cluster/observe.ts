@@ -6,6 +6,8 @@ import type { MachineState, ObservedCluster, ObservedMachine } from "./observed.
 export interface ObserveOptions {
   readonly machines: Machines;
   readonly signal?: AbortSignal;
+  /** Holds, while it is going on, the names of those who have been asked and have not answered. */
+  readonly unanswered?: Set<string>;
 }
 
 /**
@@ -17,13 +19,17 @@ const atOnce = 24;
 /** Looks at every desired and every leaving machine and at Kubernetes, side by side. */
 export async function observe(
   desired: Pick<DesiredCluster, "machines" | "leaving">,
-  { machines, signal }: ObserveOptions,
+  { machines, signal, unanswered }: ObserveOptions,
 ): Promise<ObservedCluster> {
   const targets: readonly MachineTarget[] = [...desired.machines, ...desired.leaving];
   const states = new Map<string, MachineState>();
   const queue = targets.values();
   const lane = async () => {
-    for (const target of queue) states.set(target.name, await machines.inspect(target, signal));
+    for (const target of queue) {
+      unanswered?.add(target.name);
+      states.set(target.name, await machines.inspect(target, signal));
+      unanswered?.delete(target.name);
+    }
   };
   const lanes = Array.from({ length: Math.min(atOnce, targets.length) }, lane);
   const [kubernetes] = await Promise.all([machines.kubernetes.observe(signal), ...lanes]);

@@ -40,6 +40,10 @@ export class StepContext {
   /** The same without the workers, of which there may be many. */
   readonly observeControlPlanes: () => Promise<ObservedCluster>;
   readonly observeKubernetes: () => Promise<ObservedKubernetes>;
+  /** Machines that a look at the whole cluster, or at its health, is waiting for. */
+  readonly unanswered = new Set<string>();
+  readonly silence = (): string | undefined =>
+    this.unanswered.size === 0 ? undefined : `${[...this.unanswered].join(", ")}: no answer yet`;
   readonly #events: EventListener | undefined;
   readonly #journal: Journal | undefined;
   readonly #lease: LeaseKeeper | undefined;
@@ -57,7 +61,10 @@ export class StepContext {
     this.#lease = engine.lease;
     setMaxListeners(0, this.#halted.signal);
     const signal = engine.signal === undefined ? {} : { signal: engine.signal };
-    this.observe = singleFlight(() => observe(engine.desired, { machines: engine.machines, ...signal }));
+    this.observe = singleFlight(() => {
+      this.unanswered.clear();
+      return observe(engine.desired, { machines: engine.machines, unanswered: this.unanswered, ...signal });
+    });
     const controlPlanes = {
       machines: engine.desired.machines.filter(({ role }) => role === "controlplane"),
       leaving: engine.desired.leaving.filter(({ role }) => role === "controlplane"),

@@ -12,38 +12,70 @@ export interface WaitOptions {
   readonly machine?: string;
   /** Told when the reason changes and at least every five seconds. */
   readonly onWaiting?: (reason: string) => void;
+  /** Who has been asked and has not answered, for a look that takes long. */
+  readonly silence?: () => string | undefined;
 }
 
 const firstPause = 50;
 const longestPause = 1000;
 const heartbeat = 5000;
+/** What even a look that begins at the very end gets. */
+const shortestLook = 1000;
 
 /**
  * Asks again and again, often at first, until the check has nothing against it. Passing errors count as reasons to
- * wait; others end the wait. After the timeout the error names the last reason.
+ * wait; others end the wait. After the timeout the error names the last reason; a look that has no answer by then is
+ * left alone.
  */
 export async function waitUntil(check: () => Promise<string | undefined>, options: WaitOptions): Promise<void> {
-  const { timing, signal, timeout, what, machine, onWaiting } = options;
-  const start = timing.now();
+  const { timing, signal, timeout, what, machine, onWaiting, silence } = options;
+  const deadline = timing.now() + timeout;
   let pause = firstPause;
   let told: { reason: string; at: number } | undefined;
+  const tell = (reason: string) => {
+    const now = timing.now();
+    if (told !== undefined && told.reason === reason && now - told.at < heartbeat) return;
+    onWaiting?.(reason);
+    told = { reason, at: now };
+  };
   for (;;) {
     throwIfCanceled(signal);
-    const reason = await ask(check);
-    if (reason === undefined) return;
-    const now = timing.now();
-    if (told === undefined || told.reason !== reason || now - told.at >= heartbeat) {
-      onWaiting?.(reason);
-      told = { reason, at: now };
+    const look = ask(check);
+    const end = Math.max(deadline, timing.now() + shortestLook);
+    let reason = await within(look, Math.min(heartbeat, end - timing.now()), timing);
+    while (reason === late) {
+      const waitedFor = told?.reason ?? silence?.() ?? "no answer yet";
+      tell(waitedFor);
+      if (timing.now() < end) reason = await within(look, Math.min(heartbeat, end - timing.now()), timing);
+      else reason = waitedFor;
     }
-    if (now - start >= timeout) {
+    if (reason === undefined) return;
+    tell(reason);
+    const now = timing.now();
+    if (now >= deadline) {
       throw new TalosError("deadline-exceeded", `${what}: not done after ${describeDuration(timeout)}: ${reason}`, {
         ...(machine === undefined ? {} : { node: machine }),
         hint: "Mend the cause and run the same command again: it goes on from where the cluster is.",
       });
     }
-    await timing.sleep(Math.min(pause, Math.max(1, timeout - (now - start))), signal);
+    await timing.sleep(Math.min(pause, Math.max(1, deadline - now)), signal);
     pause = Math.min(pause * 1.3, longestPause);
+  }
+}
+
+const late = Symbol("late");
+
+/** The work's answer, or `late` when it takes longer; the work goes on. */
+async function within<T>(work: Promise<T>, milliseconds: number, timing: Timing): Promise<T | typeof late> {
+  const stop = new AbortController();
+  const alarm = timing.sleep(milliseconds, stop.signal).then(
+    (): typeof late => late,
+    (): typeof late => late,
+  );
+  try {
+    return await Promise.race([work, alarm]);
+  } finally {
+    stop.abort();
   }
 }
 

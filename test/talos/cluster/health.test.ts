@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, test } from "vitest";
-import { checkHealth, type HealthCondition } from "../../../talos/cluster/index.ts";
+import { checkHealth, type HealthCondition, type Machines } from "../../../talos/cluster/index.ts";
 import { lab, testSecrets, wish } from "./fixture.ts";
 
 /** As written by `talosctl health`. */
@@ -58,6 +58,52 @@ describe("the health of a cluster", () => {
       reason: "w-2: kubelet serving certificate is not signed",
     });
     expect(told.filter(({ state }) => state === "waiting").length).toBeGreaterThan(100);
+  });
+
+  test("keeps to its timeout and goes on telling when a machine takes a question and never answers", async () => {
+    const desired = wish();
+    const { world, timing, apply } = lab(desired);
+    await apply(desired);
+    const port = world.port();
+    const silent: Machines = {
+      ...port,
+      health: (target, signal) => (target.name === "cp-2" ? new Promise(() => {}) : port.health(target, signal)),
+    };
+    const told: string[] = [];
+    const started = timing.now();
+    const report = await checkHealth({
+      desired,
+      secrets: testSecrets(),
+      machines: silent,
+      timing,
+      timeouts: { health: 60_000 },
+      onCondition: ({ reason }) => told.push(`${Math.round((timing.now() - started) / 1000)}s ${reason ?? "begun"}`),
+    });
+    expect(report.conditions).toEqual([
+      { name: "etcd to be healthy", state: "failed", reason: "cp-2: no answer yet" },
+    ]);
+    expect(timing.now() - started).toBe(60_000);
+    expect(told.slice(0, 3)).toEqual(["0s begun", "5s cp-2: no answer yet", "10s cp-2: no answer yet"]);
+  });
+
+  test("gives even the last look after the timeout a second, and not more", async () => {
+    const desired = wish();
+    const { world, timing, apply } = lab(desired);
+    await apply(desired);
+    const slow: Machines = { ...world.port(), inspect: () => new Promise(() => {}) };
+    const started = timing.now();
+    const report = await checkHealth({
+      desired,
+      secrets: testSecrets(),
+      machines: slow,
+      timing,
+      timeouts: { health: 10 },
+    });
+    expect(report.conditions.at(-1)).toMatchObject({
+      name: "etcd members to be consistent across nodes",
+      reason: "cp-1, cp-2, cp-3, w-1, w-2: no answer yet",
+    });
+    expect(timing.now() - started).toBeLessThanOrEqual(1000);
   });
 
   test("can be looked at once, without waiting, and then tells all that is wrong", async () => {

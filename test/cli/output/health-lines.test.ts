@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+import { expect, test } from "vitest";
+import { healthLines } from "../../../cli/output/health-lines.ts";
+
+test("a long wait says again and again what it waits for, and its failure is not said twice", () => {
+  const lines: string[] = [];
+  const tell = healthLines((line) => lines.push(line));
+  const name = "no diagnostics";
+  tell({ name: "apid to be ready", state: "ok" });
+  tell({ name, state: "waiting" });
+  for (let beat = 0; beat < 2; beat++) tell({ name, state: "waiting", reason: "w-1: not signed" });
+  tell({ name, state: "failed", reason: "w-1: not signed" });
+  expect(lines).toEqual([
+    "waiting for apid to be ready: OK",
+    "waiting for no diagnostics: ...",
+    "waiting for no diagnostics: w-1: not signed",
+    "waiting for no diagnostics: w-1: not signed",
+  ]);
+});
