@@ -13,7 +13,14 @@ const event = (type: ClusterEvent["type"], message: string, machine?: string): C
   message,
   ...(machine === undefined ? {} : { machine }),
 });
-const step = { kind: "join-etcd", id: "join-etcd/cp-1", machine: "cp-1", sentence: "join", after: [] } as Step;
+const step: Step = {
+  kind: "join-etcd",
+  id: "join-etcd/cp-1",
+  machine: "cp-1",
+  sentence: "join",
+  after: [],
+  destructive: false,
+};
 
 test("what is told before the plan, warnings, and waits that concern no single machine are all shown", async () => {
   let drawn = "";

@@ -79,9 +79,7 @@ describe("the health of a cluster", () => {
       timeouts: { health: 60_000 },
       onCondition: ({ reason }) => told.push(`${Math.round((timing.now() - started) / 1000)}s ${reason ?? "begun"}`),
     });
-    expect(report.conditions).toEqual([
-      { name: "etcd to be healthy", state: "failed", reason: "cp-2: no answer yet" },
-    ]);
+    expect(report.conditions).toEqual([{ name: "etcd to be healthy", state: "failed", reason: "cp-2: no answer yet" }]);
     expect(timing.now() - started).toBe(60_000);
     expect(told.slice(0, 3)).toEqual(["0s begun", "5s cp-2: no answer yet", "10s cp-2: no answer yet"]);
   });
