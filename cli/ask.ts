@@ -3,6 +3,11 @@ import { createInterface } from "node:readline/promises";
 import { TalosError } from "../talos/errors.ts";
 import type { CommandContext } from "./context.ts";
 
+/** What `addApproval` gives a command. */
+export interface ApprovalFlags {
+  readonly yes: boolean;
+}
+
 /** Asks as talosctl does: y and yes count, everything else is a no. */
 export async function confirmed(question: string, context: CommandContext): Promise<boolean> {
   if (!process.stdin.isTTY) {
@@ -19,16 +24,20 @@ export async function confirmed(question: string, context: CommandContext): Prom
   }
 }
 
-/** Asks as terraform does: only the whole word counts. Without a terminal nothing can be asked, so nothing is done. */
+/**
+ * Asks as terraform does: only the whole word counts. With `yes` nobody is asked. Without a terminal nothing can be asked,
+ * so nothing is done.
+ */
 export async function approved(
   question: string,
   answer: string,
+  { yes }: ApprovalFlags,
   context: CommandContext,
-  flag = "--auto-approve",
 ): Promise<boolean> {
+  if (yes) return true;
   if (!context.stderr.isTerminal || !process.stdin.isTTY) {
     throw new TalosError("failed-precondition", "approval is needed, but there is no terminal to ask on", {
-      hint: `Add ${flag} to go ahead without asking.`,
+      hint: "Add --yes to go ahead without asking.",
     });
   }
   const prompt = createInterface({ input: process.stdin, output: process.stderr });

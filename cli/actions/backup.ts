@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { type Backup, findBackup, listBackups, pruneBackups, verifyBackup } from "../../talos/backup/index.ts";
 import { TalosError } from "../../talos/errors.ts";
+import { type ApprovalFlags, approved } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
 import { openBackups, takeBackup } from "../helper/backups.ts";
 import { ageOf, sizeOf } from "../output/amounts.ts";
@@ -58,13 +59,29 @@ export async function verify(
   }
 }
 
-export async function prune(name: string, { dryRun }: { dryRun: boolean }, context: CommandContext): Promise<void> {
+export async function prune(
+  name: string,
+  { dryRun, ...approval }: ApprovalFlags & { dryRun: boolean },
+  context: CommandContext,
+): Promise<void> {
   const { store, cluster, section } = await openBackups(name, context);
-  const removed = await pruneBackups(store, cluster, section.keep, context.clock.now(), {
-    dryRun,
-    signal: context.signal,
-  });
-  for (const { id } of removed) context.stdout.write(`${id}\n`);
-  const count = removed.length === 1 ? "1 backup" : `${removed.length} backups`;
-  context.stderr.write(dryRun ? `${count} would be removed.\n` : `${count} removed.\n`);
+  const { signal } = context;
+  const now = context.clock.now();
+  const pruned = (only: { readonly dryRun: boolean }) =>
+    pruneBackups(store, cluster, section.keep, now, { ...only, signal });
+  const counted = ({ length }: readonly Backup[]) => (length === 1 ? "1 backup" : `${length} backups`);
+  const surplus = await pruned({ dryRun: true });
+  for (const { id } of surplus) context.stdout.write(`${id}\n`);
+  if (dryRun) {
+    context.stderr.write(`${counted(surplus)} would be removed.\n`);
+    return;
+  }
+  const question = `Remove ${counted(surplus)} of ${name}? There is no way back.`;
+  if (surplus.length > 0 && !(await approved(question, name, approval, context))) {
+    context.stderr.write("Nothing was changed.\n");
+    context.exit(1);
+    return;
+  }
+  // Also what killed runs have left, which is no backup.
+  context.stderr.write(`${counted(await pruned({ dryRun: false }))} removed.\n`);
 }

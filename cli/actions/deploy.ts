@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { basename } from "node:path";
+import type { ApprovalFlags } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
 import { deployWithHelper } from "../helper/helper-door.ts";
+import { mayTakeAway } from "../helper/may-take-away.ts";
 import { openEnvironment } from "../open-environment.ts";
 import { withProgress } from "../output/progress.ts";
 import { deployedSummary } from "../output/summary.ts";
@@ -9,7 +11,7 @@ import { findTerraform } from "../terraform/find-terraform.ts";
 import { refuseOwnedByTerraform } from "../terraform/state-file.ts";
 import { deployWithTerraform, readDeployed } from "../terraform/terraform-door.ts";
 
-export async function deploy(name: string, autoApprove: boolean, context: CommandContext): Promise<void> {
+export async function deploy(name: string, flags: ApprovalFlags, context: CommandContext): Promise<void> {
   const started = performance.now();
   const { root, environment } = openEnvironment(name, context);
   const binary = findTerraform(context.env, environment.backend);
@@ -21,6 +23,7 @@ export async function deploy(name: string, autoApprove: boolean, context: Comman
 
   if (binary === undefined) {
     await refuseOwnedByTerraform(root, environment);
+    if (!(await mayTakeAway(root, environment, flags, context))) return;
     context.stderr.write("Neither terraform nor tofu is on the PATH: talosmith does the job alone.\n");
     const { changed, ...deployed } = await withProgress(context, {}, (events) =>
       deployWithHelper(root, environment, context, events),
@@ -29,7 +32,7 @@ export async function deploy(name: string, autoApprove: boolean, context: Comman
     return;
   }
   context.stderr.write(`Deploying ${name} through ${basename(binary)}.\n`);
-  const options = { root, environment, binary, autoApprove, context };
+  const options = { root, environment, binary, approval: flags, context };
   const outcome = await deployWithTerraform(options);
   if (outcome === "declined") {
     context.stderr.write("Nothing was changed.\n");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Environment } from "../../talos/environment/index.ts";
 import { TalosError } from "../../talos/errors.ts";
-import { approved } from "../ask.ts";
+import { type ApprovalFlags, approved } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
 import { removeClientFiles } from "../helper/client-files.ts";
 import { destroyWithHelper } from "../helper/helper-door.ts";
@@ -14,10 +14,10 @@ import { removeStack } from "../terraform/prepare-stack.ts";
 import { ownedByTerraform, removeState, stateFile } from "../terraform/state-file.ts";
 import { destroyWithTerraform } from "../terraform/terraform-door.ts";
 
-export async function destroy(name: string, asked: boolean, context: CommandContext): Promise<void> {
+export async function destroy(name: string, flags: ApprovalFlags, context: CommandContext): Promise<void> {
   const { root, environment } = openEnvironment(name, context);
   // Simulated machines hold nothing worth a question.
-  const autoApprove = asked || environment.kind === "simulated";
+  const approval = { yes: flags.yes || environment.kind === "simulated" };
   if (environment.kind === "simulated" && (await findSecrets(root, environment, context)) === undefined) {
     await forgetSimulated(root, environment, context);
     return;
@@ -27,10 +27,10 @@ export async function destroy(name: string, asked: boolean, context: CommandCont
         root,
         environment,
         binary: requireTerraform(environment, context),
-        autoApprove,
+        approval,
         context,
       })) !== "declined"
-    : await destroyAlone(root, environment, autoApprove, context);
+    : await destroyAlone(root, environment, approval, context);
   context.stderr.write(done ? `${name} is gone.\n` : "Nothing was changed.\n");
   if (!done) context.exit(1);
 }
@@ -61,11 +61,11 @@ function requireTerraform(environment: Environment, context: CommandContext): st
 async function destroyAlone(
   root: string,
   environment: Environment,
-  autoApprove: boolean,
+  approval: ApprovalFlags,
   context: CommandContext,
 ): Promise<boolean> {
   const question = `Destroy everything in ${environment.name}? There is no way back.`;
-  if (!autoApprove && !(await approved(question, environment.name, context))) return false;
+  if (!(await approved(question, environment.name, approval, context))) return false;
   await withProgress(context, {}, (events) => destroyWithHelper(root, environment, context, events));
   // What a destroy by hand leaves: a state that says nothing is there.
   await removeState(stateFile(root, environment.name));

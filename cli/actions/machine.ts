@@ -2,9 +2,10 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { TalosError } from "../../talos/errors.ts";
+import { approved } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
 import type { ApplyFlags, ResetFlags, TargetFlags } from "../machine/target-flags.ts";
-import { changeEachTarget } from "../machine/targets.ts";
+import { changeEachTarget, targetNodes } from "../machine/targets.ts";
 
 export async function apply(flags: ApplyFlags, context: CommandContext): Promise<void> {
   const config = await readConfig(resolve(context.cwd, flags.file));
@@ -40,6 +41,13 @@ export async function reboot(flags: TargetFlags, context: CommandContext): Promi
 
 export async function reset(flags: ResetFlags, context: CommandContext): Promise<void> {
   const { graceful, reboot: thenReboot, systemLabelsToWipe: partitions } = flags;
+  const nodes = (await targetNodes(flags, context)).join(",");
+  const what = partitions.length === 0 ? "everything" : partitions.join(", ");
+  if (nodes !== "" && !(await approved(`Wipe ${what} on ${nodes}? There is no way back.`, nodes, flags, context))) {
+    context.stderr.write("Nothing was changed.\n");
+    context.exit(1);
+    return;
+  }
   await changeEachTarget(flags, context, async ({ node, client, call }) => {
     await client.reset({ ...call, graceful, reboot: thenReboot, partitions });
     context.stderr.write(`${node}: is being wiped.\n`);

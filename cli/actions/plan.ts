@@ -19,7 +19,7 @@ export async function plan(
   // Terraform's door has no such thing: whoever says it means what `up` would do.
   const binary = kubernetes ? findTerraform(context.env, environment.backend) : undefined;
   if (binary !== undefined) {
-    const changes = await planWithTerraform({ root, environment, binary, autoApprove: false, context });
+    const changes = await planWithTerraform({ root, environment, binary, approval: { yes: false }, context });
     context.exit(changes ? 2 : 0);
     return;
   }

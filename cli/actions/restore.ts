@@ -14,7 +14,7 @@ import {
 } from "../../talos/backup/index.ts";
 import { desiredCluster, restoreCluster } from "../../talos/cluster/index.ts";
 import { TalosError } from "../../talos/errors.ts";
-import { approved } from "../ask.ts";
+import { type ApprovalFlags, approved } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
 import { openBackups } from "../helper/backups.ts";
 import { clientFiles, ensureClientFiles } from "../helper/client-files.ts";
@@ -26,10 +26,9 @@ import { openEnvironment } from "../open-environment.ts";
 import { sizeOf } from "../output/amounts.ts";
 import { withProgress } from "../output/progress.ts";
 
-export interface RestoreFlags {
+export interface RestoreFlags extends ApprovalFlags {
   readonly from: string;
   readonly discardData: boolean;
-  readonly yes: boolean;
   readonly json: boolean;
 }
 
@@ -50,7 +49,7 @@ export async function restore(name: string, flags: RestoreFlags, context: Comman
       `${flags.from}: ${sizeOf(status.bytes)}, revision ${status.revision}, hash ${status.hash}: whole.\n`,
     );
     const question = `Everything in ${cluster} goes back to this backup. What came after it is lost.`;
-    if (!flags.yes && !(await approved(question, cluster, context, "--yes"))) {
+    if (!(await approved(question, cluster, flags, context))) {
       context.stderr.write("Nothing was changed.\n");
       context.exit(1);
       return;

@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import { breakLock, type LockState, lockState } from "../../talos/cluster/index.ts";
-import { approved } from "../ask.ts";
+import { type ApprovalFlags, approved } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
 import { openCluster } from "../helper/open-cluster.ts";
 
-export async function unlock(
-  name: string,
-  { autoApprove }: { autoApprove: boolean },
-  context: CommandContext,
-): Promise<void> {
+export async function unlock(name: string, flags: ApprovalFlags, context: CommandContext): Promise<void> {
   const { desired, secrets } = await openCluster(name, context);
   const options = { desired, secrets, signal: context.signal };
   const state = await lockState(options);
   for (const line of describe(state)) context.stderr.write(`${line}\n`);
   if (state.local === undefined && state.lease === undefined) return;
   const question = `If that run is still alive, two runs will change ${name} at once, and etcd may lose its quorum.\nTake the lock away?`;
-  if (!autoApprove && !(await approved(question, name, context))) {
+  if (!(await approved(question, name, flags, context))) {
     context.stderr.write("Nothing was changed.\n");
     context.exit(1);
     return;

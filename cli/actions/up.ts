@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import { approved } from "../ask.ts";
+import { type ApprovalFlags, approved } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
 import { deployWithHelper, destroyWithHelper } from "../helper/helper-door.ts";
+import { mayTakeAway } from "../helper/may-take-away.ts";
 import { openEnvironment } from "../open-environment.ts";
 import { withProgress } from "../output/progress.ts";
 import { deployedSummary } from "../output/summary.ts";
@@ -9,12 +10,13 @@ import { refuseOwnedByTerraform } from "../terraform/state-file.ts";
 
 export async function up(
   name: string,
-  { json, kubernetes }: { json: boolean; kubernetes: boolean },
+  { json, kubernetes, ...approval }: ApprovalFlags & { json: boolean; kubernetes: boolean },
   context: CommandContext,
 ): Promise<void> {
   const started = performance.now();
   const { root, environment } = openEnvironment(name, context);
   await refuseOwnedByTerraform(root, environment);
+  if (!(await mayTakeAway(root, environment, approval, context, { kubernetes }))) return;
   const { changed, ...deployed } = await withProgress(context, { json }, (events) =>
     deployWithHelper(root, environment, context, events, { kubernetes }),
   );
@@ -26,14 +28,15 @@ export async function up(
 
 export async function down(
   name: string,
-  { autoApprove, json }: { autoApprove: boolean; json: boolean },
+  { json, ...flags }: ApprovalFlags & { json: boolean },
   context: CommandContext,
 ): Promise<void> {
   const { root, environment } = openEnvironment(name, context);
   await refuseOwnedByTerraform(root, environment);
   const question = `Destroy everything in ${name}? There is no way back.`;
   // Simulated machines hold nothing worth a question.
-  if (environment.kind !== "simulated" && !autoApprove && !(await approved(question, name, context))) {
+  const approval = { yes: flags.yes || environment.kind === "simulated" };
+  if (!(await approved(question, name, approval, context))) {
     context.stderr.write("Nothing was changed.\n");
     context.exit(1);
     return;

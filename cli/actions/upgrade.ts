@@ -10,7 +10,7 @@ import {
   type VersionField,
 } from "../../talos/environment/index.ts";
 import { TalosError } from "../../talos/errors.ts";
-import { approved } from "../ask.ts";
+import { type ApprovalFlags, approved } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
 import { saveTexts } from "../helper/environment-file.ts";
 import { deployWithHelper, planWithHelper } from "../helper/helper-door.ts";
@@ -19,11 +19,10 @@ import { deployedSummary } from "../output/summary.ts";
 import { projectRoot } from "../project-root.ts";
 import { ownedByTerraform } from "../terraform/state-file.ts";
 
-export interface UpgradeFlags {
+export interface UpgradeFlags extends ApprovalFlags {
   readonly to: string;
   readonly dryRun: boolean;
   readonly writeOnly: boolean;
-  readonly yes: boolean;
   readonly json: boolean;
 }
 
@@ -65,7 +64,7 @@ export async function upgradeTo(
     out.write(steps.length === 0 ? "Nothing to change.\n" : steps.map(({ sentence }) => `- ${sentence}\n`).join(""));
   }
   if (flags.dryRun) return;
-  if (steps.length > 0 && !flags.yes && !(await mayGoOn(after, steps.length, context))) {
+  if (steps.length > 0 && !(await mayGoOn(after, steps.length, flags, context))) {
     tell("Nothing was changed.");
     context.exit(1);
     return;
@@ -79,11 +78,15 @@ export async function upgradeTo(
   context.stdout.write(deployedSummary({ ...deployed, seconds, door: "talosmith alone" }));
 }
 
-function mayGoOn(environment: Environment, steps: number, context: CommandContext): Promise<boolean> | boolean {
+function mayGoOn(
+  { kind, name }: Environment,
+  steps: number,
+  flags: ApprovalFlags,
+  context: CommandContext,
+): Promise<boolean> {
   // Simulated machines hold nothing worth a question.
-  if (environment.kind === "simulated") return true;
-  const { name } = environment;
-  return approved(`Take ${steps === 1 ? "this step" : `these ${steps} steps`} in ${name}?`, name, context, "--yes");
+  const approval = { yes: flags.yes || kind === "simulated" };
+  return approved(`Take ${steps === 1 ? "this step" : `these ${steps} steps`} in ${name}?`, name, approval, context);
 }
 
 function textsOf({ file, text }: VersionChange): ReadonlyMap<string, string> {

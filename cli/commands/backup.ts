@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Command } from "commander";
+import type { ApprovalFlags } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
+import { addApproval } from "./flags.ts";
 
 const environment = ["<environment>", "name of a file in environments/, without .yaml"] as const;
 const json = ["--json", "print JSON", false] as const;
@@ -30,12 +32,13 @@ export function registerBackup(program: Command, context: CommandContext): void 
     .action(async (name: string, which: string, options: { all: boolean }) =>
       (await actions()).verify(name, which, options, context),
     );
-  backup
-    .command("prune")
+  addApproval(backup.command("prune"))
     .description("remove the backups that no rule of backup.keep keeps, and what killed runs have left")
     .argument(...environment)
     .option("--dry-run", "only tell what would be removed", false)
-    .action(async (name: string, options: { dryRun: boolean }) => (await actions()).prune(name, options, context));
+    .action(async (name: string, options: ApprovalFlags & { dryRun: boolean }) =>
+      (await actions()).prune(name, options, context),
+    );
   backup
     .command("drill")
     .description("restore a backup into the simulator and compare what comes out")

@@ -45,6 +45,13 @@ export function addWithoutKubernetes(command: Command): Command {
   return command.option("--no-kubernetes", "only Talos and etcd: do not wait for Kubernetes, where it cannot run");
 }
 
+/** Adds the one switch by which a command that asks before it changes something does not; with Terraform's word for it. */
+export function addApproval(command: Command): Command {
+  return command
+    .option("--yes", "do not ask", false)
+    .addOption(new Option("--auto-approve").hideHelp().implies({ yes: true }));
+}
+
 /** For options that may be repeated and hold several values with commas between them. */
 export function collectList(value: string, previous: readonly string[] = []): readonly string[] {
   return [...previous, ...value.split(",").filter((item) => item !== "")];

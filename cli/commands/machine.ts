@@ -8,7 +8,7 @@ import {
   type ResetFlags,
   type TargetFlags,
 } from "../machine/target-flags.ts";
-import { addSwitch } from "./flags.ts";
+import { addApproval, addSwitch } from "./flags.ts";
 
 const labels = (value: string, previous: readonly string[]) => [...previous, ...value.split(",")];
 
@@ -32,7 +32,7 @@ export function registerMachine(program: Command, context: CommandContext): void
   addTargetFlags(program.command("reboot"))
     .description("reboot a machine")
     .action(async (flags: TargetFlags) => (await actions()).reboot(flags, context));
-  const resetCommand = addTargetFlags(program.command("reset"))
+  const resetCommand = addApproval(addTargetFlags(program.command("reset")))
     .description("wipe a machine")
     .option("--reboot", "reboot after the wipe instead of powering off", false)
     .option("--system-labels-to-wipe <labels>", "wipe only these partitions, such as EPHEMERAL", labels, [])

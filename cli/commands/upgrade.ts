@@ -2,7 +2,7 @@
 import { Command } from "commander";
 import type { UpgradeFlags } from "../actions/upgrade.ts";
 import type { CommandContext } from "../context.ts";
-import { addTo } from "./flags.ts";
+import { addApproval, addTo } from "./flags.ts";
 
 /** Newer versions for a running cluster: into the environment's file first, then onto the machines. */
 export function registerUpgrade(program: Command, context: CommandContext): void {
@@ -27,12 +27,11 @@ export function registerUpgrade(program: Command, context: CommandContext): void
 }
 
 function described(word: string, description: string, example: string): Command {
-  return new Command(word)
+  return addApproval(new Command(word))
     .description(description)
     .argument("<environment>", "name of a file in environments/, without .yaml")
     .requiredOption("--to <version>", `version to upgrade to, such as ${example}`)
     .option("--dry-run", "show the steps and change nothing, not even the file", false)
     .option("--write-only", "change the environment's file and leave the rest to the next deploy", false)
-    .option("--yes", "do not ask", false)
     .option("--json", "report progress as NDJSON on stdout", false);
 }

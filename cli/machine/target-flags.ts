@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Command } from "commander";
+import type { ApprovalFlags } from "../ask.ts";
 
 /** Which machines a command is for, and as whom: talosctl's own flags. */
 export interface TargetFlags {
@@ -17,7 +18,7 @@ export interface ApplyFlags extends TargetFlags {
   readonly dryRun: boolean;
 }
 
-export interface ResetFlags extends TargetFlags {
+export interface ResetFlags extends TargetFlags, ApprovalFlags {
   readonly graceful: boolean;
   readonly reboot: boolean;
   readonly systemLabelsToWipe: readonly string[];

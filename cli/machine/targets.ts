@@ -41,6 +41,18 @@ export async function changeEachTarget(
   return withLock(lockFileFor(publicKeyFingerprint(credentials.ca)), () => forEachTarget(flags, context, work));
 }
 
+/** Whom a command is for, as far as flags and talosconfig say. */
+export async function targetNodes(flags: TargetFlags, context: CommandContext): Promise<readonly string[]> {
+  if (flags.insecure) return flags.nodes;
+  const talos = await talosContext(flags, context);
+  return nodesOf(flags, talos);
+}
+
+const endpointsOf = (flags: TargetFlags, talos: TalosContext) =>
+  flags.endpoints.length > 0 ? flags.endpoints : talos.endpoints;
+const nodesOf = (flags: TargetFlags, talos: TalosContext) =>
+  flags.nodes.length > 0 ? flags.nodes : (talos.nodes ?? endpointsOf(flags, talos));
+
 function maintenanceTargets(flags: TargetFlags, { signal }: CommandContext): Target[] {
   if (flags.nodes.length === 0) throw noNodes();
   const authentication: Authentication =
@@ -52,8 +64,8 @@ function maintenanceTargets(flags: TargetFlags, { signal }: CommandContext): Tar
 
 async function configuredTargets(flags: TargetFlags, context: CommandContext): Promise<Target[]> {
   const { credentials, ...talos } = await talosContext(flags, context);
-  const endpoints = flags.endpoints.length > 0 ? flags.endpoints : talos.endpoints;
-  const nodes = flags.nodes.length > 0 ? flags.nodes : (talos.nodes ?? endpoints);
+  const endpoints = endpointsOf(flags, talos);
+  const nodes = nodesOf(flags, talos);
   if (nodes.length === 0) throw noNodes();
   return nodes.map((node) => {
     const endpoint = endpoints.includes(node) ? node : (endpoints[0] ?? node);

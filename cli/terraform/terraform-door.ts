@@ -3,7 +3,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import { type Environment, machinesOf } from "../../talos/environment/index.ts";
-import { approved } from "../ask.ts";
+import { type ApprovalFlags, approved } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
 import type { Deployed } from "../output/summary.ts";
 import { applyReportLine } from "./apply-report.ts";
@@ -17,7 +17,7 @@ export interface DoorOptions {
   readonly environment: Environment;
   /** terraform or tofu. */
   readonly binary: string;
-  readonly autoApprove: boolean;
+  readonly approval: ApprovalFlags;
   readonly context: CommandContext;
 }
 
@@ -92,11 +92,11 @@ async function change(
   question: string,
   answer: string,
 ): Promise<DeployOutcome> {
-  const { context, autoApprove } = options;
-  const show = autoApprove ? undefined : (text: string) => context.stderr.write(text);
+  const { context, approval } = options;
+  const show = approval.yes ? undefined : (text: string) => context.stderr.write(text);
   try {
     if (!(await terraform.plan(planFile, [...args, ...colour(context)], show))) return "unchanged";
-    if (!autoApprove && !(await approved(question, answer, context))) return "declined";
+    if (!(await approved(question, answer, approval, context))) return "declined";
     if (options.environment.backend.kind === "local")
       await keepState(stateFile(options.root, options.environment.name));
     await terraform.apply(planFile, (line) => {

@@ -68,7 +68,7 @@ describe.each(doors)("a metal environment through %s", (door) => {
     writeFileSync(join(root, "environments/rack.yaml"), stringify(environment));
   }
 
-  const deploy = () => talosmith("deploy", "rack", "--auto-approve");
+  const deploy = () => talosmith("deploy", "rack", "--yes");
   const nodes = async (): Promise<readonly string[]> => {
     const kubeconfig = readFileSync(join(dirname(talosconfig), "kubeconfig"), "utf8");
     const list = JSON.parse(await kubernetesGet(kubeconfig, "/api/v1/nodes"));
@@ -143,6 +143,10 @@ describe.each(doors)("a metal environment through %s", (door) => {
 
   test.skipIf(missing)("machines that go from the file leave the cluster and wait in maintenance mode", async () => {
     write({ "rack-a": "controlplane", "rack-c": "controlplane" }, { sysctl: "524288" });
+    const asked = await talosmith("deploy", "rack");
+    expect(asked.stdout + asked.stderr).toContain("rack-b");
+    expect(asked.stderr).toContain("Add --yes to go ahead without asking.");
+    expect(await nodes()).toContain("rack-b");
     const { exitCode, stderr } = await deploy();
     expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 });
     expect(await nodes()).toEqual(["rack-a", "rack-c"]);

@@ -100,7 +100,7 @@ describe("the commands for day two", { timeout: 90_000 }, () => {
   test("prune leaves what the file keeps", async () => {
     const newest = JSON.parse((await talosmith("backup", "create", "tiny", "--json")).stdout).id;
     expect((await talosmith("backup", "prune", "tiny", "--dry-run")).stderr).toContain("1 backup would be removed");
-    expect((await talosmith("backup", "prune", "tiny")).stderr).toContain("1 backup removed");
+    expect((await talosmith("backup", "prune", "tiny", "--yes")).stderr).toContain("1 backup removed");
     expect(JSON.parse((await talosmith("backup", "list", "tiny", "--json")).stdout).backups).toMatchObject([
       { id: newest },
     ]);
@@ -139,7 +139,7 @@ describe("the commands for day two", { timeout: 90_000 }, () => {
     };
     const before = await uid();
     const { machines } = JSON.parse((await talosmith("status", "tiny", "--json")).stdout);
-    await talosmith("reset", "-n", machines[0].address, "--graceful=false", "--reboot");
+    await talosmith("reset", "-n", machines[0].address, "--graceful=false", "--reboot", "--yes");
     await expect
       .poll(async () => JSON.parse((await talosmith("status", "tiny", "--json")).stdout).machines[0].stage, {
         timeout: 20_000,
