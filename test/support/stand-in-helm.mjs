@@ -1,7 +1,9 @@
 #!/usr/bin/env node
 // SPDX-License-Identifier: Apache-2.0
-// Stands in for helm in tests of our own logic: keeps releases in a file, and writes down how it was called.
+// Stands in for helm in tests of our own logic: keeps releases in a file, and writes down how it was called. Of a chart in a
+// folder it creates what templates/daemon-set.json says.
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { request } from "node:https";
 
 const file = process.env.STAND_IN_HELM;
 const [command, ...args] = process.argv.slice(2);
@@ -21,6 +23,27 @@ const fail = (words) => {
 const namespace = flagOf("--namespace");
 const key = (name) => `${namespace}/${name}`;
 const newest = (history) => history.at(-1);
+
+/** POST with the first cluster and user of the kubeconfig that helm was given. */
+function create(path, body) {
+  const config = read(flagOf("--kubeconfig")) ?? "";
+  const field = (name) => new RegExp(`${name}: (\\S+)`).exec(config)?.[1] ?? "";
+  const decoded = (name) => Buffer.from(field(name), "base64").toString();
+  const credentials = {
+    ca: decoded("certificate-authority-data"),
+    cert: decoded("client-certificate-data"),
+    key: decoded("client-key-data"),
+  };
+  const headers = { "content-type": "application/json" };
+  return new Promise((resolve) => {
+    request(`${field("server")}${path}`, { method: "POST", headers, ...credentials }, (answer) => {
+      if (![201, 409].includes(answer.statusCode)) fail(`${path}: ${answer.statusCode}`);
+      answer.resume().on("end", resolve);
+    })
+      .on("error", (error) => fail(error.message))
+      .end(body);
+  });
+}
 const trouble = process.env.STAND_IN_HELM_TROUBLE;
 
 switch (command) {
@@ -60,6 +83,8 @@ switch (command) {
       chart: `${chart}-${flagOf("--version") ?? "0"}`,
       labels,
     };
+    const daemonSet = read(`${chart}/templates/daemon-set.json`);
+    if (daemonSet !== undefined) await create(`/apis/apps/v1/namespaces/${namespace}/daemonsets`, daemonSet);
     releases[key(name)] = [...old, made];
     save();
     break;
