@@ -158,12 +158,30 @@ function clusterProps(environment: Environment): Omit<TalosClusterProps<never>, 
 
 /** What differs from the provider's defaults. */
 function rolloutArguments(rollout: Environment["rollout"]): ClusterRolloutArguments {
-  const { maxUnavailable, drainTimeout, stuckPods, revertFailedUpgrades, healthLevel } = rollout;
+  const { maxUnavailable, drainTimeout, stuckPods, revertFailedUpgrades, healthLevel, gates, windows, canary } =
+    rollout;
   return {
     ...(maxUnavailable === 1 ? {} : { max_unavailable: String(maxUnavailable) }),
-    ...(drainTimeout === 300_000 ? {} : { drain_timeout: `${Math.ceil(drainTimeout / 1000)}s` }),
+    ...(drainTimeout === 300_000 ? {} : { drain_timeout: seconds(drainTimeout) }),
     ...(stuckPods === "fail" ? {} : { stuck_pods: stuckPods }),
     ...(revertFailedUpgrades ? {} : { revert_failed_upgrades: false }),
     ...(healthLevel === "full" ? {} : { health_level: healthLevel }),
+    ...(gates.length === 0
+      ? {}
+      : { gates: gates.map(({ timeout, ...check }) => ({ ...check, timeout: seconds(timeout) })) }),
+    ...(windows.length === 0
+      ? {}
+      : {
+          windows: windows.map(({ schedule, duration, timeZone }) => ({
+            schedule,
+            duration: seconds(duration),
+            time_zone: timeZone,
+          })),
+        }),
+    ...(canary === undefined ? {} : { canary: { ...canary, soak: seconds(canary.soak) } }),
   };
+}
+
+function seconds(milliseconds: number): string {
+  return `${Math.ceil(milliseconds / 1000)}s`;
 }

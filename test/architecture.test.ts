@@ -19,6 +19,7 @@ const talosLayers = [
 const talosBase = [
   "talos/errors",
   "talos/clock",
+  "talos/cron",
   "talos/file-error",
   "talos/atomic-file",
   "talos/meta-key",
@@ -32,6 +33,7 @@ const talos = (...layers: string[]) => [...talosBase, ...layers.map((layer) => `
 const rules: Readonly<Record<string, readonly string[]>> = {
   "talos/errors": [],
   "talos/clock": [],
+  "talos/cron": [],
   "talos/meta-key": [],
   "talos/file-error": ["talos/errors"],
   "talos/atomic-file": ["talos/errors", "talos/file-error"],

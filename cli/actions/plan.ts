@@ -3,6 +3,7 @@ import type { CommandContext } from "../context.ts";
 import { backupLine, backupStatus } from "../helper/backup-status.ts";
 import { clientCertificates, clientFiles, endsSoon } from "../helper/client-files.ts";
 import { planWithHelper } from "../helper/helper-door.ts";
+import { windowNotice } from "../helper/rollout.ts";
 import { openEnvironment } from "../open-environment.ts";
 import { findTerraform } from "../terraform/find-terraform.ts";
 import { refuseOwnedByTerraform } from "../terraform/state-file.ts";
@@ -32,5 +33,7 @@ export async function plan(
     ...ending.map((file) => `renew ${clientFiles(name)[file.name]}, valid until ${file.expiresAt.toISOString()}`),
   ];
   context.stdout.write(lines.length === 0 ? "Nothing to change.\n" : lines.map((line) => `- ${line}\n`).join(""));
+  const notice = windowNotice(environment, steps, context.clock.now());
+  if (notice !== undefined) context.stderr.write(`${notice}\n`);
   context.exit(lines.length === 0 ? 0 : 2);
 }

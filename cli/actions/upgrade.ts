@@ -14,6 +14,7 @@ import { type ApprovalFlags, approved } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
 import { saveTexts } from "../helper/environment-file.ts";
 import { deployWithHelper, planWithHelper } from "../helper/helper-door.ts";
+import { windowNotice } from "../helper/rollout.ts";
 import { withProgress } from "../output/progress.ts";
 import { deployedSummary } from "../output/summary.ts";
 import { projectRoot } from "../project-root.ts";
@@ -63,6 +64,8 @@ export async function upgradeTo(
     const out = flags.dryRun ? context.stdout : context.stderr;
     out.write(steps.length === 0 ? "Nothing to change.\n" : steps.map(({ sentence }) => `- ${sentence}\n`).join(""));
   }
+  const notice = windowNotice(after, steps, context.clock.now());
+  if (notice !== undefined) tell(notice);
   if (flags.dryRun) return;
   if (steps.length > 0 && !(await mayGoOn(after, steps.length, flags, context))) {
     tell("Nothing was changed.");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { nextRun } from "../../talos/backup/index.ts";
+import { nextRun } from "../../talos/cron.ts";
 import type { Environment } from "../../talos/environment/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import type { CommandContext } from "../context.ts";

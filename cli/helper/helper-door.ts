@@ -43,7 +43,7 @@ export async function deployWithHelper(
   const desired = desiredCluster(clusterSpec(environment, addresses, leaving), secrets);
   const journal = clusterJournal(root, desired.name);
   const { steps } = await applyCluster({
-    ...{ desired, secrets, events, journal, signal: context.signal },
+    ...{ desired, secrets, events, journal, directory: root, signal: context.signal },
     ...engineCare(environment, policy),
     trustOnFirstUse: trustsFirstAnswer(environment),
   });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { EngineOptions, Policy } from "../../talos/cluster/index.ts";
+import { type EngineOptions, type Policy, type Step, windowAt } from "../../talos/cluster/index.ts";
 import type { Environment } from "../../talos/environment/index.ts";
 
 /** What a command may say beside the environment's file. */
@@ -10,6 +10,20 @@ export function engineCare(
   { rollout }: Pick<Environment, "rollout">,
   given: HelperPolicy = {},
 ): Pick<EngineOptions, "policy" | "timeouts"> {
-  const { drainTimeout, ...policy } = rollout;
-  return { policy: { ...policy, ...given }, timeouts: { steps: { drain: drainTimeout } } };
+  const { drainTimeout, canary, ...policy } = rollout;
+  const first = canary === undefined ? {} : { canary };
+  return { policy: { ...policy, ...first, ...given }, timeouts: { steps: { drain: drainTimeout } } };
+}
+
+/** What a plan tells beside its steps: that it is not the time for them. */
+export function windowNotice(
+  { rollout }: Pick<Environment, "rollout">,
+  steps: readonly Pick<Step, "kind">[],
+  now: Date,
+): string | undefined {
+  if (rollout.windows.length === 0 || !steps.some(({ kind }) => kind === "gate")) return undefined;
+  const state = windowAt(rollout.windows, now);
+  if (state.open) return `A maintenance window is open until ${state.until.toISOString()}.`;
+  const next = state.opens === undefined ? "None opens again" : `The next one opens at ${state.opens.toISOString()}`;
+  return `No maintenance window is open now, so nothing would be begun on machines in use. ${next}.`;
 }

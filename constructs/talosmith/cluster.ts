@@ -26,6 +26,15 @@ export interface ClusterRolloutArguments {
   readonly revert_failed_upgrades?: boolean;
   /** `full` or `api`. */
   readonly health_level?: string;
+  /** Each has a command or a URL. */
+  readonly gates?: readonly {
+    readonly command?: readonly string[];
+    readonly url?: string;
+    readonly timeout?: string;
+  }[];
+  readonly windows?: readonly { readonly schedule: string; readonly duration: string; readonly time_zone?: string }[];
+  /** `afterwards`: `stop` or `continue`. */
+  readonly canary?: { readonly machines: number; readonly soak?: string; readonly afterwards?: string };
 }
 
 export interface ClusterArguments {

@@ -14,7 +14,7 @@ export { directoryStore } from "./directory-store.ts";
 export { openStore, type Place, parseS3Url } from "./open-store.ts";
 export { type RehearsalOptions, rehearseRestore } from "./rehearse-restore.ts";
 export { expired, type Keep } from "./retention.ts";
-export { nextRun, runSchedule, type Schedule, type ScheduleOptions } from "./schedule.ts";
+export { runSchedule, type Schedule, type ScheduleOptions } from "./schedule.ts";
 export { ScratchFile } from "./scratch-file.ts";
 export { etcdSource, type SnapshotSource } from "./snapshot-source.ts";
 export { type DatabaseStatus, databaseStatus, type SnapshotStatus, snapshotStatus } from "./snapshot-status.ts";

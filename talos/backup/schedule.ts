@@ -1,21 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-import { Cron } from "croner";
 import type { Clock, Entropy } from "../clock.ts";
 import type { Timing } from "../cluster/index.ts";
+import { type CronTimes, nextRun } from "../cron.ts";
 import { TalosError } from "../errors.ts";
 
-export interface Schedule {
-  /** Five fields, as cron has them. */
-  readonly cron: string;
-  /** Such as Europe/Berlin. @default UTC */
-  readonly timeZone?: string;
+export interface Schedule extends CronTimes {
   /** Begin up to so many milliseconds late, so that many clusters do not all begin at once. @default 0 */
   readonly jitter?: number;
-}
-
-/** The next time after this one; undefined when there is none, such as for the 30th of February. */
-export function nextRun({ cron, timeZone = "UTC" }: Schedule, after: Date): Date | undefined {
-  return new Cron(cron, { timezone: timeZone, paused: true, mode: "5-part" }).nextRun(after) ?? undefined;
 }
 
 export interface ScheduleOptions {

@@ -6,6 +6,7 @@ import { describe } from "./execute-join.ts";
 import { checkHealthIn } from "./health.ts";
 import type { ObservedCluster } from "./observed.ts";
 import { plan } from "./plan.ts";
+import { pauseIds } from "./plan-caution.ts";
 import { type Finding, preflight, refuseErrors } from "./preflight.ts";
 import { clockFindings, goneApiFindings } from "./preflight-live.ts";
 import { configured } from "./quorum.ts";
@@ -46,6 +47,7 @@ export async function applyIn(context: StepContext, review?: ApplyOptions["revie
     if (round === 0 || steps.length > 0) announce(steps, context);
     if (steps.length === 0) {
       refuseUnfinished(context, observed);
+      await endPauses(context);
       break;
     }
     if (round === mostRounds) {
@@ -60,6 +62,14 @@ export async function applyIn(context: StepContext, review?: ApplyOptions["revie
   const kubeconfig = await kubeconfigFrom(context);
   context.emit({ type: "healthy", message: `cluster ${context.desired.name} is as it should be` });
   return { steps: done, kubeconfig };
+}
+
+/** What was agreed to for this change does not count for the next time that the same is wished for. */
+async function endPauses(context: StepContext): Promise<void> {
+  if (context.policy.canary === undefined) return;
+  for (const id of pauseIds(context.desired)) {
+    if (await context.wasAccepted({ id })) await context.record({ id }, "finished");
+  }
 }
 
 /** True when a machine answers that did not before: it may bring bad news. */

@@ -5,6 +5,7 @@ import { hostname, userInfo } from "node:os";
 import type { SecretsBundle } from "../secrets/index.ts";
 import type { DesiredCluster } from "./desired.ts";
 import type { EventListener } from "./events.ts";
+import { type GateCheck, gateCheck } from "./gate-check.ts";
 import type { Journal } from "./journal.ts";
 import { LeaseKeeper } from "./lease.ts";
 import { lockFileFor, withLock } from "./lock.ts";
@@ -35,6 +36,10 @@ export interface EngineOptions {
   /** @default the real machines, under the lock */
   readonly machines?: Machines;
   readonly timing?: Timing;
+  /** Where the commands of gates run. @default the working directory */
+  readonly directory?: string;
+  /** @default the real gates */
+  readonly checkGate?: GateCheck;
   /** Sees the steps of every round before the first of them is begun; throws to refuse them. */
   readonly review?: (steps: readonly Step[]) => void;
 }
@@ -84,6 +89,7 @@ function contextOf(options: EngineOptions, machines: Machines, boot: string): St
     policy: { ...defaultPolicy, ...options.policy },
     timeouts: { ...defaultTimeouts, ...options.timeouts },
     timing,
+    checkGate: options.checkGate ?? gateCheck(options.directory ?? process.cwd()),
     ...(options.signal === undefined ? {} : { signal: options.signal }),
     ...(options.events === undefined ? {} : { events: options.events }),
     ...(options.journal === undefined ? {} : { journal: options.journal }),

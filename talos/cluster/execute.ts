@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { applyConfig, installConfig } from "./execute-change.ts";
 import { cordon, drain, uncordon } from "./execute-drain.ts";
+import { gate, pause } from "./execute-gate.ts";
 import { bootstrapEtcd, joinEtcd, joinKubernetes } from "./execute-join.ts";
 import { pullImages, syncManifests, upgradeKubernetes } from "./execute-kubernetes.ts";
 import { deleteNode, forfeitLeadership, removeEtcdMember, reset } from "./execute-leave.ts";
@@ -56,5 +57,9 @@ export function execute(step: Step, context: StepContext): Promise<void> {
       return upgradeTalos(step, context);
     case "upgrade-kubernetes":
       return upgradeKubernetes(step, context);
+    case "gate":
+      return gate(step, context);
+    case "pause":
+      return pause(step, context);
   }
 }

@@ -14,6 +14,7 @@ export {
 export { type DestroyOptions, type DestroyResult, destroyCluster } from "./destroy.ts";
 export type { EngineOptions } from "./engine.ts";
 export type { ClusterEvent, EventListener } from "./events.ts";
+export { type GateCheck, gateCheck } from "./gate-check.ts";
 export { checkHealth, type HealthCondition, type HealthOptions, type HealthReport } from "./health.ts";
 export { type Journal, type JournalEntry, journalFile } from "./journal.ts";
 export { leaveCluster } from "./leave.ts";
@@ -32,7 +33,7 @@ export type {
   ObservedMachine,
 } from "./observed.ts";
 export { plan, planDestroy } from "./plan.ts";
-export { defaultPolicy, type Policy, unavailableLimit } from "./policy.ts";
+export { type Canary, defaultPolicy, type Gate, type Policy, unavailableLimit, type Window } from "./policy.ts";
 export { type Finding, preflight } from "./preflight.ts";
 export { type Preview, previewCluster } from "./preview.ts";
 export { type EtcdView, etcdView, quorumOf } from "./quorum.ts";
@@ -46,3 +47,4 @@ export { defaultTimeouts, type Timeouts } from "./timeouts.ts";
 export { systemTiming, type Timing } from "./timing.ts";
 export { breakLock, type LockState, lockState } from "./unlock.ts";
 export { type WaitOptions, waitUntil } from "./wait.ts";
+export { type WindowState, windowAt } from "./window.ts";

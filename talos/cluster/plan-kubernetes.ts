@@ -5,6 +5,7 @@ import type { DesiredCluster, DesiredMachine } from "./desired.ts";
 import { type ComponentUpgrade, machineWork } from "./machine-work.ts";
 import type { ObservedCluster } from "./observed.ts";
 import type { PlanBuilder } from "./plan-builder.ts";
+import { planGate, planPause, splitCanaries } from "./plan-caution.ts";
 import { planWorkers, workerLanes } from "./plan-rollout.ts";
 import type { Policy } from "./policy.ts";
 import { configured } from "./quorum.ts";
@@ -26,9 +27,13 @@ export function planKubernetesUpgrade(
     const upgrades = state === undefined ? [] : machineWork(desired, machine, state).kubernetes;
     if (upgrades.length > 0) pending.set(machine.name, upgrades);
   }
+  // The first gate is before the images, too: outside of a window nothing begins.
+  const [[first, [upgrade] = []] = []] = pending;
+  const opened =
+    first === undefined || upgrade === undefined ? [] : planGate(builder, policy, first, upgrade.component, []);
   for (const machine of desired.machines) {
     const images = imagesFor(machine, pending.get(machine.name) ?? []);
-    if (images.length > 0) builder.add({ kind: "pull-images", machine: machine.name, images });
+    if (images.length > 0) builder.add({ kind: "pull-images", machine: machine.name, images }, opened);
   }
   builder.closePhase();
   planComponents(builder, desired, policy, pending);
@@ -49,7 +54,10 @@ function planComponents(
 ): void {
   let previous: readonly string[] = [];
   const add = (machine: DesiredMachine, upgrade: ComponentUpgrade, after: readonly string[]): string =>
-    builder.add({ kind: "upgrade-kubernetes", machine: machine.name, ...upgrade }, after);
+    builder.add(
+      { kind: "upgrade-kubernetes", machine: machine.name, ...upgrade },
+      planGate(builder, policy, machine.name, upgrade.component, after),
+    );
   for (const component of kubernetesComponents) {
     for (const machine of desired.machines.filter(({ role }) => role === "controlplane")) {
       const upgrade = pending.get(machine.name)?.find((candidate) => candidate.component === component);
@@ -61,7 +69,11 @@ function planComponents(
     return upgrade === undefined ? [] : [{ machine, upgrade }];
   });
   const lanes = workerLanes(desired, policy);
-  planWorkers(workers, lanes, previous, ({ machine, upgrade }, after) => add(machine, upgrade, after));
+  const { canaries, rest } = splitCanaries(workers, policy);
+  const overAll = (some: readonly (typeof workers)[number][], after: readonly string[]) =>
+    planWorkers(some, lanes, after, ({ machine, upgrade }, last) => add(machine, upgrade, last));
+  const names = canaries.map(({ machine }) => machine.name);
+  overAll(rest, planPause(builder, desired, policy, "kubelets", names, overAll(canaries, previous)));
 }
 
 /** kube-proxy is fetched by Kubernetes itself, node by node. */

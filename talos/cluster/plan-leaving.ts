@@ -2,6 +2,8 @@
 import type { DesiredCluster } from "./desired.ts";
 import type { ObservedCluster } from "./observed.ts";
 import type { PlanBuilder } from "./plan-builder.ts";
+import { planGate } from "./plan-caution.ts";
+import type { Policy } from "./policy.ts";
 import { configured, type EtcdView, etcdView, nodeOf, survivesRemoval, withoutMember } from "./quorum.ts";
 
 /**
@@ -26,8 +28,16 @@ export function planRepairs(builder: PlanBuilder, desired: DesiredCluster, obser
   }
 }
 
-/** Machines that should go, one after another: away with the pods, out of etcd, wiped, forgotten. */
-export function planLeaving(builder: PlanBuilder, desired: DesiredCluster, observed: ObservedCluster): void {
+/**
+ * Machines that should go, one after another: away with the pods, out of etcd, wiped, forgotten. Without a policy it is
+ * not a part of a rollout, and no gate is asked.
+ */
+export function planLeaving(
+  builder: PlanBuilder,
+  desired: DesiredCluster,
+  observed: ObservedCluster,
+  policy?: Policy,
+): void {
   const gone: string[] = [];
   let last: readonly string[] = [];
   for (const { name, role } of desired.leaving) {
@@ -40,10 +50,12 @@ export function planLeaving(builder: PlanBuilder, desired: DesiredCluster, obser
     const member = role === "controlplane" ? view?.members.find(({ hostname }) => hostname === name) : undefined;
     if (view !== undefined && member !== undefined) {
       if (!survivesRemoval(view, name)) continue;
-      if (view.leaderId === member.id) last = [builder.add({ kind: "forfeit-leadership", machine: name }, last)];
       gone.push(member.id);
     }
     const node = nodeOf(observed, name);
+    if (policy !== undefined && node?.cordonedByUs !== true) last = planGate(builder, policy, name, "leave", last);
+    if (member !== undefined && view?.leaderId === member.id)
+      last = [builder.add({ kind: "forfeit-leadership", machine: name }, last)];
     if (node !== undefined) last = [builder.add({ kind: "drain", machine: name }, last)];
     last = [builder.add({ kind: "reset", machine: name, graceful: true }, last)];
     if (node !== undefined) last = [builder.add({ kind: "delete-node", machine: name }, last)];

@@ -3,6 +3,7 @@ import type { DesiredCluster, DesiredMachine } from "./desired.ts";
 import { isSettled, type MachineWork, machineWork } from "./machine-work.ts";
 import type { ObservedCluster } from "./observed.ts";
 import type { PlanBuilder } from "./plan-builder.ts";
+import { planGate, planPause, splitCanaries } from "./plan-caution.ts";
 import { type Policy, unavailableLimit } from "./policy.ts";
 import { configured, nodeOf } from "./quorum.ts";
 
@@ -11,6 +12,8 @@ interface Change {
   readonly work: MachineWork;
   readonly disruptive: boolean;
   readonly settled: boolean;
+  /** An earlier run was here and did not come to its end. */
+  readonly begun: boolean;
 }
 
 /** New Talos versions and changed configs, machine by machine: the ailing first, control planes before workers. */
@@ -28,19 +31,23 @@ export function planRollout(
     const disruptive = work.talos !== undefined || work.config?.reboot === true;
     // A cordon of ours says that an earlier run was here: it is finished before anyone else goes down.
     const begun = nodeOf(observed, machine.name)?.cordonedByUs === true;
-    return [{ machine, work, disruptive, settled: !begun && isSettled(desired, machine, observed, policy) }];
+    return [{ machine, work, disruptive, settled: !begun && isSettled(desired, machine, observed, policy), begun }];
   });
-  const ordered = [...changes.filter(({ settled }) => !settled), ...changes.filter(({ settled }) => settled)];
-  let previous: readonly string[] = [];
-  for (const change of ordered.filter(({ machine }) => machine.role === "controlplane")) {
-    previous = [planChange(builder, change, observed, policy, previous)];
-  }
-  planWorkers(
-    ordered.filter(({ machine }) => machine.role === "worker"),
-    workerLanes(desired, policy),
-    previous,
-    (change, after) => planChange(builder, change, observed, policy, after),
-  );
+  const controlPlanesFirst = (some: readonly Change[]) => [
+    ...some.filter(({ machine }) => machine.role === "controlplane"),
+    ...some.filter(({ machine }) => machine.role === "worker"),
+  ];
+  const ailing = [...changes.filter(({ settled }) => !settled), ...changes.filter(({ settled }) => settled)];
+  const { canaries, rest } = splitCanaries(controlPlanesFirst(ailing), policy);
+  const add = (change: Change, after: readonly string[]) => planChange(builder, change, observed, policy, after);
+  const overAll = (some: readonly Change[], after: readonly string[]): readonly string[] => {
+    let previous = after;
+    for (const change of some) if (change.machine.role === "controlplane") previous = [add(change, previous)];
+    const workers = some.filter(({ machine }) => machine.role === "worker");
+    return planWorkers(workers, workerLanes(desired, policy), previous, add);
+  };
+  const names = canaries.map(({ machine }) => machine.name);
+  overAll(rest, planPause(builder, desired, policy, "machines", names, overAll(canaries, [])));
 }
 
 /** How many workers may be worked on side by side. */
@@ -48,33 +55,37 @@ export function workerLanes(desired: DesiredCluster, policy: Policy): number {
   return unavailableLimit(policy, desired.machines.filter(({ role }) => role === "worker").length);
 }
 
-/** The first worker goes alone, so that a bad change is found on one; then so many lanes side by side. */
+/**
+ * The first worker goes alone, so that a bad change is found on one; then so many lanes side by side. Returns the last
+ * steps of all lanes.
+ */
 export function planWorkers<T>(
   workers: readonly T[],
   count: number,
   after: readonly string[],
   add: (worker: T, after: readonly string[]) => string,
-): void {
+): readonly string[] {
   const [first, ...rest] = workers;
-  if (first === undefined) return;
+  if (first === undefined) return after;
   const lanes: string[] = new Array(count).fill(add(first, after));
   rest.forEach((worker, index) => {
     const lane = index % lanes.length;
     const before = lanes[lane];
     lanes[lane] = add(worker, before === undefined ? [] : [before]);
   });
+  return [...new Set(lanes)];
 }
 
 /** Returns the id of the last step for this machine. */
 function planChange(
   builder: PlanBuilder,
-  { machine, work, disruptive }: Change,
+  { machine, work, disruptive, begun }: Change,
   observed: ObservedCluster,
   policy: Policy,
   after: readonly string[],
 ): string {
   const { name, role } = machine;
-  let last = after;
+  let last = begun ? after : planGate(builder, policy, name, "change", after);
   const then = (...ids: string[]) => {
     last = ids;
   };

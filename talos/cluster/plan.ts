@@ -34,7 +34,7 @@ export function plan(desired: DesiredCluster, observed: ObservedCluster, policy:
     planKubernetesUpgrade(builder, desired, observed, policy);
     builder.closePhase();
   }
-  planLeaving(builder, desired, observed);
+  planLeaving(builder, desired, observed, policy);
   return builder.steps;
 }
 

@@ -1,6 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../errors.ts";
 
+/** A check that must pass before anything is done to a machine in use: a command that ends with 0, or a URL that answers with 2xx. */
+export type Gate = ({ readonly command: readonly string[] } | { readonly url: string }) & {
+  /** How long it is asked again, in milliseconds, until the run stops. */
+  readonly timeout: number;
+};
+
+/** When changes of machines in use may begin: at each time of a cron expression, for so many milliseconds. */
+export interface Window {
+  readonly schedule: string;
+  readonly timeZone: string;
+  readonly duration: number;
+}
+
+/** The first machines of a change, after which it waits. */
+export interface Canary {
+  readonly machines: number;
+  /** Milliseconds that they are watched for before it goes on. */
+  readonly soak: number;
+  /** `stop`: the run ends there, and the next one goes on. */
+  readonly afterwards: "stop" | "continue";
+}
+
 /** How careful a rollout is, and how much of a cluster must be well before the work counts as done. */
 export interface Policy {
   /**
@@ -24,6 +46,12 @@ export interface Policy {
    * installs the network plugin that nodes need to become ready. @default "full"
    */
   readonly healthLevel: "full" | "api";
+  /** All must pass before anything is done to a machine in use. @default none */
+  readonly gates: readonly Gate[];
+  /** Outside of them nothing is begun on machines in use. @default none: at any time */
+  readonly windows: readonly Window[];
+  /** @default none: all machines, one after another */
+  readonly canary?: Canary;
 }
 
 export const defaultPolicy: Policy = {
@@ -32,6 +60,8 @@ export const defaultPolicy: Policy = {
   revertFailedUpgrades: true,
   kubernetes: true,
   healthLevel: "full",
+  gates: [],
+  windows: [],
 };
 
 /** `maxUnavailable` for this many workers. */

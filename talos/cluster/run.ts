@@ -7,13 +7,15 @@ import { throwIfCanceled } from "./timing.ts";
 
 /**
  * Runs every step as soon as those before it are finished, side by side where the plan allows. After the first failure
- * nothing new is begun and nobody waits any longer; calls that are under way get their answers.
+ * nothing new is begun and nobody waits any longer; calls that are under way get their answers. A gate that does not
+ * open stops only what comes after it.
  */
 export async function runSteps(steps: readonly Step[], context: StepContext): Promise<void> {
   const finished = new Set<string>();
   const waiting = new Set(steps);
   const underWay = new Set<Promise<void>>();
   let failure: TalosError | undefined;
+  let held: TalosError | undefined;
 
   const begin = (step: Step) => {
     waiting.delete(step);
@@ -26,6 +28,11 @@ export async function runSteps(steps: readonly Step[], context: StepContext): Pr
         },
         (error: unknown) => {
           const ours = TalosError.from(error);
+          if (holds.has(step.kind) && ours.code !== "canceled") {
+            held ??= ours;
+            context.emit({ type: "step-failed", message: ours.message, machine: step.machine, step });
+            return;
+          }
           const message = failure === undefined ? ours.message : "stopped, because another step failed";
           failure ??= ours;
           context.halt();
@@ -45,12 +52,16 @@ export async function runSteps(steps: readonly Step[], context: StepContext): Pr
   }
   if (failure !== undefined) throw failure;
   throwIfCanceled(context.signal);
+  if (held !== undefined) throw held;
   if (waiting.size > 0) {
     throw new TalosError("internal", `steps wait for each other: ${[...waiting].map(({ id }) => id).join(", ")}`);
   }
 }
 
-const waits: ReadonlySet<Step["kind"]> = new Set(["join-etcd", "join-kubernetes"]);
+/** What they stop has not begun; what has is finished, so that no machine stays half done behind a closed window. */
+const holds: ReadonlySet<Step["kind"]> = new Set(["gate", "pause"]);
+
+const waits: ReadonlySet<Step["kind"]> = new Set(["join-etcd", "join-kubernetes", ...holds]);
 
 /** Steps that only wait need no leave and leave no trace. */
 async function perform(step: Step, context: StepContext): Promise<void> {

@@ -3,6 +3,7 @@ import { setMaxListeners } from "node:events";
 import { TalosError } from "../errors.ts";
 import type { DesiredCluster, DesiredMachine } from "./desired.ts";
 import type { ClusterEvent, EventListener } from "./events.ts";
+import type { GateCheck } from "./gate-check.ts";
 import type { Journal, JournalEntry } from "./journal.ts";
 import type { LeaseKeeper } from "./lease.ts";
 import type { Machines, MachineTarget } from "./machines.ts";
@@ -13,7 +14,7 @@ import { singleFlight } from "./single-flight.ts";
 import type { Step } from "./step.ts";
 import type { Timeouts } from "./timeouts.ts";
 import type { Timing } from "./timing.ts";
-import { waitUntil } from "./wait.ts";
+import { type WaitOptions, waitUntil } from "./wait.ts";
 
 export interface EngineContext {
   readonly desired: DesiredCluster;
@@ -25,6 +26,7 @@ export interface EngineContext {
   readonly events?: EventListener;
   readonly journal?: Journal;
   readonly lease?: LeaseKeeper;
+  readonly checkGate: GateCheck;
 }
 
 /** What the steps of one run share: fresh looks at the world, and a voice. */
@@ -35,6 +37,7 @@ export class StepContext {
   readonly timing: Timing;
   readonly timeouts: Timeouts;
   readonly signal: AbortSignal | undefined;
+  readonly checkGate: GateCheck;
   /** The whole cluster as it is now. */
   readonly observe: () => Promise<ObservedCluster>;
   /** The same without the workers, of which there may be many. */
@@ -56,6 +59,7 @@ export class StepContext {
     this.timing = engine.timing;
     this.timeouts = engine.timeouts;
     this.signal = engine.signal;
+    this.checkGate = engine.checkGate;
     this.#events = engine.events;
     this.#journal = engine.journal;
     this.#lease = engine.lease;
@@ -91,7 +95,11 @@ export class StepContext {
   }
 
   /** Waits for a condition of a step, telling what is missing. */
-  until(step: Step, check: () => Promise<string | undefined>): Promise<void> {
+  until(
+    step: Step,
+    check: () => Promise<string | undefined>,
+    options: Partial<Pick<WaitOptions, "timeout" | "longestPause" | "what">> = {},
+  ): Promise<void> {
     return waitUntil(check, {
       timing: this.timing,
       // Only the waiting is cut short; a call that is on its way to a machine gets its answer.
@@ -100,6 +108,7 @@ export class StepContext {
       what: step.sentence,
       machine: step.machine,
       onWaiting: (reason) => this.emit({ type: "waiting", message: reason, machine: step.machine, step }),
+      ...options,
     });
   }
 
@@ -118,7 +127,7 @@ export class StepContext {
     await this.#lease?.release();
   }
 
-  async record(step: Step, event: JournalEntry["event"]): Promise<void> {
+  async record(step: Pick<Step, "id">, event: JournalEntry["event"]): Promise<void> {
     const at = new Date(this.timing.now()).toISOString();
     await this.#journal?.append({ at, cluster: this.desired.caFingerprint, step: step.id, event });
   }

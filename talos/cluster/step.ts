@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { describeDuration } from "./wait.ts";
 import type { WantedImage } from "./wanted-image.ts";
 
 export type KubernetesComponent =
@@ -50,7 +51,27 @@ export type StepAction =
       readonly to: string;
     }
   /** Brings the cluster's own objects, such as kube-proxy, to what this control plane's manifests say. */
-  | { readonly kind: "sync-manifests"; readonly machine: string };
+  | { readonly kind: "sync-manifests"; readonly machine: string }
+  /** Before anything is done to a machine in use: is it time, and do the policy's gates pass? */
+  | {
+      readonly kind: "gate";
+      readonly machine: string;
+      readonly before: GatedWork;
+      readonly windows: number;
+      readonly gates: number;
+    }
+  /** After the first machines of a change; `change` tells it from other changes. */
+  | {
+      readonly kind: "pause";
+      readonly machine: string;
+      readonly change: string;
+      readonly canaries: readonly string[];
+      readonly soak: number;
+      readonly afterwards: "stop" | "continue";
+    };
+
+/** What a gate is before. */
+export type GatedWork = "change" | "leave" | KubernetesComponent;
 
 export type StepKind = StepAction["kind"];
 
@@ -83,6 +104,10 @@ export function stepId(action: StepAction): string {
       return `upgrade-${action.component}/${action.machine}`;
     case "remove-etcd-member":
       return `remove-etcd-member/${action.machine}/${action.memberId}`;
+    case "gate":
+      return `gate/${action.machine}/${action.before}`;
+    case "pause":
+      return `pause/${action.change}`;
     default:
       return `${action.kind}/${action.machine}`;
   }
@@ -138,5 +163,25 @@ function sentenceOf(action: StepAction): string {
         : `upgrade Talos on ${action.machine} from ${action.from} to ${action.to}`;
     case "upgrade-kubernetes":
       return `upgrade ${action.component} on ${action.machine} from ${action.from} to ${action.to}`;
+    case "gate":
+      return gateSentence(action);
+    case "pause":
+      return pauseSentence(action);
   }
+}
+
+function gateSentence({ machine, before, windows, gates }: Extract<StepAction, { kind: "gate" }>): string {
+  const conditions = [
+    ...(windows === 0 ? [] : ["a maintenance window is open"]),
+    ...(gates === 0 ? [] : [gates === 1 ? "the gate passes" : `all ${gates} gates pass`]),
+  ];
+  const what = { change: machine, leave: `the leaving of ${machine}` }[before as string] ?? `${before} on ${machine}`;
+  return `begin with ${what} only when ${conditions.join(" and ")}`;
+}
+
+function pauseSentence({ canaries, soak, afterwards }: Extract<StepAction, { kind: "pause" }>): string {
+  const watched = soak === 0 ? [] : [`watch ${canaries.join(", ")} for ${describeDuration(soak)}`];
+  return [...watched, afterwards === "stop" ? `stop after ${canaries.join(", ")} until the next run` : "go on"].join(
+    ", then ",
+  );
 }

@@ -10,6 +10,8 @@ export interface WaitOptions {
   /** What the whole wait is about, for the error. */
   readonly what: string;
   readonly machine?: string;
+  /** Milliseconds between two looks at most. @default 1000 */
+  readonly longestPause?: number;
   /** Told when the reason changes and at least every five seconds. */
   readonly onWaiting?: (reason: string) => void;
   /** Who has been asked and has not answered, for a look that takes long. */
@@ -17,7 +19,6 @@ export interface WaitOptions {
 }
 
 const firstPause = 50;
-const longestPause = 1000;
 const heartbeat = 5000;
 /** What even a look that begins at the very end gets. */
 const shortestLook = 1000;
@@ -28,7 +29,7 @@ const shortestLook = 1000;
  * left alone.
  */
 export async function waitUntil(check: () => Promise<string | undefined>, options: WaitOptions): Promise<void> {
-  const { timing, signal, timeout, what, machine, onWaiting, silence } = options;
+  const { timing, signal, timeout, what, machine, onWaiting, silence, longestPause = 1000 } = options;
   const deadline = timing.now() + timeout;
   let pause = firstPause;
   let told: { reason: string; at: number } | undefined;
@@ -104,7 +105,7 @@ export async function attempt(action: () => Promise<unknown>): Promise<string | 
   }
 }
 
-function describeDuration(milliseconds: number): string {
+export function describeDuration(milliseconds: number): string {
   if (milliseconds < 1000) return `${milliseconds} ms`;
   const seconds = Math.round(milliseconds / 1000);
   if (seconds < 120) return `${seconds} s`;

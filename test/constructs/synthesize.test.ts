@@ -145,7 +145,10 @@ workers: [{ count: 1, labels: { tier: front }, taints: { dedicated: "gpu:NoSched
   podCidrs: [10.10.0.0/16]
   installDisk: /dev/vda
   registryMirrors: { docker.io: ["http://mirror:5000"] }
-rollout: { maxUnavailable: 25%, drainTimeout: 10m, stuckPods: delete, revertFailedUpgrades: false, healthLevel: api }
+rollout:
+  { maxUnavailable: 25%, drainTimeout: 10m, stuckPods: delete, revertFailedUpgrades: false, healthLevel: api,
+    gates: [{ command: [./check.sh] }, { url: https://example.com, timeout: 1m }],
+    windows: [{ schedule: 0 22 * * 5, duration: 4h, timeZone: Europe/Berlin }], canary: { machines: 2 } }
 `);
     expect(stack.resource.talosmith_cluster?.cluster).toMatchObject({
       dns_domain: "k8s.local",
@@ -163,6 +166,12 @@ rollout: { maxUnavailable: 25%, drainTimeout: 10m, stuckPods: delete, revertFail
         stuck_pods: "delete",
         revert_failed_upgrades: false,
         health_level: "api",
+        gates: [
+          { command: ["./check.sh"], timeout: "300s" },
+          { url: "https://example.com", timeout: "60s" },
+        ],
+        windows: [{ schedule: "0 22 * * 5", duration: "14400s", time_zone: "Europe/Berlin" }],
+        canary: { machines: 2, soak: "0s", afterwards: "stop" },
       },
     });
     const alone = stackOf(`${simulated}cluster: { discovery: false }\n`);

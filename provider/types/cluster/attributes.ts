@@ -1,38 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import {
-  type AttributePath,
-  type Attributes,
-  attribute,
-  type ConfigOf,
-  type Diagnostics,
-  type PlanOf,
-  parseDuration,
-  type StateOf,
-  type Validator,
-} from "../../framework/index.ts";
-
-const oneOf =
-  (...allowed: readonly string[]): Validator<string> =>
-  (value, path, diagnostics) => {
-    if (allowed.includes(value)) return;
-    const detail = `Found ${JSON.stringify(value)}; expected ${allowed.map((item) => JSON.stringify(item)).join(" or ")}.`;
-    diagnostics.error({ summary: "Unknown value", detail, path });
-  };
-
-function misshapen(value: string, expected: string, path: AttributePath, diagnostics: Diagnostics): void {
-  diagnostics.error({
-    summary: "Unknown value",
-    detail: `Found ${JSON.stringify(value)}; expected ${expected}.`,
-    path,
-  });
-}
-
-const shape =
-  (form: RegExp, expected: string): Validator<string> =>
-  (value, path, diagnostics) => {
-    if (!form.test(value)) misshapen(value, expected, path, diagnostics);
-  };
+import { type Attributes, attribute, type ConfigOf, type PlanOf, type StateOf } from "../../framework/index.ts";
+import { rolloutAttributes } from "./rollout-attributes.ts";
+import { oneOf } from "./value-rules.ts";
 
 export const clusterAttributes = {
   name: attribute.string({ mode: "required", description: "Name of the cluster. Can't be changed." }),
@@ -153,43 +123,7 @@ export const clusterAttributes = {
   rollout: attribute.nestedObject({
     mode: "optional",
     description: "How careful changes of machines that are in use are. Changing it alone changes nothing else.",
-    attributes: {
-      max_unavailable: attribute.string({
-        mode: "optional",
-        description:
-          "How many workers may be away at once: a number such as `2`, or a share of all such as `25%`, rounded down to at least one. Control planes always go one by one. Default `1`.",
-        validators: [
-          shape(/^([1-9]\d{0,2}|1000|([1-9]\d?|100)%)$/, "a whole number from 1 on, or a share such as `25%`"),
-        ],
-      }),
-      drain_timeout: attribute.string({
-        mode: "optional",
-        description: "How long the pods of a machine have to leave it, such as `10m`. Default `5m`.",
-        validators: [
-          (value, path, diagnostics) => {
-            if (parseDuration(value) === undefined)
-              misshapen(value, "a duration such as `90s` or `10m`", path, diagnostics);
-          },
-        ],
-      }),
-      stuck_pods: attribute.string({
-        mode: "optional",
-        description:
-          "What becomes of pods that have not left by then: `fail` stops before anything happens to the machine (default), `delete` deletes them whatever their disruption budgets say, `leave` lets them go down with the machine.",
-        validators: [oneOf("fail", "delete", "leave")],
-      }),
-      revert_failed_upgrades: attribute.bool({
-        mode: "optional",
-        description:
-          "Whether a machine boots its old Talos again when the new one does not become healthy. Default true.",
-      }),
-      health_level: attribute.string({
-        mode: "optional",
-        description:
-          "When an apply is done: `full` when all checks of `talosctl health` hold (default), `api` when etcd is healthy and the Kubernetes API answers, for whoever installs the pod network afterwards.",
-        validators: [oneOf("full", "api")],
-      }),
-    },
+    attributes: rolloutAttributes,
   }),
   on_destroy: attribute.string({
     mode: "defaulted",

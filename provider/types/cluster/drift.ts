@@ -7,7 +7,13 @@ import type { ClusterState, clusterAttributes } from "./attributes.ts";
 import { policyOf } from "./policy.ts";
 
 /** Waiting for a machine that is on its way is not a change of anything; health is the data source's to tell. */
-const notDrift: ReadonlySet<StepKind> = new Set<StepKind>(["join-etcd", "join-kubernetes", "uncordon"]);
+const notDrift: ReadonlySet<StepKind> = new Set<StepKind>([
+  "join-etcd",
+  "join-kubernetes",
+  "uncordon",
+  "gate",
+  "pause",
+]);
 
 /**
  * A refresh: looks at the machines and notes down, as steps, what differs from what was applied. Machines that can't

@@ -72,5 +72,6 @@ async function engineOptions(
     const level = type === "step-failed" || type === "warning" ? "warn" : type === "waiting" ? "debug" : "info";
     log(level, message, { event: type, cluster: desired.name, ...(machine === undefined ? {} : { machine }) });
   };
-  return { desired, secrets, signal, events, journal: journalFile(client.journal(desired.name)) };
+  const journal = journalFile(client.journal(desired.name));
+  return { desired, secrets, signal, events, journal, directory: client.root };
 }

@@ -3,6 +3,7 @@ import { type AttributePath, type Diagnostics, isUnknown, path } from "../../fra
 import { refuseSecretPatches } from "../patch-files.ts";
 import { translateError } from "../translate-error.ts";
 import type { ClusterState, ClusterWishes } from "./attributes.ts";
+import { checkCaution } from "./caution-rules.ts";
 
 /** Faults of a configuration by itself. Values that are not known yet are checked when they are. */
 export async function checkWishes(wishes: ClusterWishes, diagnostics: Diagnostics): Promise<void> {
@@ -25,6 +26,7 @@ export async function checkWishes(wishes: ClusterWishes, diagnostics: Diagnostic
       detail: 'cni is "custom", but cni_urls names no manifest.',
       path: path("cni_urls"),
     });
+  await checkCaution(wishes.rollout, diagnostics);
   if (machines === null || isUnknown(machines)) return;
   for (const [name, machine] of Object.entries(machines))
     if (!isUnknown(machine))

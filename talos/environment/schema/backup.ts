@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import { Cron } from "croner";
 import { z } from "zod";
-import { count, duration, url } from "./values.ts";
+import { count, cron, duration, timeZone, url } from "./values.ts";
 
 const s3 = z.strictObject({
   bucket: z.string().min(3).describe("Name of the bucket."),
@@ -13,9 +12,6 @@ const s3 = z.strictObject({
   kmsKeyId: z.string().min(1).optional().describe("Key for aws:kms."),
   profile: z.string().min(1).optional().describe("AWS profile. Default: the usual chain, instance role included."),
 });
-
-const cron = z.string().refine(isCron, { error: 'a cron expression of five fields, such as "0 3 * * *"' });
-const timeZone = z.string().refine(isTimeZone, { error: "a time zone such as Europe/Berlin" });
 
 /** Where snapshots of etcd go, when, and how long they stay. Credentials never stand here. */
 export const backupSchema = z
@@ -49,21 +45,3 @@ export const backupSchema = z
   .describe("Backups of etcd. Default: none.");
 
 export type BackupSection = NonNullable<z.output<typeof backupSchema>>;
-
-function isCron(text: string): boolean {
-  try {
-    new Cron(text, { paused: true, mode: "5-part" });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function isTimeZone(text: string): boolean {
-  try {
-    new Intl.DateTimeFormat("en", { timeZone: text });
-    return true;
-  } catch {
-    return false;
-  }
-}

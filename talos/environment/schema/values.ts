@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ipaddr from "ipaddr.js";
 import { z } from "zod";
+import { isCron, isTimeZone } from "../../cron.ts";
 import { KubernetesVersion, TalosVersion } from "../../version/index.ts";
 import { Cidr } from "../cidr.ts";
 import { parseSize } from "../quantity.ts";
@@ -56,6 +57,8 @@ export const duration = text('a duration such as "90s", "12h" or "30d"', (value)
     0,
   ),
 );
+export const cron = text('a cron expression of five fields, such as "0 3 * * *"', isCron);
+export const timeZone = text("a time zone such as Europe/Berlin", isTimeZone);
 export const url = text("an http or https URL", (value) => /^https?:\/\/[^\s]+$/.test(value));
 export const endpoint = text(
   "a URL such as https://k8s.example.com:6443",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, test } from "vitest";
-import { engineCare as ofEnvironment } from "../../../cli/helper/rollout.ts";
+import { engineCare as ofEnvironment, windowNotice } from "../../../cli/helper/rollout.ts";
 import { engineCare } from "../../../provider/types/cluster/policy.ts";
 import { parseEnvironment } from "../../../talos/environment/index.ts";
 
@@ -10,8 +10,19 @@ describe("how careful the engine is", () => {
   });
 
   test("is the same through Terraform and through the helper", () => {
-    const text =
-      "infrastructure: { kind: simulated }\ncontrolPlane: { count: 1 }\nrollout: { maxUnavailable: 25%, drainTimeout: 10m, stuckPods: leave, revertFailedUpgrades: false, healthLevel: api }\n";
+    const text = `
+infrastructure: { kind: simulated }
+controlPlane: { count: 1 }
+rollout:
+  maxUnavailable: 25%
+  drainTimeout: 10m
+  stuckPods: leave
+  revertFailedUpgrades: false
+  healthLevel: api
+  gates: [{ command: [./check.sh, now] }, { url: "https://example.com/well", timeout: 30s }]
+  windows: [{ schedule: "0 22 * * 5", duration: 4h, timeZone: Europe/Berlin }, { schedule: "0 1 * * *", duration: 30m }]
+  canary: { machines: 2, soak: 10m, afterwards: continue }
+`;
     const environment = parseEnvironment("lab", (path) => (path === "environments/lab.yaml" ? text : undefined));
     const rollout = {
       max_unavailable: "25%",
@@ -19,8 +30,33 @@ describe("how careful the engine is", () => {
       stuck_pods: "leave",
       revert_failed_upgrades: false,
       health_level: "api",
+      gates: [
+        { command: ["./check.sh", "now"], url: null, timeout: null },
+        { command: null, url: "https://example.com/well", timeout: "30s" },
+      ],
+      windows: [
+        { schedule: "0 22 * * 5", duration: "4h", time_zone: "Europe/Berlin" },
+        { schedule: "0 1 * * *", duration: "30m", time_zone: null },
+      ],
+      canary: { machines: 2, soak: "10m", afterwards: "continue" },
     };
     expect(engineCare({ rollout })).toEqual(ofEnvironment(environment));
     expect(engineCare({ rollout: { ...rollout, max_unavailable: "3" } }).policy?.maxUnavailable).toBe(3);
+  });
+
+  test("is told beside a plan when it is not the time for it", () => {
+    const windows = [{ schedule: "0 22 * * *", duration: 3_600_000, timeZone: "UTC" }];
+    const rollout = {
+      ...parseEnvironment("lab", (path) =>
+        path === "environments/lab.yaml"
+          ? "infrastructure: { kind: simulated }\ncontrolPlane: { count: 1 }\n"
+          : undefined,
+      ).rollout,
+      windows,
+    };
+    const notice = (at: string, kind: "gate" | "drain") => windowNotice({ rollout }, [{ kind }], new Date(at));
+    expect(notice("2026-01-01T12:00:00Z", "gate")).toMatch(/No maintenance window.* 2026-01-01T22:00:00\.000Z/);
+    expect(notice("2026-01-01T22:30:00Z", "gate")).toBe("A maintenance window is open until 2026-01-01T23:00:00.000Z.");
+    expect(notice("2026-01-01T12:00:00Z", "drain")).toBeUndefined();
   });
 });

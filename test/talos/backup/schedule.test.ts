@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, test } from "vitest";
-import { nextRun, runSchedule, type Schedule } from "../../../talos/backup/index.ts";
+import { runSchedule, type Schedule } from "../../../talos/backup/index.ts";
+import { nextRun } from "../../../talos/cron.ts";
 
 describe("the next run", () => {
   test.each<[string, Schedule, string, string | undefined]>([

@@ -25,6 +25,15 @@ describe("the rollout of an environment", () => {
     expect(load("rollout: { maxUnavailable: 3 }").maxUnavailable).toBe(3);
   });
 
+  test("asks for gates for five minutes, opens windows by UTC, and stops after canaries, unless said otherwise", () => {
+    const text = "gates: [{ command: [a] }], windows: [{ schedule: 0 3 * * *, duration: 1h }], canary: { machines: 1 }";
+    expect(load(`rollout: { ${text} }`)).toMatchObject({
+      gates: [{ command: ["a"], timeout: 300_000 }],
+      windows: [{ schedule: "0 3 * * *", duration: 3_600_000, timeZone: "UTC" }],
+      canary: { machines: 1, soak: 0, afterwards: "stop" },
+    });
+  });
+
   test.each([
     "maxUnavailable: 0",
     "maxUnavailable: 0%",
@@ -33,6 +42,13 @@ describe("the rollout of an environment", () => {
     "drainTimeout: 5",
     "stuckPods: kill",
     "batch: 2",
+    "gates: [{ command: [] }]",
+    "gates: [{ command: [a], url: 'https://example.com' }]",
+    "gates: [{ url: ftp://example.com }]",
+    "windows: [{ schedule: daily, duration: 1h }]",
+    "windows: [{ schedule: 0 3 * * *, duration: 1h, timeZone: Moon }]",
+    "canary: { machines: 0 }",
+    "canary: { machines: 1, afterwards: hope }",
   ])("refuses %s", (line) => {
     expect(() => load(`rollout: { ${line} }`)).toThrow(/rollout/);
   });
