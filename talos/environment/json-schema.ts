@@ -81,9 +81,27 @@ function forKind(kind: Kind): Json {
   };
 }
 
+/** Every section, and each kind's own, with what has to be said and all defaults: for the page that lists the fields. */
+export function environmentReference(): {
+  readonly sections: ReadonlyMap<string, unknown>;
+  readonly kinds: ReadonlyMap<Kind, ReadonlyMap<string, unknown>>;
+} {
+  const every = new Map(Object.entries(sections).map(([name, schema]) => [name, wholeJson(schema)]));
+  const byKind = kindNames.map((kind) => {
+    const { infrastructure, controlPlane, worker } = kinds[kind];
+    const own = { infrastructure, controlPlane, "workers[]": worker };
+    return [kind, new Map(Object.entries(own).map(([name, schema]) => [name, wholeJson(schema)]))] as const;
+  });
+  return { sections: every, kinds: new Map(byKind) };
+}
+
 function convert(schema: z.ZodType): unknown {
+  return withoutRequired(wholeJson(schema));
+}
+
+function wholeJson(schema: z.ZodType): Json {
   const { $schema: _, ...json } = z.toJSONSchema(schema, { target: "draft-7", io: "input", unrepresentable: "any" });
-  return withoutRequired(json);
+  return json;
 }
 
 /** Also drops defaults of mappings, which say nothing that the defaults of their fields do not. */

@@ -17,10 +17,10 @@ export const backendSchema = z
     [
       z.strictObject({ kind: z.literal("local").describe("A file in state/ of the project."), encryption }),
       z.strictObject({
-        kind: z.literal("s3"),
-        bucket: z.string().min(3),
-        region: z.string().min(1),
-        key: z.string().min(1).optional().describe("Default: talosmith/<environment>.tfstate."),
+        kind: z.literal("s3").describe("An S3 bucket, shared with colleagues and CI."),
+        bucket: z.string().min(3).describe("Name of the bucket; it has to be there."),
+        region: z.string().min(1).describe("Its region."),
+        key: z.string().min(1).optional().describe("Object in the bucket. Default: talosmith/<environment>.tfstate."),
         lockTable: z
           .string()
           .min(1)
@@ -30,10 +30,10 @@ export const backendSchema = z
         encryption,
       }),
       z.strictObject({
-        kind: z.literal("http"),
-        address: url,
-        lockAddress: url.optional(),
-        unlockAddress: url.optional(),
+        kind: z.literal("http").describe("A server that speaks Terraform's protocol, such as GitLab."),
+        address: url.describe("Where the state is."),
+        lockAddress: url.optional().describe("Where it is locked. Default: no locks."),
+        unlockAddress: url.optional().describe("Where it is unlocked. Default: no locks."),
         encryption,
       }),
     ],

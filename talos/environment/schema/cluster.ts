@@ -26,9 +26,15 @@ export const clusterSchema = z.strictObject({
   podCidrs: z.array(anyCidr).min(1).default(["10.244.0.0/16"]).describe("Networks of the pods."),
   serviceCidrs: z.array(anyCidr).min(1).default(["10.96.0.0/12"]).describe("Networks of the services."),
   cni: z
-    .union([z.enum(["flannel", "none"]), z.strictObject({ urls: z.array(url).min(1) })], {
-      error: "flannel, none, or { urls: [...] }",
-    })
+    .union(
+      [
+        z.enum(["flannel", "none"]),
+        z.strictObject({ urls: z.array(url).min(1).describe("Manifests that bring the pod network.") }),
+      ],
+      {
+        error: "flannel, none, or { urls: [...] }",
+      },
+    )
     .default("flannel")
     .describe("Pod network: flannel, none (an add-on brings it), or manifests by URL."),
   kubespan: z.boolean().default(false).describe("WireGuard between all machines."),

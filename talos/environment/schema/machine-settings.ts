@@ -27,7 +27,11 @@ const encryptionKey = z.union(
         })
         .describe("Sealed to the machine's TPM."),
     }),
-    z.strictObject({ kms: z.strictObject({ endpoint: url.describe("A KMS server that speaks Talos's protocol.") }) }),
+    z.strictObject({
+      kms: z
+        .strictObject({ endpoint: url.describe("A KMS server that speaks Talos's protocol.") })
+        .describe("Kept by a server in the network."),
+    }),
     z.strictObject({ nodeID: z.literal(true).describe("Made from the machine's UUID: keeps out nobody who has it.") }),
   ],
   { error: refused },
