@@ -2,6 +2,7 @@
 import { Command, CommanderError, Help, type Option } from "commander";
 import { takeGoSwitches } from "./commands/flags.ts";
 import type { CommandContext } from "./context.ts";
+import { addHelpExamples } from "./help-examples.ts";
 import { reportError } from "./output/report-error.ts";
 import { packageVersion } from "./package-version.ts";
 
@@ -25,6 +26,7 @@ export function createProgram(context: CommandContext, registrations: readonly R
     .exitOverride();
   for (const register of registrations) register(program, context);
   takeGoSwitches(program);
+  addHelpExamples(program);
   return program;
 }
 

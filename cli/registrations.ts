@@ -2,6 +2,7 @@
 import { registerAddon } from "./commands/addon.ts";
 import { registerBackup } from "./commands/backup.ts";
 import { registerClientFiles } from "./commands/client-files.ts";
+import { registerCompletion } from "./commands/completion.ts";
 import { registerConfig } from "./commands/config.ts";
 import { registerDeploy } from "./commands/deploy.ts";
 import { registerDestroy } from "./commands/destroy.ts";
@@ -51,4 +52,5 @@ export const registrations: readonly Registration[] = [
   registerImage,
   registerProvider,
   registerSim,
+  registerCompletion,
 ];

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Command } from "commander";
+import { findTalosconfig, readTalosconfig, type Talosconfig } from "../../talos/config/index.ts";
+import { type Environment, listEnvironments, loadEnvironment, machinesOf } from "../../talos/environment/index.ts";
+import { TalosError } from "../../talos/errors.ts";
+import { topologyOf } from "../../topology/index.ts";
+import { type Candidate, complete, type Lookup } from "../completion/complete.ts";
+import type { CommandContext } from "../context.ts";
+import { projectRoot } from "../project-root.ts";
+
+/** Prints what may come next, a line each. What cannot be looked up is not offered: a shell has no place for errors. */
+export async function answerShell(program: Command, words: readonly string[], context: CommandContext): Promise<void> {
+  const found = await complete(program, words, projectLookup(context));
+  const lines = found.kind === "files" ? [":files"] : found.words.map(lineOf);
+  context.stdout.write(lines.map((line) => `${line}\n`).join(""));
+}
+
+const lineOf = ({ value, description }: Candidate) => (description ? `${value}\t${description}` : value);
+
+/** The user's own names, from the files of the project and the talosconfig alone: nothing is asked over the network. */
+function projectLookup(context: CommandContext): Lookup {
+  const environments = () =>
+    namesOf(context).flatMap((name) => {
+      const environment = orUndefined(() => loadEnvironment(projectRoot(context.cwd, context.env), name));
+      return environment === undefined ? [] : [environment];
+    });
+  return async (subject, given) => {
+    switch (subject) {
+      case "environment":
+        return namesOf(context).map((value) => ({ value }));
+      case "machine":
+        return environments()
+          .filter(({ kind }) => kind === "simulated")
+          .flatMap((environment) => machinesOf(environment).map(({ name }) => ({ value: name })));
+      case "address":
+        return [...environments().flatMap(fixedAddresses), ...addressesIn(await talosconfig(context))];
+      case "addon":
+        return environments()
+          .filter(({ name }) => name === given[0])
+          .flatMap(({ addons }) => addons.map(({ name }) => ({ value: name })));
+      case "context":
+        return [...((await talosconfig(context))?.contexts.keys() ?? [])].map((value) => ({ value }));
+    }
+  };
+}
+
+const namesOf = ({ cwd, env }: CommandContext) => orUndefined(() => listEnvironments(projectRoot(cwd, env))) ?? [];
+
+/** Machines whose addresses the file says, with their names. */
+function fixedAddresses(environment: Environment): readonly Candidate[] {
+  return topologyOf(environment)
+    .places.flatMap(({ machines }) => machines)
+    .flatMap(({ name, address }) => (address === undefined ? [] : [{ value: address, description: name }]));
+}
+
+const addressesIn = (config: Talosconfig | undefined) =>
+  [...(config?.contexts ?? [])].flatMap(([name, { endpoints, nodes }]) =>
+    [...endpoints, ...(nodes ?? [])].map((value) => ({ value, description: name })),
+  );
+
+async function talosconfig({ env }: CommandContext): Promise<Talosconfig | undefined> {
+  try {
+    return await readTalosconfig(await findTalosconfig(env));
+  } catch (error) {
+    if (error instanceof TalosError) return undefined;
+    throw error;
+  }
+}
+
+function orUndefined<T>(look: () => T): T | undefined {
+  try {
+    return look();
+  } catch (error) {
+    if (error instanceof TalosError) return undefined;
+    throw error;
+  }
+}
