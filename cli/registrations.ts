@@ -18,6 +18,7 @@ import { registerRestore } from "./commands/restore.ts";
 import { registerReview } from "./commands/review.ts";
 import { registerSim } from "./commands/sim.ts";
 import { registerStatus } from "./commands/status.ts";
+import { registerSupport } from "./commands/support.ts";
 import { registerSynth } from "./commands/synth.ts";
 import { registerTopology } from "./commands/topology.ts";
 import { registerUi } from "./commands/ui.ts";
@@ -42,6 +43,7 @@ export const registrations: readonly Registration[] = [
   registerTopology,
   registerUi,
   registerUnlock,
+  registerSupport,
   registerClientFiles,
   registerAddon,
   registerBackup,

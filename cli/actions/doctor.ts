@@ -14,7 +14,7 @@ import { findTerraform } from "../terraform/find-terraform.ts";
 import { runProgram } from "../terraform/run-program.ts";
 import { readState, stateFile } from "../terraform/state-file.ts";
 
-interface Finding {
+export interface Finding {
   readonly about: string;
   /** A fault keeps a deploy from working, or is dangerous; a note does not. */
   readonly level: "ok" | "note" | "fault";
@@ -27,11 +27,7 @@ export async function doctor(
   { json }: { readonly json: boolean },
   context: CommandContext,
 ): Promise<void> {
-  const findings = await programs(context);
-  const root = projectRoot(context.cwd, context.env);
-  findings.push(await simulator(root));
-  for (const environment of name === undefined ? listEnvironments(root) : [name])
-    findings.push(...(await environmentFindings(root, environment, context)));
+  const findings = await doctorFindings(name, context);
   if (json) context.stdout.write(`${JSON.stringify({ v: 1, findings }, undefined, 2)}\n`);
   else
     context.stdout.write(
@@ -41,6 +37,16 @@ export async function doctor(
       ),
     );
   if (findings.some(({ level }) => level === "fault")) context.exit(1);
+}
+
+/** The same as data, of one environment or of all. */
+export async function doctorFindings(name: string | undefined, context: CommandContext): Promise<readonly Finding[]> {
+  const findings = await programs(context);
+  const root = projectRoot(context.cwd, context.env);
+  findings.push(await simulator(root));
+  for (const environment of name === undefined ? listEnvironments(root) : [name])
+    findings.push(...(await environmentFindings(root, environment, context)));
+  return findings;
 }
 
 async function programs(context: CommandContext): Promise<Finding[]> {

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 export { type Assets, assetsFromSource, loadAssets } from "./assets.ts";
+export { machineDetail } from "./machine-detail.ts";
+export { sentenceOf } from "./machine-streams.ts";
 export { type RunningUi, type ServeOptions, serveUi } from "./serve.ts";
+export { Watcher } from "./watcher.ts";
 export type { OpenedCluster, Workshop } from "./workshop.ts";

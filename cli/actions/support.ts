@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { createZip } from "../../provider/packaging/zip.ts";
+import { writeFileAtomically } from "../../talos/atomic-file.ts";
+import { loadEnvironment } from "../../talos/environment/index.ts";
+import { TalosError } from "../../talos/errors.ts";
+import { hideSecrets, type SecretsBundle } from "../../talos/secrets/index.ts";
+import type { CommandContext } from "../context.ts";
+import { findSecrets } from "../helper/secrets.ts";
+import { projectRoot } from "../project-root.ts";
+import { Entries } from "../support/entries.ts";
+import { machineEntries } from "../support/machine-entries.ts";
+import { clusterEntries, findCluster, projectEntries } from "../support/project-entries.ts";
+import { redactText } from "../support/redact-text.ts";
+
+export interface SupportFlags {
+  readonly output?: string;
+  readonly force: boolean;
+}
+
+/** Machines that are asked side by side. */
+const atOnce = 8;
+
+/** Gathers what somebody who helps needs to know, without any secret, into one archive. */
+export async function support(name: string, flags: SupportFlags, context: CommandContext): Promise<void> {
+  const root = projectRoot(context.cwd, context.env);
+  const target = resolve(context.cwd, flags.output ?? `support-${name}.zip`);
+  if (existsSync(target) && !flags.force) {
+    throw new TalosError("already-exists", `${target} is there already`, {
+      hint: "Name another file with --output, or replace it with --force.",
+    });
+  }
+  const entries = new Entries(await redaction(root, name, context));
+  context.stderr.write("Asking this computer and the machines …\n");
+  await projectEntries(root, name, entries, context);
+  const cluster = await findCluster(name, entries, context);
+  if (cluster !== undefined) {
+    await clusterEntries(cluster, entries, context);
+    const waiting = [...cluster.desired.machines];
+    const lane = async () => {
+      for (let machine = waiting.shift(); machine !== undefined; machine = waiting.shift())
+        await machineEntries(cluster, machine, entries, context.signal);
+    };
+    await Promise.all(Array.from({ length: atOnce }, lane));
+  }
+  context.signal.throwIfAborted();
+  const files = [...entries.files()].sort(([a], [b]) => (a < b ? -1 : 1));
+  const archive = createZip(
+    files.map(([file, text]) => ({ name: `support-${name}/${file}`, content: Buffer.from(text), executable: false })),
+  );
+  await writeFileAtomically(target, archive);
+  context.stderr.write(`${files.length} files, secrets replaced. Look at them before you send them to anybody.\n`);
+  context.stdout.write(`${target}\n`);
+}
+
+/** Known secrets by their value, the rest by how they look. A cluster without secrets has none to hide. */
+async function redaction(root: string, name: string, context: CommandContext): Promise<(text: string) => string> {
+  let secrets: SecretsBundle | undefined;
+  try {
+    secrets = await findSecrets(root, loadEnvironment(root, name), context);
+  } catch (error) {
+    // A file with faults is what help may be needed for; no machine is asked then.
+    context.stderr.write(`Warning: ${TalosError.from(error).message}\n`);
+  }
+  if (secrets === undefined) return redactText;
+  const hide = hideSecrets(secrets);
+  return (text) => redactText(hide(text));
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { TalosClient } from "../../talos/api/index.ts";
+import { type DesiredMachine, readerOf } from "../../talos/cluster/index.ts";
+import { TalosError } from "../../talos/errors.ts";
+import { machineDetail, type OpenedCluster, sentenceOf } from "../../web/server/index.ts";
+import type { Entries } from "./entries.ts";
+
+const logLines = 500;
+const pastEvents = 200;
+/** Machines that are not there should not hold up the others. */
+const patience = 20_000;
+
+/** What one machine tells of itself: its state, its config without secrets, its events and the logs of its services. */
+export async function machineEntries(
+  opened: OpenedCluster,
+  machine: DesiredMachine,
+  entries: Entries,
+  signal: AbortSignal,
+): Promise<void> {
+  const folder = `machines/${machine.name}`;
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(patience)]);
+  const detail = await machineDetail(opened, machine, limit);
+  const { config, ...rest } = detail;
+  entries.add(`${folder}/state.json`, `${JSON.stringify(rest, undefined, 2)}\n`);
+  if (config !== null) entries.add(`${folder}/config.yaml`, config);
+  if (detail.problem !== null) return;
+  const reader = readerOf(opened, machine);
+  try {
+    await entries.collect(`${folder}/events.txt`, () => eventsOf(reader, limit));
+    for (const { name } of detail.services) {
+      await entries.collect(`${folder}/logs/${name}.log`, () => logOf(reader, name, limit));
+    }
+  } finally {
+    reader.close();
+  }
+}
+
+async function logOf(reader: TalosClient, service: string, signal: AbortSignal): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of reader.logs(service, { tailLines: logLines, signal })) chunks.push(chunk);
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+/** The stream of events has no end: what has come when it pauses is what there was. */
+async function eventsOf(reader: TalosClient, signal: AbortSignal): Promise<string> {
+  const pause = new AbortController();
+  const sentences: string[] = [];
+  let timer = setTimeout(() => pause.abort(), 500);
+  try {
+    for await (const event of reader.events({ tail: pastEvents, signal: AbortSignal.any([signal, pause.signal]) })) {
+      sentences.push(sentenceOf(event));
+      clearTimeout(timer);
+      timer = setTimeout(() => pause.abort(), 500);
+    }
+  } catch (error) {
+    if (!pause.signal.aborted || TalosError.from(error).code !== "canceled") throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+  return sentences.map((sentence) => `${sentence}\n`).join("");
+}

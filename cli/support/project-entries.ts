@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { checkHealth, previewCluster } from "../../talos/cluster/index.ts";
+import { loadEnvironment } from "../../talos/environment/index.ts";
+import { renderTopology, topologyOf } from "../../topology/index.ts";
+import { doctorFindings } from "../actions/doctor.ts";
+import { machineStatus } from "../actions/status.ts";
+import type { CommandContext } from "../context.ts";
+import { type OpenCluster, openCluster } from "../helper/open-cluster.ts";
+import { simulatorDirectory } from "../helper/simulator.ts";
+import { packageVersion } from "../package-version.ts";
+import type { Entries } from "./entries.ts";
+
+/** The end of a long file is what tells of trouble. */
+const tail = 256 * 1024;
+
+/** What the project's files and this computer tell, whether or not there is a cluster. */
+export async function projectEntries(
+  root: string,
+  name: string,
+  entries: Entries,
+  context: CommandContext,
+): Promise<void> {
+  const { platform, arch, versions } = process;
+  entries.add("versions.json", json({ talosmith: packageVersion(), node: versions.node, platform, arch }));
+  await entries.collect("doctor.json", async () => json(await doctorFindings(name, context)));
+  for (const file of ["base", name])
+    await entries.collect(`environments/${file}.yaml`, () => endOf(join(root, "environments", `${file}.yaml`)));
+  await entries.collect("topology.mmd", async () => renderTopology(topologyOf(loadEnvironment(root, name)), "mermaid"));
+  await entries.collect("simulator.log", () => endOf(join(simulatorDirectory(root), "daemon.log")));
+}
+
+/** What the cluster as a whole tells. */
+export async function clusterEntries(
+  { root, desired, secrets }: OpenCluster,
+  entries: Entries,
+  { signal }: CommandContext,
+): Promise<void> {
+  await entries.collect("journal.jsonl", () => endOf(join(root, "generated", desired.name, "journal.jsonl")));
+  await entries.collect("status.json", async () => {
+    const { observed, steps } = await previewCluster({ desired, secrets, signal });
+    const machines = desired.machines.map((machine) => machineStatus(machine.name, observed));
+    return json({ endpoint: desired.endpoint, machines, pending: steps.map(({ sentence }) => sentence) });
+  });
+  await entries.collect("health.json", async () =>
+    json((await checkHealth({ desired, secrets, signal, wait: false })).conditions),
+  );
+}
+
+/** The cluster, or undefined with the reason in the list of what is missing. */
+export async function findCluster(
+  name: string,
+  entries: Entries,
+  context: CommandContext,
+): Promise<OpenCluster | undefined> {
+  let found: OpenCluster | undefined;
+  await entries.collect("machines", async () => {
+    found = await openCluster(name, context);
+    return undefined;
+  });
+  return found;
+}
+
+const json = (value: unknown) => `${JSON.stringify(value, undefined, 2)}\n`;
+
+async function endOf(path: string): Promise<string | undefined> {
+  if (!existsSync(path)) return undefined;
+  const text = await readFile(path, "utf8");
+  return text.length <= tail ? text : text.slice(text.indexOf("\n", text.length - tail) + 1);
+}

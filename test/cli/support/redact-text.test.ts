@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { redactText } from "../../../cli/support/redact-text.ts";
+
+describe("texts for strangers", () => {
+  const canary = "CaNaRy123";
+  test.each([
+    ["a field of a mapping", `token: ${canary}\n`],
+    ["a quoted field", `  "clientSecret": "${canary} and more"\n`],
+    ["a field inside of braces", `{ user: me, password: ${canary}, host: x }`],
+    ["JSON", JSON.stringify({ nested: { passphrase: canary } })],
+    ["a block of text", `files:\n  - content: |\n      first\n      ${canary}\n    path: /x\n`],
+    ["an assignment in a log", `level=info api_key=${canary} msg=started`],
+    ["a private key", `-----BEGIN EC PRIVATE KEY-----\n${canary}\n-----END EC PRIVATE KEY-----\n`],
+    ["a key in base64", Buffer.from(`-----BEGIN PRIVATE KEY-----\n${canary}`).toString("base64")],
+  ])("lose the secret in %s", (_, text) => {
+    const redacted = redactText(text);
+    expect(redacted).not.toContain(canary);
+    expect(redacted).not.toContain(Buffer.from(canary).toString("base64").slice(0, 8));
+    expect(redacted).toContain("******");
+  });
+
+  test("lose a join token and an age key wherever they stand", () => {
+    expect(redactText("joined with abcdef.0123456789abcdef now")).toBe("joined with ****** now");
+    expect(redactText("AGE-SECRET-KEY-1QQQQ")).toBe("******");
+  });
+
+  test("keep what is no secret", () => {
+    const text =
+      "kubelet: running\nversion: v1.13.9\nsecrets:\n  file: secrets/lab.yaml\npasswordEnv: REGISTRY_PASSWORD\n";
+    expect(redactText(text)).toBe(text);
+  });
+
+  test("keep what follows a block that is hidden", () => {
+    expect(redactText("content: |\n  a\n  b\npath: /x\n")).toBe("content: |\n  ******\npath: /x\n");
+  });
+
+  test("are the same when they are redacted twice", () => {
+    fc.assert(fc.property(fc.string({ maxLength: 60 }), (text) => redactText(redactText(text)) === redactText(text)));
+  });
+});
