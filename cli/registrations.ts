@@ -4,6 +4,7 @@ import { registerBackup } from "./commands/backup.ts";
 import { registerClientFiles } from "./commands/client-files.ts";
 import { registerCompletion } from "./commands/completion.ts";
 import { registerConfig } from "./commands/config.ts";
+import { registerDashboard } from "./commands/dashboard.ts";
 import { registerDeploy } from "./commands/deploy.ts";
 import { registerDestroy } from "./commands/destroy.ts";
 import { registerDoctor } from "./commands/doctor.ts";
@@ -41,6 +42,7 @@ export const registrations: readonly Registration[] = [
   registerDoctor,
   registerHealth,
   registerTopology,
+  registerDashboard,
   registerUi,
   registerUnlock,
   registerSupport,

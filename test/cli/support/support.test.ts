@@ -25,7 +25,7 @@ function secretTexts(value: unknown, key = ""): string[] {
   return Object.entries(value).flatMap(([name, inner]) => secretTexts(inner, name));
 }
 
-describe("the support bundle", () => {
+describe("the support bundle of a simulated cluster", () => {
   beforeAll(async () => {
     mkdirSync(join(root, "environments"));
     writeFileSync(join(root, "cdktf.json"), "{}");
@@ -92,6 +92,14 @@ describe("the support bundle", () => {
       for (const secret of [...secrets, ...clientKeys, "CaNaRy-file"])
         expect(content.includes(secret), `${name} has a secret`).toBe(false);
   }, 60_000);
+
+  test("without a terminal, the dashboard prints once what it sees", async () => {
+    const { stdout, exitCode } = await talosmith("dashboard", "tiny");
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(/^tiny: (healthy|unhealthy) {3}simulated/);
+    expect(stdout).toMatch(/tiny-cp-1 +controlplane +127\.[\d.]+ +ready +running +v1\.13\.9/);
+    expect(stdout).toContain("etcd: 1 of 1 healthy");
+  });
 
   test("does not replace a file unless told to", async () => {
     writeFileSync(join(root, "there.zip"), "mine");

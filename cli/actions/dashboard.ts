@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+import { TalosError } from "../../talos/errors.ts";
+import { type ClusterView, findMachine, type MachineDetail, machineDetail, Watcher } from "../../web/server/index.ts";
+import type { CommandContext } from "../context.ts";
+import { plainDashboard, screen } from "../dashboard/screen.ts";
+import { afterKey, type DashboardState, firstState } from "../dashboard/state.ts";
+import { processTerminal, type Terminal } from "../dashboard/terminal.ts";
+import { projectWorkshop } from "../helper/workshop.ts";
+import { openEnvironment } from "../open-environment.ts";
+
+/** Shows the cluster until `q`, or once where nobody sits at a terminal. */
+export async function dashboard(
+  name: string,
+  { interval }: { readonly interval: number },
+  context: CommandContext,
+): Promise<void> {
+  const { root, environment } = openEnvironment(name, context);
+  const workshop = { ...projectWorkshop(root, context), environmentNames: () => [name] };
+  const now = () => context.clock.now();
+  if (!context.stdout.isTerminal || process.stdin.isTTY !== true) {
+    const watcher = new Watcher({ workshop, changed: () => {}, now, interval });
+    await watcher.look(context.signal);
+    for (const cluster of watcher.clusters) context.stdout.write(plainDashboard(cluster, now()));
+    return;
+  }
+  const askMachine = async (machine: string, signal: AbortSignal) => {
+    try {
+      const opened = await workshop.openCluster(environment);
+      return opened === undefined ? undefined : await machineDetail(opened, findMachine(opened, machine), signal);
+    } catch (error) {
+      return unknownMachine(machine, TalosError.from(error).message);
+    }
+  };
+  const terminal = processTerminal(process.stdin, process.stdout);
+  try {
+    await watchWith(terminal, { workshop, interval, now, askMachine, signal: context.signal });
+  } finally {
+    terminal.close();
+  }
+}
+
+function unknownMachine(name: string, problem: string): MachineDetail {
+  return { name, problem, schematic: null, services: [], addresses: [], disks: [], config: null, changes: [] };
+}
+
+export interface Watching {
+  readonly workshop: ConstructorParameters<typeof Watcher>[0]["workshop"];
+  readonly interval: number;
+  readonly now: () => Date;
+  /** Not reaching it is an answer, too: it does not fail. */
+  readonly askMachine: (machine: string, signal: AbortSignal) => Promise<MachineDetail | undefined>;
+  readonly signal: AbortSignal;
+}
+
+/** Draws after every look and every key, until the person or Ctrl-C ends it. */
+export async function watchWith(terminal: Terminal, watching: Watching): Promise<void> {
+  const { workshop, interval, now, askMachine } = watching;
+  const over = new AbortController();
+  const signal = AbortSignal.any([watching.signal, over.signal]);
+  let state: DashboardState = firstState;
+  let machine: MachineDetail | undefined;
+  const cluster = (): ClusterView | undefined => watcher.clusters[0];
+  const draw = () => {
+    const seen = cluster();
+    if (signal.aborted) return;
+    if (seen === undefined) terminal.show(["looking …"]);
+    else
+      terminal.show(
+        screen({ cluster: seen, ...(machine === undefined ? {} : { machine }) }, state, terminal.size(), now()),
+      );
+  };
+  const ask = async () => {
+    const name = cluster()?.machines[state.chosen]?.name;
+    if (!state.open || name === undefined) return;
+    const found = await askMachine(name, signal);
+    if (cluster()?.machines[state.chosen]?.name === name) machine = found;
+    draw();
+  };
+  const watcher = new Watcher({
+    workshop,
+    changed: () => {
+      draw();
+      void ask();
+    },
+    now,
+    interval,
+  });
+  terminal.onResize(draw);
+  draw();
+  watcher.start();
+  await new Promise<void>((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener("abort", () => resolve(), { once: true });
+    terminal.onKey((key) => {
+      state = afterKey(state, key, cluster()?.machines.length ?? 0);
+      if (state.ended) return over.abort();
+      draw();
+      void ask();
+    });
+  });
+  await watcher.stop();
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { ClusterView, MachineDetail, MachineRow } from "../../web/server/index.ts";
+import { ageOf } from "../output/amounts.ts";
+import { table } from "../output/table.ts";
+import type { DashboardState } from "./state.ts";
+
+/** What the dashboard knows: the cluster as last seen, and the open machine when it has been asked. */
+export interface Seen {
+  readonly cluster: ClusterView;
+  readonly machine?: MachineDetail;
+}
+
+const keys = "up/down choose   enter details   q quit";
+const keysInside = "left back   up/down choose   q quit";
+
+/** The whole screen as lines, cut to the size of the terminal. */
+export function screen(
+  seen: Seen,
+  state: DashboardState,
+  size: { readonly columns: number; readonly rows: number },
+  now: Date,
+): readonly string[] {
+  const head = heading(seen.cluster);
+  const room = Math.max(1, size.rows - head.length - 2);
+  const body = state.open ? machineLines(seen, state) : clusterLines(seen.cluster, state, room, now);
+  const lines = [...head, "", ...body].slice(0, size.rows - 1);
+  const filled = [...lines, ...Array<string>(Math.max(0, size.rows - 1 - lines.length)).fill("")];
+  return [...filled, state.open ? keysInside : keys].map((line) => line.slice(0, size.columns));
+}
+
+/** The same without a terminal: everything, once. */
+export function plainDashboard(cluster: ClusterView, now: Date): string {
+  const lines = [...heading(cluster), "", ...machineTable(cluster.machines), ...around(cluster, now)];
+  return `${lines.join("\n")}\n`;
+}
+
+function heading(cluster: ClusterView): readonly string[] {
+  const { environment, kind, talosVersion, kubernetesVersion, endpoint, state, note, etcd } = cluster;
+  const first = [
+    `${environment}: ${state}`,
+    kind,
+    `Talos ${talosVersion}`,
+    `Kubernetes ${kubernetesVersion}`,
+    ...(endpoint === null ? [] : [endpoint]),
+  ].join("   ");
+  const members =
+    etcd === null
+      ? "etcd: nobody answers"
+      : `etcd: ${etcd.healthy} of ${etcd.voters} healthy, quorum ${etcd.quorum}, ${spareWords(etcd.spare)}`;
+  if (state === "not deployed") return [first];
+  return note === null ? [first, members] : [first, members, note];
+}
+
+const spareWords = (spare: number) => (spare < 0 ? "it has stopped" : `${spare} more may fail`);
+
+function clusterLines(cluster: ClusterView, state: DashboardState, room: number, now: Date): readonly string[] {
+  const [head = "", ...rows] = machineTable(cluster.machines);
+  const rest = around(cluster, now);
+  const shown = Math.max(1, Math.min(rows.length, room - 1 - Math.min(rest.length, Math.floor(room / 2))));
+  // The chosen row stays on the screen.
+  const first = Math.min(Math.max(0, state.chosen - shown + 1), Math.max(0, rows.length - shown));
+  const window = rows.map((row, index) => `${index === state.chosen ? ">" : " "} ${row}`).slice(first, first + shown);
+  return [`  ${head}`, ...window, ...rest];
+}
+
+function machineTable(machines: readonly MachineRow[]): readonly string[] {
+  const headings = ["name", "role", "address", "state", "stage", "talos", "kubelet", "etcd"];
+  const rows = machines.map((m) => [
+    m.name,
+    m.role,
+    m.address ?? "-",
+    m.cordoned ? `${m.health}, cordoned` : m.health,
+    m.stage,
+    m.talosVersion ?? "-",
+    m.kubeletVersion ?? "-",
+    m.etcd ?? "-",
+  ]);
+  return table(headings, rows).trimEnd().split("\n");
+}
+
+/** Conditions that are not met, what is to be done, certificates, backups. */
+function around({ conditions, pending, certificates, backups }: ClusterView, now: Date): readonly string[] {
+  const open = conditions.filter(({ state }) => state === "failed" || state === "waiting");
+  const met = conditions.filter(({ state }) => state === "ok").length;
+  return [
+    "",
+    ...(conditions.length === 0 ? [] : [`${met} of ${conditions.length} conditions are met`]),
+    ...open.map(
+      ({ name, reason, since }) => `  ${name}: ${reason ?? "waiting"} (${ageOf(now.getTime() - Date.parse(since))})`,
+    ),
+    ...pending.map(({ sentence }) => `to do: ${sentence}`),
+    ...certificates.map(({ name, daysLeft }) => `${name}: ${daysLeft} days left`),
+    ...(backups === null ? [] : [backups.problem ?? `newest backup: ${backups.backups[0]?.takenAt ?? "none"}`]),
+  ];
+}
+
+function machineLines({ cluster, machine }: Seen, state: DashboardState): readonly string[] {
+  const row = cluster.machines[state.chosen];
+  if (row === undefined) return [];
+  const title = `${row.name}   ${row.role}   ${row.address ?? "-"}   ${row.stage}`;
+  if (machine?.name !== row.name) return [title, "", "asking it …"];
+  if (machine.problem !== null) return [title, "", machine.problem];
+  const services = machine.services.map(({ name, state: word, healthy }) => [
+    name,
+    word,
+    healthy === null ? "-" : healthy ? "yes" : "no",
+  ]);
+  return [
+    title,
+    `addresses: ${machine.addresses.join(", ")}`,
+    `disks: ${machine.disks.map(({ name, size }) => `${name} ${size}`).join(", ")}`,
+    `schematic: ${machine.schematic ?? "none"}`,
+    ...(machine.changes.length === 0 ? [] : [`${machine.changes.length} fields differ from the environment`]),
+    "",
+    ...table(["service", "state", "healthy"], services).trimEnd().split("\n"),
+  ];
+}

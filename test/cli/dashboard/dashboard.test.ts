@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, test } from "vitest";
+import { watchWith } from "../../../cli/actions/dashboard.ts";
+import { plainDashboard, screen } from "../../../cli/dashboard/screen.ts";
+import { afterKey, firstState } from "../../../cli/dashboard/state.ts";
+import { keysIn } from "../../../cli/dashboard/terminal.ts";
+import { loadEnvironment } from "../../../talos/environment/index.ts";
+import type { ClusterView, MachineDetail, MachineRow, Workshop } from "../../../web/server/index.ts";
+
+const now = new Date("2026-11-16T12:00:00Z");
+
+const machine = (name: string, more: Partial<MachineRow> = {}): MachineRow => ({
+  name,
+  role: "controlplane",
+  address: "127.9.9.2",
+  health: "ready",
+  stage: "running",
+  talosVersion: "v1.13.9",
+  kubeletVersion: "v1.36.3",
+  cordoned: false,
+  etcd: "member",
+  ...more,
+});
+
+const cluster = (more: Partial<ClusterView> = {}): ClusterView => ({
+  environment: "lab",
+  kind: "metal",
+  cluster: "lab",
+  talosVersion: "v1.13.9",
+  kubernetesVersion: "1.36.3",
+  endpoint: "https://10.0.0.1:6443",
+  state: "healthy",
+  note: null,
+  seenAt: now.toISOString(),
+  machines: [machine("cp-1", { etcd: "leader" }), machine("cp-2"), machine("cp-3")],
+  conditions: [{ name: "etcd to be healthy", state: "ok", reason: null, since: now.toISOString() }],
+  etcd: { members: [], voters: 3, healthy: 3, quorum: 2, spare: 1 },
+  pending: [],
+  certificates: [{ name: "kubeconfig", expiresAt: now.toISOString(), daysLeft: 300 }],
+  pools: [],
+  backups: null,
+  simulated: null,
+  ...more,
+});
+
+describe("the screen", () => {
+  const size = { columns: 120, rows: 20 };
+
+  test("shows the cluster, its machines, the chosen one and the keys", () => {
+    const lines = screen({ cluster: cluster() }, { ...firstState, chosen: 1 }, size, now);
+    expect(lines).toHaveLength(20);
+    expect(lines[0]).toBe("lab: healthy   metal   Talos v1.13.9   Kubernetes 1.36.3   https://10.0.0.1:6443");
+    expect(lines[1]).toBe("etcd: 3 of 3 healthy, quorum 2, 1 more may fail");
+    expect(lines.find((line) => line.startsWith(">"))).toContain("cp-2");
+    expect(lines).toContain("1 of 1 conditions are met");
+    expect(lines.at(-1)).toContain("q quit");
+  });
+
+  test("tells what is not met, since when, and what there is to do", () => {
+    const text = plainDashboard(
+      cluster({
+        state: "unhealthy",
+        note: "etcd to be healthy: cp-2 does not answer",
+        conditions: [
+          { name: "etcd to be healthy", state: "failed", reason: "cp-2 is away", since: "2026-11-16T11:59:00Z" },
+        ],
+        pending: [{ id: "x", sentence: "upgrade cp-3", destructive: false }],
+        etcd: { members: [], voters: 3, healthy: 1, quorum: 2, spare: -1 },
+      }),
+      now,
+    );
+    expect(text).toContain("it has stopped");
+    expect(text).toContain("  etcd to be healthy: cp-2 is away (60s)\n");
+    expect(text).toContain("to do: upgrade cp-3\n");
+  });
+
+  test("fits into any terminal, and keeps the chosen machine on it", () => {
+    const many = cluster({ machines: Array.from({ length: 200 }, (_, i) => machine(`w-${i}`)) });
+    for (const [columns, rows] of [
+      [40, 8],
+      [80, 24],
+      [200, 60],
+    ] as const) {
+      const lines = screen({ cluster: many }, { ...firstState, chosen: 150 }, { columns, rows }, now);
+      expect(lines).toHaveLength(rows);
+      expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(columns);
+      expect(lines.some((line) => line.startsWith("> w-150"))).toBe(true);
+    }
+  });
+
+  test("of a machine shows its services, or why it has none", () => {
+    const detail: MachineDetail = {
+      name: "cp-1",
+      problem: null,
+      schematic: null,
+      services: [{ name: "etcd", state: "Running", healthy: true }],
+      addresses: ["10.0.0.1"],
+      disks: [{ name: "sda", size: "20 GB", model: "x" }],
+      config: null,
+      changes: [],
+    };
+    const open = { ...firstState, open: true };
+    expect(screen({ cluster: cluster(), machine: detail }, open, size, now).join("\n")).toMatch(/etcd +Running +yes/);
+    const away = { ...detail, problem: "it does not answer" };
+    expect(screen({ cluster: cluster(), machine: away }, open, size, now)).toContain("it does not answer");
+    expect(screen({ cluster: cluster() }, open, size, now)).toContain("asking it …");
+  });
+});
+
+describe("keys", () => {
+  test.each([
+    ["\u001b[B\u001b[B", { chosen: 2 }],
+    ["jjjjjj", { chosen: 2 }],
+    ["jjk", { chosen: 1 }],
+    ["\u001b[F\u001b[H", { chosen: 0 }],
+    ["j\r", { chosen: 1, open: true }],
+    ["\r\u001b", { open: false }],
+    ["x", { ended: false }],
+    ["q", { ended: true }],
+    ["\u0003", { ended: true }],
+  ])("%j lead to %j", (typed, expected) => {
+    const end = keysIn(typed).reduce((state, key) => afterKey(state, key, 3), firstState);
+    expect(end).toMatchObject(expected);
+  });
+
+  test("choose nothing where there is nothing", () => {
+    expect(keysIn("j\r").reduce((state, key) => afterKey(state, key, 0), firstState)).toEqual(firstState);
+  });
+});
+
+describe("the dashboard at work", () => {
+  test("draws what it sees and ends with q", async () => {
+    const shown: string[][] = [];
+    let press: (key: string) => void = () => {};
+    const workshop = {
+      environmentNames: () => ["local"],
+      loadEnvironment: (name: string) => loadEnvironment(".", name),
+      openCluster: async () => undefined,
+      clientCertificates: async () => [],
+      backups: async () => undefined,
+      simulatedMachines: async () => undefined,
+    } as unknown as Workshop;
+    await watchWith(
+      {
+        size: () => ({ columns: 80, rows: 10 }),
+        show: (lines) => {
+          shown.push([...lines]);
+          if (lines[0]?.startsWith("local: not deployed")) press("q");
+        },
+        onKey: (listener) => {
+          press = listener;
+        },
+        onResize: () => {},
+        close: () => {},
+      },
+      {
+        workshop,
+        interval: 10,
+        now: () => now,
+        askMachine: async () => undefined,
+        signal: new AbortController().signal,
+      },
+    );
+    expect(shown[0]).toEqual(["looking …"]);
+    expect(shown.at(-1)?.[0]).toContain("local: not deployed   simulated");
+  });
+});
