@@ -1,13 +1,13 @@
 #!/usr/bin/env node
 // SPDX-License-Identifier: Apache-2.0
 import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 
 // The published package is compiled; a checkout runs its TypeScript as it is, even when a build lies beside it.
-const source = new URL("../cli/main.ts", import.meta.url);
+const source = fileURLToPath(new URL("../cli/main.ts", import.meta.url));
 if (existsSync(source)) {
-  const { register } = await import("tsx/esm/api");
-  register();
-  await import(source.href);
+  const { runFromSource } = await import("../scripts/from-source.js");
+  await runFromSource(source);
 } else {
   await import("../dist/cli/main.js");
 }

@@ -1,15 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs a TypeScript file of this checkout, packages included, from one bundle that is made anew whenever one of its
 // sources has changed: node scripts/from-source.js main.ts. To load the hundreds of files one by one takes longer than
-// the work itself.
+// the work itself. So run cdktf.json, bin/talosmith.js and the simulator's daemon.
 import { createHash, randomBytes } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const cache = join(root, "node_modules", ".cache", "talosmith");
 const hour = 3_600_000;
+
+/** Runs a file. `process.argv` is expected to be that of the file itself. */
+export async function runFromSource(source) {
+  process.setSourceMapsEnabled(true);
+  await import(pathToFileURL(await bundleOf(source)).href);
+}
 
 /** The bundle of a source file: the one that was made last, when all its sources are still the same. */
 async function bundleOf(source) {
@@ -18,13 +35,27 @@ async function bundleOf(source) {
   const record = join(cache, `${name}.json`);
   const known = readRecord(record);
   if (known?.stamps.every(([file, stamp]) => stampOf(file) === stamp)) return known.bundle;
-  const directory = join(cache, `${name}-${randomBytes(6).toString("hex")}`);
+  const directory = newDirectory(name);
   const inputs = await bundle(source, directory);
   const made = { bundle: join(directory, "main.js"), stamps: inputs.map((file) => [file, stampOf(file)]) };
+  if (dirname(directory) !== cache) return made.bundle;
   writeFileSync(`${directory}.json`, JSON.stringify(made));
   renameSync(`${directory}.json`, record);
   dropOlder(name, directory);
   return made.bundle;
+}
+
+/** In the cache; where nobody may write there, a folder that goes with this process. */
+function newDirectory(name) {
+  const directory = join(cache, `${name}-${randomBytes(6).toString("hex")}`);
+  try {
+    mkdirSync(directory, { recursive: true });
+    return directory;
+  } catch {
+    const passing = mkdtempSync(join(tmpdir(), "talosmith-source-"));
+    process.on("exit", () => rmSync(passing, { recursive: true, force: true }));
+    return passing;
+  }
 }
 
 function readRecord(file) {
@@ -47,7 +78,6 @@ function stampOf(file) {
 /** Bundles a file with all that it imports. Returns the files that were read. */
 async function bundle(source, outdir) {
   const { build } = await import("esbuild");
-  mkdirSync(outdir, { recursive: true });
   const { metafile } = await build({
     absWorkingDir: root,
     entryPoints: { main: source },
@@ -100,6 +130,9 @@ function dropOlder(name, current) {
   }
 }
 
-const source = resolve(process.argv[2] ?? "");
-process.argv.splice(1, 2, source);
-await import(pathToFileURL(await bundleOf(source)).href);
+// A path through a link is still this file.
+if (realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
+  const source = resolve(process.argv[2] ?? "");
+  process.argv.splice(1, 2, source);
+  await runFromSource(source);
+}

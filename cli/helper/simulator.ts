@@ -20,6 +20,6 @@ export function simulatorDirectory(root: string): string {
 
 function daemonCommand(): readonly [string, ...string[]] {
   const source = join(packageRoot(), "simulator", "daemon.ts");
-  if (existsSync(source)) return [process.execPath, "--import", import.meta.resolve("tsx"), source];
+  if (existsSync(source)) return [process.execPath, join(packageRoot(), "scripts", "from-source.js"), source];
   return [process.execPath, join(packageRoot(), "dist", "provider", "simulator-daemon.cjs")];
 }

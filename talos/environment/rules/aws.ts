@@ -240,13 +240,13 @@ const ownControlPlane = forAws(({ joins }) =>
 
 const stateIsShared = forAws(({ backend, infrastructure: { access } }) => {
   if (backend.kind !== "local") return [];
-  const also = access === "public" ? "" : ", and so are the machines' configs, which hold secrets";
+  const also = access === "public" ? "" : " Here it also has the machines' first configs, which hold secrets.";
   return [
     warning({
       path: ["backend"],
       found: "the state in a file on this computer",
       expected: "a backend that colleagues and CI share, and that is locked and encrypted",
-      hint: `Add backend: { kind: s3, bucket: …, region: … }. Who loses the file loses hold of what runs in AWS${also}.`,
+      hint: `Add backend: { kind: s3, bucket: …, region: … }. Who loses the file loses hold of what runs in AWS.${also}`,
     }),
   ];
 });
