@@ -9,7 +9,8 @@ import type { Operation } from "./resource.ts";
 export class Server<C = unknown> {
   readonly provider: Provider<Attributes, C>;
   readonly log: Log;
-  readonly #stopping = new AbortController();
+  readonly #running = new Set<AbortController>();
+  #stopped: DiagnosticError | undefined;
   #client: { readonly value: C } | undefined;
 
   constructor(provider: Provider<Attributes, C>, log: Log) {
@@ -39,12 +40,11 @@ export class Server<C = unknown> {
 
   /** Asks every running operation to stop at its next safe point. */
   stop(): void {
-    this.#stopping.abort(
-      new DiagnosticError({
-        summary: "Stopped",
-        detail: "The run was interrupted. What was done so far is kept; apply again to go on from there.",
-      }),
-    );
+    this.#stopped ??= new DiagnosticError({
+      summary: "Stopped",
+      detail: "The run was interrupted. What was done so far is kept; apply again to go on from there.",
+    });
+    for (const operation of this.#running) operation.abort(this.#stopped);
   }
 
   /** Any thrown thing as a diagnostic, in the provider's own words where it has them. */
@@ -61,10 +61,12 @@ export class Server<C = unknown> {
     operate: (operation: Operation<C>) => Promise<T>,
   ): Promise<{ readonly result: T | undefined; readonly diagnostics: Diagnostics }> {
     const diagnostics = new Diagnostics();
-    const late = new AbortController();
+    const ending = new AbortController();
+    const { signal } = ending;
+    if (this.#stopped !== undefined) ending.abort(this.#stopped);
     const timer =
-      limit.milliseconds === undefined ? undefined : setTimeout(() => late.abort(tooLate(limit)), limit.milliseconds);
-    const signal = AbortSignal.any([this.#stopping.signal, late.signal]);
+      limit.milliseconds === undefined ? undefined : setTimeout(() => ending.abort(tooLate(limit)), limit.milliseconds);
+    this.#running.add(ending);
     try {
       if (this.#client === undefined) throw new Error(`${limit.name} was called before the provider was configured`);
       const operation = { client: this.#client.value, signal, log: this.log, diagnostics };
@@ -74,6 +76,7 @@ export class Server<C = unknown> {
       return { result: undefined, diagnostics };
     } finally {
       clearTimeout(timer);
+      this.#running.delete(ending);
     }
   }
 

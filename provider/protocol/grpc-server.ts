@@ -17,6 +17,8 @@ export interface GrpcServerOptions {
   readonly idleStreams: ReadonlySet<string>;
   /** Absent: no TLS. */
   readonly tls?: { readonly certificate: string; readonly key: string; readonly clientCertificate: Buffer };
+  /** The call to this path was answered, and the answer is on its way. */
+  readonly onAnswered?: (path: string) => void;
   readonly onFirstSessionOpened?: () => void;
   readonly onLastSessionClosed: () => void;
 }
@@ -89,7 +91,10 @@ function serveStream(stream: ServerHttp2Stream, path: string, options: GrpcServe
     const message = unframe(Buffer.concat(parts));
     if (message === undefined) return fail(stream, status.invalidArgument, "not one uncompressed gRPC message");
     handler(message).then(
-      (answer) => succeed(stream, answer),
+      (answer) => {
+        stream.once("close", () => options.onAnswered?.(path));
+        succeed(stream, answer);
+      },
       (error: unknown) => fail(stream, status.internal, error instanceof Error ? error.message : String(error)),
     );
   });
@@ -100,14 +105,20 @@ function unframe(body: Buffer): Buffer | undefined {
   return body.subarray(5);
 }
 
+/** In one piece, so that a small answer is one write; to copy a large one takes no time beside its transport. */
+function frame(message: Uint8Array): Buffer {
+  const framed = Buffer.allocUnsafe(5 + message.length);
+  framed[0] = 0;
+  framed.writeUInt32BE(message.length, 1);
+  framed.set(message, 5);
+  return framed;
+}
+
 function succeed(stream: ServerHttp2Stream, message: Uint8Array): void {
   if (stream.destroyed) return;
   stream.respond({ ":status": 200, "content-type": "application/grpc" }, { waitForTrailers: true });
   stream.on("wantTrailers", () => stream.sendTrailers({ "grpc-status": status.ok }));
-  const head = Buffer.alloc(5);
-  head.writeUInt32BE(message.length, 1);
-  stream.write(head);
-  stream.end(message);
+  stream.end(frame(message));
 }
 
 function fail(stream: ServerHttp2Stream, code: string, message: string): void {

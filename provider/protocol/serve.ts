@@ -52,10 +52,7 @@ export function serve(provider: Provider<Attributes, unknown>, options: ServeOpt
     );
   });
 
-  const shutdown: UnaryHandler = async () => {
-    setTimeout(() => process.exit(0), 10);
-    return new Uint8Array(0);
-  };
+  const shutdown: UnaryHandler = async () => new Uint8Array(0);
   const own = invitation.clientCertificate === undefined ? undefined : createServerCertificate(new Date());
   const grpc = createGrpcServer({
     handler: (path) => {
@@ -67,6 +64,10 @@ export function serve(provider: Provider<Attributes, unknown>, options: ServeOpt
     ...(own !== undefined && invitation.clientCertificate !== undefined
       ? { tls: { certificate: own.certificate, key: own.key, clientCertificate: invitation.clientCertificate } }
       : {}),
+    // Terraform waits for our end, and starts us several times a run.
+    onAnswered: (path) => {
+      if (path === shutdownPath) setImmediate(() => process.exit(0));
+    },
     onFirstSessionOpened: () => {
       connected = true;
       clearTimeout(lonely);

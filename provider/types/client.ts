@@ -25,6 +25,7 @@ export class Client {
   readonly environment: NodeJS.ProcessEnv;
   readonly #daemonCommand: readonly [string, ...string[]];
   readonly #ended = new Set<string>();
+  #simulator: Promise<SimulatorControl> | undefined;
   #turns: Promise<unknown> = Promise.resolve();
 
   readonly #keys: AgeKeys;
@@ -72,8 +73,10 @@ export class Client {
     return turn;
   }
 
-  async simulator(): Promise<SimulatorControl> {
-    const { simulatorAt } = await import("../../simulator/control/index.ts");
-    return simulatorAt(this.path("generated/.simulator"), { daemonCommand: this.#daemonCommand });
+  simulator(): Promise<SimulatorControl> {
+    this.#simulator ??= import("../../simulator/control/index.ts").then(({ simulatorAt }) =>
+      simulatorAt(this.path("generated/.simulator"), { daemonCommand: this.#daemonCommand }),
+    );
+    return this.#simulator;
   }
 }

@@ -4,6 +4,7 @@ import { mkdir, open, readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { TalosError } from "../../talos/errors.ts";
 import { codeIdentity, isOutdated } from "./code-identity.ts";
+import { post } from "./post.ts";
 import { lockHolder } from "./process-lock.ts";
 import { type DaemonRecord, protocolVersion, recordFile } from "./protocol.ts";
 
@@ -124,14 +125,7 @@ async function answers(record: DaemonRecord): Promise<boolean> {
 /** The status of a call, undefined when nobody answers. A stranger on that port does not know the token. */
 async function request(record: DaemonRecord, name: string): Promise<number | undefined> {
   try {
-    const response = await fetch(`http://127.0.0.1:${record.port}/${name}`, {
-      method: "POST",
-      headers: { authorization: `Bearer ${record.token}`, connection: "close" },
-      body: "{}",
-      signal: AbortSignal.timeout(5_000),
-    });
-    await response.arrayBuffer();
-    return response.status;
+    return (await post(record, name, "{}", 5_000)).status;
   } catch {
     // Refused, reset or silent: all mean that no daemon is there.
     return undefined;

@@ -43,7 +43,6 @@ export interface CreateMachine {
 /** Requests by name: what goes in and what comes out. Everything is JSON. */
 export interface Requests {
   readonly "create-machine": { readonly input: CreateMachine; readonly output: SimulatedMachine };
-  readonly "get-machine": { readonly input: { readonly id: string }; readonly output: SimulatedMachine | null };
   readonly "list-machines": { readonly input: Record<string, never>; readonly output: readonly SimulatedMachine[] };
   readonly "delete-machine": { readonly input: { readonly id: string }; readonly output: null };
   readonly "set-power": { readonly input: { readonly id: string; readonly on: boolean }; readonly output: null };

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { TalosError, type TalosErrorCode } from "../../talos/errors.ts";
 import type { Fault } from "../machine/fault.ts";
 import { type DaemonCommand, endDaemon, ensureDaemon, findDaemon } from "./daemon-process.ts";
+import { type Answer, post } from "./post.ts";
 import type { CreateMachine, DaemonRecord, ErrorBody, RequestName, Requests, SimulatedMachine } from "./protocol.ts";
 
 export interface SimulatorOptions {
@@ -52,10 +53,24 @@ export function simulatorAt(directory: string, options: SimulatorOptions): Simul
   /** Without a daemon and without machines on disk there is nothing to ask, and nothing to start. */
   const isEmpty = async (): Promise<boolean> =>
     !(await hasMachines(directory)) && (await findDaemon(directory)) === undefined;
+  const list = async () => ((await isEmpty()) ? [] : ask("list-machines", {}));
+  // A plan asks for each of a hundred machines: those who come while one list is under way share the next. That one
+  // itself may be too old for them, because they may know of a machine that was made since.
+  let current: Promise<unknown> = Promise.resolve();
+  let next: Promise<readonly SimulatedMachine[]> | undefined;
+  const listed = (): Promise<readonly SimulatedMachine[]> => {
+    next ??= current.then(() => {
+      const made = list();
+      next = undefined;
+      current = made.catch(() => undefined);
+      return made;
+    });
+    return next;
+  };
   return {
     createMachine: (input) => ask("create-machine", input),
-    getMachine: async (id) => ((await isEmpty()) ? undefined : ((await ask("get-machine", { id })) ?? undefined)),
-    listMachines: async () => ((await isEmpty()) ? [] : ask("list-machines", {})),
+    getMachine: async (id) => (await listed()).find((machine) => machine.id === id),
+    listMachines: listed,
     async deleteMachine(id) {
       if (!(await isEmpty())) await ask("delete-machine", { id });
     },
@@ -83,19 +98,14 @@ async function send<N extends RequestName>(
   name: N,
   input: Requests[N]["input"],
 ): Promise<Requests[N]["output"]> {
-  let response: Response;
+  let answer: Answer;
   try {
-    response = await fetch(`http://127.0.0.1:${daemon.port}/${name}`, {
-      method: "POST",
-      headers: { authorization: `Bearer ${daemon.token}`, "content-type": "application/json", connection: "close" },
-      body: JSON.stringify(input),
-      signal: AbortSignal.timeout(patience),
-    });
+    answer = await post(daemon, name, JSON.stringify(input), patience);
   } catch (cause) {
     throw new TalosError("unavailable", "the simulator's daemon does not answer", { cause });
   }
-  const body: unknown = await response.json();
-  if (response.ok) return body as Requests[N]["output"];
+  const body: unknown = JSON.parse(answer.body);
+  if (answer.status === 200) return body as Requests[N]["output"];
   const { code, message, hint } = body as ErrorBody;
   throw new TalosError(code as TalosErrorCode, message, hint === undefined ? {} : { hint });
 }

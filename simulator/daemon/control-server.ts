@@ -63,7 +63,6 @@ function answersOf({ simulator, settle }: ControlServerOptions): Answers {
   };
   return {
     "create-machine": async (input: CreateMachine) => settled(await simulator.createMachine(input)),
-    "get-machine": async ({ id }) => simulator.getMachine(id) ?? null,
     "list-machines": async () => simulator.listMachines(),
     "delete-machine": async ({ id }) => {
       simulator.deleteMachine(id);

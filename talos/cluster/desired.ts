@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import {
-  type ClusterConfig,
-  generateMachineConfig,
-  type MachineConfigInput,
-  readMachineFacts,
-} from "../config/index.ts";
+import { type ClusterConfig, generateConfigWithFacts, type MachineConfigInput } from "../config/index.ts";
 import { TalosError } from "../errors.ts";
 import { defaultInstallImage } from "../image/index.ts";
 import { parseMetaKey } from "../meta-key.ts";
@@ -101,7 +96,7 @@ export function desiredCluster(spec: ClusterSpec, secrets: SecretsBundle): Desir
     nodesBecomeReady: spec.cni?.name !== "none",
     machines: [...machines].sort(byRoleAndName).map((machine) => {
       const { name, role, address, fingerprint, meta, patches: own, ...input } = machine;
-      const config = generateMachineConfig(cluster, secrets, {
+      const { config, facts } = generateConfigWithFacts(cluster, secrets, {
         ...input,
         type: role,
         hostname: name,
@@ -112,7 +107,7 @@ export function desiredCluster(spec: ClusterSpec, secrets: SecretsBundle): Desir
           ...(own ?? []),
         ],
       });
-      const { installImage, installDisk, hostname } = readMachineFacts(config);
+      const { installImage, installDisk, hostname } = facts;
       if (hostname !== name) {
         const found = hostname === undefined ? "takes the host name away" : `sets the host name ${hostname}`;
         throw new TalosError(

@@ -9,7 +9,7 @@ export {
   schedulesOnControlPlanes,
 } from "./cluster-config.ts";
 export { type Change, diffConfigs } from "./diff.ts";
-export { generateMachineConfig } from "./generate/machine-config.ts";
+export { generateConfigWithFacts, generateMachineConfig } from "./generate/machine-config.ts";
 export { type Authority, type MachineFacts, readMachineFacts } from "./machine-facts.ts";
 export { applyPatches, type Patch, parsePatch } from "./patch/apply.ts";
 export { type SecretInPatch, secretsInPatch } from "./patch/secrets-in-patch.ts";

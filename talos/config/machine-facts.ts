@@ -44,7 +44,11 @@ export interface Authority {
 
 /** Reads the facts. Throws `invalid-input`, in the words of a Talos machine, when the config cannot be used. */
 export function readMachineFacts(text: string, fileName = "config"): MachineFacts {
-  const view = new ConfigView(parseConfig(text, fileName));
+  return factsOf(parseConfig(text, fileName));
+}
+
+export function factsOf(documents: readonly ConfigDocument[]): MachineFacts {
+  const view = new ConfigView(documents);
   const type = machineType(view);
   const controlPlane = type === "controlplane";
   const endpoint = view.text("cluster.controlPlane.endpoint") ?? view.text("KubeClusterConfig:endpoint");

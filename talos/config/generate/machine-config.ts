@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { SecretsBundle } from "../../secrets/index.ts";
 import { type ClusterConfig, type MachineConfigInput, resolveCluster } from "../cluster-config.ts";
-import { documentsOf } from "../document/config-file.ts";
+import { type ConfigDocument, documentsOf, encodeConfig } from "../document/config-file.ts";
+import { factsOf, type MachineFacts } from "../machine-facts.ts";
 import { parsePatch, patchDocuments } from "../patch/apply.ts";
 import { machineDocuments } from "./documents.ts";
 
@@ -14,6 +15,24 @@ export function generateMachineConfig(
   secrets: SecretsBundle,
   machine: MachineConfigInput,
 ): string {
+  return encodeConfig(patchedDocuments(cluster, secrets, machine));
+}
+
+/** The same with what the machine will read in it, without reading the text again. */
+export function generateConfigWithFacts(
+  cluster: ClusterConfig,
+  secrets: SecretsBundle,
+  machine: MachineConfigInput,
+): { readonly config: string; readonly facts: MachineFacts } {
+  const documents = patchedDocuments(cluster, secrets, machine);
+  return { config: encodeConfig(documents), facts: factsOf(documents) };
+}
+
+function patchedDocuments(
+  cluster: ClusterConfig,
+  secrets: SecretsBundle,
+  machine: MachineConfigInput,
+): readonly ConfigDocument[] {
   const documents = documentsOf(machineDocuments(resolveCluster(cluster), secrets, machine));
   const patches = (machine.patches ?? []).map((patch, index) =>
     typeof patch === "string" ? parsePatch(patch, `patch ${index + 1}`) : patch,

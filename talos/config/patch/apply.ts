@@ -63,10 +63,13 @@ export function applyPatches(config: string, patches: readonly Patch[], fileName
  * The same for a config that is at hand as documents, which saves writing and reading it. Where a JSON patch was the
  * last, the result is read again: `gen config` checks and orders what `machineconfig patch` prints as it comes.
  */
-export function patchDocuments(documents: readonly ConfigDocument[], patches: readonly Patch[]): string {
+export function patchDocuments(
+  documents: readonly ConfigDocument[],
+  patches: readonly Patch[],
+): readonly ConfigDocument[] {
   const name = "the patched config";
   const config = patchConfig({ kind: "documents", documents }, patches, name);
-  return encodeConfig(config.kind === "text" ? parseConfig(config.text, name) : config.documents);
+  return config.kind === "text" ? parseConfig(config.text, name) : config.documents;
 }
 
 type Config =

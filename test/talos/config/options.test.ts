@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import {
   checkEndpoint,
+  generateConfigWithFacts,
   generateMachineConfig,
   type MachineConfigInput,
   readMachineFacts,
@@ -49,6 +50,21 @@ describe.each(contracts)("contract %s", (contract) => {
     const text = generateMachineConfig(cluster, secrets, { ...everything, type });
     for (const mode of ["metal", "cloud", "container"] as const) {
       expect(validateConfig(text, "config", { mode })).toEqual({ warnings: [], error: undefined });
+    }
+  });
+
+  test.each([
+    ["no patch", []],
+    ["a merged patch", ["machine:\n  install: { disk: /dev/vdb }\n  network: { interfaces: [{ interface: eth0 }] }\n"]],
+    ["a deleted part", ["cluster:\n  discovery: { $patch: delete }\n"]],
+    ["a JSON patch", ['[{ "op": "replace", "path": "/machine/token", "value": "a.b" }]']],
+  ])("its facts are the same before it is written and after it is read, with %s", (name, patches) => {
+    // JSON patches are for configs of one document.
+    if (name === "a JSON patch" && generateMachineConfig(cluster, secrets, everything).includes("\n---\n")) return;
+    for (const type of ["controlplane", "worker"] as const) {
+      const { config, facts } = generateConfigWithFacts(cluster, secrets, { ...everything, type, patches });
+      expect(config).toBe(generateMachineConfig(cluster, secrets, { ...everything, type, patches }));
+      expect(facts).toEqual(readMachineFacts(config));
     }
   });
 
