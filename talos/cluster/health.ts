@@ -55,9 +55,8 @@ export async function checkHealthIn(
       const used = view;
       view = viewOf(context);
       verdict = await run(used, context.signal);
-      if (verdict.kind === "wrong") return verdict.reason;
-      view = used;
-      return undefined;
+      if (verdict.kind !== "wrong" || !wait) view = used;
+      return verdict.kind === "wrong" ? verdict.reason : undefined;
     };
     const condition = await (wait ? waitFor(look, name, deadline, context, tell) : once(look, name));
     const last: HealthCondition = condition ?? { name, state: isSkip(verdict) ? "skipped" : "ok" };
