@@ -21,6 +21,7 @@ import { clientFiles, ensureClientFiles } from "../helper/client-files.ts";
 import { clusterSpec } from "../helper/cluster-spec.ts";
 import { clusterJournal } from "../helper/helper-door.ts";
 import { ensureMachines } from "../helper/machines.ts";
+import { readPatchFiles } from "../helper/patch-files.ts";
 import { findSecrets } from "../helper/secrets.ts";
 import { openEnvironment } from "../open-environment.ts";
 import { sizeOf } from "../output/amounts.ts";
@@ -54,7 +55,9 @@ export async function restore(name: string, flags: RestoreFlags, context: Comman
       context.exit(1);
       return;
     }
-    const desired = desiredCluster(clusterSpec(environment, await ensureMachines(root, environment)), secrets);
+    const files = await readPatchFiles(root, environment, context);
+    const spec = clusterSpec(environment, await ensureMachines(root, environment), [], files);
+    const desired = desiredCluster(spec, secrets);
     await withProgress(context, { json: flags.json }, (events) =>
       restoreCluster({
         desired,

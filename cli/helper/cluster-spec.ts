@@ -27,9 +27,13 @@ export function clusterSpec(
   environment: Environment,
   addresses: ReadonlyMap<string, MachineAddress>,
   leaving: readonly MachineSpec[] = [],
+  patchFiles: readonly string[] = [],
 ): ClusterSpec {
   const { cluster } = environment;
-  const machines = machinesOf(environment).map((machine) => machineSpec(environment, machine, addresses));
+  const machines = machinesOf(environment).map((machine) => {
+    const spec = machineSpec(environment, machine, addresses);
+    return { ...spec, patches: [...(spec.patches ?? []), ...patchFiles] };
+  });
   const talosVersion = TalosVersion.parse(cluster.talosVersion);
   const first = machines.find((machine) => machine.role === "controlplane");
   return {

@@ -22,6 +22,7 @@ import { addonAccess, readAddons } from "./addons.ts";
 import { clientFiles, ensureClientFiles, removeClientFiles } from "./client-files.ts";
 import { clusterSpec } from "./cluster-spec.ts";
 import { ensureMachines, findMachines, removeMachines, surplusMachines, trustsFirstAnswer } from "./machines.ts";
+import { readPatchFiles } from "./patch-files.ts";
 import { engineCare, type HelperPolicy } from "./rollout.ts";
 import { ensureSecrets, findSecrets, secretsForPlan } from "./secrets.ts";
 
@@ -40,7 +41,8 @@ export async function deployWithHelper(
   const addresses = await ensureMachines(root, environment);
   const secrets = await ensureSecrets(root, environment, context);
   const leaving = await surplusMachines(root, environment);
-  const desired = desiredCluster(clusterSpec(environment, addresses, leaving), secrets);
+  const files = await readPatchFiles(root, environment, context);
+  const desired = desiredCluster(clusterSpec(environment, addresses, leaving, files), secrets);
   const journal = clusterJournal(root, desired.name);
   const { steps } = await applyCluster({
     ...{ desired, secrets, events, journal, directory: root, signal: context.signal },
@@ -51,7 +53,7 @@ export async function deployWithHelper(
   await removeMachines(root, environment, left);
   const written = await ensureClientFiles(root, environment.name, desired, secrets, context);
   const released = await applyWith(addons, { root, environment, desired, secrets, events, context });
-  const files = clientFiles(environment.name);
+  const client = clientFiles(environment.name);
   return {
     changed: steps.length + left.length + released + written > 0,
     environment: environment.name,
@@ -59,8 +61,8 @@ export async function deployWithHelper(
     kubernetesVersion: desired.kubernetesVersion,
     machines: desired.machines,
     endpoint: desired.endpoint,
-    kubeconfigPath: files.kubeconfig,
-    talosconfigPath: files.talosconfig,
+    kubeconfigPath: client.kubeconfig,
+    talosconfigPath: client.talosconfig,
   };
 }
 
@@ -131,7 +133,8 @@ export async function planWithHelper(
   if (missing.length > 0) return { missing, steps: [] };
   const secrets = await secretsForPlan(root, environment, context);
   const leaving = await surplusMachines(root, environment);
-  const desired = desiredCluster(clusterSpec(environment, addresses, leaving), secrets);
+  const files = await readPatchFiles(root, environment, context);
+  const desired = desiredCluster(clusterSpec(environment, addresses, leaving, files), secrets);
   const care = engineCare(environment, policy);
   const { steps } = await previewCluster({ desired, secrets, ...care, signal: context.signal });
   return { missing, steps };

@@ -8,6 +8,7 @@ import { projectRoot } from "../project-root.ts";
 import { readState, stateFile } from "../terraform/state-file.ts";
 import { clusterSpec } from "./cluster-spec.ts";
 import { findMachines, surplusMachines } from "./machines.ts";
+import { readPatchFiles } from "./patch-files.ts";
 import { findSecrets, secretsFile } from "./secrets.ts";
 
 export interface OpenCluster {
@@ -36,6 +37,7 @@ export async function openCluster(name: string, context: CommandContext): Promis
       hint: `If it was deployed, put its secrets file back: without it nobody can speak to the machines. If not, deploy it: talosmith deploy ${name}`,
     });
   }
-  const spec = clusterSpec(environment, addresses, await surplusMachines(root, environment));
+  const files = await readPatchFiles(root, environment, context);
+  const spec = clusterSpec(environment, addresses, await surplusMachines(root, environment), files);
   return { root, environment, desired: desiredCluster(spec, secrets), secrets };
 }

@@ -20,6 +20,7 @@ import { type EditedEnvironment, saveTexts, withNewVersions, withPoolCount } fro
 import { clusterJournal, deployWithHelper, destroyWithHelper, planWithHelper } from "./helper-door.ts";
 import { findMachines, surplusMachines } from "./machines.ts";
 import { openCluster } from "./open-cluster.ts";
+import { readPatchFiles } from "./patch-files.ts";
 import { findSecrets } from "./secrets.ts";
 
 type Action = Parameters<Workshop["plan"]>[1];
@@ -137,7 +138,12 @@ async function refuseImpossible(root: string, environment: Environment, context:
   const secrets = await findSecrets(root, environment, context);
   if (secrets === undefined || machinesOf(environment).some(({ name }) => !addresses.has(name))) return;
   const desired = desiredCluster(
-    clusterSpec(environment, addresses, await surplusMachines(root, environment)),
+    clusterSpec(
+      environment,
+      addresses,
+      await surplusMachines(root, environment),
+      await readPatchFiles(root, environment, context),
+    ),
     secrets,
   );
   const { observed } = await previewCluster({ desired, secrets, signal: context.signal });

@@ -67,6 +67,8 @@ export interface TalosClusterProps<Settings> {
   readonly contentsInState?: readonly ("kubeconfig" | "talosconfig")[];
   /** Talos config patches, as YAML. @default - none */
   readonly patches?: Partial<Patches>;
+  /** Files with patches that hold secrets, for every machine; see `talosmith_cluster`. @default - none */
+  readonly patchFiles?: readonly string[];
   /** How careful changes of machines in use are. @default - the provider's */
   readonly rollout?: ClusterRolloutArguments;
   /** Folder for kubeconfig and talosconfig, relative to the project's root. @default - generated/<name> */
@@ -184,6 +186,7 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
         role: pool.role,
         include_secrets: true,
         ...(patches.length === 0 ? {} : { patches }),
+        ...this.#patchFiles(),
       } as const;
     };
     return new MachineConfigDataSource(pool, "config", args, meta).config;
@@ -196,6 +199,7 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
       role: machine.role,
       hostname: machine.name,
       ...(patches.length === 0 ? {} : { patches }),
+      ...this.#patchFiles(),
     };
   }
 
@@ -254,6 +258,11 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
     return [...all, ...ofRole, ...machine.patches, ...pool.patches, ...(machines[machine.name] ?? [])];
   }
 
+  #patchFiles(): { readonly patch_files?: readonly string[] } {
+    const { patchFiles = [] } = this.#props;
+    return patchFiles.length === 0 ? {} : { patch_files: patchFiles };
+  }
+
   #entry(pool: MachinePool, machine: Machine): [string, ClusterArguments["machines"][string]] {
     const patches = this.#patchesFor(pool, machine);
     const memberId = this.#members.get(machine.name);
@@ -268,6 +277,7 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
         ...(memberId === undefined ? {} : { member_id: memberId }),
         ...(hardwareId === undefined ? {} : { hardware_id: hardwareId }),
         ...(patches.length === 0 ? {} : { patches }),
+        ...this.#patchFiles(),
         ...(Object.keys(machine.meta).length === 0 ? {} : { meta: machine.meta }),
       },
     ];

@@ -13,6 +13,8 @@ export interface ClusterMachineArguments {
   readonly hardware_id?: string;
   /** Talos config patches for this machine, in the order they are applied. */
   readonly patches?: readonly string[];
+  /** Files with further patches, which hold secrets. */
+  readonly patch_files?: readonly string[];
   /** Values of its META partition by key. */
   readonly meta?: { readonly [key: string]: string };
 }

@@ -13,6 +13,8 @@ export interface MachineConfigSettings extends ClusterSettings {
   readonly role: "controlplane" | "worker";
   readonly hostname?: string;
   readonly patches?: readonly string[];
+  /** Files with further patches, which hold secrets. */
+  readonly patch_files?: readonly string[];
 }
 
 export interface MachineConfigArguments extends MachineConfigSettings {

@@ -15,6 +15,7 @@ import {
 } from "../framework/index.ts";
 import type { Client } from "./client.ts";
 import { configAttributes, renderConfig } from "./machine-config.ts";
+import { readPatchFiles } from "./patch-files.ts";
 import { translateError } from "./translate-error.ts";
 
 const attributes = {
@@ -80,15 +81,16 @@ export const cloudInit: Resource<typeof attributes, Client> = {
     const inputs = { meta_data, network_config, user_data, machine_config };
     if (!isWhollyKnown(inputs as Value)) return { values: { id, hash: unknown } };
     const secrets = await client?.secrets.find();
-    if (machine_config !== null && secrets === undefined) return { values: { id, hash: unknown } };
-    return { values: { id, hash: sha256(await imageOf(inputs as Inputs, secrets)) } };
+    if (client === undefined || (machine_config !== null && secrets === undefined))
+      return { values: { id, hash: unknown } };
+    return { values: { id, hash: sha256(await imageOf(inputs as Inputs, client, secrets)) } };
   },
 
   async create({ planned, client }) {
     const talosVersion = planned.machine_config?.talos_version;
     const secrets =
       talosVersion === undefined ? undefined : await client.secrets.forCreate({ talosVersion, throwaway: false });
-    return { ...planned, id: planned.path, hash: await write(client.path(planned.path), planned, secrets) };
+    return { ...planned, id: planned.path, hash: await write(client, planned, secrets) };
   },
 
   async read({ state, client }) {
@@ -96,13 +98,13 @@ export const cloudInit: Resource<typeof attributes, Client> = {
     if ((await hashOf(file)) === state.hash) return state;
     const secrets = await client.secrets.find();
     // Where the secrets are not at hand, such as on a colleague's clone, the image stays away.
-    if (state.machine_config === null || secrets !== undefined) await write(file, state, secrets);
+    if (state.machine_config === null || secrets !== undefined) await write(client, state, secrets);
     return state;
   },
 
   async update({ planned, client }) {
     const secrets = planned.machine_config === null ? undefined : await client.secrets.of(null);
-    return { ...planned, id: planned.path, hash: await write(client.path(planned.path), planned, secrets) };
+    return { ...planned, id: planned.path, hash: await write(client, planned, secrets) };
   },
 
   async delete({ state, client }) {
@@ -133,11 +135,12 @@ export const cloudInit: Resource<typeof attributes, Client> = {
 
 async function imageOf(
   { meta_data, network_config, user_data, machine_config }: Inputs,
+  client: Client,
   secrets: SecretsBundle | undefined,
 ): Promise<Uint8Array> {
   const { createNoCloudIso } = await import("../../cloud-init/index.ts");
   const userData =
-    machine_config === null || secrets === undefined ? user_data : await renderConfig(machine_config, secrets);
+    machine_config === null || secrets === undefined ? user_data : await wholeConfig(machine_config, client, secrets);
   return createNoCloudIso({
     "meta-data": meta_data,
     "network-config": network_config,
@@ -145,10 +148,24 @@ async function imageOf(
   });
 }
 
-async function write(file: string, inputs: Inputs, secrets: SecretsBundle | undefined): Promise<string> {
+async function wholeConfig(
+  input: NonNullable<Inputs["machine_config"]>,
+  client: Client,
+  secrets: SecretsBundle,
+): Promise<string> {
+  const at = path("machine_config").attribute("patch_files");
+  const files = await readPatchFiles(client, input.patch_files ?? [], input.talos_version, at);
+  return renderConfig(input, secrets, files);
+}
+
+async function write(
+  client: Client,
+  inputs: Inputs & { readonly path: string },
+  secrets: SecretsBundle | undefined,
+): Promise<string> {
   const { writeFileAtomically } = await import("../../talos/atomic-file.ts");
-  const image = await imageOf(inputs, secrets);
-  await writeFileAtomically(file, image);
+  const image = await imageOf(inputs, client, secrets);
+  await writeFileAtomically(client.path(inputs.path), image);
   return sha256(image);
 }
 

@@ -49,15 +49,15 @@ export const configAttributes = {
     description:
       "Config patches, as YAML. They are in the state: without `include_secrets`, one that holds a secret is refused.",
   }),
+  patch_files: attribute.stringList({
+    mode: "optional",
+    description:
+      "Files with more config patches, applied after `patches`; see `talosmith_cluster`. They are in the config only, never in `redacted`.",
+  }),
 } satisfies Attributes;
 
 const attributes = {
   ...configAttributes,
-  patch_files: attribute.stringList({
-    mode: "optional",
-    description:
-      "Files with more config patches, applied after `patches`; see `talosmith_cluster`. They are in `config` only, never in `redacted`.",
-  }),
   include_secrets: attribute.bool({
     mode: "optional",
     description:
@@ -85,7 +85,7 @@ export const machineConfig: DataSource<typeof attributes, Client> = {
   async read({ config, client, diagnostics }) {
     const { redactConfig } = await import("../../talos/config/index.ts");
     const secrets = await client.secrets.of(null);
-    const files = await readPatchFiles(client, config.patch_files ?? [], path("patch_files"));
+    const files = await readPatchFiles(client, config.patch_files ?? [], config.talos_version, path("patch_files"));
     if (config.include_secrets)
       diagnostics.warning({
         summary: "Secrets in the state",

@@ -14,12 +14,17 @@ export class MissingPatchFile extends DiagnosticError {}
 export async function readPatchFiles(
   client: Client,
   files: readonly string[],
+  talosVersion: string,
   at: AttributePath,
 ): Promise<readonly string[]> {
-  const { parsePatch } = await import("../../talos/config/index.ts");
+  const { parsePatch, patchOfFile } = await import("../../talos/config/index.ts");
+  const { parsePatchFile } = await import("../../talos/disk-key-file.ts");
+  const { TalosVersion } = await import("../../talos/version/index.ts");
+  const { contract } = TalosVersion.parse(talosVersion);
   return Promise.all(
-    files.map(async (file, index) => {
+    files.map(async (name, index) => {
       const path = at.index(index);
+      const { path: file, key } = parsePatchFile(name);
       const text = await client.sealedText(file).catch((error: { code?: unknown }) => {
         if (error.code !== "not-found") throw error;
         throw new MissingPatchFile({
@@ -28,6 +33,7 @@ export async function readPatchFiles(
           path,
         });
       });
+      if (key !== undefined) return patchOfFile(name, text, contract);
       try {
         parsePatch(text, file);
       } catch (error) {

@@ -13,6 +13,7 @@ export { generateConfigWithFacts, generateMachineConfig } from "./generate/machi
 export { type Authority, type MachineFacts, readMachineFacts } from "./machine-facts.ts";
 export { applyPatches, type Patch, parsePatch } from "./patch/apply.ts";
 export { type SecretInPatch, secretsInPatch } from "./patch/secrets-in-patch.ts";
+export { patchOfFile } from "./patch-file.ts";
 export { needsReboot } from "./reboot-rules.ts";
 export { redactConfig, redacted } from "./redact.ts";
 export { secretsFromConfig } from "./secrets-from-config.ts";

@@ -5,7 +5,7 @@ import { check } from "./check.ts";
 import type { Environment, Patches } from "./environment.ts";
 import type { Fault } from "./fault.ts";
 import type { Layers } from "./layers.ts";
-import { withSettings } from "./machine-settings.ts";
+import { diskKeyFiles, withSettings } from "./machine-settings.ts";
 import { type Data, isData } from "./merge.ts";
 import { withCounts } from "./metal.ts";
 import { miscounts } from "./metal-counts.ts";
@@ -185,7 +185,8 @@ function completeCluster(
   };
   if (joins !== undefined) {
     const overrides = Object.fromEntries(Object.entries(rest).filter(([key]) => ownOfWorkers.has(key)));
-    return { ...joins.cluster, ...overrides, patches };
+    const cluster = { ...joins.cluster, ...overrides };
+    return { ...cluster, patches: withSettings(cluster, patches) };
   }
   const kubernetesVersion = rest.kubernetesVersion ?? TalosVersion.parse(rest.talosVersion).defaultKubernetesVersion;
   const registryMirrors = { ...rest.airGap?.mirrors, ...rest.registryMirrors };
@@ -194,6 +195,7 @@ function completeCluster(
     name: rest.name ?? name,
     kubernetesVersion: kubernetesVersion.replace(/^v/, ""),
     registryMirrors,
+    patchFiles: [...rest.patchFiles, ...diskKeyFiles(rest)],
     patches: withSettings({ ...rest, registryMirrors }, patches),
   };
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import { stringify } from "yaml";
+import { diskKeyFile } from "../disk-key-file.ts";
 import { type Contract, TalosVersion } from "../version/index.ts";
 import type { Patches } from "./environment.ts";
 import { firewallDocuments } from "./firewall.ts";
+import { formatSize } from "./quantity.ts";
 import type { ClusterSection } from "./schema/index.ts";
 
 type Settings = Pick<
@@ -36,13 +38,29 @@ function airGapDocuments(contract: Contract, { airGap, registryMirrors }: Settin
   const cache = contract.kubernetesDocuments
     ? document("ImageCacheConfig", { local: { enabled: true } })
     : { machine: { features: { imageCache: { localEnabled: true } } } };
-  return [...closed, ...(airGap.imageCache ? [cache] : [])];
+  return [...closed, ...(airGap.imageCache ? [cache, imageCacheVolume(airGap)] : [])];
+}
+
+/** Without this volume the cache stays on the medium that the machine was started from, and goes with it. */
+function imageCacheVolume({ imageCacheVolume: { disk, size } = {} }: NonNullable<Settings["airGap"]>): object {
+  const sizes = size === undefined ? {} : { minSize: formatSize(size), maxSize: formatSize(size) };
+  const provisioning = { diskSelector: { match: disk ?? "system_disk" }, ...sizes };
+  return document("VolumeConfig", { name: "IMAGECACHE", provisioning });
+}
+
+/** Files that hold passphrases, each for its volume and slot. What is in them must not come in here. */
+export function diskKeyFiles({ diskEncryption }: Settings): readonly string[] {
+  return (["state", "ephemeral"] as const).flatMap((name) =>
+    (diskEncryption?.[name] ?? []).flatMap((key, slot) =>
+      "static" in key ? [diskKeyFile(key.static.file, { volume: name === "state" ? "STATE" : "EPHEMERAL", slot })] : [],
+    ),
+  );
 }
 
 function encryptionDocuments(contract: Contract, { diskEncryption }: Settings): readonly object[] {
   const volumes = (["state", "ephemeral"] as const).flatMap((name) => {
-    const keys = diskEncryption?.[name];
-    return keys === undefined ? [] : [{ name, encryption: { provider: "luks2", keys: numbered(keys) } }];
+    const keys = numbered(diskEncryption?.[name] ?? []);
+    return keys.length === 0 ? [] : [{ name, encryption: { provider: "luks2", keys } }];
   });
   if (contract.encryptionDocuments)
     return volumes.map(({ name, encryption }) => document("VolumeConfig", { name: name.toUpperCase(), encryption }));
@@ -51,8 +69,9 @@ function encryptionDocuments(contract: Contract, { diskEncryption }: Settings): 
 }
 
 function numbered(keys: EncryptionKeys): readonly object[] {
-  return keys.map((key, slot) => {
-    if ("tpm" in key) return { slot, tpm: { checkSecurebootStatusOnEnroll: key.tpm.checkSecureBoot } };
-    return "kms" in key ? { slot, kms: key.kms } : { slot, nodeID: {} };
+  return keys.flatMap((key, slot): readonly object[] => {
+    if ("static" in key) return [];
+    if ("tpm" in key) return [{ slot, tpm: { checkSecurebootStatusOnEnroll: key.tpm.checkSecureBoot } }];
+    return "kms" in key ? [{ slot, kms: key.kms }] : [{ slot, nodeID: {} }];
   });
 }

@@ -5,7 +5,7 @@ export { createSecretsFile, readSecretsFile, secretsExist } from "./file.ts";
 export { createToken, type GenerateOptions, generateSecrets, type KnownSecrets } from "./generate.ts";
 export { hideSecrets } from "./hide.ts";
 export { importKubeadmPki } from "./kubeadm.ts";
-export { openSecrets } from "./open.ts";
+export { openProtectedText, openSecrets } from "./open.ts";
 export { redactSecrets } from "./redact.ts";
 export {
   parseAgeIdentities,

@@ -4,9 +4,13 @@ import { fileError } from "../file-error.ts";
 import type { SecretsBundle } from "./bundle.ts";
 import { parseSecrets } from "./codec.ts";
 import { readSecretText } from "./file.ts";
-import { parseAgeIdentities, secretsStore } from "./store.ts";
+import { parseAgeIdentities, readProtectedText, secretsStore } from "./store.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
+
+const ageHeader = "-----BEGIN AGE ENCRYPTED FILE-----";
+// SOPS keeps the form of the file and adds a section of its own.
+const sopsSection = /^(?:sops:|\s*"sops":)/m;
 
 /**
  * Reads a bundle however it is kept: plain, age-encrypted or by SOPS, told by the file itself. The age identity comes
@@ -14,12 +18,18 @@ type Env = Readonly<Record<string, string | undefined>>;
  */
 export async function openSecrets(path: string, env: Env): Promise<SecretsBundle> {
   const text = await readSecretText(path);
-  if (text.startsWith("-----BEGIN AGE ENCRYPTED FILE-----")) {
+  if (text.startsWith(ageHeader)) {
     return await secretsStore({ kind: "age", path, identities: await ageIdentities(env) }).read();
   }
-  // SOPS keeps the form of the file and adds a section of its own.
-  if (/^(?:sops:|\s*"sops":)/m.test(text)) return await secretsStore({ kind: "sops", path }).read();
+  if (sopsSection.test(text)) return await secretsStore({ kind: "sops", path }).read();
   return parseSecrets(text, path);
+}
+
+/** Any text that is kept as a bundle may be, such as a patch that holds a password. Throws `not-found`. */
+export async function openProtectedText(path: string, env: Env): Promise<string> {
+  const text = await readSecretText(path);
+  if (text.startsWith(ageHeader)) return readProtectedText({ kind: "age", path, identities: await ageIdentities(env) });
+  return sopsSection.test(text) ? readProtectedText({ kind: "sops", path }) : text;
 }
 
 async function ageIdentities(env: Env): Promise<readonly string[]> {

@@ -53,7 +53,10 @@ describe.each(everything ? tools : tools.slice(0, 1))("safety under $name", (too
   };
 
   test("no secret is in state, plan, output, the most talkative log, the journal or an argument", async () => {
-    const marks = { registry: `canary-${randomUUID()}`, wireguard: randomBytes(32).toString("base64") };
+    const wireguardKey = randomBytes(32).toString("base64");
+    const marks = { registry: `canary-${randomUUID()}`, wireguard: wireguardKey, disk: `canary-${randomUUID()}` };
+    // A passphrase alone, for a volume and a slot.
+    const diskKey = "disk.key#EPHEMERAL/0";
     const canaries: string[] = Object.values(marks);
     const registry = (password: string) =>
       `machine: { registries: { config: { "registry.example": { auth: { username: robot, password: ${password} } } } } }\n`;
@@ -69,11 +72,14 @@ describe.each(everything ? tools : tools.slice(0, 1))("safety under $name", (too
         "role        = role",
         `role        = role\n    patch_files = ${JSON.stringify(files)}`,
       );
-    const workspace = await open(config(["registry.yaml", "wg.yaml.age"]), { environment: { SOPS_AGE_KEY: identity } });
+    const workspace = await open(config(["registry.yaml", "wg.yaml.age", diskKey]), {
+      environment: { SOPS_AGE_KEY: identity },
+    });
     canaries.push(identity.slice(20));
     workspace.write("registry.yaml", registry(marks.registry));
     workspace.write("wg.yaml.age", armor.encode(await encrypter.encrypt(wireguard)));
     workspace.write("plain.yaml", plain);
+    workspace.write("disk.key", `${marks.disk}\n`);
     const seen: string[] = [];
     const watch = watchArguments();
     const record = async (args: string[]) => {
@@ -86,7 +92,7 @@ describe.each(everything ? tools : tools.slice(0, 1))("safety under $name", (too
     const changed = `canary-${randomUUID()}`;
     canaries.push(changed);
     workspace.write("registry.yaml", registry(changed));
-    workspace.write("main.tf", config(["registry.yaml", "plain.yaml"], 'additional_sans = ["api.example"]'));
+    workspace.write("main.tf", config(["registry.yaml", "plain.yaml", diskKey], 'additional_sans = ["api.example"]'));
     await record([...plan, "-out=saved.tfplan"]);
     expect(seen.at(-2)).toContain("patch_files: registry.yaml has changed");
     const saved = readFileSync(join(workspace.directory, "saved.tfplan"));
@@ -119,6 +125,7 @@ describe.each(everything ? tools : tools.slice(0, 1))("safety under $name", (too
         if (needle.length >= 16) expect(seen.filter((text) => text.includes(needle))).toEqual([]);
     }
     workspace.write("plain.yaml", plain);
+    workspace.write("disk.key", `${marks.disk}\n`);
     // Without its file a cluster can still be taken down.
     rmSync(join(workspace.directory, "registry.yaml"));
     expect((await workspace.run(plan)).text).toContain("A patch file is missing");

@@ -52,7 +52,7 @@ export const clusterAttributes = {
       patch_files: attribute.stringList({
         mode: "optional",
         description:
-          "Files with more config patches, applied after `patches`, relative to the project's root. For patches that hold secrets, such as passwords of registries: they are read when they are needed, and only a keyed hash is stored. A file may be encrypted with age (`.age`) or SOPS (`.sops.yaml`), as `secrets_file` may.",
+          "Files with more config patches, applied after `patches`, relative to the project's root. For patches that hold secrets, such as passwords of registries: they are read when they are needed, and only a keyed hash is stored. A file may be encrypted with age (`.age`) or SOPS (`.sops.yaml`), as `secrets_file` may. One that holds nothing but the passphrase of an encrypted system volume is named with the volume and the key's slot: `secrets/disk.key#STATE/0`.",
       }),
       meta: attribute.stringMap({
         mode: "optional",

@@ -11,7 +11,7 @@ export async function withPatchFiles(input: ClusterInput, client: Client): Promi
     Object.entries(input.machines).map(async ([name, machine]) => {
       if (machine.patch_files === null) return [name, machine] as const;
       const at = path("machines").key(name).attribute("patch_files");
-      const texts = await readPatchFiles(client, machine.patch_files, at);
+      const texts = await readPatchFiles(client, machine.patch_files, input.talos_version, at);
       return [name, { ...machine, patches: [...(machine.patches ?? []), ...texts] }] as const;
     }),
   );
@@ -20,14 +20,14 @@ export async function withPatchFiles(input: ClusterInput, client: Client): Promi
 
 /** The hash of every patch file that the input names, by its path. */
 export async function patchHashes(
-  input: Pick<ClusterInput, "machines">,
+  input: Pick<ClusterInput, "machines" | "talos_version">,
   client: Client,
   secrets: SecretsBundle,
 ): Promise<Readonly<Record<string, string>>> {
   const hashes: Record<string, string> = {};
   for (const [name, { patch_files: files }] of Object.entries(input.machines)) {
     const at = path("machines").key(name).attribute("patch_files");
-    const texts = await readPatchFiles(client, files ?? [], at);
+    const texts = await readPatchFiles(client, files ?? [], input.talos_version, at);
     files?.forEach((file, index) => {
       hashes[file] = patchHash(texts[index] ?? "", secrets);
     });

@@ -3,7 +3,17 @@ import { z } from "zod";
 import { defaultTalosVersion } from "../../version/index.ts";
 import { airGap, diskEncryption, firewall } from "./machine-settings.ts";
 import { schematic } from "./schematic.ts";
-import { anyCidr, dnsName, endpoint, hostOrAddress, kubernetesVersion, name, talosVersion, url } from "./values.ts";
+import {
+  anyCidr,
+  dnsName,
+  endpoint,
+  hostOrAddress,
+  kubernetesVersion,
+  name,
+  relativePath,
+  talosVersion,
+  url,
+} from "./values.ts";
 
 const patchNoun = "a patch: a mapping, YAML text, or { configRef: ./file.yaml }";
 
@@ -56,6 +66,12 @@ export const clusterSchema = z.strictObject({
   firewall: firewall
     .optional()
     .describe("What may reach the machines; everything else is blocked. Default: everything."),
+  patchFiles: z
+    .array(relativePath)
+    .default([])
+    .describe(
+      "Files with config patches that hold secrets, for every machine; they may be encrypted with age (.age) or SOPS (.sops.yaml). Only their hash is in plans and state.",
+    ),
   patches: z
     .strictObject({
       all: patches.default([]).describe("For every machine."),

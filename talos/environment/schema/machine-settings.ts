@@ -1,22 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 import { z } from "zod";
-import { anyCidr, count, hostOrAddress, url } from "./values.ts";
+import { anyCidr, count, hostOrAddress, relativePath, size, url } from "./values.ts";
 
 /** What machines without the internet need, in one place. */
-export const airGap = z.strictObject({
-  mirrors: z
-    .record(hostOrAddress.or(z.literal("*")), z.array(url).min(1))
-    .default({})
-    .describe("Registry host, or * for all, to the mirrors that are asked instead of it."),
-  fallback: z.boolean().default(false).describe("Ask the registry itself when no mirror answers."),
-  imageCache: z
-    .boolean()
-    .default(false)
-    .describe("Take images from the cache that the Talos image brings with it. It has to be made with one."),
-  factory: url.optional().describe("Your own image factory, for installers and disk images."),
-});
+export const airGap = z
+  .strictObject({
+    mirrors: z
+      .record(hostOrAddress.or(z.literal("*")), z.array(url).min(1))
+      .default({})
+      .describe("Registry host, or * for all, to the mirrors that are asked instead of it."),
+    fallback: z.boolean().default(false).describe("Ask the registry itself when no mirror answers."),
+    imageCache: z
+      .boolean()
+      .default(false)
+      .describe("Take images from the cache that the Talos image brings with it. It has to be made with one."),
+    imageCacheVolume: z
+      .strictObject({
+        size: size.optional().describe("Its size, such as 4GiB. Default: Talos's own, at most 1GiB."),
+        disk: z
+          .string()
+          .min(1)
+          .optional()
+          .describe('Which disk, as a CEL expression such as disk.transport == "nvme". Default: the system disk.'),
+      })
+      .optional()
+      .describe("The volume IMAGECACHE, which the cache is copied to. Default: on the system disk."),
+    factory: url.optional().describe("Your own image factory, for installers and disk images."),
+  })
+  .refine(({ imageCache, imageCacheVolume }) => imageCache || imageCacheVolume === undefined, {
+    error: "imageCache: true beside imageCacheVolume",
+    path: ["imageCacheVolume"],
+  });
 
-const refused = "tpm, kms or nodeID: a passphrase here would end up in plan and state";
+const refused =
+  "tpm, kms, nodeID or static with the file that holds the passphrase, which would end up in plan and state here";
 
 const encryptionKey = z.union(
   [
@@ -31,6 +48,15 @@ const encryptionKey = z.union(
       kms: z
         .strictObject({ endpoint: url.describe("A KMS server that speaks Talos's protocol.") })
         .describe("Kept by a server in the network."),
+    }),
+    z.strictObject({
+      static: z
+        .strictObject({
+          file: relativePath.describe(
+            "File that holds the passphrase alone, may be encrypted with age (.age) or SOPS (.sops.yaml); it is read when it is needed.",
+          ),
+        })
+        .describe("A passphrase, the same for all machines."),
     }),
     z.strictObject({ nodeID: z.literal(true).describe("Made from the machine's UUID: keeps out nobody who has it.") }),
   ],

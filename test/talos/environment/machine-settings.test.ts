@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
-import { generateMachineConfig, validateConfig } from "../../../talos/config/index.ts";
+import { generateMachineConfig, patchOfFile, validateConfig } from "../../../talos/config/index.ts";
 import { type Environment, formatFault, parseEnvironment } from "../../../talos/environment/index.ts";
 import { parseSecrets } from "../../../talos/secrets/index.ts";
 import { Contract, TalosVersion } from "../../../talos/version/index.ts";
@@ -23,6 +23,7 @@ function documentsOf(
   version: TalosVersion,
   settings: object,
   type: "controlplane" | "worker" = "controlplane",
+  more: readonly string[] = [],
 ): Documents {
   const { cluster } = environmentOf({ talosVersion: version.toString(), ...settings });
   const { all, controlPlane, worker } = cluster.patches;
@@ -36,7 +37,7 @@ function documentsOf(
       kubespan: cluster.kubespan,
     },
     secrets,
-    { type, hostname: "a", patches: [...all, ...(type === "worker" ? worker : controlPlane)] },
+    { type, hostname: "a", patches: [...all, ...(type === "worker" ? worker : controlPlane), ...more] },
   );
   const { error } = validateConfig(config, "a.yaml", { mode: "metal", contract: version.contract });
   expect(error).toBeUndefined();
@@ -67,6 +68,40 @@ describe.each(versions.map((version) => [version.toString(), version] as const))
       ? byKind(documents, "ImageCacheConfig")[0]?.local
       : legacy.machine.features?.imageCache;
     expect(JSON.stringify(cache)).toMatch(/nabled":true/);
+    const volume = byKind(documents, "VolumeConfig").find(({ name }) => name === "IMAGECACHE");
+    expect(volume?.provisioning).toEqual({ diskSelector: { match: "system_disk" } });
+  });
+
+  it("the image cache gets the disk and the size that it was given", () => {
+    const airGap = { imageCache: true, imageCacheVolume: { size: "4GiB", disk: 'disk.transport == "nvme"' } };
+    const volumes = byKind(documentsOf(version, { airGap, discovery: false }), "VolumeConfig");
+    expect(volumes.find(({ name }) => name === "IMAGECACHE")).toMatchObject({
+      provisioning: { diskSelector: { match: 'disk.transport == "nvme"' }, minSize: "4GiB", maxSize: "4GiB" },
+    });
+  });
+
+  it("a passphrase from a file takes its place among the other keys, and is in no patch of the environment", () => {
+    const state = [{ tpm: {} }, { static: { file: "secrets/disk.key" } }];
+    const settings = { diskEncryption: { state, ephemeral: [{ static: { file: "secrets/disk.key" } }] } };
+    const { patchFiles } = environmentOf({ talosVersion: version.toString(), ...settings }).cluster;
+    expect(patchFiles).toEqual(["secrets/disk.key#STATE/1", "secrets/disk.key#EPHEMERAL/0"]);
+    const patches = patchFiles.map((name) => patchOfFile(name, "opensesame\n", version.contract));
+    const documents = documentsOf(version, settings, "worker", patches);
+    const [legacy] = documents as [{ machine: { systemDiskEncryption?: object } }];
+    const found = version.contract.encryptionDocuments
+      ? Object.fromEntries(
+          byKind(documents, "VolumeConfig").map(({ name, encryption }) => [name?.toLowerCase(), encryption]),
+        )
+      : legacy.machine.systemDiskEncryption;
+    expect(found).toMatchObject({
+      state: {
+        keys: [
+          { slot: 0, tpm: {} },
+          { slot: 1, static: { passphrase: "opensesame" } },
+        ],
+      },
+      ephemeral: { keys: [{ slot: 0, static: { passphrase: "opensesame" } }] },
+    });
   });
 
   it("keys encrypt the system volumes", () => {
@@ -119,7 +154,12 @@ describe("settings that do not go together", () => {
     [
       "a passphrase in the file",
       { diskEncryption: { state: [{ static: { passphrase: "x" } }] } },
-      /a passphrase here would end up/,
+      /static with the file that holds the passphrase/,
+    ],
+    [
+      "a volume for an image cache that is off",
+      { airGap: { imageCacheVolume: { size: "4GiB" } }, discovery: false },
+      /imageCache: true beside imageCacheVolume/,
     ],
     ["no keys at all", { diskEncryption: {} }, /keys for state, ephemeral or both/],
     ["a key that comes with the machine alone", { diskEncryption: { state: [{ nodeID: true }] } }, /nodeID alone/],

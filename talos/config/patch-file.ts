@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+import { parsePatchFile } from "../disk-key-file.ts";
+import { TalosError } from "../errors.ts";
+import type { Contract } from "../version/index.ts";
+import { stringifyYaml } from "../yaml/index.ts";
+
+/** The patch that a file stands for, in the form that the release reads. Throws when it holds no passphrase. Secret. */
+export function patchOfFile(name: string, text: string, contract: Contract): string {
+  const { path, key } = parsePatchFile(name);
+  if (key === undefined) return text;
+  // Editors and `openssl rand` end the line, and the passphrase with it.
+  const passphrase = text.replace(/[\r\n]+$/, "");
+  if (passphrase === "" || /[\r\n]/.test(passphrase)) {
+    throw new TalosError("invalid-input", `${path}: found ${passphrase === "" ? "nothing" : "several lines"}`, {
+      hint: "Put the passphrase of the disk there, alone on one line: openssl rand -base64 32",
+    });
+  }
+  const encryption = { provider: "luks2", keys: [{ slot: key.slot, static: { passphrase } }] };
+  return stringifyYaml(
+    contract.encryptionDocuments
+      ? { apiVersion: "v1alpha1", kind: "VolumeConfig", name: key.volume, encryption }
+      : { machine: { systemDiskEncryption: { [key.volume.toLowerCase()]: encryption } } },
+  );
+}
