@@ -13,6 +13,7 @@ import { registerHealth } from "./commands/health.ts";
 import { registerImage } from "./commands/image.ts";
 import { registerInit } from "./commands/init.ts";
 import { registerMachine } from "./commands/machine.ts";
+import { registerOperate } from "./commands/operate.ts";
 import { registerPlan } from "./commands/plan.ts";
 import { registerProvider } from "./commands/provider.ts";
 import { registerRestore } from "./commands/restore.ts";
@@ -42,6 +43,7 @@ export const registrations: readonly Registration[] = [
   registerDoctor,
   registerHealth,
   registerTopology,
+  registerOperate,
   registerDashboard,
   registerUi,
   registerUnlock,

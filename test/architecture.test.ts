@@ -51,6 +51,7 @@ const rules: Readonly<Record<string, readonly string[]>> = {
   constructs: ["constructs", "package.json", "cloud-init", ...talos("version", "image", "config", "environment")],
   topology: ["topology", ...talos("environment")],
   review: ["review", "talos/errors"],
+  operate: ["operate", "talos"],
   project: ["project", "constructs", "provider/package", "talos"],
   "main.ts": ["project"],
   "web/shared": ["web/shared"],
@@ -68,6 +69,7 @@ const rules: Readonly<Record<string, readonly string[]>> = {
   cli: [
     "cli",
     "talos",
+    "operate",
     "cloud-init",
     "provider",
     "simulator/control",
@@ -163,6 +165,7 @@ describe("the architecture", () => {
       "cloud-init",
       "review",
       "topology",
+      "operate",
     ];
     const backDoors = [...graph].flatMap(([file, imports]) =>
       imports

@@ -5,9 +5,11 @@ import { registerAddon } from "../cli/commands/addon.ts";
 import { registerBackup } from "../cli/commands/backup.ts";
 import { registerClientFiles } from "../cli/commands/client-files.ts";
 import { registerDeploy } from "../cli/commands/deploy.ts";
+import { registerOperate } from "../cli/commands/operate.ts";
 import { registerPlan } from "../cli/commands/plan.ts";
 import { registerRestore } from "../cli/commands/restore.ts";
 import { registerStatus } from "../cli/commands/status.ts";
+import { registerUp } from "../cli/commands/up.ts";
 import { registerUpgrade } from "../cli/commands/upgrade.ts";
 import { createProgram, runProgram } from "../cli/program.ts";
 import { parseEnvironment } from "../talos/environment/index.ts";
@@ -18,9 +20,11 @@ const registrations = [
   registerBackup,
   registerClientFiles,
   registerDeploy,
+  registerOperate,
   registerPlan,
   registerRestore,
   registerStatus,
+  registerUp,
   registerUpgrade,
 ];
 
@@ -32,7 +36,7 @@ async function helpOf(name: readonly string[]): Promise<string> {
 }
 
 const groups = new Set(["addon", "backup", "upgrade"]);
-const pages = ["docs/backups.md", "docs/addons.md", "docs/upgrade.md", "docs/scale.md"];
+const pages = ["docs/backups.md", "docs/addons.md", "docs/upgrade.md", "docs/scale.md", "docs/operate.md"];
 
 describe.each(pages)("%s", (page) => {
   const text = readFileSync(page, "utf8");

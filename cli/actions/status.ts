@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import { type MachineState, type ObservedCluster, previewCluster } from "../../talos/cluster/index.ts";
+import type { MachineState, ObservedCluster } from "../../talos/cluster/index.ts";
 import type { CommandContext } from "../context.ts";
-import { backupLine, backupStatus } from "../helper/backup-status.ts";
-import { clientCertificates, endsSoon } from "../helper/client-files.ts";
+import { backupLine } from "../helper/backup-status.ts";
+import { endsSoon } from "../helper/client-files.ts";
+import { lookAt } from "../helper/cluster-look.ts";
+import { conditionsNow } from "../helper/conditions.ts";
 import { openCluster } from "../helper/open-cluster.ts";
-import { engineCare } from "../helper/rollout.ts";
 import { ageOf } from "../output/amounts.ts";
 import { table } from "../output/table.ts";
 
@@ -13,24 +14,25 @@ export async function status(
   { json, kubernetes }: { json: boolean; kubernetes: boolean },
   context: CommandContext,
 ): Promise<void> {
-  const { root, environment, desired, secrets } = await openCluster(name, context);
-  const { observed, steps } = await previewCluster({
-    desired,
-    secrets,
-    ...engineCare(environment, { kubernetes }),
-    signal: context.signal,
-  });
-  const backup = await backupStatus(root, environment, context);
-  const certificates = await clientCertificates(root, name);
+  const opened = await openCluster(name, context);
+  const { root, desired } = opened;
+  const look = await lookAt(opened, context, { kubernetes });
+  const { observed, steps, backup } = look;
+  const certificates = look.certificates.filter(({ renewable }) => renewable);
   const machines = desired.machines.map((machine) => machineStatus(machine.name, observed));
+  const conditions = await conditionsNow(root, name, look, context.clock.now());
   if (json) {
     const report = {
       v: 1,
       cluster: desired.name,
       endpoint: desired.endpoint,
-      machines,
+      conditions: conditions.cluster,
+      machines: machines.map((machine) => ({ ...machine, conditions: conditions.machines[machine.name] ?? [] })),
       pending: steps.map(({ id }) => id),
-      certificates: certificates.map((each) => ({ ...each, expiresAt: each.expiresAt.toISOString() })),
+      certificates: look.certificates.map(({ name: file, expiresAt }) => ({
+        name: file,
+        expiresAt: expiresAt.toISOString(),
+      })),
       ...(backup === undefined ? {} : { backup }),
     };
     context.stdout.write(`${JSON.stringify(report, undefined, 2)}\n`);

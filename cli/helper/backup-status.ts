@@ -12,8 +12,12 @@ export type BackupStatus = {
   /** Name of the newest backup. */
   readonly last?: string;
   readonly ageSeconds?: number;
+  /** Size of the newest backup. */
+  readonly bytes?: number;
   /** What is wrong; absent when nothing is. */
   readonly problem?: string;
+  /** The place could not be read, so that nothing is known. */
+  readonly unreadable?: true;
 };
 
 /** Undefined when the environment says nothing of backups. */
@@ -27,14 +31,15 @@ export async function backupStatus(
   try {
     const { findBackup } = await import("../../talos/backup/index.ts");
     const store = await storeOf(root, environment, section);
-    const { id, takenAt } = await findBackup(store, cluster.name, "latest", signal);
+    const { id, takenAt, bytes } = await findBackup(store, cluster.name, "latest", signal);
     const now = clock.now();
     const ageSeconds = Math.floor((now.getTime() - takenAt.getTime()) / 1000);
     const late = section.schedule !== undefined && missedTwo(section.schedule, section.timeZone, takenAt, now);
     const problem = late ? { problem: "the schedule was missed twice" } : {};
-    return { place: store.place, last: id, ageSeconds, ...problem };
+    return { place: store.place, last: id, ageSeconds, bytes, ...problem };
   } catch (error) {
-    return { problem: TalosError.from(error).message };
+    const { message, code } = TalosError.from(error);
+    return { problem: message, ...(code === "not-found" ? {} : { unreadable: true as const }) };
   }
 }
 

@@ -8,6 +8,7 @@ import {
   type DesiredCluster,
   desiredCluster,
   destroyCluster,
+  type EngineOptions,
   type Journal,
   journalFile,
   previewCluster,
@@ -35,6 +36,7 @@ export async function deployWithHelper(
   context: CommandContext,
   events: Listener,
   policy: HelperPolicy = {},
+  review?: EngineOptions["review"],
 ): Promise<Omit<Deployed, "seconds" | "door"> & { readonly changed: boolean }> {
   const addons = await readAddons(root, environment, context);
   refuseWithoutKubernetes(addons, policy);
@@ -48,6 +50,7 @@ export async function deployWithHelper(
     ...{ desired, secrets, events, journal, directory: root, signal: context.signal },
     ...engineCare(environment, policy),
     trustOnFirstUse: trustsFirstAnswer(environment),
+    ...(review === undefined ? {} : { review }),
   });
   const left = leaving.map(({ name }) => name);
   await removeMachines(root, environment, left);

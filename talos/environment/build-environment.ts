@@ -40,7 +40,20 @@ export function buildEnvironment(input: BuildInput): Environment {
   const workersOnly = data.controlPlaneRef !== undefined;
   const parsed = checkSections(input, workersOnly);
   if (workersOnly) refuseClusterSettings(input);
-  const { kind, cluster, secrets, backend, backup, addons, storage, rollout, outputs, infrastructure, failed } = parsed;
+  const {
+    kind,
+    cluster,
+    secrets,
+    backend,
+    backup,
+    addons,
+    storage,
+    rollout,
+    operate,
+    outputs,
+    infrastructure,
+    failed,
+  } = parsed;
   if (kind === "metal") faults.push(...miscounts(parsed, layers));
   const { controlPlane, workers } = kind === "metal" ? withCounts(parsed) : parsed;
   const warnings: Fault[] = [];
@@ -61,6 +74,7 @@ export function buildEnvironment(input: BuildInput): Environment {
     addons,
     storage,
     rollout,
+    operate,
     warnings,
   } as unknown as Environment;
   if (workersOnly && joins === undefined) return environment;
@@ -85,6 +99,7 @@ function checkSections({ data, layers, faults }: BuildInput, workersOnly: boolea
   const addons = section("addons", check(sections.addons, data.addons, ["addons"], layers, faults)) ?? [];
   const storage = section("storage", check(sections.storage, data.storage, ["storage"], layers, faults)) ?? {};
   const rollout = section("rollout", check(sections.rollout, data.rollout, ["rollout"], layers, faults));
+  const operate = section("operate", check(sections.operate, data.operate, ["operate"], layers, faults));
   const backup = check(sections.backup, data.backup, ["backup"], layers, faults);
   const outputs = section("outputs", check(sections.outputs, data.outputs, ["outputs"], layers, faults));
   const kind = kindOf(data);
@@ -109,6 +124,7 @@ function checkSections({ data, layers, faults }: BuildInput, workersOnly: boolea
     addons,
     storage,
     rollout: rollout ?? sections.rollout.parse({}),
+    operate: operate ?? sections.operate.parse({}),
     outputs,
     // What no kind's schema has checked is not looked into.
     infrastructure: kind !== undefined && isData(infrastructure) ? infrastructure : { machines: {} },

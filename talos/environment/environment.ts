@@ -9,6 +9,7 @@ import type {
   ClusterSection,
   Kind,
   kinds,
+  OperateSection,
   RolloutSection,
   StorageSection,
 } from "./schema/index.ts";
@@ -60,6 +61,7 @@ interface EnvironmentOf<K extends Kind> {
   readonly addons: readonly AddonSection[];
   readonly storage: StorageSection;
   readonly rollout: RolloutSection;
+  readonly operate: OperateSection;
   readonly warnings: readonly Fault[];
 }
 

@@ -44,6 +44,7 @@ export function environmentJsonSchema(): Json {
       addons: convert(sections.addons),
       storage: convert(sections.storage),
       rollout: convert(sections.rollout),
+      operate: convert(sections.operate),
     },
     allOf: kindNames.map(forKind),
   };

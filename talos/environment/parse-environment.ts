@@ -26,6 +26,7 @@ const topLevelKeys = [
   "addons",
   "storage",
   "rollout",
+  "operate",
 ];
 export function environmentFile(name: string): string {
   return `${folder}/${name}.yaml`;

@@ -8,6 +8,7 @@ import { clusterSchema } from "./cluster.ts";
 import { container } from "./container.ts";
 import { libvirt } from "./libvirt.ts";
 import { metal } from "./metal.ts";
+import { operateSchema } from "./operate.ts";
 import { rolloutSchema } from "./rollout.ts";
 import { simulated } from "./simulated.ts";
 import { name, relativePath } from "./values.ts";
@@ -39,6 +40,7 @@ export const sections = {
   addons: addonsSchema,
   storage: storageSchema,
   rollout: rolloutSchema,
+  operate: operateSchema,
   outputs: outputsSchema,
 } as const;
 export type { AddonSection, StorageSection } from "./addons.ts";
@@ -48,4 +50,5 @@ export type { BackupSection } from "./backup.ts";
 export { type ClusterSection, clusterSchema } from "./cluster.ts";
 export { dockerDefaults, kubernetesDefaults } from "./container.ts";
 export { minimumHardware } from "./libvirt.ts";
+export type { OperateSection } from "./operate.ts";
 export type { RolloutSection } from "./rollout.ts";

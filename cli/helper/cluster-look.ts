@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+import { X509Certificate } from "node:crypto";
+import type { CertificateFacts, ClusterLook } from "../../operate/index.ts";
+import { previewCluster } from "../../talos/cluster/index.ts";
+import type { SecretsBundle } from "../../talos/secrets/index.ts";
+import type { CommandContext } from "../context.ts";
+import { backupStatus } from "./backup-status.ts";
+import { clientCertificates } from "./client-files.ts";
+import type { OpenCluster } from "./open-cluster.ts";
+import { engineCare, type HelperPolicy } from "./rollout.ts";
+
+/** One look at a cluster that is open: machines, what is left to do, certificates, backups. */
+export async function lookAt(
+  { root, environment, desired, secrets }: OpenCluster,
+  context: CommandContext,
+  policy: HelperPolicy = {},
+): Promise<ClusterLook> {
+  const [{ observed, steps }, files, backup] = await Promise.all([
+    previewCluster({ desired, secrets, ...engineCare(environment, policy), signal: context.signal }),
+    clientCertificates(root, environment.name),
+    backupStatus(root, environment, context),
+  ]);
+  return {
+    machines: desired.machines,
+    observed,
+    steps,
+    certificates: [...files.map((file) => ({ ...file, renewable: true })), ...authorities(secrets)],
+    ...(backup === undefined ? {} : { backup }),
+    ...(policy.kubernetes === undefined ? {} : { kubernetes: policy.kubernetes }),
+  };
+}
+
+/** The public halves of the cluster's CAs. */
+function authorities({ certs }: SecretsBundle): readonly CertificateFacts[] {
+  const named = {
+    "talos-ca": certs.os,
+    "kubernetes-ca": certs.k8s,
+    "etcd-ca": certs.etcd,
+    "aggregator-ca": certs.k8sAggregator,
+  };
+  return Object.entries(named).map(([name, { certificate }]) => ({
+    name,
+    expiresAt: new Date(new X509Certificate(certificate).validTo),
+    renewable: false,
+  }));
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Site } from "../../operate/index.ts";
+import { pruneBackups } from "../../talos/backup/index.ts";
+import { type Environment, fileReader, listEnvironments } from "../../talos/environment/index.ts";
+import { TalosError } from "../../talos/errors.ts";
+import type { CommandContext } from "../context.ts";
+import { ownedByTerraform } from "../terraform/state-file.ts";
+import { openBackups, takeBackup } from "./backups.ts";
+import { lookAt } from "./cluster-look.ts";
+import { readConditions, writeConditions } from "./conditions.ts";
+import { environmentCache } from "./environment-cache.ts";
+import { deployWithHelper } from "./helper-door.ts";
+import { openCluster } from "./open-cluster.ts";
+
+/** The project as the operator needs it. `names`: only these; none means all that there are. */
+export function projectSite(root: string, names: readonly string[], context: CommandContext): Site {
+  return {
+    environmentNames: () => (names.length > 0 ? names : listEnvironments(root)),
+    load: environmentCache(fileReader(root)),
+    async look(environment, signal) {
+      const within = { ...context, signal };
+      const look = await lookAt(await openCluster(environment.name, within), within);
+      const obstacle = await obstacleTo(root, environment);
+      return { ...look, ...(obstacle === undefined ? {} : { obstacle }) };
+    },
+    async repair(environment, review, events, signal) {
+      await deployWithHelper(root, environment, { ...context, signal }, events, {}, review);
+    },
+    async backup({ name }, onRetry, signal) {
+      const within = { ...context, signal };
+      const backups = await openBackups(name, within);
+      const { id, bytes } = await takeBackup(backups, within, onRetry);
+      const { store, cluster, section } = backups;
+      const removed = await pruneBackups(store, cluster, section.keep, context.clock.now(), { signal });
+      return { id, bytes, removed: removed.map((old) => old.id) };
+    },
+    readConditions: (name) => readConditions(root, name),
+    writeConditions: (name, conditions) => writeConditions(root, name, conditions),
+  };
+}
+
+/** Two owners of one cluster would undo each other's work. */
+async function obstacleTo(root: string, environment: Environment): Promise<string | undefined> {
+  try {
+    const owned = await ownedByTerraform(root, environment);
+    return owned ? `it belongs to Terraform: talosmith deploy ${environment.name}` : undefined;
+  } catch (error) {
+    return TalosError.from(error).message;
+  }
+}

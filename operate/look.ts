@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { DesiredMachine, ObservedCluster, Step } from "../talos/cluster/index.ts";
+
+/** What is known of the newest backup. */
+export interface BackupFacts {
+  readonly last?: string;
+  readonly ageSeconds?: number;
+  readonly bytes?: number;
+  /** What is wrong; absent when nothing is. */
+  readonly problem?: string;
+  /** The place could not be read, so that nothing is known. */
+  readonly unreadable?: true;
+}
+
+export interface CertificateFacts {
+  /** Such as `kubeconfig` or `talos-ca`. */
+  readonly name: string;
+  readonly expiresAt: Date;
+  /** Whether the next deploy writes it anew by then. CAs are rotated by a person. */
+  readonly renewable: boolean;
+}
+
+/** One look at a cluster: what it should be, what it is, and what would be done about the difference. */
+export interface ClusterLook {
+  readonly machines: readonly Pick<DesiredMachine, "name" | "role">[];
+  readonly observed: ObservedCluster;
+  readonly steps: readonly Step[];
+  readonly certificates: readonly CertificateFacts[];
+  /** Absent where the environment says nothing of backups. */
+  readonly backup?: BackupFacts;
+  /** Why only a person may change it, such as a Terraform state that owns it. */
+  readonly obstacle?: string;
+  /** False where Kubernetes cannot run and is not waited for. @default true */
+  readonly kubernetes?: boolean;
+}
+
+/** As client files are renewed. */
+export const renewBefore = 30 * 86_400_000;
+
+/** What the next deploy writes anew because its end is near. */
+export function endingFiles({ certificates }: ClusterLook, now: Date): readonly CertificateFacts[] {
+  return certificates.filter(
+    ({ renewable, expiresAt }) => renewable && expiresAt.getTime() - now.getTime() < renewBefore,
+  );
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+import { createServer, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+import { TalosError } from "../talos/errors.ts";
+import type { Book } from "./book.ts";
+import { collect, type ProcessFacts } from "./metrics/collect.ts";
+import { definitions } from "./metrics/definitions.ts";
+import { contentType, expose } from "./metrics/exposition.ts";
+
+export interface ServerOptions {
+  readonly host: string;
+  /** 0: any free one. */
+  readonly port: number;
+  readonly book: Book;
+  readonly facts: () => ProcessFacts;
+}
+
+export interface RunningServer {
+  readonly address: string;
+  close(): Promise<void>;
+}
+
+/** `/metrics`, `/healthz` and `/readyz`; nothing can be changed through it, and nothing secret be read. */
+export async function serveOperator({ host, port, book, facts }: ServerOptions): Promise<RunningServer> {
+  const server = createServer((request, response) => {
+    const { status, text, type = "text/plain; charset=utf-8" } = answerTo(request, book, facts);
+    response.writeHead(status, { "content-type": type, "cache-control": "no-store" });
+    response.end(request.method === "HEAD" ? undefined : text);
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (cause: Error) => {
+      reject(
+        new TalosError("unavailable", `cannot listen on ${host}:${port}: ${cause.message}`, {
+          hint: "Choose another address or port with --listen.",
+          cause,
+        }),
+      );
+    });
+    server.listen(port, host, resolve);
+  });
+  const { port: opened } = server.address() as AddressInfo;
+  return {
+    address: `http://${host.includes(":") ? `[${host}]` : host}:${opened}`,
+    async close() {
+      await new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      });
+    },
+  };
+}
+
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+  readonly type?: string;
+}
+
+function answerTo({ method, url = "/" }: IncomingMessage, book: Book, facts: () => ProcessFacts): Answer {
+  if (method !== "GET" && method !== "HEAD") return { status: 405, text: "GET or HEAD\n" };
+  switch (url.split("?")[0]) {
+    case "/metrics":
+      return { status: 200, text: expose(definitions, collect(book, facts())), type: contentType };
+    case "/healthz":
+      return { status: 200, text: "ok\n" };
+    case "/readyz": {
+      const unready = book.unready();
+      return { status: unready === undefined ? 200 : 503, text: `${unready ?? "ok"}\n` };
+    }
+    default:
+      return { status: 404, text: "/metrics, /healthz or /readyz\n" };
+  }
+}
