@@ -26,6 +26,14 @@ const examples: Readonly<Record<string, readonly Example[]>> = {
     ["review plan.json", "markdown for a pull request"],
     ["review - --fail-on danger", "from standard input; exit code 2 when there is danger"],
   ],
+  operate: [
+    ["operate", "watch every environment, report what differs, take scheduled backups"],
+    ["operate production --repair --listen :9180", "and repair it; metrics for everybody in the network"],
+  ],
+  "rotate-ca": [
+    ["rotate-ca production", "show the steps, change nothing"],
+    ["rotate-ca production --dry-run=false --kubernetes=false", "exchange the CA of the Talos API"],
+  ],
   synth: [
     ["synth", "every environment, to cdktf.out/stacks"],
     ["synth lab --hcl --check", "fail when terraform/lab is stale"],

@@ -18,6 +18,7 @@ import { registerPlan } from "./commands/plan.ts";
 import { registerProvider } from "./commands/provider.ts";
 import { registerRestore } from "./commands/restore.ts";
 import { registerReview } from "./commands/review.ts";
+import { registerRotateCa } from "./commands/rotate-ca.ts";
 import { registerSim } from "./commands/sim.ts";
 import { registerStatus } from "./commands/status.ts";
 import { registerSupport } from "./commands/support.ts";
@@ -52,6 +53,7 @@ export const registrations: readonly Registration[] = [
   registerAddon,
   registerBackup,
   registerRestore,
+  registerRotateCa,
   registerMachine,
   registerGen,
   registerConfig,

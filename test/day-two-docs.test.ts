@@ -8,6 +8,7 @@ import { registerDeploy } from "../cli/commands/deploy.ts";
 import { registerOperate } from "../cli/commands/operate.ts";
 import { registerPlan } from "../cli/commands/plan.ts";
 import { registerRestore } from "../cli/commands/restore.ts";
+import { registerRotateCa } from "../cli/commands/rotate-ca.ts";
 import { registerStatus } from "../cli/commands/status.ts";
 import { registerUp } from "../cli/commands/up.ts";
 import { registerUpgrade } from "../cli/commands/upgrade.ts";
@@ -23,6 +24,7 @@ const registrations = [
   registerOperate,
   registerPlan,
   registerRestore,
+  registerRotateCa,
   registerStatus,
   registerUp,
   registerUpgrade,

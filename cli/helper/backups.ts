@@ -7,7 +7,7 @@ import { issueAdminCredentials, readTalosconfig } from "../../talos/config/index
 import { type BackupSection, type Environment, machinesOf } from "../../talos/environment/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { publicKeyFingerprint } from "../../talos/pki/index.ts";
-import { sealSecrets } from "../../talos/secrets/index.ts";
+import { sealSecrets, trustedCas } from "../../talos/secrets/index.ts";
 import type { CommandContext } from "../context.ts";
 import { openEnvironment } from "../open-environment.ts";
 import { clientFiles } from "./client-files.ts";
@@ -98,7 +98,7 @@ async function etcdAccess(
     const { clock, entropy } = context;
     // No more than a backup needs.
     const issued = issueAdminCredentials(secrets, { clock, entropy, ttl: hour, roles: ["os:etcd:backup"] });
-    const credentials = { ca: secrets.certs.os.certificate, certificate: issued.certificate, key: issued.key };
+    const credentials = { ca: trustedCas(secrets, "os"), certificate: issued.certificate, key: issued.key };
     return { endpoints, credentials };
   }
   if (talosconfig?.credentials === undefined) throw notDeployed(environment, `${file} has no client certificate`);

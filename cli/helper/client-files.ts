@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { writeFileAtomically } from "../../talos/atomic-file.ts";
 import { type DesiredCluster, fetchKubeconfig } from "../../talos/cluster/index.ts";
 import { encodeTalosconfig, generateTalosconfig, type Role } from "../../talos/config/index.ts";
-import type { SecretsBundle } from "../../talos/secrets/index.ts";
+import { type RotatedCa, type SecretsBundle, trustedCas } from "../../talos/secrets/index.ts";
 import type { CommandContext } from "../context.ts";
 
 /** Relative to the project's root, as they are shown and as the provider writes them. */
@@ -27,8 +27,8 @@ export async function ensureClientFiles(
 ): Promise<number> {
   const files = clientFiles(environment);
   const lasting = new Set<string>();
-  for (const { name, expiresAt } of await clientCertificates(root, environment))
-    if (!endsSoon(expiresAt, context)) lasting.add(name);
+  for (const { name, expiresAt, ...shown } of await clientCertificates(root, environment))
+    if (!endsSoon(expiresAt, context) && isOf(secrets, name === "talosconfig" ? "os" : "k8s", shown)) lasting.add(name);
   if (!lasting.has("talosconfig")) {
     await writeFileAtomically(join(root, files.talosconfig), talosconfigText(desired, secrets, context));
   }
@@ -37,6 +37,17 @@ export async function ensureClientFiles(
     await writeFileAtomically(join(root, files.kubeconfig), kubeconfig);
   }
   return 2 - lasting.size;
+}
+
+/** Whether a file is of the CAs that the cluster has now: they may have been exchanged. */
+function isOf(
+  secrets: SecretsBundle,
+  ca: RotatedCa,
+  { certificate, cas }: Pick<ClientCertificate, "certificate" | "cas">,
+) {
+  const issuer = new X509Certificate(secrets.certs[ca].certificate);
+  const wanted = certificatesIn(trustedCas(secrets, ca));
+  return certificate.verify(issuer.publicKey) && [...cas].sort().join() === [...wanted].sort().join();
 }
 
 /** Whether a file with this end is to be written again. */
@@ -71,11 +82,17 @@ export function talosconfigText(
   return encodeTalosconfig(talosconfig);
 }
 
-/** When the files on disk stop to work. */
-export async function clientCertificates(
-  root: string,
-  environment: string,
-): Promise<readonly { readonly name: "kubeconfig" | "talosconfig"; readonly expiresAt: Date }[]> {
+/** What a client file proves itself with, and whom it trusts. */
+export interface ClientCertificate {
+  readonly name: "kubeconfig" | "talosconfig";
+  readonly expiresAt: Date;
+  readonly certificate: X509Certificate;
+  /** Fingerprints. */
+  readonly cas: readonly string[];
+}
+
+/** The certificates in the files on disk, and with them when they stop to work. */
+export async function clientCertificates(root: string, environment: string): Promise<readonly ClientCertificate[]> {
   const files = clientFiles(environment);
   const [kubeconfig, talosconfig] = await Promise.all([
     readIfThere(join(root, files.kubeconfig)),
@@ -85,12 +102,23 @@ export async function clientCertificates(
     kubeconfig: kubeconfig && /client-certificate-data:\s*(\S+)/.exec(kubeconfig)?.[1],
     talosconfig: talosconfig && /\bcrt:\s*(\S+)/.exec(talosconfig)?.[1],
   };
+  const authorities = {
+    kubeconfig: kubeconfig && /certificate-authority-data:\s*(\S+)/.exec(kubeconfig)?.[1],
+    talosconfig: talosconfig && /\bca:\s*(\S+)/.exec(talosconfig)?.[1],
+  };
   return (["kubeconfig", "talosconfig"] as const).flatMap((name) => {
     const encoded = certificates[name];
     if (!encoded) return [];
-    const { validTo } = new X509Certificate(Buffer.from(encoded, "base64"));
-    return [{ name, expiresAt: new Date(validTo) }];
+    const certificate = new X509Certificate(Buffer.from(encoded, "base64"));
+    const cas = certificatesIn(Buffer.from(authorities[name] || "", "base64").toString());
+    return [{ name, expiresAt: new Date(certificate.validTo), certificate, cas }];
   });
+}
+
+/** Fingerprints of the certificates in a PEM text. */
+function certificatesIn(pem: string): readonly string[] {
+  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g) ?? [];
+  return blocks.map((block) => new X509Certificate(block).fingerprint256);
 }
 
 export async function removeClientFiles(root: string, environment: string): Promise<void> {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { type DesiredCluster, desiredCluster } from "../../talos/cluster/index.ts";
+import { type ClusterSpec, type DesiredCluster, desiredCluster } from "../../talos/cluster/index.ts";
 import { type Environment, loadEnvironment, machinesOf } from "../../talos/environment/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import type { SecretsBundle } from "../../talos/secrets/index.ts";
@@ -14,6 +14,8 @@ import { findSecrets, secretsFile } from "./secrets.ts";
 export interface OpenCluster {
   readonly root: string;
   readonly environment: Environment;
+  /** What `desired` was made of, with these secrets. */
+  readonly spec: ClusterSpec;
   readonly desired: DesiredCluster;
   readonly secrets: SecretsBundle;
 }
@@ -39,5 +41,5 @@ export async function openCluster(name: string, context: CommandContext): Promis
   }
   const files = await readPatchFiles(root, environment, context);
   const spec = clusterSpec(environment, addresses, await surplusMachines(root, environment), files);
-  return { root, environment, desired: desiredCluster(spec, secrets), secrets };
+  return { root, environment, spec, desired: desiredCluster(spec, secrets), secrets };
 }

@@ -9,14 +9,15 @@ export type Ask = <T>(address: string, question: (client: TalosClient) => Promis
 
 /** Admin access to single machines for the length of one operation; through `endpoints`, where there are any. */
 export async function adminOf(secrets: SecretsBundle, endpoints: readonly string[] | null = null): Promise<Ask> {
-  const [{ connect, connectThrough, parseAddress }, { issueAdminCredentials }, { systemClock, systemEntropy }] =
-    await Promise.all([
-      import("../../talos/api/index.ts"),
-      import("../../talos/config/index.ts"),
-      import("../../talos/clock.ts"),
-    ]);
+  const [api, { issueAdminCredentials }, { systemClock, systemEntropy }, { trustedCas }] = await Promise.all([
+    import("../../talos/api/index.ts"),
+    import("../../talos/config/index.ts"),
+    import("../../talos/clock.ts"),
+    import("../../talos/secrets/index.ts"),
+  ]);
+  const { connect, connectThrough, parseAddress } = api;
   const pair = issueAdminCredentials(secrets, { clock: systemClock, entropy: systemEntropy, ttl: hour });
-  const credentials = { ca: secrets.certs.os.certificate, certificate: pair.certificate, key: pair.key };
+  const credentials = { ca: trustedCas(secrets, "os"), certificate: pair.certificate, key: pair.key };
   return async (address, question) => {
     const authentication = { kind: "mtls", credentials } as const;
     const client =

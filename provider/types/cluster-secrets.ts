@@ -67,9 +67,10 @@ export class ClusterSecrets {
         summary: "The cluster's secrets are missing",
         detail: `The cluster was made with a secrets bundle, and ${this.#where} is not there. Without it nobody can reach the machines. Restore it from your backup; a new one would not fit.`,
       });
-    const { caFingerprint: fingerprintOf } = await import("../../talos/secrets/index.ts");
+    const { caFingerprint: fingerprintOf, knownFingerprints } = await import("../../talos/secrets/index.ts");
     const found = fingerprintOf(secrets);
-    if (caFingerprint !== null && found !== caFingerprint)
+    // CAs may have been exchanged since the state was written; the bundle knows those before.
+    if (caFingerprint !== null && !knownFingerprints(secrets).includes(caFingerprint))
       throw new DiagnosticError({
         summary: "These are the secrets of another cluster",
         detail: `The cluster's CA has the fingerprint ${caFingerprint}, the one in ${this.#where} has ${found}. Put the right bundle there.`,

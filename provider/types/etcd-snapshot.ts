@@ -161,7 +161,7 @@ async function takeBackup(planned: PlanOf<Schema>, { client, signal, log }: Oper
     { issueAdminCredentials },
     { systemClock, systemEntropy },
     { systemTiming },
-    { caFingerprint, sealSecrets },
+    { caFingerprint, sealSecrets, trustedCas },
   ] = await Promise.all([
     import("../../talos/backup/index.ts"),
     import("../../talos/config/index.ts"),
@@ -172,7 +172,7 @@ async function takeBackup(planned: PlanOf<Schema>, { client, signal, log }: Oper
   const secrets = await client.secrets.of(null);
   const issuing = { clock: systemClock, entropy: systemEntropy };
   const pair = issueAdminCredentials(secrets, { ...issuing, ttl: 3_600_000, roles: ["os:etcd:backup"] });
-  const credentials = { ca: secrets.certs.os.certificate, certificate: pair.certificate, key: pair.key };
+  const credentials = { ca: trustedCas(secrets, "os"), certificate: pair.certificate, key: pair.key };
   const store = await storeOf(planned, client);
   const recipients = planned.pki_age_recipients;
   const backup = await backups.createBackup({

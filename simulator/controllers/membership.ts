@@ -50,6 +50,11 @@ export function kubernetesServes(world: World, clusterKey: string, now: number):
 export function trustdReachable(world: World, worker: NodeConfig): boolean {
   return machinesOf(world, worker.clusterKey).some((machine) => {
     const config = configOf(machine);
-    return config?.type === "controlplane" && config.token === worker.token && isHealthy(machine.services.trustd);
+    return (
+      config?.type === "controlplane" &&
+      config.token === worker.token &&
+      [worker.osCa.certificate, ...worker.acceptedOsCas].includes(config.osCa.certificate) &&
+      isHealthy(machine.services.trustd)
+    );
   });
 }

@@ -3,6 +3,7 @@ import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { writeFileAtomically } from "../../talos/atomic-file.ts";
 import { TalosError } from "../../talos/errors.ts";
+import { formerClusterKey, readNodeConfig } from "../machine/node-config.ts";
 import type { Cluster, Machine, World } from "../machine/world.ts";
 import type { Simulation } from "../simulation.ts";
 
@@ -17,8 +18,18 @@ export async function loadWorld(directory: string): Promise<World> {
   const clusters = await readAll<Cluster>(join(directory, "clusters"));
   return {
     machines: Object.fromEntries(machines.map((machine) => [machine.id, machine])),
-    clusters: Object.fromEntries(clusters.map((cluster) => [cluster.key, cluster])),
+    clusters: Object.fromEntries(clusters.map(renamed(machines)).map((cluster) => [cluster.key, cluster])),
   };
+}
+
+/** Clusters were once told apart by the CAs of their machines, which may be exchanged. */
+function renamed(machines: readonly Machine[]): (cluster: Cluster) => Cluster {
+  const keys = new Map<string, string>();
+  for (const { activeConfig, disk } of machines) {
+    const text = activeConfig ?? disk.config;
+    if (text !== undefined) keys.set(formerClusterKey(text), readNodeConfig(text).clusterKey);
+  }
+  return (cluster) => ({ ...cluster, key: keys.get(cluster.key) ?? cluster.key });
 }
 
 async function checkFormat(directory: string): Promise<void> {

@@ -14,6 +14,8 @@ export interface NodeConfig {
   readonly type: "controlplane" | "worker";
   readonly token: string;
   readonly osCa: Authority;
+  /** Certificates of CAs whose clients are let in beside those of the own one. */
+  readonly acceptedOsCas: readonly string[];
   readonly certSans: readonly string[];
   /** Absent: the platform's name is used. */
   readonly hostname?: string;
@@ -25,6 +27,7 @@ export interface NodeConfig {
   readonly serviceSubnets: readonly string[];
   readonly cniName: string;
   readonly kubernetesCa: Authority;
+  readonly acceptedKubernetesCas: readonly string[];
   /** Only control planes have one. */
   readonly etcdCa?: Authority;
   readonly apiServerSans: readonly string[];
@@ -112,6 +115,7 @@ function parse(text: string): NodeConfig {
   const type = machine.type === "controlplane" || machine.type === "init" ? "controlplane" : "worker";
   const osCa = authority(machine.ca);
   const kubernetesCa = kubernetesAuthority(cluster.ca, of("KubeAPIServerCAConfig"));
+  const clusterId = string(cluster.id) ?? string(of("DiscoveryIdentityConfig").clusterID) ?? "";
   const install = tree(machine.install);
   const unattended = of("UnattendedInstallConfig");
   const hostnameDocument = of("HostnameConfig");
@@ -126,10 +130,11 @@ function parse(text: string): NodeConfig {
     type,
     token: string(machine.token) ?? "",
     osCa,
+    acceptedOsCas: certificates(machine.acceptedCAs),
     certSans: strings(machine.certSANs),
     ...(hostname === undefined ? {} : { hostname }),
     clusterName: string(cluster.clusterName) ?? string(kubeCluster.clusterName) ?? "",
-    clusterId: string(cluster.id) ?? string(of("DiscoveryIdentityConfig").clusterID) ?? "",
+    clusterId,
     endpoint,
     dnsDomain: string(network.dnsDomain) ?? string(kubeNetwork.dnsDomain) ?? "cluster.local",
     podSubnets: nonEmpty(strings(network.podSubnets), strings(kubeNetwork.podSubnets), ["10.244.0.0/16"]),
@@ -137,6 +142,9 @@ function parse(text: string): NodeConfig {
     cniName:
       string(tree(network.cni).name) ?? (modern && of("KubeFlannelCNIConfig").kind === undefined ? "none" : "flannel"),
     kubernetesCa,
+    acceptedKubernetesCas: isTree(cluster.ca)
+      ? certificates(cluster.acceptedCAs)
+      : strings(of("KubeAPIServerCAConfig").acceptedCAs).filter((pem) => pem !== kubernetesCa.certificate),
     ...(isTree(tree(cluster.etcd).ca) ? { etcdCa: authority(tree(cluster.etcd).ca) } : {}),
     apiServerSans: nonEmpty(
       strings(tree(cluster.apiServer).certSANs),
@@ -163,8 +171,17 @@ function parse(text: string): NodeConfig {
     labels: { ...stringMap(machine.nodeLabels), ...stringMap(kubeNode.labels) },
     taints: taints(machine.nodeTaints, kubeNode.taints, type, modern || schedulingAllowed),
     ...(virtualIp === undefined ? {} : { virtualIp }),
-    clusterKey: createHash("sha256").update(osCa.certificate).digest("hex").slice(0, 24),
+    clusterKey: keyOf(clusterId || osCa.certificate),
   };
+}
+
+/** The key of the config's cluster in worlds that were kept when clusters were still told apart by their CAs. */
+export function formerClusterKey(text: string): string {
+  return keyOf(readNodeConfig(text).osCa.certificate);
+}
+
+function keyOf(identity: string): string {
+  return createHash("sha256").update(identity).digest("hex").slice(0, 24);
 }
 
 function parseDocuments(text: string): Tree[] {
@@ -208,6 +225,11 @@ function authority(value: unknown): Authority {
     typeof field === "string" ? Buffer.from(field, "base64").toString("utf8") : "";
   const key = decoded(tree(value).key);
   return { certificate: decoded(tree(value).crt), ...(key === "" ? {} : { key }) };
+}
+
+/** A list of CAs without keys. */
+function certificates(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.map((item) => authority(item).certificate) : [];
 }
 
 function kubernetesAuthority(legacy: unknown, document: Tree): Authority {

@@ -17,9 +17,12 @@ export function forTls(identity: Identity): { readonly cert: string; readonly ke
 
 /** The API's server certificate: signed by the cluster's OS CA, whose key only control planes hold. */
 export function apiIdentity(world: World, machine: Machine, config: NodeConfig, moment: Moment): Identity | undefined {
-  const signer = [config, ...machinesOf(world, config.clusterKey).map(configOf)].find(
-    (candidate) => candidate?.osCa.key !== undefined,
+  const trusted = [config.osCa.certificate, ...config.acceptedOsCas];
+  const signers = [config, ...machinesOf(world, config.clusterKey).map(configOf)].filter(
+    (candidate) => candidate?.osCa.key !== undefined && trusted.includes(candidate.osCa.certificate),
   );
+  // While CAs are exchanged there may be two that it could turn to; it prefers the one that its own config names.
+  const signer = signers.find((candidate) => candidate?.osCa.certificate === config.osCa.certificate) ?? signers[0];
   if (signer === undefined) return undefined;
   const name = hostnameOf(machine);
   const shared = config.virtualIp === undefined ? [] : [config.virtualIp];

@@ -4,6 +4,7 @@ import { apiServerRuns, clusterOf, configOf } from "../controllers/membership.ts
 import { createKubernetesServer } from "../kubernetes/server.ts";
 import { faultOf } from "../machine/fault.ts";
 import { listeningPorts } from "../machine/listening-ports.ts";
+import type { NodeConfig } from "../machine/node-config.ts";
 import { serverModeOf } from "../machine/server-mode.ts";
 import type { Machine, World } from "../machine/world.ts";
 import { dispatch } from "../services/dispatch.ts";
@@ -129,6 +130,7 @@ function wantedEndpoints(simulation: Simulation): Wanted[] {
     const muted = faultOf(machine.faults, "half-open", moment.now) !== undefined;
     const hosts = [machine.address, ...virtualAddresses(world, machine, moment.now)];
     const identity = `${machine.bootId}/${epoch}/${troubles.join()}`;
+    const config = configOf(machine);
     const api = hosts.flatMap((host): Wanted[] =>
       mode === "none"
         ? []
@@ -139,7 +141,7 @@ function wantedEndpoints(simulation: Simulation): Wanted[] {
               port: apiPort,
               kind: mode,
               muted,
-              fingerprint: `${machine.id}/${mode}/${identity}`,
+              fingerprint: `${machine.id}/${mode}/${identity}/${osCas(config).join()}`,
             },
           ],
     );
@@ -158,7 +160,7 @@ function wantedEndpoints(simulation: Simulation): Wanted[] {
         port: kubernetesPort,
         kind: "kubernetes",
         muted,
-        fingerprint: `${machine.id}/kubernetes/${machine.staticPodsAt}/${identity}`,
+        fingerprint: `${machine.id}/kubernetes/${machine.staticPodsAt}/${identity}/${kubernetesCas(config).join()}`,
       }),
     );
     return [...api, ...kubernetes, ...beside];
@@ -228,6 +230,15 @@ function tlsOf(simulation: Simulation, { machineId, kind }: Wanted): TlsOptions 
     kind === "secure" ? apiIdentity(world, machine, config, moment) : kubernetesIdentity(machine, config, moment);
   if (identity === undefined) return undefined;
   return kind === "secure"
-    ? { ...forTls(identity), ca: config.osCa.certificate, requestCert: true, rejectUnauthorized: true }
-    : { ...forTls(identity), ca: config.kubernetesCa.certificate, requestCert: true, rejectUnauthorized: false };
+    ? { ...forTls(identity), ca: [...osCas(config)], requestCert: true, rejectUnauthorized: true }
+    : { ...forTls(identity), ca: [...kubernetesCas(config)], requestCert: true, rejectUnauthorized: false };
+}
+
+/** Whose clients the Talos API lets in: the CA that issues first. */
+function osCas(config: NodeConfig | undefined): readonly string[] {
+  return config === undefined ? [] : [config.osCa.certificate, ...config.acceptedOsCas];
+}
+
+function kubernetesCas(config: NodeConfig | undefined): readonly string[] {
+  return config === undefined ? [] : [config.kubernetesCa.certificate, ...config.acceptedKubernetesCas];
 }

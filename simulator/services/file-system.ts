@@ -32,7 +32,10 @@ export function filesOf(machine: Machine, now: number): ReadonlyMap<string, stri
       }),
     );
     files.set("/etc/kubernetes/bootstrap-kubeconfig", stringify({ apiVersion: "v1", kind: "Config" }));
-    files.set("/etc/kubernetes/pki/ca.crt", config.kubernetesCa.certificate);
+    files.set(
+      "/etc/kubernetes/pki/ca.crt",
+      [config.kubernetesCa.certificate, ...config.acceptedKubernetesCas].join(""),
+    );
   }
   for (const [path, content] of [...varFiles(machine), ...controlGroups(machine, now)]) files.set(path, content);
   return files;

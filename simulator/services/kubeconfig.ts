@@ -34,6 +34,7 @@ export function adminKubeconfig(config: NodeConfig, now: number, entropy: Entrop
     },
     { entropy },
   );
+  const authorities = [config.kubernetesCa.certificate, ...config.acceptedKubernetesCas].join("");
   const base64 = (text: string): string => Buffer.from(text).toString("base64");
   const user = `admin@${config.clusterName}`;
   return stringify(
@@ -43,7 +44,7 @@ export function adminKubeconfig(config: NodeConfig, now: number, entropy: Entrop
       clusters: [
         {
           name: config.clusterName,
-          cluster: { server: config.endpoint, "certificate-authority-data": base64(config.kubernetesCa.certificate) },
+          cluster: { server: config.endpoint, "certificate-authority-data": base64(authorities) },
         },
       ],
       users: [

@@ -3,7 +3,7 @@ import type { Credentials } from "../api/index.ts";
 import type { Clock, Entropy } from "../clock.ts";
 import { issueAdminCredentials, type Role } from "../config/index.ts";
 import { issueCertificate, type KeyPair } from "../pki/index.ts";
-import type { SecretsBundle } from "../secrets/index.ts";
+import { type SecretsBundle, trustedCas } from "../secrets/index.ts";
 
 export interface Issuing {
   readonly clock: Clock;
@@ -23,7 +23,7 @@ export function talosCredentials(
 ): Credentials {
   const earlier = { now: () => new Date(clock.now().getTime() - backdated) };
   const pair = issueAdminCredentials(secrets, { ttl: lifetime, clock: earlier, entropy, roles });
-  return { ca: secrets.certs.os.certificate, ...pair };
+  return { ca: trustedCas(secrets, "os"), ...pair };
 }
 
 /** The same for Kubernetes, as Talos makes it for its own kubeconfig. */

@@ -38,6 +38,13 @@ export { type Finding, preflight } from "./preflight.ts";
 export { type Preview, previewCluster } from "./preview.ts";
 export { type EtcdView, etcdView, quorumOf } from "./quorum.ts";
 export { planRestore, type RestoreOptions, restoreCluster } from "./restore.ts";
+export {
+  planRotation,
+  type RotateOptions,
+  type RotationPass,
+  rotateCas,
+  rotationPasses,
+} from "./rotate-ca.ts";
 export { schematicOf } from "./schematic.ts";
 export { type SnapshotOptions, type SnapshotResult, saveSnapshot } from "./snapshot.ts";
 export { checkSnapshot, readSnapshot, SnapshotCheck, type SnapshotSummary } from "./snapshot-file.ts";

@@ -2,7 +2,7 @@
 import { type Credentials, connect, connectThrough, parseAddress, type TalosClient } from "../api/index.ts";
 import { type Clock, type Entropy, systemClock, systemEntropy } from "../clock.ts";
 import { TalosError } from "../errors.ts";
-import type { SecretsBundle } from "../secrets/index.ts";
+import { type SecretsBundle, trustedCas } from "../secrets/index.ts";
 import { kubernetesCredentials, talosCredentials } from "./credentials.ts";
 import type { DesiredCluster } from "./desired.ts";
 import { inspectMachine, inspectThrough } from "./inspect.ts";
@@ -47,7 +47,7 @@ export function talosMachines(options: TalosMachinesOptions): Machines {
     {
       // Machines that are reached through endpoints have no way to their own addresses.
       servers: [...(endpoints === undefined ? controlPlaneServers(desired) : []), desired.endpoint],
-      ca: secrets.certs.k8s.certificate,
+      ca: trustedCas(secrets, "k8s"),
       ...kubernetesCredentials(secrets, issuing),
     },
     desired.endpoint,

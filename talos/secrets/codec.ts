@@ -2,11 +2,11 @@
 import { TalosError } from "../errors.ts";
 import { belongTogether, checkKey, type KeyPair, loadCertificate } from "../pki/index.ts";
 import { faultAt, parseYamlDocument, stringifyYaml, type YamlMapping, type YamlNode } from "../yaml/index.ts";
-import type { SecretsBundle } from "./bundle.ts";
+import type { CaRotation, SecretsBundle } from "./bundle.ts";
 
 /** Writes a bundle as `talosctl gen secrets` does. */
 export function encodeSecrets(bundle: SecretsBundle): string {
-  const { cluster, secrets, trustdInfo, certs } = bundle;
+  const { cluster, secrets, trustdInfo, certs, rotation, formerCas } = bundle;
   const pair = (from: KeyPair) => ({ crt: toBase64(from.certificate), key: toBase64(from.key) });
   return stringifyYaml({
     cluster: { id: cluster.id, secret: cluster.secret },
@@ -23,6 +23,13 @@ export function encodeSecrets(bundle: SecretsBundle): string {
       k8sserviceaccount: { key: toBase64(certs.k8sServiceAccount.key) },
       os: pair(certs.os),
     },
+    // Not talosctl's, which passes over them: only there while CAs are exchanged, and afterwards.
+    rotation: rotation && {
+      phase: rotation.phase,
+      os: rotation.os && pair(rotation.os),
+      k8s: rotation.k8s && pair(rotation.k8s),
+    },
+    formercas: formerCas === undefined ? undefined : [...formerCas],
   });
 }
 
@@ -54,7 +61,7 @@ class BundleReader {
   }
 
   read(): SecretsBundle | undefined {
-    this.#refuseUnknown(this.#root, "", ["cluster", "secrets", "trustdinfo", "certs"]);
+    this.#refuseUnknown(this.#root, "", ["cluster", "secrets", "trustdinfo", "certs", "rotation", "formercas"]);
     const cluster = this.#section("cluster", ["id", "secret"]);
     const id = this.#text(cluster, "cluster.id");
     const secret = this.#text(cluster, "cluster.secret");
@@ -74,6 +81,8 @@ class BundleReader {
     const k8sAggregator = this.#pair(certs, "k8saggregator");
     const k8sServiceAccount = this.#serviceAccount(certs);
     const os = this.#pair(certs, "os");
+    const rotation = this.#rotation();
+    const formerCas = this.#formerCas();
     if (!etcd || !k8s || !k8sAggregator || !k8sServiceAccount || !os) return undefined;
     return {
       cluster: { id, secret },
@@ -84,7 +93,33 @@ class BundleReader {
       },
       trustdInfo: { token },
       certs: { etcd, k8s, k8sAggregator, k8sServiceAccount, os },
+      ...(rotation === undefined ? {} : { rotation }),
+      ...(formerCas === undefined ? {} : { formerCas }),
     };
+  }
+
+  #rotation(): CaRotation | undefined {
+    if (lookUp(this.#root, "rotation") === undefined) return undefined;
+    const section = this.#section("rotation", ["phase", "os", "k8s"]);
+    if (section === undefined) return undefined;
+    const phase = this.#text(section, "rotation.phase");
+    if (phase !== "accept" && phase !== "issue" && phase !== "drop") {
+      this.faults.push(`rotation.phase is ${JSON.stringify(phase)}, expected accept, issue or drop`);
+      return undefined;
+    }
+    const os = lookUp(section, "os") === undefined ? undefined : this.#pair(section, "os", "rotation.os");
+    const k8s = lookUp(section, "k8s") === undefined ? undefined : this.#pair(section, "k8s", "rotation.k8s");
+    return { phase, ...(os === undefined ? {} : { os }), ...(k8s === undefined ? {} : { k8s }) };
+  }
+
+  #formerCas(): readonly string[] | undefined {
+    const node = lookUp(this.#root, "formercas");
+    if (node === undefined) return undefined;
+    if (node.kind !== "sequence") throw faultAt(this.#fileName, node, "found no list at formercas");
+    return node.items.map((item) => {
+      if (item.kind !== "scalar") throw faultAt(this.#fileName, item, "found no fingerprint in formercas");
+      return item.text;
+    });
   }
 
   #section(
@@ -123,8 +158,7 @@ class BundleReader {
     return text;
   }
 
-  #pair(certs: YamlMapping, name: string): KeyPair | undefined {
-    const path = `certs.${name}`;
+  #pair(certs: YamlMapping, name: string, path = `certs.${name}`): KeyPair | undefined {
     const section = this.#section(name, ["crt", "key"], certs, path);
     if (section === undefined) return undefined;
     try {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Clock, Entropy } from "../clock.ts";
 import { TalosError } from "../errors.ts";
-import { createCertificateAuthority, createRsaKey } from "../pki/index.ts";
+import { createCertificateAuthority, createRsaKey, type KeyPair } from "../pki/index.ts";
 import type { Contract } from "../version/index.ts";
-import type { SecretsBundle } from "./bundle.ts";
+import type { RotatedCa, SecretsBundle } from "./bundle.ts";
 
 export interface GenerateOptions {
   readonly contract: Contract;
@@ -41,12 +41,19 @@ export async function generateSecrets(options: GenerateOptions, known: KnownSecr
     trustdInfo: { token: createToken(entropy) },
     certs: {
       etcd: known.certs?.etcd ?? ecdsaAuthority("etcd"),
-      k8s: known.certs?.k8s ?? ecdsaAuthority("kubernetes"),
+      k8s: known.certs?.k8s ?? createCa("k8s", options),
       k8sAggregator: known.certs?.k8sAggregator ?? ecdsaAuthority(),
       k8sServiceAccount: serviceAccount,
-      os: createCertificateAuthority({ organization: "talos", kind: "ed25519", clock, entropy }),
+      os: createCa("os", options),
     },
   };
+}
+
+/** A CA of the Talos or of the Kubernetes API, as Talos makes it. */
+export function createCa(ca: RotatedCa, { clock, entropy }: Pick<GenerateOptions, "clock" | "entropy">): KeyPair {
+  return ca === "os"
+    ? createCertificateAuthority({ organization: "talos", kind: "ed25519", clock, entropy })
+    : createCertificateAuthority({ organization: "kubernetes", kind: "ecdsa-p256", clock, entropy });
 }
 
 /** Throws, without repeating the token, when it has not the form that kubelets and the API server take. */

@@ -5,7 +5,7 @@ const redacted = "******";
 /** Shorter texts would hide ordinary words. */
 const shortest = 6;
 /** Public parts of a bundle. */
-const shown: ReadonlySet<string> = new Set(["certificate", "id"]);
+const shown: ReadonlySet<string> = new Set(["certificate", "id", "phase", "formerCas"]);
 
 /** Replaces every secret of a bundle in a text from outside, such as a log. Keys are known by line and in base64, too. */
 export function hideSecrets(bundle: SecretsBundle): (text: string) => string {

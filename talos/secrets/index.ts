@@ -1,12 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-export { caFingerprint, type SecretsBundle } from "./bundle.ts";
+export {
+  acceptedCas,
+  type CaRotation,
+  caFingerprint,
+  knownFingerprints,
+  type RotatedCa,
+  type SecretsBundle,
+  trustedCas,
+} from "./bundle.ts";
 export { encodeSecrets, parseSecrets } from "./codec.ts";
 export { createSecretsFile, readSecretsFile, secretsExist } from "./file.ts";
 export { createToken, type GenerateOptions, generateSecrets, type KnownSecrets } from "./generate.ts";
 export { hideSecrets } from "./hide.ts";
 export { importKubeadmPki } from "./kubeadm.ts";
-export { openProtectedText, openSecrets } from "./open.ts";
+export { openProtectedText, openSecrets, protectionOf } from "./open.ts";
 export { redactSecrets } from "./redact.ts";
+export { beginRotation, nextBundle, type RotationStart } from "./rotation.ts";
 export {
   parseAgeIdentities,
   readProtectedText,

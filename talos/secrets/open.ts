@@ -2,34 +2,38 @@
 import { readFile } from "node:fs/promises";
 import { fileError } from "../file-error.ts";
 import type { SecretsBundle } from "./bundle.ts";
-import { parseSecrets } from "./codec.ts";
 import { readSecretText } from "./file.ts";
-import { parseAgeIdentities, readProtectedText, secretsStore } from "./store.ts";
+import { parseAgeIdentities, readProtectedText, type StoreOptions, secretsStore } from "./store.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-const ageHeader = "-----BEGIN AGE ENCRYPTED FILE-----";
-// SOPS keeps the form of the file and adds a section of its own.
-const sopsSection = /^(?:sops:|\s*"sops":)/m;
+/** How a file is protected, told by the file itself. Throws `not-found`. */
+export async function protectionOf(path: string): Promise<StoreOptions["kind"]> {
+  return protectionOfText(await readSecretText(path));
+}
+
+function protectionOfText(text: string): StoreOptions["kind"] {
+  if (text.startsWith("-----BEGIN AGE ENCRYPTED FILE-----")) return "age";
+  // SOPS keeps the form of the file and adds a section of its own.
+  return /^(?:sops:|\s*"sops":)/m.test(text) ? "sops" : "file";
+}
 
 /**
  * Reads a bundle however it is kept: plain, age-encrypted or by SOPS, told by the file itself. The age identity comes
  * from SOPS_AGE_KEY or the file that SOPS_AGE_KEY_FILE names, as for sops.
  */
 export async function openSecrets(path: string, env: Env): Promise<SecretsBundle> {
-  const text = await readSecretText(path);
-  if (text.startsWith(ageHeader)) {
-    return await secretsStore({ kind: "age", path, identities: await ageIdentities(env) }).read();
-  }
-  if (sopsSection.test(text)) return await secretsStore({ kind: "sops", path }).read();
-  return parseSecrets(text, path);
+  const kind = await protectionOf(path);
+  const identities = kind === "age" ? await ageIdentities(env) : [];
+  return secretsStore(kind === "age" ? { kind, path, identities } : { kind, path }).read();
 }
 
 /** Any text that is kept as a bundle may be, such as a patch that holds a password. Throws `not-found`. */
 export async function openProtectedText(path: string, env: Env): Promise<string> {
   const text = await readSecretText(path);
-  if (text.startsWith(ageHeader)) return readProtectedText({ kind: "age", path, identities: await ageIdentities(env) });
-  return sopsSection.test(text) ? readProtectedText({ kind: "sops", path }) : text;
+  const kind = protectionOfText(text);
+  if (kind === "file") return text;
+  return readProtectedText(kind === "age" ? { kind, path, identities: await ageIdentities(env) } : { kind, path });
 }
 
 async function ageIdentities(env: Env): Promise<readonly string[]> {

@@ -167,7 +167,8 @@ async function planUpdate({ planned, client, changed, diagnostics }: PlanRequest
   const secrets = await client.secrets.of(prior.ca_fingerprint);
   await checkChange(prior, planned, diagnostics);
   const drift = prior.drift ?? [];
-  const kept = { id: prior.id, ca_fingerprint: prior.ca_fingerprint, drift: [] };
+  const { caFingerprint } = await import("../../../talos/secrets/index.ts");
+  const kept = { id: prior.id, ca_fingerprint: caFingerprint(secrets), drift: [] };
   const unchanged = { ...kept, patch_file_hashes: prior.patch_file_hashes, steps: prior.steps, changes: prior.changes };
   const known = withStandIns(planned);
   let hashes: Readonly<Record<string, string>> | Unknown;

@@ -63,6 +63,7 @@ export async function findDrift(
   const steps = plan(desired, observed, { ...defaultPolicy, ...policyOf(state) }).filter(
     (step) => !notDrift.has(step.kind),
   );
+  const { caFingerprint } = await import("../../../talos/secrets/index.ts");
   const { diffConfigs } = await import("../../../talos/config/index.ts");
   const drift = steps.map(({ kind, machine, sentence }) => {
     const found = observed.machines.get(machine)?.state;
@@ -74,7 +75,7 @@ export async function findDrift(
     );
     return `${sentence}: ${shortList(paths)}`;
   });
-  return { ...state, drift };
+  return { ...state, drift, ca_fingerprint: caFingerprint(secrets) };
 }
 
 function shortList(items: readonly string[]): string {

@@ -13,6 +13,11 @@ export function encodedPair(pair: KeyPair, options: { readonly withKey: boolean 
   return { crt: base64(pair.certificate), key: options.withKey ? base64(pair.key) : "" };
 }
 
+/** Certificates without keys, in the same form; undefined when there are none, so that the field is left out. */
+export function encodedCertificates(certificates: readonly string[]): readonly YamlValue[] | undefined {
+  return filledList(certificates.map((certificate) => ({ crt: base64(certificate) })));
+}
+
 export function base64(text: string): string {
   return Buffer.from(text, "utf8").toString("base64");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { SecretsBundle } from "../../secrets/index.ts";
+import { acceptedCas, type SecretsBundle } from "../../secrets/index.ts";
 import type { MachineConfigInput, ResolvedCluster } from "../cluster-config.ts";
 import {
   auditPolicy,
@@ -20,6 +20,7 @@ export function nodeDocuments(
   const controlPlane = machine.type === "controlplane";
   const spared = controlPlane && !cluster.allowSchedulingOnControlPlanes;
   const { certificate, key } = secrets.certs.k8s;
+  const accepted = acceptedCas(secrets, "k8s");
   return [
     document("KubeClusterConfig", { clusterName: cluster.clusterName, endpoint: cluster.endpoint }),
     document("KubeNodeConfig", {
@@ -43,7 +44,9 @@ export function nodeDocuments(
     }),
     document(
       "KubeAPIServerCAConfig",
-      controlPlane ? { issuingCA: { cert: certificate, key } } : { acceptedCAs: [certificate] },
+      controlPlane
+        ? { issuingCA: { cert: certificate, key }, acceptedCAs: filledList(accepted) }
+        : { acceptedCAs: [certificate, ...accepted] },
     ),
     document("KubePrismConfig", { port: 7445 }),
   ];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { SecretsBundle } from "../../secrets/index.ts";
+import { acceptedCas, type SecretsBundle } from "../../secrets/index.ts";
 import type { MachineConfigInput, ResolvedCluster } from "../cluster-config.ts";
-import { encodedPair, type Section } from "./common-values.ts";
+import { encodedCertificates, encodedPair, type Section } from "./common-values.ts";
 import { document } from "./kubernetes-documents.ts";
 import { resolverFields } from "./network.ts";
 
@@ -20,6 +20,7 @@ export function smallV1alpha1Document(
       type: machine.type,
       token: secrets.trustdInfo.token,
       ca: encodedPair(secrets.certs.os, { withKey: controlPlane }),
+      acceptedCAs: encodedCertificates(acceptedCas(secrets, "os")),
       certSANs: cluster.additionalSans,
       features: { diskQuotaSupport: true },
     },

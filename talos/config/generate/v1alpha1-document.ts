@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { SecretsBundle } from "../../secrets/index.ts";
+import { acceptedCas, type SecretsBundle } from "../../secrets/index.ts";
 import type { MachineConfigInput, ResolvedCluster } from "../cluster-config.ts";
 import {
   auditPolicy,
   base64,
+  encodedCertificates,
   encodedPair,
   excludeFromLoadBalancers,
   filledList,
@@ -37,6 +38,7 @@ function machineSection(cluster: ResolvedCluster, secrets: SecretsBundle, machin
     type: machine.type,
     token: secrets.trustdInfo.token,
     ca: encodedPair(secrets.certs.os, { withKey: controlPlane }),
+    acceptedCAs: encodedCertificates(acceptedCas(secrets, "os")),
     certSANs: cluster.additionalSans,
     kubelet: {
       image: `ghcr.io/siderolabs/kubelet:${cluster.kubernetesTag}`,
@@ -89,12 +91,14 @@ function clusterSection(cluster: ResolvedCluster, secrets: SecretsBundle, machin
     enabled: cluster.discovery,
     registries: { kubernetes: { disabled: true }, service: {} },
   };
-  if (!controlPlane) return { ...shared, ca, discovery };
+  const acceptedCAs = encodedCertificates(acceptedCas(secrets, "k8s"));
+  if (!controlPlane) return { ...shared, ca, acceptedCAs, discovery };
   return {
     ...shared,
     aescbcEncryptionSecret: secrets.secrets.aescbcEncryptionSecret,
     secretboxEncryptionSecret: secrets.secrets.secretboxEncryptionSecret,
     ca,
+    acceptedCAs,
     aggregatorCA: encodedPair(secrets.certs.k8sAggregator, { withKey: true }),
     serviceAccount: { key: base64(secrets.certs.k8sServiceAccount.key) },
     apiServer: apiServerSection(cluster),

@@ -2,7 +2,7 @@
 import type { Clock, Entropy } from "../../clock.ts";
 import { TalosError } from "../../errors.ts";
 import { issueCertificate, type KeyPair } from "../../pki/index.ts";
-import type { SecretsBundle } from "../../secrets/index.ts";
+import { type SecretsBundle, trustedCas } from "../../secrets/index.ts";
 import { defaultLifetime } from "./lifetime.ts";
 import type { Role } from "./roles.ts";
 import type { TalosContext, Talosconfig } from "./talosconfig.ts";
@@ -45,7 +45,7 @@ export function generateTalosconfig(secrets: SecretsBundle, options: Talosconfig
   const context: TalosContext = {
     endpoints: options.endpoints,
     ...(options.nodes === undefined ? {} : { nodes: options.nodes }),
-    credentials: { ca: secrets.certs.os.certificate, certificate: pair.certificate, key: pair.key },
+    credentials: { ca: trustedCas(secrets, "os"), certificate: pair.certificate, key: pair.key },
   };
   return { context: options.clusterName, contexts: new Map([[options.clusterName, context]]) };
 }

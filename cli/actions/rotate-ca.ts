@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+import {
+  defaultPolicy,
+  type Preview,
+  planRotation,
+  previewCluster,
+  type RotationPass,
+  rotateCas,
+  rotationPasses,
+  withLock,
+} from "../../talos/cluster/index.ts";
+import { TalosError } from "../../talos/errors.ts";
+import {
+  beginRotation,
+  caFingerprint,
+  protectionOf,
+  type RotatedCa,
+  type SecretsBundle,
+  secretsStore,
+} from "../../talos/secrets/index.ts";
+import { type ApprovalFlags, approved } from "../ask.ts";
+import type { CommandContext } from "../context.ts";
+import { ensureClientFiles } from "../helper/client-files.ts";
+import { clusterJournal } from "../helper/helper-door.ts";
+import { type OpenCluster, openCluster } from "../helper/open-cluster.ts";
+import { engineCare, windowNotice } from "../helper/rollout.ts";
+import { findSecrets, secretsFile } from "../helper/secrets.ts";
+import { withProgress } from "../output/progress.ts";
+
+export interface RotateCaFlags extends ApprovalFlags {
+  readonly dryRun: boolean;
+  readonly talos: boolean;
+  readonly kubernetes: boolean;
+  readonly ageRecipient: readonly string[];
+  readonly json: boolean;
+}
+
+const words: Readonly<Record<RotationPass["phase"], string>> = {
+  accept: "1. All machines accept the new CAs beside the old ones:",
+  issue: "2. The new CAs issue; the old ones are still accepted:",
+  drop: "3. The old CAs are not accepted any more:",
+};
+
+/** Exchanges CAs: first into the secrets file, then onto the machines, pass by pass. */
+export async function rotateCa(name: string, flags: RotateCaFlags, context: CommandContext): Promise<void> {
+  const cluster = await openCluster(name, context);
+  const { root, environment } = cluster;
+  const save = await saverOf(secretsFile(root, environment), flags);
+  // By what stays the same, so that a second run does not begin another exchange.
+  await withLock(`${secretsFile(root, environment)}.lock`, async () => {
+    const secrets = (await findSecrets(root, environment, context)) ?? cluster.secrets;
+    const begun = secrets.rotation === undefined ? begin(secrets, flags, context) : secrets;
+    const passes = rotationPasses(cluster.spec, begun);
+    const care = engineCare(environment);
+    const preview = await previewCluster({ desired: cluster.desired, secrets, ...care, signal: context.signal });
+    if (secrets.rotation === undefined) refuseUnfinished(name, preview);
+    else context.stderr.write(`An exchange of CAs is under way (${secrets.rotation.phase}); it is taken up there.\n`);
+    const planned = planRotation(passes, preview.observed, { ...defaultPolicy, ...care.policy });
+    if (flags.dryRun || !flags.json) {
+      const out = flags.dryRun ? context.stdout : context.stderr;
+      for (const { phase, steps } of planned)
+        out.write(`${words[phase]}\n${steps.map(({ sentence }) => `- ${sentence}\n`).join("")}`);
+    }
+    const steps = planned.flatMap((pass) => pass.steps);
+    const notice = windowNotice(environment, steps, context.clock.now());
+    if (notice !== undefined) context.stderr.write(`${notice}\n`);
+    if (flags.dryRun) {
+      context.stderr.write(`Nothing was changed. To do it: talosmith rotate-ca ${name} --dry-run=false\n`);
+      return;
+    }
+    if (!(await mayGoOn(cluster, flags, context))) {
+      context.stderr.write("Nothing was changed.\n");
+      context.exit(1);
+      return;
+    }
+    const done = await withProgress(context, { json: flags.json }, (events) =>
+      rotateCas({
+        passes,
+        save,
+        // Files that trust both CAs are there before the first machine shows a certificate of the new one.
+        passed: async ({ desired, secrets: now }) => {
+          await ensureClientFiles(root, name, desired, now, context);
+        },
+        ...{ ...care, events, directory: root, signal: context.signal },
+        journal: clusterJournal(root, cluster.desired.name),
+      }),
+    );
+    context.stderr.write(
+      `The CAs of ${name} are new; the Talos CA has the fingerprint ${caFingerprint(done)}. Hand out new client files, and back up ${environment.secrets.file}.\n`,
+    );
+  });
+}
+
+function begin(secrets: SecretsBundle, { talos, kubernetes }: RotateCaFlags, context: CommandContext): SecretsBundle {
+  const cas: RotatedCa[] = [...(talos ? (["os"] as const) : []), ...(kubernetes ? (["k8s"] as const) : [])];
+  if (cas.length === 0)
+    throw new TalosError("invalid-input", "nothing to exchange: both --talos and --kubernetes are off");
+  return beginRotation(secrets, { cas, clock: context.clock, entropy: context.entropy });
+}
+
+/** Other changes are no business of an exchange, and would be made without anyone having been asked. */
+function refuseUnfinished(name: string, { steps, observed }: Preview): void {
+  const silent = [...observed.machines.values()].filter(({ state }) => state.kind !== "configured");
+  if (silent.length > 0)
+    throw new TalosError(
+      "failed-precondition",
+      `${silent.map((machine) => machine.name).join(", ")} cannot be reached`,
+      {
+        hint: "Every machine must get the new CAs before the old ones go. Heal it, or let it leave.",
+      },
+    );
+  if (steps.length > 0)
+    throw new TalosError("failed-precondition", `${name} is not as its file says: ${steps[0]?.sentence}`, {
+      hint: `Deploy it first: talosmith deploy ${name}`,
+    });
+}
+
+function mayGoOn({ environment }: OpenCluster, flags: ApprovalFlags, context: CommandContext): Promise<boolean> {
+  const question = `Exchange the CAs of ${environment.name}? Client files elsewhere stop to work and must be handed out anew.`;
+  return approved(question, environment.name, { yes: flags.yes || environment.kind === "simulated" }, context);
+}
+
+/** Writes bundles as the file is protected now. */
+async function saverOf(
+  path: string,
+  { ageRecipient: recipients }: RotateCaFlags,
+): Promise<(secrets: SecretsBundle) => Promise<void>> {
+  const kind = await protectionOf(path);
+  if (kind === "age" && recipients.length === 0)
+    throw new TalosError("invalid-input", `${path} is encrypted with age, and does not tell for whom`, {
+      hint: "Name everybody who shall open it: --age-recipient age1…",
+    });
+  const store = secretsStore(kind === "age" ? { kind, path, recipients } : { kind, path });
+  return (secrets) => store.create(secrets, { replace: true });
+}

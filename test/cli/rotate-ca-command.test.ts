@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+import { execFile } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { registerPlan } from "../../cli/commands/plan.ts";
+import { registerRotateCa } from "../../cli/commands/rotate-ca.ts";
+import { registerSim } from "../../cli/commands/sim.ts";
+import { registerUp } from "../../cli/commands/up.ts";
+import { createProgram, runProgram } from "../../cli/program.ts";
+import { connect } from "../../talos/api/index.ts";
+import { systemClock } from "../../talos/clock.ts";
+import { parseTalosconfig } from "../../talos/config/index.ts";
+import { parseSecrets } from "../../talos/secrets/index.ts";
+import { testContext } from "../support/command-context.ts";
+import { everything } from "../support/everything.ts";
+import { kubernetesGet } from "../support/kubernetes-get.ts";
+import { findProgram } from "../support/programs.ts";
+
+const talosctl = findProgram("talosctl");
+
+/** A simulated cluster whose CAs are exchanged while somebody works with its client files. */
+describe("rotate-ca", { timeout: 120_000 }, () => {
+  const root = mkdtempSync(join(tmpdir(), "talosmith-rotate-"));
+  const at = (path: string) => join(root, path);
+  let scale: string | undefined;
+
+  async function talosmith(args: readonly string[], signal?: AbortSignal) {
+    const env = { PATH: "/nowhere" };
+    const context = testContext({ cwd: root, env, clock: systemClock, ...(signal === undefined ? {} : { signal }) });
+    await runProgram(createProgram(context, [registerUp, registerPlan, registerRotateCa, registerSim]), args, context);
+    return context.written;
+  }
+  const secrets = () => parseSecrets(readFileSync(at("generated/tiny/secrets.yaml"), "utf8"), "secrets.yaml");
+  const rotate = (...more: string[]) => talosmith(["rotate-ca", "tiny", "--dry-run=false", ...more]);
+
+  /** Both APIs on new connections, with the files as they are at this moment; undefined when both let us in. */
+  async function refusal(): Promise<string | undefined> {
+    try {
+      const { contexts } = parseTalosconfig(readFileSync(at("generated/tiny/talosconfig"), "utf8"), "talosconfig");
+      const { credentials, nodes = [] } = contexts.get("tiny") ?? {};
+      if (credentials === undefined) return "no credentials";
+      for (const node of nodes) {
+        const client = connect(node, { kind: "mtls", credentials });
+        await client.version({ deadline: 5000 }).finally(() => client.close());
+      }
+      await kubernetesGet(readFileSync(at("generated/tiny/kubeconfig"), "utf8"), "/api/v1/nodes");
+      return undefined;
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error);
+    }
+  }
+
+  /** A server that takes up new certificates may be away for a moment; who is let in then is the question. */
+  async function lastingRefusal(): Promise<string | undefined> {
+    let refused = await refusal();
+    for (let again = 0; refused !== undefined && again < 10; again++) {
+      await new Promise((done) => setTimeout(done, 100));
+      refused = await refusal();
+    }
+    return refused;
+  }
+
+  beforeAll(async () => {
+    scale = process.env.TALOSMITH_SIMULATOR_TIME_SCALE;
+    process.env.TALOSMITH_SIMULATOR_TIME_SCALE = "0.2";
+    mkdirSync(at("environments"));
+    writeFileSync(at("cdktf.json"), "{}");
+    writeFileSync(
+      at("environments/tiny.yaml"),
+      "infrastructure: { kind: simulated }\ncontrolPlane: { count: 1 }\nworkers: [{ name: w, count: 1 }]\nsecrets: { file: generated/tiny/secrets.yaml }\n",
+    );
+    const { exitCode, stderr } = await talosmith(["up", "tiny"]);
+    expect(exitCode, stderr).toBe(0);
+  }, 90_000);
+
+  afterAll(async () => {
+    await talosmith(["sim", "down", "--all"]);
+    if (scale === undefined) delete process.env.TALOSMITH_SIMULATOR_TIME_SCALE;
+    else process.env.TALOSMITH_SIMULATOR_TIME_SCALE = scale;
+    rmSync(root, { recursive: true, force: true });
+  });
+
+  test("only tells its steps, as talosctl does, until it is told otherwise", async () => {
+    const before = readFileSync(at("generated/tiny/secrets.yaml"), "utf8");
+    const { stdout, exitCode } = await talosmith(["rotate-ca", "tiny"]);
+    expect(exitCode).toBe(0);
+    expect(stdout.split("\n").filter((line) => /^\d\. |change the config/.test(line))).toEqual([
+      "1. All machines accept the new CAs beside the old ones:",
+      "- change the config of tiny-cp-1 without a reboot",
+      "- change the config of tiny-w-1 without a reboot",
+      "2. The new CAs issue; the old ones are still accepted:",
+      "- change the config of tiny-cp-1 without a reboot",
+      "- change the config of tiny-w-1 without a reboot",
+      "3. The old CAs are not accepted any more:",
+      "- change the config of tiny-cp-1 without a reboot",
+      "- change the config of tiny-w-1 without a reboot",
+    ]);
+    expect(readFileSync(at("generated/tiny/secrets.yaml"), "utf8")).toBe(before);
+    expect((await rotate("--talos=false", "--kubernetes=false")).stderr).toContain("nothing to exchange");
+  });
+
+  test("never locks out whoever uses the client files, and locks out the old ones in the end", async () => {
+    const before = secrets();
+    const [oldTalosconfig, oldKubeconfig] = ["talosconfig", "kubeconfig"].map((file) =>
+      readFileSync(at(`generated/tiny/${file}`), "utf8"),
+    ) as [string, string];
+    const ended = new AbortController();
+    const refusals: string[] = [];
+    let looks = 0;
+    const watching = (async () => {
+      while (!ended.signal.aborted) {
+        looks += 1;
+        const refused = await lastingRefusal();
+        if (refused !== undefined) refusals.push(refused);
+        await new Promise((done) => setTimeout(done, 20));
+      }
+    })();
+    const { exitCode, stderr } = await rotate();
+    ended.abort();
+    await watching;
+    expect(exitCode, stderr).toBe(0);
+    expect(refusals).toEqual([]);
+    expect(looks).toBeGreaterThan(3);
+    const after = secrets();
+    expect(after.rotation).toBeUndefined();
+    expect(after.certs.os.certificate).not.toBe(before.certs.os.certificate);
+    expect(after.certs.k8s.certificate).not.toBe(before.certs.k8s.certificate);
+    expect(statSync(at("generated/tiny/secrets.yaml")).mode & 0o777).toBe(0o600);
+    expect((await talosmith(["plan", "tiny"])).stdout).toBe("Nothing to change.\n");
+    expect(await lastingRefusal()).toBeUndefined();
+    const { contexts } = parseTalosconfig(oldTalosconfig, "talosconfig");
+    const { credentials, nodes = [] } = contexts.get("tiny") ?? {};
+    if (credentials === undefined) throw new Error("no credentials");
+    const client = connect(nodes[0] ?? "", { kind: "mtls", credentials });
+    await expect(client.version({ deadline: 5000 })).rejects.toThrow();
+    client.close();
+    await expect(kubernetesGet(oldKubeconfig, "/api/v1/nodes")).rejects.toThrow();
+  });
+
+  test.skipIf(talosctl === undefined)("the real talosctl gets in with the new talosconfig", async () => {
+    const run = promisify(execFile)(talosctl ?? "", ["--talosconfig", at("generated/tiny/talosconfig"), "version"]);
+    expect((await run).stdout).toContain("Tag:");
+  });
+
+  /** Where a run is cut off: the number of progress events that it gets to tell. */
+  const points = everything ? Array.from({ length: 30 }, (_, index) => index * 2 + 1) : [15];
+
+  test.each(points)("cut off after %i events, is taken up where it was", async (limit) => {
+    const stop = new AbortController();
+    const context = testContext({ cwd: root, env: { PATH: "/nowhere" }, clock: systemClock, signal: stop.signal });
+    let events = 0;
+    const cut = {
+      ...context,
+      stdout: {
+        isTerminal: false,
+        write: () => {
+          events += 1;
+          if (events === limit) stop.abort();
+        },
+      },
+    };
+    const before = secrets().certs.os.certificate;
+    await runProgram(createProgram(cut, [registerRotateCa]), ["rotate-ca", "tiny", "--dry-run=false", "--json"], cut);
+    expect(await lastingRefusal()).toBeUndefined();
+    const half = secrets();
+    const { exitCode, stderr } = await rotate();
+    expect(exitCode, stderr).toBe(0);
+    if (half.rotation !== undefined) expect(stderr).toContain("is taken up there");
+    expect(secrets().rotation).toBeUndefined();
+    expect(secrets().certs.os.certificate).not.toBe(before);
+    if (half.rotation?.phase === "accept") expect(secrets().certs.os).toEqual(half.rotation.os);
+    expect(await lastingRefusal()).toBeUndefined();
+  });
+});
