@@ -33,7 +33,8 @@ export async function packageProvider(): Promise<ProviderPackage> {
 
 /** Builds the provider from a checkout into `directory`. */
 export async function buildProvider(root: string, directory: string): Promise<void> {
-  await bundleProvider({ root, entry: "provider/main.ts", daemon: "simulator/daemon.ts", outDir: directory });
+  const [entry, session, daemon] = ["provider/main.ts", "provider/session.ts", "simulator/daemon.ts"];
+  await bundleProvider({ root, entry, session, daemon, outDir: directory });
 }
 
 /** Lays the provider beside a stack and locks it, so that `init` needs neither network nor settings. */

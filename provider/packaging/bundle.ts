@@ -9,6 +9,8 @@ export interface BundleOptions {
   readonly root: string;
   /** The provider's entry point, relative to the root. */
   readonly entry: string;
+  /** What the entry point imports dynamically and needs at once, relative to the root. @default all is in the entry */
+  readonly session?: string;
   /** The entry point of the simulator's own process, relative to the root. */
   readonly daemon?: string;
   readonly outDir: string;
@@ -16,13 +18,15 @@ export interface BundleOptions {
 
 export const startFile = "terraform-provider-talosmith.cjs";
 const daemonFile = "simulator-daemon.cjs";
+const sessionFile = "provider.cjs";
 
 /**
- * Makes the provider's directory: a small start file with handshake and schemas, and a file for everything that it
- * imports dynamically, loaded at the first use, with what those share in chunks. Terraform starts a provider four or
- * five times in a plan, and most of those starts end before any work. The same sources give the same bytes.
+ * Makes the provider's directory: a small start file with the handshake, a file with the schemas and all that answers
+ * calls, and a file for everything that this imports dynamically, loaded at the first use, with what those share in
+ * chunks. Terraform starts a provider four or five times in a plan, and most of those starts end before any work. The
+ * same sources give the same bytes.
  */
-export async function bundleProvider({ root, entry, daemon, outDir }: BundleOptions): Promise<void> {
+export async function bundleProvider({ root, entry, session, daemon, outDir }: BundleOptions): Promise<void> {
   const { build } = await import("esbuild");
   await rm(outDir, { recursive: true, force: true });
   await mkdir(outDir, { recursive: true });
@@ -51,7 +55,16 @@ export async function bundleProvider({ root, entry, daemon, outDir }: BundleOpti
     outfile: join(outDir, startFile),
     banner: { js: "#!/usr/bin/env node" },
     plugins: [loadLazily(root, lazy)],
+    // The session is asked for by require: to set up the other loader takes longer than to load it.
+    ...(session === undefined ? {} : { supported: { "dynamic-import": false }, plugins: [beside(sessionFile)] }),
   });
+  if (session !== undefined)
+    await build({
+      ...commonjs,
+      entryPoints: [join(root, session)],
+      outfile: join(outDir, sessionFile),
+      plugins: [loadLazily(root, lazy)],
+    });
   const [engine, simulator] = await Promise.allSettled([
     build({
       ...common,
@@ -72,8 +85,24 @@ export async function bundleProvider({ root, entry, daemon, outDir }: BundleOpti
   if (engine.status === "rejected") throw engine.reason;
   if (simulator.status === "rejected") throw simulator.reason;
   refuseModules(engine.value.metafile, /^provider\//, "would exist twice, and instanceof would tell lies");
-  refuseModules(start.metafile, /^(talos|cloud-init|simulator)\//, "would make every start slower");
+  const slow =
+    session === undefined
+      ? /^(talos|cloud-init|simulator)\//
+      : /^(talos|cloud-init|simulator|provider\/(framework|types))\//;
+  refuseModules(start.metafile, slow, "would make every start slower");
   await chmod(join(outDir, startFile), 0o755);
+}
+
+/** The one dynamic import of the start file is the file of this name. */
+function beside(file: string): Plugin {
+  return {
+    name: "beside",
+    setup(build) {
+      build.onResolve({ filter: /^\./ }, ({ kind }) =>
+        kind === "dynamic-import" ? { path: `./${file}`, external: true } : undefined,
+      );
+    },
+  };
 }
 
 /** Dynamic imports of our own modules become files beside the start file, and are noted down to be made. */

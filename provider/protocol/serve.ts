@@ -1,111 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-import { mkdtempSync, rmSync, writeSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { type Attributes, type Provider, Server } from "../framework/index.ts";
-import { createServerCertificate } from "./certificate.ts";
-import { createGrpcServer, type UnaryHandler } from "./grpc-server.ts";
-import { handshakeLine, readInvitation } from "./handshake.ts";
 import { createLog } from "./hclog.ts";
-import { watchParent } from "./parent-watch.ts";
 import { routes } from "./routes.ts";
+import { listen, type ServeOptions, type Session } from "./transport/index.ts";
 
-const idleStreams: ReadonlySet<string> = new Set(["/plugin.GRPCStdio/StreamStdio", "/plugin.GRPCBroker/StartStream"]);
-const shutdownPath = "/plugin.GRPCController/Shutdown";
-/** Longest wait for an answer that is still on its way out. */
-const lastWords = 250;
-/** After SIGTERM, so long without a call means that Terraform wants no more of us. */
-const quiet = 2_000;
-/** As long as go-plugin waits for us; who has not come by then was killed meanwhile. */
-const patience = 60_000;
-
-export interface ServeOptions {
-  /** Milliseconds without anybody who connects, after which we leave. @default 60,000 */
-  readonly patience?: number;
+/** A provider behind the RPCs of the plugin protocol. */
+export function openSession(provider: Provider<Attributes, unknown>): Session {
+  const server = new Server(provider, createLog());
+  return {
+    handler: (path) => {
+      const rpc = routes[path];
+      return rpc && ((message) => rpc(server, message));
+    },
+    stop: () => server.stop(),
+  };
 }
 
 /** Runs a provider as Terraform's child process, until Terraform says so or is gone. */
 export function serve(provider: Provider<Attributes, unknown>, options: ServeOptions = {}): void {
-  const invitation = readInvitation(process.env);
-  const server = new Server(provider, createLog());
-  const directory = mkdtempSync(join(invitation.socketDirectory ?? tmpdir(), "talosmith-"));
-  const socket = join(directory, "provider.sock");
-  process.on("exit", () => rmSync(directory, { recursive: true, force: true }));
-  reportCrashes();
-
-  const leave = () => {
-    server.stop();
-    setTimeout(() => process.exit(0), lastWords);
-  };
-  const parent = watchParent(leave);
-  const calls = new CallCounter();
-  let connected = false;
-  const lonely = setTimeout(leave, options.patience ?? patience);
-  // Ctrl-C reaches the whole group; Terraform itself tells us what to do about it.
-  process.on("SIGINT", () => undefined);
-  process.on("SIGTERM", () => {
-    server.stop();
-    // Where nobody is connected, nobody can call any more: only what runs is waited for.
-    calls.onQuiet(
-      () => (connected ? quiet : 0),
-      () => process.exit(0),
-    );
-  });
-
-  const shutdown: UnaryHandler = async () => new Uint8Array(0);
-  const own = invitation.clientCertificate === undefined ? undefined : createServerCertificate(new Date());
-  const grpc = createGrpcServer({
-    handler: (path) => {
-      if (path === shutdownPath) return shutdown;
-      const rpc = routes[path];
-      return rpc && ((message) => calls.during(rpc(server, message)));
-    },
-    idleStreams,
-    ...(own !== undefined && invitation.clientCertificate !== undefined
-      ? { tls: { certificate: own.certificate, key: own.key, clientCertificate: invitation.clientCertificate } }
-      : {}),
-    // Terraform waits for our end, and starts us several times a run.
-    onAnswered: (path) => {
-      if (path === shutdownPath) setImmediate(() => process.exit(0));
-    },
-    onFirstSessionOpened: () => {
-      connected = true;
-      clearTimeout(lonely);
-    },
-    onLastSessionClosed: () => {
-      connected = false;
-      setTimeout(() => parent.check(), 50);
-    },
-  });
-  grpc.listen(socket, () => writeSync(1, handshakeLine(socket, own?.der)));
-}
-
-/** Knows whether a call is under way, and since when none is. */
-class CallCounter {
-  #running = 0;
-  #since = Date.now();
-
-  async during<T>(call: Promise<T>): Promise<T> {
-    this.#running += 1;
-    try {
-      return await call;
-    } finally {
-      this.#running -= 1;
-      this.#since = Date.now();
-    }
-  }
-
-  onQuiet(milliseconds: () => number, then: () => void): void {
-    setInterval(() => {
-      if (this.#running === 0 && Date.now() - this.#since >= milliseconds()) then();
-    }, 100);
-  }
-}
-
-/** Terraform shows what comes after "panic:" to the user; a bare exit would be "plugin did not respond". */
-function reportCrashes(): void {
-  process.on("uncaughtException", (error) => {
-    writeSync(2, `panic: ${error.stack ?? error.message}\n`);
-    process.exit(2);
-  });
+  listen(async () => openSession(provider), options);
 }

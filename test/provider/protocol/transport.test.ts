@@ -10,11 +10,11 @@ import { join } from "node:path";
 import { connect as connectTls } from "node:tls";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createServerCertificate, type ServerCertificate } from "../../../provider/protocol/certificate.ts";
-import { createGrpcServer } from "../../../provider/protocol/grpc-server.ts";
-import { handshakeLine, readInvitation } from "../../../provider/protocol/handshake.ts";
 import { createLog } from "../../../provider/protocol/hclog.ts";
-import { watchParent } from "../../../provider/protocol/parent-watch.ts";
+import { createServerCertificate, type ServerCertificate } from "../../../provider/protocol/transport/certificate.ts";
+import { createGrpcServer } from "../../../provider/protocol/transport/grpc-server.ts";
+import { handshakeLine, readInvitation } from "../../../provider/protocol/transport/handshake.ts";
+import { watchParent } from "../../../provider/protocol/transport/parent-watch.ts";
 
 const now = new Date();
 const ours = createServerCertificate(now);

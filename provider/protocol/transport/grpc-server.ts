@@ -12,7 +12,8 @@ import type { TLSSocket } from "node:tls";
 export type UnaryHandler = (message: Uint8Array) => Promise<Uint8Array>;
 
 export interface GrpcServerOptions {
-  readonly handler: (path: string) => UnaryHandler | undefined;
+  /** Undefined: there is no such call. */
+  readonly handler: (path: string) => UnaryHandler | undefined | Promise<UnaryHandler | undefined>;
   /** Streams that are opened and never used: go-plugin's stdio and broker. */
   readonly idleStreams: ReadonlySet<string>;
   /** Absent: no TLS. */
@@ -80,24 +81,28 @@ function serveStream(stream: ServerHttp2Stream, path: string, options: GrpcServe
     stream.resume();
     return;
   }
-  const handler = options.handler(path);
-  if (handler === undefined) {
-    fail(stream, status.unimplemented, `${path} is not implemented`);
-    return;
-  }
   const parts: Buffer[] = [];
   stream.on("data", (part: Buffer) => parts.push(part));
   stream.on("end", () => {
-    const message = unframe(Buffer.concat(parts));
-    if (message === undefined) return fail(stream, status.invalidArgument, "not one uncompressed gRPC message");
-    handler(message).then(
-      (answer) => {
-        stream.once("close", () => options.onAnswered?.(path));
-        succeed(stream, answer);
-      },
-      (error: unknown) => fail(stream, status.internal, error instanceof Error ? error.message : String(error)),
+    answer(stream, path, Buffer.concat(parts), options).catch((error: unknown) =>
+      fail(stream, status.internal, error instanceof Error ? error.message : String(error)),
     );
   });
+}
+
+async function answer(
+  stream: ServerHttp2Stream,
+  path: string,
+  body: Buffer,
+  { handler, onAnswered }: GrpcServerOptions,
+): Promise<void> {
+  const handle = await handler(path);
+  if (handle === undefined) return fail(stream, status.unimplemented, `${path} is not implemented`);
+  const message = unframe(body);
+  if (message === undefined) return fail(stream, status.invalidArgument, "not one uncompressed gRPC message");
+  const reply = await handle(message);
+  stream.once("close", () => onAnswered?.(path));
+  succeed(stream, reply);
 }
 
 function unframe(body: Buffer): Buffer | undefined {
