@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+import type { Environment } from "../../talos/environment/index.ts";
 import type { CommandContext } from "../context.ts";
 import { backupLine, backupStatus } from "../helper/backup-status.ts";
 import { clientCertificates, clientFiles, endsSoon } from "../helper/client-files.ts";
 import { planWithHelper } from "../helper/helper-door.ts";
+import { hasMachines } from "../helper/machines.ts";
 import { windowNotice } from "../helper/rollout.ts";
 import { openEnvironment } from "../open-environment.ts";
 import { findTerraform } from "../terraform/find-terraform.ts";
-import { refuseOwnedByTerraform } from "../terraform/state-file.ts";
+import { ownedByTerraform, refuseOwnedByTerraform } from "../terraform/state-file.ts";
 import { planWithTerraform } from "../terraform/terraform-door.ts";
 
 export async function plan(
@@ -17,8 +19,9 @@ export async function plan(
   const { root, environment } = openEnvironment(name, context);
   const backup = await backupStatus(root, environment, context);
   if (backup !== undefined) context.stderr.write(`${backupLine(backup)}\n`);
-  // Terraform's door has no such thing: whoever says it means what `up` would do.
-  const binary = kubernetes ? findTerraform(context.env, environment.backend) : undefined;
+  const binary = (await meansHelper(root, environment, kubernetes))
+    ? undefined
+    : findTerraform(context.env, environment.backend);
   if (binary !== undefined) {
     const changes = await planWithTerraform({ root, environment, binary, approval: { yes: false }, context });
     context.exit(changes ? 2 : 0);
@@ -36,4 +39,10 @@ export async function plan(
   const notice = windowNotice(environment, steps, context.clock.now());
   if (notice !== undefined) context.stderr.write(`${notice}\n`);
   context.exit(lines.length === 0 ? 0 : 2);
+}
+
+/** What `up` has made, it goes on with. And Terraform's door knows no cluster without Kubernetes. */
+async function meansHelper(root: string, environment: Environment, kubernetes: boolean): Promise<boolean> {
+  if (!kubernetes) return true;
+  return !(await ownedByTerraform(root, environment)) && (await hasMachines(root, environment));
 }

@@ -9,6 +9,8 @@ export interface MachineSource {
   ensure(root: string, environment: Environment): Promise<Map<string, MachineAddress>>;
   /** Those that exist, without making any. */
   find(root: string, environment: Environment): Promise<Map<string, MachineAddress>>;
+  /** Whether the helper has made or taken in any. */
+  has(root: string, environment: Environment): Promise<boolean>;
   /** Machines of the cluster that the file does not ask for any more. */
   surplus(root: string, environment: Environment): Promise<readonly MachineSpec[]>;
   /** Ends what the source has to do with machines that have left: all, or those with these names. */

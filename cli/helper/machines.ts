@@ -15,6 +15,11 @@ export async function findMachines(root: string, environment: Environment): Prom
   return runsWithoutTerraform(environment.kind) ? (await sourceOf(environment)).find(root, environment) : new Map();
 }
 
+/** Whether `up` has made or taken in machines of this environment, or Terraform simulated ones. */
+export async function hasMachines(root: string, environment: Environment): Promise<boolean> {
+  return runsWithoutTerraform(environment.kind) && (await sourceOf(environment)).has(root, environment);
+}
+
 /** Machines of this cluster that its file does not ask for any more: they are to leave before they are removed. */
 export async function surplusMachines(root: string, environment: Environment): Promise<readonly MachineSpec[]> {
   return runsWithoutTerraform(environment.kind) ? (await sourceOf(environment)).surplus(root, environment) : [];

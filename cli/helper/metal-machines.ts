@@ -38,6 +38,8 @@ export const metalMachines: MachineSource = {
 
   find: async (_root, environment) => addressesOf(metal(environment)),
 
+  has: async (root, environment) => (await readRecord(root, environment.name)).length > 0,
+
   async surplus(root, environment) {
     const wanted = new Set(machinesOf(environment).map(({ name }) => name));
     const known = await readRecord(root, environment.name);

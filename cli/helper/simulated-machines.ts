@@ -25,6 +25,8 @@ export const simulatedMachines: MachineSource = {
     return new Map(machines.map(({ name, address, fingerprint }) => [name, { address, fingerprint }]));
   },
 
+  has: async (root, environment) => (await existing(root, environment)).length > 0,
+
   async surplus(root, environment) {
     const wanted = new Set(machinesOf(environment).map(({ name }) => name));
     const controlPlane = `${environment.cluster.name}-${controlPlanePool}-`;

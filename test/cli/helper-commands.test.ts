@@ -8,6 +8,7 @@ import { registerConfig } from "../../cli/commands/config.ts";
 import { registerDestroy } from "../../cli/commands/destroy.ts";
 import { registerHealth } from "../../cli/commands/health.ts";
 import { registerMachine } from "../../cli/commands/machine.ts";
+import { registerPlan } from "../../cli/commands/plan.ts";
 import { registerSim } from "../../cli/commands/sim.ts";
 import { registerStatus } from "../../cli/commands/status.ts";
 import { registerUnlock } from "../../cli/commands/unlock.ts";
@@ -20,6 +21,7 @@ import { kubernetesGet } from "../support/kubernetes-get.ts";
 const registrations = [
   registerUp,
   registerDestroy,
+  registerPlan,
   registerStatus,
   registerHealth,
   registerUnlock,
@@ -85,6 +87,15 @@ describe("the helper's commands", () => {
     ]);
     [addresses.cp, addresses.worker] = machines.map(({ address }: { address: string }) => address);
     expect((await talosmith("status", "tiny")).stdout).toMatch(/^NAME +ROLE +ADDRESS/);
+  });
+
+  test("plan goes on with what up has made, even where there is a terraform that knows nothing of it", async () => {
+    const bin = join(root, "bin");
+    mkdirSync(bin);
+    writeFileSync(join(bin, "terraform"), "#!/bin/sh\nexit 1\n", { mode: 0o755 });
+    const context = testContext({ cwd: root, env: { PATH: bin }, clock: systemClock });
+    await runProgram(createProgram(context, registrations), ["plan", "tiny"], context);
+    expect(context.written).toMatchObject({ stdout: "Nothing to change.\n", exitCode: 0 });
   });
 
   test("status of a cluster whose secrets are lost says so, and not that there is none", async () => {
