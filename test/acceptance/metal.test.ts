@@ -29,7 +29,7 @@ const registrations = [
   registerStatus,
   registerUp,
 ];
-const doors = everything ? (["terraform", "helper"] as const) : (["helper"] as const);
+const doors = everything ? (["terraform", "tofu", "helper"] as const) : (["helper"] as const);
 
 /** Machines of a simulator that the project knows nothing of: all it has are their addresses. */
 describe.each(doors)("a metal environment through %s", (door) => {

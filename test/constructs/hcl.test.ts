@@ -46,6 +46,14 @@ describe("the HCL in terraform/", () => {
     for (const [file, text] of files) expect(readFileSync(join(directory, file), "utf8"), file).toBe(text);
   });
 
+  it.each(["metal", "docker", "pods"])("is for the example %s what test/golden has", (name) => {
+    const directory = join(repositoryRoot, "test/golden/hcl", name);
+    const files = filesOf(join(repositoryRoot, "examples/"), name);
+    if (process.env.UPDATE_GOLDEN === "1") write(directory, files);
+    expect(readdirSync(directory)).toEqual([...files.keys()]);
+    for (const [file, text] of files) expect(readFileSync(join(directory, file), "utf8"), file).toBe(text);
+  });
+
   it("leaves nothing of the JSON out", () => {
     for (const { name, root } of allEnvironments()) {
       const hcl = [...filesOf(root, name).values()].join("\n");

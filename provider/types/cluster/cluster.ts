@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { DesiredCluster, MachineSpec } from "../../../talos/cluster/index.ts";
+import type { DesiredCluster, MachineSpec, Step } from "../../../talos/cluster/index.ts";
 import type { SecretsBundle } from "../../../talos/secrets/index.ts";
 import {
   type CreateRequest,
   DiagnosticError,
+  type Diagnostics,
   isUnknown,
   type Operation,
   type PlanRequest,
@@ -76,11 +77,7 @@ export const cluster: Resource<Schema, Client> = {
     await markCreating(client, planned.name);
     const steps = await bringAbout(desired, secrets, request);
     await unmarkCreating(client, planned.name);
-    if (steps === 0 && !resumed)
-      request.diagnostics.warning({
-        summary: "The cluster was there already",
-        detail: `Nothing had to be done for ${planned.name}: its machines already run with these secrets and configs. If another state has it too, two owners will fight over it. To take over a cluster, terraform import is the usual way.`,
-      });
+    if (!resumed) warnIfThere(planned, steps, request.diagnostics);
     return stateOf(request, desired.caFingerprint, hashes);
   },
 
@@ -110,6 +107,24 @@ export const cluster: Resource<Schema, Client> = {
 
   import: importCluster,
 };
+
+/** A create that did not have to make the cluster: its state was lost, or another one has it. */
+function warnIfThere(
+  { name, join }: Pick<ClusterPlan, "name" | "join">,
+  steps: readonly Step[],
+  diagnostics: Diagnostics,
+): void {
+  const isThere = join === null ? steps.every(({ kind }) => kind !== "bootstrap-etcd") : steps.length === 0;
+  if (!isThere) return;
+  const done =
+    steps.length === 0
+      ? `Nothing had to be done for ${name}: its machines already run with these secrets and configs.`
+      : `${name} already answered to these secrets: its etcd ran, and the apply changed what was there in ${steps.length} steps.`;
+  diagnostics.warning({
+    summary: "The cluster was there already",
+    detail: `${done} If another state has it too, two owners will fight over it. If its state was lost, put a copy of it back (state/backups has the last ones). To take over a cluster, terraform import is the usual way.`,
+  });
+}
 
 /** The cluster as the engine takes it; with `join`, the other stack's control planes are asked what they are. */
 async function renderWhole(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { DesiredCluster, EngineOptions, EventListener } from "../../../talos/cluster/index.ts";
+import type { DesiredCluster, EngineOptions, EventListener, Step } from "../../../talos/cluster/index.ts";
 import type { SecretsBundle } from "../../../talos/secrets/index.ts";
 import type { Operation } from "../../framework/index.ts";
 import type { Client } from "../client.ts";
@@ -14,21 +14,21 @@ type Change = Operation<Client> & { readonly planned: ClusterPlan };
 
 /**
  * Takes the cluster from whatever it is to what it should be. Progress goes to Terraform's log and to the journal.
- * Tells how many steps it took.
+ * Tells which steps it took.
  */
 export async function bringAbout(
   desired: DesiredCluster,
   secrets: SecretsBundle,
   change: Change,
   review?: EngineOptions["review"],
-): Promise<number> {
+): Promise<readonly Step[]> {
   const { applyCluster } = await import("../../../talos/cluster/index.ts");
   const options = { ...(await engineOptions(desired, secrets, change)), ...engineCare(change.planned) };
   const trustOnFirstUse = change.planned.trust_on_first_use ?? false;
   const { steps } = await whenFree(change, () =>
     applyCluster({ ...options, trustOnFirstUse, ...(review === undefined ? {} : { review }) }),
   );
-  return steps.length;
+  return steps;
 }
 
 /**

@@ -1,0 +1,11 @@
+# Written by `talosmith synth docker --hcl` from environments/docker.yaml; change that file, not this one.
+
+resource "docker_network" "network" {
+  name   = "talos-docker"
+  driver = "bridge"
+
+  ipam_config {
+    gateway = "10.5.0.1"
+    subnet  = "10.5.0.0/24"
+  }
+}

@@ -1,0 +1,25 @@
+# Written by `talosmith synth docker --hcl` from environments/docker.yaml; change that file, not this one.
+
+output "cluster_endpoint" {
+  value = "https://10.5.0.2:6443"
+}
+
+output "control_plane_ips" {
+  value = ["10.5.0.2"]
+}
+
+output "installer_image" {
+  value = "ghcr.io/siderolabs/installer:v1.13.9"
+}
+
+output "kubeconfig_path" {
+  value = talosmith_client_files.client.kubeconfig_path
+}
+
+output "talosconfig_path" {
+  value = talosmith_client_files.client.talosconfig_path
+}
+
+output "worker_ips" {
+  value = ["10.5.0.20"]
+}

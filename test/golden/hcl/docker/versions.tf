@@ -1,0 +1,21 @@
+# Written by `talosmith synth docker --hcl` from environments/docker.yaml; change that file, not this one.
+# Before the first init, `talosmith provider install` puts the talosmith provider where it is found.
+
+terraform {
+  required_version = ">= 1.10.0"
+
+  required_providers {
+    docker    = { source = "kreuzwerker/docker", version = "~> 3.6" }
+    talosmith = { source = "talosmith.internal/talosmith/talosmith", version = "0.1.0" }
+  }
+
+  backend "local" {
+    path = "../../state/docker.tfstate"
+  }
+}
+
+provider "docker" {}
+
+provider "talosmith" {
+  secrets_file = "secrets/docker.yaml"
+}

@@ -1,0 +1,18 @@
+# Written by `talosmith synth metal --hcl` from environments/metal.yaml; change that file, not this one.
+# Before the first init, `talosmith provider install` puts the talosmith provider where it is found.
+
+terraform {
+  required_version = ">= 1.10.0"
+
+  required_providers {
+    talosmith = { source = "talosmith.internal/talosmith/talosmith", version = "0.1.0" }
+  }
+
+  backend "local" {
+    path = "../../state/metal.tfstate"
+  }
+}
+
+provider "talosmith" {
+  secrets_file = "secrets/metal.yaml"
+}

@@ -1,0 +1,194 @@
+# Written by `talosmith synth pods --hcl` from environments/pods.yaml; change that file, not this one.
+
+resource "kubernetes_namespace_v1" "namespace" {
+  metadata {
+    name   = "talos-tenant"
+    labels = { "pod-security.kubernetes.io/enforce" = "privileged" }
+  }
+}
+
+# An address for life for each machine, and one for the API.
+resource "kubernetes_service_v1" "cp_1_service" {
+  metadata {
+    name      = "tenant-cp-1"
+    namespace = kubernetes_namespace_v1.namespace.metadata[0].name
+  }
+
+  spec {
+    publish_not_ready_addresses = true
+    type                        = "LoadBalancer"
+    selector = {
+      "app.kubernetes.io/name" = "talos"
+      "talosmith/cluster"      = "tenant"
+      "talosmith/machine"      = "tenant-cp-1"
+      "talosmith/role"         = "controlplane"
+    }
+
+    port {
+      name        = "talos"
+      port        = 50000
+      target_port = "50000"
+    }
+
+    port {
+      name        = "trustd"
+      port        = 50001
+      target_port = "50001"
+    }
+
+    port {
+      name        = "kubernetes"
+      port        = 6443
+      target_port = "6443"
+    }
+  }
+}
+
+resource "kubernetes_service_v1" "cp_2_service" {
+  metadata {
+    name      = "tenant-cp-2"
+    namespace = kubernetes_namespace_v1.namespace.metadata[0].name
+  }
+
+  spec {
+    publish_not_ready_addresses = true
+    type                        = "LoadBalancer"
+    selector = {
+      "app.kubernetes.io/name" = "talos"
+      "talosmith/cluster"      = "tenant"
+      "talosmith/machine"      = "tenant-cp-2"
+      "talosmith/role"         = "controlplane"
+    }
+
+    port {
+      name        = "talos"
+      port        = 50000
+      target_port = "50000"
+    }
+
+    port {
+      name        = "trustd"
+      port        = 50001
+      target_port = "50001"
+    }
+
+    port {
+      name        = "kubernetes"
+      port        = 6443
+      target_port = "6443"
+    }
+  }
+}
+
+resource "kubernetes_service_v1" "cp_3_service" {
+  metadata {
+    name      = "tenant-cp-3"
+    namespace = kubernetes_namespace_v1.namespace.metadata[0].name
+  }
+
+  spec {
+    publish_not_ready_addresses = true
+    type                        = "LoadBalancer"
+    selector = {
+      "app.kubernetes.io/name" = "talos"
+      "talosmith/cluster"      = "tenant"
+      "talosmith/machine"      = "tenant-cp-3"
+      "talosmith/role"         = "controlplane"
+    }
+
+    port {
+      name        = "talos"
+      port        = 50000
+      target_port = "50000"
+    }
+
+    port {
+      name        = "trustd"
+      port        = 50001
+      target_port = "50001"
+    }
+
+    port {
+      name        = "kubernetes"
+      port        = 6443
+      target_port = "6443"
+    }
+  }
+}
+
+resource "kubernetes_service_v1" "endpoint" {
+  metadata {
+    name      = "tenant-endpoint"
+    namespace = kubernetes_namespace_v1.namespace.metadata[0].name
+  }
+
+  spec {
+    publish_not_ready_addresses = false
+    type                        = "LoadBalancer"
+    selector = {
+      "app.kubernetes.io/name" = "talos"
+      "talosmith/cluster"      = "tenant"
+      "talosmith/role"         = "controlplane"
+    }
+
+    port {
+      name        = "kubernetes"
+      port        = 6443
+      target_port = "6443"
+    }
+
+    port {
+      name        = "talos"
+      port        = 50000
+      target_port = "50000"
+    }
+  }
+}
+
+resource "kubernetes_service_v1" "general_1_service" {
+  metadata {
+    name      = "tenant-general-1"
+    namespace = kubernetes_namespace_v1.namespace.metadata[0].name
+  }
+
+  spec {
+    publish_not_ready_addresses = true
+    type                        = "LoadBalancer"
+    selector = {
+      "app.kubernetes.io/name" = "talos"
+      "talosmith/cluster"      = "tenant"
+      "talosmith/machine"      = "tenant-general-1"
+      "talosmith/role"         = "worker"
+    }
+
+    port {
+      name        = "talos"
+      port        = 50000
+      target_port = "50000"
+    }
+  }
+}
+
+resource "kubernetes_service_v1" "general_2_service" {
+  metadata {
+    name      = "tenant-general-2"
+    namespace = kubernetes_namespace_v1.namespace.metadata[0].name
+  }
+
+  spec {
+    publish_not_ready_addresses = true
+    type                        = "LoadBalancer"
+    selector = {
+      "app.kubernetes.io/name" = "talos"
+      "talosmith/cluster"      = "tenant"
+      "talosmith/machine"      = "tenant-general-2"
+      "talosmith/role"         = "worker"
+    }
+
+    port {
+      name        = "talos"
+      port        = 50000
+      target_port = "50000"
+    }
+  }
+}
