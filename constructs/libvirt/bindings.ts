@@ -76,7 +76,7 @@ export interface DiskArguments {
   readonly device?: "disk" | "cdrom";
   readonly driver?: { readonly name: "qemu"; readonly type: "qcow2" | "raw" };
   readonly source: { readonly volume: { readonly pool: string; readonly volume: string } };
-  readonly target: { readonly dev: string; readonly bus: "virtio" | "sata" };
+  readonly target: { readonly dev: string; readonly bus: "virtio" | "sata" | "scsi" };
   readonly read_only?: boolean;
 }
 
@@ -101,7 +101,7 @@ export interface DomainArguments {
   readonly os: {
     readonly type: "hvm";
     readonly type_arch: string;
-    readonly type_machine: "q35";
+    readonly type_machine: "q35" | "virt";
     readonly boot_devices: readonly { readonly dev: "hd" | "cdrom" }[];
     readonly loader?: string;
     readonly loader_type?: "pflash";

@@ -3,7 +3,7 @@ import { posix } from "node:path";
 import { Construct } from "constructs";
 import { type NoCloudTemplates, renderNoCloud } from "../../cloud-init/index.ts";
 import { Cidr, gatewayOf, type LibvirtNetwork, nameserversOf, placeMachine } from "../../talos/environment/index.ts";
-import { assetUrl, chosenSchematic, schematicId } from "../../talos/image/index.ts";
+import { type Architecture, assetUrl, chosenSchematic, schematicId } from "../../talos/image/index.ts";
 import type { Infrastructure, Machine, MachineRequest, PoolRequest } from "../cluster/index.ts";
 import { ConstructInputError } from "../errors.ts";
 import { type InterfaceArguments, LibvirtProvider, NetworkResource, PoolResource } from "./bindings.ts";
@@ -26,6 +26,8 @@ export interface LibvirtPoolSettings {
   readonly storagePool?: string | undefined;
   /** Path or URL of the image to start from. @default - the infrastructure's */
   readonly image?: string | undefined;
+  /** @default - the infrastructure's */
+  readonly architecture?: Architecture | undefined;
   /** Where the addresses begin in the network. @default - the network's offset, for the first worker pool */
   readonly addressOffset?: number | undefined;
 }
@@ -39,8 +41,10 @@ export interface LibvirtInfrastructureProps {
   readonly storagePool?: string | { readonly name: string; readonly path: string };
   /** @default kvm */
   readonly domainType?: "kvm" | "qemu";
-  /** `uefi` takes Debian's paths of the firmware. @default bios */
-  readonly firmware?: "bios" | "uefi" | { readonly loader: string; readonly nvramTemplate: string };
+  /** Processor of machines whose pool says nothing else. @default amd64 */
+  readonly architecture?: Architecture;
+  /** `uefi` takes Debian's paths of the firmware. @default - bios, or uefi on arm64 */
+  readonly firmware?: "bios" | "uefi" | { readonly loader: string; readonly nvramTemplate: string } | undefined;
   /** Start the machines with the host. @default true */
   readonly autostart?: boolean;
   readonly network?: Partial<LibvirtNetwork>;
@@ -61,8 +65,8 @@ const usualNetwork = {
 } as const;
 
 const debianFirmware = {
-  loader: "/usr/share/OVMF/OVMF_CODE_4M.fd",
-  nvramTemplate: "/usr/share/OVMF/OVMF_VARS_4M.fd",
+  amd64: { loader: "/usr/share/OVMF/OVMF_CODE_4M.fd", nvramTemplate: "/usr/share/OVMF/OVMF_VARS_4M.fd" },
+  arm64: { loader: "/usr/share/AAVMF/AAVMF_CODE.fd", nvramTemplate: "/usr/share/AAVMF/AAVMF_VARS.fd" },
 } as const;
 
 /** Virtual machines on a KVM host, with fixed addresses and no DHCP. */
@@ -161,7 +165,8 @@ export class LibvirtInfrastructure extends Construct implements Infrastructure<L
       ...(this.#props.machineConfig === "user-data" ? { config: configSettings } : {}),
       source: this.#source,
       domainType: this.#props.domainType ?? "kvm",
-      firmware: firmwareOf(this.#props.firmware),
+      architecture: this.#architectureOf(settings),
+      firmware: this.#firmwareFor(this.#architectureOf(settings)),
       autostart: this.#props.autostart ?? true,
       vip: this.network.vip,
     });
@@ -194,13 +199,25 @@ export class LibvirtInfrastructure extends Construct implements Infrastructure<L
     return { network: { network: network.networkName } };
   }
 
+  #architectureOf({ architecture }: LibvirtPoolSettings): Architecture {
+    return architecture ?? this.#props.architecture ?? "amd64";
+  }
+
+  #firmwareFor(architecture: Architecture): Firmware {
+    const { firmware = architecture === "arm64" ? "uefi" : "bios" } = this.#props;
+    if (firmware === "bios" && architecture === "arm64")
+      throw new ConstructInputError(this, "firmware is bios; expected uefi, for arm64 has no BIOS");
+    return firmware === "uefi" ? debianFirmware[architecture] : firmware;
+  }
+
   /** Pools that start from the same image in the same place share its volume. */
   #imagesFor(
     scope: Construct,
     { settings, talosVersion, schematic, imageFactory: factory }: PoolRequest<LibvirtPoolSettings>,
   ): StartImages {
     const id = schematicId(chosenSchematic(schematic));
-    const origin = { schematic: id, version: talosVersion, platform: this.platform } as const;
+    const architecture = this.#architectureOf(settings);
+    const origin = { schematic: id, version: talosVersion, platform: this.platform, architecture } as const;
     const usual = assetUrl("qcow2", { ...origin, ...(factory === undefined ? {} : { factory }) });
     const given = settings.image ?? this.#props.image;
     const url = given ?? usual;
@@ -208,19 +225,19 @@ export class LibvirtInfrastructure extends Construct implements Infrastructure<L
     const key = JSON.stringify([url, pool]);
     const known = this.#images.get(key);
     if (known !== undefined) return known;
-    const shared = settings.image === undefined && pool === this.#storagePool;
+    const usualKind = architecture === (this.#props.architecture ?? "amd64");
+    const shared = settings.image === undefined && pool === this.#storagePool && usualKind;
     const stack = this.node.scope?.node.id ?? "cluster";
     const images = new StartImages(shared ? this : scope, {
       name: shared ? `talos-${stack}` : `talos-${stack}-${scope.node.id}`,
       pool,
       url,
-      label: given === undefined ? talosVersion.toString() : posix.basename(given).replace(/\.\w+$/, ""),
+      label:
+        given === undefined
+          ? `${talosVersion}${architecture === "amd64" ? "" : "-arm64"}`
+          : posix.basename(given).replace(/\.\w+$/, ""),
     });
     this.#images.set(key, images);
     return images;
   }
-}
-
-function firmwareOf(firmware: LibvirtInfrastructureProps["firmware"] = "bios"): Firmware {
-  return firmware === "uefi" ? debianFirmware : firmware;
 }

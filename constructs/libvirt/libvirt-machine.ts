@@ -3,6 +3,7 @@ import type { Construct } from "constructs";
 import { stringify } from "yaml";
 import { createNoCloudIso, hashIso, type NoCloudFiles } from "../../cloud-init/index.ts";
 import { formatSize } from "../../talos/environment/index.ts";
+import type { Architecture } from "../../talos/image/index.ts";
 import { Machine, type MachineRequest } from "../cluster/index.ts";
 import { CloudInitResource, type MachineConfigSettings } from "../talosmith/index.ts";
 import { projectPath, ReplacementTrigger } from "../terraform/index.ts";
@@ -27,6 +28,7 @@ export interface LibvirtMachineProps {
   readonly images: StartImages;
   readonly source: InterfaceArguments["source"];
   readonly domainType: "kvm" | "qemu";
+  readonly architecture: Architecture;
   readonly firmware: Firmware;
   readonly autostart: boolean;
   /** Address that the control planes share. */
@@ -37,6 +39,12 @@ export interface LibvirtMachineProps {
 export type Firmware = "bios" | { readonly loader: string; readonly nvramTemplate: string };
 
 const mebibyte = 2 ** 20;
+
+/** QEMU's machine for a processor, and the bus on which it has a drive for the seed. */
+const boards = {
+  amd64: { arch: "x86_64", machine: "q35", cdrom: "sata" },
+  arm64: { arch: "aarch64", machine: "virt", cdrom: "scsi" },
+} as const;
 
 /** A virtual machine: a copy-on-write disk, a seed that gives it its address, and the domain. */
 export class LibvirtMachine extends Machine {
@@ -73,6 +81,7 @@ export class LibvirtMachine extends Machine {
       ...{ vcpu, memory, type, autostart, seed: seedHash, mac: props.mac, disk: props.disk },
       extra_disks: props.extraDisks.map(({ size, storagePool }) => `${storagePool}:${size}`),
       loader: os.loader ?? "bios",
+      ...(props.architecture === "amd64" ? {} : { architecture: props.architecture }),
       network: Object.values(props.source).map((source) => Object.values(source).join())[0] ?? "",
     });
     this.resource = new DomainResource(this, "Resource", domain, {
@@ -89,8 +98,10 @@ export class LibvirtMachine extends Machine {
   }
 
   #createDisk(props: LibvirtMachineProps): VolumeResource {
-    const trigger = new ReplacementTrigger(this, "disk-size", props.disk);
-    const image = props.images.forDisk(this, formatSize(props.disk));
+    // Another processor cannot run what is on the disk.
+    const size = `${formatSize(props.disk)}${props.architecture === "amd64" ? "" : `-${props.architecture}`}`;
+    const trigger = new ReplacementTrigger(this, "disk-size", props.architecture === "amd64" ? props.disk : size);
+    const image = props.images.forDisk(this, size);
     return new VolumeResource(
       this,
       "disk",
@@ -139,6 +150,7 @@ function domainArguments(
   extra: readonly VolumeResource[],
 ): DomainArguments {
   const { firmware } = props;
+  const board = boards[props.architecture];
   const attach = (volume: VolumeResource, dev: string) =>
     ({
       device: "disk",
@@ -159,8 +171,8 @@ function domainArguments(
     features: { acpi: true },
     os: {
       type: "hvm",
-      type_arch: "x86_64",
-      type_machine: "q35",
+      type_arch: board.arch,
+      type_machine: board.machine,
       boot_devices: [{ dev: "hd" }],
       // firmware = "efi" is read back differently than it was written, so the files are named.
       ...(firmware === "bios"
@@ -180,7 +192,7 @@ function domainArguments(
           device: "cdrom",
           driver: { name: "qemu", type: "raw" },
           source: { volume: { pool: seed.pool, volume: seed.volumeName } },
-          target: { dev: "sda", bus: "sata" },
+          target: { dev: "sda", bus: board.cdrom },
           read_only: true,
         },
       ],

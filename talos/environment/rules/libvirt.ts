@@ -160,8 +160,50 @@ const oneUserData = forLibvirt(({ infrastructure: { machineConfig, cloudInit } }
       ],
 );
 
+const poolsOf = ({ controlPlane, workers }: LibvirtEnvironment) => [
+  ...(controlPlane === undefined ? [] : [{ path: ["controlPlane"] as Path, pool: controlPlane }]),
+  ...workers.map((pool, index) => ({ path: ["workers", index] as Path, pool })),
+];
+
+/** What one host can run: KVM only its own architecture, and one pair of firmware files only one. */
+const architecturesFit = forLibvirt((environment) => {
+  const { architecture, domainType, firmware } = environment.infrastructure;
+  const pools = poolsOf(environment).map((entry) => ({ ...entry, has: entry.pool.architecture ?? architecture }));
+  const other = pools.find(({ has }) => has !== architecture);
+  const violations: Violation[] = [];
+  if (other !== undefined && domainType === "kvm")
+    violations.push(
+      error({
+        path: [...other.path, "architecture"],
+        found: `${other.has} beside ${architecture}`,
+        expected: "one architecture, the host's: KVM runs no other",
+        hint: "Put these machines on a host of their own, or set domainType: qemu, which emulates the processor.",
+        also: ["infrastructure", "domainType"],
+      }),
+    );
+  if (other !== undefined && typeof firmware === "object")
+    violations.push(
+      error({
+        path: ["infrastructure", "firmware"],
+        found: "one pair of files for two architectures",
+        expected: "uefi, or none",
+        hint: "Leave firmware out: each architecture then gets its own.",
+      }),
+    );
+  if (firmware === "bios" && pools.some(({ has }) => has === "arm64"))
+    violations.push(
+      error({
+        path: ["infrastructure", "firmware"],
+        expected: "uefi: arm64 has no BIOS",
+        hint: "Leave firmware out.",
+      }),
+    );
+  return violations;
+});
+
 export const libvirtRules: readonly Rule[] = [
   oneUserData,
+  architecturesFit,
   furtherPoolsHaveOffsets,
   machinesFit,
   addressesDiffer,

@@ -12,7 +12,10 @@ const image = z
     error: "the path or URL of a qcow2 or raw image, unpacked",
   });
 
+const architecture = z.enum(["amd64", "arm64"]);
+
 const hardware = {
+  architecture: architecture.optional().describe("Processor of this pool's machines. Default: the infrastructure's."),
   cpu: count(1, 512).default(2).describe("Virtual processors."),
   memory: size.prefault("4GiB").describe("Memory, such as 4GiB."),
   disk: size.prefault("20GiB").describe("System disk, such as 20GiB."),
@@ -86,6 +89,9 @@ export const libvirt = {
       .default("default")
       .describe("Where disks are kept. With a path, the pool is made."),
     domainType: z.enum(["kvm", "qemu"]).default("kvm").describe("qemu emulates the processor: slow, works everywhere."),
+    architecture: architecture
+      .default("amd64")
+      .describe("Processor of machines whose pool says nothing else; with KVM it is the host's."),
     firmware: z
       .union(
         [
@@ -99,8 +105,8 @@ export const libvirt = {
           error: "bios, uefi, or { loader, nvramTemplate } with paths on the host",
         },
       )
-      .default("bios")
-      .describe("Firmware of the machines."),
+      .optional()
+      .describe("Firmware of the machines. Default: bios, or uefi on arm64."),
     autostart: z.boolean().default(true).describe("Start the machines with the host."),
     network,
     machineConfig: z

@@ -125,6 +125,13 @@ describe.each(versions.map((version) => [version.toString(), version] as const))
     });
   });
 
+  it("KubeSpan is on", () => {
+    const documents = documentsOf(version, { kubespan: true });
+    const [legacy] = documents as [{ machine: { network?: { kubespan?: object } } }];
+    const found = byKind(documents, "KubeSpanConfig")[0] ?? legacy.machine.network?.kubespan;
+    expect(found).toMatchObject({ enabled: true });
+  });
+
   it("a firewall blocks everything but what each role needs", () => {
     const firewall = {
       nodes: ["10.0.0.0/24"],

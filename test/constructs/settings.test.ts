@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// Settings that users expect, from the environment's file to what providers are given.
+import { describe, expect, it } from "vitest";
+import { machineOf, stackOf } from "./project.ts";
+
+const cluster = (stack: ReturnType<typeof stackOf>) => stack.resource.talosmith_cluster?.cluster;
+
+describe("an air gap", () => {
+  const stack = stackOf(`
+cluster:
+  discovery: false
+  airGap:
+    mirrors: { "*": [https://mirror.example], registry.k8s.io: [https://k8s.example] }
+    imageCache: true
+    factory: https://factory.example
+infrastructure: { kind: libvirt }
+controlPlane: {}
+`);
+
+  it("takes installers and disk images from its own factory", () => {
+    expect(cluster(stack)?.install_image).toMatch(/^factory\.example\/nocloud-installer\/[0-9a-f]{64}:v1\.13\.9$/);
+    expect(JSON.stringify(stack.resource.libvirt_volume?.image?.create)).toMatch(
+      /https:\/\/factory\.example\/image\/[0-9a-f]{64}\/v1\.13\.9\/nocloud-amd64\.qcow2/,
+    );
+    expect(JSON.stringify(stack)).not.toContain("factory.talos.dev");
+  });
+
+  it("gives machines the mirrors, closes the way past them and makes room for the image cache", () => {
+    expect(cluster(stack)?.registry_mirrors).toEqual({
+      "*": ["https://mirror.example"],
+      "registry.k8s.io": ["https://k8s.example"],
+    });
+    for (const machine of ["sample-cp-1", "sample-w-1"]) {
+      const patches = machineOf(stack, machine).patches?.join("---\n") ?? "";
+      expect(patches.match(/skipFallback: true/g)).toHaveLength(2);
+      expect(patches).toContain("name: IMAGECACHE");
+    }
+  });
+});
+
+describe("an encrypted disk whose passphrase is in a file", () => {
+  const environment = (infrastructure: string) => `
+cluster:
+  diskEncryption: { state: [{ tpm: {} }, { static: { file: secrets/disk.key.age } }] }
+  patchFiles: [secrets/registry.sops.yaml]
+infrastructure: ${infrastructure}
+controlPlane: {}
+`;
+  const files = ["secrets/registry.sops.yaml", "secrets/disk.key.age#STATE/1"];
+
+  it.each([
+    "{ kind: simulated }",
+    "{ kind: container, engine: docker }",
+    "{ kind: metal, machines: { a: { address: 10.0.0.1, role: controlplane, disk: /dev/sda } }, trustOnFirstUse: true }",
+  ])("reaches every machine of %s by the file's name", (infrastructure) => {
+    const machines = cluster(stackOf(environment(infrastructure)))?.machines as Record<string, object>;
+    for (const machine of Object.values(machines)) expect(machine).toMatchObject({ patch_files: files });
+  });
+
+  it("is in the first config, too, where that is in a seed or in user-data", () => {
+    const libvirt = stackOf(environment("{ kind: libvirt, machineConfig: user-data }"));
+    expect(libvirt.resource.talosmith_cloud_init?.cp_1_seed?.machine_config).toMatchObject({ patch_files: files });
+    const aws = stackOf(environment("{ kind: aws, region: eu-west-1, adminCidrs: [203.0.113.0/24] }"));
+    const configs = Object.values(aws.data?.talosmith_machine_config ?? {});
+    expect(configs).not.toEqual([]);
+    for (const config of configs) expect(config).toMatchObject({ patch_files: files });
+  });
+});
+
+describe("pools of two architectures on one libvirt host", () => {
+  const environment = (more: string, pool = "architecture: arm64") => `
+infrastructure: { kind: libvirt${more} }
+controlPlane: {}
+workers: [{ name: w, count: 1 }, { name: arm, count: 1, addressOffset: 120, ${pool} }]
+`;
+
+  it("have each its image, board and firmware", () => {
+    const { resource } = stackOf(environment(", domainType: qemu"));
+    expect(resource.libvirt_domain?.w_1?.os).toMatchObject({ type_arch: "x86_64", type_machine: "q35" });
+    expect(resource.libvirt_domain?.arm_1?.os).toMatchObject({
+      type_arch: "aarch64",
+      type_machine: "virt",
+      loader: "/usr/share/AAVMF/AAVMF_CODE.fd",
+      nv_ram: { template: "/usr/share/AAVMF/AAVMF_VARS.fd" },
+    });
+    expect(JSON.stringify(resource.libvirt_domain?.arm_1?.devices)).toContain('"bus":"scsi"');
+    const images = (id: string) => JSON.stringify(resource.libvirt_volume?.[id]?.create);
+    expect(images("image")).toContain("nocloud-amd64.qcow2");
+    expect(images("arm_image")).toContain("nocloud-arm64.qcow2");
+  });
+
+  it.each([
+    ["KVM runs only the host's own", "", "architecture: arm64", /KVM runs no other/],
+    ["arm64 has no BIOS", ", domainType: qemu, firmware: bios", "architecture: arm64", /arm64 has no BIOS/],
+    [
+      "one pair of firmware files serves one of them",
+      ", domainType: qemu, firmware: { loader: /a, nvramTemplate: /b }",
+      "architecture: arm64",
+      /one pair of files for two architectures/,
+    ],
+  ])("are refused where %s", (_, more, pool, message) => {
+    expect(() => stackOf(environment(more, pool))).toThrow(message);
+  });
+
+  it("may all be arm64", () => {
+    const { resource } = stackOf(environment(", architecture: arm64"));
+    for (const domain of Object.values(resource.libvirt_domain ?? {}))
+      expect(domain.os).toMatchObject({ type_arch: "aarch64" });
+    expect(JSON.stringify(resource.libvirt_volume?.image?.create)).toContain("nocloud-arm64.qcow2");
+  });
+});
+
+it("KubeSpan and the firewall reach the cluster and its machines", () => {
+  const stack = stackOf(`
+cluster: { kubespan: true, firewall: { nodes: [10.0.0.0/24] } }
+infrastructure: { kind: libvirt }
+controlPlane: {}
+`);
+  expect(cluster(stack)?.kubespan).toBe(true);
+  const patches = (name: string) => machineOf(stack, name).patches?.join("---\n") ?? "";
+  expect(patches("sample-cp-1")).toContain("name: etcd");
+  expect(patches("sample-w-1")).toContain("name: kubespan");
+  expect(patches("sample-w-1")).not.toContain("name: etcd");
+});
+
+it("workers that join another environment's control plane keep its settings", () => {
+  const stack = stackOf(
+    `
+cluster: {}
+infrastructure: { kind: libvirt, network: { workerOffset: 120 } }
+controlPlaneRef: { environment: main }
+workers: [{ count: 1 }]
+`,
+    {
+      "main.yaml": `
+cluster: { diskEncryption: { state: [{ tpm: {} }, { static: { file: secrets/disk.key } }] }, firewall: { nodes: [10.0.0.0/24] } }
+infrastructure: { kind: libvirt }
+controlPlane: {}
+`,
+    },
+  );
+  const [machine] = Object.values(
+    cluster(stack)?.machines as Record<string, { patches: string[]; patch_files: string[] }>,
+  );
+  expect(machine?.patches.join("---\n")).toMatch(/kind: VolumeConfig[\s\S]*kind: NetworkDefaultActionConfig/);
+  expect(machine?.patch_files).toEqual(["secrets/disk.key#STATE/1"]);
+});
