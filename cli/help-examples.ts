@@ -10,6 +10,10 @@ const examples: Readonly<Record<string, readonly Example[]>> = {
     ["init", "a project here, with environments/local.yaml"],
     ["init lab --kind libvirt --vip 10.0.0.100 --control-planes 3", "another environment, without questions"],
   ],
+  adopt: [
+    ["adopt lab --talosctl ./clusterconfig", "what talosctl gen config wrote; nothing is changed"],
+    ["adopt lab --terraform-state state.json --dry-run", "print the environment's file only"],
+  ],
   deploy: [
     ["deploy local", "show the plan, ask, then do it"],
     ["deploy production --auto-approve", "in CI, after the plan was reviewed"],

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { registerAddon } from "./commands/addon.ts";
+import { registerAdopt } from "./commands/adopt.ts";
 import { registerBackup } from "./commands/backup.ts";
 import { registerClientFiles } from "./commands/client-files.ts";
 import { registerCompletion } from "./commands/completion.ts";
@@ -33,6 +34,7 @@ import type { Registration } from "./program.ts";
 /** Every command, in the order in which help lists them. */
 export const registrations: readonly Registration[] = [
   registerInit,
+  registerAdopt,
   registerDeploy,
   registerPlan,
   registerDestroy,

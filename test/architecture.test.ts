@@ -15,6 +15,7 @@ const talosLayers = [
   "cluster",
   "backup",
   "addon",
+  "adopt",
 ] as const;
 const talosBase = [
   "talos/errors",

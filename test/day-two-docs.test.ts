@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { registerAddon } from "../cli/commands/addon.ts";
+import { registerAdopt } from "../cli/commands/adopt.ts";
 import { registerBackup } from "../cli/commands/backup.ts";
 import { registerClientFiles } from "../cli/commands/client-files.ts";
 import { registerDeploy } from "../cli/commands/deploy.ts";
@@ -18,6 +19,7 @@ import { testContext } from "./support/command-context.ts";
 
 const registrations = [
   registerAddon,
+  registerAdopt,
   registerBackup,
   registerClientFiles,
   registerDeploy,

@@ -107,8 +107,9 @@ export function desiredCluster(spec: ClusterSpec, secrets: SecretsBundle): Desir
           ...(own ?? []),
         ],
       });
-      const { installImage, installDisk, hostname } = facts;
-      if (hostname !== name) {
+      const { installImage, installDisk, hostname, namesItself } = facts;
+      // One that names itself was adopted with the name that it has.
+      if (hostname !== name && !namesItself) {
         const found = hostname === undefined ? "takes the host name away" : `sets the host name ${hostname}`;
         throw new TalosError(
           "invalid-input",

@@ -12,6 +12,8 @@ export interface MachineFacts {
   readonly certSans: readonly string[];
   /** Absent when the machine names itself. */
   readonly hostname?: string;
+  /** The config says that it does. */
+  readonly namesItself: boolean;
   readonly clusterName: string;
   readonly clusterId: string;
   /** URL of the Kubernetes API. */
@@ -70,6 +72,7 @@ export function factsOf(documents: readonly ConfigDocument[]): MachineFacts {
     osCa: authority(fromBase64(osCertificate), osKey === undefined ? undefined : fromBase64(osKey)),
     certSans: view.texts("machine.certSANs"),
     ...(hostname === undefined ? {} : { hostname }),
+    namesItself: hostname === undefined && saysAuto(view),
     clusterName: view.text("cluster.clusterName") ?? view.text("KubeClusterConfig:clusterName") ?? "",
     clusterId: view.text("cluster.id") ?? view.text("DiscoveryIdentityConfig:clusterID") ?? "",
     endpoint,
@@ -130,6 +133,12 @@ function schedulesPods(view: ConfigView, controlPlane: boolean): boolean {
   if (view.isOn("cluster.allowSchedulingOnControlPlanes")) return true;
   const taints = view.map("KubeNodeConfig:taints");
   return view.hasDocument("KubeNodeConfig") && !("node-role.kubernetes.io/control-plane" in taints);
+}
+
+/** In a document of its own, or by a feature of releases before there was one. */
+function saysAuto(view: ConfigView): boolean {
+  const auto = view.text("HostnameConfig:auto");
+  return auto === undefined ? view.isOn("machine.features.stableHostname") : auto !== "off";
 }
 
 function unattendedDisk(view: ConfigView): string | undefined {

@@ -24,7 +24,13 @@ export {
   type WorkerPool,
 } from "./environment.ts";
 export { EnvironmentError, type Fault, formatFault, type Position } from "./fault.ts";
-export { type FirstEnvironment, type FirstQuestion, firstEnvironment, questionsOf } from "./first-environment.ts";
+export {
+  type FirstEnvironment,
+  type FirstQuestion,
+  firstEnvironment,
+  questionsOf,
+  schemaPaths,
+} from "./first-environment.ts";
 export { environmentJsonSchema, environmentReference } from "./json-schema.ts";
 export { fileReader, listEnvironments, loadEnvironment } from "./load-environment.ts";
 export type {

@@ -98,8 +98,8 @@ const oneImage = forMachines(({ image, schematic }, path) =>
       ],
 );
 
-const known = forMachines(({ fingerprint }, path, { infrastructure: { trustOnFirstUse } }) =>
-  fingerprint !== undefined || trustOnFirstUse
+const known = forMachines(({ fingerprint, adopted }, path, { infrastructure: { trustOnFirstUse } }) =>
+  fingerprint !== undefined || trustOnFirstUse || adopted
     ? []
     : [
         error({

@@ -59,6 +59,10 @@ const machine = z.strictObject({
     .regex(/^[A-Za-z0-9+/]{43}=$/, { error: "a fingerprint of 44 characters, as the machine's console shows it" })
     .optional()
     .describe("Fingerprint of its certificate in maintenance mode, as its console shows it."),
+  adopted: z
+    .boolean()
+    .default(false)
+    .describe("It had its config before. If it loses it, it gets none until its fingerprint is here."),
   link: linkName.optional().describe("Network link that has the address, by name."),
   mac: macAddress.optional().describe("The same, by the link's MAC address."),
   patches: patches.default([]).describe("Talos config patches for this machine."),

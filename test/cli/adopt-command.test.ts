@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { stringify } from "yaml";
+import { registerAdopt } from "../../cli/commands/adopt.ts";
+import { registerPlan } from "../../cli/commands/plan.ts";
+import { registerUp } from "../../cli/commands/up.ts";
+import { createProgram, runProgram } from "../../cli/program.ts";
+import { systemClock, systemEntropy } from "../../talos/clock.ts";
+import { encodeTalosconfig, generateTalosconfig } from "../../talos/config/index.ts";
+import { encodeSecrets, type SecretsBundle } from "../../talos/secrets/index.ts";
+import { testContext } from "../support/command-context.ts";
+import { everything } from "../support/everything.ts";
+import { testSecrets } from "../talos/cluster/fixture.ts";
+import { type SimulatedLab, simulatedLab } from "../talos/cluster/simulated-cluster.ts";
+
+/** As clusters are found: machines that name themselves, and what the generator would not write. */
+const patchesOf = (talos: string) => ({
+  all: [
+    talos === "v1.11.6"
+      ? "machine: { network: { hostname: { $patch: delete } } }"
+      : "apiVersion: v1alpha1\nkind: HostnameConfig\nauto: stable\nhostname: { $patch: delete }",
+    "machine: { sysctls: { net.core.somaxconn: '65535' }, certSANs: [talos.example.com] }",
+    "apiVersion: v1alpha1\nkind: WatchdogTimerConfig\ndevice: /dev/watchdog0",
+  ],
+  controlPlane: [
+    "cluster: { apiServer: { extraArgs: { profiling: 'false' } }, controllerManager: { extraArgs: { bind-address: 0.0.0.0 } } }",
+  ],
+  worker: ["machine: { nodeLabels: { tier: web } }"],
+});
+
+const versions = everything ? ["v1.13.9", "v1.12.11", "v1.11.6"] : ["v1.13.9"];
+
+describe.each(versions)("adopting a cluster of %s that others made", { timeout: 120_000 }, (talos) => {
+  const root = mkdtempSync(join(tmpdir(), "talosmith-adopt-"));
+  const at = (path: string) => join(root, path);
+  const secrets = testSecrets();
+  let lab: SimulatedLab;
+  let addresses: readonly string[];
+
+  async function talosmith(...args: string[]) {
+    const context = testContext({ cwd: root, env: { PATH: "/nowhere" }, clock: systemClock });
+    await runProgram(createProgram(context, [registerAdopt, registerPlan, registerUp]), args, context);
+    return context.written;
+  }
+
+  beforeAll(async () => {
+    mkdirSync(at("environments"));
+    mkdirSync(at("theirs"));
+    writeFileSync(at("cdktf.json"), "{}");
+    lab = await simulatedLab("theirs");
+    for (const name of ["cp-1", "w-1", "w-2"]) await lab.create(name, talos);
+    const kubernetesVersion = talos === "v1.13.9" ? "1.36.3" : "1.34.2";
+    const desired = await lab.desired(["cp-1", "w-1", "w-2"], { talos, kubernetesVersion, patches: patchesOf(talos) });
+    await lab.apply(desired, { timeouts: { step: 60_000, reachable: 60_000, health: 60_000 } });
+    addresses = desired.machines.map(({ address }) => address);
+    const talosconfig = generateTalosconfig(secrets, {
+      clusterName: "theirs",
+      endpoints: addresses.slice(0, 1),
+      clock: systemClock,
+      entropy: systemEntropy,
+    });
+    writeFileSync(at("theirs/talosconfig"), encodeTalosconfig(talosconfig));
+    writeFileSync(at("theirs/controlplane.yaml"), desired.machines[0]?.config ?? "");
+    const nodes = addresses.map((ipAddress, index) => ({
+      hostname: `node-${index}`,
+      ipAddress,
+      controlPlane: index === 0,
+    }));
+    writeFileSync(at("theirs/talconfig.yaml"), stringify({ clusterName: "theirs", endpoint: desired.endpoint, nodes }));
+    writeFileSync(at("theirs/talsecret.yaml"), encodeSecrets(secrets));
+    writeFileSync(at("theirs/state.json"), JSON.stringify(stateOf(secrets, addresses)));
+    writeFileSync(at("theirs/objects.yaml"), operatorObjects(secrets, addresses));
+  }, 120_000);
+
+  afterAll(async () => {
+    await lab.end();
+    rmSync(root, { recursive: true, force: true });
+  });
+
+  test("from talosctl's files gives an environment whose plan is empty, and a deploy that changes nothing", async () => {
+    const { exitCode, stderr } = await talosmith("adopt", "taken", "--talosctl", "theirs");
+    expect(exitCode, stderr).toBe(0);
+    expect(stderr).toContain("Adopted 3 machines: environments/taken.yaml and secrets/taken.yaml");
+    const text = readFileSync(at("environments/taken.yaml"), "utf8");
+    expect(text).toContain("kind: metal");
+    expect(text).toContain("tier: web");
+    expect(text).not.toMatch(/PRIVATE KEY|LS0tLS1/);
+    expect(statSync(at("secrets/taken.yaml")).mode & 0o777).toBe(0o600);
+    expect((await talosmith("plan", "taken")).stdout).toBe("Nothing to change.\n");
+    const up = await talosmith("up", "taken", "--json");
+    expect(up.exitCode, up.stderr).toBe(0);
+    expect(up.stdout).toContain("nothing to do");
+    expect(existsSync(at("generated/taken/kubeconfig"))).toBe(true);
+  });
+
+  test.each([
+    ["talhelper's", ["--talhelper", "theirs/talconfig.yaml"]],
+    ["a state of the official provider", ["--terraform-state", "theirs/state.json"]],
+    ["talos-operator's objects", ["--talos-operator", "theirs/objects.yaml"]],
+    ["a bundle and one address", ["--secrets", "theirs/talsecret.yaml"]],
+  ])("from %s says the same", async (_, flags) => {
+    const nodes = flags[0] === "--secrets" ? ["--nodes", addresses[0] ?? ""] : [];
+    const { stdout, stderr, exitCode } = await talosmith("adopt", "again", ...flags, ...nodes, "--dry-run");
+    expect(exitCode, stderr).toBe(0);
+    expect(stdout).toBe(readFileSync(at("environments/taken.yaml"), "utf8"));
+    expect(existsSync(at("environments/again.yaml"))).toBe(false);
+  });
+
+  test("refuses what is there already, and what tells too little", async () => {
+    expect((await talosmith("adopt", "taken", "--talosctl", "theirs")).stderr).toContain(
+      "environments/taken.yaml is there already",
+    );
+    expect((await talosmith("adopt", "other")).stderr).toContain("nothing says which cluster");
+    expect((await talosmith("adopt", "other", "--talosctl", "environments", "--nodes", "127.0.0.1")).stderr).toContain(
+      "no secrets bundle",
+    );
+  });
+});
+
+function stateOf({ cluster, secrets, trustdInfo, certs }: SecretsBundle, nodes: readonly string[]) {
+  const base64 = (text: string) => Buffer.from(text).toString("base64");
+  const pair = ({ certificate, key }: { certificate: string; key: string }) => ({
+    cert: base64(certificate),
+    key: base64(key),
+  });
+  const machine_secrets = {
+    cluster,
+    secrets: {
+      bootstrap_token: secrets.bootstrapToken,
+      secretbox_encryption_secret: secrets.secretboxEncryptionSecret ?? null,
+      aescbc_encryption_secret: secrets.aescbcEncryptionSecret ?? null,
+    },
+    trustdinfo: trustdInfo,
+    certs: {
+      etcd: pair(certs.etcd),
+      k8s: pair(certs.k8s),
+      k8s_aggregator: pair(certs.k8sAggregator),
+      k8s_serviceaccount: { key: base64(certs.k8sServiceAccount.key) },
+      os: pair(certs.os),
+    },
+  };
+  const resource = (type: string, name: string, all: readonly object[]) => ({
+    mode: "managed",
+    type,
+    name,
+    provider: 'provider["registry.terraform.io/siderolabs/talos"]',
+    instances: all.map((attributes) => ({ schema_version: 1, attributes })),
+  });
+  return {
+    version: 4,
+    resources: [
+      resource("talos_machine_secrets", "this", [{ machine_secrets, talos_version: "v1.13" }]),
+      resource(
+        "talos_machine_configuration_apply",
+        "this",
+        nodes.map((node) => ({ node, endpoint: node })),
+      ),
+    ],
+  };
+}
+
+function operatorObjects(secrets: SecretsBundle, [plane, ...workers]: readonly string[]): string {
+  const object = (kind: string, name: string, spec: object, status: object = {}) =>
+    stringify({ apiVersion: "talos.alperen.cloud/v1alpha1", kind, metadata: { name }, spec, status });
+  const metal = (addresses: readonly (string | undefined)[]) => ({
+    mode: "metal",
+    version: "v1.13.9",
+    metalSpec: { machines: addresses.map((address) => ({ address })) },
+  });
+  return [
+    object("TalosCluster", "theirs", { controlPlaneRef: { name: "cp" }, workerRef: { name: "w" } }),
+    object("TalosControlPlane", "cp", metal([plane]), { secretBundle: encodeSecrets(secrets) }),
+    object("TalosWorker", "w", { ...metal(workers), controlPlaneRef: { name: "cp" } }),
+  ].join("---\n");
+}
