@@ -16,8 +16,8 @@ const leave = "\u001b[?25h\u001b[?1049l";
 const home = "\u001b[H";
 const clearLine = "\u001b[K";
 
-const escapeCharacter = "\u001b";
-const key = new RegExp(`${escapeCharacter}\\[[A-Z]|[\\s\\S]`, "gu");
+const escapeCode = "\u001b";
+const key = new RegExp(`${escapeCode}\\[[A-Z]|[\\s\\S]`, "gu");
 
 /** Keys that were pressed fast come together. */
 export const keysIn = (data: string): readonly string[] => data.match(key) ?? [];
