@@ -39,7 +39,7 @@ export function configurationPage(): string {
 
 function section(heading: string, name: string, schema: Field): string {
   const rows = [...new Set(fieldsOf(name, schema))];
-  const lead = schema.description === undefined ? "" : `${schema.description}\n\n`;
+  const lead = schema.description === undefined ? "" : `${plain(schema.description)}\n\n`;
   return `${heading}\n\n${lead}| field | type | default | meaning |\n|---|---|---|---|\n${rows.join("\n")}\n`;
 }
 
@@ -58,7 +58,7 @@ function fieldsOf(path: string, schema: Field): string[] {
 
 function row(path: string, field: Field, required: boolean): string {
   const name = required && field.default === undefined ? `**\`${path}\`**` : `\`${path}\``;
-  const { meaning, standard } = split(field.description ?? "");
+  const { meaning, standard } = split(plain(field.description ?? ""));
   return `| ${name} | ${cell(typeOf(field))} | ${cell(defaultOf(field) ?? standard)} | ${cell(meaning)} |`;
 }
 
@@ -99,6 +99,9 @@ function numberType({ type, minimum, maximum }: Field): string {
 }
 
 const plural = (type: string) => (/^(string|mapping|list|whole number)$/.test(type) ? `${type}s` : type);
+
+/** Words in angle brackets would be taken for HTML. */
+const plain = (text: string) => text.replaceAll("<", "\\<");
 
 /** No line break and no bar may end a cell of a table. */
 const cell = (text: string) => text.replaceAll("\n", " ").replaceAll("|", "\\|");

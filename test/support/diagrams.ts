@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { loadEnvironment } from "../../talos/environment/index.ts";
+import { renderTopology, topologyOf } from "../../topology/index.ts";
+
+export interface Diagram {
+  /** Page and heading, or the environment that it is drawn from. */
+  readonly name: string;
+  readonly page: string;
+  readonly heading: string;
+  readonly source: string;
+}
+
+/** Every mermaid diagram of the documents, with the heading it stands under; and what `topology` makes of an environment. */
+export function documentDiagrams(): readonly Diagram[] {
+  const pages = readdirSync("docs").filter((name) => name.endsWith(".md"));
+  const drawn = renderTopology(topologyOf(loadEnvironment(".", "lab")), "mermaid");
+  return [
+    ...pages.flatMap((name) => diagramsOf(`docs/${name}`, readFileSync(join("docs", name), "utf8"))),
+    { name: "topology lab", page: "topology", heading: "lab", source: drawn },
+  ];
+}
+
+function diagramsOf(page: string, text: string): readonly Diagram[] {
+  const parts = text.split(/^(?=#{1,3} )/m);
+  return parts.flatMap((part) => {
+    const heading = /^#+ (.*)$/m.exec(part)?.[1] ?? "";
+    const blocks = [...part.matchAll(/^```mermaid\n([\s\S]*?)^```/gm)];
+    return blocks.map(([, source = ""], index) => ({
+      name: `${page}: ${heading} ${index + 1}`,
+      page,
+      heading,
+      source,
+    }));
+  });
+}
