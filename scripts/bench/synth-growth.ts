@@ -15,7 +15,7 @@ export const synthGrowth: Row = {
 };
 
 /** Synthesizes three control planes and that many workers in a process of its own, start included. */
-async function synthOf(workers: number): Promise<number> {
+export async function synthOf(workers: number): Promise<number> {
   const root = mkdtempSync(join(tmpdir(), "talosmith-bench-"));
   mkdirSync(join(root, "environments"));
   writeFileSync(join(root, "cdktf.json"), "{}");

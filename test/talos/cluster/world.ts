@@ -166,7 +166,7 @@ export class World {
           machine.etcdCluster = anyCluster;
         }
       }
-      if (machine.node === undefined && this.hasQuorum() && this.now >= machine.upSince + durations.register) {
+      if (machine.node === undefined && this.now >= machine.upSince + durations.register && this.hasQuorum()) {
         machine.node = { registeredAt: this.now, unschedulable: false, ours: false };
       }
     }
