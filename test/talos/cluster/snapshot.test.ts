@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { checkSnapshot, planRestore, restoreCluster, saveSnapshot } from "../../../talos/cluster/index.ts";
 import { lab, testSecrets, wish } from "./fixture.ts";
-import { snapshotChunks } from "./world.ts";
+import { snapshotChunks } from "./world-machines.ts";
 
 let directory: string;
 let path: string;

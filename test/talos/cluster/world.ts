@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import { createHash } from "node:crypto";
 import type {
   EtcdMember,
-  Kubernetes,
   KubernetesNode,
   MachineState,
   Machines,
@@ -10,6 +8,7 @@ import type {
   Timing,
 } from "../../../talos/cluster/index.ts";
 import { TalosError } from "../../../talos/errors.ts";
+import { worldMachines } from "./world-machines.ts";
 
 /** How long things take in this world, in milliseconds. */
 const durations = { boot: 3000, join: 1500, learn: 1000, register: 2000, wipe: 4000 };
@@ -40,11 +39,10 @@ interface Machine {
 }
 
 /**
- * One file, because only here the private state of the world may be touched.
- *
  * Talos machines, etcd and Kubernetes, as coarse as the engine can tell, and strict about what must never happen.
  */
 export class World {
+  readonly durations = durations;
   readonly machines = new Map<string, Machine>();
   readonly violations: string[] = [];
   readonly log: string[] = [];
@@ -70,7 +68,7 @@ export class World {
   readonly #timing: Timing;
   #memberCount = 0;
   /** Who gave up the leadership last. */
-  #stoodDown: string | undefined;
+  stoodDown: string | undefined;
 
   constructor(timing: Timing) {
     this.#timing = timing;
@@ -98,14 +96,14 @@ export class World {
 
   /** A dead machine, or one that was taken away; `replace` puts an empty one in its place. */
   lose(name: string): void {
-    this.#machine(name).lost = true;
+    this.machine(name).lost = true;
   }
 
   replace(name: string): void {
-    const { role, version, member, node } = this.#machine(name);
+    const { role, version, member, node } = this.machine(name);
     if (member !== undefined) this.ghosts = [...this.ghosts, { name, id: member.id }];
     this.add(name, role, version);
-    this.#machine(name).node = node;
+    this.machine(name).node = node;
   }
 
   /** Members of etcd whose machines are gone. */
@@ -115,7 +113,7 @@ export class World {
     return this.#timing.now();
   }
 
-  #machine(name: string): Machine {
+  machine(name: string): Machine {
     const found = this.machines.get(name);
     if (found === undefined) throw new Error(`no machine ${name}`);
     return found;
@@ -147,7 +145,7 @@ export class World {
   }
 
   /** Control planes with a config find etcd and join it by themselves, one learner at a time. */
-  #settle(): void {
+  settle(): void {
     const anyCluster = [...this.machines.values()].find(({ etcdCluster }) => etcdCluster !== undefined)?.etcdCluster;
     for (const machine of this.machines.values()) {
       if (machine.config === undefined || !this.up(machine)) continue;
@@ -162,7 +160,7 @@ export class World {
         const learning = this.#members().some(({ voter }) => !voter);
         const stale = this.ghosts.some(({ name }) => name === machine.name);
         if (!learning && !stale && this.now >= machine.upSince + durations.join) {
-          machine.member = { id: this.#newId(), learnerUntil: this.now + durations.learn, joinedAt: this.now };
+          machine.member = { id: this.newId(), learnerUntil: this.now + durations.learn, joinedAt: this.now };
           machine.etcdCluster = anyCluster;
         }
       }
@@ -172,12 +170,12 @@ export class World {
     }
   }
 
-  #newId(): string {
+  newId(): string {
     this.#memberCount++;
     return (0xa000 + this.#memberCount).toString(16);
   }
 
-  #goDown(machine: Machine, time: number): void {
+  goDown(machine: Machine, time: number): void {
     const before = this.hasQuorum();
     machine.downUntil = this.now + time;
     machine.upSince = machine.downUntil;
@@ -200,8 +198,8 @@ export class World {
   }
 
   state(name: string): MachineState {
-    this.#settle();
-    const machine = this.#machine(name);
+    this.settle();
+    const machine = this.machine(name);
     if (!this.up(machine)) return { kind: "unreachable", reason: "connection refused" };
     if (machine.config === undefined) return { kind: "maintenance", fingerprint: `print-${name}` };
     const members = this.#members();
@@ -215,7 +213,7 @@ export class World {
       learner: !voter,
     }));
     const able = members.filter(({ healthy }) => healthy);
-    const leader = (able.find(({ name: candidate }) => candidate !== this.#stoodDown) ?? able[0])?.id;
+    const leader = (able.find(({ name: candidate }) => candidate !== this.stoodDown) ?? able[0])?.id;
     return {
       kind: "configured",
       stage: this.now >= machine.upSince + durations.join ? "running" : "booting",
@@ -269,277 +267,20 @@ export class World {
     });
   }
 
-  #wantedProxy(): string | undefined {
+  wantedProxy(): string | undefined {
     const configs = [...this.machines.values()].map(({ config }) => config ?? "");
     return configs.map((config) => /kube-proxy:v([0-9.]+)/.exec(config)?.[1]).find((version) => version !== undefined);
   }
 
-  #configured(target: MachineTarget): Machine {
-    const machine = this.#machine(target.name);
+  configured(target: MachineTarget): Machine {
+    const machine = this.machine(target.name);
     if (!this.up(machine)) throw new TalosError("unavailable", `${target.name}: connection refused`);
     if (machine.config === undefined) throw new TalosError("permission-denied", `${target.name}: not our CA`);
     return machine;
   }
 
+  /** The engine's way into it. */
   port(): Machines {
-    const world = this;
-    const record = (what: string) => this.log.push(what);
-    const kubernetes: Kubernetes = {
-      async observe() {
-        world.#settle();
-        if (!world.hasQuorum()) return { kind: "unreachable", reason: "connection refused" };
-        world.proxyVersion ??= world.#wantedProxy();
-        const { proxyVersion } = world;
-        return { kind: "reachable", nodes: world.nodes(), ...(proxyVersion === undefined ? {} : { proxyVersion }) };
-      },
-      endpointObstacle: async () =>
-        world.hasQuorum() ? undefined : { reason: "connection refused", certificate: false },
-      async drain(name, how) {
-        const { node } = world.#machine(name);
-        if (!world.hasQuorum()) throw new TalosError("unavailable", "kubernetes: connection refused");
-        if (node === undefined) return undefined;
-        record(`drain ${name}`);
-        if (!node.unschedulable) {
-          node.unschedulable = true;
-          node.ours = true;
-        }
-        if (world.stubborn.has(name) && how === "evict") return `a disruption budget keeps pod default/${name}`;
-        const machine = world.#machine(name);
-        machine.pods = Math.max(0, machine.pods - 1);
-        return machine.pods === 0 ? undefined : `${machine.pods} pods are on the way out`;
-      },
-      async setSchedulable(name, schedulable) {
-        const { node } = world.#machine(name);
-        if (!world.hasQuorum()) throw new TalosError("unavailable", "kubernetes: connection refused");
-        if (node === undefined) throw new TalosError("not-found", `no node ${name}`);
-        record(`${schedulable ? "uncordon" : "cordon"} ${name} for a person`);
-        Object.assign(node, { unschedulable: !schedulable, ours: false });
-      },
-      async uncordon(name) {
-        const { node } = world.#machine(name);
-        if (!world.hasQuorum()) throw new TalosError("unavailable", "kubernetes: connection refused");
-        record(`uncordon ${name}`);
-        if (node?.ours) {
-          node.unschedulable = false;
-          node.ours = false;
-        }
-      },
-      async component(component, name) {
-        if (!world.hasQuorum()) throw new TalosError("unavailable", "kubernetes: connection refused");
-        const config = world.#machine(name).config ?? "";
-        const version = new RegExp(`${component}:v([0-9.]+)`).exec(config)?.[1];
-        return version === undefined ? undefined : { version, ready: true };
-      },
-      workload: async (kind) => (kind === "daemonsets" ? { wanted: 1, updated: 1, ready: 1 } : undefined),
-      apisGoneWith: async () => [],
-      async syncManifests(objects) {
-        if (!world.hasQuorum()) throw new TalosError("unavailable", "kubernetes: connection refused");
-        record("sync manifests");
-        world.proxyVersion = /kube-proxy:v([0-9.]+)/.exec(JSON.stringify(objects))?.[1];
-        return [];
-      },
-      async takeLease(holder) {
-        if (!world.hasQuorum()) throw new TalosError("unavailable", "kubernetes: connection refused");
-        const { lease } = world;
-        if (lease !== undefined && lease.place !== holder.place && world.now - lease.renewed < 60_000)
-          return lease.place;
-        world.lease = { place: holder.place, renewed: world.now };
-        return undefined;
-      },
-      readLease: async () =>
-        world.lease && {
-          holder: world.lease.place,
-          renewed: new Date(world.lease.renewed).toISOString(),
-          expired: world.now - world.lease.renewed >= 60_000,
-        },
-      async deleteLease() {
-        world.lease = undefined;
-      },
-      async releaseLease(holder) {
-        if (world.lease?.place === holder.place) world.lease = undefined;
-      },
-      async deleteNode(name) {
-        if (!world.hasQuorum()) throw new TalosError("unavailable", "kubernetes: connection refused");
-        record(`delete node ${name}`);
-        world.#machine(name).node = undefined;
-      },
-    };
-    return {
-      kubernetes,
-      inspect: async (target) => world.state(target.name),
-      async install(target, config) {
-        const machine = world.#machine(target.name);
-        if (!world.up(machine)) throw new TalosError("unavailable", `${target.name}: connection refused`);
-        if (machine.config !== undefined)
-          throw new TalosError("permission-denied", `${target.name}: wants a certificate`);
-        record(`install ${target.name}`);
-        machine.config = config;
-        world.#goDown(machine, durations.boot);
-        return { warnings: [] };
-      },
-      async changeConfig(target, config, effect) {
-        const machine = world.#configured(target);
-        record(`config ${target.name} ${effect}`);
-        machine.config = config;
-        if (effect === "reboot") world.#goDown(machine, durations.boot);
-        return effect;
-      },
-      async writeMeta(target, key, value) {
-        const machine = world.#configured(target);
-        record(`meta ${target.name} ${key}`);
-        machine.meta = { ...machine.meta, [key]: value };
-      },
-      async bootstrap(target) {
-        world.#settle();
-        const machine = world.#configured(target);
-        if (machine.member !== undefined) throw new TalosError("already-exists", "etcd data directory is not empty");
-        if (world.now < machine.upSince + 500)
-          throw new TalosError("failed-precondition", "bootstrap is not available yet");
-        record(`bootstrap ${target.name}`);
-        world.bootstraps++;
-        if ([...world.machines.values()].some(({ etcdCluster }) => etcdCluster !== undefined)) {
-          world.violations.push(`${target.name} started a second etcd`);
-        }
-        machine.etcdCluster = world.bootstraps;
-        machine.member = { id: world.#newId(), learnerUntil: world.now, joinedAt: world.now };
-      },
-      async forfeitLeadership(target) {
-        world.#configured(target);
-        record(`forfeit ${target.name}`);
-        world.#stoodDown = target.name;
-      },
-      async leaveEtcd(target) {
-        const machine = world.#configured(target);
-        if (!world.hasQuorum()) throw new TalosError("unavailable", "etcdserver: no leader");
-        record(`leave ${target.name}`);
-        const before = world.hasQuorum();
-        machine.member = undefined;
-        machine.etcdCluster = undefined;
-        machine.left = true;
-        if (before && !world.hasQuorum()) world.violations.push(`quorum lost when ${target.name} left`);
-      },
-      async removeEtcdMember(via, memberId) {
-        world.#configured(via);
-        if (!world.hasQuorum()) throw new TalosError("unavailable", "etcdserver: no leader");
-        record(`remove member ${memberId}`);
-        if (!world.ghosts.some(({ id }) => id === memberId)) {
-          const alive = [...world.machines.values()].find(({ member }) => member?.id === memberId);
-          if (alive === undefined) throw new TalosError("not-found", "no such member");
-          alive.member = undefined;
-          alive.etcdCluster = undefined;
-        }
-        world.ghosts = world.ghosts.filter(({ id }) => id !== memberId);
-      },
-      async reset(target, { graceful }) {
-        const machine = world.#configured(target);
-        record(`reset ${target.name}${graceful ? " gracefully" : ""}`);
-        if (machine.member !== undefined && !world.destroying) {
-          world.violations.push(`${target.name} was wiped without leaving etcd`);
-        }
-        machine.member = undefined;
-        machine.etcdCluster = undefined;
-        machine.config = undefined;
-        machine.meta = {};
-        machine.left = false;
-        world.#goDown(machine, durations.wipe);
-      },
-      async wipeData(target) {
-        const machine = world.#configured(target);
-        record(`wipe data of ${target.name}`);
-        machine.member = undefined;
-        machine.etcdCluster = undefined;
-        machine.node = undefined;
-        world.#goDown(machine, durations.boot);
-      },
-      async *snapshot(target) {
-        world.#configured(target);
-        yield* snapshotChunks(`etcd of ${target.name}`);
-      },
-      async restore(target, snapshot) {
-        const machine = world.#configured(target);
-        if (machine.member !== undefined) throw new TalosError("already-exists", "etcd data directory is not empty");
-        const chunks: Uint8Array[] = [];
-        for await (const chunk of snapshot) chunks.push(chunk);
-        record(`restore ${target.name} ${Buffer.concat(chunks).toString("latin1", 0, 12)}`);
-        world.bootstraps++;
-        if ([...world.machines.values()].some(({ etcdCluster }) => etcdCluster !== undefined)) {
-          world.violations.push(`${target.name} started a second etcd`);
-        }
-        world.ghosts = [];
-        machine.etcdCluster = world.bootstraps;
-        machine.member = { id: world.#newId(), learnerUntil: world.now, joinedAt: world.now };
-      },
-      async pullImage(target, { image }) {
-        world.#configured(target);
-        if (world.missingImages.has(image)) throw new TalosError("not-found", `${target.name}: no such image ${image}`);
-        record(`pull ${target.name} ${image.slice(image.lastIndexOf("/") + 1)}`);
-      },
-      async rollback(target) {
-        const machine = world.#configured(target);
-        record(`rollback ${target.name}`);
-        Object.assign(machine, machine.previous);
-        world.#goDown(machine, durations.boot);
-      },
-      async reboot(target) {
-        const machine = world.#configured(target);
-        record(`reboot ${target.name}`);
-        world.#goDown(machine, durations.boot);
-      },
-      clockOffset: async (target) => world.clocks.get(target.name) ?? 0,
-      async bootstrapManifests(target) {
-        const image = /kube-proxy:v[0-9.]+/.exec(world.#configured(target).config ?? "")?.[0];
-        const metadata = { name: "kube-proxy", namespace: "kube-system" };
-        return image === undefined ? [] : [{ apiVersion: "apps/v1", kind: "DaemonSet", metadata, spec: { image } }];
-      },
-      async upgrade(target, image) {
-        const machine = world.#configured(target);
-        const to = image.slice(image.lastIndexOf(":") + 1);
-        record(`upgrade ${target.name} ${to}`);
-        if (Number(to.split(".")[1]) < Number(machine.version.split(".")[1])) {
-          world.violations.push(`${target.name} was downgraded`);
-        }
-        const { version, schematic } = machine;
-        machine.previous = { version, schematic };
-        if (!world.brokenImages.has(image)) {
-          machine.version = to;
-          machine.schematic = /\/([0-9a-f]{64}):/.exec(image)?.[1] ?? "";
-        }
-        world.#goDown(machine, durations.boot);
-      },
-      async health(target) {
-        const machine = world.#configured(target);
-        const state = world.state(target.name);
-        const etcd = state.kind === "configured" ? state.etcd : undefined;
-        const up = world.now >= machine.upSince + durations.join;
-        const service = (healthy: boolean) => ({ state: healthy ? "Running" : "Preparing", healthy, message: "" });
-        const pods = ["kube-apiserver", "kube-controller-manager", "kube-scheduler"];
-        return {
-          services: new Map([
-            ["kubelet", service(up)],
-            ["etcd", service(etcd?.healthy === true)],
-          ]),
-          memory: 4n * 1024n ** 3n,
-          volumes: new Map([["EPHEMERAL", 20n * 1024n ** 3n]]),
-          inContainer: false,
-          diagnostics: world.diagnostics.get(target.name) ?? [],
-          staticPods:
-            machine.role === "worker"
-              ? []
-              : pods.map((name) => ({ name: `kube-system/${name}-${target.name}`, ready: etcd?.healthy === true })),
-        };
-      },
-      async kubeconfig(target) {
-        world.#configured(target);
-        return `kubeconfig from ${target.name}`;
-      },
-      close() {},
-    };
+    return worldMachines(this);
   }
-}
-
-/** Bytes that look like a snapshot: whole pages and their hash. */
-export function snapshotChunks(text: string): Uint8Array[] {
-  const pages = Buffer.alloc(1024);
-  pages.write(text, "latin1");
-  return [pages.subarray(0, 700), pages.subarray(700), createHash("sha256").update(pages).digest()];
 }
