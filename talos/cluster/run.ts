@@ -33,7 +33,7 @@ export async function runSteps(steps: readonly Step[], context: StepContext): Pr
             context.emit({ type: "step-failed", message: ours.message, machine: step.machine, step });
             return;
           }
-          const message = failure === undefined ? ours.message : "stopped, because another step failed";
+          const message = endOf(ours, failure, context);
           failure ??= ours;
           context.halt();
           context.emit({ type: "step-failed", message, machine: step.machine, step });
@@ -60,6 +60,12 @@ export async function runSteps(steps: readonly Step[], context: StepContext): Pr
 
 /** What they stop has not begun; what has is finished, so that no machine stays half done behind a closed window. */
 const holds: ReadonlySet<Step["kind"]> = new Set(["gate", "pause"]);
+
+/** Whoever stops the run needs no words of the calls that were cut off. */
+function endOf(error: TalosError, before: TalosError | undefined, { signal }: StepContext): string {
+  if (signal?.aborted && error.code === "canceled") return "stopped before it was finished";
+  return before === undefined ? error.message : "stopped, because another step failed";
+}
 
 const waits: ReadonlySet<Step["kind"]> = new Set(["join-etcd", "join-kubernetes", ...holds]);
 

@@ -97,13 +97,24 @@ describe("bringing a cluster up", () => {
     const desired = wish();
     const { world, apply } = lab(desired);
     const stop = new AbortController();
+    const port = world.port();
+    const failed: string[] = [];
     const stopped = apply(desired, {
       signal: stop.signal,
-      events: ({ type, step }) => {
-        if (type === "step-finished" && step?.kind === "bootstrap-etcd") stop.abort();
+      machines: {
+        ...port,
+        inspect: async (target, signal) => {
+          if (stop.signal.aborted) throw new TalosError("canceled", "10.0.0.2: Cancelled on client");
+          return port.inspect(target, signal);
+        },
+      },
+      events: ({ type, step, message }) => {
+        if (type === "waiting" && step?.kind === "join-etcd") stop.abort();
+        if (type === "step-failed") failed.push(message);
       },
     });
     await expect(stopped).rejects.toMatchObject({ code: "canceled" });
+    expect(new Set(failed)).toEqual(new Set(["stopped before it was finished"]));
     const rest = await apply(desired);
     expect(ids(rest)).not.toContain("bootstrap-etcd/cp-1");
     expect(world.bootstraps).toBe(1);
