@@ -80,6 +80,12 @@ export interface DiskArguments {
   readonly read_only?: boolean;
 }
 
+export interface ControllerArguments {
+  readonly type: "scsi";
+  readonly index: number;
+  readonly model: "virtio-scsi";
+}
+
 export interface InterfaceArguments {
   readonly model: { readonly type: "virtio" };
   readonly mac: { readonly address: string };
@@ -108,7 +114,11 @@ export interface DomainArguments {
     readonly loader_readonly?: "yes";
     readonly nv_ram?: { readonly nv_ram: string; readonly template: string };
   };
-  readonly devices: { readonly disks: readonly DiskArguments[]; readonly interfaces: readonly InterfaceArguments[] };
+  readonly devices: {
+    readonly controllers?: readonly ControllerArguments[];
+    readonly disks: readonly DiskArguments[];
+    readonly interfaces: readonly InterfaceArguments[];
+  };
 }
 
 export class DomainResource extends Resource<DomainArguments> {

@@ -42,8 +42,14 @@ const mebibyte = 2 ** 20;
 
 /** QEMU's machine for a processor, and the bus on which it has a drive for the seed. */
 const boards = {
-  amd64: { arch: "x86_64", machine: "q35", cdrom: "sata" },
-  arm64: { arch: "aarch64", machine: "virt", cdrom: "scsi" },
+  amd64: { arch: "x86_64", machine: "q35", cdrom: "sata", controllers: undefined },
+  // Left to itself libvirt takes an LSI controller here, an old one; virtio's is what virtual machines have.
+  arm64: {
+    arch: "aarch64",
+    machine: "virt",
+    cdrom: "scsi",
+    controllers: [{ type: "scsi", index: 0, model: "virtio-scsi" }],
+  },
 } as const;
 
 /** A virtual machine: a copy-on-write disk, a seed that gives it its address, and the domain. */
@@ -185,6 +191,7 @@ function domainArguments(
           }),
     },
     devices: {
+      ...(board.controllers === undefined ? {} : { controllers: board.controllers }),
       disks: [
         attach(disk, "vda"),
         ...extra.map((volume, index) => attach(volume, `vd${String.fromCharCode("b".charCodeAt(0) + index)}`)),

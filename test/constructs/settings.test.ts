@@ -83,7 +83,10 @@ workers: [{ name: w, count: 1 }, { name: arm, count: 1, addressOffset: 120, ${po
       loader: "/usr/share/AAVMF/AAVMF_CODE.fd",
       nv_ram: { template: "/usr/share/AAVMF/AAVMF_VARS.fd" },
     });
-    expect(JSON.stringify(resource.libvirt_domain?.arm_1?.devices)).toContain('"bus":"scsi"');
+    expect(resource.libvirt_domain?.arm_1?.devices).toMatchObject({
+      controllers: [{ type: "scsi", model: "virtio-scsi" }],
+      disks: [{}, { device: "cdrom", target: { bus: "scsi" } }],
+    });
     const images = (id: string) => JSON.stringify(resource.libvirt_volume?.[id]?.create);
     expect(images("image")).toContain("nocloud-amd64.qcow2");
     expect(images("arm_image")).toContain("nocloud-arm64.qcow2");
