@@ -4,6 +4,15 @@ export { type Condition, type ConditionStatus, type Conditions, withTransitions 
 export { encodeConditions, parseConditions } from "./condition-record.ts";
 export { needsPerson, retryDelay, type Verdict, verdictOn, withJitter } from "./decide.ts";
 export { findingsOf } from "./findings.ts";
+export {
+  type LeaderOptions,
+  type LeaseTimes,
+  mayTake,
+  type Sighting,
+  sight,
+  whileLeading,
+} from "./leader.ts";
+export { kubernetesLease, type Lease, type LeaseRecord } from "./lease.ts";
 export type { Log, LogEntry } from "./log.ts";
 export type { BackupFacts, CertificateFacts, ClusterLook } from "./look.ts";
 export { collect, type ProcessFacts } from "./metrics/collect.ts";

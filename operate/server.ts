@@ -8,6 +8,7 @@ import { definitions } from "./metrics/definitions.ts";
 import { contentType, expose } from "./metrics/exposition.ts";
 
 export interface ServerOptions {
+  /** Empty: every address that there is. */
   readonly host: string;
   /** 0: any free one. */
   readonly port: number;
@@ -36,11 +37,13 @@ export async function serveOperator({ host, port, book, facts }: ServerOptions):
         }),
       );
     });
-    server.listen(port, host, resolve);
+    // Without a host Node takes IPv4 alone where there is no IPv6.
+    if (host === "") server.listen(port, resolve);
+    else server.listen(port, host, resolve);
   });
-  const { port: opened } = server.address() as AddressInfo;
+  const { port: opened, address } = server.address() as AddressInfo;
   return {
-    address: `http://${host.includes(":") ? `[${host}]` : host}:${opened}`,
+    address: `http://${address.includes(":") ? `[${address}]` : address}:${opened}`,
     async close() {
       await new Promise<void>((resolve) => {
         server.close(() => resolve());

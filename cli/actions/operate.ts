@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { setMaxListeners } from "node:events";
-import { Book, type Log, operateAll, serveOperator } from "../../operate/index.ts";
-import { systemTiming } from "../../talos/cluster/index.ts";
+import { hostname } from "node:os";
+import { Book, kubernetesLease, type Log, operateAll, serveOperator, whileLeading } from "../../operate/index.ts";
+import { inClusterAccess, kubernetesApi, systemTiming } from "../../talos/cluster/index.ts";
 import type { CommandContext } from "../context.ts";
 import { projectSite } from "../helper/operate-site.ts";
 import { packageVersion } from "../package-version.ts";
@@ -9,6 +10,8 @@ import { projectRoot } from "../project-root.ts";
 
 export interface OperateFlags {
   readonly listen: { readonly host: string; readonly port: number };
+  /** Absent: it works in any case. */
+  readonly lease?: string;
   readonly repair: boolean;
   readonly json: boolean;
 }
@@ -22,18 +25,41 @@ export async function operate(names: readonly string[], flags: OperateFlags, con
   const server = await serveOperator({ ...flags.listen, book, facts: processFacts });
   log({ level: "info", event: "started", message: `metrics at ${server.address}/metrics` });
   setMaxListeners(0, signal);
+  const site = projectSite(root, names, context);
+  const work = (within: AbortSignal) =>
+    operateAll({ site, book, log, entropy, timing: systemTiming, repair: flags.repair, signal: within });
+  const onChange = (leading: boolean) => {
+    book.leading = leading;
+    // What somebody else looks after now is not ours to tell.
+    if (!leading) for (const name of [...book.entries.keys()]) book.forget(name);
+  };
   try {
-    book.leading = true;
-    await operateAll({
-      site: projectSite(root, names, context),
-      ...{ book, log, entropy, signal },
-      timing: systemTiming,
-      repair: flags.repair,
-    });
+    if (flags.lease === undefined) {
+      book.leading = true;
+      await work(signal);
+    } else await withLease(flags.lease, work, { log, onChange, context });
   } finally {
     await server.close();
   }
   log({ level: "info", event: "stopped", message: "everything is at a safe point" });
+}
+
+/** The work while this process holds a Lease of the cluster and namespace that it runs in. */
+async function withLease(
+  name: string,
+  work: (signal: AbortSignal) => Promise<void>,
+  { log, onChange, context }: { log: Log; onChange: (leading: boolean) => void; context: CommandContext },
+): Promise<void> {
+  const { access, namespace } = await inClusterAccess(context.env);
+  const api = kubernetesApi(access);
+  // A pod keeps its name over restarts of its container; the lease of the process before is waited for.
+  const identity = `${hostname()}_${Buffer.from(context.entropy(4)).toString("hex")}`;
+  const lease = kubernetesLease(api, namespace, name);
+  try {
+    await whileLeading(work, { lease, identity, timing: systemTiming, log, onChange, signal: context.signal });
+  } finally {
+    api.close();
+  }
 }
 
 function processFacts() {

@@ -13,6 +13,7 @@ export function registerOperate(program: Command, context: CommandContext): void
         .argParser(parseListen)
         .default({ host: "127.0.0.1", port: 9180 }, "127.0.0.1:9180"),
     )
+    .option("--lease <name>", "in a cluster: of all that run with this Lease of their namespace, only one works")
     .option("--repair", "repair every environment, as if each had operate.repair: true", false)
     .option("--json", "log as NDJSON on stdout", false)
     .action(async (names: string[], flags: OperateFlags) => {
@@ -27,5 +28,5 @@ function parseListen(text: string): OperateFlags["listen"] {
   const port = Number(digits);
   if (digits === undefined || port > 65_535)
     throw new InvalidArgumentError("Expected such as 127.0.0.1:9180 or :9180.");
-  return { host: bracketed ?? (plain || "::"), port };
+  return { host: bracketed ?? plain ?? "", port };
 }

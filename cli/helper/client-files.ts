@@ -7,6 +7,7 @@ import { type DesiredCluster, fetchKubeconfig } from "../../talos/cluster/index.
 import { encodeTalosconfig, generateTalosconfig, type Role } from "../../talos/config/index.ts";
 import { type RotatedCa, type SecretsBundle, trustedCas } from "../../talos/secrets/index.ts";
 import type { CommandContext } from "../context.ts";
+import { environmentSecret } from "./environment-secret.ts";
 
 /** Relative to the project's root, as they are shown and as the provider writes them. */
 export function clientFiles(environment: string): { readonly kubeconfig: string; readonly talosconfig: string } {
@@ -25,6 +26,7 @@ export async function ensureClientFiles(
   secrets: SecretsBundle,
   context: CommandContext,
 ): Promise<number> {
+  await fetchClientFiles(root, environment, context);
   const files = clientFiles(environment);
   const lasting = new Set<string>();
   for (const { name, expiresAt, ...shown } of await clientCertificates(root, environment))
@@ -36,6 +38,7 @@ export async function ensureClientFiles(
     const kubeconfig = await fetchKubeconfig({ desired, secrets, signal: context.signal });
     await writeFileAtomically(join(root, files.kubeconfig), kubeconfig);
   }
+  if (lasting.size < 2) await keepClientFiles(root, environment, context);
   return 2 - lasting.size;
 }
 
@@ -48,6 +51,31 @@ function isOf(
   const issuer = new X509Certificate(secrets.certs[ca].certificate);
   const wanted = certificatesIn(trustedCas(secrets, ca));
   return certificate.verify(issuer.publicKey) && [...cas].sort().join() === [...wanted].sort().join();
+}
+
+/** In a cluster: puts onto the disk what its Secret has and the disk has not. */
+export async function fetchClientFiles(
+  root: string,
+  environment: string,
+  { env }: Pick<CommandContext, "env">,
+): Promise<void> {
+  const secret = environmentSecret(environment, env);
+  if (secret === undefined) return;
+  for (const [key, file] of Object.entries(clientFiles(environment))) {
+    if ((await readIfThere(join(root, file))) !== undefined) continue;
+    const text = await secret.read(key);
+    if (text !== undefined) await writeFileAtomically(join(root, file), text);
+  }
+}
+
+/** In a cluster: the disk goes with the pod, the Secret stays. */
+async function keepClientFiles(root: string, environment: string, { env }: Pick<CommandContext, "env">): Promise<void> {
+  const secret = environmentSecret(environment, env);
+  if (secret === undefined) return;
+  for (const [key, file] of Object.entries(clientFiles(environment))) {
+    const text = await readIfThere(join(root, file));
+    if (text !== undefined && text !== (await secret.read(key))) await secret.write(key, text);
+  }
 }
 
 /** Whether a file with this end is to be written again. */

@@ -6,10 +6,12 @@ import { TalosError } from "../../talos/errors.ts";
 import type { CommandContext } from "../context.ts";
 import { ownedByTerraform } from "../terraform/state-file.ts";
 import { openBackups, takeBackup } from "./backups.ts";
+import { fetchClientFiles } from "./client-files.ts";
 import { lookAt } from "./cluster-look.ts";
 import { readConditions, writeConditions } from "./conditions.ts";
 import { environmentCache } from "./environment-cache.ts";
 import { deployWithHelper } from "./helper-door.ts";
+import { runsWithoutTerraform } from "./kinds.ts";
 import { openCluster } from "./open-cluster.ts";
 
 /** The project as the operator needs it. `names`: only these; none means all that there are. */
@@ -18,7 +20,13 @@ export function projectSite(root: string, names: readonly string[], context: Com
     environmentNames: () => (names.length > 0 ? names : listEnvironments(root)),
     load: environmentCache(fileReader(root)),
     async look(environment, signal) {
+      if (!runsWithoutTerraform(environment.kind)) {
+        throw new TalosError("unimplemented", `machines of kind ${environment.kind} are known to Terraform alone`, {
+          hint: "They are not looked at; scheduled backups are taken all the same.",
+        });
+      }
       const within = { ...context, signal };
+      await fetchClientFiles(root, environment.name, within);
       const look = await lookAt(await openCluster(environment.name, within), within);
       const obstacle = await obstacleTo(root, environment);
       return { ...look, ...(obstacle === undefined ? {} : { obstacle }) };

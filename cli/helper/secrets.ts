@@ -2,13 +2,29 @@
 import { isAbsolute, join } from "node:path";
 import type { Environment } from "../../talos/environment/index.ts";
 import { TalosError } from "../../talos/errors.ts";
-import { createSecretsFile, generateSecrets, openSecrets, type SecretsBundle } from "../../talos/secrets/index.ts";
+import {
+  createSecretsFile,
+  generateSecrets,
+  openSecrets,
+  type SecretsBundle,
+  type SecretsStore,
+  secretsStore,
+} from "../../talos/secrets/index.ts";
 import { TalosVersion } from "../../talos/version/index.ts";
 import type { CommandContext } from "../context.ts";
+import { environmentSecret } from "./environment-secret.ts";
 
 export function secretsFile(root: string, environment: Environment): string {
   const { file } = environment.secrets;
   return isAbsolute(file) ? file : join(root, file);
+}
+
+/** Where the bundle is: the file that the environment names, or in a cluster its Secret. */
+function storeOf(root: string, environment: Environment, env: CommandContext["env"]): SecretsStore {
+  const secret = environmentSecret(environment.joins?.name ?? environment.name, env);
+  if (secret !== undefined) return secretsStore({ kind: "kubernetes", secret });
+  const file = secretsFile(root, environment);
+  return { read: () => openSecrets(file, env), create: (bundle, how) => createSecretsFile(file, bundle, how) };
 }
 
 /** The cluster's secrets, or undefined when the file is not there yet. */
@@ -18,7 +34,7 @@ export async function findSecrets(
   { env }: Pick<CommandContext, "env">,
 ): Promise<SecretsBundle | undefined> {
   try {
-    return await openSecrets(secretsFile(root, environment), env);
+    return await storeOf(root, environment, env).read();
   } catch (error) {
     if (error instanceof TalosError && error.code === "not-found") return undefined;
     throw error;
@@ -50,11 +66,11 @@ export async function ensureSecrets(
   if (found !== undefined) return found;
   const made = await freshSecrets(environment, context);
   try {
-    await createSecretsFile(secretsFile(root, environment), made);
+    await storeOf(root, environment, env).create(made);
     return made;
   } catch (error) {
     if (error instanceof TalosError && error.code === "already-exists") {
-      return openSecrets(secretsFile(root, environment), env);
+      return storeOf(root, environment, env).read();
     }
     throw error;
   }

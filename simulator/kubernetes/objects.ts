@@ -18,6 +18,7 @@ import {
   targetOf,
   truthy,
 } from "./request.ts";
+import { requireRight, verbOf } from "./rights.ts";
 import { scaled, scaleOf } from "./scale.ts";
 import { fieldSelector, labelSelector } from "./selectors.ts";
 import { ApiError } from "./status.ts";
@@ -30,6 +31,7 @@ import { createFrom, patchWith, remove, removeAll, replaceWith } from "./writes.
 export async function handleObjects(request: ObjectRequest, response: Http2ServerResponse): Promise<void> {
   const target = targetOf(clusterOf(request), request.url.pathname);
   const watching = truthy(request.url.searchParams.get("watch"));
+  requireRight(clusterOf(request), request.user, target, verbOf(request.method, target, watching));
   if (request.method === "GET" && watching)
     return watch(request, target, filterOf(request), wantsTable(request), response);
   if (target.subresource === "log") return sendText(response, podLog(request, storedIn(clusterOf(request), target)));

@@ -6,6 +6,7 @@ import { withCluster } from "../machine/world.ts";
 import type { Simulation } from "../simulation.ts";
 import type { ApiResource } from "./api-resource.ts";
 import { findResource, storageName } from "./api-resources.ts";
+import type { User } from "./identity.ts";
 import { decodeKubernetesProtobuf } from "./protobuf.ts";
 import { ApiError } from "./status.ts";
 import { getObject, type NewObject } from "./store.ts";
@@ -14,6 +15,7 @@ export interface ObjectRequest {
   readonly simulation: Simulation;
   readonly clusterKey: string;
   readonly serviceSubnet: string;
+  readonly user: User;
   readonly url: URL;
   readonly method: string;
   readonly accept: string;

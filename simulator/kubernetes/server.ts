@@ -10,6 +10,7 @@ import { apiServerReady, configOf } from "../controllers/membership.ts";
 import type { Simulation } from "../simulation.ts";
 import { discover } from "./discovery.ts";
 import { historyOf } from "./history.ts";
+import { identify, isAdministrator } from "./identity.ts";
 import { kubernetesVersionOf } from "./node.ts";
 import { handleObjects } from "./objects.ts";
 import { openApi } from "./openapi.ts";
@@ -18,7 +19,7 @@ import { ApiError, statusObject } from "./status.ts";
 
 const maxBody = 8 * 1024 * 1024;
 
-/** The API server of one control plane: HTTP/1.1 and HTTP/2 over TLS, clients known by their certificates. */
+/** The API server of one control plane: HTTP/1.1 and HTTP/2 over TLS, clients known by certificates or service account tokens. */
 export function createKubernetesServer(tls: TlsOptions, simulation: Simulation, machineId: string): Http2SecureServer {
   historyOf(simulation);
   const server = createSecureServer({ ...tls, minVersion: "TLSv1.2", allowHTTP1: true }, (request, response) => {
@@ -36,20 +37,23 @@ async function serve(
   response: Http2ServerResponse,
 ): Promise<void> {
   const url = new URL(request.url, "https://localhost");
-  const user = authenticate(request.socket as TLSSocket);
   const machine = simulation.world.machines[machineId];
   const config = machine === undefined ? undefined : configOf(machine);
   if (machine === undefined || config === undefined)
     throw new ApiError(503, "ServiceUnavailable", "the server is going away");
+  const cluster = simulation.world.clusters[config.clusterKey];
+  const user = identify(request.socket as TLSSocket, request.headers.authorization, cluster);
+  if (!isAdministrator(user) && !user.name.startsWith("system:serviceaccount:"))
+    throw new ApiError(403, "Forbidden", `User "${user.name}" may not do this in the simulated cluster`);
   const ready = apiServerReady(simulation.world, machine, simulation.moment.now);
   if (/^\/(readyz|livez|healthz)(\/|$)/.test(url.pathname)) {
     return sendHealth(response, url, ready || url.pathname.startsWith("/livez"));
   }
-  const cluster = simulation.world.clusters[config.clusterKey];
   const found =
     discover(cluster, url.pathname, kubernetesVersionOf(config.images.apiServer)) ?? openApi(cluster, url.pathname);
   if (found !== undefined) return sendJson(response, 200, found);
-  const review = request.method === "POST" ? answerReview(url.pathname, user) : undefined;
+  // What a service account may do is not worked out for questions, only for what it does.
+  const review = request.method === "POST" && isAdministrator(user) ? answerReview(url.pathname, user) : undefined;
   if (review !== undefined) return sendJson(response, 201, review);
   if (!ready) throw new ApiError(500, "InternalError", "etcdserver: request timed out");
   await handleObjects(
@@ -57,6 +61,7 @@ async function serve(
       simulation,
       clusterKey: config.clusterKey,
       serviceSubnet: config.serviceSubnets[0] ?? "10.96.0.0/12",
+      user,
       url,
       method: request.method,
       accept: String(request.headers.accept ?? ""),
@@ -66,22 +71,6 @@ async function serve(
     },
     response,
   );
-}
-
-/** Only clients with a certificate of the cluster's CA are let in, and only administrators may do things. */
-function authenticate(socket: TLSSocket): { readonly name: string; readonly groups: readonly string[] } {
-  if (!socket.authorized) throw new ApiError(401, "Unauthorized", "Unauthorized");
-  const { subject } = socket.getPeerCertificate();
-  const groups: unknown = subject?.O;
-  const held = Array.isArray(groups) ? groups.map(String) : [String(groups ?? "")];
-  if (!held.includes("system:masters")) {
-    throw new ApiError(
-      403,
-      "Forbidden",
-      `User "${String(subject?.CN ?? "")}" may not do this in the simulated cluster`,
-    );
-  }
-  return { name: String(subject?.CN ?? ""), groups: held };
 }
 
 function sendHealth(response: Http2ServerResponse, url: URL, ready: boolean): void {

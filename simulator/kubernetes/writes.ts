@@ -5,6 +5,7 @@ import type { Cluster, KubernetesObject } from "../machine/world.ts";
 import { apiVersionOf, storageName } from "./api-resources.ts";
 import { serviceAddress, withDefaults } from "./defaults.ts";
 import { isTree, type Tree } from "./field-paths.ts";
+import { tokenSecretType } from "./identity.ts";
 import { applyConfiguration, noteUpdate, type Writer } from "./managed-fields.ts";
 import { applyPatch } from "./patch.ts";
 import { stopPod } from "./pod-removal.ts";
@@ -36,7 +37,7 @@ export function createFrom(request: ObjectRequest, target: Target, input: NewObj
 
 function created(cluster: Cluster, request: ObjectRequest, target: Target, input: NewObject, moment: Moment): Change {
   const storage = storageName(target.resource);
-  const object = admitted(cluster, target, named(input, moment));
+  const object = withToken(admitted(cluster, target, named(input, moment)), moment);
   const { name } = object.metadata;
   if (getObject(cluster, storage, target.namespace, name) !== undefined) {
     const details = { name, group: target.resource.group, kind: target.resource.name };
@@ -45,6 +46,13 @@ function created(cluster: Cluster, request: ObjectRequest, target: Target, input
   const made = createObject(cluster, storage, withDefaults(object), moment);
   const stored = addressed(storedIn(made, { ...target, name }), request.serviceSubnet);
   return put(made, { ...target, name }, noteUpdate(undefined, stored, writerOf(request, moment)));
+}
+
+/** A Secret for the token of a service account is given one. */
+function withToken(object: NewObject, moment: Moment): NewObject {
+  if (object.kind !== "Secret" || object.type !== tokenSecretType) return object;
+  const token = Buffer.from(randomHex(moment.entropy, 32)).toString("base64");
+  return { ...object, data: { ...(object.data as object | undefined), token } };
 }
 
 /** `generateName` gets its five letters. */

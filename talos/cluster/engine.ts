@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import { randomUUID } from "node:crypto";
 import { setMaxListeners } from "node:events";
-import { hostname, userInfo } from "node:os";
+import { hostname } from "node:os";
 import type { SecretsBundle } from "../secrets/index.ts";
 import type { DesiredCluster } from "./desired.ts";
 import type { EventListener } from "./events.ts";
 import { type GateCheck, gateCheck } from "./gate-check.ts";
 import type { Journal } from "./journal.ts";
 import { LeaseKeeper } from "./lease.ts";
-import { lockFileFor, withLock } from "./lock.ts";
+import { lockFileFor, userId, withLock } from "./lock.ts";
 import type { LeaseHolder, Machines } from "./machines.ts";
 import { defaultPolicy, type Policy } from "./policy.ts";
 import { processIdentity } from "./process-identity.ts";
@@ -99,5 +99,5 @@ function contextOf(options: EngineOptions, machines: Machines, boot: string): St
 
 /** Runs of one user on one computer are kept apart by the lock file; what a dead one held may be taken over. */
 function leaseHolder(boot: string): LeaseHolder {
-  return { place: `${hostname()}/${boot.slice(0, 8)}/${userInfo().uid}`, run: `${process.pid}-${randomUUID()}` };
+  return { place: `${hostname()}/${boot.slice(0, 8)}/${userId()}`, run: `${process.pid}-${randomUUID()}` };
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { createHash } from "node:crypto";
 import { mkdir, readFile, rename, rm, rmdir } from "node:fs/promises";
-import { tmpdir, userInfo } from "node:os";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { z } from "zod";
 import { writeFileAtomically } from "../atomic-file.ts";
@@ -11,7 +11,12 @@ import { isAlive, type ProcessIdentity, processIdentity } from "./process-identi
 /** Where runs on this computer agree who works on a cluster: one file per Talos CA, whatever the checkout. */
 export function lockFileFor(caFingerprint: string): string {
   const name = createHash("sha256").update(caFingerprint).digest("hex").slice(0, 16);
-  return join(tmpdir(), `talosmith-${userInfo().uid}`, `${name}.lock`);
+  return join(tmpdir(), `talosmith-${userId()}`, `${name}.lock`);
+}
+
+/** Also of a user that the system has no name for, as in a container; -1 where users have no number. */
+export function userId(): number {
+  return process.getuid?.() ?? -1;
 }
 
 const holderSchema = z.object({ pid: z.number(), boot: z.string(), started: z.string(), since: z.string() });

@@ -17,6 +17,7 @@ export { openProtectedText, openSecrets, protectionOf } from "./open.ts";
 export { redactSecrets } from "./redact.ts";
 export { beginRotation, nextBundle, type RotationStart } from "./rotation.ts";
 export {
+  type KeptSecret,
   parseAgeIdentities,
   readProtectedText,
   type SecretsStore,

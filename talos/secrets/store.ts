@@ -14,6 +14,19 @@ export interface SecretsStore {
   create(bundle: SecretsBundle, options?: { readonly replace?: boolean }): Promise<void>;
 }
 
+/** A Secret of a Kubernetes cluster, by whoever can reach it. */
+export interface KeptSecret {
+  /** Names it in errors. */
+  readonly place: string;
+  /** Undefined when the Secret, or this key of it, is not there. */
+  read(key: string): Promise<string | undefined>;
+  /** `exclusive`: only where there is nothing under this key yet; else it fails with `already-exists`. */
+  write(key: string, text: string, options?: { readonly exclusive?: boolean }): Promise<void>;
+}
+
+/** The key of a Secret under which a bundle is kept. */
+const bundleKey = "secrets.yaml";
+
 export type StoreOptions =
   | { readonly kind: "file"; readonly path: string }
   | {
@@ -24,6 +37,7 @@ export type StoreOptions =
       /** `AGE-SECRET-KEY-1…`; needed for reading. */
       readonly identities?: readonly string[];
     }
+  | { readonly kind: "kubernetes"; readonly secret: KeptSecret }
   /** Through the `sops` program, which finds its keys by its own configuration. */
   | { readonly kind: "sops"; readonly path: string; readonly program?: string };
 
@@ -36,6 +50,12 @@ export function secretsStore(options: StoreOptions): SecretsStore {
       };
     case "age":
       return ageStore(options);
+    case "kubernetes":
+      return {
+        read: async () => parseSecrets(await readKept(options.secret), options.secret.place),
+        create: (bundle, how) =>
+          options.secret.write(bundleKey, encodeSecrets(bundle), { exclusive: how?.replace !== true }),
+      };
     case "sops":
       return sopsStore(options.path, options.program ?? "sops");
   }
@@ -48,9 +68,19 @@ export async function readProtectedText(options: StoreOptions): Promise<string> 
       return readSecretText(options.path);
     case "age":
       return readAge(options.path, options.identities ?? []);
+    case "kubernetes":
+      return readKept(options.secret);
     case "sops":
       return readSops(options.path, options.program ?? "sops");
   }
+}
+
+async function readKept(secret: KeptSecret): Promise<string> {
+  const text = await secret.read(bundleKey);
+  if (text !== undefined) return text;
+  throw new TalosError("not-found", `${secret.place} has no ${bundleKey}`, {
+    hint: `Put the cluster's secrets bundle into it, under the key ${bundleKey}.`,
+  });
 }
 
 async function readAge(path: string, identities: readonly string[]): Promise<string> {

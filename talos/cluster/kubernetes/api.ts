@@ -3,14 +3,12 @@ import { Agent, request } from "node:https";
 import { fromNodeError } from "../../api/index.ts";
 import { TalosError, type TalosErrorCode } from "../../errors.ts";
 
-export interface KubernetesAccess {
+/** A client certificate, or a token that is asked for anew with every call, because it changes. Certificates are PEM texts. */
+export type KubernetesAccess = {
   /** URLs to try, the likeliest first. */
   readonly servers: readonly string[];
-  /** PEM texts. */
   readonly ca: string;
-  readonly certificate: string;
-  readonly key: string;
-}
+} & ({ readonly certificate: string; readonly key: string } | { readonly token: () => Promise<string> });
 
 export interface RequestOptions {
   readonly method?: "GET" | "POST" | "PATCH" | "DELETE" | "PUT";
@@ -34,17 +32,20 @@ const largestAnswer = 64 * 1024 * 1024;
 
 /** A small client of the Kubernetes API. It stays with the server that answered last and moves on when it is gone. */
 export function kubernetesApi(access: KubernetesAccess): KubernetesApi {
-  const agent = new Agent({ keepAlive: true, ca: access.ca, cert: access.certificate, key: access.key, maxSockets: 8 });
+  const own = "token" in access ? {} : { cert: access.certificate, key: access.key };
+  const agent = new Agent({ keepAlive: true, ca: access.ca, ...own, maxSockets: 8 });
+  const ask = async (server: string, path: string, options: RequestOptions) =>
+    send(server, path, options, agent, "token" in access ? { authorization: `Bearer ${await access.token()}` } : {});
   let preferred = access.servers[0];
   return {
     servers: access.servers,
     async call(path, options = {}) {
-      if (options.server !== undefined) return ask(options.server, path, options, agent);
+      if (options.server !== undefined) return ask(options.server, path, options);
       const order = [...new Set([preferred, ...access.servers])].filter((server) => server !== undefined);
       let last: TalosError | undefined;
       for (const server of order) {
         try {
-          const answer = await ask(server, path, options, agent);
+          const answer = await ask(server, path, options);
           preferred = server;
           return answer;
         } catch (error) {
@@ -64,7 +65,13 @@ export function isCertificateFault(error: TalosError): boolean {
   return error.cause !== undefined && ["permission-denied", "failed-precondition"].includes(error.code);
 }
 
-function ask(server: string, path: string, options: RequestOptions, agent: Agent): Promise<unknown> {
+function send(
+  server: string,
+  path: string,
+  options: RequestOptions,
+  agent: Agent,
+  authorization: { readonly authorization?: string },
+): Promise<unknown> {
   const { method = "GET", body, signal } = options;
   const payload = body === undefined ? undefined : JSON.stringify(body);
   return new Promise((resolve, reject) => {
@@ -79,6 +86,7 @@ function ask(server: string, path: string, options: RequestOptions, agent: Agent
       ...(signal === undefined ? {} : { signal }),
       headers: {
         accept: "application/json",
+        ...authorization,
         ...(payload === undefined
           ? {}
           : {
