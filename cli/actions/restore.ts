@@ -12,7 +12,8 @@ import {
   type SnapshotStatus,
   snapshotStatus,
 } from "../../talos/backup/index.ts";
-import { desiredCluster, restoreCluster } from "../../talos/cluster/index.ts";
+import { type ClusterSpec, desiredCluster, restoreCluster } from "../../talos/cluster/index.ts";
+import type { Environment } from "../../talos/environment/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { type ApprovalFlags, approved } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
@@ -20,12 +21,14 @@ import { openBackups } from "../helper/backups.ts";
 import { clientFiles, ensureClientFiles } from "../helper/client-files.ts";
 import { clusterSpec } from "../helper/cluster-spec.ts";
 import { clusterJournal } from "../helper/helper-door.ts";
+import { runsWithoutTerraform } from "../helper/kinds.ts";
 import { ensureMachines } from "../helper/machines.ts";
 import { readPatchFiles } from "../helper/patch-files.ts";
 import { findSecrets } from "../helper/secrets.ts";
 import { openEnvironment } from "../open-environment.ts";
 import { sizeOf } from "../output/amounts.ts";
 import { withProgress } from "../output/progress.ts";
+import { recordedSpec } from "../terraform/recorded-spec.ts";
 
 export interface RestoreFlags extends ApprovalFlags {
   readonly from: string;
@@ -55,9 +58,7 @@ export async function restore(name: string, flags: RestoreFlags, context: Comman
       context.exit(1);
       return;
     }
-    const files = await readPatchFiles(root, environment, context);
-    const spec = clusterSpec(environment, await ensureMachines(root, environment), [], files);
-    const desired = desiredCluster(spec, secrets);
+    const desired = desiredCluster(await specOf(root, environment, context), secrets);
     await withProgress(context, { json: flags.json }, (events) =>
       restoreCluster({
         desired,
@@ -74,6 +75,19 @@ export async function restore(name: string, flags: RestoreFlags, context: Comman
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** With machines made where that is ours to do; others are there, and their state tells what they are. */
+async function specOf(root: string, environment: Environment, context: CommandContext): Promise<ClusterSpec> {
+  if (!runsWithoutTerraform(environment.kind)) {
+    const spec = await recordedSpec(root, environment, context);
+    if (spec !== undefined) return spec;
+    throw new TalosError("not-found", `${environment.name} is not deployed: its state has no cluster`, {
+      hint: `A backup is restored onto machines. Make them: talosmith deploy ${environment.name}`,
+    });
+  }
+  const files = await readPatchFiles(root, environment, context);
+  return clusterSpec(environment, await ensureMachines(root, environment), [], files);
 }
 
 /** The engine knows no flags. */

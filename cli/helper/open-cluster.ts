@@ -5,8 +5,10 @@ import { TalosError } from "../../talos/errors.ts";
 import type { SecretsBundle } from "../../talos/secrets/index.ts";
 import type { CommandContext } from "../context.ts";
 import { projectRoot } from "../project-root.ts";
+import { recordedSpec } from "../terraform/recorded-spec.ts";
 import { readState, stateFile } from "../terraform/state-file.ts";
 import { clusterSpec } from "./cluster-spec.ts";
+import { runsWithoutTerraform } from "./kinds.ts";
 import { findMachines, surplusMachines } from "./machines.ts";
 import { readPatchFiles } from "./patch-files.ts";
 import { findSecrets, secretsFile } from "./secrets.ts";
@@ -25,21 +27,30 @@ export async function openCluster(name: string, context: CommandContext): Promis
   const root = projectRoot(context.cwd, context.env);
   const environment = loadEnvironment(root, name);
   await readState(stateFile(root, name));
-  const addresses = await findMachines(root, environment);
-  const missing = machinesOf(environment).filter((machine) => !addresses.has(machine.name));
+  const spec = await specOf(root, environment, context);
   const secrets = await findSecrets(root, environment, context);
-  if (missing.length > 0) {
-    throw new TalosError("not-found", `${name} is not deployed: no machine ${missing.map((m) => m.name).join(", ")}`, {
-      hint: `Deploy it: talosmith deploy ${name}`,
-    });
-  }
   if (secrets === undefined) {
     // Machines without secrets: either nothing has reached them yet, or the key to a running cluster is lost.
     throw new TalosError("not-found", `${name} has machines, but no secrets: ${secretsFile(root, environment)}`, {
       hint: `If it was deployed, put its secrets file back: without it nobody can speak to the machines. If not, deploy it: talosmith deploy ${name}`,
     });
   }
-  const files = await readPatchFiles(root, environment, context);
-  const spec = clusterSpec(environment, addresses, await surplusMachines(root, environment), files);
   return { root, environment, spec, desired: desiredCluster(spec, secrets), secrets };
+}
+
+/** What the file says of machines that are there; of those that Terraform makes, what its state says. */
+async function specOf(root: string, environment: Environment, context: CommandContext): Promise<ClusterSpec> {
+  const { name, kind } = environment;
+  const missing = (reason: string) =>
+    new TalosError("not-found", `${name} is not deployed: ${reason}`, { hint: `Deploy it: talosmith deploy ${name}` });
+  if (!runsWithoutTerraform(kind)) {
+    const spec = await recordedSpec(root, environment, context);
+    if (spec === undefined) throw missing("its state has no cluster");
+    return spec;
+  }
+  const addresses = await findMachines(root, environment);
+  const absent = machinesOf(environment).filter((machine) => !addresses.has(machine.name));
+  if (absent.length > 0) throw missing(`no machine ${absent.map((machine) => machine.name).join(", ")}`);
+  const files = await readPatchFiles(root, environment, context);
+  return clusterSpec(environment, addresses, await surplusMachines(root, environment), files);
 }

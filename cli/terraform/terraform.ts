@@ -55,6 +55,12 @@ export class Terraform {
     return Object.fromEntries(Object.entries(parsed).map(([name, { value }]) => [name, value]));
   }
 
+  /** The state wherever it is kept, in the clear. Empty when there is none. */
+  async pullState(): Promise<string> {
+    const printed = await this.#succeed(["state", "pull", "-no-color"]);
+    return printed.includes("{") ? printed.slice(printed.indexOf("{")) : "";
+  }
+
   async #succeed(command: readonly string[]): Promise<string> {
     const finished = await this.#run(command);
     if (finished.code !== 0) throw this.#failed(command, finished, false);

@@ -1,2 +1,3 @@
 // SPDX-License-Identifier: Apache-2.0
+export { type RecordedCluster, recordedCluster } from "./cluster/recorded.ts";
 export { type ProviderOptions, talosmithProvider } from "./provider.ts";

@@ -3,18 +3,9 @@ import { TalosError } from "../errors.ts";
 import { parseSecrets, type SecretsBundle } from "../secrets/index.ts";
 import { parseYaml, toPlainData } from "../yaml/index.ts";
 import { type FieldTable, operatorFields } from "./operator-fields.ts";
+import type { OperatorObject } from "./operator-object.ts";
 import { addonOf, backupOf } from "./operator-sections.ts";
 import { type AdoptSource, type Data, isData, refuse, type SourceFile, textAt } from "./source.ts";
-
-/** An object of talos-operator, by what messages call it. */
-export interface OperatorObject {
-  readonly where: string;
-  readonly kind: string;
-  readonly name: string;
-  readonly labels: Data;
-  readonly spec: Data;
-  readonly status: Data;
-}
 
 const group = "talos.alperen.cloud/";
 

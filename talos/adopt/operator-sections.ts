@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { parseYamlDocument, toPlainData } from "../yaml/index.ts";
-import type { OperatorObject } from "./from-operator.ts";
+import type { OperatorObject } from "./operator-object.ts";
 import { type Data, isData, refuse, textAt } from "./source.ts";
 
 /** A Helm release as `addons` has it. */
