@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { repositoryRoot } from "./project.ts";
 
-const example = join(repositoryRoot, "examples/typescript-app");
+const example = join(repositoryRoot, "examples/constructs-in-typescript");
 // The prebuilt provider package is the example's own dependency, not ours: after `npm install` there, this runs.
 const modules = process.env.TALOSMITH_EXAMPLE_MODULES ?? join(example, "node_modules");
 
