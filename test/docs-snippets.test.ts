@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -9,6 +10,7 @@ import { environmentJsonSchema, parseEnvironment } from "../talos/environment/in
 import { testContext } from "./support/command-context.ts";
 import { shellWords, usageFault } from "./support/command-line.ts";
 import { codeBlocks, commandLines } from "./support/markdown.ts";
+import { findProgram } from "./support/programs.ts";
 
 const examples = readdirSync("examples", { recursive: true, encoding: "utf8" })
   .filter((name) => name.endsWith("README.md") && !name.includes("node_modules"))
@@ -86,6 +88,26 @@ function load(content: string) {
   ].join("\n");
   return parseEnvironment("sample", (path) => (path === "environments/sample.yaml" ? file : undefined));
 }
+
+const talosctl = process.env.TALOSMITH_TALOSCTL ?? findProgram("talosctl");
+
+describe.skipIf(talosctl === undefined)("talosctl", () => {
+  const lines = pages
+    .flatMap((page) => commandLines(readFileSync(page, "utf8")))
+    .filter((line) => line.startsWith("talosctl "));
+
+  test.each([...new Set(lines)])("knows what a page says of it: %s", (line) => {
+    const [, ...words] = shellWords(line);
+    const flags = words.filter((word) => word.startsWith("-")).map((word) => word.split("=", 1)[0] ?? "");
+    const names = words.filter(
+      (word, at) => !word.startsWith("-") && !/^(--talosconfig|-n|-o)$/.test(words[at - 1] ?? ""),
+    );
+    const group = /^(etcd|config|image|machineconfig)$/.test(names[0] ?? "");
+    const help = execFileSync(talosctl ?? "", [...names.slice(0, group ? 2 : 1), "--help"]).toString();
+    expect(help).toContain(`talosctl ${names.slice(0, group ? 2 : 1).join(" ")}`);
+    for (const flag of flags) expect(help).toMatch(new RegExp(`(^|\\s)${flag}[\\s,]`, "m"));
+  });
+});
 
 describe("troubleshooting", () => {
   const page = readFileSync("docs/troubleshooting.md", "utf8");

@@ -47,7 +47,7 @@ function heading(cluster: ClusterView): readonly string[] {
     etcd === null
       ? "etcd: nobody answers"
       : `etcd: ${etcd.healthy} of ${etcd.voters} healthy, quorum ${etcd.quorum}, ${spareWords(etcd.spare)}`;
-  if (state === "not deployed") return [first];
+  if (state === "not deployed") return [first, `Deploy it: talosmith deploy ${environment}`];
   return note === null ? [first, members] : [first, members, note];
 }
 
@@ -64,6 +64,7 @@ function clusterLines(cluster: ClusterView, state: DashboardState, room: number,
 }
 
 function machineTable(machines: readonly MachineRow[]): readonly string[] {
+  if (machines.length === 0) return [];
   const headings = ["name", "role", "address", "state", "stage", "talos", "kubelet", "etcd"];
   const rows = machines.map((m) => [
     m.name,
