@@ -7,12 +7,14 @@ import { parseAgeIdentities, readProtectedText, type StoreOptions, secretsStore 
 
 type Env = Readonly<Record<string, string | undefined>>;
 
+export type FileProtection = Exclude<StoreOptions["kind"], "kubernetes">;
+
 /** How a file is protected, told by the file itself. Throws `not-found`. */
-export async function protectionOf(path: string): Promise<StoreOptions["kind"]> {
+export async function protectionOf(path: string): Promise<FileProtection> {
   return protectionOfText(await readSecretText(path));
 }
 
-function protectionOfText(text: string): StoreOptions["kind"] {
+function protectionOfText(text: string): FileProtection {
   if (text.startsWith("-----BEGIN AGE ENCRYPTED FILE-----")) return "age";
   // SOPS keeps the form of the file and adds a section of its own.
   return /^(?:sops:|\s*"sops":)/m.test(text) ? "sops" : "file";

@@ -293,7 +293,10 @@ describe.each(everything ? tools : tools.slice(0, 1))("safety under $name", (too
     await workspace.ok(["import", "-input=false", "talosmith_client_files.this", "files/kubeconfig,files/talosconfig"]);
     expect(await workspace.isSettled()).toBe(true);
     // A state that has lost its cluster, or another one that gets it too: it is not made twice, and that is said.
-    workspace.write("main.tf", config.replace('name               = "test"', '$&\n  additional_sans = ["api.example"]'));
+    workspace.write(
+      "main.tf",
+      config.replace('name               = "test"', '$&\n  additional_sans = ["api.example"]'),
+    );
     await workspace.ok(["state", "rm", "talosmith_cluster.this"]);
     const { text } = await workspace.apply();
     expect(text).toContain("The cluster was there already");
