@@ -28,14 +28,16 @@ export async function plan(
     return;
   }
   await refuseOwnedByTerraform(root, environment);
-  const { missing, steps } = await planWithHelper(root, environment, context, { kubernetes });
+  const { missing, steps, unseen } = await planWithHelper(root, environment, context, { kubernetes });
   const ending = (await clientCertificates(root, name)).filter(({ expiresAt }) => endsSoon(expiresAt, context));
   const lines = [
     ...missing.map((machine) => `make the machine ${machine}`),
     ...steps.map(({ sentence }) => sentence),
     ...ending.map((file) => `renew ${clientFiles(name)[file.name]}, valid until ${file.expiresAt.toISOString()}`),
   ];
-  context.stdout.write(lines.length === 0 ? "Nothing to change.\n" : lines.map((line) => `- ${line}\n`).join(""));
+  for (const machine of unseen) context.stderr.write(`Could not be looked at: ${machine}\n`);
+  const nothing = unseen.length === 0 ? "Nothing to change.\n" : "Nothing to change on the machines that answer.\n";
+  context.stdout.write(lines.length === 0 ? nothing : lines.map((line) => `- ${line}\n`).join(""));
   const notice = windowNotice(environment, steps, context.clock.now());
   if (notice !== undefined) context.stderr.write(`${notice}\n`);
   context.exit(lines.length === 0 ? 0 : 2);

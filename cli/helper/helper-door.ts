@@ -124,23 +124,35 @@ export function clusterJournal(root: string, cluster: string): Journal {
   return journalFile(join(root, "generated", cluster, "journal.jsonl"));
 }
 
+export interface HelperPlan {
+  /** Machines that would be made first; there are no steps before they are there. */
+  readonly missing: readonly string[];
+  readonly steps: readonly Step[];
+  /** Machines that could not be looked at, each with the reason: what they need is not in the steps. */
+  readonly unseen: readonly string[];
+}
+
 /** What a deploy would do: the machines to make, or else the engine's steps on the ones that are there. */
 export async function planWithHelper(
   root: string,
   environment: Environment,
   context: CommandContext,
   policy: HelperPolicy = {},
-): Promise<{ readonly missing: readonly string[]; readonly steps: readonly Step[] }> {
+): Promise<HelperPlan> {
   const addresses = await findMachines(root, environment);
   const missing = machinesOf(environment).flatMap(({ name }) => (addresses.has(name) ? [] : [name]));
-  if (missing.length > 0) return { missing, steps: [] };
+  if (missing.length > 0) return { missing, steps: [], unseen: [] };
   const secrets = await secretsForPlan(root, environment, context);
   const leaving = await surplusMachines(root, environment);
   const files = await readPatchFiles(root, environment, context);
   const desired = desiredCluster(clusterSpec(environment, addresses, leaving, files), secrets);
   const care = engineCare(environment, policy);
-  const { steps } = await previewCluster({ desired, secrets, ...care, signal: context.signal });
-  return { missing, steps };
+  const { steps, observed } = await previewCluster({ desired, secrets, ...care, signal: context.signal });
+  const unseen = desired.machines.flatMap(({ name }) => {
+    const state = observed.machines.get(name)?.state;
+    return state?.kind === "unreachable" || state?.kind === "foreign" ? [`${name}: ${state.reason}`] : [];
+  });
+  return { missing, steps, unseen };
 }
 
 /** Resets every machine of the cluster, then takes the machines and the client files away. */

@@ -266,15 +266,18 @@ function etcdFindings(desired: DesiredCluster, observed: ObservedCluster): Findi
   return findings;
 }
 
-/** With two members neither can be spared for a reboot. */
+/** With two members neither can be spared for a reboot; those who are yet to join do so before anyone reboots. */
 function rebootFindings(desired: DesiredCluster, observed: ObservedCluster): Finding[] {
   const view = etcdView(observed);
   if (view === undefined) return [];
   const findings: Finding[] = [];
-  const voters = view.members.filter(({ learner }) => !learner);
-  for (const machine of desired.machines) {
+  const voters = new Set(view.members.flatMap(({ hostname, learner }) => (learner ? [] : [hostname])));
+  const controlPlanes = desired.machines.filter(({ role }) => role === "controlplane");
+  const joining = controlPlanes.filter(({ name }) => !voters.has(name));
+  if (voters.size + joining.length !== 2) return [];
+  for (const machine of controlPlanes) {
     const state = configured(observed.machines.get(machine.name));
-    if (machine.role === "worker" || state === undefined || voters.length !== 2) continue;
+    if (state === undefined) continue;
     const { talos, config } = machineWork(desired, machine, state);
     if ((talos !== undefined || config?.reboot === true) && !survivesOutage(view, machine.name)) {
       findings.push({

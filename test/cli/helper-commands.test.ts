@@ -192,10 +192,13 @@ describe("the helper's commands", () => {
     expect((await talosmith("kubeconfig", "tiny", "-")).stdout).toContain("kind: Config");
   });
 
-  test("a machine without power is unreachable in status and fails health, by name", async () => {
+  test("a machine without power is unreachable in status and plan, and fails health, by name", async () => {
     await talosmith("sim", "power", "tiny-w-1", "off");
     const { machines } = JSON.parse((await talosmith("status", "tiny", "--json")).stdout);
     expect(machines[1]).toMatchObject({ name: "tiny-w-1", stage: "unreachable", ready: false });
+    const planned = await talosmith("plan", "tiny");
+    expect(planned.stderr).toMatch(/^Could not be looked at: tiny-w-1: .*refused/m);
+    expect(planned.stdout).toBe("Nothing to change on the machines that answer.\n");
     const { stderr, exitCode } = await talosmith("health", "tiny", "--wait-timeout", "0");
     expect(stderr).toContain("tiny-w-1");
     expect(exitCode).toBe(1);

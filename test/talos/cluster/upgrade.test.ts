@@ -20,6 +20,31 @@ const deeds = ({ world }: Lab, machine: string) => [
   ...new Set(world.log.filter((line) => line.split(" ").includes(machine))),
 ];
 
+describe("a change that needs reboots while there are two members", () => {
+  test.each([
+    ["goes on when an empty machine takes the place of the third first", ["cp-1", "cp-2", "cp-3"], "cp-3"],
+    ["goes on when a third one is wished for together with it", ["cp-1", "cp-2"], undefined],
+  ])("%s", async (_, before, emptied) => {
+    const desired = wish({ file: "b" });
+    const { world, apply } = lab(desired);
+    await apply(wish({ controlPlanes: before }));
+    if (emptied !== undefined) world.replace(emptied);
+    const { steps } = await apply(desired);
+    const ids = steps.map(({ id }) => id);
+    expect(ids.indexOf("join-etcd/cp-3")).toBeLessThan(ids.indexOf("drain/cp-1"));
+    expect(world.violations).toEqual([]);
+  });
+
+  test("is refused when it stays at two", async () => {
+    const before = wish({ controlPlanes: ["cp-1", "cp-2"] });
+    const { apply } = lab(before);
+    await apply(before);
+    await expect(apply(wish({ controlPlanes: ["cp-1", "cp-2"], file: "b" }))).rejects.toThrow(
+      "cp-1 must reboot, but with 2 etcd members none can be spared",
+    );
+  });
+});
+
 describe("an upgrade of Talos", () => {
   test("fetches the image before it drains, and leaves a cluster alone whose image is missing", async () => {
     const made = await running(old);
