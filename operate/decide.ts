@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Step } from "../talos/cluster/index.ts";
-import { type ClusterLook, endingFiles } from "./look.ts";
+import { allBehindGates, type ClusterLook, endingFiles } from "./look.ts";
 import { listed } from "./machine-findings.ts";
 
 /** What to do about a look. */
@@ -34,6 +34,12 @@ export function verdictOn(look: ClusterLook, { allowed, retryAt, now }: Circumst
     return kind === undefined || kind === "unreachable" || kind === "foreign";
   });
   if (away.length > 0) return report(`machines do not answer: ${away.map(({ name }) => name).join(", ")}`);
+  // Whatever else there is can begin; what a killed run left half done is not kept waiting.
+  if (look.closed !== undefined && look.steps.length > 0 && allBehindGates(look.steps)) {
+    const { opens } = look.closed;
+    const next = opens === undefined ? "none opens again" : `the next one opens at ${opens.toISOString()}`;
+    return report(`no maintenance window is open: ${next}`);
+  }
   if (retryAt !== undefined && now < retryAt) return { kind: "later", at: retryAt };
   return { kind: "repair" };
 }

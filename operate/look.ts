@@ -30,8 +30,18 @@ export interface ClusterLook {
   readonly backup?: BackupFacts;
   /** Why only a person may change it, such as a Terraform state that owns it. */
   readonly obstacle?: string;
+  /** No maintenance window is open: the next one opens then, or never. Absent: nothing waits for a window. */
+  readonly closed?: { readonly opens?: Date };
   /** False where Kubernetes cannot run and is not waited for. @default true */
   readonly kubernetes?: boolean;
+}
+
+/** Whether no step can begin while the gates are shut: each is a gate, or comes after one. */
+export function allBehindGates(steps: readonly Step[]): boolean {
+  const behind = new Set<string>();
+  for (const { id, kind, after } of steps)
+    if (kind === "gate" || after.some((other) => behind.has(other))) behind.add(id);
+  return behind.size === steps.length;
 }
 
 /** As client files are renewed. */

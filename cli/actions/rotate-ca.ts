@@ -21,6 +21,7 @@ import {
 import { type ApprovalFlags, approved } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
 import { ensureClientFiles } from "../helper/client-files.ts";
+import { environmentSecret } from "../helper/environment-secret.ts";
 import { clusterJournal } from "../helper/helper-door.ts";
 import { type OpenCluster, openCluster } from "../helper/open-cluster.ts";
 import { engineCare, windowNotice } from "../helper/rollout.ts";
@@ -45,6 +46,7 @@ const words: Readonly<Record<RotationPass["phase"], string>> = {
 export async function rotateCa(name: string, flags: RotateCaFlags, context: CommandContext): Promise<void> {
   const cluster = await openCluster(name, context);
   const { root, environment } = cluster;
+  refuseInCluster(environment.name, context);
   const save = await saverOf(secretsFile(root, environment), flags);
   // By what stays the same, so that a second run does not begin another exchange.
   await withLock(`${secretsFile(root, environment)}.lock`, async () => {
@@ -88,6 +90,15 @@ export async function rotateCa(name: string, flags: RotateCaFlags, context: Comm
     context.stderr.write(
       `The CAs of ${name} are new; the Talos CA has the fingerprint ${caFingerprint(done)}. Hand out new client files, and back up ${environment.secrets.file}.\n`,
     );
+  });
+}
+
+/** Two processes with a bundle each would not know of the other's exchange. */
+function refuseInCluster(name: string, { env }: CommandContext): void {
+  const secret = environmentSecret(name, env);
+  if (secret === undefined) return;
+  throw new TalosError("failed-precondition", `the bundle of ${name} is in ${secret.place}, not in a file`, {
+    hint: "Stop the operator, fetch secrets.yaml into a project, exchange the CAs there, and put it back.",
   });
 }
 

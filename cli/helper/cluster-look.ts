@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { X509Certificate } from "node:crypto";
 import type { CertificateFacts, ClusterLook } from "../../operate/index.ts";
-import { previewCluster } from "../../talos/cluster/index.ts";
+import { previewCluster, windowAt } from "../../talos/cluster/index.ts";
+import type { Environment } from "../../talos/environment/index.ts";
 import type { SecretsBundle } from "../../talos/secrets/index.ts";
 import type { CommandContext } from "../context.ts";
 import { backupStatus } from "./backup-status.ts";
@@ -26,8 +27,16 @@ export async function lookAt(
     steps,
     certificates: [...files.map((file) => ({ ...file, renewable: true })), ...authorities(secrets)],
     ...(backup === undefined ? {} : { backup }),
+    ...closedWindow(environment, context),
     ...(policy.kubernetes === undefined ? {} : { kubernetes: policy.kubernetes }),
   };
+}
+
+function closedWindow({ rollout }: Environment, { clock }: CommandContext): Pick<ClusterLook, "closed"> {
+  if (rollout.windows.length === 0) return {};
+  const state = windowAt(rollout.windows, clock.now());
+  if (state.open) return {};
+  return { closed: state.opens === undefined ? {} : { opens: state.opens } };
 }
 
 /** The public halves of the cluster's CAs. */

@@ -5,6 +5,9 @@ import type { SecretsBundle } from "./bundle.ts";
 import { readSecretText } from "./file.ts";
 import { parseAgeIdentities, readProtectedText, type StoreOptions, secretsStore } from "./store.ts";
 
+/** How a file with secrets is protected. */
+type FileProtection = Exclude<StoreOptions["kind"], "kubernetes">;
+
 type Env = Readonly<Record<string, string | undefined>>;
 
 export type FileProtection = Exclude<StoreOptions["kind"], "kubernetes">;

@@ -6,6 +6,11 @@ import { lookAtLab, stepFor, unreachable } from "./looks.ts";
 
 const now = Date.parse("2026-11-16T12:00:00Z");
 const work = { steps: [stepFor("w-1")] };
+const gated = [
+  stepFor("w-1", { kind: "gate", id: "gate/w-1" } as never),
+  stepFor("w-1", { id: "drain/w-1", after: ["gate/w-1"] }),
+  stepFor("w-1", { after: ["drain/w-1"] }),
+];
 const ending = [{ name: "kubeconfig", expiresAt: new Date("2026-12-01T00:00:00Z"), renewable: true }];
 
 describe("the verdict on a look", () => {
@@ -28,6 +33,20 @@ describe("the verdict on a look", () => {
       { kind: "report" },
     ],
     ["another machine is silent", lookAtLab({ "cp-2": unreachable }, work), {}, { kind: "report" }],
+    [
+      "no maintenance window is open",
+      lookAtLab({}, { steps: gated, closed: { opens: new Date("2026-11-17T02:00:00Z") } }),
+      {},
+      { kind: "report", reason: "no maintenance window is open: the next one opens at 2026-11-17T02:00:00.000Z" },
+    ],
+    ["no window opens again", lookAtLab({}, { steps: gated, closed: {} }), {}, { kind: "report" }],
+    ["a window is open", lookAtLab({}, { steps: gated }), {}, { kind: "repair" }],
+    [
+      "something needs no window",
+      lookAtLab({}, { steps: [...gated, stepFor("cp-1")], closed: {} }),
+      {},
+      { kind: "repair" },
+    ],
     ["the last repair has just failed", lookAtLab({}, work), { retryAt: now + 1 }, { kind: "later", at: now + 1 }],
     ["the last repair failed long ago", lookAtLab({}, work), { retryAt: now }, { kind: "repair" }],
   ])("when %s", (_name, look, circumstances, verdict) => {
