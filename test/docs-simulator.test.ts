@@ -54,7 +54,7 @@ describe.each(walks)("$name, typed as it stands", ({ lines, project }) => {
     if (project === undefined) mkdirSync(root);
     else cpSync(project, root, { recursive: true });
     // Without terraform on the PATH: the walk is the same, and shorter.
-    const env = { PATH: "", TALOSMITH_HELM: helm };
+    const env = { PATH: "", HOME: folder, TALOSMITH_HELM: helm };
     const talosmith = async (words: readonly string[]) => {
       const context = testContext({ cwd: root, clock: systemClock, env });
       await runProgram(createProgram(context, registrations), words, context);

@@ -18,6 +18,19 @@ describe("the documents", () => {
     expect(links.filter((link) => !existsSync(join(dirname(page), link)))).toEqual([]);
   });
 
+  test("the index and the site's navigation lead to every page", () => {
+    const all = pages
+      .filter((page) => /^docs\/[\w-]+\.md$/.test(page))
+      .map((page) => page.slice("docs/".length, -".md".length));
+    const linked = [...read("docs/index.md").matchAll(/\]\(([\w-]+)\.md/g)].map((match) => match[1]);
+    const shown = [...read("site/.vitepress/config.mts").matchAll(/guide\("[^"]+", "([\w/-]+)"\)/g)].map(
+      (match) => match[1],
+    );
+    expect(all.length).toBeGreaterThan(20);
+    expect(all.filter((page) => page !== "index" && !linked.includes(page))).toEqual([]);
+    expect(all.filter((page) => !shown.includes(page))).toEqual([]);
+  });
+
   test("the README's environment is the local one", () => {
     const [, example = ""] = /```yaml\n([\s\S]*?)```/.exec(read("README.md")) ?? [];
     expect(parse(read("environments/local.yaml"))).toMatchObject(parse(example));

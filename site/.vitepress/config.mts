@@ -44,12 +44,15 @@ export default defineConfig({
           guide("Metal", "metal"),
           guide("Containers", "containers"),
           guide("Migrating", "migrating"),
+          guide("Coming from another tool", "concepts"),
         ],
       },
       {
         text: "Run",
         items: [
           guide("Operations", "operations"),
+          guide("Operate", "operate"),
+          guide("Metrics", "metrics"),
           guide("Upgrade", "upgrade"),
           guide("Kubernetes upgrade", "kubernetes-upgrade"),
           guide("Scale", "scale"),
@@ -85,6 +88,7 @@ export default defineConfig({
           guide("Compared with talosctl", "talosctl-compatibility"),
           guide("Decisions", "decisions/README"),
           guide("Tried", "tried"),
+          guide("Provider tests", "provider-tests"),
           guide("Upgrading talosmith", "upgrading-talosmith"),
           guide("Roadmap", "roadmap"),
         ],
