@@ -26,7 +26,6 @@ const talosBase = [
   "talos/atomic-file",
   "talos/meta-key",
   "talos/nearest-word",
-  "talos/disk-key-file",
   "talos/program-path",
   "talos/yaml",
 ];
@@ -42,7 +41,6 @@ const rules: Readonly<Record<string, readonly string[]>> = {
   "talos/file-error": ["talos/errors"],
   "talos/atomic-file": ["talos/errors", "talos/file-error"],
   "talos/nearest-word": [],
-  "talos/disk-key-file": [],
   "talos/program-path": [],
   "talos/yaml": ["talos/errors", "talos/yaml"],
   ...Object.fromEntries(talosLayers.map((layer, i) => [`talos/${layer}`, talos(...talosLayers.slice(0, i + 1))])),

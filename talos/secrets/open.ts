@@ -10,8 +10,6 @@ type FileProtection = Exclude<StoreOptions["kind"], "kubernetes">;
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-export type FileProtection = Exclude<StoreOptions["kind"], "kubernetes">;
-
 /** How a file is protected, told by the file itself. Throws `not-found`. */
 export async function protectionOf(path: string): Promise<FileProtection> {
   return protectionOfText(await readSecretText(path));
