@@ -9,8 +9,9 @@ import type { Operation } from "./resource.ts";
 export class Server<C = unknown> {
   readonly provider: Provider<Attributes, C>;
   readonly log: Log;
-  readonly #running = new Set<AbortController>();
-  #stopped: DiagnosticError | undefined;
+  readonly #stopping = new AbortController();
+  /** Of the operations that also have a time limit. */
+  readonly #limited = new Set<AbortController>();
   #client: { readonly value: C } | undefined;
 
   constructor(provider: Provider<Attributes, C>, log: Log) {
@@ -40,11 +41,13 @@ export class Server<C = unknown> {
 
   /** Asks every running operation to stop at its next safe point. */
   stop(): void {
-    this.#stopped ??= new DiagnosticError({
-      summary: "Stopped",
-      detail: "The run was interrupted. What was done so far is kept; apply again to go on from there.",
-    });
-    for (const operation of this.#running) operation.abort(this.#stopped);
+    this.#stopping.abort(
+      new DiagnosticError({
+        summary: "Stopped",
+        detail: "The run was interrupted. What was done so far is kept; apply again to go on from there.",
+      }),
+    );
+    for (const operation of this.#limited) operation.abort(this.#stopping.signal.reason);
   }
 
   /** Any thrown thing as a diagnostic, in the provider's own words where it has them. */
@@ -61,12 +64,12 @@ export class Server<C = unknown> {
     operate: (operation: Operation<C>) => Promise<T>,
   ): Promise<{ readonly result: T | undefined; readonly diagnostics: Diagnostics }> {
     const diagnostics = new Diagnostics();
-    const ending = new AbortController();
-    const { signal } = ending;
-    if (this.#stopped !== undefined) ending.abort(this.#stopped);
-    const timer =
-      limit.milliseconds === undefined ? undefined : setTimeout(() => ending.abort(tooLate(limit)), limit.milliseconds);
-    this.#running.add(ending);
+    // A signal of its own for each call would be a good part of a small one's time.
+    const late = limit.milliseconds === undefined ? undefined : new AbortController();
+    const { signal } = late ?? this.#stopping;
+    if (this.#stopping.signal.aborted) late?.abort(this.#stopping.signal.reason);
+    const timer = late && setTimeout(() => late.abort(tooLate(limit)), limit.milliseconds);
+    if (late !== undefined) this.#limited.add(late);
     try {
       if (this.#client === undefined) throw new Error(`${limit.name} was called before the provider was configured`);
       const operation = { client: this.#client.value, signal, log: this.log, diagnostics };
@@ -76,7 +79,7 @@ export class Server<C = unknown> {
       return { result: undefined, diagnostics };
     } finally {
       clearTimeout(timer);
-      this.#running.delete(ending);
+      if (late !== undefined) this.#limited.delete(late);
     }
   }
 

@@ -91,23 +91,30 @@ export class MsgpackReader {
   }
 
   #string(size: number): MsgpackToken {
-    return { kind: "string", value: this.#take(size).toString("utf8") };
+    const start = this.#advance(size);
+    return { kind: "string", value: this.#buffer.toString("utf8", start, start + size) };
   }
 
   #extension(size: number): MsgpackToken {
-    const code = this.#take(1).readInt8();
+    const code = this.#buffer.readInt8(this.#advance(1));
     return { kind: "extension", code, value: this.#take(size) };
   }
 
   #unsigned(size: number): number {
-    return this.#take(size).readUIntBE(0, size);
+    const start = this.#advance(size);
+    return size === 1 ? this.#buffer.readUInt8(start) : this.#buffer.readUIntBE(start, size);
   }
 
   #take(size: number): Buffer {
-    const end = this.#at + size;
-    if (end > this.#buffer.length) throw new RangeError("MessagePack ends too early");
-    const part = this.#buffer.subarray(this.#at, end);
-    this.#at = end;
-    return part;
+    const start = this.#advance(size);
+    return this.#buffer.subarray(start, start + size);
+  }
+
+  /** Goes on by so many bytes; returns where they begin. */
+  #advance(size: number): number {
+    const start = this.#at;
+    if (start + size > this.#buffer.length) throw new RangeError("MessagePack ends too early");
+    this.#at = start + size;
+    return start;
   }
 }

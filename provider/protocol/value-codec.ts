@@ -6,7 +6,6 @@ import {
   isNumber,
   isObject,
   isUnknown,
-  objectValue,
   type Type,
   typeFromJson,
   typeToJson,
@@ -103,15 +102,15 @@ function readFields(
   depth: number,
 ): Value | undefined {
   if (token.kind !== "map") return undefined;
-  const entries: [string, Value][] = [];
+  // Without a prototype, and an object's attributes in the order of its type, whatever the bytes have left out.
+  const value: Record<string, Value> = Object.create(null);
+  if (type.kind === "object") for (const name of Object.keys(type.attributes)) value[name] = null;
   for (let index = 0; index < token.size; index += 1) {
     const name = reader.next();
     if (name.kind !== "string") throw new TypeError(`${where}: expected a name, found ${name.kind}`);
     if (type.kind === "object" && !Object.hasOwn(type.attributes, name.value))
       throw new TypeError(`${where}: has no attribute ${JSON.stringify(name.value)}`);
-    entries.push([name.value, read(reader, elementType(type, name.value), `${where}.${name.value}`, depth + 1)]);
+    value[name.value] = read(reader, elementType(type, name.value), `${where}.${name.value}`, depth + 1);
   }
-  const value = objectValue(entries);
-  if (type.kind !== "object") return value;
-  return objectValue(Object.keys(type.attributes).map((name) => [name, value[name] ?? null]));
+  return value;
 }
