@@ -12,22 +12,18 @@ import { readConditions, writeConditions } from "./conditions.ts";
 import { environmentCache } from "./environment-cache.ts";
 import { deployWithHelper } from "./helper-door.ts";
 import { runsWithoutTerraform } from "./kinds.ts";
-import { openCluster } from "./open-cluster.ts";
+import { type OpenCluster, openCluster } from "./open-cluster.ts";
 
 /** The project as the operator needs it. `names`: only these; none means all that there are. */
 export function projectSite(root: string, names: readonly string[], context: CommandContext): Site {
+  const open = clusterOpener();
   return {
     environmentNames: () => (names.length > 0 ? names : listEnvironments(root)),
     load: environmentCache(fileReader(root)),
     async look(environment, signal) {
-      if (!runsWithoutTerraform(environment.kind)) {
-        throw new TalosError("unimplemented", `machines of kind ${environment.kind} are known to Terraform alone`, {
-          hint: "They are not looked at; scheduled backups are taken all the same.",
-        });
-      }
       const within = { ...context, signal };
       await fetchClientFiles(root, environment.name, within);
-      const look = await lookAt(await openCluster(environment.name, within), within);
+      const look = await lookAt(await open(environment, within), within);
       const obstacle = await obstacleTo(root, environment);
       return { ...look, ...(obstacle === undefined ? {} : { obstacle }) };
     },
@@ -44,6 +40,24 @@ export function projectSite(root: string, names: readonly string[], context: Com
     },
     readConditions: (name) => readConditions(root, name),
     writeConditions: (name, conditions) => writeConditions(root, name, conditions),
+  };
+}
+
+/** What a remote state tells counts for so long: to fetch it takes an init. */
+const stateLasts = 10 * 60_000;
+
+/** Opens clusters; those that only a remote state knows of, not with every look. */
+function clusterOpener(): (environment: Environment, context: CommandContext) => Promise<OpenCluster> {
+  const known = new Map<string, { readonly of: Environment; readonly at: number; readonly cluster: OpenCluster }>();
+  return async (environment, context) => {
+    const { name, kind, backend } = environment;
+    if (runsWithoutTerraform(kind) || backend.kind === "local") return openCluster(name, context);
+    const now = context.clock.now().getTime();
+    const last = known.get(name);
+    if (last?.of === environment && now - last.at < stateLasts) return last.cluster;
+    const cluster = await openCluster(name, context);
+    known.set(name, { of: environment, at: now, cluster });
+    return cluster;
   };
 }
 

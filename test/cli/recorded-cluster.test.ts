@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { registerRestore } from "../../cli/commands/restore.ts";
 import { registerRotateCa } from "../../cli/commands/rotate-ca.ts";
 import { registerStatus } from "../../cli/commands/status.ts";
+import { projectSite } from "../../cli/helper/operate-site.ts";
 import { createProgram, runProgram } from "../../cli/program.ts";
 import { systemClock } from "../../talos/clock.ts";
 import { type DesiredCluster, saveSnapshot } from "../../talos/cluster/index.ts";
@@ -73,6 +74,15 @@ describe("a cluster on machines that Terraform made", { timeout: 120_000 }, () =
     const { stdout, exitCode, stderr } = await talosmith("rotate-ca", "lab");
     expect(exitCode, stderr).toBe(0);
     expect(stdout.match(/change the config of cp-1/g)).toHaveLength(3);
+  });
+
+  test("is looked at by the operator, which leaves it to Terraform", async () => {
+    const context = testContext({ cwd: root, env: { PATH: "/nowhere" }, clock: systemClock });
+    const site = projectSite(root, ["lab"], context);
+    const look = await site.look(site.load("lab"), context.signal);
+    expect(look.machines.map(({ name }) => name)).toEqual(["cp-1"]);
+    expect(look.observed.machines.get("cp-1")?.state.kind).toBe("configured");
+    expect(look.obstacle).toBe("it belongs to Terraform: talosmith deploy lab");
   });
 
   test("is restored from a backup", async () => {
