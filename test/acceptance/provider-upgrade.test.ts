@@ -52,3 +52,33 @@ describe.skipIf(!everything).each(tools)("a running cluster under $name", (tool)
     expect((await workspace.run(plan)).text).toContain("Versions only go up");
   });
 });
+
+describe.skipIf(!everything).each(tools)("a change under $name", (tool) => {
+  const machines = { "cp-1": "controlplane", "w-1": "worker" } as const;
+  const apply = ["apply", "-auto-approve", "-no-color", "-input=false"];
+  const changed = (caution: string) =>
+    clusterConfig({ machines, more: `additional_sans = ["talos.example.com"]\n  rollout = { ${caution} }` });
+  let workspace: ClusterWorkspace;
+  beforeAll(async () => {
+    const environment = { TALOSMITH_SIMULATOR_TIME_SCALE: "0.2" };
+    workspace = await ClusterWorkspace.open(tool, clusterConfig({ machines }), { environment });
+    await workspace.apply();
+  });
+  afterAll(() => workspace.dispose());
+
+  test("waits for a window, a gate and the canaries, and each apply goes on where the last one stopped", async () => {
+    const later = new Date(Date.now() + 12 * 3_600_000);
+    const schedule = `${later.getUTCMinutes()} ${later.getUTCHours()} * * *`;
+    workspace.write("main.tf", changed(`windows = [{ schedule = "${schedule}", duration = "1m" }]`));
+    expect((await workspace.ok(plan)).text).toContain("begin with cp-1 only when a maintenance window is open");
+    const closed = await workspace.run(apply);
+    expect(closed.text).toMatch(/outside of the maintenance windows nothing is\s+begun on cp-1/);
+    const gate = 'gates = [{ command = ["test", "-e", "opened"], timeout = "2s" }]';
+    workspace.write("main.tf", changed(`${gate}, canary = { machines = 1 }`));
+    expect((await workspace.run(apply)).text).toContain("gate before cp-1");
+    workspace.write("opened", "");
+    expect((await workspace.run(apply)).text).toContain("stopped after cp-1");
+    await workspace.apply();
+    expect(await workspace.isSettled()).toBe(true);
+  });
+});
