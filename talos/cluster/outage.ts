@@ -17,10 +17,11 @@ async function workerObstacle(machine: string, context: StepContext): Promise<st
   if (!policy.kubernetes) return undefined;
   const kubernetes = await context.observeKubernetes();
   if (kubernetes.kind === "unreachable") return `the Kubernetes API does not answer: ${kubernetes.reason}`;
-  const workers = desired.machines.filter(({ role }) => role === "worker").map(({ name }) => name);
-  const nodes = kubernetes.nodes.filter(({ name }) => workers.includes(name));
+  // Every waiting worker looks here again and again: a list would make a thousand of them a million comparisons a look.
+  const workers = new Set(desired.machines.flatMap(({ name, role }) => (role === "worker" ? [name] : [])));
+  const nodes = kubernetes.nodes.filter(({ name }) => workers.has(name));
   const away = nodes.filter((node) => (desired.nodesBecomeReady && !node.ready) || node.cordonedByUs);
   const others = away.filter(({ name }) => name !== machine);
-  if (others.length < away.length || others.length < unavailableLimit(policy, workers.length)) return undefined;
+  if (others.length < away.length || others.length < unavailableLimit(policy, workers.size)) return undefined;
   return `${others.map(({ name }) => name).join(", ")} ${others.length === 1 ? "is" : "are"} unavailable already`;
 }
