@@ -121,7 +121,9 @@ function stopServices(machine: Machine, now: number): Machine {
     { kind: "phase", phase: "stopServices", action: "START" },
     { kind: "task", task: "stopAllServices", action: "START" },
   ];
-  return emitAll({ ...machine, life: without(life, "servicesUntil") }, now, bodies, life.actor);
+  // However late we are: talosctl waits for these events, so the connection outlives them as long as it should.
+  const until = now + life.until - (life.servicesUntil ?? life.until);
+  return emitAll({ ...machine, life: { ...without(life, "servicesUntil"), until } }, now, bodies, life.actor);
 }
 
 function powerDown(machine: Machine, moment: Moment): Machine {

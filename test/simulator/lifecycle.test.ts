@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { criticalPath, type Machine } from "../../simulator/index.ts";
 import type { Event } from "../../talos/api/gen/machine/events.ts";
-import { EventsRequest, MachineStatusEvent, SequenceEvent } from "../../talos/api/gen/machine/events.ts";
+import { EventsRequest, MachineStatusEvent, PhaseEvent, SequenceEvent } from "../../talos/api/gen/machine/events.ts";
 import { ImageServiceService } from "../../talos/api/gen/machine/image.ts";
 import { LifecycleServiceService } from "../../talos/api/gen/machine/lifecycle.ts";
 import { MachineServiceService as Api, ResetRequest, UpgradeRequest } from "../../talos/api/gen/machine/machine.ts";
@@ -96,6 +96,22 @@ describe("an upgrade", () => {
 });
 
 describe("going down", () => {
+  it("tells that its services stop before it is gone, even on a computer too busy to be on time", async () => {
+    lab.late = 500;
+    const phases: string[] = [];
+    const reading = (async () => {
+      for await (const { data } of lab.stream(worker, Api.events, [EventsRequest.create()]))
+        if (data?.typeUrl.endsWith("PhaseEvent")) phases.push(PhaseEvent.decode(data.value).phase);
+    })();
+    reading.catch(() => undefined);
+    await lab.clock.advance(0);
+    await lab.call(worker, Api.reset, ResetRequest.fromPartial({ reboot: true }));
+    await lab.clock.advance(10_000);
+    await expect(reading).rejects.toMatchObject({ status: "Unavailable" });
+    // What talosctl waits for; without it, it waits for ever.
+    expect(phases).toContain("stopServices");
+  });
+
   it("is told in the event stream, which then breaks; the next boot has its own history", async () => {
     const stream = collect<Event>(lab.stream(worker, Api.events, [EventsRequest.create()]));
     stream.catch(() => undefined);

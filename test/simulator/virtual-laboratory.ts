@@ -25,9 +25,16 @@ export class VirtualLaboratory {
   readonly simulation: Simulation;
   readonly simulator: Simulator;
 
+  /** Milliseconds by which things happen too late, as on a computer that is too busy. */
+  late = 0;
+
   constructor(seed = "seed") {
-    this.clock = virtualScheduler(Date.UTC(2026, 10, 16));
-    this.simulation = new Simulation({ scheduler: this.clock, entropy: seededEntropy(seed) });
+    const clock = virtualScheduler(Date.UTC(2026, 10, 16));
+    this.clock = clock;
+    this.simulation = new Simulation({
+      scheduler: { now: clock.now, at: (time, callback) => clock.at(time + this.late, callback) },
+      entropy: seededEntropy(seed),
+    });
     let last = 1;
     this.simulator = new Simulator(this.simulation, async () => {
       last += 1;
