@@ -13,7 +13,8 @@ export function reportError(error: unknown, context: CommandContext): void {
   const about = known.node === undefined || known.message.includes(known.node) ? "" : `${known.node}: `;
   context.stderr.write(`Error: ${about}${known.message}\n`);
   if (known.hint !== undefined) context.stderr.write(`  ${known.hint}\n`);
-  if (known.code === "internal" && known.cause instanceof Error) {
+  // What a machine calls its own internal error is not ours.
+  if (known.code === "internal" && known.node === undefined && known.cause instanceof Error) {
     context.stderr.write(`\nThis is a fault of talosmith. Please report it with these lines:\n${known.cause.stack}\n`);
   }
   context.exit(1);

@@ -40,6 +40,15 @@ test("an error of ours asks for a report and shows where it was", async () => {
   expect(exitCode).toBe(1);
 });
 
+test("a machine's own internal error is told as a sentence, not as a fault of ours", async () => {
+  const { stderr, exitCode } = await run(["work"], () => {
+    const cause = new Error("13 INTERNAL: no space left on device");
+    throw new TalosError("internal", "cp-1: no space left on device", { node: "cp-1", cause });
+  });
+  expect(stderr).toBe("Error: cp-1: no space left on device\n");
+  expect(exitCode).toBe(1);
+});
+
 test("Ctrl-C ends with 130 and says how to go on", async () => {
   const { stderr, exitCode } = await run(
     ["work"],
