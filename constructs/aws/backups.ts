@@ -42,10 +42,13 @@ export class BackupBucket extends Construct {
         },
       ],
     });
-    new AwsResource(this, "logging", "aws_s3_bucket_logging", {
-      bucket: bucket.id,
-      target_bucket: logs.id,
-      target_prefix: "access/",
-    });
+    // S3 refuses a place for logs that its logging service may not write to yet.
+    new AwsResource(
+      this,
+      "logging",
+      "aws_s3_bucket_logging",
+      { bucket: bucket.id, target_bucket: logs.id, target_prefix: "access/" },
+      { dependsOn: [logs.policy] },
+    );
   }
 }

@@ -18,6 +18,8 @@ export class PrivateBucket extends Construct {
   readonly id: string;
   readonly arn: string;
   readonly bucketName: string;
+  /** What has to be there before anybody else is told to write to it. */
+  readonly policy: AwsResource<"aws_s3_bucket_policy">;
 
   constructor(scope: Construct, id: string, { name, expireDays, keyArn, statements }: PrivateBucketProps) {
     super(scope, id);
@@ -79,7 +81,7 @@ export class PrivateBucket extends Construct {
       Resource: [bucket.arn, `${bucket.arn}/*`],
       Condition: { Bool: { "aws:SecureTransport": "false" } },
     };
-    new AwsResource(this, "policy", "aws_s3_bucket_policy", {
+    this.policy = new AwsResource(this, "policy", "aws_s3_bucket_policy", {
       bucket: bucket.id,
       policy: policyDocument([tlsOnly, ...(statements?.(bucket.arn) ?? [])]),
     });

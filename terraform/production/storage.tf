@@ -124,6 +124,8 @@ resource "aws_s3_bucket_logging" "backups_logging" {
   bucket        = aws_s3_bucket.backups.id
   target_bucket = aws_s3_bucket.backups_logs.id
   target_prefix = "access/"
+
+  depends_on = [aws_s3_bucket_policy.backups_logs_policy]
 }
 
 resource "aws_s3_bucket_notification" "backups_events" {

@@ -105,6 +105,7 @@ describe("the buckets", () => {
 
   it("send access logs to a bucket of its own, which log delivery can write to: encrypted by S3, not by a key", () => {
     expect(bodies("aws_s3_bucket_logging").backups_logging).toMatchObject({
+      depends_on: ["aws_s3_bucket_policy.backups_logs_policy"],
       bucket: "${aws_s3_bucket.backups.id}",
       target_bucket: "${aws_s3_bucket.backups_logs.id}",
     });
