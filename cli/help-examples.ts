@@ -16,7 +16,7 @@ const examples: Readonly<Record<string, readonly Example[]>> = {
   ],
   deploy: [
     ["deploy local", "show the plan, ask, then do it"],
-    ["deploy production --auto-approve", "in CI, after the plan was reviewed"],
+    ["deploy production --yes", "in CI, after the plan was reviewed"],
   ],
   plan: [
     ["plan staging", "exit code 2 when there is something to change"],
@@ -24,7 +24,7 @@ const examples: Readonly<Record<string, readonly Example[]>> = {
   ],
   destroy: [
     ["destroy local", "take it down"],
-    ["destroy sandbox --auto-approve", "without a question"],
+    ["destroy sandbox --yes", "without a question"],
   ],
   review: [
     ["review plan.json", "markdown for a pull request"],
@@ -48,7 +48,7 @@ const examples: Readonly<Record<string, readonly Example[]>> = {
   ],
   down: [
     ["down local", "take it down"],
-    ["down rack --auto-approve --json", "without a question, for programs"],
+    ["down rack --yes --json", "without a question, for programs"],
   ],
   upgrade: [
     ["upgrade talos lab --to v1.13.9 --dry-run", "show the steps and change nothing"],
@@ -92,7 +92,7 @@ const examples: Readonly<Record<string, readonly Example[]>> = {
   ],
   unlock: [
     ["unlock lab", "show who holds the lock, then ask"],
-    ["unlock lab --auto-approve", "in a script that knows the holder is dead"],
+    ["unlock lab --yes", "in a script that knows the holder is dead"],
   ],
   support: [
     ["support lab", "write support-lab.zip"],
