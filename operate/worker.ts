@@ -162,14 +162,14 @@ export class Worker {
         const environment = site.load(this.#name);
         const again = (reason: string) => this.#tell("warning", "backup", `again after: ${reason}`);
         const { id, bytes, removed } = await this.#timed("backup", () => site.backup(environment, again, this.#signal));
-        this.#tell("info", "backup", `${id}: ${bytes} bytes`);
-        for (const old of removed) this.#tell("info", "backup", `${old}: removed`);
+        this.#tell("info", "backup", `backup ${id}: ${bytes} bytes`);
+        for (const old of removed) this.#tell("info", "backup", `backup ${old}: removed`);
       },
       onFailure: ({ message, hint }) => this.#tell("error", "backup", [message, hint].filter(Boolean).join(" ")),
       onNext: (at) => {
         if (at === undefined) return book.clear(this.#name, "nextBackup");
         book.note(this.#name, { nextBackup: at.getTime() });
-        this.#tell("info", "backup", `the next one at ${at.toISOString()}`);
+        this.#tell("info", "backup", `the next backup at ${at.toISOString()}`);
       },
       clock: { now: () => new Date(timing.now()) },
       entropy,

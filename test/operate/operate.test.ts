@@ -194,7 +194,7 @@ describe("the operator", () => {
     });
     expect(times["backup lab"]?.map((at) => Math.round(at / minute))).toEqual([15, 30, 45, 60, 110, 170]);
     expect(counts["backup other"]).toBeUndefined();
-    expect(lines).toContain("info lab: the next one at 2026-01-01T00:15:00.000Z");
+    expect(lines).toContain("info lab: the next backup at 2026-01-01T00:15:00.000Z");
   });
 
   test("a backup that fails is told, and the next one is taken", async () => {
