@@ -31,7 +31,12 @@ function readyFinding(parts: readonly Finding[], machines: Findings["machines"])
   );
   const bad = [...parts, ...own].filter(({ status }) => status !== "True");
   if (bad.length === 0)
-    return { type, status: "True", reason: "AllReady", message: `all ${own.length} machines are ready` };
+    return {
+      type,
+      status: "True",
+      reason: "AllReady",
+      message: own.length === 1 ? "its machine is ready" : `all ${own.length} machines are ready`,
+    };
   const worst = bad.find(({ status }) => status === "False") ?? bad[0];
   return {
     type,

@@ -3,6 +3,7 @@ import { setMaxListeners } from "node:events";
 import { hostname } from "node:os";
 import { Book, kubernetesLease, type Log, operateAll, serveOperator, whileLeading } from "../../operate/index.ts";
 import { inClusterAccess, kubernetesApi, systemTiming } from "../../talos/cluster/index.ts";
+import { listEnvironments, loadEnvironment } from "../../talos/environment/index.ts";
 import type { CommandContext } from "../context.ts";
 import { projectSite } from "../helper/operate-site.ts";
 import { packageVersion } from "../package-version.ts";
@@ -20,6 +21,8 @@ export interface OperateFlags {
 export async function operate(names: readonly string[], flags: OperateFlags, context: CommandContext): Promise<void> {
   const { signal, entropy } = context;
   const root = projectRoot(context.cwd, context.env);
+  // Whoever names one means one that is there; its file may have faults, and go and come back later.
+  for (const name of names) if (!listEnvironments(root).includes(name)) loadEnvironment(root, name);
   const book = new Book();
   const log = logTo(flags.json, context);
   const server = await serveOperator({ ...flags.listen, book, facts: processFacts });

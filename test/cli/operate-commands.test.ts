@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { registerOperate } from "../../cli/commands/operate.ts";
 import { registerSim } from "../../cli/commands/sim.ts";
 import { registerStatus } from "../../cli/commands/status.ts";
 import { registerUp } from "../../cli/commands/up.ts";
@@ -14,7 +15,7 @@ import { createProgram, runProgram } from "../../cli/program.ts";
 import { systemClock } from "../../talos/clock.ts";
 import { testContext } from "../support/command-context.ts";
 
-const registrations = [registerUp, registerStatus, registerUpgrade, registerSim];
+const registrations = [registerUp, registerOperate, registerStatus, registerUpgrade, registerSim];
 
 /** The operator and a killed upgrade on one simulated machine, as real processes. */
 describe("the commands that run for long", { timeout: 120_000 }, () => {
@@ -84,6 +85,13 @@ describe("the commands that run for long", { timeout: 120_000 }, () => {
     expect(first.machines[0].conditions[0]).toMatchObject({ type: "Ready", status: "True", reason: "NodeReady" });
     await new Promise((resolve) => setTimeout(resolve, 1100));
     expect((await status()).conditions).toEqual(first.conditions);
+  });
+
+  test("operate refuses a name that no file has, and an address that is none", async () => {
+    const unknown = await talosmith("operate", "tinny");
+    expect([unknown.stderr.includes("environments/tinny.yaml"), unknown.exitCode]).toEqual([true, 1]);
+    for (const address of ["9180", "127.0.0.1:99999", "http://localhost:9180"])
+      expect((await talosmith("operate", "tiny", "--listen", address)).exitCode).toBe(64);
   });
 
   test("operate reports, repairs where it is told to, serves metrics, and ends at a safe point", async () => {
