@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Socket, Server as TcpServer } from "node:net";
+import { type SecureContextOptions, Server as TlsServer } from "node:tls";
 
 /** What an endpoint does with new connections: serve them, or misbehave as a fault says. */
 export type Manners = "serve" | "reset" | "silent";
@@ -12,6 +13,8 @@ export interface Endpoint {
   close(abrupt: boolean): Promise<void>;
   /** From now on nobody reads what comes in on any connection, and nobody says so: half-open. */
   mute(): void;
+  /** Other certificates for connections to come. */
+  readonly renew?: (tls: SecureContextOptions) => void;
 }
 
 /** Starts a server on an address; resolves when it listens. `drain` resolves when its calls under way are answered. */
@@ -52,6 +55,7 @@ export async function listen(
     mute() {
       for (const socket of sockets) stopReading(socket);
     },
+    ...(server instanceof TlsServer ? { renew: (tls: SecureContextOptions) => server.setSecureContext(tls) } : {}),
   };
 }
 

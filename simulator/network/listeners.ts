@@ -37,6 +37,8 @@ interface Wanted {
   readonly muted: boolean;
   /** Anything in here that changes makes the endpoint start anew. */
   readonly fingerprint: string;
+  /** Whom it trusts and is trusted by; a change counts for new connections and cuts none. */
+  readonly authorities?: string;
 }
 
 interface Open {
@@ -72,6 +74,7 @@ export function startListeners(
       const next = wanted.get(key);
       if (next?.fingerprint === current.wanted.fingerprint && (next.muted || !current.wanted.muted)) {
         if (next.muted && !current.wanted.muted) current.endpoint.mute();
+        if (next.authorities !== current.wanted.authorities) renew(simulation, next, current.endpoint);
         open.set(key, { ...current, wanted: next });
         continue;
       }
@@ -141,7 +144,8 @@ function wantedEndpoints(simulation: Simulation): Wanted[] {
               port: apiPort,
               kind: mode,
               muted,
-              fingerprint: `${machine.id}/${mode}/${identity}/${osCas(config).join()}`,
+              fingerprint: `${machine.id}/${mode}/${identity}`,
+              authorities: osCas(config).join(),
             },
           ],
     );
@@ -201,6 +205,12 @@ async function start(simulation: Simulation, endpoint: Wanted, onConnection: () 
   const serve: CallHandler = (call, requests) => dispatch(simulation, methods, machineId, call, requests);
   const { server, drain } = createGrpcServer(tls, serve, (path) => methods.get(path)?.responseStream === true, trickle);
   return listen(server, host, port, manners, drain);
+}
+
+/** apid takes up new certificates as it goes. */
+function renew(simulation: Simulation, endpoint: Wanted, { renew: take }: Endpoint): void {
+  const tls = tlsOf(simulation, endpoint);
+  if (tls !== undefined) take?.(tls);
 }
 
 const nothing: Endpoint = { close: () => Promise.resolve(), mute: () => undefined };

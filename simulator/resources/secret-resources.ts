@@ -1,8 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Source } from "./item.ts";
 
-/** What may be shown of a machine's secrets: the names in its certificates. Keys are not served by the simulator. */
+/** What may be shown of a machine's secrets: certificates and the names in them. Keys are not served by the simulator. */
 export const secretResources: Readonly<Record<string, Source>> = {
+  "OSRootSecrets.secrets.talos.dev": {
+    owner: "secrets.RootOSController",
+    items: ({ config }) => {
+      if (config === undefined) return [];
+      const accepted = [config.osCa.certificate, ...config.acceptedOsCas];
+      const names = { certSANIPs: [], certSANDNSNames: config.certSans };
+      return [{ id: "os", spec: { ...authorities(accepted), ...names } }];
+    },
+  },
+  "KubernetesRootSecrets.secrets.talos.dev": {
+    owner: "secrets.RootKubernetesController",
+    items: ({ config }) => {
+      if (config?.type !== "controlplane") return [];
+      const accepted = [config.kubernetesCa.certificate, ...config.acceptedKubernetesCas];
+      const { clusterName: name, dnsDomain } = config;
+      return [{ id: "k8s", spec: { name, dnsDomain, ...authorities(accepted) } }];
+    },
+  },
   "CertSANs.secrets.talos.dev": {
     owner: "secrets.APICertSANsController",
     items: ({ machine, config, hostname }) => {
@@ -33,3 +51,9 @@ export const secretResources: Readonly<Record<string, Source>> = {
     },
   },
 };
+
+/** The CA that issues, which is the first, and all that are accepted. */
+function authorities(accepted: readonly string[]) {
+  const certificates = accepted.map((crt) => ({ crt }));
+  return { issuingCA: { ...certificates[0], key: "" }, acceptedCAs: certificates };
+}

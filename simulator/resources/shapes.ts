@@ -18,6 +18,7 @@ const scopes = { site: 200, link: 253, host: 254, nowhere: 255 };
 const phases = { failed: 1, missing: 2, located: 3, provisioned: 4, prepared: 5, ready: 6, closed: 7 };
 const filesystems = { xfs: 1, vfat: 2, ext4: 3, iso9660: 4, swap: 5 };
 const operationalStates = { notPresent: 1, down: 2, lowerLayerDown: 3, testing: 4, dormant: 5, up: 6 };
+const certificate = { message: { crt: [1, "text-bytes"] } } as const;
 const controlPlane = { message: { port: [1, "number"] } } as const;
 
 /** The protobuf form of the specs that typed clients read, by resource type; talosctl's own printing reads the YAML. */
@@ -33,6 +34,17 @@ export const shapes: Readonly<Record<string, Shape>> = {
         },
       },
     ],
+  },
+  "OSRootSecrets.secrets.talos.dev": {
+    issuingCA: [1, certificate],
+    certSANDNSNames: [3, "string"],
+    acceptedCAs: [5, certificate],
+  },
+  "KubernetesRootSecrets.secrets.talos.dev": {
+    name: [1, "string"],
+    dnsDomain: [6, "string"],
+    issuingCA: [7, certificate],
+    acceptedCAs: [15, certificate],
   },
   "Versions.runtime.talos.dev": { version: [1, "string"], name: [2, "string"] },
   "SecurityStates.talos.dev": {
