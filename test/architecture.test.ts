@@ -136,7 +136,9 @@ function projectGraph(): Map<string, string[]> {
   const files = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard", "*.ts"])
     .toString()
     .split("\n")
-    .filter((file) => file !== "" && existsSync(file) && !/^(test|scripts|examples)\/|^vitest\.config\.ts$/.test(file));
+    .filter(
+      (file) => file !== "" && existsSync(file) && !/^(test|scripts|examples|site)\/|^vitest\.config\.ts$/.test(file),
+    );
   return new Map(files.map((file) => [file, importsOf(file, readFileSync(file, "utf8"))]));
 }
 

@@ -13,13 +13,8 @@ import { projectRoot } from "../project-root.ts";
 import { findTerraform } from "../terraform/find-terraform.ts";
 import { runProgram } from "../terraform/run-program.ts";
 import { readState, stateFile } from "../terraform/state-file.ts";
-
-export interface Finding {
-  readonly about: string;
-  /** A fault keeps a deploy from working, or is dangerous; a note does not. */
-  readonly level: "ok" | "note" | "fault";
-  readonly says: string;
-}
+import { clusterFindings } from "./doctor-cluster.ts";
+import type { Finding } from "./doctor-finding.ts";
 
 /** Says what a deploy would find, without changing anything. Fails when there is a fault. */
 export async function doctor(
@@ -45,7 +40,10 @@ export async function doctorFindings(name: string | undefined, context: CommandC
   const root = projectRoot(context.cwd, context.env);
   findings.push(await simulator(root));
   for (const environment of name === undefined ? listEnvironments(root) : [name])
-    findings.push(...(await environmentFindings(root, environment, context)));
+    findings.push(
+      ...(await environmentFindings(root, environment, context)),
+      ...(await clusterFindings(environment, context)),
+    );
   return findings;
 }
 

@@ -101,6 +101,27 @@ describe("the support bundle of a simulated cluster", () => {
     expect(stdout).toContain("etcd: 1 of 1 healthy");
   });
 
+  test("the doctor looks at client files, ports, certificates and clocks of a cluster that runs", async () => {
+    const examine = async () => {
+      const { findings } = JSON.parse((await talosmith("doctor", "tiny", "--json")).stdout) as {
+        findings: readonly { readonly about: string; readonly level: string; readonly says: string }[];
+      };
+      return (about: string) => findings.find((finding) => finding.about === `tiny: ${about}`);
+    };
+    const healthy = await examine();
+    expect(healthy("kubeconfig")).toMatchObject({ level: "ok", says: "valid for 364d" });
+    expect(healthy("endpoint")).toMatchObject({ level: "ok", says: expect.stringContaining("the port is open") });
+    expect(healthy("tiny-cp-1")).toMatchObject({ level: "ok" });
+    await talosmith("sim", "fault", "tiny-cp-1", '{"kind":"clock-skew","milliseconds":7200000}');
+    expect((await examine())("tiny-cp-1")).toMatchObject({ level: "fault", says: expect.stringMatching(/clock/) });
+    await talosmith("sim", "fault", "tiny-cp-1");
+    await talosmith("sim", "power", "tiny-cp-1", "off");
+    const away = await examine();
+    expect(away("tiny-cp-1")?.level).toBe("fault");
+    expect(away("endpoint")?.level).toBe("fault");
+    await talosmith("sim", "power", "tiny-cp-1", "on");
+  }, 60_000);
+
   test("does not replace a file unless told to", async () => {
     writeFileSync(join(root, "there.zip"), "mine");
     const { stderr, exitCode } = await talosmith("support", "tiny", "--output", "there.zip");
