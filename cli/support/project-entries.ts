@@ -34,10 +34,11 @@ export async function projectEntries(
 
 /** What the cluster as a whole tells. */
 export async function clusterEntries(
-  { root, desired, secrets }: OpenCluster,
+  { root, environment, desired, secrets }: OpenCluster,
   entries: Entries,
   { signal }: CommandContext,
 ): Promise<void> {
+  await entries.collect("conditions.json", () => endOf(join(root, "generated", environment.name, "conditions.json")));
   await entries.collect("journal.jsonl", () => endOf(join(root, "generated", desired.name, "journal.jsonl")));
   await entries.collect("status.json", async () => {
     const { observed, steps } = await previewCluster({ desired, secrets, signal });

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { loadEnvironment } from "../../talos/environment/index.ts";
 import { renderTopology, topologyOf } from "../../topology/index.ts";
 
@@ -14,10 +13,13 @@ export interface Diagram {
 
 /** Every mermaid diagram of the documents, with the heading it stands under; and what `topology` makes of an environment. */
 export function documentDiagrams(): readonly Diagram[] {
-  const pages = readdirSync("docs").filter((name) => name.endsWith(".md"));
+  const pages = [
+    ...readdirSync("docs").map((name) => `docs/${name}`),
+    ...readdirSync("examples").map((name) => `examples/${name}/README.md`),
+  ].filter((page) => page.endsWith(".md") && existsSync(page));
   const drawn = renderTopology(topologyOf(loadEnvironment(".", "lab")), "mermaid");
   return [
-    ...pages.flatMap((name) => diagramsOf(`docs/${name}`, readFileSync(join("docs", name), "utf8"))),
+    ...pages.flatMap((page) => diagramsOf(page, readFileSync(page, "utf8"))),
     { name: "topology lab", page: "topology", heading: "lab", source: drawn },
   ];
 }
