@@ -15,6 +15,8 @@ export interface Acquaintance {
   readonly ca: string;
   /** It answered to our credentials the last time. */
   readonly known: boolean;
+  /** Whether its boots have to be told apart, which takes one more call. */
+  readonly boots: boolean;
   /** Our clock. */
   now(): Date;
 }
@@ -22,12 +24,12 @@ export interface Acquaintance {
 /** Looks at one machine: a known one is asked at once, of any other first the certificate is looked at. */
 export async function inspectMachine(
   machine: MachineTarget,
-  { client, ca, known, now }: Acquaintance,
+  { client, ca, known, boots, now }: Acquaintance,
   signal?: AbortSignal,
 ): Promise<MachineState> {
   const options = { deadline, ...(signal === undefined ? {} : { signal }) };
   try {
-    if (known) return await configuredState(machine, client, signal);
+    if (known) return await configuredState(machine, client, boots, signal);
   } catch (error) {
     const ours = TalosError.from(error);
     if (ours.code === "canceled") throw ours;
@@ -36,7 +38,7 @@ export async function inspectMachine(
   try {
     const seen = await probe(machine.address, { ca, ...options });
     if (!seen.signedByCa) return await strangerState(machine, seen, options);
-    return certificateState(machine, seen, now()) ?? (await configuredState(machine, client, signal));
+    return certificateState(machine, seen, now()) ?? (await configuredState(machine, client, boots, signal));
   } catch (error) {
     const ours = TalosError.from(error);
     if (ours.code === "canceled") throw ours;
@@ -53,13 +55,13 @@ const strange = /certificate signed by unknown authority/;
  */
 export async function inspectThrough(
   machine: MachineTarget,
-  client: TalosClient,
+  { client, boots }: Pick<Acquaintance, "client" | "boots">,
   endpoints: number,
   signal?: AbortSignal,
 ): Promise<MachineState> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await configuredState(machine, client, signal);
+      return await configuredState(machine, client, boots, signal);
     } catch (error) {
       const ours = TalosError.from(error);
       if (ours.code === "canceled") throw ours;
@@ -72,6 +74,7 @@ export async function inspectThrough(
 async function configuredState(
   machine: MachineTarget,
   client: TalosClient,
+  boots: boolean,
   signal: AbortSignal | undefined,
 ): Promise<ConfiguredMachine> {
   const options = { deadline, ...(signal === undefined ? {} : { signal }) };
@@ -80,7 +83,7 @@ async function configuredState(
   const [version, config, bootId, etcd, schematic, meta] = await Promise.all([
     client.version(options),
     client.machineConfig(options),
-    client.read("/proc/sys/kernel/random/boot_id", options).catch(unlessUnreachable),
+    boots ? client.read("/proc/sys/kernel/random/boot_id", options).catch(unlessUnreachable) : undefined,
     machine.role === "controlplane" ? etcdState(client, options) : undefined,
     schematicOf(machine.installImage ?? "") === undefined ? undefined : schematicState(client, options),
     machine.meta === undefined ? undefined : client.metaValues(options).catch(unlessUnreachable),

@@ -16,10 +16,10 @@ export interface TalosMachinesOptions {
   /** Send a first config to machines whose fingerprint nobody has told us. @default false */
   readonly trustOnFirstUse?: boolean;
   /**
-   * All machines are expected to have their configs: each is asked at once, and its certificate is looked at only if
-   * that fails. @default false
+   * Nothing is done to the machines, and all are expected to have their configs: each is asked at once, its certificate
+   * is looked at only if that fails, and its boots are not told apart. @default false
    */
-  readonly expectConfigured?: boolean;
+  readonly onlyLook?: boolean;
   readonly clock?: Clock;
   readonly entropy?: Entropy;
 }
@@ -35,7 +35,8 @@ export function talosMachines(options: TalosMachinesOptions): Machines {
   const clients = new Map<string, TalosClient>();
   /** Machines that answered to our credentials the last time. */
   const known = new Set<string>();
-  if (options.expectConfigured) for (const { address } of desired.machines) known.add(address);
+  const boots = !options.onlyLook;
+  if (options.onlyLook) for (const { address } of desired.machines) known.add(address);
   const clientOf = ({ address }: MachineTarget): TalosClient => {
     const known = clients.get(address);
     if (known !== undefined) return known;
@@ -56,10 +57,11 @@ export function talosMachines(options: TalosMachinesOptions): Machines {
   return {
     kubernetes,
     async inspect(machine, signal) {
-      if (endpoints !== undefined) return inspectThrough(machine, clientOf(machine), endpoints.length, signal);
+      if (endpoints !== undefined)
+        return inspectThrough(machine, { client: clientOf(machine), boots }, endpoints.length, signal);
       const { ca } = credentials;
       const now = () => issuing.clock.now();
-      const acquaintance = { client: clientOf(machine), ca, known: known.has(machine.address), now };
+      const acquaintance = { client: clientOf(machine), ca, known: known.has(machine.address), boots, now };
       const state = await inspectMachine(machine, acquaintance, signal);
       if (state.kind === "configured") known.add(machine.address);
       else known.delete(machine.address);

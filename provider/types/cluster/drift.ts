@@ -37,7 +37,7 @@ export async function findDrift(
     });
     return state;
   }
-  const machines = talosMachines({ desired, secrets, expectConfigured: true });
+  const machines = talosMachines({ desired, secrets, onlyLook: true });
   let observed: ObservedCluster;
   try {
     observed = await observe(desired, { machines, signal });
