@@ -69,6 +69,8 @@ export class TaskBoard {
     const list = new Listr<unknown, "default", "simple">(tasks, {
       concurrent: true,
       exitOnError: false,
+      // It would end the process at once; we stop at a safe point and say how to go on.
+      registerSignalListeners: false,
       rendererOptions: { showErrorMessage: false },
     });
     this.#shown = list.run();

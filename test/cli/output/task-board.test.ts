@@ -34,8 +34,11 @@ test("what is told before the plan, warnings, and waits that concern no single m
   board.listener(event("warning", "an even number of control planes"));
   expect(lines).toEqual(["  … cp-1: it does not answer", "  ! an even number of control planes"]);
 
+  const listening = process.listenerCount("SIGINT");
   board.listener({ ...event("planned", "1 step to do"), steps: [step] });
   await new Promise(setImmediate);
+  // Ctrl-C is the command's to hear.
+  expect(process.listenerCount("SIGINT")).toBe(listening);
   board.listener(event("warning", "the installer is old", "cp-1"));
   board.listener(event("step-finished", "cp-1 joins etcd", "cp-1"));
   board.listener(event("waiting", "waiting for all k8s nodes to report ready: w-1: is not ready"));
