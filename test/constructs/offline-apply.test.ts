@@ -7,6 +7,7 @@ import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type JsonObject, printStack, synthesize } from "../../constructs/index.ts";
 import { everything } from "../support/everything.ts";
+import { findTools } from "../support/terraform.ts";
 import { repositoryRoot } from "./project.ts";
 
 const terraform = (process.env.PATH ?? "")
@@ -34,7 +35,14 @@ beforeAll(async () => {
     outfile: join(folder, "stand-in.cjs"),
     logLevel: "silent",
   });
-  for (const { name, address, version } of providers) {
+  // The same source is at another registry for each of the tools.
+  const everywhere = providers.flatMap(({ address, ...provider }) =>
+    [...new Set([address, address.replace("registry.terraform.io", "registry.opentofu.org")])].map((place) => ({
+      ...provider,
+      address: place,
+    })),
+  );
+  for (const { name, address, version } of everywhere) {
     const directory = join(folder, "plugins", address, version, platform);
     mkdirSync(directory, { recursive: true });
     const schema = new URL(`../golden/schemas/${name}.json`, import.meta.url).pathname;
@@ -52,6 +60,11 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 class Project {
   readonly root = mkdtempSync(join(folder, "project-"));
   readonly stack = join(this.root, "cdktf.out/stacks/sample");
+  readonly #tool: string;
+
+  constructor(tool = terraform ?? "terraform") {
+    this.#tool = tool;
+  }
 
   synth(yaml: string): void {
     mkdirSync(join(this.root, "environments"), { recursive: true });
@@ -72,7 +85,7 @@ class Project {
       CHECKPOINT_DISABLE: "1",
       STAND_IN_STACK: join(this.stack, "cdk.tf.json"),
     };
-    return execFileSync(terraform ?? "terraform", args, {
+    return execFileSync(this.#tool, args, {
       cwd: directory,
       env,
       encoding: "utf8",
@@ -233,11 +246,11 @@ controlPlane: { count: 1 }
 workers: [{ count: ${workers}, limits: { memory: 2GiB } }]
 `;
 
-describe.runIf(terraform !== undefined && everything)(
-  "a container stack in the real terraform, with providers that only remember",
-  () => {
+describe.runIf(everything).each(findTools())(
+  "a container stack in the real $name, with providers that only remember",
+  (tool) => {
     const apply = (engine: string) => {
-      const project = new Project();
+      const project = new Project(tool.path);
       project.synth(containers(engine));
       project.apply();
       expect(project.plan()).toEqual([]);
