@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { createHash } from "node:crypto";
 import { isUp } from "../machine/life.ts";
 import type { Controller, Moment } from "../machine/moment.ts";
 import type { NodeConfig } from "../machine/node-config.ts";
@@ -6,13 +7,14 @@ import { type Machine, mapMachines } from "../machine/world.ts";
 import { configOf } from "./membership.ts";
 import { restartService } from "./services.ts";
 
-/** Follows the images in the config: a new one restarts what runs from it and counts its version up. */
+/** Follows images and CAs in the config: another one restarts what runs with it and counts its version up. */
 export const components: Controller = (world, moment) =>
   mapMachines(world, (machine) => {
     const config = configOf(machine);
     if (config === undefined || !isUp(machine.life)) return machine;
+    const authorities = fingerprintOf(config);
     return Object.entries(wantedImages(config)).reduce(
-      (next, [name, image]) => follow(next, name, image, moment),
+      (next, [name, image]) => follow(next, name, { image, authorities }, moment),
       machine,
     );
   });
@@ -28,11 +30,27 @@ function wantedImages({ type, images }: NodeConfig): Readonly<Record<string, str
   };
 }
 
-function follow(machine: Machine, name: string, image: string, moment: Moment): Machine {
+/** Whom the components of Kubernetes trust. */
+function fingerprintOf({ kubernetesCa, acceptedKubernetesCas }: NodeConfig): string {
+  return createHash("sha256")
+    .update([kubernetesCa.certificate, ...acceptedKubernetesCas].join())
+    .digest("hex");
+}
+
+interface Wanted {
+  readonly image: string;
+  readonly authorities: string;
+}
+
+function follow(machine: Machine, name: string, wanted: Wanted, moment: Moment): Machine {
   const known = machine.components[name];
-  if (known?.image === image) return machine;
+  // A world that was kept before there were authorities in it has those of its configs.
+  if (known?.image === wanted.image && (known.authorities ?? wanted.authorities) === wanted.authorities) {
+    if (known.authorities !== undefined) return machine;
+    return { ...machine, components: { ...machine.components, [name]: { ...known, ...wanted } } };
+  }
   const version = (known?.version ?? 0) + 1;
-  const noted: Machine = { ...machine, components: { ...machine.components, [name]: { image, version } } };
+  const noted: Machine = { ...machine, components: { ...machine.components, [name]: { ...wanted, version } } };
   if (known === undefined) return noted;
   if (name === "kubelet") return restartService(noted, "kubelet", moment.now, moment.timings.service);
   // The API server is away while its pod is replaced; the other two are not missed.

@@ -59,8 +59,8 @@ export interface Machine {
   readonly stopped: readonly string[];
   /** When the control plane's static pods are up; absent while they do not run. */
   readonly staticPodsAt?: number;
-  /** Control plane components and the kubelet: the image that runs, and how often its config changed since boot. */
-  readonly components: Readonly<Record<string, { readonly image: string; readonly version: number }>>;
+  /** Control plane components and the kubelet. */
+  readonly components: Readonly<Record<string, Component>>;
   /** The last of a bounded history. */
   readonly events: readonly MachineEvent[];
   readonly eventCount: number;
@@ -87,6 +87,15 @@ export interface ObjectMetadata {
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
   readonly [field: string]: unknown;
+}
+
+export interface Component {
+  /** What runs. */
+  readonly image: string;
+  /** Fingerprint of the CAs that it runs with. */
+  readonly authorities?: string;
+  /** How often its config changed since boot. */
+  readonly version: number;
 }
 
 /** What the control plane remembers about a kubelet. */

@@ -174,4 +174,27 @@ describe("rotate-ca", { timeout: 120_000 }, () => {
     if (half.rotation?.phase === "accept") expect(secrets().certs.os).toEqual(half.rotation.os);
     expect(await lastingRefusal()).toBeUndefined();
   });
+
+  test.skipIf(talosctl === undefined || !everything)(
+    "the real talosctl goes through the same passes on these machines",
+    async () => {
+      const config = at("generated/tiny/talosconfig");
+      const { contexts } = parseTalosconfig(readFileSync(config, "utf8"), "talosconfig");
+      const { nodes: [plane = "", worker = ""] = [] } = contexts.get("tiny") ?? {};
+      const nodes = ["--control-plane-nodes", plane, "--worker-nodes", worker, "-e", plane, "-n", plane];
+      const theirs = (talosconfig: string, ...more: string[]) =>
+        promisify(execFile)(talosctl ?? "", [
+          "--talosconfig",
+          talosconfig,
+          "rotate-ca",
+          "--dry-run=false",
+          ...nodes,
+          ...more,
+        ]);
+      const talos = await theirs(config, "--kubernetes=false", "-o", at("theirs"));
+      expect(talos.stderr + talos.stdout).toContain("Removing old Talos CA from the accepted CAs");
+      const kubernetes = await theirs(at("theirs"), "--talos=false");
+      expect(kubernetes.stderr + kubernetes.stdout).toContain("Kubernetes CA rotation done");
+    },
+  );
 });
