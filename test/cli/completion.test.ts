@@ -41,7 +41,7 @@ describe("what completion offers", () => {
     ["upgrade ", ["talos", "k8s", "help"]],
     ["deploy ", ["broken", "lab", "local"]],
     ["deploy lo", ["local"]],
-    ["deploy local --auto", ["--auto-approve"]],
+    ["deploy local --ye", ["--yes"]],
     ["topology lab --format ", ["svg", "mermaid", "json"]],
     ["topology lab --format = m", ["mermaid"]],
     ["topology lab --format=m", ["--format=mermaid"]],
