@@ -131,7 +131,14 @@ describe("the commands that upgrade", { timeout: 120_000 }, () => {
 
   test("client files are told with their end in status, and renewed by up in the 30 days before it", async () => {
     const { certificates } = await status();
-    expect(certificates.map(({ name }: { name: string }) => name)).toEqual(["kubeconfig", "talosconfig"]);
+    expect(certificates.map(({ name }: { name: string }) => name)).toEqual([
+      "kubeconfig",
+      "talosconfig",
+      "talos-ca",
+      "kubernetes-ca",
+      "etcd-ca",
+      "aggregator-ca",
+    ]);
     expect((await talosmith("status", "tiny")).stderr).toMatch(/talosconfig: valid until .+Z, 36\dd left/);
     const file = join(root, "generated/tiny/talosconfig");
     const before = readFileSync(file, "utf8");
