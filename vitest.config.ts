@@ -6,8 +6,8 @@ const shared = { globalSetup: ["test/support/clean-environment.ts"], env: { NO_C
 
 export default defineConfig({
   test: {
-    // The default leaves a core idle, which on two cores doubles the time.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // Many tests wait for machines: with the default, which leaves a core idle, two cores are half idle.
+    maxWorkers: Math.max(3, availableParallelism()),
     reporters: ["default", "./test/support/closing-line-reporter.ts"],
     projects: [
       {

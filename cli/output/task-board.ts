@@ -1,11 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-import { type DefaultRenderer, Listr, type ListrTaskWrapper, type SimpleRenderer } from "listr2";
+import {
+  type DefaultRenderer,
+  Listr,
+  ListrLogger,
+  type ListrTaskWrapper,
+  ProcessOutput,
+  type SimpleRenderer,
+} from "listr2";
 import type { ClusterEvent, EventListener } from "../../talos/cluster/index.ts";
 import { plainLines } from "./plain-lines.ts";
 
 type Wrapper = ListrTaskWrapper<unknown, typeof DefaultRenderer, typeof SimpleRenderer>;
 
 interface Row {
+  /** What was last told, also before the line is there. */
+  told?: string;
   /** Steps planned for this machine that are not finished yet. */
   open: number;
   wrapper?: Wrapper;
@@ -61,6 +70,7 @@ export class TaskBoard {
       title,
       task: (_: unknown, wrapper: Wrapper) => {
         row.wrapper = wrapper;
+        if (row.told !== undefined) wrapper.output = row.told;
         return new Promise<void>((resolve, reject) => {
           row.settle = { resolve, reject };
         });
@@ -71,7 +81,9 @@ export class TaskBoard {
       exitOnError: false,
       // It would end the process at once; we stop at a safe point and say how to go on.
       registerSignalListeners: false,
-      rendererOptions: { showErrorMessage: false },
+      // Whoever made this board knows that stderr is a terminal; stdout, which may be a file, is for data.
+      forceTTY: true,
+      rendererOptions: { showErrorMessage: false, logger: stderrLogger() },
     });
     this.#shown = list.run();
   }
@@ -92,6 +104,11 @@ export class TaskBoard {
   }
 }
 
-function show({ wrapper }: Row, message: string): void {
-  if (wrapper !== undefined) wrapper.output = message;
+function stderrLogger(): ListrLogger {
+  return new ListrLogger({ useIcons: true, processOutput: new ProcessOutput(process.stderr, process.stderr) });
+}
+
+function show(row: Row, message: string): void {
+  row.told = message;
+  if (row.wrapper !== undefined) row.wrapper.output = message;
 }

@@ -24,10 +24,11 @@ const step: Step = {
 
 test("what is told before the plan, warnings, and waits that concern no single machine are all shown", async () => {
   let drawn = "";
-  vi.spyOn(process.stdout, "write").mockImplementation((text) => {
+  vi.spyOn(process.stderr, "write").mockImplementation((text) => {
     drawn += text;
     return true;
   });
+  const data = vi.spyOn(process.stdout, "write").mockImplementation(() => true);
   const lines: string[] = [];
   const board = new TaskBoard((line) => lines.push(line));
   board.listener(event("waiting", "cp-1: it does not answer"));
@@ -42,9 +43,11 @@ test("what is told before the plan, warnings, and waits that concern no single m
   board.listener(event("warning", "the installer is old", "cp-1"));
   board.listener(event("step-finished", "cp-1 joins etcd", "cp-1"));
   board.listener(event("waiting", "waiting for all k8s nodes to report ready: w-1: is not ready"));
+  await vi.waitFor(() => expect(drawn).toContain("waiting for all k8s nodes to report ready: w-1: is not ready"));
   board.listener(event("waiting", "it reboots", "w-7"));
+  await vi.waitFor(() => expect(drawn).toContain("w-7: it reboots"));
   await board.finish();
-  expect(drawn).toContain("waiting for all k8s nodes to report ready: w-1: is not ready");
-  expect(drawn).toContain("w-7: it reboots");
+  // Data goes there, and it may be a file.
+  expect(data).not.toHaveBeenCalled();
   expect(lines.slice(2)).toEqual(["  ! cp-1: the installer is old"]);
 });
