@@ -88,6 +88,7 @@ export default defineConfig({
           guide("Compared with talosctl", "talosctl-compatibility"),
           guide("Decisions", "decisions/README"),
           guide("Tried", "tried"),
+          guide("Benchmarks", "benchmarks"),
           guide("Provider tests", "provider-tests"),
           guide("Upgrading talosmith", "upgrading-talosmith"),
           guide("Roadmap", "roadmap"),
