@@ -90,6 +90,7 @@ describe.skipIf(executablePath === undefined)("the page in a browser", { timeout
     await show(hash);
     await page.getByRole("button", { name: `${button} …`, exact: true }).click();
     const dialog = page.getByRole("dialog");
+    await dialog.getByRole("button").first().waitFor();
     for (const [name, value] of Object.entries(options.fill ?? {})) {
       const field = dialog.locator(`[name=${name}]`);
       if ((await field.evaluate((element) => element.tagName)) === "SELECT") await field.selectOption(value);
@@ -254,7 +255,8 @@ describe.skipIf(executablePath === undefined)("the page in a browser", { timeout
     await page.getByRole("button", { name: "Resume" }).click();
     await page.getByRole("button", { name: "Stop at the next safe point" }).waitFor();
     expect(await ended()).toContain("done");
-    expect(readFileSync(join(root, "environments/lab.yaml"), "utf8")).toContain("talosVersion: v1.13.9");
+    // In the file that has the version.
+    expect(readFileSync(join(root, "environments/base.yaml"), "utf8")).toContain("talosVersion: v1.13.9");
     await show("#/machines/lab");
     await row("lab-w-1").getByText("v1.13.9").waitFor();
   });
