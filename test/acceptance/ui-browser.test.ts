@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
+import { availableParallelism, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import type { AxeResults } from "axe-core";
 import { type Browser, chromium, type Page } from "playwright-core";
@@ -142,10 +142,18 @@ describe.skipIf(executablePath === undefined)("the page in a browser", { timeout
     await page.goto(`${ui.address}#token=the-token`);
     await page.getByRole("heading", { name: "Clusters" }).waitFor();
     expect(page.url()).not.toContain("token");
-    const paint = await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime);
-    console.info(`first contentful paint after ${Math.round(paint ?? -1)} ms`);
-    // 200 ms is the aim; a loaded computer takes longer.
-    expect(paint).toBeLessThan(5_000);
+    // The first page of a browser that has just started waits for the browser itself; people have theirs running.
+    const paints: number[] = [];
+    for (let load = 0; load < 5; load++) {
+      await page.goto("about:blank");
+      await page.goto(ui.address);
+      await page.getByRole("heading", { name: "Clusters" }).waitFor();
+      const paint = await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime);
+      paints.push(paint ?? Number.POSITIVE_INFINITY);
+    }
+    console.info(`first contentful paint after ${paints.map(Math.round).join(", ")} ms`);
+    const crowd = Math.max(1, (loadavg()[0] ?? 1) / availableParallelism());
+    expect(Math.min(...paints)).toBeLessThan(200 * crowd);
     await page.getByText("clouds").first().waitFor();
   });
 
