@@ -13,8 +13,14 @@ const ownPackage = z.object({ version: z.string(), dependencies: section, devDep
 const theirPackage = z.looseObject({ scripts: section, dependencies: section, devDependencies: section });
 
 /** What must never be committed: keys, credentials and states; and what is made anew anyway. */
-const ignored =
-  "node_modules\n/generated/\n/secrets/\n/state/\n/cdktf.out/\n.terraform/\n*.tfstate\n*.tfstate.*\n*.tfplan\n";
+const ignored = [
+  "node_modules",
+  "/generated/",
+  "# What is encrypted may be shared by git.",
+  ...["/secrets/*", "!/secrets/*.age", "!/secrets/*.sops.yaml"],
+  ...["/state/", "/backups/", "support-*.zip", "/cdktf.out/", ".terraform/", "*.tfstate", "*.tfstate.*", "*.tfplan"],
+  "",
+].join("\n");
 
 /**
  * Makes a folder a project of its own, for our commands and the CDK's alike. What is there stays; a package.json gets what

@@ -6,7 +6,9 @@ import { addApproval } from "./flags.ts";
 
 export function registerDestroy(program: Command, context: CommandContext): void {
   addApproval(program.command("destroy"))
-    .description("take an environment down: reset every machine, then remove it")
+    .description(
+      "take an environment down: reset every machine, then remove it; asks, but not about simulated machines",
+    )
     .argument("<environment>", "name of a file in environments/, without .yaml")
     .action(async (name: string, flags: ApprovalFlags) => {
       const { destroy } = await import("../actions/destroy.ts");

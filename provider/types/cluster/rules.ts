@@ -88,7 +88,7 @@ function checkRoles(
   else if (planes % 2 === 0)
     diagnostics.warning({
       summary: "Even number of control planes",
-      detail: `${planes} control planes survive the loss of no more machines than ${planes - 1}, and one machine more can fail. Use an odd number.`,
+      detail: `${planes} control planes survive the loss of ${(planes - 2) / 2}, as ${planes - 1} do, and there is one machine more to fail. Use an odd number.`,
       path: path("machines"),
     });
 }

@@ -45,7 +45,7 @@ describe("talosmith init", () => {
     ]);
     expect(environment.infrastructure).toMatchObject({ kind: "libvirt", network: { vip: "10.0.0.100" } });
     expect(existsSync(join(folder, "cdktf.json"))).toBe(true);
-    expect(readFileSync(join(folder, ".gitignore"), "utf8")).toContain("/secrets/\n");
+    expect(readFileSync(join(folder, ".gitignore"), "utf8")).toContain("/secrets/*\n!/secrets/*.age\n");
     expect(written).toContain("environments/lab.yaml\nNext: npm install, then npx talosmith plan lab");
   });
 
