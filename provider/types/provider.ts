@@ -94,7 +94,7 @@ export function talosmithProvider(options: ProviderOptions): Provider<typeof att
       const source = secretsSource(config, environment, root);
       return new Client({
         root,
-        secrets: new ClusterSecrets(source, Boolean(environment.CI)),
+        secrets: new ClusterSecrets(source, isBuildMachine(environment)),
         environment,
         daemonCommand,
         ageKeys: environment.SOPS_AGE_KEY || undefined,
@@ -102,6 +102,10 @@ export function talosmithProvider(options: ProviderOptions): Provider<typeof att
       });
     },
   };
+}
+
+function isBuildMachine({ CI }: NodeJS.ProcessEnv): boolean {
+  return CI !== undefined && !["", "0", "false"].includes(CI.toLowerCase());
 }
 
 function secretsSource(

@@ -81,12 +81,12 @@ export class Workspace {
     return run;
   }
 
-  /** Runs and throws with all output unless the exit code is the expected one. */
+  /** Runs and throws with all output unless the exit code is the expected one: the reason first, for logs are cut. */
   async ok(args: readonly string[], environment: Readonly<Record<string, string>> = {}, code = 0): Promise<Run> {
     const run = await this.run(args, environment);
     if (run.code !== code)
       throw new Error(
-        `${this.tool.name} ${args.join(" ")} ended with ${run.code}, not ${code}:\n${run.stdout}\n${run.stderr}`,
+        `${this.tool.name} ${args.join(" ")} ended with ${run.code}, not ${code}:\n${run.stderr}\n${run.stdout}`,
       );
     return run;
   }
