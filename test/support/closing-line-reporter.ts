@@ -12,9 +12,16 @@ export default class ClosingLineReporter implements Reporter {
     const skipped: string[] = [];
     const failed = unhandledErrors.map((error) => `an error outside of any test: ${String(error)}`);
     for (const module of modules) {
-      if (!module.ok() && module.children.size === 0) {
+      if (module.errors().length > 0) {
         count.failed += 1;
         failed.push(`${module.relativeModuleId}\n${messages(module.errors())}`);
+      }
+      // A hook that fails leaves its tests skipped.
+      for (const suite of module.children.allSuites()) {
+        const errors = suite.errors();
+        if (errors.length === 0) continue;
+        count.failed += 1;
+        failed.push(`${module.relativeModuleId} > ${suite.fullName}\n${messages(errors)}`);
       }
       for (const test of module.children.allTests()) {
         const { state, errors } = test.result();
