@@ -8,10 +8,16 @@ import { build } from "esbuild";
 import { buildProvider } from "../provider/package.ts";
 import { leaveOutProtoLoader } from "../provider/packaging/bundle.ts";
 import { assetsFromSource } from "../web/server/index.ts";
+import { billOfLockFile, shippedBill } from "./supply-chain/bill-of-materials.ts";
+import { bundledPackages } from "./supply-chain/bundled-packages.ts";
+import { thirdPartyNotices } from "./supply-chain/notices.ts";
 
 const root = join(import.meta.dirname, "..");
 const dist = join(root, "dist");
 const entries = { index: "project/public.ts", "constructs/index": "constructs/index.ts", "cli/main": "cli/main.ts" };
+
+// Two copies of the CDK in one program do not know each other's constructs; esbuild and tsx serve a checkout only.
+const external = ["cdktf", "constructs", "esbuild", "tsx"];
 
 rmSync(dist, { recursive: true, force: true });
 await build({
@@ -28,8 +34,7 @@ await build({
   minifyWhitespace: true,
   legalComments: "none",
   logLevel: "warning",
-  // Two copies of the CDK in one program do not know each other's constructs; esbuild and tsx serve a checkout only.
-  external: ["cdktf", "constructs", "esbuild", "tsx"],
+  external,
   plugins: [leaveOutProtoLoader],
   // Packages in the older module system ask for Node's own modules by require.
   banner: { js: "import{createRequire as __r}from'node:module';const require=__r(import.meta.url);" },
@@ -39,6 +44,9 @@ mkdirSync(join(dist, "web"));
 for (const [path, { content }] of await assetsFromSource())
   writeFileSync(join(dist, "web", path === "/" ? "index.html" : path), content);
 writeTypes(join(dist, "types"));
+const bundled = await bundledPackages(root, external);
+writeFileSync(join(dist, "third-party-notices.txt"), thirdPartyNotices(bundled));
+writeFileSync(join(dist, "sbom.cdx.json"), `${JSON.stringify(shippedBill(billOfLockFile(root), bundled), null, 2)}\n`);
 
 /** Declarations say `./x.ts`, as the sources do; beside compiled files that would be `./x.js`. */
 function writeTypes(folder: string): void {

@@ -4,6 +4,9 @@ import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core";
+import { publint } from "publint";
+import { formatMessage } from "publint/utils";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Checkout, createCheckout } from "../support/checkout.ts";
 import { type CommandResult, runCommand } from "../support/run-command.ts";
@@ -22,6 +25,7 @@ const offline = registry.some(({ code }) => code !== 0);
 describe("a project of one's own", () => {
   let checkout: Checkout;
   let folder: string;
+  let tarball: string;
   const run = (program: string, ...args: string[]) => runCommand(program, args, { cwd: folder, env });
   const talosmith = (...args: string[]) => run("npx", "--no-install", "talosmith", ...args);
   const ok = async (result: Promise<CommandResult>) => {
@@ -37,9 +41,11 @@ describe("a project of one's own", () => {
     folder = join(work, "Clusters");
     mkdirSync(folder);
     await ok(runCommand("npm", ["pack", "--pack-destination", work], { cwd: checkout.root, env }));
-    const [tarball = ""] = readdirSync(work).filter((name) => name.endsWith(".tgz"));
-    await ok(run("npm", "install", ...quiet, join(work, tarball)));
-  });
+    const [name = ""] = readdirSync(work).filter((each) => each.endsWith(".tgz"));
+    tarball = join(work, name);
+    await ok(run("npm", "install", ...quiet, tarball));
+    // A build, a pack and an install: minutes, where many share the machine.
+  }, 600_000);
 
   afterAll(async () => {
     if (offline) return;
@@ -62,6 +68,40 @@ describe("a project of one's own", () => {
       "package.json",
       "schemas",
     ]);
+  });
+
+  test.skipIf(offline)("it says whose code is in it, and all of that may be passed on", () => {
+    const dist = join(folder, "node_modules/talosmith/dist");
+    const bill = JSON.parse(readFileSync(join(dist, "sbom.cdx.json"), "utf8"));
+    expect(bill.metadata.component.purl).toMatch(/^pkg:npm\/talosmith@/);
+    const names: string[] = bill.components.map(({ name }: { name: string }) => name);
+    expect(names).toEqual(expect.arrayContaining(["cdktf", "constructs", "zod", "yaml", "@grpc/grpc-js", "preact"]));
+    expect(names).not.toContain("vitest");
+    const licences = new Set(
+      bill.components.flatMap(({ licenses }: { licenses: { license?: { id: string }; expression?: string }[] }) =>
+        licenses.map(({ license, expression }) => license?.id ?? expression),
+      ),
+    );
+    expect(
+      [...licences].sort().filter(
+        (id) => !/^(MIT|ISC|0BSD|Apache-2\.0|BSD-[23]-Clause|MPL-2\.0|BlueOak-1\.0\.0)$/.test(`${id}`),
+      ),
+    ).toEqual(["(Apache-2.0 AND BSD-3-Clause)", "(BSD-3-Clause OR GPL-2.0)"]);
+    const notices = readFileSync(join(dist, "third-party-notices.txt"), "utf8");
+    for (const name of ["yaml", "node-forge", "@aws-sdk/client-s3"]) expect(notices).toContain(`\n${name} `);
+  });
+
+  test.skipIf(offline)("publint and are-the-types-wrong find nothing wrong with it", async () => {
+    const bytes = readFileSync(tarball);
+    const { messages } = await publint({ pack: { tarball: new Uint8Array(bytes).buffer }, strict: true });
+    expect(messages.map((message) => formatMessage(message, {}))).toEqual([]);
+    const types = await checkPackage(createPackageFromTarballData(bytes));
+    if (types.types === false) throw new Error("the package has no types");
+    // The tool's own profile for packages that are ES modules only, as ours.
+    const promised = types.problems.filter(
+      (problem) => !("resolutionKind" in problem) || !["node10", "node16-cjs"].includes(problem.resolutionKind),
+    );
+    expect(promised).toEqual([]);
   });
 
   test.skipIf(offline)("`talosmith init` makes it, npm installs it, and synth writes its stack", async () => {
