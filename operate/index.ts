@@ -2,7 +2,7 @@
 export { Book } from "./book.ts";
 export { type Condition, type ConditionStatus, type Conditions, withTransitions } from "./condition.ts";
 export { encodeConditions, parseConditions } from "./condition-record.ts";
-export { needsPerson, retryDelay, type Verdict, verdictOn, withJitter } from "./decide.ts";
+export { retryDelay, type Verdict, verdictOn, withJitter } from "./decide.ts";
 export { findingsOf } from "./findings.ts";
 export {
   type LeaderOptions,

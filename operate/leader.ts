@@ -14,7 +14,7 @@ export interface LeaseTimes {
   readonly retry: number;
 }
 
-export const leaseTimes: LeaseTimes = { duration: 15_000, renewDeadline: 10_000, retry: 2_000 };
+const leaseTimes: LeaseTimes = { duration: 15_000, renewDeadline: 10_000, retry: 2_000 };
 
 export interface LeaderOptions {
   readonly lease: Lease;

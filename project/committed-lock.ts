@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { writeFileAtomically } from "../talos/atomic-file.ts";
 
 /** Where a project keeps the provider versions and hashes that an environment was reviewed with. */
-export function committedLock(root: string, environment: string): string {
+function committedLock(root: string, environment: string): string {
   return join(root, "locks", `${environment}.hcl`);
 }
 

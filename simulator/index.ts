@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 export { type CriticalPathInput, criticalPath } from "./critical-path.ts";
 export { findNetwork, freeAddress } from "./daemon/addresses.ts";
-export { type DaemonOptions, runDaemon } from "./daemon/run-daemon.ts";
+export type { DaemonOptions } from "./daemon/run-daemon.ts";
 export { Simulator } from "./daemon/simulator.ts";
-export { CallError, type StatusName, statusCodes } from "./machine/call-error.ts";
+export type { StatusName } from "./machine/call-error.ts";
 export { seededEntropy } from "./machine/chance.ts";
 export type { Fault, FaultBody, FaultKind } from "./machine/fault.ts";
 export type { Moment } from "./machine/moment.ts";
-export { type Scheduler, type VirtualScheduler, virtualScheduler, wallScheduler } from "./machine/scheduler.ts";
+export { type Scheduler, type VirtualScheduler, virtualScheduler } from "./machine/scheduler.ts";
 export { defaultTimings, scaleTimings, type Timings } from "./machine/timings.ts";
 export type { Cluster, KubernetesObject, Machine, World } from "./machine/world.ts";
-export { apiPort, kubernetesPort, type Listeners, startListeners } from "./network/listeners.ts";
+export { type Listeners, startListeners } from "./network/listeners.ts";
 export { resourceDefinitions } from "./resources/definitions.ts";
-export { dispatch, type IncomingCall } from "./services/dispatch.ts";
+export type { IncomingCall } from "./services/dispatch.ts";
 export { type CallableMethod, callStream, callUnary, type InProcessOptions } from "./services/in-process.ts";
-export { methods } from "./services/registry.ts";
+
 export { Simulation, type SimulationOptions } from "./simulation.ts";

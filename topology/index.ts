@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
 export { topologyOf } from "./from-environment.ts";
 export { renderTopology, type TopologyFormat } from "./render.ts";
-export { type MachineState, machineStates, type SeenMachine, type Topology, withLiveState } from "./topology.ts";
+export { type MachineState, type SeenMachine, type Topology, withLiveState } from "./topology.ts";

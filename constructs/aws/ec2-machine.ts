@@ -35,7 +35,7 @@ export function packUserData(config: string): string {
 }
 
 /** Longest user-data in base64: 16 KiB before it. */
-export const userDataLimit = Math.ceil((16 * 1024) / 3) * 4;
+const userDataLimit = Math.ceil((16 * 1024) / 3) * 4;
 
 export const metadataOptions = {
   http_endpoint: "enabled",

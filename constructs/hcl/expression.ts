@@ -11,7 +11,7 @@ export function isObject(value: Json | undefined): value is JsonObject {
 }
 
 /** A key of an object: bare when HCL takes it so. */
-export function printKey(key: string): string {
+function printKey(key: string): string {
   return /^[A-Za-z_][A-Za-z0-9_]*$/.test(key) ? key : quote(key);
 }
 
@@ -28,7 +28,7 @@ function escapeCharacter(character: string): string {
 }
 
 /** Text in quotes. Templates in it stay templates, as they are in JSON. */
-export function quote(text: string): string {
+function quote(text: string): string {
   return `"${mapLiterals(text, (literal) => [...literal].map(escapeCharacter).join(""))}"`;
 }
 
@@ -94,7 +94,7 @@ function sorted(value: Json): Json {
 }
 
 /** A text of several lines that may be written as such, directly after `name = `. */
-export function printHeredoc(text: string, indent: string): string | undefined {
+function printHeredoc(text: string, indent: string): string | undefined {
   const lines = text.split("\n");
   const last = lines.pop();
   if (last !== "" || lines.length < 2) return undefined;
@@ -107,7 +107,7 @@ export function printHeredoc(text: string, indent: string): string | undefined {
 }
 
 /** An expression in HCL, in the form that `terraform fmt` leaves alone. */
-export function printValue(value: Json, indent: string, oneLine = true): string {
+function printValue(value: Json, indent: string, oneLine = true): string {
   if (value === null || typeof value === "number" || typeof value === "boolean") return String(value);
   if (typeof value === "string") return printText(value, indent);
   if (oneLine) {

@@ -12,7 +12,7 @@ export type AttributeValue =
   | { readonly [key: string]: AttributeValue };
 
 /** Text that Terraform takes as it is: `${` and `%{` begin no template. References (tokens) inside stay references. */
-export function escapeTemplates(text: string): string {
+function escapeTemplates(text: string): string {
   return text.replaceAll(/\$\{(?!TfToken\[)/g, "$$${").replaceAll("%{", "%%{");
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-export { type AttributeValue, escapeTemplates } from "./attributes.ts";
+export type { AttributeValue } from "./attributes.ts";
 export {
   type Addressable,
   type Arguments,

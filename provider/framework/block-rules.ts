@@ -5,7 +5,7 @@ import { type ObjectValue, objectValue, type Value } from "./value.ts";
 import { mapAttributes } from "./walk-attributes.ts";
 
 /** Whether any of these is written as a block. A block inside an attribute is refused, so the outermost tell. */
-export const hasBlocks = (attributes: Attributes): boolean => Object.values(attributes).some(isBlock);
+const hasBlocks = (attributes: Attributes): boolean => Object.values(attributes).some(isBlock);
 
 const isBlock = ({ nested }: Attribute): boolean => nested?.block !== undefined;
 

@@ -20,7 +20,10 @@ export function single<const A extends Attributes>(options: BlockOptions<A>): At
   return { ...block("single", objectOfAttributes(options.attributes), options, {}), mode: "optional" };
 }
 
-/** `network { … }`, exactly once. */
+/**
+ * `network { … }`, exactly once.
+ * @public
+ */
 export function requiredSingle<const A extends Attributes>(
   options: BlockOptions<A>,
 ): Attribute<StateOf<A>, "required"> {

@@ -81,5 +81,4 @@ export {
   Unknown,
   unknown,
   type Value,
-  valuesEqual,
 } from "./value.ts";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-export { createLog } from "./hclog.ts";
+
 export { routes } from "./routes.ts";
 export { openSession, serve } from "./serve.ts";
 export type { Session } from "./transport/index.ts";

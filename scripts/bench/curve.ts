@@ -8,7 +8,7 @@ export interface Curve {
   readonly points: readonly { readonly machines: number; readonly milliseconds: number }[];
 }
 
-export const sizes = [10, 100, 1000] as const;
+const sizes = [10, 100, 1000] as const;
 
 const old = { talos: "v1.12.11", kubernetes: "1.35.4" };
 const kinds = ["synth", "bring-up", "plan without changes", "upgrade, 10 workers at once"] as const;

@@ -87,7 +87,7 @@ export function startBoot(machine: Machine, now: number): Machine {
 }
 
 /** The one disk that a simulated machine has. */
-export const systemDisk = "/dev/sda";
+const systemDisk = "/dev/sda";
 
 function finishInstall(machine: Machine, moment: Moment): Machine {
   const config = machine.disk.config === undefined ? undefined : readNodeConfig(machine.disk.config);

@@ -23,6 +23,6 @@ export function conditionNow(
   return { ...wanted, lastTransitionTime: since, lastUpdateTime: at };
 }
 
-export function conditionsOf(status: unknown): readonly Condition[] {
+function conditionsOf(status: unknown): readonly Condition[] {
   return (status as { conditions?: readonly Condition[] } | undefined)?.conditions ?? [];
 }

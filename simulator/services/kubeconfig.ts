@@ -22,7 +22,7 @@ export const kubeconfigMethods: Handlers<typeof MachineServiceService> = {
   },
 };
 
-export function adminKubeconfig(config: NodeConfig, now: number, entropy: Entropy): string {
+function adminKubeconfig(config: NodeConfig, now: number, entropy: Entropy): string {
   const admin = issueCertificate(
     authorityOf(config),
     {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-export { type Backup, parts } from "./backup.ts";
+export type { Backup } from "./backup.ts";
 export {
   downloadBackup,
   findBackup,
@@ -17,5 +17,5 @@ export { expired, type Keep } from "./retention.ts";
 export { runSchedule, type Schedule, type ScheduleOptions } from "./schedule.ts";
 export { ScratchFile } from "./scratch-file.ts";
 export { etcdSource, type SnapshotSource } from "./snapshot-source.ts";
-export { type DatabaseStatus, databaseStatus, type SnapshotStatus, snapshotStatus } from "./snapshot-status.ts";
+export { type DatabaseStatus, type SnapshotStatus, snapshotStatus } from "./snapshot-status.ts";
 export type { BackupStore, StoredFile } from "./store.ts";

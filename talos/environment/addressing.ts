@@ -18,7 +18,7 @@ export interface Place {
 export interface AddressedMachine extends MachinePlan, Place {}
 
 /** Where a pool's addresses begin; undefined for a further worker pool that does not say. */
-export function firstOffset(environment: LibvirtEnvironment, machine: MachinePlan): number | undefined {
+function firstOffset(environment: LibvirtEnvironment, machine: MachinePlan): number | undefined {
   const { network } = environment.infrastructure;
   if (machine.role === "controlplane") return network.controlPlaneOffset;
   const index = environment.workers.findIndex((pool) => pool.name === machine.pool);

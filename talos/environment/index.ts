@@ -10,7 +10,7 @@ export {
   placeMachine,
 } from "./addressing.ts";
 export { Cidr } from "./cidr.ts";
-export { type ContainerEnvironment, dockerPlaces } from "./container.ts";
+export type { ContainerEnvironment } from "./container.ts";
 export {
   type ControlPlane,
   controlPlanePool,

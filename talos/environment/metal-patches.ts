@@ -88,7 +88,7 @@ const types = {
 } as const;
 
 /** A selector as the expression that newer configs have in its place. */
-export function selectorExpression(selector: DiskSelector): string {
+function selectorExpression(selector: DiskSelector): string {
   const size = /^(<=|>=|<|>|==)?\s*(\d+)\s*(\w+)$/.exec(selector.size ?? "");
   const text = (field: string, value: string) =>
     value.includes("*") ? `glob(${quoted(value)}, disk.${field})` : `disk.${field} == ${quoted(value)}`;

@@ -10,7 +10,6 @@ export {
   assetFile,
   assetUrl,
   defaultInstallImage,
-  factoryHost,
   type ImageOptions,
   installerReference,
   type Platform,

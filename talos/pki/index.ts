@@ -11,7 +11,7 @@ export {
   publicKeyFingerprint,
 } from "./certificate.ts";
 export type { AlternativeNames, ExtendedUsage, KeyUsage } from "./extensions.ts";
-export { checkKey, createKey, createRsaKey, type KeyKind, keyForNode } from "./key.ts";
+export { checkKey, createRsaKey, type KeyKind, keyForNode } from "./key.ts";
 export { decodePem, encodePem, pemBlocks } from "./pem.ts";
 export {
   createSigningRequest,

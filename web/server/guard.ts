@@ -3,9 +3,9 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import type { MiddlewareHandler } from "hono";
 import { getCookie, setCookie } from "hono/cookie";
 
-export const sessionCookie = "talosmith-session";
+const sessionCookie = "talosmith-session";
 /** Pages of other origins cannot send it without asking first, and we never allow that. */
-export const requestHeader = "x-talosmith";
+const requestHeader = "x-talosmith";
 
 export interface GuardOptions {
   /** The `Host` headers that are ours: `127.0.0.1:8080` and its other names. */

@@ -62,7 +62,7 @@ export async function renderCluster(
   return { ...desired, machines: [...(planes ?? [{ ...standInPlane, config: "", installImage: "" }]), ...workers] };
 }
 
-export function machineSpecs(machines: ClusterInput["machines"]): MachineSpec[] {
+function machineSpecs(machines: ClusterInput["machines"]): MachineSpec[] {
   return Object.entries(machines).map(([name, { role, address, fingerprint, patches, meta }]) => ({
     name,
     role: role === "controlplane" ? "controlplane" : "worker",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { error, type Rule, warning } from "./rule.ts";
 
-export const addonNamesUnique: Rule = ({ addons, storage }) =>
+const addonNamesUnique: Rule = ({ addons, storage }) =>
   addons.flatMap(({ name }, index) => {
     const first = addons.findIndex((other) => other.name === name);
     const driver = name === "csi-driver-nfs" && storage.nfs !== undefined;
@@ -17,7 +17,7 @@ export const addonNamesUnique: Rule = ({ addons, storage }) =>
     ];
   });
 
-export const addonOrder: Rule = ({ addons }) => {
+const addonOrder: Rule = ({ addons }) => {
   const names = new Set(addons.map(({ name }) => name));
   const missing = addons.flatMap(({ after }, index) =>
     after.flatMap((name, place) =>
@@ -52,7 +52,7 @@ export const addonOrder: Rule = ({ addons }) => {
   ];
 };
 
-export const podNetwork: Rule = ({ addons, cluster, controlPlane }) => {
+const podNetwork: Rule = ({ addons, cluster, controlPlane }) => {
   if (controlPlane === undefined) return [];
   const networks = addons.flatMap(({ cni }, index) => (cni ? [index] : []));
   if (cluster.cni !== "none") {

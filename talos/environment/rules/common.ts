@@ -5,7 +5,7 @@ import { addonRules } from "./addons.ts";
 import { error, type Rule, warning } from "./rule.ts";
 import { settingsRules } from "./settings.ts";
 
-export const oddControlPlanes: Rule = ({ controlPlane }) =>
+const oddControlPlanes: Rule = ({ controlPlane }) =>
   controlPlane === undefined || controlPlane.count % 2 === 1
     ? []
     : [
@@ -17,7 +17,7 @@ export const oddControlPlanes: Rule = ({ controlPlane }) =>
         }),
       ];
 
-export const supportedKubernetes: Rule = ({ cluster }) => {
+const supportedKubernetes: Rule = ({ cluster }) => {
   const talos = TalosVersion.parse(cluster.talosVersion);
   if (talos.supportsKubernetes(KubernetesVersion.parse(cluster.kubernetesVersion))) return [];
   return [
@@ -31,7 +31,7 @@ export const supportedKubernetes: Rule = ({ cluster }) => {
   ];
 };
 
-export const credentialsInState: Rule = ({ outputs, backend }) => {
+const credentialsInState: Rule = ({ outputs, backend }) => {
   const asked = (["kubeconfig", "talosconfig"] as const).filter((file) => outputs[file]);
   if (asked.length === 0 || backend.encryption !== undefined) return [];
   return asked.map((file) =>
@@ -44,7 +44,7 @@ export const credentialsInState: Rule = ({ outputs, backend }) => {
   );
 };
 
-export const poolNamesUnique: Rule = ({ workers }) =>
+const poolNamesUnique: Rule = ({ workers }) =>
   workers.flatMap((pool, index) => {
     const first = workers.findIndex((other) => other.name === pool.name);
     if (pool.name === controlPlanePool)
@@ -67,7 +67,7 @@ export const poolNamesUnique: Rule = ({ workers }) =>
     ];
   });
 
-export const machineNamesFit: Rule = (environment) => {
+const machineNamesFit: Rule = (environment) => {
   const long = machinesOf(environment).find((machine) => machine.name.length > 63);
   if (long === undefined) return [];
   return [
@@ -80,7 +80,7 @@ export const machineNamesFit: Rule = (environment) => {
   ];
 };
 
-export const patchedMachinesExist: Rule = (environment) => {
+const patchedMachinesExist: Rule = (environment) => {
   const names = new Set(machinesOf(environment).map((machine) => machine.name));
   return Object.keys(environment.cluster.patches.machines)
     .filter((machine) => !names.has(machine))

@@ -18,7 +18,7 @@ import {
 const patchNoun = "a patch: a mapping, YAML text, or { configRef: ./file.yaml }";
 
 /** A Talos config patch: a mapping, the YAML text itself, or a reference, which the loader replaces by the text. */
-export const patch = z.union([z.string().min(1), z.record(z.string(), z.unknown())], { error: patchNoun });
+const patch = z.union([z.string().min(1), z.record(z.string(), z.unknown())], { error: patchNoun });
 export const patches = z.array(patch, { error: "a list of patches" });
 
 export const clusterSchema = z.strictObject({

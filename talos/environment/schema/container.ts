@@ -75,4 +75,3 @@ export const container = {
 } as const;
 
 export const dockerDefaults = docker.parse({});
-export const kubernetesDefaults = kubernetes.parse({});

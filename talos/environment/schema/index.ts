@@ -18,12 +18,12 @@ export const kinds = { simulated, libvirt, aws, metal, container } as const;
 export type Kind = keyof typeof kinds;
 export const kindNames = Object.keys(kinds) as readonly Kind[];
 
-export const secretsSchema = z
+const secretsSchema = z
   .strictObject({ file: relativePath.optional().describe("Secrets bundle. Default: secrets/<environment>.yaml.") })
   .prefault({})
   .describe("Where the cluster's secrets are kept.");
 
-export const outputsSchema = z
+const outputsSchema = z
   .strictObject({
     kubeconfig: z.boolean().default(false).describe("The kubeconfig as a sensitive output: the state then holds it."),
     talosconfig: z.boolean().default(false).describe("The talosconfig as a sensitive output: the state then holds it."),
@@ -45,10 +45,10 @@ export const sections = {
 } as const;
 export type { AddonSection, StorageSection } from "./addons.ts";
 export { anyKind } from "./any-kind.ts";
-export { type Backend, backendSchema, passphraseVariable } from "./backend.ts";
+export { type Backend, passphraseVariable } from "./backend.ts";
 export type { BackupSection } from "./backup.ts";
-export { type ClusterSection, clusterSchema } from "./cluster.ts";
-export { dockerDefaults, kubernetesDefaults } from "./container.ts";
+export type { ClusterSection } from "./cluster.ts";
+export { dockerDefaults } from "./container.ts";
 export { minimumHardware } from "./libvirt.ts";
 export type { OperateSection } from "./operate.ts";
 export type { RolloutSection } from "./rollout.ts";

@@ -12,7 +12,7 @@ const macAddress = z
 const linkName = z.string().regex(/^[A-Za-z0-9_.:-]{1,15}$/, { error: "the name of a network link such as eth0" });
 
 /** Which disk, by what it is. All that is said has to fit; texts may hold `*`. */
-export const diskSelector = z
+const diskSelector = z
   .strictObject({
     size: z
       .string()
