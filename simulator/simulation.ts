@@ -6,6 +6,7 @@ import type { Moment } from "./machine/moment.ts";
 import { type Scheduler, wallScheduler } from "./machine/scheduler.ts";
 import { defaultTimings, type Timings } from "./machine/timings.ts";
 import { emptyWorld, type World } from "./machine/world.ts";
+import { SnapshotShelf } from "./operations/snapshot-shelf.ts";
 
 export interface SimulationOptions {
   /** @default nothing: no machine yet */
@@ -14,6 +15,8 @@ export interface SimulationOptions {
   readonly scheduler?: Scheduler;
   readonly timings?: Timings;
   readonly entropy?: Entropy;
+  /** Where uploaded snapshots are kept. @default a temporary folder that ends with the simulation */
+  readonly snapshots?: string;
 }
 
 export type Listener = (next: World, previous: World) => void;
@@ -22,6 +25,7 @@ export type Listener = (next: World, previous: World) => void;
 export class Simulation {
   readonly scheduler: Scheduler;
   readonly timings: Timings;
+  readonly snapshots: SnapshotShelf;
   readonly #entropy: Entropy;
   readonly #listeners = new Set<Listener>();
   #world: World;
@@ -33,6 +37,8 @@ export class Simulation {
     this.timings = options.timings ?? defaultTimings;
     this.#entropy = options.entropy ?? systemEntropy;
     this.#world = options.world ?? emptyWorld;
+    this.snapshots = new SnapshotShelf(options.snapshots);
+    this.snapshots.sweep(this.#world);
     this.update((world) => world);
   }
 
@@ -108,6 +114,7 @@ export class Simulation {
     this.#closed = true;
     this.#cancelTimer?.();
     this.#listeners.clear();
+    this.snapshots.close();
   }
 
   /** `since` is the moment of the last look: what became due while it was taken must not be missed. */

@@ -37,6 +37,7 @@ export async function runDaemon(options: DaemonOptions): Promise<boolean> {
   const complain = (error: unknown): void => console.error(new Date().toISOString(), error);
   const simulation = new Simulation({
     world: await loadWorld(directory),
+    snapshots: join(directory, "snapshots"),
     timings: scaleTimings(defaultTimings, options.timeScale ?? 1),
   });
   const ending = new Ending(

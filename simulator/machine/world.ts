@@ -26,7 +26,7 @@ export interface Disk {
   readonly config?: string;
   /** /var/lib/etcd on EPHEMERAL. */
   readonly etcd?: EtcdData;
-  /** A snapshot that was uploaded by EtcdRecover and not yet used: the Kubernetes objects in it. */
+  /** A snapshot that was uploaded by EtcdRecover and not yet used: its name on the shelf. */
   readonly recovery?: string;
   readonly meta: Readonly<Record<string, string>>;
 }
@@ -113,6 +113,8 @@ export interface Cluster {
   /** By `<resource>/<namespace or empty>/<name>`. */
   readonly objects: Readonly<Record<string, KubernetesObject>>;
   readonly revision: number;
+  /** Where it was restored from a database of a real etcd: that one's name on the shelf, and its last revision. */
+  readonly restored?: { readonly snapshot: string; readonly revision: number };
   /** By node name. */
   readonly kubelets: Readonly<Record<string, KubeletRecord>>;
   /** Pods that are being started, by `<namespace>/<name>`: when each is ready. */

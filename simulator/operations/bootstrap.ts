@@ -7,11 +7,11 @@ import type { Moment } from "../machine/moment.ts";
 import { minorOf } from "../machine/release.ts";
 import { isHealthy } from "../machine/service-state.ts";
 import { type Machine, type World, withCluster, withMachine, without } from "../machine/world.ts";
-import { restoreSnapshot } from "./snapshot.ts";
+import type { SnapshotContent } from "./snapshot.ts";
 
 export interface BootstrapInput {
-  readonly recover: boolean;
-  readonly skipHashCheck: boolean;
+  /** Reads the snapshot of this name; undefined when it is not there. @default etcd starts empty */
+  readonly recover?: (snapshot: string) => SnapshotContent | undefined;
 }
 
 /** Starts a new etcd with this machine as its only member. The order of the checks is the real one. */
@@ -28,9 +28,7 @@ export function bootstrap(world: World, machine: Machine, input: BootstrapInput,
   if (machine.disk.etcd !== undefined) {
     throw new CallError("AlreadyExists", "etcd data directory is not empty");
   }
-  if (input.recover && machine.disk.recovery === undefined) {
-    throw new CallError("FailedPrecondition", "etcd recover is requested but there is no snapshot");
-  }
+  const content = contentOf(machine, input);
   const cluster = world.clusters[config.clusterKey];
   if (cluster === undefined) throw new CallError("Internal", "the machine's cluster is unknown");
   const member = {
@@ -41,10 +39,14 @@ export function bootstrap(world: World, machine: Machine, input: BootstrapInput,
     learner: false,
     joinedAt: moment.now,
   };
-  const content = input.recover
-    ? restoreSnapshot(machine.disk.recovery ?? "", input.skipHashCheck)
-    : { objects: {}, revision: 1 };
   const next = withCluster(world, { key: cluster.key, kubelets: {}, ...content, etcd: bootstrapEtcd(member) });
   const disk = { ...without(machine.disk, "recovery"), etcd: { memberId: member.id } };
   return withMachine(next, { ...machine, disk, stopped: machine.stopped.filter((id) => id !== "etcd") });
+}
+
+function contentOf({ disk }: Machine, { recover }: BootstrapInput): SnapshotContent {
+  if (recover === undefined) return { objects: {}, revision: 1 };
+  const content = disk.recovery === undefined ? undefined : recover(disk.recovery);
+  if (content !== undefined) return content;
+  throw new CallError("FailedPrecondition", "etcd recover is requested but there is no snapshot");
 }

@@ -50,6 +50,6 @@ export function forfeitLeadership(world: World, machine: Machine): { world: Worl
 }
 
 /** Keeps an uploaded snapshot for the bootstrap that will use it. */
-export function receiveSnapshot(world: World, machine: Machine, file: Buffer): World {
-  return withMachine(world, { ...machine, disk: { ...machine.disk, recovery: file.toString("base64") } });
+export function receiveSnapshot(world: World, machine: Machine, name: string): World {
+  return withMachine(world, { ...machine, disk: { ...machine.disk, recovery: name } });
 }

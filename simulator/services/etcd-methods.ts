@@ -21,7 +21,7 @@ import { faultOf } from "../machine/fault.ts";
 import { etcdVersionOf } from "../machine/release.ts";
 import type { Cluster } from "../machine/world.ts";
 import { forfeitLeadership, leaveEtcd, receiveSnapshot, removeEtcdMember } from "../operations/etcd.ts";
-import { encodeSnapshot } from "../operations/snapshot.ts";
+import { encodeSnapshot, restoredSnapshot } from "../operations/snapshot.ts";
 import { controlPlaneOnly } from "./control-plane-only.ts";
 import type { Call, Handlers } from "./method.ts";
 
@@ -81,7 +81,10 @@ export const etcdMethods: Handlers<typeof MachineServiceService> = {
   etcdStatus(call) {
     controlPlaneOnly(call, "etcd status");
     const { cluster, etcd, member } = localMember(call);
-    const size = encodeSnapshot(cluster).length - 32;
+    const { restored } = cluster;
+    const snapshot =
+      restored === undefined ? encodeSnapshot(cluster).length : call.simulation.snapshots.size(restored.snapshot);
+    const size = snapshot - 32;
     const index = BigInt(etcd.index + cluster.revision);
     const version = etcdVersionOf(call.machine().talosVersion);
     return EtcdStatusResponse.fromPartial({
@@ -130,9 +133,10 @@ export const etcdMethods: Handlers<typeof MachineServiceService> = {
   async *etcdSnapshot(call) {
     controlPlaneOnly(call, "etcd snapshot");
     const { cluster } = await servingMember(call);
-    const file = encodeSnapshot(cluster);
-    for (let offset = 0; offset < file.length; offset += 1_024) {
-      yield Data.fromPartial({ bytes: file.subarray(offset, offset + 1_024) });
+    for (const piece of snapshotOf(call, cluster)) {
+      for (let offset = 0; offset < piece.length; offset += 1_024) {
+        yield Data.fromPartial({ bytes: piece.subarray(offset, offset + 1_024) });
+      }
     }
   },
 
@@ -141,9 +145,11 @@ export const etcdMethods: Handlers<typeof MachineServiceService> = {
     if (call.machine().services.etcd?.stage !== "Preparing") {
       throw new CallError("FailedPrecondition", "etcd service is not ready for recovery yet");
     }
-    const chunks: Uint8Array[] = [];
-    for await (const { bytes } of requests) chunks.push(bytes);
-    call.simulation.update((world) => receiveSnapshot(world, call.machine(), Buffer.concat(chunks)));
+    const { simulation } = call;
+    await simulation.snapshots.add(bytesOf(requests), (name) =>
+      simulation.update((world) => receiveSnapshot(world, call.machine(), name)),
+    );
+    simulation.snapshots.sweep(simulation.world);
     return EtcdRecoverResponse.fromPartial({ messages: [{}] });
   },
 
@@ -165,6 +171,17 @@ export const etcdMethods: Handlers<typeof MachineServiceService> = {
     return EtcdDefragmentResponse.fromPartial({ messages: [{}] });
   },
 };
+
+/** What etcd holds. */
+function* snapshotOf({ simulation }: Call, cluster: Cluster): Iterable<Uint8Array> {
+  const { restored } = cluster;
+  if (restored === undefined) yield encodeSnapshot(cluster);
+  else yield* simulation.snapshots.stream(restored.snapshot, (file) => restoredSnapshot(cluster, file));
+}
+
+async function* bytesOf(requests: AsyncIterable<{ readonly bytes: Uint8Array }>): AsyncIterable<Uint8Array> {
+  for await (const { bytes } of requests) yield bytes;
+}
 
 /** A member whose disk is full raises an alarm, again after every disarming while the disk stays full. */
 function alarmsOf(

@@ -10,6 +10,7 @@ import {
 import { configOf, hostnameOf } from "../controllers/membership.ts";
 import { type ApplyMode, applyConfig } from "../operations/apply-config.ts";
 import { bootstrap } from "../operations/bootstrap.ts";
+import { readSnapshot } from "../operations/snapshot.ts";
 import type { Handlers } from "./method.ts";
 
 const modeNames = new Map<number, ApplyMode>(
@@ -61,14 +62,16 @@ export const machineBasics: Handlers<typeof MachineServiceService> = {
   },
 
   bootstrap(call, request) {
-    call.simulation.update((world, moment) =>
-      bootstrap(
-        world,
-        call.machine(),
-        { recover: request.recoverEtcd, skipHashCheck: request.recoverSkipHashCheck },
-        moment,
-      ),
+    const { simulation } = call;
+    const { snapshots } = simulation;
+    const recover = (name: string) =>
+      snapshots.has(name)
+        ? snapshots.use(name, (file) => readSnapshot(file, name, request.recoverSkipHashCheck))
+        : undefined;
+    simulation.update((world, moment) =>
+      bootstrap(world, call.machine(), request.recoverEtcd ? { recover } : {}, moment),
     );
+    snapshots.sweep(simulation.world);
     return BootstrapResponse.fromPartial({ messages: [{}] });
   },
 };

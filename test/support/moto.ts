@@ -57,7 +57,8 @@ async function virtualEnvironment(): Promise<string | { readonly missing: string
     await rename(making, folder);
     return folder;
   } catch (error) {
-    await rm(making, { recursive: true, force: true });
+    // Children of a pip that was ended may still write.
+    await rm(making, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
     return { missing: error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error) };
   }
 }
