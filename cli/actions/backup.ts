@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { type Backup, findBackup, listBackups, pruneBackups, verifyBackup } from "../../talos/backup/index.ts";
+import { type Backup, findBackup, isOf, listBackups, pruneBackups, verifyBackup } from "../../talos/backup/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { type ApprovalFlags, approved } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
@@ -18,8 +18,9 @@ export async function create(name: string, { json }: { json: boolean }, context:
 }
 
 export async function list(name: string, { json }: { json: boolean }, context: CommandContext): Promise<void> {
-  const { store, cluster } = await openBackups(name, context);
+  const { store, cluster, cas } = await openBackups(name, context);
   const backups = await listBackups(store, cluster, context.signal);
+  const others = backups.filter((backup) => !isOf(backup, cas));
   if (json) {
     context.stdout.write(`${JSON.stringify({ v: 1, place: store.place, backups }, undefined, 2)}\n`);
     return;
@@ -34,6 +35,7 @@ export async function list(name: string, { json }: { json: boolean }, context: C
     backup.pki ? "yes" : "no",
   ];
   context.stdout.write(table(["name", "age", "size", "revision", "hash", "pki"], backups.map(row)));
+  for (const { id } of others) context.stderr.write(`${id} is of another cluster that was called ${cluster}.\n`);
 }
 
 export async function verify(
@@ -42,10 +44,10 @@ export async function verify(
   { all }: { all: boolean },
   context: CommandContext,
 ): Promise<void> {
-  const { store, cluster } = await openBackups(name, context);
+  const { store, cluster, cas } = await openBackups(name, context);
   const chosen = all
     ? await listBackups(store, cluster, context.signal)
-    : [await findBackup(store, cluster, which, context.signal)];
+    : [await findBackup(store, cluster, which, { cas, signal: context.signal })];
   for (const backup of chosen) {
     try {
       await verifyBackup(store, backup, context.signal);

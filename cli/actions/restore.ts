@@ -6,6 +6,7 @@ import { join, posix, resolve } from "node:path";
 import {
   downloadBackup,
   findBackup,
+  isOf,
   openStore,
   parseS3Url,
   ScratchFile,
@@ -109,8 +110,13 @@ async function fetchSnapshot(
   if (from !== "latest" && existsSync(file)) return { path: file, status: await snapshotStatus(file) };
   const object = parseS3Url(from);
   if (object !== undefined) return fetchObject(name, object, folder, context);
-  const { store, cluster } = await openBackups(name, context);
-  const backup = await findBackup(store, cluster, from, context.signal);
+  const { store, cluster, cas, environment } = await openBackups(name, context);
+  const backup = await findBackup(store, cluster, from, { cas, signal: context.signal });
+  if (!isOf(backup, cas)) {
+    throw new TalosError("failed-precondition", `${backup.id} is of another cluster that was called ${cluster}`, {
+      hint: `What is in it can only be opened with the secrets of that cluster. Put them into ${environment.secrets.file} first.`,
+    });
+  }
   return { path: await downloadBackup(store, backup, folder, context.signal), status: backup };
 }
 

@@ -4,7 +4,7 @@ import type { Environment } from "../../talos/environment/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import type { CommandContext } from "../context.ts";
 import { ageOf } from "../output/amounts.ts";
-import { storeOf } from "./backups.ts";
+import { casOf, storeOf } from "./backups.ts";
 
 /** How old the newest backup of an environment is, and whether that is too old. Never throws: not knowing is a state. */
 export type BackupStatus = {
@@ -24,15 +24,16 @@ export type BackupStatus = {
 export async function backupStatus(
   root: string,
   environment: Environment,
-  { clock, signal }: CommandContext,
+  context: CommandContext,
 ): Promise<BackupStatus | undefined> {
   const { backup: section, cluster } = environment;
   if (section === undefined) return undefined;
   try {
     const { findBackup } = await import("../../talos/backup/index.ts");
     const store = await storeOf(root, environment, section);
-    const { id, takenAt, bytes } = await findBackup(store, cluster.name, "latest", signal);
-    const now = clock.now();
+    const cas = await casOf(root, environment, context);
+    const { id, takenAt, bytes } = await findBackup(store, cluster.name, "latest", { cas, signal: context.signal });
+    const now = context.clock.now();
     const ageSeconds = Math.floor((now.getTime() - takenAt.getTime()) / 1000);
     const late = section.schedule !== undefined && missedTwo(section.schedule, section.timeZone, takenAt, now);
     const problem = late ? { problem: "the schedule was missed twice" } : {};

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import { listBackups } from "../../talos/backup/index.ts";
+import { isOf, listBackups } from "../../talos/backup/index.ts";
 import type { Environment } from "../../talos/environment/index.ts";
 import type { Workshop } from "../../web/server/index.ts";
 import type { CommandContext } from "../context.ts";
 import { backupStatus } from "./backup-status.ts";
-import { storeOf } from "./backups.ts";
+import { casOf, storeOf } from "./backups.ts";
 
 /** The backups of an environment for the page, newest first. A place that can't be read is told, not thrown. */
 export async function backupsView(
@@ -20,7 +20,9 @@ export async function backupsView(
   if (last === undefined) return { ...view, backups: [] };
   const store = await storeOf(root, environment, section);
   const found = await listBackups(store, environment.cluster.name, context.signal);
-  const rows = found.map(({ id, takenAt, bytes, revision, hash, pki }) => {
+  const cas = await casOf(root, environment, context);
+  const own = found.filter((backup) => isOf(backup, cas));
+  const rows = own.map(({ id, takenAt, bytes, revision, hash, pki }) => {
     return { id, takenAt: takenAt.toISOString(), bytes, revision, hash, pki };
   });
   return { ...view, backups: rows.reverse() };

@@ -7,7 +7,7 @@ import { issueAdminCredentials, readTalosconfig } from "../../talos/config/index
 import { type BackupSection, type Environment, machinesOf } from "../../talos/environment/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { publicKeyFingerprint } from "../../talos/pki/index.ts";
-import { sealSecrets, trustedCas } from "../../talos/secrets/index.ts";
+import { knownFingerprints, sealSecrets, trustedCas } from "../../talos/secrets/index.ts";
 import type { CommandContext } from "../context.ts";
 import { openEnvironment } from "../open-environment.ts";
 import { clientFiles } from "./client-files.ts";
@@ -22,6 +22,8 @@ export interface OpenBackups {
   readonly section: BackupSection;
   readonly cluster: string;
   readonly store: BackupStore;
+  /** Which of them are this cluster's; undefined where its secrets are not. */
+  readonly cas: readonly string[] | undefined;
 }
 
 /** The place of an environment's backups. Refuses an environment that says nothing of them. */
@@ -39,7 +41,18 @@ export async function openBackups(name: string, context: CommandContext): Promis
     section,
     cluster: environment.cluster.name,
     store: await storeOf(root, environment, section),
+    cas: await casOf(root, environment, context),
   };
+}
+
+/** The CAs that an environment's cluster is or was known by; undefined where its secrets are not. */
+export async function casOf(
+  root: string,
+  environment: Environment,
+  context: Pick<CommandContext, "env">,
+): Promise<readonly string[] | undefined> {
+  const secrets = await findSecrets(root, environment, context);
+  return secrets === undefined ? undefined : knownFingerprints(secrets);
 }
 
 export function storeOf(

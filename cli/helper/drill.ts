@@ -26,12 +26,12 @@ export interface Drill {
 
 /** A backup restored into a simulator of its own. Touches nothing of the real cluster. */
 export async function drillBackup(
-  { environment, store, cluster }: OpenBackups,
+  { environment, store, cluster, cas }: OpenBackups,
   which: string,
   { clock, entropy, signal }: Pick<CommandContext, "clock" | "entropy" | "signal">,
   events: EventListener,
 ): Promise<Drill> {
-  const backup = await findBackup(store, cluster, which, signal);
+  const backup = await findBackup(store, cluster, which, { cas, signal });
   const folder = await mkdtemp(join(tmpdir(), "talosmith-drill-"));
   const simulator = simulatorIn(join(folder, "simulator"));
   try {

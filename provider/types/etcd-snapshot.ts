@@ -122,7 +122,8 @@ export const etcdSnapshot: Resource<Schema, Client> = {
   async read({ state, ...operation }) {
     const { findBackup } = await import("../../talos/backup/index.ts");
     try {
-      await findBackup(await storeOf(state, operation.client), state.cluster_name, state.id ?? "", operation.signal);
+      const store = await storeOf(state, operation.client);
+      await findBackup(store, state.cluster_name, state.id ?? "", { signal: operation.signal });
       return state;
     } catch (error) {
       const { code, message } = error as { code?: unknown; message?: string };

@@ -23,26 +23,45 @@ export async function listBackups(
   return backups.sort((a, b) => a.takenAt.getTime() - b.takenAt.getTime() || (a.id < b.id ? -1 : 1));
 }
 
+export interface FindOptions {
+  /**
+   * Fingerprints that the cluster's Talos CA is or was known by: `latest` is then the newest of those, and leaves out
+   * what another cluster of the same name has left. @default the name alone counts
+   */
+  readonly cas?: readonly string[] | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** By its id, or the newest with `latest`. */
 export async function findBackup(
   store: BackupStore,
   cluster: string,
   which: string,
-  signal?: AbortSignal,
+  { cas, signal }: FindOptions = {},
 ): Promise<Backup> {
   const names = (await store.list(signal)).flatMap(({ name }) => {
     const parsed = parseFileName(name, cluster);
     return parsed?.part === "manifest" ? [parsed] : [];
   });
-  const newest = names.sort((a, b) => a.takenAt.getTime() - b.takenAt.getTime()).at(-1);
-  const found = which === "latest" ? newest : names.find(({ id }) => id === which);
-  if (found === undefined) {
-    const what = which === "latest" ? `no backup of ${cluster}` : `no backup ${which} of ${cluster}`;
-    throw new TalosError("not-found", `${store.place} holds ${what}`, {
-      hint: names.length === 0 ? "Take one with: talosmith backup create" : `The newest is ${newest?.id}.`,
-    });
+  const newestFirst = names.sort((a, b) => b.takenAt.getTime() - a.takenAt.getTime());
+  for (const { id } of newestFirst.filter((name) => which === "latest" || name.id === which)) {
+    const backup = await readBackup(store, id, signal);
+    if (which !== "latest" || isOf(backup, cas)) return backup;
   }
-  return readBackup(store, found.id, signal);
+  const what = which === "latest" ? `no backup of ${cluster}` : `no backup ${which} of ${cluster}`;
+  const [newest] = newestFirst;
+  throw new TalosError("not-found", `${store.place} holds ${what}`, { hint: hintFor(which, newest?.id) });
+}
+
+function hintFor(which: string, newest: string | undefined): string {
+  if (newest === undefined) return "Take one with: talosmith backup create";
+  if (which !== "latest") return `The newest is ${newest}.`;
+  return `The newest there, ${newest}, is of another cluster of this name. Take one with: talosmith backup create`;
+}
+
+/** Whether a backup is of the cluster that is known by these CAs; any is when they are not known. */
+export function isOf({ caFingerprint }: Backup, cas: readonly string[] | undefined): boolean {
+  return cas === undefined || cas.includes(caFingerprint);
 }
 
 async function readBackup(store: BackupStore, id: string, signal?: AbortSignal): Promise<Backup> {

@@ -2,7 +2,9 @@
 export type { Backup } from "./backup.ts";
 export {
   downloadBackup,
+  type FindOptions,
   findBackup,
+  isOf,
   listBackups,
   pruneBackups,
   readSealedSecrets,

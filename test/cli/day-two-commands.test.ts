@@ -13,9 +13,12 @@ import { registerSim } from "../../cli/commands/sim.ts";
 import { registerStatus } from "../../cli/commands/status.ts";
 import { registerUp } from "../../cli/commands/up.ts";
 import { createProgram, runProgram } from "../../cli/program.ts";
+import { directoryStore, findBackup, removeBackup } from "../../talos/backup/index.ts";
 import { systemClock } from "../../talos/clock.ts";
 import { testContext } from "../support/command-context.ts";
+import { realSnapshot, sourceOf } from "../support/etcd-snapshot.ts";
 import { kubernetesGet } from "../support/kubernetes-get.ts";
+import { take } from "../talos/backup/take.ts";
 
 const registrations = [
   registerUp,
@@ -118,6 +121,32 @@ describe("the commands for day two", { timeout: 90_000 }, () => {
       restored: facts,
     });
     expect(exitCode).toBe(0);
+  });
+
+  test("a drill takes a backup of a real cluster's etcd as well", async () => {
+    const store = directoryStore(join(root, "backups"), "backups");
+    const { caFingerprint } = await findBackup(store, "tiny", "latest");
+    const real = await take(store, sourceOf(realSnapshot), { cluster: "tiny", caFingerprint });
+    const { stdout, exitCode } = await talosmith("backup", "drill", "tiny", real.id);
+    expect(stdout).toBe(`${real.id}: restored, revision 33, hash ${real.hash}: the same.\n`);
+    expect(exitCode).toBe(0);
+    await removeBackup(store, real.id);
+  });
+
+  test("what another cluster of the same name has left is listed as such, and never taken for this one's", async () => {
+    const store = directoryStore(join(root, "backups"), "backups");
+    const { id: own } = await findBackup(store, "tiny", "latest");
+    const later = { now: () => new Date(Date.now() + 60_000) };
+    const other = await take(store, sourceOf(realSnapshot), { cluster: "tiny", clock: later });
+    expect(JSON.parse((await talosmith("status", "tiny", "--json")).stdout).backup.last).toBe(own);
+    expect((await talosmith("backup", "verify", "tiny")).stdout).toBe(`${own}: OK\n`);
+    expect((await talosmith("backup", "list", "tiny")).stderr).toBe(
+      `${other.id} is of another cluster that was called tiny.\n`,
+    );
+    const refused = await talosmith("restore", "tiny", "--from", other.id, "--yes");
+    expect(refused.stderr).toContain(`${other.id} is of another cluster that was called tiny`);
+    expect(refused.exitCode).toBe(1);
+    await removeBackup(store, other.id);
   });
 
   test("restore refuses while the control plane has its data, and does nothing without an answer", async () => {
