@@ -1,31 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 import {
   defaultPolicy,
+  isCertificateFault,
   type Preview,
   planRotation,
   previewCluster,
   type RotationPass,
   rotateCas,
   rotationPasses,
+  systemTiming,
+  waitUntil,
   withLock,
 } from "../../talos/cluster/index.ts";
 import { TalosError } from "../../talos/errors.ts";
-import {
-  beginRotation,
-  caFingerprint,
-  protectionOf,
-  type RotatedCa,
-  type SecretsBundle,
-  secretsStore,
-} from "../../talos/secrets/index.ts";
+import { beginRotation, caFingerprint, type RotatedCa, type SecretsBundle } from "../../talos/secrets/index.ts";
 import { type ApprovalFlags, approved } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
 import { ensureClientFiles } from "../helper/client-files.ts";
-import { environmentSecret } from "../helper/environment-secret.ts";
 import { clusterJournal } from "../helper/helper-door.ts";
 import { type OpenCluster, openCluster } from "../helper/open-cluster.ts";
 import { engineCare, windowNotice } from "../helper/rollout.ts";
-import { findSecrets, secretsFile } from "../helper/secrets.ts";
+import { findSecrets, type PlacedStore, presentStore, secretsFile } from "../helper/secrets.ts";
 import { withProgress } from "../output/progress.ts";
 
 export interface RotateCaFlags extends ApprovalFlags {
@@ -42,12 +37,12 @@ const words: Readonly<Record<RotationPass["phase"], string>> = {
   drop: "3. The old CAs are not accepted any more:",
 };
 
-/** Exchanges CAs: first into the secrets file, then onto the machines, pass by pass. */
+/** Exchanges CAs: first into where the secrets are kept, then onto the machines, pass by pass. */
 export async function rotateCa(name: string, flags: RotateCaFlags, context: CommandContext): Promise<void> {
   const cluster = await openCluster(name, context);
   const { root, environment } = cluster;
-  refuseInCluster(environment.name, context);
-  const save = await saverOf(secretsFile(root, environment), flags);
+  const kept = await presentStore(root, environment, flags.ageRecipient, context);
+  const patience = kept.inCluster ? untilTrusted(context) : justOnce;
   // By what stays the same, so that a second run does not begin another exchange.
   await withLock(`${secretsFile(root, environment)}.lock`, async () => {
     const secrets = (await findSecrets(root, environment, context)) ?? cluster.secrets;
@@ -78,27 +73,16 @@ export async function rotateCa(name: string, flags: RotateCaFlags, context: Comm
     const done = await withProgress(context, { json: flags.json }, (events) =>
       rotateCas({
         passes,
-        save,
+        save: saverOf(kept, secrets, patience),
         // Files that trust both CAs are there before the first machine shows a certificate of the new one.
-        passed: async ({ desired, secrets: now }) => {
-          await ensureClientFiles(root, name, desired, now, context);
-        },
+        passed: ({ desired, secrets: now }) => patience(() => ensureClientFiles(root, name, desired, now, context)),
         ...{ ...care, events, directory: root, signal: context.signal },
         journal: clusterJournal(root, cluster.desired.name),
       }),
     );
     context.stderr.write(
-      `The CAs of ${name} are new; the Talos CA has the fingerprint ${caFingerprint(done)}. Hand out new client files, and back up ${environment.secrets.file}.\n`,
+      `The CAs of ${name} are new; the Talos CA has the fingerprint ${caFingerprint(done)}. Hand out new client files, and back up ${kept.place}.\n`,
     );
-  });
-}
-
-/** Two processes with a bundle each would not know of the other's exchange. */
-function refuseInCluster(name: string, { env }: CommandContext): void {
-  const secret = environmentSecret(name, env);
-  if (secret === undefined) return;
-  throw new TalosError("failed-precondition", `the bundle of ${name} is in ${secret.place}, not in a file`, {
-    hint: "Stop the operator, fetch secrets.yaml into a project, exchange the CAs there, and put it back.",
   });
 }
 
@@ -131,16 +115,46 @@ function mayGoOn({ environment }: OpenCluster, flags: ApprovalFlags, context: Co
   return approved(question, environment.name, { yes: flags.yes || environment.kind === "simulated" }, context);
 }
 
-/** Writes bundles as the file is protected now. */
-async function saverOf(
-  path: string,
-  { ageRecipient: recipients }: RotateCaFlags,
-): Promise<(secrets: SecretsBundle) => Promise<void>> {
-  const kind = await protectionOf(path);
-  if (kind === "age" && recipients.length === 0)
-    throw new TalosError("invalid-input", `${path} is encrypted with age, and does not tell for whom`, {
-      hint: "Name everybody who shall open it: --age-recipient age1…",
-    });
-  const store = secretsStore(kind === "age" ? { kind, path, recipients } : { kind, path });
-  return (secrets) => store.create(secrets, { replace: true });
+/** Keeps one bundle after the other, each only where the one before it still is. */
+function saverOf({ store }: PlacedStore, known: SecretsBundle, patience: Patience) {
+  let last = known;
+  return async (next: SecretsBundle): Promise<void> => {
+    await patience(() => store.exchange(last, next));
+    last = next;
+  };
+}
+
+type Patience = (work: () => Promise<unknown>) => Promise<void>;
+
+const justOnce: Patience = async (work) => {
+  await work();
+};
+
+/** A kubelet looks after the CAs in its pods about once a minute. */
+const longestRefresh = 5 * 60_000;
+
+/**
+ * A pod that keeps the bundle in a Secret of the same cluster sees the API server with its new certificate a while
+ * before it gets the new CA.
+ */
+function untilTrusted(context: CommandContext): Patience {
+  return (work) =>
+    waitUntil(
+      async () => {
+        try {
+          await work();
+          return undefined;
+        } catch (error) {
+          const known = TalosError.from(error);
+          if (!isCertificateFault(known)) throw error;
+          return known.message;
+        }
+      },
+      {
+        timing: systemTiming,
+        timeout: longestRefresh,
+        what: "keep the secrets and client files in the cluster",
+        signal: context.signal,
+      },
+    );
 }

@@ -23,8 +23,9 @@ export function projectSite(root: string, names: readonly string[], context: Com
     async look(environment, signal) {
       const within = { ...context, signal };
       await fetchClientFiles(root, environment.name, within);
-      const look = await lookAt(await open(environment, within), within);
-      const obstacle = await obstacleTo(root, environment);
+      const cluster = await open(environment, within);
+      const look = await lookAt(cluster, within);
+      const obstacle = exchangeUnderWay(cluster) ?? (await obstacleTo(root, environment));
       return { ...look, ...(obstacle === undefined ? {} : { obstacle }) };
     },
     async repair(environment, review, events, signal) {
@@ -59,6 +60,12 @@ function clusterOpener(): (environment: Environment, context: CommandContext) =>
     known.set(name, { of: environment, at: now, cluster });
     return cluster;
   };
+}
+
+/** Whoever began it takes the machines through it, pass by pass; a repair between two passes would cut somebody off. */
+function exchangeUnderWay({ environment, secrets }: OpenCluster): string | undefined {
+  if (secrets.rotation === undefined) return undefined;
+  return `its CAs are being exchanged; if nobody is at it any more: talosmith rotate-ca ${environment.name} --dry-run=false`;
 }
 
 /** Two owners of one cluster would undo each other's work. */

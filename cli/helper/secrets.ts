@@ -6,9 +6,11 @@ import {
   createSecretsFile,
   generateSecrets,
   openSecrets,
+  protectionOf,
   type SecretsBundle,
   type SecretsStore,
   secretsStore,
+  storeOfFile,
 } from "../../talos/secrets/index.ts";
 import { TalosVersion } from "../../talos/version/index.ts";
 import type { CommandContext } from "../context.ts";
@@ -20,11 +22,46 @@ export function secretsFile(root: string, environment: Environment): string {
 }
 
 /** Where the bundle is: the file that the environment names, or in a cluster its Secret. */
-function storeOf(root: string, environment: Environment, env: CommandContext["env"]): SecretsStore {
-  const secret = environmentSecret(environment.joins?.name ?? environment.name, env);
-  if (secret !== undefined) return secretsStore({ kind: "kubernetes", secret });
+function storeOf(
+  root: string,
+  environment: Environment,
+  env: CommandContext["env"],
+): Pick<SecretsStore, "read" | "create"> {
+  const kept = keptStoreOf(environment, env);
+  if (kept !== undefined) return kept.store;
   const file = secretsFile(root, environment);
   return { read: () => openSecrets(file, env), create: (bundle, how) => createSecretsFile(file, bundle, how) };
+}
+
+function keptStoreOf(environment: Environment, env: CommandContext["env"]): PlacedStore | undefined {
+  const secret = environmentSecret(environment.joins?.name ?? environment.name, env);
+  if (secret === undefined) return undefined;
+  return { store: secretsStore({ kind: "kubernetes", secret }), place: secret.place, inCluster: true };
+}
+
+export interface PlacedStore {
+  readonly store: SecretsStore;
+  /** Where that is, for a person. */
+  readonly place: string;
+  /** In a Secret beside this process. */
+  readonly inCluster: boolean;
+}
+
+/** The store of a bundle that is there, to put another one in its place. `recipients` are for a file of age. */
+export async function presentStore(
+  root: string,
+  environment: Environment,
+  recipients: readonly string[],
+  { env }: Pick<CommandContext, "env">,
+): Promise<PlacedStore> {
+  const kept = keptStoreOf(environment, env);
+  if (kept !== undefined) return kept;
+  const path = secretsFile(root, environment);
+  if ((await protectionOf(path)) === "age" && recipients.length === 0)
+    throw new TalosError("invalid-input", `${path} is encrypted with age, and does not tell for whom`, {
+      hint: "Name everybody who shall open it: --age-recipient age1…",
+    });
+  return { store: await storeOfFile(path, env, recipients), place: environment.secrets.file, inCluster: false };
 }
 
 /** The cluster's secrets, or undefined when the file is not there yet. */

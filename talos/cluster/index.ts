@@ -17,7 +17,14 @@ export type { ClusterEvent, EventListener } from "./events.ts";
 export { type GateCheck, gateCheck } from "./gate-check.ts";
 export { checkHealth, type HealthCondition, type HealthOptions, type HealthReport } from "./health.ts";
 export { type Journal, type JournalEntry, journalFile } from "./journal.ts";
-export { type InCluster, inClusterAccess, type KubernetesApi, keptSecret, kubernetesApi } from "./kubernetes/index.ts";
+export {
+  type InCluster,
+  inClusterAccess,
+  isCertificateFault,
+  type KubernetesApi,
+  keptSecret,
+  kubernetesApi,
+} from "./kubernetes/index.ts";
 export { leaveCluster } from "./leave.ts";
 export { lockFileFor, withLock } from "./lock.ts";
 export type { Kubernetes, MachineHealth, Machines, MachineTarget } from "./machines.ts";

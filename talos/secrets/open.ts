@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { fileError } from "../file-error.ts";
 import type { SecretsBundle } from "./bundle.ts";
 import { readSecretText } from "./file.ts";
-import { parseAgeIdentities, readProtectedText, type StoreOptions, secretsStore } from "./store.ts";
+import { parseAgeIdentities, readProtectedText, type SecretsStore, type StoreOptions, secretsStore } from "./store.ts";
 
 /** How a file with secrets is protected. */
 type FileProtection = Exclude<StoreOptions["kind"], "kubernetes">;
@@ -26,9 +26,17 @@ function protectionOfText(text: string): FileProtection {
  * from SOPS_AGE_KEY or the file that SOPS_AGE_KEY_FILE names, as for sops.
  */
 export async function openSecrets(path: string, env: Env): Promise<SecretsBundle> {
+  return (await storeOfFile(path, env)).read();
+}
+
+/**
+ * The store of a bundle that is there, protected as it is now. A file that is encrypted with age does not tell for
+ * whom, so that it can be written only where `recipients` are named. Throws `not-found`.
+ */
+export async function storeOfFile(path: string, env: Env, recipients: readonly string[] = []): Promise<SecretsStore> {
   const kind = await protectionOf(path);
-  const identities = kind === "age" ? await ageIdentities(env) : [];
-  return secretsStore(kind === "age" ? { kind, path, identities } : { kind, path }).read();
+  if (kind !== "age") return secretsStore({ kind, path });
+  return secretsStore({ kind, path, recipients, identities: await ageIdentities(env) });
 }
 
 /** Any text that is kept as a bundle may be, such as a patch that holds a password. Throws `not-found`. */

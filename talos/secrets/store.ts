@@ -12,6 +12,8 @@ export interface SecretsStore {
   read(): Promise<SecretsBundle>;
   /** Fails with `already-exists` when there is a bundle already, unless `replace` says so. */
   create(bundle: SecretsBundle, options?: { readonly replace?: boolean }): Promise<void>;
+  /** Puts `next` in the place of `known`. Fails with `conflict` when somebody else has put another one there. */
+  exchange(known: SecretsBundle, next: SecretsBundle): Promise<void>;
 }
 
 /** A Secret of a Kubernetes cluster, by whoever can reach it. */
@@ -20,8 +22,8 @@ export interface KeptSecret {
   readonly place: string;
   /** Undefined when the Secret, or this key of it, is not there. */
   read(key: string): Promise<string | undefined>;
-  /** `exclusive`: only where there is nothing under this key yet; else it fails with `already-exists`. */
-  write(key: string, text: string, options?: { readonly exclusive?: boolean }): Promise<void>;
+  /** `expects` sees what is there at the moment of writing, and throws to keep it. */
+  write(key: string, text: string, expects?: (found: string | undefined) => void): Promise<void>;
 }
 
 /** The key of a Secret under which a bundle is kept. */
@@ -44,21 +46,53 @@ export type StoreOptions =
 export function secretsStore(options: StoreOptions): SecretsStore {
   switch (options.kind) {
     case "file":
-      return {
+      return exchanging(options.path, {
         read: () => readSecretsFile(options.path),
         create: (bundle, how) => createSecretsFile(options.path, bundle, how),
-      };
+      });
     case "age":
       return ageStore(options);
     case "kubernetes":
-      return {
-        read: async () => parseSecrets(await readKept(options.secret), options.secret.place),
-        create: (bundle, how) =>
-          options.secret.write(bundleKey, encodeSecrets(bundle), { exclusive: how?.replace !== true }),
-      };
+      return keptStore(options.secret);
     case "sops":
       return sopsStore(options.path, options.program ?? "sops");
   }
+}
+
+/** Of a file: whoever exchanges it holds the lock beside it. */
+function exchanging(place: string, { read, create }: Omit<SecretsStore, "exchange">): SecretsStore {
+  return {
+    read,
+    create,
+    async exchange(known, next) {
+      refuseChanged([known, next], await read(), place);
+      await create(next, { replace: true });
+    },
+  };
+}
+
+function keptStore(secret: KeptSecret): SecretsStore {
+  const { place } = secret;
+  return {
+    read: async () => parseSecrets(await readKept(secret), place),
+    create: (bundle, how) =>
+      secret.write(bundleKey, encodeSecrets(bundle), (found) => {
+        if (found !== undefined && how?.replace !== true)
+          throw new TalosError("already-exists", `${place} has ${bundleKey} already`);
+      }),
+    exchange: (known, next) =>
+      secret.write(bundleKey, encodeSecrets(next), (found) =>
+        refuseChanged([known, next], found === undefined ? undefined : parseSecrets(found, place), place),
+      ),
+  };
+}
+
+/** `next` is there already when only the answer to an earlier attempt was lost. */
+function refuseChanged(expected: readonly SecretsBundle[], found: SecretsBundle | undefined, place: string): void {
+  if (found !== undefined && expected.some((bundle) => encodeSecrets(bundle) === encodeSecrets(found))) return;
+  throw new TalosError("conflict", `the secrets in ${place} are not those that this run began with`, {
+    hint: "Somebody else has changed them meanwhile. Look what it was, and run this again.",
+  });
 }
 
 /** Any text that is kept the way a bundle is, such as a patch that holds a password. Throws `not-found`. */
@@ -108,12 +142,12 @@ async function readSops(path: string, program: string): Promise<string> {
 }
 
 function ageStore({ path, recipients = [], identities = [] }: StoreOptions & { readonly kind: "age" }): SecretsStore {
-  return {
+  return exchanging(path, {
     read: async () => parseSecrets(await readAge(path, identities), path),
     async create(bundle, how) {
       await writeSecretText(path, await sealSecrets(bundle, recipients, path), how);
     },
-  };
+  });
 }
 
 /** The bundle as an armored age file for these recipients (`age1…`). `what` names it in errors. */
@@ -143,14 +177,14 @@ function addRecipient(encrypter: Encrypter, recipient: string): void {
 
 /** Secrets go to and from `sops` through pipes and the encrypted file, never through arguments or plain files. */
 function sopsStore(path: string, program: string): SecretsStore {
-  return {
+  return exchanging(path, {
     read: async () => parseSecrets(await readSops(path, program), path),
     async create(bundle, how) {
       const types = ["--input-type", "yaml", "--output-type", "yaml"];
       const args = ["--encrypt", ...types, "--filename-override", path, "/dev/stdin"];
       await writeSecretText(path, await runSops(program, args, path, encodeSecrets(bundle)), how);
     },
-  };
+  });
 }
 
 async function runSops(program: string, args: readonly string[], path: string, input?: string): Promise<string> {

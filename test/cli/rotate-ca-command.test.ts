@@ -2,9 +2,10 @@
 import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { generateIdentity, identityToRecipient } from "age-encryption";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { registerPlan } from "../../cli/commands/plan.ts";
 import { registerRotateCa } from "../../cli/commands/rotate-ca.ts";
 import { registerSim } from "../../cli/commands/sim.ts";
@@ -13,13 +14,14 @@ import { createProgram, runProgram } from "../../cli/program.ts";
 import { connect } from "../../talos/api/index.ts";
 import { systemClock } from "../../talos/clock.ts";
 import { parseTalosconfig } from "../../talos/config/index.ts";
-import { parseSecrets } from "../../talos/secrets/index.ts";
+import { createSecretsFile, parseSecrets, secretsStore } from "../../talos/secrets/index.ts";
 import { testContext } from "../support/command-context.ts";
 import { everything } from "../support/everything.ts";
 import { kubernetesGet } from "../support/kubernetes-get.ts";
 import { findProgram } from "../support/programs.ts";
 
 const talosctl = findProgram("talosctl");
+const sops = findProgram("sops");
 
 /** A simulated cluster whose CAs are exchanged while somebody works with its client files. */
 describe("rotate-ca", { timeout: 120_000 }, () => {
@@ -27,12 +29,33 @@ describe("rotate-ca", { timeout: 120_000 }, () => {
   const at = (path: string) => join(root, path);
   let scale: string | undefined;
 
-  async function talosmith(args: readonly string[], signal?: AbortSignal) {
-    const env = { PATH: "/nowhere" };
-    const context = testContext({ cwd: root, env, clock: systemClock, ...(signal === undefined ? {} : { signal }) });
-    await runProgram(createProgram(context, [registerUp, registerPlan, registerRotateCa, registerSim]), args, context);
+  interface How {
+    readonly env?: Readonly<Record<string, string>>;
+    /** The number of progress events that it gets to tell. */
+    readonly cutAfter?: number;
+  }
+  async function talosmith(args: readonly string[], { env = {}, cutAfter = Number.POSITIVE_INFINITY }: How = {}) {
+    const stop = new AbortController();
+    const within = { PATH: "/nowhere", ...env };
+    const context = testContext({ cwd: root, env: within, clock: systemClock, signal: stop.signal });
+    let events = 0;
+    const counting = {
+      ...context,
+      stdout: {
+        isTerminal: false,
+        write: (text: string) => {
+          events += 1;
+          if (events === cutAfter) stop.abort();
+          context.stdout.write(text);
+        },
+      },
+    };
+    const program = createProgram(counting, [registerUp, registerPlan, registerRotateCa, registerSim]);
+    await runProgram(program, args, counting);
     return context.written;
   }
+  const environment = (file: string) =>
+    `infrastructure: { kind: simulated }\ncontrolPlane: { count: 1 }\nworkers: [{ name: w, count: 1 }]\nsecrets: { file: ${file} }\n`;
   const secrets = () => parseSecrets(readFileSync(at("generated/tiny/secrets.yaml"), "utf8"), "secrets.yaml");
   const rotate = (...more: string[]) => talosmith(["rotate-ca", "tiny", "--dry-run=false", ...more]);
 
@@ -68,10 +91,7 @@ describe("rotate-ca", { timeout: 120_000 }, () => {
     process.env.TALOSMITH_SIMULATOR_TIME_SCALE = "0.2";
     mkdirSync(at("environments"));
     writeFileSync(at("cdktf.json"), "{}");
-    writeFileSync(
-      at("environments/tiny.yaml"),
-      "infrastructure: { kind: simulated }\ncontrolPlane: { count: 1 }\nworkers: [{ name: w, count: 1 }]\nsecrets: { file: generated/tiny/secrets.yaml }\n",
-    );
+    writeFileSync(at("environments/tiny.yaml"), environment("generated/tiny/secrets.yaml"));
     const { exitCode, stderr } = await talosmith(["up", "tiny"]);
     expect(exitCode, stderr).toBe(0);
   }, 90_000);
@@ -149,21 +169,8 @@ describe("rotate-ca", { timeout: 120_000 }, () => {
   const points = everything ? Array.from({ length: 30 }, (_, index) => index * 2 + 1) : [15];
 
   test.each(points)("cut off after %i events, is taken up where it was", async (limit) => {
-    const stop = new AbortController();
-    const context = testContext({ cwd: root, env: { PATH: "/nowhere" }, clock: systemClock, signal: stop.signal });
-    let events = 0;
-    const cut = {
-      ...context,
-      stdout: {
-        isTerminal: false,
-        write: () => {
-          events += 1;
-          if (events === limit) stop.abort();
-        },
-      },
-    };
     const before = secrets().certs.os.certificate;
-    await runProgram(createProgram(cut, [registerRotateCa]), ["rotate-ca", "tiny", "--dry-run=false", "--json"], cut);
+    await talosmith(["rotate-ca", "tiny", "--dry-run=false", "--json"], { cutAfter: limit });
     expect(await lastingRefusal()).toBeUndefined();
     const half = secrets();
     const { exitCode, stderr } = await rotate();
@@ -173,6 +180,59 @@ describe("rotate-ca", { timeout: 120_000 }, () => {
     expect(secrets().certs.os.certificate).not.toBe(before);
     if (half.rotation?.phase === "accept") expect(secrets().certs.os).toEqual(half.rotation.os);
     expect(await lastingRefusal()).toBeUndefined();
+  });
+
+  test.for([
+    ["age", "generated/tiny/secrets.age"],
+    ["sops", "generated/tiny/secrets.sops.yaml"],
+  ] as const)(
+    "a bundle encrypted with %s stays so, through a cut and its resumption",
+    async ([kind, file], { skip }) => {
+      skip(kind === "sops" && sops === undefined, "sops is not on the PATH");
+      const identity = await generateIdentity();
+      const recipient = await identityToRecipient(identity);
+      const keys = { SOPS_AGE_KEY: identity, SOPS_AGE_RECIPIENTS: recipient };
+      // sops gets its keys and is found by the environment of the process.
+      for (const [name, value] of Object.entries(keys)) vi.stubEnv(name, value);
+      if (sops !== undefined) vi.stubEnv("PATH", `${dirname(sops)}${delimiter}${process.env.PATH}`);
+      const before = secrets();
+      const store = secretsStore({ kind, path: at(file), recipients: [recipient], identities: [identity] });
+      await store.create(before);
+      writeFileSync(at("environments/tiny.yaml"), environment(file));
+      const words = ["rotate-ca", "tiny", "--dry-run=false", "--json"];
+      if (kind === "age") {
+        expect((await talosmith(words, { env: keys })).stderr).toContain("does not tell for whom");
+        words.push("--age-recipient", recipient);
+      }
+      expect((await talosmith(words, { env: keys, cutAfter: 9 })).exitCode).not.toBe(0);
+      expect(await lastingRefusal()).toBeUndefined();
+      const half = await store.read();
+      expect(half.rotation).toBeDefined();
+      const { exitCode, stderr } = await talosmith(words, { env: keys });
+      expect(exitCode, stderr).toBe(0);
+      expect(stderr).toContain("is taken up there");
+      const after = await store.read();
+      expect(after.rotation).toBeUndefined();
+      expect(after.certs.os.certificate).not.toBe(before.certs.os.certificate);
+      expect(readFileSync(at(file), "utf8")).toContain(kind === "age" ? "BEGIN AGE ENCRYPTED FILE" : "sops:");
+      expect(readFileSync(at(file), "utf8")).not.toContain(after.cluster.secret);
+      expect(await lastingRefusal()).toBeUndefined();
+      // The tests that follow go on with a plain file.
+      rmSync(at("generated/tiny/secrets.yaml"));
+      await createSecretsFile(at("generated/tiny/secrets.yaml"), after);
+      writeFileSync(at("environments/tiny.yaml"), environment("generated/tiny/secrets.yaml"));
+      vi.unstubAllEnvs();
+    },
+  );
+
+  test("nothing is written over a bundle that somebody else has changed meanwhile", async () => {
+    const path = at("changed/secrets.yaml");
+    const store = secretsStore({ kind: "file", path });
+    const known = secrets();
+    const other = { ...known, cluster: { ...known.cluster, id: "other" } };
+    await store.create(other);
+    await expect(store.exchange(known, known)).rejects.toMatchObject({ code: "conflict" });
+    expect(await store.read()).toEqual(other);
   });
 
   test.skipIf(talosctl === undefined || !everything)(

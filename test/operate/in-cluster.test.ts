@@ -3,13 +3,15 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { parse as parseYaml } from "yaml";
 import { registerOperate } from "../../cli/commands/operate.ts";
+import { registerRotateCa } from "../../cli/commands/rotate-ca.ts";
 import { environmentSecret } from "../../cli/helper/environment-secret.ts";
 import { createProgram, runProgram } from "../../cli/program.ts";
 import { kubernetesLease, whileLeading } from "../../operate/index.ts";
 import { systemClock } from "../../talos/clock.ts";
 import { inClusterAccess, kubernetesApi, systemTiming } from "../../talos/cluster/index.ts";
-import { secretsStore } from "../../talos/secrets/index.ts";
+import { type KeptSecret, secretsStore } from "../../talos/secrets/index.ts";
 import { documentsOf, manifestFiles } from "../deploy/manifests.ts";
 import { KubernetesClient } from "../simulator/kubernetes-client.ts";
 import { Laboratory, secrets } from "../simulator/laboratory.ts";
@@ -177,6 +179,45 @@ describe("in a cluster", { timeout: 90_000 }, () => {
     expect(spec).toMatchObject({ holderIdentity: "", leaseTransitions: 2 });
   });
 
+  test("the CAs of the very cluster are exchanged from a pod, cut off and taken up, while an operator stands aside", async () => {
+    const rotate = async (cutAfter = Number.POSITIVE_INFINITY) => {
+      const stop = new AbortController();
+      const context = testContext({ cwd: root, env, clock: systemClock, signal: stop.signal });
+      let events = 0;
+      const write = () => {
+        events += 1;
+        if (events === cutAfter) stop.abort();
+      };
+      const counting = { ...context, stdout: { isTerminal: false, write } };
+      const words = ["rotate-ca", "lab", "--dry-run=false", "--yes", "--json"];
+      await runProgram(createProgram(counting, [registerRotateCa]), words, counting);
+      return context.written;
+    };
+    const store = secretsStore({ kind: "kubernetes", secret: environmentSecret("lab", env) as KeptSecret });
+    expect((await rotate(1)).exitCode).not.toBe(0);
+    const begun = await store.read();
+    expect(begun.rotation).toMatchObject({ phase: "accept" });
+    const stop = new AbortController();
+    const context = testContext({ cwd: root, env, clock: systemClock, signal: stop.signal });
+    const words = ["operate", "--json", "--listen", "127.0.0.1:0"];
+    const operator = runProgram(createProgram(context, [registerOperate]), words, context);
+    await expect.poll(() => context.written.stdout, { timeout: 30_000 }).toContain("its CAs are being exchanged");
+    expect(await store.read()).toEqual(begun);
+    const kubelet = refreshCas(lab, join(account, "ca.crt"));
+    const { exitCode, stderr } = await rotate();
+    expect(exitCode, stderr).toBe(0);
+    expect(stderr).toContain("back up the Secret talosmith-lab");
+    const after = await store.read();
+    expect(after.rotation).toBeUndefined();
+    expect(after.certs.os).toEqual(begun.rotation?.os);
+    expect(after.certs.k8s).toEqual(begun.rotation?.k8s);
+    stop.abort();
+    await operator;
+    clearInterval(kubelet);
+    const stale = store.exchange(begun, begun);
+    await expect(stale).rejects.toMatchObject({ code: "conflict" });
+  });
+
   test("one that was killed is followed when its lease has run out", async () => {
     const { access } = await inClusterAccess(env);
     const api = kubernetesApi(access);
@@ -198,6 +239,22 @@ describe("in a cluster", { timeout: 90_000 }, () => {
     expect(performance.now() - begun).toBeGreaterThanOrEqual(1_000);
   });
 });
+
+/** What a kubelet does for the pods on its machine, not at once: the CAs that its cluster trusts. */
+function refreshCas(lab: Laboratory, file: string): NodeJS.Timeout {
+  const read = () => {
+    const [machine] = Object.values(lab.simulation.world.machines);
+    const { cluster } = parseYaml(machine?.activeConfig?.split("\n---")[0] ?? "") as {
+      cluster: { ca: { crt: string }; acceptedCAs?: { crt: string }[] };
+    };
+    const cas = [cluster.ca, ...(cluster.acceptedCAs ?? [])];
+    return cas.map(({ crt }) => Buffer.from(crt, "base64").toString()).join("");
+  };
+  return setInterval(() => {
+    const text = read();
+    setTimeout(() => writeFileSync(file, text), 300);
+  }, 200);
+}
 
 function existsText(path: string): string {
   try {

@@ -16,16 +16,14 @@ export function keptSecret(cluster: () => Promise<InCluster>, name: string): Kep
     place: `the Secret ${name}`,
     read: (key) =>
       within(cluster, async (api, collection) => {
-        const encoded = (await get(api, `${collection}/${name}`))?.data?.[key];
-        return encoded === undefined ? undefined : Buffer.from(encoded, "base64").toString("utf8");
+        return decoded((await get(api, `${collection}/${name}`))?.data?.[key]);
       }),
-    write: (key, text, { exclusive = false } = {}) =>
+    write: (key, text, expects) =>
       within(cluster, async (api, collection) => {
         const data = { [key]: Buffer.from(text).toString("base64") };
         for (let attempt = 0; ; attempt++) {
           const found = await get(api, `${collection}/${name}`);
-          if (exclusive && found?.data?.[key] !== undefined)
-            throw new TalosError("already-exists", `the Secret ${name} has ${key} already`);
+          expects?.(decoded(found?.data?.[key]));
           try {
             if (found === undefined) await api.call(collection, { method: "POST", body: newSecret(name, data) });
             else {
@@ -40,6 +38,10 @@ export function keptSecret(cluster: () => Promise<InCluster>, name: string): Kep
         }
       }),
   };
+}
+
+function decoded(base64: string | undefined): string | undefined {
+  return base64 === undefined ? undefined : Buffer.from(base64, "base64").toString("utf8");
 }
 
 async function within<T>(
