@@ -10,8 +10,8 @@ import { openProtectedText } from "../../talos/secrets/index.ts";
 import type { CommandContext } from "../context.ts";
 import { findTerraform } from "./find-terraform.ts";
 import { prepareStack } from "./prepare-stack.ts";
+import { pullState } from "./pull-state.ts";
 import { readState, stateFile } from "./state-file.ts";
-import { Terraform } from "./terraform.ts";
 
 const stateSchema = z.object({
   resources: z.array(
@@ -70,7 +70,5 @@ async function stateText(root: string, environment: Environment, context: Comman
       },
     );
   const directory = await prepareStack(root, environment.name, context);
-  const terraform = new Terraform({ binary, directory, env: context.env });
-  await terraform.init();
-  return (await terraform.pullState()) || undefined;
+  return pullState({ binary, directory, env: context.env });
 }

@@ -32,6 +32,14 @@ export class Terraform {
     await this.#succeed(["init", "-input=false", "-no-color"]);
   }
 
+  /** The backend alone: providers that the state names are not looked for. What init has against it, or undefined. */
+  async initBackend(): Promise<TalosError | undefined> {
+    // Nothing is in the folder of the configuration itself, so that no registry is asked.
+    const command = ["init", "-input=false", "-no-color", "-plugin-dir=."];
+    const finished = await this.#run(command);
+    return finished.code === 0 ? undefined : this.#failed(command, finished, false);
+  }
+
   /** Saves the plan to `file`; true when it holds changes. Terraform's own text goes to `show`, where given. */
   async plan(file: string, args: readonly string[], show?: (text: string) => void): Promise<boolean> {
     const command = ["plan", "-input=false", "-detailed-exitcode", `-out=${file}`, ...args];

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -8,10 +10,14 @@ import { registerRotateCa } from "../../cli/commands/rotate-ca.ts";
 import { registerStatus } from "../../cli/commands/status.ts";
 import { projectSite } from "../../cli/helper/operate-site.ts";
 import { createProgram, runProgram } from "../../cli/program.ts";
+import { prepareStack } from "../../cli/terraform/prepare-stack.ts";
 import { systemClock } from "../../talos/clock.ts";
 import { type DesiredCluster, saveSnapshot } from "../../talos/cluster/index.ts";
 import { createSecretsFile } from "../../talos/secrets/index.ts";
 import { testContext } from "../support/command-context.ts";
+import { everything } from "../support/everything.ts";
+import { runCommand } from "../support/run-command.ts";
+import { cleanEnvironment, findTools } from "../support/terraform.ts";
 import { testSecrets } from "../talos/cluster/fixture.ts";
 import { type SimulatedLab, simulatedLab } from "../talos/cluster/simulated-cluster.ts";
 
@@ -22,18 +28,31 @@ describe("a cluster on machines that Terraform made", { timeout: 120_000 }, () =
   let lab: SimulatedLab;
   let desired: DesiredCluster;
 
+  let env: Readonly<Record<string, string>> = { PATH: "/nowhere" };
+
   async function talosmith(...args: string[]) {
-    const context = testContext({ cwd: root, env: { PATH: "/nowhere" }, clock: systemClock });
+    const context = testContext({ cwd: root, env, clock: systemClock });
     await runProgram(createProgram(context, [registerRestore, registerRotateCa, registerStatus]), args, context);
     return context.written;
   }
   const state = (resources: readonly object[]) =>
-    writeFileSync(at("state/lab.tfstate"), JSON.stringify({ version: 4, serial: 1, resources }));
+    writeFileSync(
+      at("state/lab.tfstate"),
+      JSON.stringify({
+        version: 4,
+        terraform_version: "1.11.4",
+        lineage: "recorded",
+        serial: 1,
+        resources,
+        outputs: {},
+      }),
+    );
   const resource = (type: string, attributes: object) => ({
     mode: "managed",
     type,
     name: "x",
-    instances: [{ attributes }],
+    provider: 'provider["example.com/some/provider"]',
+    instances: [{ schema_version: 0, attributes }],
   });
 
   beforeAll(async () => {
@@ -74,6 +93,63 @@ describe("a cluster on machines that Terraform made", { timeout: 120_000 }, () =
     const { stdout, exitCode, stderr } = await talosmith("rotate-ca", "lab");
     expect(exitCode, stderr).toBe(0);
     expect(stdout.match(/change the config of cp-1/g)).toHaveLength(3);
+  });
+
+  describe.each(findTools())("as $name tells", ({ name, path }) => {
+    const words =
+      "infrastructure: { kind: libvirt, uri: 'qemu:///system', network: { cidr: 10.0.0.0/24 } }\ncontrolPlane: { count: 1 }\nsecrets: { file: secrets/lab.yaml }\n";
+    const backend = (text: string) => writeFileSync(at("environments/lab.yaml"), `${words}backend: ${text}\n`);
+
+    beforeAll(() => {
+      env = cleanEnvironment({ TERRAFORM_BINARY_NAME: path, TF_VAR_state_passphrase: "correct horse battery staple" });
+    });
+    afterAll(() => {
+      env = { PATH: "/nowhere" };
+      writeFileSync(at("environments/lab.yaml"), words);
+    });
+
+    test("is found by a state on a server, without the providers of its stack", async () => {
+      const answers = [readFileSync(at("state/lab.tfstate"), "utf8"), ""];
+      const server = createServer((_, response) => {
+        const text = answers[0] ?? "";
+        response.writeHead(text === "" ? 404 : 200, { "content-type": "application/json" }).end(text);
+      });
+      await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+      try {
+        backend(`{ kind: http, address: "http://127.0.0.1:${(server.address() as AddressInfo).port}/state" }`);
+        const found = await talosmith("status", "lab");
+        expect(found.stdout, found.stderr).toContain("cp-1");
+        answers.shift();
+        expect((await talosmith("status", "lab")).stderr).toContain("lab is not deployed: its state has no cluster");
+      } finally {
+        server.close();
+      }
+    });
+
+    if (name !== "tofu") return;
+    // OpenTofu takes its time with each passphrase, on purpose.
+    test.skipIf(!everything)("is found by a state that is encrypted, with its passphrase alone", async () => {
+      const plain = readFileSync(at("state/lab.tfstate"), "utf8");
+      backend("{ kind: local, encryption: passphrase }");
+      const directory = await prepareStack(root, "lab", { env });
+      const folder = at("sealing");
+      mkdirSync(folder);
+      copyFileSync(join(directory, "encryption.tofu"), join(folder, "encryption.tofu"));
+      writeFileSync(join(folder, "plain.tfstate"), plain);
+      const sealed = { backend: { local: { path: at("state/lab.tfstate") } } };
+      writeFileSync(join(folder, "backend.tf.json"), JSON.stringify({ terraform: sealed }));
+      rmSync(at("state/lab.tfstate"));
+      await runCommand(path, ["init", "-plugin-dir=."], { cwd: folder, env });
+      expect(await runCommand(path, ["state", "push", "plain.tfstate"], { cwd: folder, env })).toMatchObject({
+        code: 0,
+      });
+      expect(readFileSync(at("state/lab.tfstate"), "utf8")).toContain('"encrypted_data"');
+      const found = await talosmith("status", "lab");
+      expect(found.stdout, found.stderr).toContain("cp-1");
+      env = { ...env, TF_VAR_state_passphrase: "another horse altogether" };
+      expect((await talosmith("status", "lab")).exitCode).toBe(1);
+      writeFileSync(at("state/lab.tfstate"), plain);
+    });
   });
 
   test("is looked at by the operator, which leaves it to Terraform", async () => {
