@@ -4,6 +4,8 @@ import { type Step, type StepAction, step, stepId } from "./step.ts";
 /** Collects steps in phases: whatever is added after `closePhase` waits for everything before it. */
 export class PlanBuilder {
   readonly #steps = new Map<string, Step>();
+  /** Ids of the phase that is open. */
+  #phase = new Set<string>();
   #barrier: readonly string[] = [];
 
   get steps(): readonly Step[] {
@@ -14,17 +16,22 @@ export class PlanBuilder {
     return this.#steps.has(stepId(action));
   }
 
-  /** Adds a step after the given ones; ids that are not in the plan need no waiting. Returns its id. */
+  /**
+   * Adds a step after the given ones; ids that are not in the plan need no waiting, and those of earlier phases are
+   * waited for with the rest of their phase. Returns its id.
+   */
   add(action: StepAction, after: readonly string[] = []): string {
     const id = stepId(action);
-    const known = after.filter((other) => other !== id && this.#steps.has(other));
-    const waitsFor = known.length > 0 ? known : this.#barrier;
-    if (!this.#steps.has(id)) this.#steps.set(id, step(action, [...new Set(waitsFor)]));
+    if (this.#steps.has(id)) return id;
+    const known = after.filter((other) => this.#phase.has(other));
+    this.#steps.set(id, step(action, known.length > 0 ? [...new Set(known)] : this.#barrier));
+    this.#phase.add(id);
     return id;
   }
 
   closePhase(): void {
     const waitedFor = new Set(this.steps.flatMap(({ after }) => after));
+    this.#phase = new Set();
     this.#barrier = this.steps.map(({ id }) => id).filter((id) => !waitedFor.has(id));
   }
 }

@@ -79,12 +79,10 @@ function planJoining(builder: PlanBuilder, desired: DesiredCluster, observed: Ob
     const state = observed.machines.get(machine.name)?.state;
     if (state?.kind === "maintenance") {
       joining.push(machine);
-      const after = [`remove-etcd-member/${machine.name}`, `delete-node/${machine.name}`];
-      const repairs = builder.steps.filter(({ id }) => after.some((start) => id.startsWith(start))).map(({ id }) => id);
-      const installed = builder.add({ kind: "apply-config", machine: machine.name, effect: "install" }, [
-        ...repairs,
-        ...(machine.role === "controlplane" ? previousJoin : []),
-      ]);
+      const installed = builder.add(
+        { kind: "apply-config", machine: machine.name, effect: "install" },
+        machine.role === "controlplane" ? previousJoin : [],
+      );
       // Into a running etcd one member after another; the first ones of a new cluster need not wait for each other.
       if (etcdExists && machine.role === "controlplane") {
         previousJoin = [builder.add({ kind: "join-etcd", machine: machine.name }, [installed])];

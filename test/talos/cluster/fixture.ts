@@ -6,89 +6,12 @@ import {
   type ApplyResult,
   applyCluster,
   type DesiredCluster,
-  type DesiredMachine,
 } from "../../../talos/cluster/index.ts";
 import { parseSecrets, type SecretsBundle } from "../../../talos/secrets/index.ts";
-import { TalosVersion } from "../../../talos/version/index.ts";
 import { VirtualTiming } from "./virtual-timing.ts";
 import { World } from "./world.ts";
 
-export interface Wish {
-  readonly controlPlanes?: readonly string[];
-  readonly workers?: readonly string[];
-  readonly leaving?: readonly string[];
-  readonly talos?: string;
-  readonly kubernetes?: string;
-  /** A letter, of which the image factory's id is made. */
-  readonly schematic?: string;
-  /** A value in a field that takes effect at once. */
-  readonly sysctl?: string;
-  /** A value in a field that needs a reboot. */
-  readonly file?: string;
-}
-
-const names = (prefix: string, count: number) => Array.from({ length: count }, (_, index) => `${prefix}-${index + 1}`);
-
-/** A cluster of small configs; three control planes and two workers unless told otherwise. */
-export function wish(options: Wish = {}): DesiredCluster {
-  const { controlPlanes = names("cp", 3), workers = names("w", 2), leaving = [] } = options;
-  const talosVersion = TalosVersion.parse(options.talos ?? "v1.13.9");
-  const kubernetesVersion = options.kubernetes ?? "1.36.3";
-  const machine = (name: string, role: "controlplane" | "worker"): DesiredMachine => ({
-    name,
-    role,
-    address: name,
-    fingerprint: `print-${name}`,
-    installImage: `${repository(options.schematic)}:${talosVersion.toString()}`,
-    config: configText(role, name, kubernetesVersion, options),
-  });
-  return {
-    name: "test",
-    endpoint: "https://cp-1:6443",
-    talosVersion,
-    kubernetesVersion,
-    nodesBecomeReady: true,
-    machines: [
-      ...controlPlanes.map((name) => machine(name, "controlplane")),
-      ...workers.map((name) => machine(name, "worker")),
-    ],
-    leaving: leaving.map((name) => ({ name, role: name.startsWith("cp") ? "controlplane" : "worker", address: name })),
-    caFingerprint: "ca",
-  };
-}
-
-function repository(schematic: string | undefined): string {
-  const factory = "factory.talos.dev/metal-installer";
-  return schematic === undefined ? "ghcr.io/siderolabs/installer" : `${factory}/${schematic.repeat(64)}`;
-}
-
-function configText(role: string, name: string, kubernetes: string, { sysctl = "1", file = "a" }: Wish): string {
-  const lines = [
-    "version: v1alpha1",
-    "machine:",
-    `  type: ${role}`,
-    "  kubelet:",
-    `    image: ghcr.io/siderolabs/kubelet:v${kubernetes}`,
-    "  sysctls:",
-    `    vm.nr_hugepages: "${sysctl}"`,
-    "  files:",
-    `    - content: ${file}`,
-    "  network:",
-    `    hostname: ${name}`,
-  ];
-  const components = [
-    "apiServer: kube-apiserver",
-    "controllerManager: kube-controller-manager",
-    "scheduler: kube-scheduler",
-    "proxy: kube-proxy",
-  ];
-  const images = components.flatMap((line) => {
-    const [field, image] = line.split(": ");
-    return [`  ${field}:`, `    image: registry.k8s.io/${image}:v${kubernetes}`];
-  });
-  const cluster = ["cluster:", "  controlPlane:", "    endpoint: https://cp-1:6443", ...images];
-  return `${[...lines, ...(role === "controlplane" ? cluster : [])].join("\n")}\n`;
-}
+export { type Wish, wish } from "./wish.ts";
 
 export const testSecretsFile = join(import.meta.dirname, "../../golden/secrets/secrets-v1.13.yaml");
 let cached: SecretsBundle | undefined;
