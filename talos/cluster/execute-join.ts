@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../errors.ts";
-import { inKubernetes } from "./machine-work.ts";
+import { inService } from "./machine-work.ts";
 import type { ConfiguredMachine, MachineState } from "./observed.ts";
 import { bootstrapObstacle } from "./plan-bootstrap.ts";
 import type { Step } from "./step.ts";
@@ -67,12 +67,11 @@ export async function etcdReason(machine: string, context: StepContext): Promise
 
 /** Why the machine is not a node of Kubernetes yet; a ready one, where nodes can become that. */
 export async function kubernetesReason(machine: string, context: StepContext): Promise<string | undefined> {
-  const kubernetes = await context.observeKubernetes();
-  if (kubernetes.kind === "unreachable") return `the Kubernetes API does not answer yet: ${kubernetes.reason}`;
-  const observed = { machines: new Map(), kubernetes };
-  if (inKubernetes(context.desired, { name: machine }, observed)) return undefined;
-  const known = kubernetes.nodes.some(({ name }) => name === machine);
-  return known ? "its Kubernetes node is not ready yet" : "its Kubernetes node has not registered yet";
+  const observed = await context.observeNode(machine);
+  if (observed.kind === "unreachable") return `the Kubernetes API does not answer yet: ${observed.reason}`;
+  const { node } = observed;
+  if (inService(context.desired, node)) return undefined;
+  return node !== undefined ? "its Kubernetes node is not ready yet" : "its Kubernetes node has not registered yet";
 }
 
 /** Why a machine is not where a step needs it. */

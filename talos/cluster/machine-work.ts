@@ -3,7 +3,7 @@ import { KubernetesVersion, TalosVersion } from "../version/index.ts";
 import { componentVersions, withComponentVersions } from "./component-images.ts";
 import { configChange } from "./config-change.ts";
 import type { DesiredCluster, DesiredMachine } from "./desired.ts";
-import type { ConfiguredMachine, ObservedCluster } from "./observed.ts";
+import type { ConfiguredMachine, KubernetesNode, ObservedCluster } from "./observed.ts";
 import type { Policy } from "./policy.ts";
 import { configured, etcdView, nodeOf } from "./quorum.ts";
 import { inRunningForm } from "./running-form.ts";
@@ -102,8 +102,15 @@ export function inKubernetes(
   machine: Pick<DesiredMachine, "name">,
   observed: ObservedCluster,
 ): boolean {
-  const node = nodeOf(observed, machine.name);
-  return node !== undefined && (node.ready || !desired.nodesBecomeReady);
+  return inService(desired, nodeOf(observed, machine.name));
+}
+
+/** A ready node; where there is no pod network yet, one that has registered. */
+export function inService(
+  { nodesBecomeReady }: Pick<DesiredCluster, "nodesBecomeReady">,
+  node: KubernetesNode | undefined,
+): boolean {
+  return node !== undefined && (node.ready || !nodesBecomeReady);
 }
 
 function talosWork(desired: DesiredCluster, machine: DesiredMachine, state: ConfiguredMachine): MachineWork["talos"] {

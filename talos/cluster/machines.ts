@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { MachineRole } from "./desired.ts";
-import type { MachineState, ObservedKubernetes } from "./observed.ts";
+import type { MachineState, ObservedKubernetes, ObservedNode } from "./observed.ts";
 import type { KubernetesComponent } from "./step.ts";
 import type { WantedImage } from "./wanted-image.ts";
 
@@ -134,6 +134,8 @@ export interface LeaseState {
 export interface Kubernetes {
   /** Never throws because the API is not there. */
   observe(signal?: AbortSignal): Promise<ObservedKubernetes>;
+  /** The same for one node, at the cost of one instead of all. */
+  observeNode(name: string, signal?: AbortSignal): Promise<ObservedNode>;
   /** Undefined when the cluster's endpoint says that it is ready, else why not, and whether its certificate is to blame. */
   endpointObstacle(
     signal?: AbortSignal,

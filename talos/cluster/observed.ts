@@ -111,6 +111,11 @@ export type ObservedKubernetes =
       readonly proxyVersion?: string;
     };
 
+/** One node as it is now; undefined when it has not registered. */
+export type ObservedNode =
+  | { readonly kind: "unreachable"; readonly reason: string }
+  | { readonly kind: "reachable"; readonly node: KubernetesNode | undefined };
+
 /** A whole cluster as it is now: every desired and every leaving machine, etcd and Kubernetes. */
 export interface ObservedCluster {
   readonly machines: ReadonlyMap<string, ObservedMachine>;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import type { KubernetesNode } from "./observed.ts";
 import { unavailableLimit } from "./policy.ts";
 import { etcdView, survivesOutage } from "./quorum.ts";
 import type { StepContext } from "./step-context.ts";
@@ -13,15 +14,16 @@ export async function outageObstacle(machine: string, context: StepContext): Pro
 
 /** A worker that is unavailable already takes nothing more away. */
 async function workerObstacle(machine: string, context: StepContext): Promise<string | undefined> {
-  const { desired, policy } = context;
+  const { desired, policy, workers } = context;
   if (!policy.kubernetes) return undefined;
-  const kubernetes = await context.observeKubernetes();
+  const isAway = (node: KubernetesNode) => (desired.nodesBecomeReady && !node.ready) || node.cordonedByUs;
+  // Asked for alone first: every look at a machine that is on its way down already would else list all the others.
+  const own = await context.observeNode(machine);
+  if (own.kind === "reachable" && own.node !== undefined && isAway(own.node)) return undefined;
+  const kubernetes = own.kind === "unreachable" ? own : await context.observeKubernetes();
   if (kubernetes.kind === "unreachable") return `the Kubernetes API does not answer: ${kubernetes.reason}`;
-  // Every waiting worker looks here again and again: a list would make a thousand of them a million comparisons a look.
-  const workers = new Set(desired.machines.flatMap(({ name, role }) => (role === "worker" ? [name] : [])));
-  const nodes = kubernetes.nodes.filter(({ name }) => workers.has(name));
-  const away = nodes.filter((node) => (desired.nodesBecomeReady && !node.ready) || node.cordonedByUs);
-  const others = away.filter(({ name }) => name !== machine);
-  if (others.length < away.length || others.length < unavailableLimit(policy, workers.size)) return undefined;
-  return `${others.map(({ name }) => name).join(", ")} ${others.length === 1 ? "is" : "are"} unavailable already`;
+  const away = kubernetes.nodes.filter((node) => isAway(node) && workers.has(node.name));
+  if (away.some(({ name }) => name === machine) || away.length < unavailableLimit(policy, workers.size))
+    return undefined;
+  return `${away.map(({ name }) => name).join(", ")} ${away.length === 1 ? "is" : "are"} unavailable already`;
 }

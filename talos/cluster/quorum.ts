@@ -70,10 +70,15 @@ export function configured(machine: ObservedMachine | undefined): ConfiguredMach
   return machine?.state.kind === "configured" ? machine.state : undefined;
 }
 
-export function nodeOf(observed: ObservedCluster, name: string): KubernetesNode | undefined {
-  return observed.kubernetes.kind === "reachable"
-    ? observed.kubernetes.nodes.find((node) => node.name === name)
-    : undefined;
+/** A plan looks up every machine's node several times: in a list that would grow with the square of their number. */
+const nodesByName = new WeakMap<readonly KubernetesNode[], ReadonlyMap<string, KubernetesNode>>();
+
+export function nodeOf({ kubernetes }: ObservedCluster, name: string): KubernetesNode | undefined {
+  if (kubernetes.kind === "unreachable") return undefined;
+  const { nodes } = kubernetes;
+  const byName = nodesByName.get(nodes) ?? new Map(nodes.map((node) => [node.name, node]));
+  nodesByName.set(nodes, byName);
+  return byName.get(name);
 }
 
 /** Cordoned and rebooting machines count as down: something is about to happen to them. */

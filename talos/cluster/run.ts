@@ -3,6 +3,7 @@ import { TalosError } from "../errors.ts";
 import { execute } from "./execute.ts";
 import type { Step } from "./step.ts";
 import type { StepContext } from "./step-context.ts";
+import { StepQueue } from "./step-queue.ts";
 import { throwIfCanceled } from "./timing.ts";
 
 /**
@@ -11,50 +12,42 @@ import { throwIfCanceled } from "./timing.ts";
  * open stops only what comes after it.
  */
 export async function runSteps(steps: readonly Step[], context: StepContext): Promise<void> {
-  const finished = new Set<string>();
-  const waiting = new Set(steps);
-  const underWay = new Set<Promise<void>>();
+  const queue = new StepQueue(steps);
   let failure: TalosError | undefined;
   let held: TalosError | undefined;
 
-  const begin = (step: Step) => {
-    waiting.delete(step);
+  const beginAll = async (ready: readonly Step[]): Promise<void> => {
+    await Promise.all(ready.map(begin));
+  };
+  const begin = async (step: Step): Promise<void> => {
+    if (failure !== undefined || context.signal?.aborted) return;
     context.emit({ type: "step-started", message: step.sentence, machine: step.machine, step });
-    const work = perform(step, context)
-      .then(
-        () => {
-          finished.add(step.id);
-          context.emit({ type: "step-finished", message: step.sentence, machine: step.machine, step });
-        },
-        (error: unknown) => {
-          const ours = TalosError.from(error);
-          if (holds.has(step.kind) && ours.code !== "canceled") {
-            held ??= ours;
-            context.emit({ type: "step-failed", message: ours.message, machine: step.machine, step });
-            return;
-          }
-          const message = endOf(ours, failure, context);
-          failure ??= ours;
-          context.halt();
-          context.emit({ type: "step-failed", message, machine: step.machine, step });
-        },
-      )
-      .finally(() => underWay.delete(work));
-    underWay.add(work);
+    try {
+      await perform(step, context);
+    } catch (error) {
+      const ours = TalosError.from(error);
+      if (holds.has(step.kind) && ours.code !== "canceled") {
+        held ??= ours;
+        context.emit({ type: "step-failed", message: ours.message, machine: step.machine, step });
+        return;
+      }
+      const message = endOf(ours, failure, context);
+      failure ??= ours;
+      context.halt();
+      context.emit({ type: "step-failed", message, machine: step.machine, step });
+      return;
+    }
+    context.emit({ type: "step-finished", message: step.sentence, machine: step.machine, step });
+    await beginAll(queue.finish(step));
   };
 
-  for (;;) {
-    if (failure === undefined && !context.signal?.aborted) {
-      for (const step of waiting) if (step.after.every((id) => finished.has(id))) begin(step);
-    }
-    if (underWay.size === 0) break;
-    await Promise.race(underWay);
-  }
+  await beginAll(queue.ready);
   if (failure !== undefined) throw failure;
   throwIfCanceled(context.signal);
   if (held !== undefined) throw held;
-  if (waiting.size > 0) {
-    throw new TalosError("internal", `steps wait for each other: ${[...waiting].map(({ id }) => id).join(", ")}`);
+  const stuck = queue.waiting;
+  if (stuck.length > 0) {
+    throw new TalosError("internal", `steps wait for each other: ${stuck.map(({ id }) => id).join(", ")}`);
   }
 }
 

@@ -7,8 +7,9 @@ import type { GateCheck } from "./gate-check.ts";
 import type { Journal, JournalEntry } from "./journal.ts";
 import type { LeaseKeeper } from "./lease.ts";
 import type { Machines, MachineTarget } from "./machines.ts";
+import { nodeLookup } from "./node-lookup.ts";
 import { observe } from "./observe.ts";
-import type { MachineState, ObservedCluster, ObservedKubernetes } from "./observed.ts";
+import type { MachineState, ObservedCluster, ObservedKubernetes, ObservedNode } from "./observed.ts";
 import type { Policy } from "./policy.ts";
 import { singleFlight } from "./single-flight.ts";
 import type { Step } from "./step.ts";
@@ -38,11 +39,14 @@ export class StepContext {
   readonly timeouts: Timeouts;
   readonly signal: AbortSignal | undefined;
   readonly checkGate: GateCheck;
+  /** Names of the workers that stay: every waiting one looks through them again and again. */
+  readonly workers: ReadonlySet<string>;
   /** The whole cluster as it is now. */
   readonly observe: () => Promise<ObservedCluster>;
   /** The same without the workers, of which there may be many. */
   readonly observeControlPlanes: () => Promise<ObservedCluster>;
   readonly observeKubernetes: () => Promise<ObservedKubernetes>;
+  readonly observeNode: (name: string) => Promise<ObservedNode>;
   /** Machines that a look at the whole cluster, or at its health, is waiting for. */
   readonly unanswered = new Set<string>();
   readonly silence = (): string | undefined =>
@@ -51,9 +55,14 @@ export class StepContext {
   readonly #journal: Journal | undefined;
   readonly #lease: LeaseKeeper | undefined;
   readonly #halted = new AbortController();
+  readonly #targets: ReadonlyMap<string, MachineTarget>;
+  readonly #desired: ReadonlyMap<string, DesiredMachine>;
 
   constructor(engine: EngineContext) {
     this.desired = engine.desired;
+    this.#desired = new Map(engine.desired.machines.map((machine) => [machine.name, machine]));
+    this.workers = new Set(engine.desired.machines.flatMap(({ name, role }) => (role === "worker" ? [name] : [])));
+    this.#targets = new Map([...engine.desired.leaving.map((one) => [one.name, one] as const), ...this.#desired]);
     this.machines = engine.machines;
     this.policy = engine.policy;
     this.timing = engine.timing;
@@ -75,6 +84,7 @@ export class StepContext {
     };
     this.observeControlPlanes = singleFlight(() => observe(controlPlanes, { machines: engine.machines, ...signal }));
     this.observeKubernetes = singleFlight(() => engine.machines.kubernetes.observe(engine.signal));
+    this.observeNode = nodeLookup(engine.machines.kubernetes, engine.signal);
   }
 
   /** One machine as it is now. */
@@ -83,13 +93,13 @@ export class StepContext {
   }
 
   target(name: string): MachineTarget {
-    const found = [...this.desired.machines, ...this.desired.leaving].find((machine) => machine.name === name);
+    const found = this.#targets.get(name);
     if (found === undefined) throw new TalosError("internal", `no machine ${name} in this cluster`);
     return found;
   }
 
   desiredMachine(name: string): DesiredMachine {
-    const found = this.desired.machines.find((machine) => machine.name === name);
+    const found = this.#desired.get(name);
     if (found === undefined) throw new TalosError("internal", `no machine ${name} in this cluster`);
     return found;
   }

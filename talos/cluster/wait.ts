@@ -65,6 +65,8 @@ export async function waitUntil(check: () => Promise<string | undefined>, option
 }
 
 const late = Symbol("late");
+/** Nobody reads it; without one, every look would make an exception with a stack. */
+const answered = Symbol("answered");
 
 /** The work's answer, or `late` when it takes longer; the work goes on. */
 async function within<T>(work: Promise<T>, milliseconds: number, timing: Timing): Promise<T | typeof late> {
@@ -76,7 +78,7 @@ async function within<T>(work: Promise<T>, milliseconds: number, timing: Timing)
   try {
     return await Promise.race([work, alarm]);
   } finally {
-    stop.abort();
+    stop.abort(answered);
   }
 }
 

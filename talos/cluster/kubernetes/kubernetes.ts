@@ -6,7 +6,7 @@ import { drainNode, setSchedulable, uncordonNode } from "./drain.ts";
 import { apisGoneWith } from "./gone-apis.ts";
 import { deleteLease, readLease, releaseLease, takeLease } from "./lease.ts";
 import { syncManifests } from "./manifests.ts";
-import { isReady, readNodes, readPod, readWorkload, readWorkloadVersion, versionOf } from "./objects.ts";
+import { isReady, readNode, readNodes, readPod, readWorkload, readWorkloadVersion, versionOf } from "./objects.ts";
 
 /** The engine's view of a cluster's Kubernetes API. `endpoint` is the address that users will have. */
 export function kubernetesOver(access: KubernetesAccess, endpoint: string): Kubernetes & { close(): void } {
@@ -22,9 +22,16 @@ export function kubernetesOver(access: KubernetesAccess, endpoint: string): Kube
         const proxy = proxyVersion === undefined ? {} : { proxyVersion };
         return { kind: "reachable", nodes: readNodes(nodes), ...proxy };
       } catch (error) {
-        const ours = TalosError.from(error);
-        if (ours.code === "canceled") throw ours;
-        return { kind: "unreachable", reason: ours.message };
+        return unreachable(error);
+      }
+    },
+    async observeNode(name, signal) {
+      try {
+        const node = readNode(await api.call(`/api/v1/nodes/${encodeURIComponent(name)}`, withSignal(signal)));
+        return { kind: "reachable", node };
+      } catch (error) {
+        if (error instanceof TalosError && error.code === "not-found") return { kind: "reachable", node: undefined };
+        return unreachable(error);
       }
     },
     async endpointObstacle(signal) {
@@ -75,6 +82,12 @@ export function kubernetesOver(access: KubernetesAccess, endpoint: string): Kube
     },
     close: () => api.close(),
   };
+}
+
+function unreachable(error: unknown): { readonly kind: "unreachable"; readonly reason: string } {
+  const ours = TalosError.from(error);
+  if (ours.code === "canceled") throw ours;
+  return { kind: "unreachable", reason: ours.message };
 }
 
 async function proxyVersionIn(api: KubernetesApi, options: { signal?: AbortSignal }): Promise<string | undefined> {

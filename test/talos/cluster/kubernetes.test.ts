@@ -129,8 +129,22 @@ describe("the view of Kubernetes", () => {
     });
   });
 
+  test("of one node asks for no other, and tells when it has not registered", async () => {
+    answer = ({ path }) => (path === "/api/v1/nodes/w-1" ? [200, node("w-1")] : [404, {}]);
+    expect(await kubernetes.observeNode("w-1")).toMatchObject({
+      kind: "reachable",
+      node: { name: "w-1", ready: true },
+    });
+    expect(await kubernetes.observeNode("w-2")).toEqual({ kind: "reachable", node: undefined });
+    expect(calls.map(({ path }) => path)).toEqual(["/api/v1/nodes/w-1", "/api/v1/nodes/w-2"]);
+  });
+
   test("is unreachable, with the reason, when none answers", async () => {
     answer = () => [503, { message: "etcd is not ready" }];
+    expect(await kubernetes.observeNode("w-1")).toEqual({
+      kind: "unreachable",
+      reason: expect.stringContaining("503 etcd is not ready"),
+    });
     expect(await kubernetes.observe()).toEqual({
       kind: "unreachable",
       reason: expect.stringContaining("503 etcd is not ready"),

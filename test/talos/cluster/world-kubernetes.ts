@@ -14,6 +14,11 @@ export function worldKubernetes(world: World): Kubernetes {
       const { proxyVersion } = world;
       return { kind: "reachable", nodes: world.nodes(), ...(proxyVersion === undefined ? {} : { proxyVersion }) };
     },
+    async observeNode(name) {
+      world.settle();
+      if (!world.hasQuorum()) return { kind: "unreachable", reason: "connection refused" };
+      return { kind: "reachable", node: world.node(name) };
+    },
     endpointObstacle: async () =>
       world.hasQuorum() ? undefined : { reason: "connection refused", certificate: false },
     async drain(name, how) {

@@ -67,6 +67,9 @@ export class World {
   lease: { readonly place: string; readonly renewed: number } | undefined;
   readonly #timing: Timing;
   #memberCount = 0;
+  #planeList: readonly Machine[] = [];
+  #planesOf = 0;
+  #settledAt: number | undefined;
   /** Who gave up the leadership last. */
   stoodDown: string | undefined;
 
@@ -129,8 +132,17 @@ export class World {
     return !machine.lost && !dark && this.now >= machine.downUntil;
   }
 
+  /** Of a thousand machines the few that can be members of etcd: everybody asks for them all the time. */
+  #planes(): readonly Machine[] {
+    if (this.#planesOf !== this.machines.size || this.#planeList.some((one) => this.machines.get(one.name) !== one)) {
+      this.#planeList = [...this.machines.values()].filter(({ role }) => role === "controlplane");
+      this.#planesOf = this.machines.size;
+    }
+    return this.#planeList;
+  }
+
   #members(): { name: string; id: string; voter: boolean; healthy: boolean }[] {
-    const living = [...this.machines.values()].flatMap((machine) => {
+    const living = this.#planes().flatMap((machine) => {
       if (machine.member === undefined) return [];
       const voter = this.now >= machine.member.learnerUntil;
       const healthy = this.up(machine) && this.now >= machine.upSince + durations.join;
@@ -146,7 +158,9 @@ export class World {
 
   /** Control planes with a config find etcd and join it by themselves, one learner at a time. */
   settle(): void {
-    const anyCluster = [...this.machines.values()].find(({ etcdCluster }) => etcdCluster !== undefined)?.etcdCluster;
+    if (this.#settledAt === this.now) return;
+    this.#settledAt = this.now;
+    const anyCluster = this.#planes().find(({ etcdCluster }) => etcdCluster !== undefined)?.etcdCluster;
     for (const machine of this.machines.values()) {
       if (machine.config === undefined || !this.up(machine)) continue;
       const isControlPlane = machine.role === "controlplane";
@@ -245,26 +259,26 @@ export class World {
   }
 
   nodes(): KubernetesNode[] {
-    return [...this.machines.values()].flatMap((machine) => {
-      if (machine.node === undefined) return [];
-      const ready =
-        this.up(machine) &&
-        machine.config !== undefined &&
-        !this.sickVersions.has(machine.version) &&
-        this.now >= machine.upSince + durations.register;
-      const version = /kubelet:(v[0-9.]+)/.exec(machine.config ?? "")?.[1] ?? "";
-      return [
-        {
-          name: machine.name,
-          ready,
-          unschedulable: machine.node.unschedulable,
-          cordonedByUs: machine.node.ours,
-          controlPlane: machine.role === "controlplane",
-          addresses: [],
-          kubeletVersion: version,
-        },
-      ];
-    });
+    return [...this.machines.keys()].flatMap((name) => this.node(name) ?? []);
+  }
+
+  node(name: string): KubernetesNode | undefined {
+    const machine = this.machines.get(name);
+    if (machine?.node === undefined) return undefined;
+    const ready =
+      this.up(machine) &&
+      machine.config !== undefined &&
+      !this.sickVersions.has(machine.version) &&
+      this.now >= machine.upSince + durations.register;
+    return {
+      name,
+      ready,
+      unschedulable: machine.node.unschedulable,
+      cordonedByUs: machine.node.ours,
+      controlPlane: machine.role === "controlplane",
+      addresses: [],
+      kubeletVersion: /kubelet:(v[0-9.]+)/.exec(machine.config ?? "")?.[1] ?? "",
+    };
   }
 
   wantedProxy(): string | undefined {
