@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { execFileSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
@@ -31,8 +31,12 @@ beforeAll(async () => {
     entryPoints: [entry],
     bundle: true,
     platform: "node",
-    format: "cjs",
-    outfile: join(folder, "stand-in.cjs"),
+    format: "esm",
+    // In parts, as our own provider is: Terraform starts it hundreds of times here, and needs few of them each time.
+    splitting: true,
+    outdir: join(folder, "stand-in"),
+    outExtension: { ".js": ".mjs" },
+    banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
     logLevel: "silent",
   });
   // The same source is at another registry for each of the tools.
@@ -46,7 +50,7 @@ beforeAll(async () => {
     const directory = join(folder, "plugins", address, version, platform);
     mkdirSync(directory, { recursive: true });
     const schema = new URL(`../golden/schemas/${name}.json`, import.meta.url).pathname;
-    const start = `#!/bin/sh\nexec "${process.execPath}" "${join(folder, "stand-in.cjs")}" ${name} "${schema}"\n`;
+    const start = `#!/bin/sh\nexec "${process.execPath}" "${join(folder, "stand-in/stand-in-provider.mjs")}" ${name} "${schema}"\n`;
     writeFileSync(join(directory, `terraform-provider-${name}_v${version}`), start, { mode: 0o755 });
   }
   writeFileSync(
@@ -55,6 +59,12 @@ beforeAll(async () => {
   );
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** A line of what `terraform plan -json` prints. */
+interface PlanMessage {
+  readonly type: string;
+  readonly change?: { readonly action: string; readonly resource: { readonly addr: string } };
+}
 
 /** A project whose stack is planned and applied for real, against providers that only remember. */
 class Project {
@@ -85,12 +95,9 @@ class Project {
       CHECKPOINT_DISABLE: "1",
       STAND_IN_STACK: join(this.stack, "cdk.tf.json"),
     };
-    return execFileSync(this.#tool, args, {
-      cwd: directory,
-      env,
-      encoding: "utf8",
-      stdio: ["ignore", "pipe", "pipe"],
-    });
+    const { status, stdout, stderr } = spawnSync(this.#tool, args, { cwd: directory, env, encoding: "utf8" });
+    if (status !== 0) throw new Error(`${args.join(" ")} ended with ${status}:\n${stderr}\n${stdout}`);
+    return stdout;
   }
 
   apply(): void {
@@ -114,15 +121,16 @@ class Project {
 
   /** What a plan would do: `action address`, sorted. */
   plan(target?: string, directory = this.stack): string[] {
-    const file = join(directory, "plan.tfplan");
     const targets = target === undefined ? [] : [`-target=${target}`];
-    this.run(directory, "plan", "-no-color", "-input=false", `-out=${file}`, ...targets);
-    const plan = JSON.parse(this.run(directory, "show", "-json", file)) as {
-      resource_changes?: { address: string; change: { actions: string[] } }[];
-    };
-    return (plan.resource_changes ?? [])
-      .filter(({ change }) => !["no-op", "read"].includes(change.actions.join()))
-      .map(({ address, change }) => `${change.actions.length === 2 ? "replace" : change.actions[0]} ${address}`)
+    const lines = this.run(directory, "plan", "-json", "-input=false", ...targets)
+      .trim()
+      .split("\n");
+    const messages = lines.map((line) => JSON.parse(line) as PlanMessage);
+    const changes = messages.flatMap(({ type, change }) => (type === "planned_change" && change ? [change] : []));
+    if (!messages.some(({ type }) => type === "change_summary")) throw new Error(`the plan has no end: ${lines}`);
+    return changes
+      .filter(({ action }) => action !== "read")
+      .map(({ action, resource }) => `${action} ${resource.addr}`)
       .sort();
   }
 }
