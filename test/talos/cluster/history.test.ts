@@ -52,7 +52,7 @@ class History {
   next(): void {
     const { world } = this.lab;
     world.blackouts.length = 0;
-    for (const name of this.#leaving) world.machines.delete(name);
+    for (const name of this.#leaving) world.forget(name);
     this.#leaving = [];
     const { controlPlanes, workers } = this.#wish;
     const event = this.#random.pick(["sysctl", "file", "release", "grow", "shrink", "replace", "swap", "grow-workers"]);

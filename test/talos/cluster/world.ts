@@ -43,7 +43,7 @@ interface Machine {
  */
 export class World {
   readonly durations = durations;
-  readonly machines = new Map<string, Machine>();
+  readonly #machines = new Map<string, Machine>();
   readonly violations: string[] = [];
   readonly log: string[] = [];
   bootstraps = 0;
@@ -67,8 +67,8 @@ export class World {
   lease: { readonly place: string; readonly renewed: number } | undefined;
   readonly #timing: Timing;
   #memberCount = 0;
-  #planeList: readonly Machine[] = [];
-  #planesOf = 0;
+  /** Of a thousand machines the few that can be members of etcd: everybody asks for them all the time. */
+  readonly #planes = new Map<string, Machine>();
   #settledAt: number | undefined;
   /** Who gave up the leadership last. */
   stoodDown: string | undefined;
@@ -78,7 +78,7 @@ export class World {
   }
 
   add(name: string, role: "controlplane" | "worker", version = "v1.13.9"): void {
-    this.machines.set(name, {
+    const machine: Machine = {
       name,
       role,
       version,
@@ -94,7 +94,19 @@ export class World {
       left: false,
       node: undefined,
       pods: 2,
-    });
+    };
+    this.#machines.set(name, machine);
+    if (role === "controlplane") this.#planes.set(name, machine);
+  }
+
+  /** Nobody will speak of it again. */
+  forget(name: string): void {
+    this.#machines.delete(name);
+    this.#planes.delete(name);
+  }
+
+  get machines(): ReadonlyMap<string, Machine> {
+    return this.#machines;
   }
 
   /** A dead machine, or one that was taken away; `replace` puts an empty one in its place. */
@@ -132,17 +144,8 @@ export class World {
     return !machine.lost && !dark && this.now >= machine.downUntil;
   }
 
-  /** Of a thousand machines the few that can be members of etcd: everybody asks for them all the time. */
-  #planes(): readonly Machine[] {
-    if (this.#planesOf !== this.machines.size || this.#planeList.some((one) => this.machines.get(one.name) !== one)) {
-      this.#planeList = [...this.machines.values()].filter(({ role }) => role === "controlplane");
-      this.#planesOf = this.machines.size;
-    }
-    return this.#planeList;
-  }
-
   #members(): { name: string; id: string; voter: boolean; healthy: boolean }[] {
-    const living = this.#planes().flatMap((machine) => {
+    const living = [...this.#planes.values()].flatMap((machine) => {
       if (machine.member === undefined) return [];
       const voter = this.now >= machine.member.learnerUntil;
       const healthy = this.up(machine) && this.now >= machine.upSince + durations.join;
@@ -160,7 +163,7 @@ export class World {
   settle(): void {
     if (this.#settledAt === this.now) return;
     this.#settledAt = this.now;
-    const anyCluster = this.#planes().find(({ etcdCluster }) => etcdCluster !== undefined)?.etcdCluster;
+    const anyCluster = [...this.#planes.values()].find(({ etcdCluster }) => etcdCluster !== undefined)?.etcdCluster;
     for (const machine of this.machines.values()) {
       if (machine.config === undefined || !this.up(machine)) continue;
       const isControlPlane = machine.role === "controlplane";
