@@ -15,8 +15,10 @@ export interface Box extends Point {
 export interface Card {
   readonly box: Box;
   readonly machine?: TopologyMachine;
-  /** Name first, then what is to be said of it. */
+  /** Name first, then what is to be said of it, as much as goes into the box. */
   readonly lines: readonly string[];
+  /** All of it, where something was left out. */
+  readonly whole?: string;
 }
 
 export interface Layout {
@@ -32,7 +34,8 @@ export interface Layout {
 
 const gap = 12;
 const margin = 16;
-const cardWidth = 190;
+const leastCardWidth = 190;
+const mostCardWidth = 290;
 const cardHeight = 56;
 const endpointBox = { width: 260, height: 50 };
 const headingHeight = 28;
@@ -44,19 +47,25 @@ const mostOfAPool = 8;
 /** Where everything goes: places side by side; in each, control planes in rows above workers; below, what has no place. */
 export function layOut(topology: Topology): Layout {
   const top = margin + endpointBox.height + 44;
-  const columns = Math.max(1, 3 - (topology.places.length - 1));
   const contents = topology.places.map(cardsOf);
+  const pools = topology.elastic.map(elasticCard);
+  const cardWidth = widthFor([...contents.flat(), ...pools]);
+  const columns = Math.min(Math.max(1, 4 - topology.places.length), widestGroup(contents));
   const rows = Math.max(1, ...contents.map((cards) => rowsOf(cards, columns)));
-  const size = { width: gap + columns * (cardWidth + gap), height: headingHeight + rows * (cardHeight + gap) };
+  const heading = Math.max(...topology.places.map(({ name }) => 2 * gap + widthOf(name, 0)));
+  const size = {
+    width: Math.max(gap + columns * (cardWidth + gap), heading),
+    height: headingHeight + rows * (cardHeight + gap),
+  };
   const places = topology.places.map((place, index) => {
     const box = { ...size, x: margin + gap + index * (size.width + gap), y: top + headingHeight };
-    const cards = arrange(contents[index] ?? [], columns, { x: box.x + gap, y: box.y + headingHeight });
+    const cards = arrange(contents[index] ?? [], columns, cardWidth, { x: box.x + gap, y: box.y + headingHeight });
     return { box, name: place.name, cards };
   });
   const below = top + headingHeight + size.height + gap;
   const across = Math.max(1, Math.floor((places.length * (size.width + gap)) / (cardWidth + gap)));
-  const elastic = arrange(topology.elastic.map(elasticCard), across, { x: margin + gap, y: below });
-  const elasticRows = Math.ceil(topology.elastic.length / across);
+  const elastic = arrange(pools, across, cardWidth, { x: margin + gap, y: below });
+  const elasticRows = Math.ceil(pools.length / across);
   const cluster = {
     x: margin,
     y: top,
@@ -67,11 +76,48 @@ export function layOut(topology: Topology): Layout {
   const endpoint = { ...endpointBox, x: (width - endpointBox.width) / 2, y: margin };
   const from = { x: width / 2, y: endpoint.y + endpoint.height };
   const behind = new Set(topology.endpoint.machines);
-  const links = places
-    .flatMap(({ cards }) => cards)
-    .filter(({ machine }) => machine !== undefined && behind.has(machine.name))
-    .map(({ box }) => [from, { x: box.x + box.width / 2, y: box.y }] as const);
+  const links = places.flatMap(({ box: place, name, cards }) => {
+    const free = place.x + 2 * gap + widthOf(name, 0);
+    return cards
+      .filter(({ machine }) => machine !== undefined && behind.has(machine.name))
+      .map(({ box }) => [from, { x: arrival(box, free), y: box.y }] as const);
+  });
   return { width, height: cluster.y + cluster.height + legendHeight + gap, endpoint, cluster, places, elastic, links };
+}
+
+/** In the middle of a card, or beside the heading above it where there is room for that. */
+function arrival({ x, width }: Box, free: number): number {
+  const middle = x + width / 2;
+  return Math.max(middle, Math.min(free, x + width - gap));
+}
+
+/** How wide a line of a card is, at most, in any usual font: names are larger and bolder than the rest. */
+function widthOf(line: string, row: number): number {
+  return line.length * (row === 0 ? 8.2 : 6.4);
+}
+
+/** Beside the mark of a machine, and the same on the right. */
+export const indentOf = (machine: TopologyMachine | undefined) => (machine === undefined ? 10 : 28);
+
+function widthFor(contents: readonly Content[]): number {
+  const wanted = contents.flatMap(({ machine, lines }) =>
+    lines.map((line, row) => indentOf(machine) + widthOf(line, row) + 10),
+  );
+  return Math.round(Math.min(mostCardWidth, Math.max(leastCardWidth, ...wanted)));
+}
+
+/** As much of a line as a card has room for. */
+function fitting(line: string, row: number, room: number): string {
+  if (widthOf(line, row) <= room) return line;
+  return `${line.slice(0, Math.floor(room / widthOf("m", row)) - 1).trimEnd()}…`;
+}
+
+/** No more columns than somebody stands in. */
+function widestGroup(contents: readonly (readonly Content[])[]): number {
+  const sizes = contents.flatMap((cards) =>
+    [...new Set(cards.map(({ group }) => group))].map((group) => cards.filter((card) => card.group === group).length),
+  );
+  return Math.max(1, ...sizes);
 }
 
 interface Content {
@@ -111,7 +157,7 @@ function elasticCard({ name, min, max }: ElasticPool): Content {
 }
 
 /** Control planes and workers each begin a new row. */
-function arrange(contents: readonly Content[], columns: number, origin: Point): readonly Card[] {
+function arrange(contents: readonly Content[], columns: number, cardWidth: number, origin: Point): readonly Card[] {
   let row = -1;
   let column = columns;
   let group: string | undefined;
@@ -129,11 +175,19 @@ function arrange(contents: readonly Content[], columns: number, origin: Point): 
     };
     column += 1;
     const { machine, lines } = content;
-    return { box, lines, ...(machine === undefined ? {} : { machine }) };
+    const room = cardWidth - indentOf(machine) - 10;
+    const shown = lines.map((line, at) => fitting(line, at, room));
+    const whole = shown.some((line, at) => line !== lines[at]) ? lines.join("\n") : undefined;
+    return {
+      box,
+      lines: shown,
+      ...(machine === undefined ? {} : { machine }),
+      ...(whole === undefined ? {} : { whole }),
+    };
   });
 }
 
 function rowsOf(contents: readonly Content[], columns: number): number {
-  const cards = arrange(contents, columns, { x: 0, y: 0 });
+  const cards = arrange(contents, columns, leastCardWidth, { x: 0, y: 0 });
   return cards.length === 0 ? 0 : Math.max(...cards.map(({ box }) => box.y / (cardHeight + gap))) + 1;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { type Box, type Card, layOut } from "./layout.ts";
+import { type Box, type Card, indentOf, layOut } from "./layout.ts";
 import { type MachineState, machineStates, type Topology } from "./topology.ts";
 
 const style = `
@@ -57,13 +57,14 @@ function portsOf({ endpoint }: Topology): string {
   return endpoint.ports.join(" and ");
 }
 
-function drawCard({ box, machine, lines }: Card): string[] {
-  const indent = machine === undefined ? 10 : 28;
-  return [
+function drawCard({ box, machine, lines, whole }: Card): string[] {
+  const indent = indentOf(machine);
+  const drawn = [
     rectangle(machine?.role === "controlplane" ? "card controlplane" : "card", box, 4),
     ...(machine === undefined ? [] : [shape(machine.state, box.x + 15, box.y + 15)]),
     ...lines.map((line, row) => text(box.x + indent, box.y + 19 + row * 15, line, row === 0 ? "name" : "small")),
   ];
+  return whole === undefined ? drawn : [`<g><title>${escapeXml(whole)}</title>`, ...drawn, "</g>"];
 }
 
 /** Colour and shape both tell the state. */

@@ -5,11 +5,10 @@ import { type Environment, listEnvironments, loadEnvironment } from "../../talos
 import { TalosError } from "../../talos/errors.ts";
 import type { Workshop } from "../../web/server/index.ts";
 import type { CommandContext } from "../context.ts";
-import { refuseOwnedByTerraform } from "../terraform/state-file.ts";
+import { ownedByTerraform } from "../terraform/state-file.ts";
 import { backupsView } from "./backups-view.ts";
 import { clientCertificates } from "./client-files.ts";
 import { writeFirstEnvironment } from "./environment-file.ts";
-import { runsWithoutTerraform } from "./kinds.ts";
 import { openCluster } from "./open-cluster.ts";
 import { performAction, planAction } from "./page-actions.ts";
 import { projectSimulator, simulatorDirectory } from "./simulator.ts";
@@ -34,17 +33,7 @@ export function projectWorkshop(root: string, context: CommandContext): Workshop
       const machines = await simulatedOf(root, environment);
       return machines.map(({ name, stage, faults }) => ({ name, stage, faults }));
     },
-    async obstacle(environment) {
-      if (!runsWithoutTerraform(environment.kind))
-        return `The machines of ${environment.name} are made by Terraform. Deploy it: talosmith deploy ${environment.name}`;
-      try {
-        await refuseOwnedByTerraform(root, environment);
-        return undefined;
-      } catch (error) {
-        const { message, hint } = TalosError.from(error);
-        return [message, hint].filter((part) => part !== undefined).join(" ");
-      }
-    },
+    obstacle: (environment) => obstacleTo(root, environment),
     plan: async (environment, action, signal) => {
       const steps = await planAction(root, environment, action, { ...context, signal });
       return steps.map(({ id, sentence, destructive }) => ({ id, sentence, destructive }));
@@ -60,6 +49,26 @@ export function projectWorkshop(root: string, context: CommandContext): Workshop
     },
     async createSimulated({ name, controlPlanes, workers }) {
       await writeFirstEnvironment(root, name, { kind: "simulated", controlPlanes, workers });
+    },
+  };
+}
+
+/** Two owners of one cluster would undo each other's work: what Terraform made is changed through it. */
+async function obstacleTo(root: string, environment: Environment): ReturnType<Workshop["obstacle"]> {
+  const { name } = environment;
+  try {
+    if (!(await ownedByTerraform(root, environment))) return undefined;
+  } catch (error) {
+    const { message, hint } = TalosError.from(error);
+    return { reason: [message, hint].filter((part) => part !== undefined).join(" "), instead: null };
+  }
+  return {
+    reason: `The machines of ${name} are made by Terraform: this page looks after them, and Terraform changes them.`,
+    instead: {
+      apply: `talosmith deploy ${name}`,
+      upgrade: `talosmith upgrade talos ${name} --to <version> --write-only && talosmith deploy ${name}`,
+      scale: `change the count in environments/${name}.yaml, then talosmith deploy ${name}`,
+      destroy: `talosmith destroy ${name}`,
     },
   };
 }

@@ -9,6 +9,7 @@ import { registerRestore } from "../../cli/commands/restore.ts";
 import { registerRotateCa } from "../../cli/commands/rotate-ca.ts";
 import { registerStatus } from "../../cli/commands/status.ts";
 import { projectSite } from "../../cli/helper/operate-site.ts";
+import { projectWorkshop } from "../../cli/helper/workshop.ts";
 import { createProgram, runProgram } from "../../cli/program.ts";
 import { prepareStack } from "../../cli/terraform/prepare-stack.ts";
 import { systemClock } from "../../talos/clock.ts";
@@ -159,6 +160,16 @@ describe("a cluster on machines that Terraform made", { timeout: 120_000 }, () =
     expect(look.machines.map(({ name }) => name)).toEqual(["cp-1"]);
     expect(look.observed.machines.get("cp-1")?.state.kind).toBe("configured");
     expect(look.obstacle).toBe("it belongs to Terraform: talosmith deploy lab");
+  });
+
+  test("is looked after by the page, which leaves its shape to Terraform", async () => {
+    const context = testContext({ cwd: root, env: { PATH: "/nowhere" }, clock: systemClock });
+    const workshop = projectWorkshop(root, context);
+    const environment = workshop.loadEnvironment("lab");
+    const obstacle = await workshop.obstacle(environment);
+    expect(obstacle?.instead).toMatchObject({ apply: "talosmith deploy lab", destroy: "talosmith destroy lab" });
+    const steps = await workshop.plan(environment, { kind: "reboot", machine: "cp-1" }, context.signal);
+    expect(steps.map(({ sentence }) => sentence)).toContain("reboot cp-1");
   });
 
   test("is restored from a backup", async () => {

@@ -174,15 +174,32 @@ describe("what the page can do", () => {
   });
 
   test("what belongs to Terraform is left to it", async () => {
+    const instead = { apply: "deploy it", upgrade: "write it", scale: "count it", destroy: "take it" };
     const { post, cookie } = startApp({
-      workshop: idleWorkshop({ obstacle: async () => "local belongs to Terraform" }),
+      workshop: idleWorkshop({ obstacle: async () => ({ reason: "local belongs to Terraform.", instead }) }),
     });
-    const response = await post(
-      "/api/environments/local/operations",
-      { ...ours, cookie: await cookie() },
-      { action: { kind: "apply" } },
-    );
-    expect([response.status, await response.json()]).toEqual([409, { error: "local belongs to Terraform" }]);
+    const headers = { ...ours, cookie: await cookie() };
+    const answers: readonly [object, string][] = [
+      [{ kind: "apply" }, instead.apply],
+      [{ kind: "upgrade", talosVersion: "v1.13.9" }, instead.upgrade],
+      [{ kind: "scale", pool: "w", count: 1 }, instead.scale],
+      [{ kind: "destroy" }, instead.destroy],
+    ];
+    for (const [action, words] of answers)
+      for (const path of ["plan", "operations"]) {
+        const response = await post(`/api/environments/local/${path}`, headers, { action });
+        const error = `local belongs to Terraform. Instead: ${words}`;
+        expect([response.status, await response.json()]).toEqual([409, { error }]);
+      }
+  });
+
+  test("what changes nothing of a cluster's shape is done for Terraform's too", async () => {
+    const { post, cookie } = startApp({
+      workshop: idleWorkshop({ obstacle: async () => ({ reason: "local belongs to Terraform.", instead: null }) }),
+    });
+    const headers = { ...ours, cookie: await cookie() };
+    for (const action of [{ kind: "backup" }, { kind: "cordon", machine: "local-w-1" }])
+      expect((await post("/api/environments/local/plan", headers, { action })).status).toBe(200);
   });
 
   test("only environments of the folder are opened, whatever the address says", async () => {

@@ -27,15 +27,25 @@ function App() {
       unwatch();
     };
   }, []);
+  useEffect(() => {
+    document.title = titleOf(route);
+  }, [route]);
+  const here = (screen: Route["screen"]) => (route.screen === screen ? "page" : undefined);
   return html`
     <header>
-      <a href=${linkTo({ screen: "overview" })}><strong>talosmith</strong></a>
-      <a href=${linkTo({ screen: "operations" })}>Operations</a>
-      <a href=${linkTo({ screen: "simulator" })}>Simulator</a>
+      <a href=${linkTo({ screen: "overview" })} aria-current=${here("overview")}><strong>talosmith</strong></a>
+      <a href=${linkTo({ screen: "operations" })} aria-current=${here("operations")}>Operations</a>
+      <a href=${linkTo({ screen: "simulator" })} aria-current=${here("simulator")}>Simulator</a>
       <span role="status">${connected ? "" : "Not connected: is talosmith ui still running?"}</span>
     </header>
     <main>${overview === undefined ? html`<p class="hint" aria-busy="true">Looking at the clusters …</p>` : screenOf(route, overview, now)}</main>
   `;
+}
+
+/** Tabs of a browser tell the clusters apart. */
+function titleOf(route: Route): string {
+  const about = "machine" in route ? route.machine : "environment" in route ? route.environment : "";
+  return [about, route.screen, "talosmith"].filter((part) => part !== "").join(" · ");
 }
 
 function screenOf(route: Route, overview: Overview, now: number) {

@@ -6,7 +6,7 @@ import { plainFaults } from "../../simulator/control/index.ts";
 import { type Environment, EnvironmentError } from "../../talos/environment/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { renderTopology, topologyOf, withLiveState } from "../../topology/index.ts";
-import type { Action, ActionPlan, Overview } from "../shared/wire.ts";
+import type { Action, ActionPlan, Overview, ShapingKind } from "../shared/wire.ts";
 import type { Assets } from "./assets.ts";
 import { Broadcast } from "./broadcast.ts";
 import { Guard, type GuardOptions } from "./guard.ts";
@@ -138,13 +138,15 @@ export class UiApp {
       return context.body(null, 201);
     });
     this.hono.post("/api/environments/:name/plan", async (context) => {
-      const environment = await this.#changeable(context.req.param("name"));
+      const environment = this.#environment(context.req.param("name"));
       const { action } = await readRequest("plan", context.req);
+      await this.#refuseOwned(environment, action);
       return context.json(await this.#plan(environment, action, context.req.raw.signal));
     });
     this.hono.post("/api/environments/:name/operations", async (context) => {
-      const environment = await this.#changeable(context.req.param("name"));
+      const environment = this.#environment(context.req.param("name"));
       const { action, confirm = "" } = await readRequest("operation", context.req);
+      await this.#refuseOwned(environment, action);
       const plan = await this.#plan(environment, action, context.req.raw.signal);
       if (plan.confirm !== null && plan.confirm !== confirm) {
         throw new TalosError("invalid-input", `this destroys data of ${plan.confirm}`, {
@@ -196,12 +198,19 @@ export class UiApp {
     return { opened, machine: findMachine(opened, machine) };
   }
 
-  async #changeable(name: string): Promise<Environment> {
-    const environment = this.#environment(name);
+  /** A snapshot or a reboot is nobody's shape: only what changes that has an owner who may object. */
+  async #refuseOwned(environment: Environment, { kind }: Action): Promise<void> {
+    if (!isShaping(kind)) return;
     const obstacle = await this.#options.workshop.obstacle(environment);
-    if (obstacle !== undefined) throw new TalosError("conflict", obstacle);
-    return environment;
+    if (obstacle === undefined) return;
+    throw new TalosError("conflict", obstacle.reason, {
+      ...(obstacle.instead && { hint: `Instead: ${obstacle.instead[kind]}` }),
+    });
   }
+}
+
+function isShaping(kind: Action["kind"]): kind is ShapingKind {
+  return kind === "apply" || kind === "upgrade" || kind === "scale" || kind === "destroy";
 }
 
 /** The part of the environment that an action is about, in one word. */

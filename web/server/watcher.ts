@@ -91,10 +91,14 @@ export class Watcher {
   }
 
   /** What is known without asking the cluster. */
-  async #around(environment: Environment, signal: AbortSignal): Promise<Pick<ClusterView, "backups" | "simulated">> {
+  async #around(
+    environment: Environment,
+    signal: AbortSignal,
+  ): Promise<Pick<ClusterView, "backups" | "simulated" | "obstacle">> {
     const { workshop } = this.#options;
     const simulated = (await workshop.simulatedMachines(environment)) ?? null;
-    return { backups: await this.#backups(environment, signal), simulated };
+    const obstacle = (await workshop.obstacle(environment)) ?? null;
+    return { backups: await this.#backups(environment, signal), simulated, obstacle };
   }
 
   /** Listing a bucket costs money and time: seldom, and after every operation. */
@@ -157,6 +161,7 @@ function emptyView({ name, kind, cluster, controlPlane, workers }: Environment):
     ],
     backups: null,
     simulated: null,
+    obstacle: null,
   };
 }
 

@@ -2,7 +2,15 @@
 import type { DesiredCluster, EventListener } from "../../talos/cluster/index.ts";
 import type { Environment } from "../../talos/environment/index.ts";
 import type { SecretsBundle } from "../../talos/secrets/index.ts";
-import type { Action, BackupsView, Disturbance, NewCluster, PlannedStep, SimulatedRow } from "../shared/wire.ts";
+import type {
+  Action,
+  BackupsView,
+  Disturbance,
+  NewCluster,
+  Obstacle,
+  PlannedStep,
+  SimulatedRow,
+} from "../shared/wire.ts";
 
 /** A cluster that was deployed, with what it takes to ask its machines. */
 export interface OpenedCluster {
@@ -23,8 +31,8 @@ export interface Workshop {
   backups(environment: Environment, signal: AbortSignal): Promise<BackupsView | undefined>;
   /** Undefined unless the machines are simulated. */
   simulatedMachines(environment: Environment): Promise<readonly SimulatedRow[] | undefined>;
-  /** Why this door must not change the environment, such as a Terraform state that owns it. */
-  obstacle(environment: Environment): Promise<string | undefined>;
+  /** Undefined where this door may change what the cluster consists of. */
+  obstacle(environment: Environment): Promise<Obstacle | undefined>;
   /** What the action would do now. Throws what is known to stand in its way. */
   plan(environment: Environment, action: Action, signal: AbortSignal): Promise<readonly PlannedStep[]>;
   /** Does it; the answer says in words what came of it, where the steps do not. */

@@ -92,6 +92,16 @@ export interface CertificateRow {
   readonly daysLeft: number;
 }
 
+/** Actions that change what the cluster consists of. The others leave no trace in what an owner keeps of it. */
+export type ShapingKind = Extract<Action["kind"], "apply" | "upgrade" | "scale" | "destroy">;
+
+/** Why this page must not change what a cluster consists of, such as a Terraform state that owns it. */
+export interface Obstacle {
+  readonly reason: string;
+  /** What a person types instead, by action; null when nothing helps but to remove the reason. */
+  readonly instead: Readonly<Record<ShapingKind, string>> | null;
+}
+
 /** One environment with what was last seen of its cluster. */
 export interface ClusterView {
   readonly environment: string;
@@ -116,6 +126,8 @@ export interface ClusterView {
   readonly backups: BackupsView | null;
   /** Null unless the machines are simulated. */
   readonly simulated: readonly SimulatedRow[] | null;
+  /** Null where the page may do everything. */
+  readonly obstacle: Obstacle | null;
 }
 
 /** An environment whose file has faults. */

@@ -40,6 +40,7 @@ const cluster = (more: Partial<ClusterView> = {}): ClusterView => ({
   pools: [],
   backups: null,
   simulated: null,
+  obstacle: null,
   ...more,
 });
 
@@ -139,6 +140,7 @@ describe("the dashboard at work", () => {
       clientCertificates: async () => [],
       backups: async () => undefined,
       simulatedMachines: async () => undefined,
+      obstacle: async () => undefined,
     } as unknown as Workshop;
     await watchWith(
       {

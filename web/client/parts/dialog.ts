@@ -19,6 +19,8 @@ export interface Offer {
   readonly title: string;
   readonly environment: string;
   readonly fields?: readonly Field[];
+  /** What the other fields become when one was changed. */
+  readonly settle?: (values: Readonly<Record<string, string>>, changed: string) => Readonly<Record<string, string>>;
   readonly action: (values: Readonly<Record<string, string>>) => Action;
 }
 
@@ -29,10 +31,12 @@ interface DialogProps {
 
 /** Asks what has to be known, shows what the action will do, and does it only when told so. */
 export function ActionDialog({ offer, onClose }: DialogProps) {
-  const { title, environment, fields = [], action } = offer;
+  const { title, environment, fields = [], settle = (values) => values, action } = offer;
   const path = `/api/environments/${encodeURIComponent(environment)}`;
   const element = useRef<HTMLDialogElement>(null);
-  const [values, setValues] = useState(Object.fromEntries(fields.map(({ name, value }) => [name, value])));
+  const [values, setValues] = useState<Readonly<Record<string, string>>>(
+    Object.fromEntries(fields.map(({ name, value }) => [name, value])),
+  );
   const [asked, setAsked] = useState(fields.length === 0);
   const [plan, setPlan] = useState<ActionPlan>();
   const [typed, setTyped] = useState("");
@@ -72,7 +76,7 @@ export function ActionDialog({ offer, onClose }: DialogProps) {
             ? html`<${Plan} plan=${plan} faulty=${fault !== undefined} />`
             : fields.map(
                 (field) =>
-                  html`<${FieldInput} key=${field.name} field=${field} value=${values[field.name]} onValue=${(value: string) => setValues({ ...values, [field.name]: value })} />`,
+                  html`<${FieldInput} key=${field.name} field=${field} value=${values[field.name]} onValue=${(value: string) => setValues(settle({ ...values, [field.name]: value }, field.name))} />`,
               )
         }
         ${

@@ -1,24 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useState } from "preact/hooks";
+import type { Obstacle, ShapingKind } from "../../shared/wire.ts";
 import { html } from "../html.ts";
 import { ActionDialog, type Offer } from "./dialog.ts";
 
 interface OffersProps {
-  readonly offers: readonly (Offer & { readonly label: string; readonly tone?: "main" | "danger" })[];
+  readonly offers: readonly (Offer & {
+    readonly label: string;
+    readonly tone?: "main" | "danger";
+    /** Whether an obstacle stands in its way. */
+    readonly shaping?: ShapingKind;
+  })[];
   readonly readOnly: boolean;
+  readonly obstacle?: Obstacle | null;
 }
 
-/** A row of buttons; each opens the dialog of its action. */
-export function Offers({ offers, readOnly }: OffersProps) {
+/** A row of buttons; each opens the dialog of its action. What cannot be done says why, and what to type instead. */
+export function Offers({ offers, readOnly, obstacle = null }: OffersProps) {
   const [chosen, setChosen] = useState<Offer>();
   if (readOnly || offers.length === 0) return null;
+  const barred = obstacle === null ? [] : offers.filter(({ shaping }) => shaping !== undefined);
   return html`
     <p class="buttons">
       ${offers.map(
         (offer) =>
-          html`<button key=${offer.label} type="button" class=${offer.tone ?? ""} onClick=${() => setChosen(offer)}>${offer.label} …</button>`,
+          html`<button key=${offer.label} type="button" class=${offer.tone ?? ""} disabled=${barred.includes(offer)} aria-describedby=${barred.includes(offer) ? "obstacle" : undefined} onClick=${() => setChosen(offer)}>${offer.label} …</button>`,
       )}
     </p>
+    ${
+      obstacle !== null &&
+      barred.length > 0 &&
+      html`<div class="notice" id="obstacle">
+        <p>${obstacle.reason}${obstacle.instead !== null && " Type instead:"}</p>
+        ${
+          obstacle.instead !== null &&
+          html`<dl>${barred.map(({ label, shaping }) => html`<div key=${label}><dt>${label}</dt><dd><code>${shaping && obstacle.instead?.[shaping]}</code></dd></div>`)}</dl>`
+        }
+      </div>`
+    }
     ${chosen !== undefined && html`<${ActionDialog} key=${chosen.title} offer=${chosen} onClose=${() => setChosen(undefined)} />`}
   `;
 }

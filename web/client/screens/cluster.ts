@@ -20,7 +20,7 @@ export function ClusterScreenView(props: ClusterProps) {
   const { cluster, screen, readOnly } = props;
   return html`
     <${ClusterHead} cluster=${cluster} screen=${screen} />
-    <${Offers} offers=${offersOf(cluster)} readOnly=${readOnly} />
+    <${Offers} offers=${offersOf(cluster)} readOnly=${readOnly} obstacle=${cluster.obstacle} />
     ${cluster.note !== null && html`<p class="fault">${cluster.note}</p>`}
     ${body(props)}
   `;
@@ -50,6 +50,7 @@ function body({ cluster, screen, operations, readOnly, now }: ClusterProps) {
 function offersOf({ environment, state, talosVersion, kubernetesVersion, pools }: ClusterView) {
   const apply = {
     label: "Apply",
+    shaping: "apply" as const,
     tone: "main" as const,
     title: `Apply ${environment}`,
     environment,
@@ -57,10 +58,12 @@ function offersOf({ environment, state, talosVersion, kubernetesVersion, pools }
   };
   if (state === "not deployed") return [apply];
   const first = pools[0];
+  const countOf = (pool: string | undefined) => String(pools.find(({ name }) => name === pool)?.count ?? 1);
   return [
     apply,
     {
       label: "Upgrade",
+      shaping: "upgrade" as const,
       title: `Upgrade ${environment}`,
       environment,
       fields: [
@@ -76,12 +79,16 @@ function offersOf({ environment, state, talosVersion, kubernetesVersion, pools }
     },
     {
       label: "Scale",
+      shaping: "scale" as const,
       title: `Scale ${environment}`,
       environment,
       fields: [
         { name: "pool", label: "Pool", value: first?.name ?? "", options: pools.map(({ name }) => name) },
-        { name: "count", label: "Machines", value: String(first?.count ?? 1), type: "number" as const },
+        { name: "count", label: "Machines", value: countOf(first?.name), type: "number" as const },
       ],
+      // A count that stayed from another pool would be taken for a wish.
+      settle: (values: Readonly<Record<string, string>>, changed: string) =>
+        changed === "pool" ? { ...values, count: countOf(values.pool) } : values,
       action: ({ pool = "", count }: Readonly<Record<string, string>>) => ({
         kind: "scale" as const,
         pool,
@@ -90,6 +97,7 @@ function offersOf({ environment, state, talosVersion, kubernetesVersion, pools }
     },
     {
       label: "Destroy",
+      shaping: "destroy" as const,
       tone: "danger" as const,
       title: `Destroy ${environment}`,
       environment,
@@ -101,7 +109,9 @@ function offersOf({ environment, state, talosVersion, kubernetesVersion, pools }
 function topology({ environment, cluster, seenAt }: ClusterView) {
   // The time makes the browser ask again when something new was seen.
   const source = `/api/environments/${encodeURIComponent(environment)}/topology.svg?seen=${seenAt ?? ""}`;
-  return html`<p><img class="topology" src=${source} alt=${`Topology of ${cluster}; the screen "machines" tells the same in words`} /></p>`;
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="Topology">
+    <img class="topology" src=${source} alt=${`Topology of ${cluster}; the screen "machines" tells the same in words`} />
+  </div>`;
 }
 
 function machines({ environment, machines: rows }: ClusterView) {

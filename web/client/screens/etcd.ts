@@ -44,7 +44,7 @@ function members({ members: rows, voters, healthy, quorum, spare }: EtcdView) {
         ? "One more failure stops etcd."
         : `${spare} more may fail.`;
   return html`
-    <p>${healthy} of ${voters} voters are healthy, ${quorum} are needed. <strong class=${spare <= 0 && voters > 1 ? "fault" : ""}>${verdict}</strong></p>
+    <p>${healthy} of ${voters} voters are healthy, ${quorum} ${quorum === 1 ? "is" : "are"} needed. <strong class=${spare <= 0 && voters > 1 ? "fault" : ""}>${verdict}</strong></p>
     <${Table}
       label="Members"
       headings=${["member", "id", "role", "state"]}

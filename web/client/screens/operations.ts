@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useState } from "preact/hooks";
-import type { OperationView } from "../../shared/wire.ts";
+import type { OperationEvent, OperationView } from "../../shared/wire.ts";
 import { age } from "../age.ts";
 import { html } from "../html.ts";
 import { mark } from "../parts/mark.ts";
@@ -76,8 +76,17 @@ function Timeline({
     <ol class="events" aria-live="polite" tabindex="0">
       ${events.map(
         (event, index) =>
-          html`<li key=${index}><time datetime=${event.at}>${event.at.slice(11, 19)}</time> ${event.message}</li>`,
+          html`<li key=${index} class=${event.type === "step-failed" || event.type === "warning" ? "fault" : ""}>
+            <time datetime=${event.at}>${event.at.slice(11, 19)}</time> ${sentenceOf(event)}
+          </li>`,
       )}
     </ol>
   `;
+}
+
+/** Beginning and end of a step have the same words; a machine that waits does not always name itself. */
+function sentenceOf({ type, message, machine }: OperationEvent): string {
+  const about = machine === null || message.includes(machine) ? "" : `${machine}: `;
+  const end = type === "step-finished" ? "done: " : type === "step-failed" ? "failed: " : "";
+  return `${end}${about}${message}`;
 }

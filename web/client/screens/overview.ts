@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { BackupsView, ClusterView, Overview } from "../../shared/wire.ts";
+import type { BackupsView, ClusterView, Condition, Overview } from "../../shared/wire.ts";
 import { age } from "../age.ts";
 import { html } from "../html.ts";
 import { mark } from "../parts/mark.ts";
@@ -17,7 +17,7 @@ export function OverviewScreen({ overview, now }: { readonly overview: Overview;
       ${broken.map(
         ({ environment, fault }) => html`<li class="card" key=${environment}>
           <h2>${environment}</h2>
-          <pre class="fault">${fault}</pre>
+          <pre class="fault" tabindex="0" role="region" aria-label=${`Faults of ${environment}`}>${fault}</pre>
         </li>`,
       )}
     </ul>
@@ -41,7 +41,9 @@ function ClusterCard({ cluster, now }: { readonly cluster: ClusterView; readonly
   const { pending } = cluster;
   const ready = machines.filter(({ health }) => health === "ready").length;
   const ending = certificates.filter(({ daysLeft }) => daysLeft < fewDays);
-  const unmet = conditions.filter(({ state }) => state === "failed" || state === "waiting");
+  const isUnmet = ({ state }: Condition) => state === "failed" || state === "waiting";
+  const unmet = conditions.filter(isUnmet);
+  const met = conditions.filter((condition) => !isUnmet(condition));
   return html`
     <li class="card">
       <h2><a href=${linkTo({ screen: "topology", environment })}>${environment}</a> ${mark(cluster.state)}</h2>
@@ -51,22 +53,17 @@ function ClusterCard({ cluster, now }: { readonly cluster: ClusterView; readonly
       ${
         conditions.length > 0 &&
         html`<details open=${unmet.length > 0}>
-          <summary>${conditions.length - unmet.length} of ${conditions.length} conditions met</summary>
+          <summary>${met.length} of ${conditions.length} conditions met</summary>
           <ul class="conditions">
-            ${conditions.map(
-              ({
-                name,
-                state,
-                reason,
-                since,
-              }) => html`<li key=${name}>${mark(state)} ${name} <span class="hint">${age(since, now)}</span>
-                ${reason !== null && html`<br /><span class="fault">${reason}</span>`}
+            ${[...unmet, ...met].map(
+              ({ name, state, reason, since }) => html`<li key=${name}>${mark(state)}
+                <span>${name} <span class="hint">${age(since, now)}</span>${reason !== null && html`<br /><span class="fault">${reason}</span>`}</span>
               </li>`,
             )}
           </ul>
         </details>`
       }
-      ${backups !== null && html`<p class=${backups.problem === null ? "" : "fault"}>${backupLine(backups, now)}</p>`}
+      ${backups !== null && cluster.state !== "not deployed" && html`<p class=${backups.problem === null ? "" : "fault"}>${backupLine(backups, now)}</p>`}
       ${ending.map(({ name, daysLeft }) => html`<p class="fault" key=${name}>${name} ends in ${daysLeft} days: talosmith ${name} ${environment}</p>`)}
     </li>
   `;

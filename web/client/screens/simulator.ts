@@ -47,7 +47,7 @@ function NewClusterForm() {
       setFault((error as Error).message);
     }
   };
-  return html`<form class="row" onSubmit=${create} aria-label="New cluster">
+  return html`<h2 id="new-cluster">New cluster</h2><form class="row" onSubmit=${create} aria-labelledby="new-cluster">
     ${fields.map(
       (field) =>
         html`<${FieldInput} key=${field.name} field=${field} value=${values[field.name]} onValue=${(value: string) => setValues({ ...values, [field.name]: value })} />`,
