@@ -9,6 +9,8 @@ export interface CommandContext {
   readonly stderr: Output;
   readonly clock: Clock;
   readonly entropy: Entropy;
+  /** How the user types our name: talosmith, npx talosmith … */
+  readonly name: string;
   /** Where the user stands; relative arguments are relative to it. */
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;

@@ -324,6 +324,11 @@ const examples: Readonly<Record<string, readonly Example[]>> = {
   ],
 };
 
+/** The first words of all that can be typed after our name. */
+export function exampleCommands(): readonly string[] {
+  return [...new Set(Object.keys(examples).map((path) => path.split(" ", 1)[0] ?? ""))];
+}
+
 /** Puts the examples of each command below its help. */
 export function addHelpExamples(command: Command, path: readonly string[] = []): void {
   const own = examples[path.join(" ")];

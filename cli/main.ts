@@ -4,9 +4,10 @@ import { systemClock, systemEntropy } from "../talos/clock.ts";
 import type { CommandContext, Output } from "./context.ts";
 import { createProgram, runProgram } from "./program.ts";
 import { registrations } from "./registrations.ts";
+import { asTyped, typedName } from "./typed-name.ts";
 
-function output(stream: NodeJS.WriteStream): Output {
-  return { write: (text) => void stream.write(text), isTerminal: stream.isTTY === true };
+function output(stream: NodeJS.WriteStream, shape = (text: string) => text): Output {
+  return { write: (text) => void stream.write(shape(text)), isTerminal: stream.isTTY === true };
 }
 
 const stop = new AbortController();
@@ -18,9 +19,11 @@ process.on("SIGINT", () => {
 });
 process.on("SIGTERM", () => stop.abort());
 
+const name = typedName({ env: process.env, cwd: process.cwd(), script: process.argv[1] });
 const context: CommandContext = {
   stdout: output(process.stdout),
-  stderr: output(process.stderr),
+  stderr: output(process.stderr, (text) => asTyped(text, name)),
+  name,
   clock: systemClock,
   entropy: systemEntropy,
   cwd: process.cwd(),

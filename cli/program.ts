@@ -5,6 +5,7 @@ import type { CommandContext } from "./context.ts";
 import { addHelpExamples } from "./help-examples.ts";
 import { reportError } from "./output/report-error.ts";
 import { packageVersion } from "./package-version.ts";
+import { asTyped } from "./typed-name.ts";
 
 /** One command or group of commands: adds itself to the program. */
 export type Registration = (program: Command, context: CommandContext) => void;
@@ -17,8 +18,10 @@ export function createProgram(context: CommandContext, registrations: readonly R
     .helpCommand("help [command]", "show help for a command")
     .showHelpAfterError("Try --help.")
     .configureOutput({
-      writeOut: (text) => context.stdout.write(text),
+      // Help is for people, though it goes where data goes.
+      writeOut: (text) => context.stdout.write(asTyped(text, context.name)),
       writeErr: (text) => context.stderr.write(text),
+      outputError: (text, write) => write(`${text}${otherWay(text)}`),
     })
     .configureHelp({ optionDescription: describeOption })
     // `gen config` has a --version of its own.
@@ -28,6 +31,17 @@ export function createProgram(context: CommandContext, registrations: readonly R
   takeGoSwitches(program);
   addHelpExamples(program);
   return program;
+}
+
+/** Words that other tools have and we have not, with what there is instead. */
+const otherWays: Readonly<Record<string, string>> = {
+  scale: "Change the count in environments/<environment>.yaml, then: talosmith deploy <environment>",
+};
+
+function otherWay(text: string): string {
+  const [, word = ""] = /unknown command '(.*?)'/.exec(text) ?? [];
+  const way = Object.hasOwn(otherWays, word) ? otherWays[word] : undefined;
+  return way === undefined ? "" : `${way}\n`;
 }
 
 /** A switch that is off and a list that is empty are no defaults worth a word. */

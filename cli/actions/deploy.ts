@@ -17,7 +17,7 @@ export async function deploy(name: string, flags: ApprovalFlags, context: Comman
   const binary = findTerraform(context.env, environment.backend);
   const finish = (deployed: Parameters<typeof deployedSummary>[0], changed: boolean) => {
     if (!changed) context.stderr.write("Nothing to change.\n");
-    context.stdout.write(deployedSummary(deployed));
+    context.stdout.write(deployedSummary(deployed, context.name));
   };
   const seconds = () => (performance.now() - started) / 1000;
 

@@ -94,7 +94,9 @@ async function writeEnvironment(name: string, answers: FirstEnvironment, context
   for (const warning of warnings) context.stderr.write(`warning: ${formatFault(warning)}\n`);
   context.stdout.write(`${relative(context.cwd, join(root, file))}\n`);
   const first = install ? "npm install, then " : "";
-  context.stderr.write(`Next: ${first}npx talosmith plan ${name}, then npx talosmith deploy ${name}.\n`);
+  // What npm installs is found by npx.
+  const again = install ? "npx talosmith" : context.name;
+  context.stderr.write(`Next: ${first}${again} plan ${name}, then ${again} deploy ${name}.\n`);
 }
 
 function findRoot(context: CommandContext): string {

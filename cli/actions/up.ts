@@ -23,7 +23,7 @@ export async function up(
   if (json) return;
   if (!changed) context.stderr.write("Nothing to change.\n");
   const seconds = (performance.now() - started) / 1000;
-  context.stdout.write(deployedSummary({ ...deployed, seconds, door: "talosmith alone" }));
+  context.stdout.write(deployedSummary({ ...deployed, seconds, door: "talosmith alone" }, context.name));
 }
 
 export async function down(

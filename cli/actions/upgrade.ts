@@ -78,7 +78,7 @@ export async function upgradeTo(
   );
   if (flags.json) return;
   const seconds = (performance.now() - started) / 1000;
-  context.stdout.write(deployedSummary({ ...deployed, seconds, door: "talosmith alone" }));
+  context.stdout.write(deployedSummary({ ...deployed, seconds, door: "talosmith alone" }, context.name));
 }
 
 function mayGoOn(

@@ -33,7 +33,7 @@ export function projectWorkshop(root: string, context: CommandContext): Workshop
       const machines = await simulatedOf(root, environment);
       return machines.map(({ name, stage, faults }) => ({ name, stage, faults }));
     },
-    obstacle: (environment) => obstacleTo(root, environment),
+    obstacle: (environment) => obstacleTo(root, environment, context),
     plan: async (environment, action, signal) => {
       const steps = await planAction(root, environment, action, { ...context, signal });
       return steps.map(({ id, sentence, destructive }) => ({ id, sentence, destructive }));
@@ -54,7 +54,11 @@ export function projectWorkshop(root: string, context: CommandContext): Workshop
 }
 
 /** Two owners of one cluster would undo each other's work: what Terraform made is changed through it. */
-async function obstacleTo(root: string, environment: Environment): ReturnType<Workshop["obstacle"]> {
+async function obstacleTo(
+  root: string,
+  environment: Environment,
+  { name: talosmith }: Pick<CommandContext, "name">,
+): ReturnType<Workshop["obstacle"]> {
   const { name } = environment;
   try {
     if (!(await ownedByTerraform(root, environment))) return undefined;
@@ -65,10 +69,10 @@ async function obstacleTo(root: string, environment: Environment): ReturnType<Wo
   return {
     reason: `The machines of ${name} are made by Terraform: this page looks after them, and Terraform changes them.`,
     instead: {
-      apply: `talosmith deploy ${name}`,
-      upgrade: `talosmith upgrade talos ${name} --to <version> --write-only && talosmith deploy ${name}`,
-      scale: `change the count in environments/${name}.yaml, then talosmith deploy ${name}`,
-      destroy: `talosmith destroy ${name}`,
+      apply: `${talosmith} deploy ${name}`,
+      upgrade: `${talosmith} upgrade talos ${name} --to <version> --write-only && ${talosmith} deploy ${name}`,
+      scale: `change the count in environments/${name}.yaml, then ${talosmith} deploy ${name}`,
+      destroy: `${talosmith} destroy ${name}`,
     },
   };
 }

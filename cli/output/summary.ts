@@ -20,8 +20,8 @@ export interface Deployed {
   readonly door: string;
 }
 
-/** What a person wants to know when a deploy is done: what is there, where, and what to type next. */
-export function deployedSummary(deployed: Deployed): string {
+/** What a person wants to know when a deploy is done: what is there, where, and what to type next. `name` is ours. */
+export function deployedSummary(deployed: Deployed, name: string): string {
   const width = Math.max(...deployed.machines.map(({ name }) => name.length));
   const roles = { controlplane: "control plane", worker: "worker" } as const;
   const machines = deployed.machines.map(
@@ -38,8 +38,9 @@ export function deployedSummary(deployed: Deployed): string {
     "What to type next:",
     `  kubectl --kubeconfig ${deployed.kubeconfigPath} get nodes`,
     `  talosctl --talosconfig ${deployed.talosconfigPath} version`,
-    `  npm run plan -- ${deployed.environment}`,
-    `  npm run destroy -- ${deployed.environment}`,
+    `  ${name} ui`,
+    `  ${name} plan ${deployed.environment}`,
+    `  ${name} destroy ${deployed.environment}`,
     "",
   ].join("\n");
 }

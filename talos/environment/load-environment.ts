@@ -12,7 +12,7 @@ function isMissing(error: unknown): boolean {
 
 /** The files of a project, by their path from its root. */
 export function fileReader(projectRoot: string): ReadFile {
-  return (file) => {
+  const read = (file: string) => {
     try {
       return readFileSync(join(projectRoot, file), "utf8");
     } catch (error) {
@@ -20,6 +20,7 @@ export function fileReader(projectRoot: string): ReadFile {
       throw error;
     }
   };
+  return Object.assign(read, { environments: () => listEnvironments(projectRoot) });
 }
 
 /**
@@ -32,7 +33,10 @@ export function loadEnvironment(
   changed: ReadonlyMap<string, string> = new Map(),
 ): Environment {
   const onDisk = fileReader(projectRoot);
-  return parseEnvironment(name, (file) => changed.get(file) ?? onDisk(file));
+  return parseEnvironment(
+    name,
+    Object.assign((file: string) => changed.get(file) ?? onDisk(file), onDisk),
+  );
 }
 
 /** The names of the environments of a project, sorted. */

@@ -93,6 +93,12 @@ function refuseChanges(environment: Environment, read: ReadFile, layers: Layers,
       );
 }
 
+function missingHint(file: string, known: readonly string[]): string {
+  const name = file.slice(`${folder}/`.length, -".yaml".length);
+  const others = known.length === 0 ? "" : `There are: ${known.join(", ")}. `;
+  return `${others}A new one is written by: talosmith init ${name}`;
+}
+
 function openRoot(file: string, read: ReadFile, faults: Fault[]): YamlSource | undefined {
   const text = read(file);
   const missing = YamlSource.parse(file, "").start;
@@ -103,7 +109,7 @@ function openRoot(file: string, read: ReadFile, faults: Fault[]): YamlSource | u
         path: "",
         found: "no such file",
         expected: file,
-        hint: "talosmith init writes one.",
+        hint: missingHint(file, read.environments?.() ?? []),
       });
     return undefined;
   }

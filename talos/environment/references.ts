@@ -7,7 +7,11 @@ import { faultsOfPatch, faultsOfPatchFile } from "./patch-faults.ts";
 import { type Path, YamlSource } from "./yaml-source.ts";
 
 /** The text of a file of the project, by its path from the root; undefined when there is none. */
-export type ReadFile = (file: string) => string | undefined;
+export interface ReadFile {
+  (file: string): string | undefined;
+  /** Which environments there are, for a person who has named none of them. */
+  readonly environments?: () => readonly string[];
+}
 
 export interface ReferenceContext {
   readonly read: ReadFile;

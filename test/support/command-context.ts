@@ -23,6 +23,7 @@ export function testContext(
     stderr: output("stderr"),
     clock: options.clock ?? { now: () => new Date("2026-11-16T12:00:00Z") },
     entropy: systemEntropy,
+    name: "talosmith",
     cwd: options.cwd ?? process.cwd(),
     env: options.env ?? {},
     signal: options.signal ?? new AbortController().signal,

@@ -27,6 +27,7 @@ function context(): CommandContext {
     clock: systemClock,
     entropy: systemEntropy,
     cwd: folder,
+    name: "npx talosmith",
     env: {},
     signal: new AbortController().signal,
     exit: () => undefined,

@@ -32,6 +32,7 @@ function context(): CommandContext {
     clock: systemClock,
     entropy: systemEntropy,
     cwd: folder,
+    name: "talosmith",
     env: {},
     signal,
     exit: () => undefined,

@@ -3,20 +3,23 @@ import { expect, test } from "vitest";
 import { deployedSummary } from "../../../cli/output/summary.ts";
 
 test("the summary says what is there, where, and what to type next", () => {
-  const text = deployedSummary({
-    environment: "local",
-    talosVersion: "v1.13.9",
-    kubernetesVersion: "1.36.3",
-    machines: [
-      { name: "local-cp-1", role: "controlplane", address: "127.9.9.2" },
-      { name: "local-w-1", role: "worker", address: "127.9.9.3" },
-    ],
-    endpoint: "https://127.9.9.2:6443",
-    kubeconfigPath: "generated/local/kubeconfig",
-    talosconfigPath: "generated/local/talosconfig",
-    seconds: 4.25,
-    door: "terraform",
-  });
+  const text = deployedSummary(
+    {
+      environment: "local",
+      talosVersion: "v1.13.9",
+      kubernetesVersion: "1.36.3",
+      machines: [
+        { name: "local-cp-1", role: "controlplane", address: "127.9.9.2" },
+        { name: "local-w-1", role: "worker", address: "127.9.9.3" },
+      ],
+      endpoint: "https://127.9.9.2:6443",
+      kubeconfigPath: "generated/local/kubeconfig",
+      talosconfigPath: "generated/local/talosconfig",
+      seconds: 4.25,
+      door: "terraform",
+    },
+    "npx talosmith",
+  );
   expect(text).toBe(`
 local is up: 1 control plane, 1 worker  (4.3 s, terraform)
 Talos v1.13.9, Kubernetes v1.36.3, https://127.9.9.2:6443
@@ -27,7 +30,8 @@ Talos v1.13.9, Kubernetes v1.36.3, https://127.9.9.2:6443
 What to type next:
   kubectl --kubeconfig generated/local/kubeconfig get nodes
   talosctl --talosconfig generated/local/talosconfig version
-  npm run plan -- local
-  npm run destroy -- local
+  npx talosmith ui
+  npx talosmith plan local
+  npx talosmith destroy local
 `);
 });

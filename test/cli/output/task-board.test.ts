@@ -43,9 +43,11 @@ test("what is told before the plan, warnings, and waits that concern no single m
   board.listener(event("warning", "the installer is old", "cp-1"));
   board.listener(event("step-finished", "cp-1 joins etcd", "cp-1"));
   board.listener(event("waiting", "waiting for all k8s nodes to report ready: w-1: is not ready"));
-  await vi.waitFor(() => expect(drawn).toContain("waiting for all k8s nodes to report ready: w-1: is not ready"));
+  await vi.waitFor(() => expect(drawn).toContain("waiting for all k8s nodes to report ready: w-1: is not ready"), {
+    timeout: 20_000,
+  });
   board.listener(event("waiting", "it reboots", "w-7"));
-  await vi.waitFor(() => expect(drawn).toContain("w-7: it reboots"));
+  await vi.waitFor(() => expect(drawn).toContain("w-7: it reboots"), { timeout: 20_000 });
   await board.finish();
   // Data goes there, and it may be a file.
   expect(data).not.toHaveBeenCalled();

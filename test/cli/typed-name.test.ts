@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+import { expect, test } from "vitest";
+import { asTyped, typedName } from "../../cli/typed-name.ts";
+import { runCommand } from "../support/run-command.ts";
+
+test.each([
+  ["npx", { npm_command: "exec" }, "/work/node_modules/.bin/talosmith", "npx talosmith"],
+  ["a script of package.json", { npm_command: "run-script" }, "/work/bin/talosmith.js", "npx talosmith"],
+  ["a name on the PATH", {}, "/usr/local/bin/talosmith", "talosmith"],
+  ["a file of this folder", {}, "/work/bin/talosmith.js", "node bin/talosmith.js"],
+  ["a file of another folder", {}, "/else/bin/talosmith.js", "node /else/bin/talosmith.js"],
+])("started by %s, it is typed so again", (_, env, script, expected) => {
+  expect(typedName({ env, cwd: "/work", script })).toBe(expected);
+});
+
+test.each([
+  ["Deploy it: talosmith deploy lab", "Deploy it: npx talosmith deploy lab"],
+  ["talosmith upgrade-k8s lab && talosmith plan lab", "npx talosmith upgrade-k8s lab && npx talosmith plan lab"],
+  ["Next: npx talosmith plan lab", "Next: npx talosmith plan lab"],
+  ["This is a fault of talosmith. Please report it", "This is a fault of talosmith. Please report it"],
+  [
+    "the talosmith provider, talosmith does and bin/talosmith plan",
+    "the talosmith provider, talosmith does and bin/talosmith plan",
+  ],
+])("%j becomes %j", (text, expected) => {
+  expect(asTyped(text, "npx talosmith")).toBe(expected);
+  expect(asTyped(text, "talosmith")).toBe(text);
+});
+
+test("an environment that is not there is answered with those that are, and a command that works here", async () => {
+  const env = { PATH: process.env.PATH, npm_command: "exec" };
+  const { code, stderr } = await runCommand(process.execPath, ["bin/talosmith.js", "plan", "nope"], { cwd: ".", env });
+  expect(code).toBe(1);
+  expect(stderr).toContain("There are: lab, local, production, sandbox, staging.");
+  expect(stderr).toContain("A new one is written by: npx talosmith init nope");
+});
