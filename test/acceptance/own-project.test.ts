@@ -83,9 +83,9 @@ describe("a project of one's own", () => {
       ),
     );
     expect(
-      [...licences].sort().filter(
-        (id) => !/^(MIT|ISC|0BSD|Apache-2\.0|BSD-[23]-Clause|MPL-2\.0|BlueOak-1\.0\.0)$/.test(`${id}`),
-      ),
+      [...licences]
+        .sort()
+        .filter((id) => !/^(MIT|ISC|0BSD|Apache-2\.0|BSD-[23]-Clause|MPL-2\.0|BlueOak-1\.0\.0)$/.test(`${id}`)),
     ).toEqual(["(Apache-2.0 AND BSD-3-Clause)", "(BSD-3-Clause OR GPL-2.0)"]);
     const notices = readFileSync(join(dist, "third-party-notices.txt"), "utf8");
     for (const name of ["yaml", "node-forge", "@aws-sdk/client-s3"]) expect(notices).toContain(`\n${name} `);

@@ -33,7 +33,7 @@ const patchesOf = (talos: string) => ({
 
 const versions = everything ? ["v1.13.9", "v1.12.11", "v1.11.6"] : ["v1.13.9"];
 
-describe.each(versions)("adopting a cluster of %s that others made", { timeout: 120_000 }, (talos) => {
+describe.each(versions)("adopting a cluster of %s that others made", (talos) => {
   const root = mkdtempSync(join(tmpdir(), "talosmith-adopt-"));
   const at = (path: string) => join(root, path);
   const secrets = testSecrets();

@@ -77,7 +77,7 @@ describe("the helper's commands", () => {
     expect(lines.at(-1)).toMatchObject({ type: "healthy" });
     expect(exitCode).toBe(0);
     expect(statSync(talosconfig).mode & 0o777).toBe(0o600);
-  }, 60_000);
+  });
 
   test("status shows every machine, as a table and as JSON", async () => {
     const { machines } = JSON.parse((await talosmith("status", "tiny", "--json")).stdout);
@@ -226,7 +226,7 @@ describe("the helper's commands", () => {
     const kubeconfig = readFileSync(join(root, "generated/tiny/kubeconfig"), "utf8");
     const nodes = JSON.parse(await kubernetesGet(kubeconfig, "/api/v1/nodes")).items;
     expect(nodes.map(({ metadata }: { metadata: { name: string } }) => metadata.name)).toEqual(["tiny-cp-1"]);
-  }, 60_000);
+  });
 
   test("destroy throws simulated machines away even when their secrets are lost, and says so", async () => {
     rmSync(join(root, "secrets/tiny.yaml"));
@@ -235,7 +235,7 @@ describe("the helper's commands", () => {
     expect(exitCode).toBe(0);
     expect(existsSync(talosconfig)).toBe(false);
     await talosmith("up", "tiny");
-  }, 60_000);
+  });
 
   test("down leaves no machine and no client file", async () => {
     const { stderr, exitCode } = await talosmith("down", "tiny");
@@ -243,5 +243,5 @@ describe("the helper's commands", () => {
     expect(exitCode).toBe(0);
     await expect.poll(() => existsSync(join(root, "generated/.simulator")), { timeout: 5000 }).toBe(false);
     expect(existsSync(talosconfig)).toBe(false);
-  }, 60_000);
+  });
 });

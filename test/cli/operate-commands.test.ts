@@ -18,7 +18,7 @@ import { testContext } from "../support/command-context.ts";
 const registrations = [registerUp, registerOperate, registerStatus, registerUpgrade, registerSim];
 
 /** The operator and a killed upgrade on one simulated machine, as real processes. */
-describe("the commands that run for long", { timeout: 120_000 }, () => {
+describe("the commands that run for long", () => {
   const root = mkdtempSync(join(tmpdir(), "talosmith-operate-"));
   const env = { PATH: "/nowhere", TALOSMITH_SIMULATOR_TIME_SCALE: "0.05" };
   let scale: string | undefined;

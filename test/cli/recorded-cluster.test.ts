@@ -23,7 +23,7 @@ import { testSecrets } from "../talos/cluster/fixture.ts";
 import { type SimulatedLab, simulatedLab } from "../talos/cluster/simulated-cluster.ts";
 
 /** Machines that Terraform made are known by its state alone; here simulated ones stand in for virtual ones. */
-describe("a cluster on machines that Terraform made", { timeout: 120_000 }, () => {
+describe("a cluster on machines that Terraform made", () => {
   const root = mkdtempSync(join(tmpdir(), "talosmith-recorded-"));
   const at = (path: string) => join(root, path);
   let lab: SimulatedLab;

@@ -24,7 +24,7 @@ const talosctl = findProgram("talosctl");
 const sops = findProgram("sops");
 
 /** A simulated cluster whose CAs are exchanged while somebody works with its client files. */
-describe("rotate-ca", { timeout: 120_000 }, () => {
+describe("rotate-ca", () => {
   const root = mkdtempSync(join(tmpdir(), "talosmith-rotate-"));
   const at = (path: string) => join(root, path);
   let scale: string | undefined;

@@ -16,7 +16,7 @@ import { testContext } from "../support/command-context.ts";
 const registrations = [registerUp, registerPlan, registerUpgrade, registerStatus, registerClientFiles, registerSim];
 
 /** Upgrades of one simulated machine, as a user would type them. */
-describe("the commands that upgrade", { timeout: 120_000 }, () => {
+describe("the commands that upgrade", () => {
   const root = mkdtempSync(join(tmpdir(), "talosmith-upgrade-"));
   const own = join(root, "environments/tiny.yaml");
   const base = join(root, "environments/base.yaml");

@@ -11,7 +11,7 @@ const example = join(repositoryRoot, "examples/constructs-in-typescript");
 const modules = process.env.TALOSMITH_EXAMPLE_MODULES ?? join(example, "node_modules");
 
 describe.runIf(existsSync(join(modules, "@cdktf/provider-random")))("the example app", () => {
-  it("is what its README says, and puts a prebuilt provider beside our constructs", { timeout: 60_000 }, () => {
+  it("is what its README says, and puts a prebuilt provider beside our constructs", () => {
     const folder = mkdtempSync(join(tmpdir(), "talosmith-example-"));
     try {
       const [, code = ""] = /```ts\n([\s\S]*?)```/.exec(readFileSync(join(example, "README.md"), "utf8")) ?? [];

@@ -101,13 +101,13 @@ const nasty: JsonObject = {
 };
 
 describe.runIf(terraform !== undefined)("the HCL printer, in the real terraform", () => {
-  it("writes what terraform fmt leaves alone", { timeout: 60_000 }, () => {
+  it("writes what terraform fmt leaves alone", () => {
     for (const { name, root } of allEnvironments()) write(join(folder, name), filesOf(root, name));
     write(join(folder, "nasty"), printStack(nasty, { environment: "nasty", source: "a test" }));
     expect(run(folder, "fmt", "-check", "-diff", "-recursive")).toBe("");
   });
 
-  it("keeps every value as the JSON has it, however hard it is to write", { timeout: 60_000 }, () => {
+  it("keeps every value as the JSON has it, however hard it is to write", () => {
     const planned = (directory: string) => {
       run(directory, "init", "-no-color", "-input=false", "-backend=false");
       run(directory, "plan", "-no-color", "-input=false", "-out=plan");

@@ -69,7 +69,7 @@ describe("synthesize", () => {
     );
   });
 
-  it("writes the same bytes whatever the order of the keys in the file", { timeout: 60_000 }, () => {
+  it("writes the same bytes whatever the order of the keys in the file", () => {
     const data = {
       cluster: {
         name: "a",

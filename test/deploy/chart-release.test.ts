@@ -12,7 +12,7 @@ import { findProgram } from "../support/programs.ts";
 const helm = process.env.TALOSMITH_HELM || findProgram("helm");
 
 /** The chart's life on the simulator, by the real helm: what was put into its Secrets must outlive it. */
-describe.skipIf(helm === undefined)("a release of the chart", { timeout: 90_000 }, () => {
+describe.skipIf(helm === undefined)("a release of the chart", () => {
   const folder = mkdtempSync(join(tmpdir(), "talosmith-release-"));
   const values = join(folder, "values.yaml");
   let lab: Laboratory;
@@ -39,7 +39,7 @@ describe.skipIf(helm === undefined)("a release of the chart", { timeout: 90_000 
       "current-context": "lab",
     };
     writeFileSync(join(folder, "kubeconfig"), JSON.stringify(kubeconfig), { mode: 0o600 });
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await lab.close();

@@ -144,7 +144,7 @@ describe("the image", () => {
   });
 });
 
-describe.skipIf(helm === undefined)("the chart, rendered by helm", { timeout: 60_000 }, () => {
+describe.skipIf(helm === undefined)("the chart, rendered by helm", () => {
   const folder = mkdtempSync(join(tmpdir(), "talosmith-chart-"));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
   const run = (command: readonly string[], more = "") => {

@@ -28,7 +28,7 @@ const paths: Readonly<Record<string, string>> = {
 };
 
 /** The operator with the rights that deploy/ gives it, in the cluster that it looks after, on real sockets. */
-describe("in a cluster", { timeout: 90_000 }, () => {
+describe("in a cluster", () => {
   const root = mkdtempSync(join(tmpdir(), "talosmith-in-cluster-"));
   const account = join(root, "service-account");
   let lab: Laboratory;

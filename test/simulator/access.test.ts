@@ -17,7 +17,7 @@ beforeAll(async () => {
   lab = await Laboratory.open("access");
   machines = await lab.cluster(1, 1);
   first = machines[0] as Machine;
-}, 60_000);
+});
 afterEach(async () => {
   for (const { id } of machines) lab.simulator.setFaults(id, []);
   await lab.settled();

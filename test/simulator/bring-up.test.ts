@@ -12,7 +12,7 @@ import { collect, configFor, Laboratory, metadataOf, unary, untar } from "./labo
 let lab: Laboratory;
 beforeAll(async () => {
   lab = await Laboratory.open("bring-up");
-}, 60_000);
+});
 afterAll(() => lab.close());
 
 interface Kubeconfig {
@@ -54,7 +54,7 @@ describe("a machine without config", () => {
   let machine: Machine;
   beforeAll(async () => {
     machine = await lab.machine("blank");
-  }, 60_000);
+  });
 
   it("serves its API without client certificates, with the certificate whose fingerprint it was announced with", async () => {
     const reply = await unary((done) => lab.maintenanceApi(machine.address).version({}, done));
@@ -85,7 +85,7 @@ describe("three control planes and two workers", () => {
   beforeAll(async () => {
     machines = await lab.cluster(3, 2);
     first = machines[0] as Machine;
-  }, 60_000);
+  });
 
   it("form one etcd of three voters, the others having joined by themselves", async () => {
     const reply = await unary((done) => lab.machineApi(first.address).etcdMemberList({ queryLocal: false }, done));

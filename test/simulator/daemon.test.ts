@@ -24,7 +24,7 @@ beforeAll(async () => {
     outfile: bundle,
     logLevel: "silent",
   });
-}, 60_000);
+});
 
 afterAll(async () => {
   await Promise.all(controls.map((control) => control.shutdown()));

@@ -105,7 +105,7 @@ describe.runIf(helm !== undefined)("the real helm", () => {
       await mkdir(join(folder, "chart", path, ".."), { recursive: true });
       await writeFile(join(folder, "chart", path), content);
     }
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await lab.close();

@@ -13,7 +13,7 @@ beforeAll(async () => {
   lab = await Laboratory.open("kubernetes");
   machines = await lab.cluster(1, 2);
   client = await KubernetesClient.open(lab, machines[0]?.address ?? "");
-}, 60_000);
+});
 afterAll(() => lab.close());
 
 function call(method: string, path: string, body?: unknown, options?: CallOptions): Promise<Answer<Body>> {

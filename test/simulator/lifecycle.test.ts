@@ -189,7 +189,7 @@ describe("time", () => {
     expect(small).toBeGreaterThan(500);
     expect(small).toBeLessThan(2_000);
     expect(await criticalPath({ controlPlanes: 3, workers: 20, configOf })).toBeLessThan(small * 1.2);
-  }, 60_000);
+  });
 
   it("passes quickly when it is virtual: a day of four machines in seconds", async () => {
     const started = performance.now();

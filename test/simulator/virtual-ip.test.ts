@@ -21,7 +21,7 @@ beforeAll(async () => {
     lab.machineApi(first.address).bootstrap({ recoverEtcd: false, recoverSkipHashCheck: false }, done),
   );
   await lab.ready(...machines);
-}, 60_000);
+});
 afterAll(() => lab.close());
 
 function answers(port: number): Promise<boolean> {

@@ -10,7 +10,7 @@ beforeAll(async () => {
   lab = await Laboratory.open("workloads");
   const [first] = await lab.cluster(1, 2);
   client = await KubernetesClient.open(lab, first?.address ?? "");
-}, 60_000);
+});
 afterAll(() => lab.close());
 
 const deployments = "/apis/apps/v1/namespaces/default/deployments";

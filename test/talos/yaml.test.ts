@@ -53,9 +53,10 @@ describe("the loader refuses", () => {
 
 test("20 000 keys are read in a moment", () => {
   const text = Array.from({ length: 20_000 }, (_, index) => `key-${index}: 1`).join("\n");
-  const started = performance.now();
+  const started = process.cpuUsage();
   expect(Object.keys(data(text) as object)).toHaveLength(20_000);
-  expect(performance.now() - started).toBeLessThan(10_000);
+  // Of the processor, in microseconds: others may share it.
+  expect(process.cpuUsage(started).user).toBeLessThan(5_000_000);
 });
 
 test("anchors and merge keys are resolved, own keys first", () => {

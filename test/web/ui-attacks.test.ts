@@ -84,7 +84,7 @@ describe("the page's server on a real socket", { timeout: 240_000 }, () => {
     ui = await serveUi({ ...serving, port: 0, readOnly: false, token: "t", newSession: () => "s", version: "0.0.0" });
     const { host, origin } = new URL(ui.address);
     ours = { host, origin, "x-talosmith": "1", "content-type": "application/json" };
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await ui.close();

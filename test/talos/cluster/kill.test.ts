@@ -93,7 +93,7 @@ function outcome({ world }: Lab) {
   };
 }
 
-describe.each(scenarios)("killed during $name", { timeout: 120_000 }, (scenario) => {
+describe.each(scenarios)("killed during $name", (scenario) => {
   test("and run again, it ends as if nothing had happened, wherever the kill came", async () => {
     const undisturbed = await scenario.prepare();
     const whole = killingPort(undisturbed.lab.world.port());

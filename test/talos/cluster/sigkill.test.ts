@@ -41,7 +41,7 @@ describe("a process that is killed with SIGKILL", { timeout: everything ? 600_00
     program = await compiled(resolve("test/talos/cluster/engine-process.ts"), directory);
     lab = await simulatedLab("sigkill");
     for (const name of names) await lab.create(name);
-  }, 60_000);
+  });
   // A test that ran out of time must not leave a process behind that holds the lock of the next one.
   afterEach(() => {
     for (const child of children.splice(0)) child.kill("SIGKILL");

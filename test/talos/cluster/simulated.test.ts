@@ -11,12 +11,12 @@ const ids = (result: { steps: readonly { id: string }[] }) => result.steps.map((
 const kinds = (result: { steps: readonly { kind: string }[] }) => [...new Set(result.steps.map(({ kind }) => kind))];
 const five = ["cp-1", "cp-2", "cp-3", "w-1", "w-2"];
 
-describe("a cluster of simulated machines, over real sockets", { timeout: 120_000 }, () => {
+describe("a cluster of simulated machines, over real sockets", () => {
   let lab: SimulatedLab;
   beforeAll(async () => {
     lab = await simulatedLab("engine");
     for (const name of five) await lab.create(name);
-  }, 60_000);
+  });
   afterAll(() => lab.end());
 
   test("comes up from empty machines, and a second run finds nothing to do", async () => {
@@ -109,14 +109,14 @@ describe("a cluster of simulated machines, over real sockets", { timeout: 120_00
   });
 });
 
-describe("upgrades of simulated machines, over real sockets", { timeout: 120_000 }, () => {
+describe("upgrades of simulated machines, over real sockets", () => {
   let lab: SimulatedLab;
   const names = ["cp-1", "cp-2", "cp-3", "w-1"];
   beforeAll(async () => {
     lab = await simulatedLab("upgrades");
     for (const name of names) await lab.create(name, "v1.11.6");
     await lab.apply(await lab.desired(names, { talos: "v1.11.6", kubernetesVersion: "1.34.1" }));
-  }, 60_000);
+  });
   afterAll(() => lab.end());
 
   test("Talos by the old way and by the new one, then Kubernetes", async () => {
@@ -136,14 +136,14 @@ describe("upgrades of simulated machines, over real sockets", { timeout: 120_000
   });
 });
 
-describe("a simulated cluster without a network plugin, over real sockets", { timeout: 120_000 }, () => {
+describe("a simulated cluster without a network plugin, over real sockets", () => {
   let lab: SimulatedLab;
   const names = ["cp-1", "w-1"];
   const none = ["cluster: {network: {cni: {name: none}}}"];
   beforeAll(async () => {
     lab = await simulatedLab("bare");
     for (const name of names) await lab.create(name);
-  }, 60_000);
+  });
   afterAll(() => lab.end());
 
   test("is up for whoever installs one as soon as its API answers", async () => {

@@ -64,7 +64,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-it("either refuses a spoilt file with its faults, or makes a stack and HCL of it", { timeout: 120_000 }, () => {
+it("either refuses a spoilt file with its faults, or makes a stack and HCL of it", () => {
   let accepted = 0;
   fc.assert(
     fc.property(
