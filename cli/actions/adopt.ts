@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { stringify } from "yaml";
 import {
+  type Additions,
   type AdoptedMachine,
   type AdoptSource,
   environmentData,
@@ -14,17 +16,24 @@ import {
   patchesBetween,
   readMachines,
   type SourceFile,
+  type SplitPatches,
+  splitSecrets,
 } from "../../talos/adopt/index.ts";
 import { writeFileAtomically } from "../../talos/atomic-file.ts";
 import { type DesiredCluster, desiredCluster, previewCluster } from "../../talos/cluster/index.ts";
 import { secretsInPatch } from "../../talos/config/index.ts";
-import { type Environment, loadEnvironment, schemaPaths } from "../../talos/environment/index.ts";
+import { loadEnvironment, schemaPaths } from "../../talos/environment/index.ts";
 import { TalosError } from "../../talos/errors.ts";
-import { createSecretsFile, openSecrets, type SecretsBundle } from "../../talos/secrets/index.ts";
+import {
+  createProtectedText,
+  encodeSecrets,
+  type FileStore,
+  openSecrets,
+  type SecretsBundle,
+} from "../../talos/secrets/index.ts";
 import type { CommandContext } from "../context.ts";
 import { clusterSpec } from "../helper/cluster-spec.ts";
 import { findMachines } from "../helper/machines.ts";
-import { secretsFile } from "../helper/secrets.ts";
 import { projectRoot } from "../project-root.ts";
 import { readText } from "./read-patches.ts";
 
@@ -35,6 +44,8 @@ export interface AdoptFlags {
   readonly talosOperator: readonly string[];
   readonly secrets?: string;
   readonly nodes: readonly string[];
+  readonly ageRecipient: readonly string[];
+  readonly sops: boolean;
   readonly dryRun: boolean;
 }
 
@@ -54,23 +65,32 @@ export async function adopt(name: string, flags: AdoptFlags, context: CommandCon
     throw new TalosError("not-found", "the files hold no secrets bundle", { hint: "Give it with --secrets." });
   const addresses = flags.nodes.length > 0 ? flags.nodes : source.addresses;
   const machines = await readMachines(secrets, addresses, context);
-  const render = async (patches?: MachinePatches) => {
-    const text = environmentText(root, environmentData(machines, source.sections, patches));
+  const kept = placesFor(name, flags);
+  const place = kept.kind === "file" ? {} : { secretsFile: kept.bundle };
+  const render = async (additions: Additions, secret: readonly string[]) => {
+    const text = environmentText(root, environmentData(machines, source.sections, { ...place, ...additions }));
     const environment = loadEnvironment(root, name, new Map([[file, text]]));
-    const desired = desiredCluster(clusterSpec(environment, await findMachines(root, environment)), secrets);
-    return { text, environment, desired };
+    const spec = clusterSpec(environment, await findMachines(root, environment), [], secret);
+    return { text, desired: desiredCluster(spec, secrets) };
   };
-  const { desired: bare } = await render();
-  const { text, environment, desired } = await render(differences(machines, bare));
+  const { desired: bare } = await render({}, []);
+  const { patches, secret } = differences(machines, bare);
+  const hidden = secret.map((patch) => stringify(patch)).join("---\n");
+  const patchFiles = secret.length === 0 ? [] : [kept.patches];
+  const { text, desired } = await render({ patches, patchFiles }, secret.length === 0 ? [] : [hidden]);
   await requireEmptyPlan(desired, secrets, context);
   for (const note of source.notes) context.stderr.write(`${note}\n`);
   if (flags.dryRun) {
     context.stdout.write(text);
     return;
   }
-  await write(root, { file, text, environment, secrets });
+  const texts = new Map([[kept.bundle, encodeSecrets(secrets)], ...patchFiles.map((path) => [path, hidden] as const)]);
+  // The secrets first: an environment without them would be taken for one that is yet to be made.
+  for (const [path, content] of texts)
+    await createProtectedText(fileStore(join(root, path), kept.kind, flags), content);
+  await writeFileAtomically(join(root, file), text, { mode: 0o644, exclusive: true });
   context.stderr.write(
-    `Adopted ${machines.length} machines: ${file} and ${environment.secrets.file}. A plan has nothing to change: talosmith plan ${name}\n`,
+    `Adopted ${machines.length} machines: ${[file, ...texts.keys()].join(" and ")}. A plan has nothing to change: talosmith plan ${name}\n`,
   );
 }
 
@@ -110,21 +130,56 @@ async function talsecret(talconfig: string, { cwd, env }: CommandContext): Promi
   return {};
 }
 
-/** What the machines have beyond what their environment says of itself, as patches. Secrets have no place in those. */
-function differences(machines: readonly AdoptedMachine[], desired: DesiredCluster): MachinePatches {
-  return new Map(
-    machines.map(({ name, config }) => {
-      const made = desired.machines.find((machine) => machine.name === name)?.config ?? "";
-      const patches = patchesBetween(made, config);
-      for (const patch of patches) {
-        const secret = secretsInPatch(stringify(patch), name).find(({ certain }) => certain);
-        if (secret !== undefined)
-          throw new TalosError("failed-precondition", `${name}: ${secret.path} holds a secret of its own`, {
-            hint: "An environment's patches are no place for it. Take it out of the machine's config first, and add it later as a patch in a file.",
-          });
-      }
-      return [name, patches] as const;
-    }),
+interface Places {
+  readonly kind: FileStore["kind"];
+  /** Relative to the project's root. */
+  readonly bundle: string;
+  readonly patches: string;
+}
+
+/** Names by which people and .gitignore see that a file is encrypted. */
+function placesFor(name: string, { sops, ageRecipient }: AdoptFlags): Places {
+  if (sops && ageRecipient.length > 0)
+    throw new TalosError("invalid-input", "--sops and --age-recipient cannot be used together");
+  const [kind, ending] = sops
+    ? (["sops", ".sops.yaml"] as const)
+    : ageRecipient.length > 0
+      ? (["age", ".yaml.age"] as const)
+      : (["file", ".yaml"] as const);
+  return { kind, bundle: `secrets/${name}${ending}`, patches: `secrets/${name}.patch${ending}` };
+}
+
+function fileStore(path: string, kind: Places["kind"], { ageRecipient: recipients }: AdoptFlags): FileStore {
+  return kind === "age" ? { kind, path, recipients } : { kind, path };
+}
+
+/**
+ * What the machines have beyond what their environment says of itself, as patches; what is secret in them apart, for a
+ * file that holds for all machines.
+ */
+function differences(
+  machines: readonly AdoptedMachine[],
+  desired: DesiredCluster,
+): { readonly patches: MachinePatches; readonly secret: readonly object[] } {
+  const halves = machines.map(({ name, config }) => {
+    const made = desired.machines.find((machine) => machine.name === name)?.config ?? "";
+    return { name, ...splitSecrets(patchesBetween(made, config)) };
+  });
+  const [first] = halves;
+  const other = halves.find(({ secret }) => !isDeepStrictEqual(secret, first?.secret));
+  if (first !== undefined && other !== undefined) throw notShared(first, other);
+  return { patches: new Map(halves.map(({ name, open }) => [name, open])), secret: first?.secret ?? [] };
+}
+
+function notShared(one: SplitPatches & { readonly name: string }, other: typeof one): TalosError {
+  const places = ({ name, secret }: typeof one) =>
+    secret.flatMap((patch) => secretsInPatch(stringify(patch), name).map(({ path }) => path)).join(", ") || "nothing";
+  return new TalosError(
+    "failed-precondition",
+    `${one.name} and ${other.name} have secrets of their own that differ: ${places(one)}; ${places(other)}`,
+    {
+      hint: "Files with secret patches hold for every machine of an environment. Make these fields the same on all, or take them out of the configs first.",
+    },
   );
 }
 
@@ -144,18 +199,4 @@ async function requireEmptyPlan(
 function environmentText(root: string, data: object): string {
   const where = existsSync(join(root, "schemas/environment.schema.json")) ? "checkout" : "project";
   return `# yaml-language-server: $schema=${schemaPaths[where]}\n${stringify(data, { lineWidth: 0 })}`;
-}
-
-/** The secrets first: an environment without them would be taken for one that is yet to be made. */
-async function write(
-  root: string,
-  {
-    file,
-    text,
-    environment,
-    secrets,
-  }: { file: string; text: string; environment: Environment; secrets: SecretsBundle },
-): Promise<void> {
-  await createSecretsFile(secretsFile(root, environment), secrets);
-  await writeFileAtomically(join(root, file), text, { mode: 0o644, exclusive: true });
 }

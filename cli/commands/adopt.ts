@@ -20,6 +20,13 @@ export function registerAdopt(program: Command, context: CommandContext): void {
     )
     .option("--secrets <file>", "the secrets bundle, when the files do not hold it; plain, age or SOPS")
     .option("-n, --nodes <addresses>", "addresses of machines, when the files do not tell any", collectList, [])
+    .option(
+      "--age-recipient <recipient>",
+      "encrypt what is secret with age for this recipient; may be repeated",
+      collect,
+      [],
+    )
+    .option("--sops", "encrypt it with the sops program", false)
     .option("--dry-run", "print the environment's file and write nothing", false)
     .action(async (name: string, flags: Given<AdoptFlags, "talosctl" | "talhelper" | "terraformState" | "secrets">) => {
       const { adopt } = await import("../actions/adopt.ts");

@@ -8,11 +8,20 @@ import { type AdoptSource, type Data, isData, textAt } from "./source.ts";
 /** Patches by machine name. */
 export type MachinePatches = ReadonlyMap<string, readonly Data[]>;
 
+/** What an environment says beyond what its machines' facts tell. */
+export interface Additions {
+  readonly patches?: MachinePatches;
+  /** With patches for all machines that hold secrets. */
+  readonly patchFiles?: readonly string[];
+  /** @default where an environment looks for it anyway */
+  readonly secretsFile?: string;
+}
+
 /** The environment file's data for machines that run: all that has a field of its own there. */
 export function environmentData(
   machines: readonly AdoptedMachine[],
   sections: AdoptSource["sections"],
-  patches: MachinePatches = new Map(),
+  { patches = new Map(), patchFiles = [], secretsFile }: Additions = {},
 ): Data {
   const [first] = machines;
   if (first?.role !== "controlplane") throw new TalosError("failed-precondition", "found no control plane");
@@ -53,6 +62,7 @@ export function environmentData(
       ...(disks.size === 1 && plane.installDisk !== undefined ? { installDisk: plane.installDisk } : {}),
       ...(images.size === 1 && plane.installImage !== undefined ? { installImage: plane.installImage } : {}),
       ...patchSections(machines, patches),
+      ...(patchFiles.length === 0 ? {} : { patchFiles }),
     },
     infrastructure: {
       kind: "metal",
@@ -68,6 +78,7 @@ export function environmentData(
       ),
     },
     controlPlane: {},
+    ...(secretsFile === undefined ? {} : { secrets: { file: secretsFile } }),
     ...sections,
   };
 }

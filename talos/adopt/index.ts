@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 export { patchesBetween } from "./config-difference.ts";
-export { environmentData, type MachinePatches } from "./environment-data.ts";
+export { type Additions, environmentData, type MachinePatches } from "./environment-data.ts";
 export { fromOperator } from "./from-operator.ts";
 export { fromProviderState } from "./from-provider-state.ts";
 export { fromTalhelper } from "./from-talhelper.ts";
@@ -8,3 +8,4 @@ export { fromTalosctl, type TalosctlFiles } from "./from-talosctl.ts";
 export { type AdoptedMachine, readMachines } from "./live.ts";
 export { operatorFields } from "./operator-fields.ts";
 export type { AdoptSource, SourceFile } from "./source.ts";
+export { type SplitPatches, splitSecrets } from "./split-secrets.ts";

@@ -17,6 +17,8 @@ export { openProtectedText, openSecrets, protectionOf, storeOfFile } from "./ope
 export { redactSecrets } from "./redact.ts";
 export { beginRotation, nextBundle, type RotationStart } from "./rotation.ts";
 export {
+  createProtectedText,
+  type FileStore,
   type KeptSecret,
   parseAgeIdentities,
   readProtectedText,

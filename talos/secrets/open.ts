@@ -3,10 +3,10 @@ import { readFile } from "node:fs/promises";
 import { fileError } from "../file-error.ts";
 import type { SecretsBundle } from "./bundle.ts";
 import { readSecretText } from "./file.ts";
-import { parseAgeIdentities, readProtectedText, type SecretsStore, type StoreOptions, secretsStore } from "./store.ts";
+import { type FileStore, parseAgeIdentities, readProtectedText, type SecretsStore, secretsStore } from "./store.ts";
 
 /** How a file with secrets is protected. */
-type FileProtection = Exclude<StoreOptions["kind"], "kubernetes">;
+type FileProtection = FileStore["kind"];
 
 type Env = Readonly<Record<string, string | undefined>>;
 

@@ -29,7 +29,10 @@ export interface KeptSecret {
 /** The key of a Secret under which a bundle is kept. */
 const bundleKey = "secrets.yaml";
 
-export type StoreOptions =
+export type StoreOptions = FileStore | { readonly kind: "kubernetes"; readonly secret: KeptSecret };
+
+/** A file, and how it is protected. */
+export type FileStore =
   | { readonly kind: "file"; readonly path: string }
   | {
       readonly kind: "age";
@@ -39,7 +42,6 @@ export type StoreOptions =
       /** `AGE-SECRET-KEY-1…`; needed for reading. */
       readonly identities?: readonly string[];
     }
-  | { readonly kind: "kubernetes"; readonly secret: KeptSecret }
   /** Through the `sops` program, which finds its keys by its own configuration. */
   | { readonly kind: "sops"; readonly path: string; readonly program?: string };
 
@@ -109,6 +111,19 @@ export async function readProtectedText(options: StoreOptions): Promise<string> 
   }
 }
 
+/** Writes such a text the way a bundle is written. Fails with `already-exists` when there is something already. */
+export async function createProtectedText(options: FileStore, text: string): Promise<void> {
+  const { path } = options;
+  switch (options.kind) {
+    case "file":
+      return writeSecretText(path, text);
+    case "age":
+      return writeSecretText(path, await sealText(text, options.recipients ?? [], path));
+    case "sops":
+      return writeSecretText(path, await encryptSops(text, path, options.program ?? "sops"));
+  }
+}
+
 async function readKept(secret: KeptSecret): Promise<string> {
   const text = await secret.read(bundleKey);
   if (text !== undefined) return text;
@@ -156,6 +171,10 @@ export async function sealSecrets(
   recipients: readonly string[],
   what = "the secrets",
 ): Promise<string> {
+  return sealText(encodeSecrets(bundle), recipients, what);
+}
+
+async function sealText(text: string, recipients: readonly string[], what: string): Promise<string> {
   if (recipients.length === 0) {
     throw new TalosError("failed-precondition", `${what}: no age recipient to encrypt the secrets for`, {
       hint: "Name at least one recipient (age1…).",
@@ -163,7 +182,7 @@ export async function sealSecrets(
   }
   const encrypter = new Encrypter();
   for (const recipient of recipients) addRecipient(encrypter, recipient);
-  return armor.encode(await encrypter.encrypt(encodeSecrets(bundle)));
+  return armor.encode(await encrypter.encrypt(text));
 }
 
 function addRecipient(encrypter: Encrypter, recipient: string): void {
@@ -180,11 +199,14 @@ function sopsStore(path: string, program: string): SecretsStore {
   return exchanging(path, {
     read: async () => parseSecrets(await readSops(path, program), path),
     async create(bundle, how) {
-      const types = ["--input-type", "yaml", "--output-type", "yaml"];
-      const args = ["--encrypt", ...types, "--filename-override", path, "/dev/stdin"];
-      await writeSecretText(path, await runSops(program, args, path, encodeSecrets(bundle)), how);
+      await writeSecretText(path, await encryptSops(encodeSecrets(bundle), path, program), how);
     },
   });
+}
+
+function encryptSops(text: string, path: string, program: string): Promise<string> {
+  const types = ["--input-type", "yaml", "--output-type", "yaml"];
+  return runSops(program, ["--encrypt", ...types, "--filename-override", path, "/dev/stdin"], path, text);
 }
 
 async function runSops(program: string, args: readonly string[], path: string, input?: string): Promise<string> {

@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { generateIdentity, identityToRecipient } from "age-encryption";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { stringify } from "yaml";
 import { registerAdopt } from "../../cli/commands/adopt.ts";
@@ -16,6 +17,8 @@ import { everything } from "../support/everything.ts";
 import { testSecrets } from "../talos/cluster/fixture.ts";
 import { type SimulatedLab, simulatedLab } from "../talos/cluster/simulated-cluster.ts";
 
+const password = "hunter2-of-the-registry";
+
 /** As clusters are found: machines that name themselves, and what the generator would not write. */
 const patchesOf = (talos: string) => ({
   all: [
@@ -24,6 +27,8 @@ const patchesOf = (talos: string) => ({
       : "apiVersion: v1alpha1\nkind: HostnameConfig\nauto: stable\nhostname: { $patch: delete }",
     "machine: { sysctls: { net.core.somaxconn: '65535' }, certSANs: [talos.example.com] }",
     "apiVersion: v1alpha1\nkind: WatchdogTimerConfig\ndevice: /dev/watchdog0",
+    `machine: { registries: { config: { registry.example.com: { auth: { username: pull, password: ${password} } } } } }`,
+    `apiVersion: v1alpha1\nkind: ExtensionServiceConfig\nname: tailscale\nenvironment: [TS_AUTHKEY=${password}]`,
   ],
   controlPlane: [
     "cluster: { apiServer: { extraArgs: { profiling: 'false' } }, controllerManager: { extraArgs: { bind-address: 0.0.0.0 } } }",
@@ -40,8 +45,9 @@ describe.each(versions)("adopting a cluster of %s that others made", (talos) => 
   let lab: SimulatedLab;
   let addresses: readonly string[];
 
+  let env: Readonly<Record<string, string>> = { PATH: "/nowhere" };
   async function talosmith(...args: string[]) {
-    const context = testContext({ cwd: root, env: { PATH: "/nowhere" }, clock: systemClock });
+    const context = testContext({ cwd: root, env, clock: systemClock });
     await runProgram(createProgram(context, [registerAdopt, registerPlan, registerUp]), args, context);
     return context.written;
   }
@@ -83,12 +89,20 @@ describe.each(versions)("adopting a cluster of %s that others made", (talos) => 
   test("from talosctl's files gives an environment whose plan is empty, and a deploy that changes nothing", async () => {
     const { exitCode, stderr } = await talosmith("adopt", "taken", "--talosctl", "theirs");
     expect(exitCode, stderr).toBe(0);
-    expect(stderr).toContain("Adopted 3 machines: environments/taken.yaml and secrets/taken.yaml");
+    expect(stderr).toContain(
+      "Adopted 3 machines: environments/taken.yaml and secrets/taken.yaml and secrets/taken.patch.yaml",
+    );
     const text = readFileSync(at("environments/taken.yaml"), "utf8");
     expect(text).toContain("kind: metal");
     expect(text).toContain("tier: web");
     expect(text).not.toMatch(/PRIVATE KEY|LS0tLS1/);
-    expect(statSync(at("secrets/taken.yaml")).mode & 0o777).toBe(0o600);
+    // What is secret in the configs lies apart; who pulls is none of it.
+    expect(text).not.toContain(password);
+    expect(text).toContain("username: pull");
+    expect(text).toContain("- secrets/taken.patch.yaml");
+    expect(readFileSync(at("secrets/taken.patch.yaml"), "utf8").match(new RegExp(password, "g"))).toHaveLength(2);
+    for (const file of ["secrets/taken.yaml", "secrets/taken.patch.yaml"])
+      expect(statSync(at(file)).mode & 0o777).toBe(0o600);
     expect((await talosmith("plan", "taken")).stdout).toBe("Nothing to change.\n");
     const up = await talosmith("up", "taken", "--json");
     expect(up.exitCode, up.stderr).toBe(0);
@@ -105,8 +119,27 @@ describe.each(versions)("adopting a cluster of %s that others made", (talos) => 
     const nodes = flags[0] === "--secrets" ? ["--nodes", addresses[0] ?? ""] : [];
     const { stdout, stderr, exitCode } = await talosmith("adopt", "again", ...flags, ...nodes, "--dry-run");
     expect(exitCode, stderr).toBe(0);
-    expect(stdout).toBe(readFileSync(at("environments/taken.yaml"), "utf8"));
+    expect(stdout.replace("again.patch", "taken.patch")).toBe(readFileSync(at("environments/taken.yaml"), "utf8"));
     expect(existsSync(at("environments/again.yaml"))).toBe(false);
+  });
+
+  test("encrypts all that is secret, where it is told for whom", async () => {
+    const identity = await generateIdentity();
+    const recipient = await identityToRecipient(identity);
+    const { exitCode, stderr } = await talosmith(
+      "adopt",
+      "sealed",
+      "--talosctl",
+      "theirs",
+      "--age-recipient",
+      recipient,
+    );
+    expect(exitCode, stderr).toBe(0);
+    for (const file of ["secrets/sealed.yaml.age", "secrets/sealed.patch.yaml.age"])
+      expect(readFileSync(at(file), "utf8")).toContain("BEGIN AGE ENCRYPTED FILE");
+    env = { ...env, SOPS_AGE_KEY: identity };
+    expect((await talosmith("plan", "sealed")).stdout).toBe("Nothing to change.\n");
+    env = { PATH: "/nowhere" };
   });
 
   test("refuses what is there already, and what tells too little", async () => {
