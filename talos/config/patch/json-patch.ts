@@ -65,10 +65,10 @@ function applyOperation(root: Root, operation: JsonOperation): void {
       replace(root, path, required(operation));
       return;
     case "move":
-      add(root, path, op, remove(root, operation.from ?? "", op));
+      add(root, path, op, remove(root, source(operation), op));
       return;
     case "copy":
-      add(root, path, op, cloneValue(find(root, operation.from ?? "", op)));
+      add(root, path, op, cloneValue(find(root, source(operation), op)));
       return;
     case "test":
       if (!sameValue(find(root, path, op), required(operation)))
@@ -82,6 +82,13 @@ function applyOperation(root: Root, operation: JsonOperation): void {
 function required({ value, op, path }: JsonOperation): Value {
   if (value === undefined) throw failed(`${op} operation for ${path} has no value`);
   return value;
+}
+
+function source({ from, op }: JsonOperation): string {
+  if (from === undefined) {
+    throw failed(`${op} operation failed to decode from: operation, missing from field: missing value`);
+  }
+  return from;
 }
 
 function find(root: Root, path: string, op: string): Value {
@@ -104,15 +111,12 @@ function add(root: Root, path: string, op: string, value: Value): void {
     parent.set(last, value);
     return;
   }
-  const index = last === "-" ? parent.length : Number(last);
-  if (!Number.isInteger(index) || index < 0 || index > parent.length) {
-    throw failed(
-      `error in ${op} for path: '${path}': Unable to access invalid index: ${last}: invalid index referenced`,
-    );
-  }
+  const index = last === "-" ? parent.length : indexIn(parent.length + 1, last);
+  if (index === undefined) throw noPlace(op, path, last);
   parent.splice(index, 0, value);
 }
 
+/** Like Talos, and unlike the RFC, it also sets a key that is not there yet. */
 function replace(root: Root, path: string, value: Value): void {
   const way = steps(path);
   const last = way.pop();
@@ -121,24 +125,32 @@ function replace(root: Root, path: string, value: Value): void {
     return;
   }
   const parent = parentAt(root, way, "replace", path);
-  if (childOf(parent, last) === undefined) {
+  if (isSection(parent)) {
+    parent.set(last, value);
+    return;
+  }
+  const index = indexIn(parent.length, last);
+  if (index === undefined) {
     throw failed(`replace operation does not apply: doc is missing key: ${path}: missing value`);
   }
-  if (isSection(parent)) parent.set(last, value);
-  else parent[Number(last)] = value;
+  parent[index] = value;
 }
 
 function remove(root: Root, path: string, op: string): Value {
   const way = steps(path);
   const last = way.pop() ?? "";
   const parent = parentAt(root, way, op, JSON.stringify(path));
-  const removed = childOf(parent, last);
+  const place = op === "move" ? last : path;
+  if (Array.isArray(parent)) {
+    const index = indexIn(parent.length, last);
+    if (index === undefined) throw noPlace(op, place, last);
+    return parent.splice(index, 1)[0] ?? null;
+  }
+  const removed = parent.get(last);
   if (removed === undefined) {
-    const place = op === "move" ? last : path;
     throw failed(`error in ${op} for path: '${place}': Unable to remove nonexistent key: ${last}: missing value`);
   }
-  if (isSection(parent)) parent.delete(last);
-  else parent.splice(Number(last), 1);
+  parent.delete(last);
   return removed;
 }
 
@@ -151,7 +163,20 @@ function parentAt(root: Root, way: readonly string[], op: string, shown: string)
 
 function childOf(value: Value | undefined, step: string): Value | undefined {
   if (isSection(value)) return value.get(step);
-  return Array.isArray(value) && /^\d+$/.test(step) ? value[Number(step)] : undefined;
+  if (!Array.isArray(value)) return undefined;
+  const index = indexIn(value.length, step);
+  return index === undefined ? undefined : value[index];
+}
+
+/** Where a step leads to in a list of so many places, counted from its end where negative. */
+function indexIn(length: number, step: string): number | undefined {
+  if (!/^-?\d+$/.test(step)) return undefined;
+  const index = Number(step) < 0 ? length + Number(step) : Number(step);
+  return index >= 0 && index < length ? index : undefined;
+}
+
+function noPlace(op: string, path: string, step: string): TalosError {
+  return failed(`error in ${op} for path: '${path}': Unable to access invalid index: ${step}: invalid index referenced`);
 }
 
 /** The parts of a JSON pointer (RFC 6901). */
