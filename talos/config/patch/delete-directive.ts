@@ -14,7 +14,13 @@ export interface DeleteDirective {
   /** Empty when the whole document goes. */
   readonly path: readonly string[];
   /** For a list element: the field and its value that select it. */
-  readonly selector?: { readonly key: string; readonly value: string };
+  readonly selector?: Selector;
+}
+
+interface Selector {
+  readonly key: string;
+  /** Absent where it is more than one word; nothing is found by that. */
+  readonly value?: string;
 }
 
 export interface Extracted {
@@ -89,12 +95,12 @@ class Extractor {
     });
   }
 
-  #selector(node: YamlMapping, path: readonly string[]): { readonly key: string; readonly value: string } {
+  #selector(node: YamlMapping, path: readonly string[]): Selector {
     const entry = node.entries.find((candidate) => !isDelete(candidate));
     if (entry === undefined) {
       throw fault(this.#root, `no key:val found in sequence node for path ${path.join(".")}`);
     }
-    return { key: entry.key.text, value: entry.value.kind === "scalar" ? entry.value.text : "" };
+    return { key: entry.key.text, ...(entry.value.kind === "scalar" ? { value: entry.value.text } : {}) };
   }
 }
 
@@ -172,7 +178,7 @@ function deleteKey(
 }
 
 function deleteElement(list: Value[], { selector }: DeleteDirective): boolean {
-  if (selector === undefined) return false;
+  if (selector?.value === undefined) return false;
   const index = list.findIndex((item) => isSection(item) && String(item.get(selector.key) ?? "") === selector.value);
   if (index < 0) return false;
   list.splice(index, 1);

@@ -176,7 +176,9 @@ function indexIn(length: number, step: string): number | undefined {
 }
 
 function noPlace(op: string, path: string, step: string): TalosError {
-  return failed(`error in ${op} for path: '${path}': Unable to access invalid index: ${step}: invalid index referenced`);
+  return failed(
+    `error in ${op} for path: '${path}': Unable to access invalid index: ${step}: invalid index referenced`,
+  );
 }
 
 /** The parts of a JSON pointer (RFC 6901). */

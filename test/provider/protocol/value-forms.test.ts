@@ -76,6 +76,7 @@ describe("the form of a value on the wire", () => {
     const list = Array.from({ length }, () => true);
     const hex = hexOf(listOf(boolType), list);
     expect(hex).toBe(`${head}${"c3".repeat(length)}`);
+    expect(hexOf(setOf(boolType), list)).toBe(hex);
     expect(fromHex(setOf(boolType), hex)).toEqual(list);
   });
 
@@ -108,6 +109,7 @@ describe("the form of a value on the wire", () => {
   });
 
   test.each<[string, Unknown, string]>([
+    ["nothing at all", new Unknown(), "d40000"],
     ["nothing", new Unknown({}), "d40c80"],
     ["its first letters", new Unknown({ stringPrefix: "" }), "c7030c8102a0"],
     ["one letter", new Unknown({ stringPrefix: "a" }), "d60c8102a161"],
@@ -156,6 +158,7 @@ describe("the form of a value on the wire", () => {
 
 describe("every form of MessagePack is read, whoever writes it", () => {
   test.each<[string, Type, Value]>([
+    ["c0", boolType, null],
     ["c2", boolType, false],
     ["c3", boolType, true],
     ["c40161", stringType, "a"],
@@ -243,10 +246,14 @@ describe("what is no value of the type is refused in words", () => {
     ["an attribute of another type", objectOf({ a: boolType }), "81a162c3", 'value: has no attribute "b"'],
     ["an item deep inside", mapOf(listOf(boolType)), "81a16192c3a0", "value.a[1]: expected bool, found string"],
     ["one of three for any type", dynamicType, "93c40622626f6f6c22c3c3", "value: expected dynamic, found array"],
+    ["a map for any type", dynamicType, "82c40622626f6f6c22c3", "value: expected dynamic, found map"],
     ["a type that is a number", dynamicType, "9201c3", "value: expected dynamic, found array"],
     ["a value unlike its own type", dynamicType, "92c40622626f6f6c22a0", "value: expected bool, found string"],
     ["a refinement that is no map", stringType, "d40c01", "expected a refinement"],
     ["a refinement with a name", stringType, "c7040c81a161c3", "expected a refinement"],
+    ["a refinement whose number is a text", stringType, "c7040c81a131c3", "expected a refinement"],
+    ["null or not as a text", stringType, "c7030c8101a0", "expected a refinement"],
+    ["a bound that is a map", stringType, "c7050c81038201c3", "expected a refinement"],
     ["a refinement nobody knows", stringType, "c7030c8107c3", "expected a refinement"],
     ["null or not as a number", stringType, "c7030c810101", "expected a refinement"],
     ["a prefix that is a number", stringType, "c7030c810201", "expected a refinement"],

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { applyPatches, parsePatch } from "../../../talos/config/index.ts";
+
+interface Golden {
+  readonly inputs: Readonly<Record<string, string>>;
+  readonly cases: readonly {
+    readonly input: string;
+    readonly patch: string;
+    readonly expected?: string;
+    readonly error?: string;
+  }[];
+}
+
+/** What talosctl 1.13.9 makes of each patch. */
+const golden: Golden = JSON.parse(readFileSync(new URL("../../golden/patch/more.json", import.meta.url), "utf8"));
+const apply = (config: string, ...patches: readonly string[]) =>
+  applyPatches(
+    config,
+    patches.map((patch) => parsePatch(patch, "patch")),
+    "config",
+  );
+
+describe("a piece of config as a patch", () => {
+  test.each(golden.cases.filter(({ expected }) => expected !== undefined))("$patch", ({ input, patch, expected }) => {
+    expect(apply(golden.inputs[input] ?? "", patch)).toBe(expected);
+  });
+
+  test.each(golden.cases.filter(({ error }) => error !== undefined))(
+    "is refused: $patch",
+    ({ input, patch, error }) => {
+      expect(() => apply(golden.inputs[input] ?? "", patch)).toThrow(
+        expect.objectContaining({ code: "invalid-input", message: error }),
+      );
+    },
+  );
+
+  test("leaves the patch as it is, so that it may be applied to many configs", () => {
+    const patch = parsePatch(
+      "machine: {certSANs: [x], sysctls: {z: '1'}, kubelet: {extraConfig: {m: {n: 1}}}}",
+      "patch",
+    );
+    const [first, second] = ["a", "b"].map((name) =>
+      applyPatches(`version: v1alpha1\nmachine: {certSANs: [${name}]}\n`, [patch, patch], "config"),
+    );
+    expect(first?.replaceAll("- a", "- b")).toBe(second);
+  });
+});
+
+describe("a delete directive", () => {
+  const interfaces = (text: string) => `version: v1alpha1\nmachine:\n  network:\n    interfaces: ${text}\n`;
+  const two = interfaces("[{interface: eth0, mtu: 1400}, {deviceSelector: {busPath: '0*'}, dhcp: true}]");
+  const gone = (directive: string) => apply(two, interfaces(`[{${directive}, $patch: delete}]`).slice(18));
+
+  test("finds list elements by text and by number", () => {
+    expect(gone("interface: eth0")).toBe(apply(interfaces("[{deviceSelector: {busPath: '0*'}, dhcp: true}]"), ""));
+    expect(gone("mtu: 1400")).toBe(apply(interfaces("[{deviceSelector: {busPath: '0*'}, dhcp: true}]"), ""));
+  });
+
+  test("never takes another element for one that it names by a whole selector", () => {
+    expect(() => gone("deviceSelector: {busPath: '0*'}")).toThrow(
+      expect.objectContaining({
+        code: "invalid-input",
+        message:
+          "patch delete: path 'machine.network.interfaces.[0]' in document '/v1alpha1': failed to delete path 'machine.network.interfaces.[0]': lookup failed",
+        hint: "The config has nothing at machine.network.interfaces.[0]; leave the directive out.",
+      }),
+    );
+  });
+
+  test("reaches into free-form lists", () => {
+    const text = (list: string) => `version: v1alpha1\nmachine: {kubelet: {extraConfig: {list: ${list}}}}\n`;
+    expect(apply(text("[{name: one}, {name: two}, three]"), text("[{name: two, $patch: delete}]"))).toBe(
+      apply(text("[{name: one}, three]"), ""),
+    );
+  });
+
+  test("says what it needs", () => {
+    expect(() => parsePatch("machine: {certSANs: [{$patch: delete}]}", "patch")).toThrow(
+      expect.objectContaining({
+        code: "invalid-input",
+        hint: 'Put "$patch: delete" under a field, a map key or a list element of the config.',
+      }),
+    );
+    expect(() =>
+      apply(golden.inputs.documents ?? "", "apiVersion: v1alpha1\nkind: LinkConfig\n$patch: delete\n"),
+    ).toThrow(
+      expect.objectContaining({
+        code: "invalid-input",
+        message: "patch delete: the config has no document LinkConfig",
+        hint: "Leave the directive out, or correct kind and name.",
+      }),
+    );
+  });
+
+  test("and what stands beside it in the same patch take effect in their order", () => {
+    const documents = golden.inputs.documents ?? "";
+    const remove = "apiVersion: v1alpha1\nkind: HostnameConfig\n$patch: delete\n";
+    const set = "apiVersion: v1alpha1\nkind: HostnameConfig\nhostname: new\nauto: off\n";
+    expect(apply(documents, `${remove}---\n${set}`)).toContain("hostname: new");
+    expect(apply(documents, `${set}---\n${remove}`)).not.toContain("HostnameConfig");
+  });
+});
