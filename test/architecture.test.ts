@@ -137,7 +137,8 @@ function projectGraph(): Map<string, string[]> {
     .toString()
     .split("\n")
     .filter(
-      (file) => file !== "" && existsSync(file) && !/^(test|scripts|examples|site)\/|^vitest\.config\.ts$/.test(file),
+      (file) =>
+        file !== "" && existsSync(file) && !/^(test|scripts|examples|site|mutation)\/|^vitest\.config\.ts$/.test(file),
     );
   return new Map(files.map((file) => [file, importsOf(file, readFileSync(file, "utf8"))]));
 }

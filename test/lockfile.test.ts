@@ -2,12 +2,16 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 
-const { packages } = JSON.parse(readFileSync("package-lock.json", "utf8")) as {
-  packages: Record<
-    string,
-    { optionalDependencies?: Record<string, string>; resolved?: string; hasInstallScript?: true }
-  >;
-};
+const packagesOf = (file: string) =>
+  (
+    JSON.parse(readFileSync(file, "utf8")) as {
+      packages: Record<
+        string,
+        { optionalDependencies?: Record<string, string>; resolved?: string; hasInstallScript?: true }
+      >;
+    }
+  ).packages;
+const packages = packagesOf("package-lock.json");
 
 test("the lock file names every platform's packages, or npm ci would refuse it", () => {
   const missing = Object.entries(packages).flatMap(([path, { optionalDependencies = {} }]) =>
@@ -19,6 +23,9 @@ test("the lock file names every platform's packages, or npm ci would refuse it",
   expect(missing).toEqual([]);
 });
 
-test("the lock file names no registry", () => {
-  expect(Object.entries(packages).filter(([, { resolved }]) => resolved !== undefined)).toEqual([]);
-});
+test.each(["package-lock.json", "mutation/package-lock.json", "site/package-lock.json"])(
+  "%s names no registry",
+  (file) => {
+    expect(Object.entries(packagesOf(file)).filter(([, { resolved }]) => resolved !== undefined)).toEqual([]);
+  },
+);

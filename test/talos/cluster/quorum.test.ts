@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { MachineEtcd, MachineStage } from "../../../talos/cluster/observed.ts";
 import {
+  configured,
   type EtcdView,
   etcdView,
   nodeOf,
@@ -10,7 +11,7 @@ import {
   survivesRemoval,
   withoutMember,
 } from "../../../talos/cluster/quorum.ts";
-import { type Difference, found, memberOf, unreachable } from "./found.ts";
+import { type Difference, empty, found, memberOf, unreachable } from "./found.ts";
 import { wish } from "./wish.ts";
 
 const words = (text: string) => text.split(" ").filter((word) => word !== "");
@@ -162,6 +163,12 @@ describe("etcd of a cluster as it is seen", () => {
       leaderId: "id-a",
       healthy: ids("a"),
     });
+  });
+
+  test("is told by machines with a config only", () => {
+    expect(configured(undefined)).toBeUndefined();
+    expect(configured(found(wish(), { machines: { "cp-1": empty } }).machines.get("cp-1"))).toBeUndefined();
+    expect(configured(found(wish()).machines.get("cp-1"))?.kind).toBe("configured");
   });
 
   test("stands beside the nodes of Kubernetes, where that answers", () => {

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/** Code whose tests are tested: each change to `sources` that a machine makes must fail one of `tests`. */
+export interface MutationTarget {
+  readonly name: string;
+  readonly sources: readonly string[];
+  /** Fast ones only: they run once for each of hundreds of changes. */
+  readonly tests: readonly string[];
+}
+
+export const mutationTargets: readonly MutationTarget[] = [
+  {
+    name: "msgpack",
+    sources: ["msgpack-reader", "msgpack-writer", "number", "refinement", "value-codec"].map(
+      (file) => `provider/protocol/${file}.ts`,
+    ),
+    tests: ["test/provider/protocol/value-forms.test.ts"],
+  },
+  {
+    name: "iso",
+    sources: ["iso", "iso-bytes", "rock-ridge", "read-iso"].map((file) => `cloud-init/${file}.ts`),
+    tests: ["test/cloud-init/iso-layout.test.ts"],
+  },
+  {
+    name: "patch",
+    sources: ["apply", "delete-directive", "json-patch", "merge"].map((file) => `talos/config/patch/${file}.ts`),
+    tests: ["json-patch", "patch", "strategic-patch"].map((name) => `test/talos/config/${name}.test.ts`),
+  },
+  {
+    name: "quorum",
+    sources: ["talos/cluster/quorum.ts"],
+    tests: ["test/talos/cluster/quorum.test.ts"],
+  },
+  {
+    name: "planner",
+    sources: ["", "-bootstrap", "-builder", "-caution", "-kubernetes", "-leaving", "-meta", "-rollout"].map(
+      (part) => `talos/cluster/plan${part}.ts`,
+    ),
+    tests: ["joining", "kubernetes", "leaving", "rollout"].map((part) => `test/talos/cluster/plan-${part}.test.ts`),
+  },
+];
