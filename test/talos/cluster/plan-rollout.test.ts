@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { DesiredCluster } from "../../../talos/cluster/desired.ts";
 import { plan } from "../../../talos/cluster/plan.ts";
+import { pauseIds, splitCanaries } from "../../../talos/cluster/plan-caution.ts";
 import { planWorkers } from "../../../talos/cluster/plan-rollout.ts";
 import { defaultPolicy, type Policy, unavailableLimit } from "../../../talos/cluster/policy.ts";
 import { type Difference, each, found, told, unreachable } from "./found.ts";
@@ -150,6 +151,39 @@ describe("caution", () => {
     expect(pause).toMatchObject({ machine: "cp-2", canaries: ["cp-1", "cp-2"], soak: 1000, afterwards: "continue" });
     expect(pause?.after).toEqual(["uncordon/cp-2"]);
     expect(steps.find(({ id }) => id === "drain/cp-3")?.after).toEqual([pause?.id]);
+  });
+});
+
+describe("canaries", () => {
+  const machines = ["a", "b", "c"];
+  const split = (count: number) =>
+    splitCanaries(machines, { ...defaultPolicy, canary: { machines: count, soak: 0, afterwards: "stop" } });
+  test("are the first of a change, and none where nobody would be left", () => {
+    expect(split(1)).toEqual({ canaries: ["a"], rest: ["b", "c"] });
+    expect(split(2)).toEqual({ canaries: ["a", "b"], rest: ["c"] });
+    expect(split(3)).toEqual({ canaries: [], rest: machines });
+    expect(split(4)).toEqual({ canaries: [], rest: machines });
+    expect(splitCanaries(machines, defaultPolicy)).toEqual({ canaries: [], rest: machines });
+  });
+
+  test("have a pause that every run with the same wish knows again, and no other", () => {
+    const canary = { machines: 1, soak: 0, afterwards: "stop" } as const;
+    const pauseOf = (desired: DesiredCluster) =>
+      plan(desired, found(desired, { was: wish() }), { ...defaultPolicy, canary }).find(({ kind }) => kind === "pause");
+    const desired = wish({ file: "b" });
+    expect(pauseIds(desired)).toHaveLength(2);
+    expect(pauseIds(desired)).toEqual(pauseIds(wish({ file: "b" })));
+    expect(pauseIds(desired)[0]).toBe(pauseOf(desired)?.id);
+    expect(pauseIds(desired)[1]).toBe(pauseIds(desired)[0]?.replace("machines", "kubelets"));
+    const others = [wish({ file: "c" }), wish({ file: "b", schematic: "a" }), wish({ file: "b", workers: [] })];
+    const later = { ...desired, kubernetesVersion: "1.36.4" };
+    const ids = [desired, later, ...others].map((one) => pauseIds(one)[0]);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  test("that did nothing are not waited for", () => {
+    const canary = { machines: 1, soak: 0, afterwards: "stop" } as const;
+    expect(planned(wish(), {}, { canary })).toEqual([]);
   });
 });
 
