@@ -128,6 +128,14 @@ function importSection(name: string): string {
 
 /** What a user types to import a type. */
 const importIds: Readonly<Record<string, { readonly text: string; readonly example: string }>> = {
+  talosmith_addon: {
+    text: "By the address of a control plane, the namespace and the name of the release. Helm does not tell where a chart came from, so that the first plan shows the attributes as new; its apply leaves a release alone that was made by talosmith from the same chart and values, and upgrades any other to what the configuration says.",
+    example: "10.0.0.70/kube-system/cilium",
+  },
+  talosmith_etcd_snapshot: {
+    text: "By its folder, relative to the project's root, and its name; in S3 by its URL, `s3://bucket/prefix/name`, which `region`, `endpoint`, `path_style`, `sse`, `kms_key_id` and `profile` may follow as in `?region=eu-central-1`. `triggers` can't be imported: the first apply only stores them, and later changes take a new backup. Nor can `pki_age_recipients`: where the configuration has them, the first apply takes a new backup, because nothing tells for whom the old one was encrypted.",
+    example: "backups/demo/demo-20261116T120000Z-3f9a",
+  },
   talosmith_cluster: {
     text: "By the address of one of its control planes. What machines do not know of themselves can't be imported: `fingerprint`, `member_id`, `hardware_id`, `patches`, `patch_files` and `meta`. Where the configuration has them, the first plan shows them as new; with a `fingerprint`, `member_id` or `hardware_id` alone it has no steps, and its apply only stores them.",
     example: "10.0.0.70",

@@ -13,6 +13,7 @@ import {
   unknown,
 } from "../framework/index.ts";
 import type { Client } from "./client.ts";
+import { parseSnapshotAddress } from "./import-snapshot.ts";
 import { oneOf } from "./one-of.ts";
 
 const s3Attributes = {
@@ -110,7 +111,10 @@ export const etcdSnapshot: Resource<Schema, Client> = {
   plan({ prior, planned, diagnostics }) {
     if (prior === null) return {};
     const again = (["directory", "s3", "triggers", "pki_age_recipients"] as const).some(
-      (name) => JSON.stringify(prior[name]) !== JSON.stringify(planned[name]),
+      (name) =>
+        JSON.stringify(prior[name]) !== JSON.stringify(planned[name]) &&
+        // The first triggers are no change; an import cannot know them.
+        !(name === "triggers" && prior.triggers === null),
     );
     if (again) return { values: Object.fromEntries(computed.map((name) => [name, unknown])) };
     tellAge(prior, planned.max_age, diagnostics);
@@ -142,6 +146,21 @@ export const etcdSnapshot: Resource<Schema, Client> = {
 
   async delete({ state, ...operation }) {
     if (state.on_destroy === "remove") await removeBackup(state, operation);
+  },
+
+  async import({ id, client, signal }) {
+    const { findBackup, openStore } = await import("../../talos/backup/index.ts");
+    const { place, backup, cluster } = parseSnapshotAddress(id);
+    const store = await openStore(place, client.root);
+    const found = await findBackup(store, cluster, backup, { signal });
+    return {
+      cluster_name: cluster,
+      endpoints: [found.endpoint],
+      directory: place.directory ?? null,
+      s3: s3State(place.s3),
+      on_destroy: "keep",
+      ...facts(found, store),
+    };
   },
 };
 
@@ -210,6 +229,20 @@ async function storeOf({ directory, s3 }: Pick<State, "directory" | "s3">, clien
   const { openStore } = await import("../../talos/backup/index.ts");
   const where: Place = s3 === null ? { ...(directory === null ? {} : { directory }) } : { s3: s3Place(s3) };
   return openStore(where, client.root);
+}
+
+function s3State(s3: Place["s3"]): State["s3"] {
+  if (s3 === undefined) return null;
+  return {
+    bucket: s3.bucket,
+    prefix: s3.prefix ?? null,
+    region: s3.region ?? null,
+    endpoint: s3.endpoint ?? null,
+    path_style: s3.pathStyle ?? null,
+    sse: s3.sse ?? null,
+    kms_key_id: s3.kmsKeyId ?? null,
+    profile: s3.profile ?? null,
+  };
 }
 
 function s3Place(s3: NonNullable<State["s3"]>): NonNullable<Place["s3"]> {

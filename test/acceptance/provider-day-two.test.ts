@@ -89,6 +89,27 @@ describe.skipIf(!everything).each(tools)("under $name", (tool) => {
     expect(await workspace.isSettled()).toBe(true);
   });
 
+  test("both are imported by what is there, and an apply neither takes a backup nor touches the release", async () => {
+    const before = [backups(), readFileSync(file("releases.json"), "utf8")];
+    const [backup = ""] = backups().filter((name) => name.endsWith(".json"));
+    const { resources } = JSON.parse(readFileSync(file("terraform.tfstate"), "utf8")) as {
+      resources: { type: string; instances: { attributes: { address: string } }[] }[];
+    };
+    const machine = resources.find(({ type }) => type === "talosmith_simulated_machine");
+    const address = machine?.instances[0]?.attributes.address;
+    await workspace.ok(["state", "rm", "talosmith_etcd_snapshot.this", "talosmith_addon.this"]);
+    await workspace.ok([
+      "import",
+      "-input=false",
+      "talosmith_etcd_snapshot.this",
+      `backups/${backup.replace(".json", "")}`,
+    ]);
+    await workspace.ok(["import", "-input=false", "talosmith_addon.this", `${address}/apps/app`]);
+    await workspace.apply();
+    expect(await workspace.isSettled()).toBe(true);
+    expect([backups(), readFileSync(file("releases.json"), "utf8")]).toEqual(before);
+  });
+
   test("without helm the plan fails before anything is changed", async () => {
     const nowhere = { TALOSMITH_HELM: "/nowhere/helm" };
     const { code, text } = await workspace.run(["plan", "-no-color", "-input=false"], nowhere);

@@ -4,6 +4,7 @@ import {
   type Attributes,
   attribute,
   type ConfigOf,
+  DiagnosticError,
   isWhollyKnown,
   type Operation,
   type PlanOf,
@@ -106,7 +107,7 @@ export const addon: Resource<Schema, Client> = {
       });
   },
 
-  async plan({ prior, planned, changed, client }) {
+  async plan({ prior, planned, client }) {
     const { findHelm } = await import("../../../talos/addon/index.ts");
     findHelm(client.environment);
     const id =
@@ -115,7 +116,8 @@ export const addon: Resource<Schema, Client> = {
         : unknown;
     const fingerprint = await plannedFingerprint(planned, client);
     if (prior === null) return { values: { id, fingerprint, ...fresh } };
-    const same = !changed && prior.fingerprint === fingerprint && prior.status === "deployed";
+    // Whatever else has changed, such as a timeout, makes no new revision.
+    const same = prior.fingerprint === fingerprint && prior.status === "deployed";
     if (!same) return { values: { id, fingerprint, ...fresh } };
     const { revision, status, chart_version } = prior;
     return { values: { id, fingerprint, revision, status, chart_version } };
@@ -146,6 +148,24 @@ export const addon: Resource<Schema, Client> = {
     if (state.on_destroy === "keep") return;
     const { removeAddon } = await import("../../../talos/addon/index.ts");
     await onCluster(state.endpoints, operation, (access) => removeAddon(state, access));
+  },
+
+  async import({ id, ...operation }) {
+    const [, address, namespace, name] = /^(.+)\/([^/]+)\/([^/]+)$/.exec(id) ?? [];
+    if (address === undefined || namespace === undefined || name === undefined)
+      throw new DiagnosticError({
+        summary: "Not the address of a release",
+        detail: `Found ${JSON.stringify(id)}; expected the address of a control plane, the namespace and the release's name, such as 10.0.0.70/kube-system/cilium.`,
+      });
+    const { releasesOf } = await import("../../../talos/addon/index.ts");
+    const release = await onCluster([address], operation, (access) => releasesOf(access).find({ name, namespace }));
+    if (release === undefined)
+      throw new DiagnosticError({
+        summary: "No such release",
+        detail: `There is no Helm release ${name} in ${namespace}. All are listed by: helm list --all-namespaces`,
+      });
+    const usual = { cni: false, wait: true, timeout: "10m", on_destroy: "uninstall" };
+    return { name, namespace, endpoints: [address], ...usual, id: `${namespace}/${name}`, ...facts(release) };
   },
 };
 
