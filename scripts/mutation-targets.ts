@@ -38,4 +38,9 @@ export const mutationTargets: readonly MutationTarget[] = [
     ),
     tests: ["joining", "kubernetes", "leaving", "rollout"].map((part) => `test/talos/cluster/plan-${part}.test.ts`),
   },
+  {
+    name: "addresses",
+    sources: ["talos/environment/cidr.ts"],
+    tests: ["test/talos/environment/cidr.test.ts"],
+  },
 ];
