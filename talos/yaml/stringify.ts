@@ -161,8 +161,16 @@ interface ScalarFacts {
 
 const blank = /^[ \t\n\r\u0085\u2028\u2029]?$/;
 
+/** Names, versions, addresses and keys, which are nearly everything in a config: nothing in them is special in YAML. */
+const unremarkable = /^[A-Za-z0-9](?:[A-Za-z0-9._/+=-]|:(?=[A-Za-z0-9._/+=-]))*$/;
+const anyStyle: ScalarFacts = { plainAllowed: true, singleQuotedAllowed: true, blockAllowed: true };
+
 /** Which styles can hold the text, by libyaml's rules. */
 function analyze(value: string): ScalarFacts {
+  return unremarkable.test(value) ? anyStyle : analyzeCharacters(value);
+}
+
+function analyzeCharacters(value: string): ScalarFacts {
   const characters = [...value];
   let indicator = value.startsWith("---") || value.startsWith("...");
   let special = false;
