@@ -24,6 +24,14 @@ interface Walk {
 const helm = process.env.TALOSMITH_HELM ?? findProgram("helm");
 const runnable = new Set(["simulator", ...(everything && helm !== undefined ? ["helm"] : [])]);
 
+/** Clients that a reader may have. */
+const clients = new Map([
+  ["kubectl", findProgram("kubectl")],
+  ["talosctl", process.env.TALOSMITH_TALOSCTL ?? findProgram("talosctl")],
+]);
+for (const [name, path] of clients)
+  if (path === undefined) console.warn(`SKIPPED: lines of ${name} in the documents, because it is missing`);
+
 const pages: readonly Omit<Walk, "lines">[] = [
   ...readdirSync("docs").map((name) => ({ name: join("docs", name) })),
   ...readdirSync("examples").map((name) => ({
@@ -61,8 +69,14 @@ describe.each(walks)("$name, typed as it stands", ({ lines, project }) => {
       return context.written;
     };
     const run = async (line: string) => {
-      const [program, ...words] = shellWords(line.replace(/^npx /, ""));
+      const [program = "", ...words] = shellWords(line.replace(/^npx /, ""));
       if (program === "talosmith") return talosmith(words);
+      if (clients.has(program)) {
+        const path = clients.get(program);
+        if (path === undefined) return { exitCode: 0 };
+        const { code, ...output } = await runCommand(path, words, { cwd: root, env: { HOME: folder } });
+        return { ...output, exitCode: code };
+      }
       // A script of an example: in its own place, where its imports lead somewhere.
       const args = words.map((word) =>
         word === "tsx" ? import.meta.resolve("tsx") : word === "main.ts" ? join(project ?? "", word) : word,

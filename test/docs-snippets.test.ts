@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { execFileSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -89,23 +89,55 @@ function load(content: string) {
   return parseEnvironment("sample", (path) => (path === "environments/sample.yaml" ? file : undefined));
 }
 
-const talosctl = process.env.TALOSMITH_TALOSCTL ?? findProgram("talosctl");
+/** Programs of others whose help tells which commands and flags they have. */
+const others: readonly {
+  readonly name: string;
+  readonly path?: string | undefined;
+  readonly help: string;
+  /** Commands that have commands of their own. */
+  readonly groups?: RegExp;
+  /** Where the flags are that a command has and its own help leaves out. */
+  readonly common?: string;
+}[] = [
+  {
+    name: "talosctl",
+    path: process.env.TALOSMITH_TALOSCTL,
+    help: "--help",
+    groups: /^(etcd|config|image|machineconfig)$/,
+  },
+  { name: "kubectl", help: "--help", groups: /^(config|rollout)$/, common: "options" },
+  { name: "terraform", help: "-help", groups: /^(state|workspace|providers)$/, common: "plan -help" },
+  { name: "tofu", help: "-help", groups: /^(state|workspace|providers)$/, common: "plan -help" },
+  { name: "helm", help: "--help", groups: /^(repo|get|show)$/ },
+  { name: "age", help: "--help" },
+];
 
-describe.skipIf(talosctl === undefined)("talosctl", () => {
-  const lines = pages
-    .flatMap((page) => commandLines(readFileSync(page, "utf8")))
-    .filter((line) => line.startsWith("talosctl "));
+const linesOf = (name: string) => [
+  ...new Set(
+    pages.flatMap((page) => commandLines(readFileSync(page, "utf8"))).filter((line) => line.startsWith(`${name} `)),
+  ),
+];
+const named = others.filter(({ name }) => linesOf(name).length > 0);
 
-  test.each([...new Set(lines)])("knows what a page says of it: %s", (line) => {
+describe.each(named)("$name", ({ name, path = findProgram(name), help, groups, common }) => {
+  if (path === undefined) console.warn(`SKIPPED: what pages say of ${name}, because it is missing`);
+
+  test.skipIf(path === undefined).each(linesOf(name))("knows it: %s", (line) => {
     const [, ...words] = shellWords(line);
     const flags = words.filter((word) => word.startsWith("-")).map((word) => word.split("=", 1)[0] ?? "");
     const names = words.filter(
-      (word, at) => !word.startsWith("-") && !/^(--talosconfig|-n|-o)$/.test(words[at - 1] ?? ""),
+      (word, at) => !/^[-<]/.test(word) && !/^(--talosconfig|--kubeconfig|-n|-o|-i)$/.test(words[at - 1] ?? ""),
     );
-    const group = /^(etcd|config|image|machineconfig)$/.test(names[0] ?? "");
-    const help = execFileSync(talosctl ?? "", [...names.slice(0, group ? 2 : 1), "--help"]).toString();
-    expect(help).toContain(`talosctl ${names.slice(0, group ? 2 : 1).join(" ")}`);
-    for (const flag of flags) expect(help).toMatch(new RegExp(`(^|\\s)${flag}[\\s,]`, "m"));
+    const command = names.slice(0, groups?.test(names[0] ?? "") ? 2 : 1);
+    const ask = (...args: readonly string[]) => {
+      const { stdout, stderr } = spawnSync(path ?? "", args, { encoding: "utf8" });
+      return `${stdout}${stderr}`;
+    };
+    const told = ask(...command, help);
+    // terraform has "[global options]" between the two.
+    if (command.length > 0) expect(told).toMatch(new RegExp(`${name}( \\[.*?\\])? ${command.join(" ")}(?![\\w-])`));
+    const known = common === undefined ? told : `${told}${ask(...common.split(" "))}`;
+    for (const flag of flags) expect(known).toMatch(new RegExp(`(^|[\\s,])${flag}(?![\\w-])`, "m"));
   });
 });
 

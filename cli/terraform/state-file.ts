@@ -62,9 +62,13 @@ async function wayBack(path: string): Promise<string> {
   return `Nothing was changed. There is no good copy in ${dirname(path)}: restore ${basename(path)} from your backup, or import what exists. Remove it only if nothing of the cluster exists any more.`;
 }
 
-/** True when Terraform made what there is: its state holds something, or it is kept where only Terraform can look. */
+/**
+ * True when Terraform made what there is: its state holds something, or it is kept where only Terraform can look; or when
+ * only Terraform can make it, such as workers that join the control plane of another stack.
+ */
 export async function ownedByTerraform(root: string, environment: Environment): Promise<boolean> {
-  if (!runsWithoutTerraform(environment.kind) || environment.backend.kind !== "local") return true;
+  const { kind, backend, joins } = environment;
+  if (!runsWithoutTerraform(kind) || backend.kind !== "local" || joins !== undefined) return true;
   return ((await readState(stateFile(root, environment.name)))?.resources ?? 0) !== 0;
 }
 
