@@ -68,7 +68,7 @@ export class Server<C = unknown> {
     const late = limit.milliseconds === undefined ? undefined : new AbortController();
     const { signal } = late ?? this.#stopping;
     if (this.#stopping.signal.aborted) late?.abort(this.#stopping.signal.reason);
-    const timer = late && setTimeout(() => late.abort(tooLate(limit)), limit.milliseconds);
+    const timer = late && setTimeout(() => late.abort(tooLate(limit)), Math.min(limit.milliseconds ?? 0, longestTimer));
     if (late !== undefined) this.#limited.add(late);
     try {
       if (this.#client === undefined) throw new Error(`${limit.name} was called before the provider was configured`);
@@ -91,6 +91,9 @@ export class Server<C = unknown> {
     return { ...reason, detail: `${reason.detail}\n\nIt was at: ${diagnostic.summary}. ${diagnostic.detail}` };
   }
 }
+
+/** A longer one would end at once: timers count in 31 bits. It is 24 days. */
+const longestTimer = 2 ** 31 - 1;
 
 function tooLate({ name, milliseconds }: { name: string; milliseconds: number | undefined }): DiagnosticError {
   return new DiagnosticError({

@@ -35,15 +35,20 @@ export function typeToJson(type: Type): unknown {
   }
 }
 
-/** The inverse of {@link typeToJson}. Throws on anything that is not a type. */
-export function typeFromJson(json: unknown): Type {
+const deepest = 500;
+
+/** The inverse of {@link typeToJson}. Throws on anything that is not a type, or is nested deeper than any real one. */
+export function typeFromJson(json: unknown, depth = 0): Type {
+  if (depth > deepest) throw new RangeError("the type is nested too deep");
+  const inside = (inner: unknown) => typeFromJson(inner, depth + 1);
   if (json === "string" || json === "number" || json === "bool" || json === "dynamic") return { kind: json };
   if (Array.isArray(json)) {
     const [kind, inner] = json as [unknown, unknown];
-    if (kind === "list" || kind === "set" || kind === "map") return { kind, element: typeFromJson(inner) };
-    if (kind === "tuple" && Array.isArray(inner)) return { kind, elements: inner.map(typeFromJson) };
+    if (kind === "list" || kind === "set" || kind === "map") return { kind, element: inside(inner) };
+    if (kind === "tuple" && Array.isArray(inner)) return { kind, elements: inner.map(inside) };
     if (kind === "object" && typeof inner === "object" && inner !== null)
-      return objectOf(Object.fromEntries(Object.entries(inner).map(([name, type]) => [name, typeFromJson(type)])));
+      return objectOf(Object.fromEntries(Object.entries(inner).map(([name, type]) => [name, inside(type)])));
   }
-  throw new TypeError(`not a Terraform type: ${JSON.stringify(json)}`);
+  const found = typeof json === "string" ? JSON.stringify(json) : Array.isArray(json) ? "a list" : `${typeof json}`;
+  throw new TypeError(`not a Terraform type: ${found}`);
 }

@@ -15,7 +15,7 @@ export function upgradeResourceState<C>(server: Server<C>, typeName: string, ver
       summary: "State of a newer provider",
       detail: `The state of ${typeName} has schema version ${version}, this provider knows up to ${schema.version}. Use the newer provider again.`,
     });
-  let state: Json = parseJson(json);
+  let state = stateFromJson(typeName, () => parseJson(json));
   for (let step = version; step < schema.version; step += 1) {
     const upgrade = resource.upgraders?.[step];
     if (upgrade === undefined || !isObject(state as Value))
@@ -25,6 +25,21 @@ export function upgradeResourceState<C>(server: Server<C>, typeName: string, ver
       });
     state = upgrade(state as Readonly<Record<string, Json>>);
   }
-  const value = valueFromJson(schema.type, state);
+  const value = stateFromJson(typeName, () => valueFromJson(schema.type, state));
   return isObject(value) ? withEmptyBlocks(schema.attributes, value) : value;
+}
+
+/** A state that was cut off or edited is nobody's fault but the file's. */
+function stateFromJson<T extends Json | Value>(typeName: string, read: () => T): T {
+  try {
+    return read();
+  } catch (cause) {
+    throw new DiagnosticError(
+      {
+        summary: "State can't be read",
+        detail: `The state of ${typeName} is not what a provider wrote: ${cause instanceof Error ? cause.message : String(cause)}. Take the state's backup, and apply again.`,
+      },
+      { cause },
+    );
+  }
 }

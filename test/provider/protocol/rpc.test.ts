@@ -100,6 +100,13 @@ describe("the RPCs", () => {
     expect(read.diagnostics).toHaveLength(1);
   });
 
+  test("a value that does not fit the schema is refused as such, not reported as our fault", async () => {
+    for (const bytes of ["c1", "c0c0", "81a178c0", `92c4ff${"5b".repeat(255)}`]) {
+      const broken: DynamicValue = { msgpack: Buffer.from(bytes, "hex"), json: none };
+      expect((await plan(dynamic(null), broken)).diagnostics[0]?.summary).toBe("Unreadable value");
+    }
+  });
+
   test("a type that is not ours is a diagnostic", async () => {
     const answer = await call("ValidateResourceConfig", ValidateTypeConfigRequest, ValidateTypeConfigResponse, {
       typeName: "thing_other",
@@ -144,7 +151,8 @@ describe("the RPCs", () => {
       size: 123456789012345678901234567890n,
     });
     expect((await ask(9n, "{}")).diagnostics[0]?.summary).toBe("State of a newer provider");
-    expect((await ask(1n, "{")).diagnostics).toHaveLength(1);
+    for (const broken of ["{", '{"size":{}}', '"a"'])
+      expect((await ask(1n, broken)).diagnostics[0]?.summary).toBe("State can't be read");
   });
 
   test("a function's faulty argument is named", async () => {
