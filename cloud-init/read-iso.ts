@@ -9,6 +9,8 @@ export function readIso(image: Uint8Array, name: string): ReadonlyMap<string, st
     const descriptor = jolietDescriptor(bytes);
     const [start, size] = [bytes.readUInt32LE(descriptor + 158), bytes.readUInt32LE(descriptor + 166)];
     const files = new Map<string, string>();
+    // Files do not overlap: a directory whose entries all name the same sectors would make gigabytes of a small image.
+    let left = bytes.length;
     let at = start * sectorSize;
     const end = at + size;
     while (at < end) {
@@ -19,7 +21,11 @@ export function readIso(image: Uint8Array, name: string): ReadonlyMap<string, st
         continue;
       }
       const isFolder = (bytes.readUInt8(at + 25) & 2) !== 0;
-      if (!isFolder) files.set(nameAt(bytes, at), contentAt(bytes, at));
+      if (!isFolder) {
+        left -= bytes.readUInt32LE(at + 10);
+        if (left < 0) throw new RangeError("the files are larger than the image");
+        files.set(nameAt(bytes, at), contentAt(bytes, at));
+      }
       at += length;
     }
     return files;

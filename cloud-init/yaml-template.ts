@@ -32,12 +32,14 @@ function writable(value: TemplateValue): unknown {
 }
 
 const compiled = new Map<string, Handlebars.TemplateDelegate>();
+const mostCompiled = 100;
 
-/** Many machines share one template, and compiling costs more than filling. */
+/** Many machines share one template, and compiling costs more than filling; a few templates are all that a run has. */
 function compile(template: string): Handlebars.TemplateDelegate {
   const known = compiled.get(template);
   if (known !== undefined) return known;
   const created = Handlebars.create().compile(template, { strict: true, knownHelpersOnly: true });
+  if (compiled.size >= mostCompiled) compiled.clear();
   compiled.set(template, created);
   return created;
 }

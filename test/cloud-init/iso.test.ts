@@ -164,6 +164,18 @@ describe("reading an image", () => {
     expect(() => readIso(createNoCloudIso(files).subarray(0, 26 * 2048), "cut.iso")).toThrow("cut.iso: not an ISO");
   });
 
+  it("refuses a directory whose files together are larger than the image", () => {
+    const names = Array.from({ length: 8 }, (_, index) => ({ name: `f${index}`, content: Buffer.alloc(10_000, 65) }));
+    const bomb = Buffer.from(createIso("cidata", names));
+    const directory = 25 * 2048;
+    // The records after the two of the folder itself: each file now is the whole image.
+    for (let at = directory + 68; bomb[at] !== 0; at += bomb[at] ?? 0) {
+      bomb.writeUInt32LE(0, at + 2);
+      bomb.writeUInt32LE(bomb.length, at + 10);
+    }
+    expect(() => readIso(bomb, "bomb.iso")).toThrow("bomb.iso: not an ISO image");
+  });
+
   it.runIf(has("genisoimage"))("takes what genisoimage makes", () => {
     for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
     const other = join(folder, "other.iso");
