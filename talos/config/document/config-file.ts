@@ -52,9 +52,12 @@ export function parseConfig(text: string, fileName: string): ConfigDocument[] {
   return documents;
 }
 
-/** Decodes parsed YAML documents; empty ones are skipped. */
-export function decodeNodes(nodes: readonly YamlNode[], fileName: string): ConfigDocument[] {
-  const seen = new Set<string>();
+/** Decodes parsed YAML documents; empty ones are skipped. `seen` has those of the same file that came before. */
+export function decodeNodes(
+  nodes: readonly YamlNode[],
+  fileName: string,
+  seen: Set<string> = new Set(),
+): ConfigDocument[] {
   const documents: ConfigDocument[] = [];
   for (const node of nodes) {
     if (node.kind === "scalar" && scalarValue(node) === null) continue;

@@ -40,16 +40,14 @@ export function parsePatch(text: string, fileName: string): Patch {
     if (operations !== undefined) return { kind: "json", operations };
   }
   const steps: StrategicStep[] = [];
-  const rests: YamlNode[] = [];
+  // Documents are known to each other, so that one that stands twice is noticed, and take their place among the deletes.
+  const seen = new Set<string>();
   for (const node of nodes) {
     const { directives, rest } = extractDeletes(node);
     for (const directive of directives) steps.push({ kind: "delete", directive });
     const empty = rest === undefined || (rest.kind === "scalar" && scalarValue(rest) === null);
     if (empty) continue;
-    rests.push(rest);
-    // Documents are decoded together, so that one that stands twice is noticed, and take their place among the deletes.
-    const document = decodeNodes(rests, fileName).at(-1);
-    if (document !== undefined) steps.push({ kind: "merge", document });
+    for (const document of decodeNodes([rest], fileName, seen)) steps.push({ kind: "merge", document });
   }
   return { kind: "strategic", steps };
 }

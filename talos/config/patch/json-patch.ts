@@ -43,14 +43,20 @@ export function applyJsonPatch(text: string, operations: readonly JsonOperation[
   if (node.kind === "scalar" && scalarValue(node) !== null) {
     throw new TalosError("invalid-input", "talos machine config is not a yaml document");
   }
-  const root = { value: freeForm(node) };
+  const root = { value: freeForm(node), copied: 0 };
   for (const operation of operations) applyOperation(root, operation);
   return stringifyYaml(sorted(root.value), compactLayout);
 }
 
 interface Root {
   value: Value;
+  /** How many values the operations have copied: thirty copies of the whole would be a billion times as much. */
+  copied: number;
 }
+
+const mostCopied = 100_000;
+/** What reading YAML allows, too: a config that nobody can read back helps nobody. */
+const deepest = 100;
 
 function applyOperation(root: Root, operation: JsonOperation): void {
   const { op, path } = operation;
@@ -68,7 +74,7 @@ function applyOperation(root: Root, operation: JsonOperation): void {
       add(root, path, op, remove(root, source(operation), op));
       return;
     case "copy":
-      add(root, path, op, cloneValue(find(root, source(operation), op)));
+      add(root, path, op, copyOf(root, find(root, source(operation), op)));
       return;
     case "test":
       if (!sameValue(find(root, path, op), required(operation)))
@@ -79,9 +85,21 @@ function applyOperation(root: Root, operation: JsonOperation): void {
   }
 }
 
+/** A copy, for the same patch is applied to many configs, and later operations may change what this one put there. */
 function required({ value, op, path }: JsonOperation): Value {
   if (value === undefined) throw failed(`${op} operation for ${path} has no value`);
-  return value;
+  return cloneValue(value);
+}
+
+function copyOf(root: Root, value: Value): Value {
+  root.copied += countValues(value);
+  if (root.copied > mostCopied) throw failed(`copy operations make more than ${mostCopied} values`);
+  return cloneValue(value);
+}
+
+function countValues(value: Value): number {
+  const inner = Array.isArray(value) ? value : isSection(value) ? [...value.values()] : [];
+  return inner.reduce<number>((sum, each) => sum + countValues(each), 1);
 }
 
 function source({ from, op }: JsonOperation): string {
@@ -194,9 +212,11 @@ function failed(reason: string): TalosError {
   return new TalosError("invalid-input", `failure applying rfc6902 patches to talos machine config: ${reason}`);
 }
 
-function sorted(value: Value): YamlValue {
-  if (Array.isArray(value)) return value.map(sorted);
+function sorted(value: Value, depth = 0): YamlValue {
+  if (depth > deepest) throw failed(`the result has more than ${deepest} levels of nesting`);
+  if (Array.isArray(value)) return value.map((item) => sorted(item, depth + 1));
   if (!isSection(value)) return value;
+  if (value.has("__proto__")) throw failed('the result has a key "__proto__", which is not allowed');
   const keys = [...value.keys()].sort(compareKeys);
-  return new Map(keys.map((key) => [key, sorted(value.get(key) ?? null)]));
+  return new Map(keys.map((key) => [key, sorted(value.get(key) ?? null, depth + 1)]));
 }

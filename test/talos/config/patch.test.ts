@@ -106,3 +106,46 @@ test("the value of a misspelled secret is not repeated", () => {
   const patch = "machine:\n  tokne: abcdef.0123456789abcdef\n";
   expect(() => parsePatch(patch, "patch")).toThrow("machine:\n    tokne: ******");
 });
+
+describe("JSON patches that go too far", () => {
+  const config = "machine:\n  type: worker\n  files: []\n";
+  const apply = (operations: readonly object[]) =>
+    applyPatches(config, [parsePatch(JSON.stringify(operations), "p")], "c");
+
+  test("a patch leaves itself as it is: the second machine gets what the first one got", () => {
+    const patch = parsePatch(
+      JSON.stringify([
+        { op: "add", path: "/machine/files", value: [] },
+        { op: "add", path: "/machine/files/-", value: { path: "/a" } },
+      ]),
+      "patch",
+    );
+    expect(applyPatches(config, [patch], "c")).toBe(applyPatches(config, [patch], "c"));
+  });
+
+  test("copies of copies are refused before they fill the memory", () => {
+    const copies = Array.from({ length: 60 }, (_, index) => ({ op: "copy", from: "", path: `/x${index}` }));
+    expect(() => apply(copies)).toThrow("copy operations make more than 100000 values");
+  });
+
+  test.each([
+    [
+      "nesting that nobody can read back",
+      Array.from({ length: 120 }, (_, index) => ({ op: "add", path: "/a".repeat(index + 1), value: {} })),
+      "more than 100 levels",
+    ],
+    ["a key that nobody can read back", [{ op: "add", path: "/__proto__", value: 1 }], 'a key "__proto__"'],
+  ])("%s is refused", (_, operations, message) => {
+    expect(() => apply(operations)).toThrow(message);
+  });
+});
+
+test("a patch of a thousand documents is read in one go, and one that stands twice is still noticed", () => {
+  const documents = Array.from(
+    { length: 1000 },
+    (_, index) => `apiVersion: v1alpha1\nkind: LinkConfig\nname: eth${index}\n`,
+  );
+  const patch = parsePatch(documents.join("---\n"), "patch");
+  expect(patch.kind === "strategic" ? patch.steps.length : 0).toBe(1000);
+  expect(() => parsePatch([...documents, documents[0]].join("---\n"), "patch")).toThrow("duplicate document");
+});
