@@ -10,5 +10,5 @@ export {
 } from "./nocloud.ts";
 export { createNoCloudIso, hashIso, noCloudLabel } from "./nocloud-iso.ts";
 export { readIso } from "./read-iso.ts";
-
+export { defaultTemplates } from "./templates.ts";
 export { fillTemplate, type TemplateValue } from "./yaml-template.ts";

@@ -81,4 +81,5 @@ export {
   Unknown,
   unknown,
   type Value,
+  valuesEqual,
 } from "./value.ts";
