@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+
+import { renewBefore } from "../talos/client-file.ts";
 import type { Finding, Findings } from "./condition.ts";
 import { etcdFacts } from "./etcd-facts.ts";
-import { type ClusterLook, endingFiles, renewBefore } from "./look.ts";
+import { type ClusterLook, endingFiles } from "./look.ts";
 import { listed, machineFindings } from "./machine-findings.ts";
 
 /** What a look finds, as conditions without their age. Pure. */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { endsSoon } from "../talos/client-file.ts";
 import type { DesiredMachine, ObservedCluster, Step } from "../talos/cluster/index.ts";
 
 /** What is known of the newest backup. */
@@ -44,12 +45,7 @@ export function allBehindGates(steps: readonly Step[]): boolean {
   return behind.size === steps.length;
 }
 
-/** As client files are renewed. */
-export const renewBefore = 30 * 86_400_000;
-
 /** What the next deploy writes anew because its end is near. */
 export function endingFiles({ certificates }: ClusterLook, now: Date): readonly CertificateFacts[] {
-  return certificates.filter(
-    ({ renewable, expiresAt }) => renewable && expiresAt.getTime() - now.getTime() < renewBefore,
-  );
+  return certificates.filter(({ renewable, expiresAt }) => renewable && endsSoon(expiresAt, now));
 }

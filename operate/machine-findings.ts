@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { DesiredMachine, MachineState, Step } from "../talos/cluster/index.ts";
+import { type DesiredMachine, type MachineState, type Step, stateOf } from "../talos/cluster/index.ts";
 import type { Finding } from "./condition.ts";
 import type { ClusterLook } from "./look.ts";
 
@@ -7,10 +7,7 @@ type Machine = Pick<DesiredMachine, "name" | "role">;
 
 /** What is found about one machine. */
 export function machineFindings(machine: Machine, look: ClusterLook): readonly Finding[] {
-  const state: MachineState = look.observed.machines.get(machine.name)?.state ?? {
-    kind: "unreachable",
-    reason: "not observed",
-  };
+  const state = stateOf(machine.name, look.observed);
   return [
     ready(machine, state, look),
     reachable(state),

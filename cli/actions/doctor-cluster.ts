@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import { connect } from "node:net";
+import { endsSoon } from "../../talos/client-file.ts";
 import { type DesiredMachine, type Machines, talosMachines } from "../../talos/cluster/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import type { CommandContext } from "../context.ts";
-import { clientCertificates, endsSoon } from "../helper/client-files.ts";
+import { clientCertificates } from "../helper/client-files.ts";
 import { type OpenCluster, openCluster } from "../helper/open-cluster.ts";
 import { ageOf } from "../output/amounts.ts";
 import type { Finding } from "./doctor-finding.ts";
@@ -50,7 +51,7 @@ async function certificateFindings(root: string, name: string, context: CommandC
     const left = expiresAt.getTime() - context.clock.now().getTime();
     if (left <= 0) return { about, level: "fault", says: `ended at ${expiresAt.toISOString()}; a deploy renews it` };
     const says = `valid for ${ageOf(left)}`;
-    return endsSoon(expiresAt, context)
+    return endsSoon(expiresAt, context.clock.now())
       ? { about, level: "note", says: `${says}; the next deploy renews it` }
       : { about, level: "ok", says };
   });

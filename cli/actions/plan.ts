@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+
+import { endsSoon } from "../../talos/client-file.ts";
 import type { Environment } from "../../talos/environment/index.ts";
 import type { CommandContext } from "../context.ts";
 import { backupLine, backupStatus } from "../helper/backup-status.ts";
-import { clientCertificates, clientFiles, endsSoon } from "../helper/client-files.ts";
+import { clientCertificates, clientFiles } from "../helper/client-files.ts";
 import { planWithHelper } from "../helper/helper-door.ts";
 import { hasMachines } from "../helper/machines.ts";
 import { windowNotice } from "../helper/rollout.ts";
@@ -29,7 +31,9 @@ export async function plan(
   }
   await refuseOwnedByTerraform(root, environment);
   const { missing, steps, unseen } = await planWithHelper(root, environment, context, { kubernetes });
-  const ending = (await clientCertificates(root, name)).filter(({ expiresAt }) => endsSoon(expiresAt, context));
+  const ending = (await clientCertificates(root, name)).filter(({ expiresAt }) =>
+    endsSoon(expiresAt, context.clock.now()),
+  );
   const lines = [
     ...missing.map((machine) => `make the machine ${machine}`),
     ...steps.map(({ sentence }) => sentence),

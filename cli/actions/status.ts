@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { MachineState, ObservedCluster } from "../../talos/cluster/index.ts";
+
+import { endsSoon } from "../../talos/client-file.ts";
+import { type DesiredMachine, machineView, type ObservedCluster } from "../../talos/cluster/index.ts";
 import type { CommandContext } from "../context.ts";
 import { backupLine } from "../helper/backup-status.ts";
-import { endsSoon } from "../helper/client-files.ts";
 import { lookAt } from "../helper/cluster-look.ts";
 import { conditionsNow } from "../helper/conditions.ts";
 import { openCluster } from "../helper/open-cluster.ts";
@@ -19,7 +20,7 @@ export async function status(
   const look = await lookAt(opened, context, { kubernetes });
   const { observed, steps, backup } = look;
   const certificates = look.certificates.filter(({ renewable }) => renewable);
-  const machines = desired.machines.map((machine) => machineStatus(machine.name, observed));
+  const machines = desired.machines.map((machine) => machineStatus(machine, observed));
   const conditions = await conditionsNow(root, name, look, context.clock.now());
   if (json) {
     const report = {
@@ -53,7 +54,7 @@ export async function status(
   for (const { sentence } of steps) context.stderr.write(`to do: ${sentence}\n`);
   for (const { name: file, expiresAt } of certificates) {
     const left = expiresAt.getTime() - context.clock.now().getTime();
-    const soon = endsSoon(expiresAt, context) ? ": renewed by the next deploy" : "";
+    const soon = endsSoon(expiresAt, context.clock.now()) ? ": renewed by the next deploy" : "";
     context.stderr.write(
       `${file}: valid until ${expiresAt.toISOString()}, ${left > 0 ? `${ageOf(left)} left` : "over"}${soon}\n`,
     );
@@ -73,27 +74,8 @@ export interface MachineStatus {
   readonly etcd: string;
 }
 
-export function machineStatus(name: string, { machines, kubernetes }: ObservedCluster): MachineStatus {
-  const machine = machines.get(name);
-  const state: MachineState = machine?.state ?? { kind: "unreachable", reason: "not observed" };
-  const nodes = kubernetes.kind === "reachable" ? kubernetes.nodes : [];
-  const node = nodes.find((candidate) => candidate.name === name);
-  return {
-    name,
-    role: machine?.role ?? "",
-    address: machine?.address ?? "",
-    stage: state.kind === "configured" ? state.stage : state.kind,
-    ready: state.kind === "configured" && state.ready && node?.ready === true,
-    talos: (state.kind === "configured" || state.kind === "maintenance" ? state.talosVersion : undefined) ?? "-",
-    kubelet: node?.kubeletVersion ?? "-",
-    etcd: etcdWord(state),
-  };
-}
-
-function etcdWord(state: MachineState): string {
-  if (state.kind !== "configured" || state.etcd === undefined) return "-";
-  const { state: word, healthy, memberId, leaderId } = state.etcd;
-  if (word !== "running") return word;
-  if (!healthy) return "unhealthy";
-  return memberId !== undefined && memberId === leaderId ? "leader" : "member";
+export function machineStatus(machine: DesiredMachine, observed: ObservedCluster): MachineStatus {
+  const { name, role, address, stage, health, ...view } = machineView(machine, observed);
+  const { talosVersion: talos = "-", kubeletVersion: kubelet = "-", etcd = "-" } = view;
+  return { name, role, address, stage, ready: health === "ready", talos, kubelet, etcd };
 }

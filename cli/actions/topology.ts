@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { previewCluster } from "../../talos/cluster/index.ts";
+import { type MachineView, machineView, previewCluster } from "../../talos/cluster/index.ts";
 import { loadEnvironment } from "../../talos/environment/index.ts";
 import {
   renderTopology,
@@ -11,7 +11,6 @@ import {
 import type { CommandContext } from "../context.ts";
 import { openCluster } from "../helper/open-cluster.ts";
 import { projectRoot } from "../project-root.ts";
-import { type MachineStatus, machineStatus } from "./status.ts";
 
 export async function topology(
   name: string,
@@ -26,11 +25,9 @@ export async function topology(
 async function seenMachines(name: string, context: CommandContext): Promise<ReadonlyMap<string, SeenMachine>> {
   const { desired, secrets } = await openCluster(name, context);
   const { observed } = await previewCluster({ desired, secrets, signal: context.signal });
-  return new Map(desired.machines.map((machine) => [machine.name, seen(machineStatus(machine.name, observed))]));
+  return new Map(desired.machines.map((machine) => [machine.name, seen(machineView(machine, observed))]));
 }
 
-function seen({ stage, ready, address, talos }: MachineStatus): SeenMachine {
-  if (stage === "unreachable" || stage === "foreign") return { state: "unreachable", address, note: stage };
-  if (stage === "maintenance") return { state: "maintenance", address, note: talos };
-  return ready ? { state: "ready", address, note: talos } : { state: "starting", address, note: stage };
+function seen({ health, stage, address, talosVersion = "-" }: MachineView): SeenMachine {
+  return { state: health, address, note: health === "ready" || health === "maintenance" ? talosVersion : stage };
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import { X509Certificate } from "node:crypto";
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { writeFileAtomically } from "../../talos/atomic-file.ts";
+import { type ClientIdentity, endsSoon, expiryOf, isOfCas, kubeconfigParts } from "../../talos/client-file.ts";
 import { type DesiredCluster, fetchKubeconfig } from "../../talos/cluster/index.ts";
-import { encodeTalosconfig, generateTalosconfig, type Role } from "../../talos/config/index.ts";
-import { type RotatedCa, type SecretsBundle, trustedCas } from "../../talos/secrets/index.ts";
+import { encodeTalosconfig, generateTalosconfig, parseTalosconfig, type Role } from "../../talos/config/index.ts";
+import { type SecretsBundle, trustedCas } from "../../talos/secrets/index.ts";
 import type { CommandContext } from "../context.ts";
 import { environmentSecret } from "./environment-secret.ts";
 
@@ -14,9 +14,6 @@ export function clientFiles(environment: string): { readonly kubeconfig: string;
   const folder = join("generated", environment);
   return { kubeconfig: join(folder, "kubeconfig"), talosconfig: join(folder, "talosconfig") };
 }
-
-/** As the provider does it: early enough that a yearly routine is in time. */
-const renewBefore = 30 * 86_400_000;
 
 /** Writes a file that is missing or soon at its end; others stay as they are. How many it has written. */
 export async function ensureClientFiles(
@@ -29,8 +26,11 @@ export async function ensureClientFiles(
   await fetchClientFiles(root, environment, context);
   const files = clientFiles(environment);
   const lasting = new Set<string>();
-  for (const { name, expiresAt, ...shown } of await clientCertificates(root, environment))
-    if (!endsSoon(expiresAt, context) && isOf(secrets, name === "talosconfig" ? "os" : "k8s", shown)) lasting.add(name);
+  for (const { name, expiresAt, identity } of await clientCertificates(root, environment)) {
+    const ca = name === "talosconfig" ? "os" : "k8s";
+    const ours = isOfCas(identity, secrets.certs[ca].certificate, trustedCas(secrets, ca));
+    if (ours && !endsSoon(expiresAt, context.clock.now())) lasting.add(name);
+  }
   if (!lasting.has("talosconfig")) {
     await writeFileAtomically(join(root, files.talosconfig), talosconfigText(desired, secrets, context));
   }
@@ -40,17 +40,6 @@ export async function ensureClientFiles(
   }
   if (lasting.size < 2) await keepClientFiles(root, environment, context);
   return 2 - lasting.size;
-}
-
-/** Whether a file is of the CAs that the cluster has now: they may have been exchanged. */
-function isOf(
-  secrets: SecretsBundle,
-  ca: RotatedCa,
-  { certificate, cas }: Pick<ClientCertificate, "certificate" | "cas">,
-) {
-  const issuer = new X509Certificate(secrets.certs[ca].certificate);
-  const wanted = certificatesIn(trustedCas(secrets, ca));
-  return certificate.verify(issuer.publicKey) && [...cas].sort().join() === [...wanted].sort().join();
 }
 
 /** In a cluster: puts onto the disk what its Secret has and the disk has not. */
@@ -76,11 +65,6 @@ async function keepClientFiles(root: string, environment: string, { env }: Pick<
     const text = await readIfThere(join(root, file));
     if (text !== undefined && text !== (await secret.read(key))) await secret.write(key, text);
   }
-}
-
-/** Whether a file with this end is to be written again. */
-export function endsSoon(expiresAt: Date, { clock }: Pick<CommandContext, "clock">): boolean {
-  return expiresAt.getTime() - clock.now().getTime() < renewBefore;
 }
 
 /** Whom a talosconfig is for, and how long. */
@@ -110,43 +94,36 @@ export function talosconfigText(
   return encodeTalosconfig(talosconfig);
 }
 
-/** What a client file proves itself with, and whom it trusts. */
+/** A client file on disk, and when it stops to work. */
 export interface ClientCertificate {
   readonly name: "kubeconfig" | "talosconfig";
   readonly expiresAt: Date;
-  readonly certificate: X509Certificate;
-  /** Fingerprints. */
-  readonly cas: readonly string[];
+  readonly identity: ClientIdentity;
 }
 
-/** The certificates in the files on disk, and with them when they stop to work. */
+/** The certificates in the files on disk; a file that holds none is as good as not there. */
 export async function clientCertificates(root: string, environment: string): Promise<readonly ClientCertificate[]> {
   const files = clientFiles(environment);
-  const [kubeconfig, talosconfig] = await Promise.all([
-    readIfThere(join(root, files.kubeconfig)),
-    readIfThere(join(root, files.talosconfig)),
-  ]);
-  const certificates = {
-    kubeconfig: kubeconfig && /client-certificate-data:\s*(\S+)/.exec(kubeconfig)?.[1],
-    talosconfig: talosconfig && /\bcrt:\s*(\S+)/.exec(talosconfig)?.[1],
-  };
-  const authorities = {
-    kubeconfig: kubeconfig && /certificate-authority-data:\s*(\S+)/.exec(kubeconfig)?.[1],
-    talosconfig: talosconfig && /\bca:\s*(\S+)/.exec(talosconfig)?.[1],
-  };
-  return (["kubeconfig", "talosconfig"] as const).flatMap((name) => {
-    const encoded = certificates[name];
-    if (!encoded) return [];
-    const certificate = new X509Certificate(Buffer.from(encoded, "base64"));
-    const cas = certificatesIn(Buffer.from(authorities[name] || "", "base64").toString());
-    return [{ name, expiresAt: new Date(certificate.validTo), certificate, cas }];
-  });
+  const found: ClientCertificate[] = [];
+  for (const name of ["kubeconfig", "talosconfig"] as const) {
+    const text = await readIfThere(join(root, files[name]));
+    const identity = text === undefined ? undefined : identityIn(name, text);
+    if (identity !== undefined) found.push({ name, expiresAt: expiryOf(identity.certificate), identity });
+  }
+  return found;
 }
 
-/** Fingerprints of the certificates in a PEM text. */
-function certificatesIn(pem: string): readonly string[] {
-  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g) ?? [];
-  return blocks.map((block) => new X509Certificate(block).fingerprint256);
+function identityIn(name: ClientCertificate["name"], text: string): ClientIdentity | undefined {
+  try {
+    if (name === "talosconfig") {
+      const { context, contexts } = parseTalosconfig(text, name);
+      return contexts.get(context)?.credentials;
+    }
+    const { caCertificate: ca, clientCertificate: certificate } = kubeconfigParts(text);
+    return { ca, certificate };
+  } catch {
+    return undefined; // Not a file as Talos or we write it.
+  }
 }
 
 export async function removeClientFiles(root: string, environment: string): Promise<void> {

@@ -42,7 +42,7 @@ export async function clusterEntries(
   await entries.collect("journal.jsonl", () => endOf(join(root, "generated", desired.name, "journal.jsonl")));
   await entries.collect("status.json", async () => {
     const { observed, steps } = await previewCluster({ desired, secrets, signal });
-    const machines = desired.machines.map((machine) => machineStatus(machine.name, observed));
+    const machines = desired.machines.map((machine) => machineStatus(machine, observed));
     return json({ endpoint: desired.endpoint, machines, pending: steps.map(({ sentence }) => sentence) });
   });
   await entries.collect("health.json", async () =>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import { X509Certificate } from "node:crypto";
 import type { Credentials } from "../../talos/api/index.ts";
+import { expiryOf } from "../../talos/client-file.ts";
 import type { Role } from "../../talos/config/index.ts";
 import type { SecretsBundle } from "../../talos/secrets/index.ts";
 import { DiagnosticError } from "../framework/index.ts";
@@ -51,31 +51,8 @@ export async function fetchKubeconfig(
   throw failures[0] ?? new DiagnosticError({ summary: "No endpoint", detail: "endpoints is empty." });
 }
 
-export interface KubeconfigParts {
-  readonly host: string;
-  readonly caCertificate: string;
-  readonly clientCertificate: string;
-  readonly clientKey: string;
-}
-
-/** What a Kubernetes client needs, out of a kubeconfig with one cluster and one user, as Talos writes it. */
-export function kubeconfigParts(kubeconfig: string): KubeconfigParts {
-  const field = (name: string) => {
-    const found = new RegExp(`^\\s*(?:- )?${name}:\\s*(\\S+)\\s*$`, "m").exec(kubeconfig)?.[1];
-    if (found === undefined) throw new Error(`the kubeconfig has no ${name}`);
-    return found;
-  };
-  const decoded = (name: string) => Buffer.from(field(name), "base64").toString("utf8");
-  return {
-    host: field("server"),
-    caCertificate: decoded("certificate-authority-data"),
-    clientCertificate: decoded("client-certificate-data"),
-    clientKey: decoded("client-key-data"),
-  };
-}
-
 /** When the first of these certificates expires, as RFC 3339. */
 export function firstExpiry(certificates: readonly string[]): string {
-  const times = certificates.map((pem) => Date.parse(new X509Certificate(pem).validTo));
+  const times = certificates.map((pem) => expiryOf(pem).getTime());
   return new Date(Math.min(...times)).toISOString().replace(/\.\d+Z$/, "Z");
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import { createHash, X509Certificate } from "node:crypto";
+import { createHash } from "node:crypto";
 import { readFile, rm } from "node:fs/promises";
+import { endsSoon, expiryOf, isOfCas, kubeconfigParts } from "../../talos/client-file.ts";
 import type { SecretsBundle } from "../../talos/secrets/index.ts";
 import {
   type Attributes,
@@ -13,11 +14,8 @@ import {
   type StateOf,
   unknown,
 } from "../framework/index.ts";
-import { fetchKubeconfig, firstExpiry, issueTalosconfig, kubeconfigParts } from "./access.ts";
+import { fetchKubeconfig, firstExpiry, issueTalosconfig } from "./access.ts";
 import type { Client } from "./client.ts";
-
-const day = 86_400_000;
-const renewBefore = 30 * day;
 
 const attributes = {
   cluster_name: attribute.string({ mode: "required", description: "Name of the cluster; the context in both files." }),
@@ -101,7 +99,7 @@ export const clientFiles: Resource<Schema, Client> = {
       planned.contents === null ? none : { kubeconfig: kept("kubeconfig"), talosconfig: kept("talosconfig") };
     if (prior === null) return { values: { id: planned.cluster_name ?? unknown, ...contents } };
     const lost = prior.kubeconfig_fingerprint === null || prior.talosconfig_fingerprint === null;
-    const old = Date.parse(prior.expires_at ?? "") - Date.now() < renewBefore;
+    const old = prior.expires_at !== null && endsSoon(new Date(prior.expires_at), new Date());
     if (!changed && !lost && !old) return {};
     const fresh = { kubeconfig_fingerprint: unknown, talosconfig_fingerprint: unknown, expires_at: unknown };
     return { values: { id: planned.cluster_name ?? unknown, ...fresh, ...contents } };
@@ -123,7 +121,7 @@ export const clientFiles: Resource<Schema, Client> = {
     // Somebody may have renewed a file, `talosmith kubeconfig` for one. As long as it gives access, it is no diff.
     const secrets = await client.secrets.find();
     const good = {
-      kubeconfig: kubeconfig !== undefined && secrets !== undefined && opensKubernetes(kubeconfig, secrets),
+      kubeconfig: kubeconfig !== undefined && secrets !== undefined && (await opensKubernetes(kubeconfig, secrets)),
       talosconfig:
         talosconfig !== undefined && secrets !== undefined && (await opensTalos(talosconfig, state, secrets)),
     };
@@ -135,7 +133,7 @@ export const clientFiles: Resource<Schema, Client> = {
       talosconfig_fingerprint: kept("talosconfig", known[1], state.talosconfig_fingerprint),
       expires_at:
         good.kubeconfig && good.talosconfig
-          ? await expiryOf(kubeconfig ?? "", talosconfig ?? "", state.cluster_name)
+          ? await firstExpiryOf(kubeconfig ?? "", talosconfig ?? "", state.cluster_name)
           : state.expires_at,
     };
   },
@@ -232,10 +230,12 @@ async function readIfThere(file: string): Promise<string | undefined> {
 }
 
 /** Whether a kubeconfig is one of this cluster, for long enough. */
-function opensKubernetes(text: string, secrets: SecretsBundle): boolean {
+async function opensKubernetes(text: string, secrets: SecretsBundle): Promise<boolean> {
+  const { trustedCas } = await import("../../talos/secrets/index.ts");
   try {
-    const { caCertificate, clientCertificate } = kubeconfigParts(text);
-    return sameCertificate(caCertificate, secrets.certs.k8s.certificate) && isFresh(clientCertificate);
+    const { caCertificate: ca, clientCertificate: certificate } = kubeconfigParts(text);
+    const ours = isOfCas({ ca, certificate }, secrets.certs.k8s.certificate, trustedCas(secrets, "k8s"));
+    return ours && !endsSoon(expiryOf(certificate), new Date());
   } catch {
     return false; // Not a kubeconfig as Talos writes it.
   }
@@ -243,21 +243,24 @@ function opensKubernetes(text: string, secrets: SecretsBundle): boolean {
 
 /** Whether a talosconfig leads to these machines of this cluster, for long enough. */
 async function opensTalos(text: string, { cluster_name, endpoints, nodes }: State, secrets: SecretsBundle) {
-  const { parseTalosconfig } = await import("../../talos/config/index.ts");
+  const [{ parseTalosconfig }, { trustedCas }] = await Promise.all([
+    import("../../talos/config/index.ts"),
+    import("../../talos/secrets/index.ts"),
+  ]);
   try {
     const { context, contexts } = parseTalosconfig(text, "talosconfig");
     const own = contexts.get(cluster_name);
     if (context !== cluster_name || own?.credentials === undefined) return false;
     const sameWay =
       own.endpoints.join() === endpoints.join() && (own.nodes ?? []).join() === (nodes ?? endpoints).join();
-    const { ca, certificate } = own.credentials;
-    return sameWay && sameCertificate(ca, secrets.certs.os.certificate) && isFresh(certificate);
+    const ours = isOfCas(own.credentials, secrets.certs.os.certificate, trustedCas(secrets, "os"));
+    return sameWay && ours && !endsSoon(expiryOf(own.credentials.certificate), new Date());
   } catch {
     return false; // Not a talosconfig.
   }
 }
 
-async function expiryOf(kubeconfig: string, talosconfig: string, cluster: string): Promise<string> {
+async function firstExpiryOf(kubeconfig: string, talosconfig: string, cluster: string): Promise<string> {
   const { parseTalosconfig } = await import("../../talos/config/index.ts");
   const credentials = parseTalosconfig(talosconfig, "talosconfig").contexts.get(cluster)?.credentials;
   return firstExpiry([
@@ -265,12 +268,6 @@ async function expiryOf(kubeconfig: string, talosconfig: string, cluster: string
     ...(credentials === undefined ? [] : [credentials.certificate]),
   ]);
 }
-
-const sameCertificate = (left: string, right: string): boolean =>
-  new X509Certificate(left).fingerprint256 === new X509Certificate(right).fingerprint256;
-
-const isFresh = (certificate: string): boolean =>
-  Date.parse(new X509Certificate(certificate).validTo) - Date.now() >= renewBefore;
 
 /** A file that somebody else has written since is not ours to remove. */
 async function removeOwn(file: string, fingerprint: string | null, diagnostics: Diagnostics): Promise<void> {

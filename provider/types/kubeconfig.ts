@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import { kubeconfigParts } from "../../talos/client-file.ts";
 import { type Attributes, attribute, type EphemeralResource } from "../framework/index.ts";
-import { fetchKubeconfig, firstExpiry, issueTalosconfig, kubeconfigParts } from "./access.ts";
+import { fetchKubeconfig, firstExpiry, issueTalosconfig } from "./access.ts";
 import type { Client } from "./client.ts";
 
 const hour = 3_600_000;

@@ -3,8 +3,7 @@ import {
   type DesiredCluster,
   etcdView,
   type HealthCondition,
-  type KubernetesNode,
-  type MachineState,
+  machineView,
   type ObservedCluster,
   quorumOf,
   type Step,
@@ -13,38 +12,17 @@ import type { CertificateRow, Condition, EtcdView, MachineRow } from "../shared/
 import { plannedStep } from "./operations.ts";
 
 /** The machines of a cluster as rows, from what was seen of them. */
-export function machineRows(desired: DesiredCluster, { machines, kubernetes }: ObservedCluster): readonly MachineRow[] {
-  const nodes = kubernetes.kind === "reachable" ? kubernetes.nodes : [];
-  return desired.machines.map(({ name, role, address }) => {
-    const state: MachineState = machines.get(name)?.state ?? { kind: "unreachable", reason: "not asked yet" };
-    const node = nodes.find((candidate) => candidate.name === name);
+export function machineRows(desired: DesiredCluster, observed: ObservedCluster): readonly MachineRow[] {
+  return desired.machines.map((machine) => {
+    const { stage, reason, talosVersion, kubeletVersion, etcd, ...view } = machineView(machine, observed);
     return {
-      name,
-      role,
-      address,
-      health: healthOf(state, node),
-      stage: state.kind === "configured" ? state.stage : state.kind === "maintenance" ? state.kind : state.reason,
-      talosVersion:
-        (state.kind === "configured" || state.kind === "maintenance" ? state.talosVersion : undefined) ?? null,
-      kubeletVersion: node?.kubeletVersion ?? null,
-      cordoned: node?.unschedulable ?? false,
-      etcd: etcdRole(state),
+      ...view,
+      stage: reason ?? stage,
+      talosVersion: talosVersion ?? null,
+      kubeletVersion: kubeletVersion ?? null,
+      etcd: etcd ?? null,
     };
   });
-}
-
-function healthOf(state: MachineState, node: KubernetesNode | undefined): MachineRow["health"] {
-  if (state.kind === "unreachable" || state.kind === "foreign") return "unreachable";
-  if (state.kind === "maintenance") return "maintenance";
-  return state.ready && node?.ready === true ? "ready" : "starting";
-}
-
-function etcdRole(state: MachineState): MachineRow["etcd"] {
-  if (state.kind !== "configured" || state.etcd === undefined) return null;
-  const { state: word, memberId, leaderId, members } = state.etcd;
-  if (word !== "running") return word;
-  if (memberId !== undefined && memberId === leaderId) return "leader";
-  return members.find(({ id }) => id === memberId)?.learner ? "learner" : "member";
 }
 
 /** etcd as the best informed member sees it; null while none answers. */

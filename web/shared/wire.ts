@@ -16,7 +16,7 @@ export interface MachineRow {
   readonly talosVersion: string | null;
   readonly kubeletVersion: string | null;
   readonly cordoned: boolean;
-  readonly etcd: "leader" | "member" | "learner" | "waiting" | "down" | null;
+  readonly etcd: "leader" | "member" | "learner" | "unhealthy" | "waiting" | "down" | null;
 }
 
 export interface Condition {
