@@ -5,6 +5,7 @@ import { z } from "zod";
 import { type Environment, machinesOf } from "../../talos/environment/index.ts";
 import { type ApprovalFlags, approved } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
+import { clientFiles } from "../helper/client-files.ts";
 import type { Deployed } from "../output/summary.ts";
 import { applyReportLine } from "./apply-report.ts";
 import { prepareStack, removeStack, stackDirectory } from "./prepare-stack.ts";
@@ -26,8 +27,9 @@ export type DeployOutcome = "unchanged" | "changed" | "declined";
 const planFile = "talosmith.tfplan";
 const outputs = z.object({
   cluster_endpoint: z.string(),
-  kubeconfig_path: z.string(),
-  talosconfig_path: z.string(),
+  // Workers that join another environment's control plane have no files of their own.
+  kubeconfig_path: z.string().optional(),
+  talosconfig_path: z.string().optional(),
   control_plane_ips: z.array(z.string()),
   worker_ips: z.array(z.string()),
 });
@@ -59,6 +61,7 @@ export async function destroyWithTerraform(options: DoorOptions): Promise<Deploy
 /** What the applied stack says of itself. */
 export async function readDeployed(options: DoorOptions): Promise<Omit<Deployed, "seconds" | "door">> {
   const { environment } = options;
+  const joined = clientFiles(environment.joins?.name ?? environment.name);
   const found = outputs.parse(await terraformOf(options).outputs());
   const addresses = [...found.control_plane_ips, ...found.worker_ips];
   return {
@@ -67,8 +70,8 @@ export async function readDeployed(options: DoorOptions): Promise<Omit<Deployed,
     kubernetesVersion: environment.cluster.kubernetesVersion,
     machines: machinesOf(environment).map(({ name, role }, i) => ({ name, role, address: addresses[i] ?? "" })),
     endpoint: found.cluster_endpoint,
-    kubeconfigPath: found.kubeconfig_path,
-    talosconfigPath: found.talosconfig_path,
+    kubeconfigPath: found.kubeconfig_path ?? joined.kubeconfig,
+    talosconfigPath: found.talosconfig_path ?? joined.talosconfig,
   };
 }
 

@@ -18,7 +18,7 @@ import { findProgram, programFolder } from "../support/programs.ts";
 
 const long = test.runIf(everything);
 
-describe("an example, as its README says", { timeout: 180_000 }, () => {
+describe("an example, as its README says", { timeout: 600_000 }, () => {
   const path = programFolder({ node: findProgram("node") });
   let folder = "";
   let root = "";
