@@ -103,7 +103,7 @@ function widthFor(contents: readonly Content[]): number {
   const wanted = contents.flatMap(({ machine, lines }) =>
     lines.map((line, row) => indentOf(machine) + widthOf(line, row) + 10),
   );
-  return Math.round(Math.min(mostCardWidth, Math.max(leastCardWidth, ...wanted)));
+  return Math.ceil(Math.min(mostCardWidth, Math.max(leastCardWidth, ...wanted)));
 }
 
 /** As much of a line as a card has room for. */

@@ -72,6 +72,18 @@ describe("the pictures", () => {
     expect(svg).toContain("127.1.0.1");
   });
 
+  test("have room for any address, and end a line that is longer than a card, with all of it to be asked for", () => {
+    for (let digits = 1; digits <= 12; digits++) {
+      const address = "127.250.250.250".slice(0, digits + 3);
+      const svg = renderSvg(withLiveState(topology("local"), new Map([["local-cp-1", { state: "ready", address }]])));
+      expect(svg).toContain(`control plane · ${address}<`);
+    }
+    const note = "the connection was refused, ".repeat(4);
+    const svg = renderSvg(withLiveState(topology("local"), new Map([["local-w-1", { state: "unreachable", note }]])));
+    expect(svg).toMatch(/>the connection was refused, the[^<]{1,20}…<\/text>/);
+    expect(svg).toMatch(new RegExp(`<title>local-w-1\nworker\n${note}</title>`));
+  });
+
   test("count a large pool, and still show whoever is in trouble", () => {
     const base = topology("local");
     const worker = base.places[0]?.machines.find(({ role }) => role === "worker");

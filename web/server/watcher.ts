@@ -29,11 +29,17 @@ export class Watcher {
   }
 
   get clusters(): readonly ClusterView[] {
-    return [...this.#views.values()].filter((view): view is ClusterView => !("fault" in view));
+    return this.#sorted().filter((view): view is ClusterView => !("fault" in view));
   }
 
   get broken(): readonly BrokenEnvironment[] {
-    return [...this.#views.values()].filter((view): view is BrokenEnvironment => "fault" in view);
+    return this.#sorted().filter((view): view is BrokenEnvironment => "fault" in view);
+  }
+
+  /** Whoever answers first is not first each time. */
+  #sorted(): readonly (ClusterView | BrokenEnvironment)[] {
+    const names = [...this.#views.keys()].sort();
+    return names.flatMap((name) => this.#views.get(name) ?? []);
   }
 
   start(): void {

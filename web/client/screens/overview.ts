@@ -9,11 +9,13 @@ const fewDays = 30;
 
 export function OverviewScreen({ overview, now }: { readonly overview: Overview; readonly now: number }) {
   const { clusters, broken, operations } = overview;
+  const isPlanned = ({ state }: ClusterView) => state === "not deployed";
+  const shown = [...clusters.filter((cluster) => !isPlanned(cluster)), ...clusters.filter(isPlanned)];
   const running = operations.filter(({ endedAt }) => endedAt === null);
   return html`
     <h1>Clusters</h1>
     <ul class="cards">
-      ${clusters.map((cluster) => html`<${ClusterCard} key=${cluster.environment} cluster=${cluster} now=${now} />`)}
+      ${shown.map((cluster) => html`<${ClusterCard} key=${cluster.environment} cluster=${cluster} now=${now} />`)}
       ${broken.map(
         ({ environment, fault }) => html`<li class="card" key=${environment}>
           <h2>${environment}</h2>
