@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse as parseYaml } from "yaml";
 import { registerOperate } from "../../cli/commands/operate.ts";
@@ -177,6 +178,46 @@ describe("in a cluster", () => {
     await second.ended;
     const { spec } = (await admin.call("GET", `${paths.Lease}/talosmith`)).body;
     expect(spec).toMatchObject({ holderIdentity: "", leaseTransitions: 2 });
+  });
+
+  test("the Job that upgrades Kubernetes, killed in the middle, is completed by its next pod", async () => {
+    const [job] = documentsOf("deploy/jobs/upgrade-k8s.yaml");
+    const { args = [], env: given = [] } = job?.spec?.template?.spec.containers[0] ?? {};
+    expect(args.slice(0, 2)).toEqual(["upgrade-k8s", "lab"]);
+    expect(given.map(({ name }) => name)).toEqual(["TALOSMITH_ROOT", "TALOSMITH_KUBERNETES_SECRETS"]);
+    const to = "1.36.4";
+    const file = join(root, "environments/lab.yaml");
+    writeFileSync(file, `${readFileSync(file, "utf8")}cluster: { kubernetesVersion: ${to} }\n`);
+    const words = args.map((word) => (/^\d+\.\d+\.\d+$/.test(word) ? to : word));
+    /** A pod: a process of its own, with empty folders. Ends by SIGKILL once it has told so many steps to be done. */
+    const pod = async (killAfter: number) => {
+      for (const folder of ["generated", "state"]) rmSync(join(root, folder), { recursive: true, force: true });
+      const child = spawn(process.execPath, [resolve("bin/talosmith.js"), ...words], {
+        env: { ...env, PATH: process.env.PATH },
+        stdio: ["ignore", "pipe", "pipe"],
+      });
+      let [told, complaint] = ["", ""];
+      child.stdout.on("data", (text) => {
+        told += text;
+        if ((told.match(/"step-finished"/g) ?? []).length >= killAfter) child.kill("SIGKILL");
+      });
+      child.stderr.on("data", (text) => {
+        complaint += text;
+      });
+      const code = await new Promise((done) => child.once("close", done));
+      return { code, told, complaint };
+    };
+    const killed = await pod(3);
+    expect(killed.code, killed.complaint).toBeNull();
+    const { code, told, complaint } = await pod(Number.POSITIVE_INFINITY);
+    expect(code, complaint).toBe(0);
+    // What the first one has finished is not done again.
+    expect(told.match(/"step-finished"/g)?.length ?? 0).toBeGreaterThan(0);
+    const { items } = JSON.parse(JSON.stringify((await admin.call("GET", "/api/v1/nodes")).body));
+    expect(items[0].status.nodeInfo.kubeletVersion).toBe(`v${to}`);
+    const done = await pod(Number.POSITIVE_INFINITY);
+    expect(done.code, done.complaint).toBe(0);
+    expect(done.told).not.toContain('"step-finished"');
   });
 
   test("the CAs of the very cluster are exchanged from a pod, cut off and taken up, while an operator stands aside", async () => {
