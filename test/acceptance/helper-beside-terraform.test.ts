@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the helper does to a cluster that Terraform owns leaves Terraform nothing to change.
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Checkout, createCheckout } from "../support/checkout.ts";
+import { everything } from "../support/everything.ts";
+import { kubernetesGet } from "../support/kubernetes-get.ts";
+import { runCommand } from "../support/run-command.ts";
+import { cleanEnvironment, findTools } from "../support/terraform.ts";
+
+const tools = findTools();
+test.skipIf(tools.length === 0)("terraform or tofu is there", () => expect(tools).not.toEqual([]));
+
+describe.skipIf(!everything).each(tools)("a cluster that $name made", ({ path }) => {
+  let checkout: Checkout;
+  const at = (file: string) => join(checkout.root, file);
+  const environment = cleanEnvironment({ TERRAFORM_BINARY_NAME: path, TALOSMITH_SIMULATOR_TIME_SCALE: "0.2" });
+  const talosmith = (...args: string[]) =>
+    runCommand("node", ["bin/talosmith.js", ...args], { cwd: checkout.root, env: environment });
+  const succeeds = async (...args: string[]) => {
+    const { code, stdout, stderr } = await talosmith(...args);
+    expect(code, `${args.join(" ")}: ${stdout}${stderr}`.slice(-3000)).toBe(0);
+    return stdout;
+  };
+  const uid = async () => {
+    const text = await kubernetesGet(
+      readFileSync(at("generated/local/kubeconfig"), "utf8"),
+      "/api/v1/namespaces/kube-system",
+    );
+    return JSON.parse(text).metadata.uid as string;
+  };
+
+  beforeAll(async () => {
+    checkout = createCheckout();
+    writeFileSync(
+      at("environments/local.yaml"),
+      "infrastructure: { kind: simulated }\ncontrolPlane: { count: 1 }\nworkers: []\nsecrets: { file: generated/local/secrets.yaml }\nbackup: { directory: backups/local }\n",
+    );
+    await succeeds("deploy", "local", "--auto-approve");
+  });
+  afterAll(async () => {
+    if (existsSync(at("generated/.simulator"))) await talosmith("destroy", "local");
+    checkout.remove();
+  });
+
+  test("keeps an empty plan when its CAs are exchanged", async () => {
+    const before = readFileSync(at("generated/local/kubeconfig"), "utf8");
+    await succeeds("rotate-ca", "local", "--dry-run=false");
+    expect(readFileSync(at("generated/local/kubeconfig"), "utf8")).not.toBe(before);
+    await expect(kubernetesGet(before, "/api/v1/nodes")).rejects.toThrow();
+    await succeeds("plan", "local");
+  });
+
+  test("gets client files that end soon renewed by the next apply", async () => {
+    await succeeds("talosconfig", "local", "generated/local/talosconfig", "--crt-ttl", "24h", "--force");
+    expect((await talosmith("plan", "local")).code).toBe(2);
+    await succeeds("deploy", "local", "--auto-approve");
+    const { certificates } = JSON.parse(await succeeds("status", "local", "--json"));
+    for (const { expiresAt } of certificates)
+      expect(Date.parse(expiresAt) - Date.now()).toBeGreaterThan(300 * 86_400_000);
+    await succeeds("plan", "local");
+  });
+
+  test("is backed up, drilled, wiped and restored, and is then as its state says", async () => {
+    const before = await uid();
+    await succeeds("backup", "create", "local");
+    expect(await succeeds("backup", "drill", "local")).toContain("the same.");
+    const { machines } = JSON.parse(await succeeds("status", "local", "--json"));
+    const [{ address }] = machines;
+    const talosconfig = ["--talosconfig", "generated/local/talosconfig"];
+    await succeeds("reset", "-n", address, ...talosconfig, "--graceful=false", "--reboot", "--yes");
+    const stage = async () => JSON.parse((await talosmith("status", "local", "--json")).stdout).machines[0].stage;
+    await expect.poll(stage, { timeout: 60_000 }).toBe("maintenance");
+    await succeeds("restore", "local", "--from", "latest", "--yes");
+    expect(await uid()).toBe(before);
+    await succeeds("plan", "local");
+  });
+});
