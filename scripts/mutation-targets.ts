@@ -23,8 +23,13 @@ export const mutationTargets: readonly MutationTarget[] = [
   },
   {
     name: "patch",
-    sources: ["apply", "delete-directive", "json-patch", "merge"].map((file) => `talos/config/patch/${file}.ts`),
-    tests: ["json-patch", "patch", "strategic-patch"].map((name) => `test/talos/config/${name}.test.ts`),
+    sources: ["apply", "delete-directive", "merge"].map((file) => `talos/config/patch/${file}.ts`),
+    tests: ["test/talos/config/patch.test.ts", "test/talos/config/strategic-patch.test.ts"],
+  },
+  {
+    name: "json-patch",
+    sources: ["talos/config/patch/json-patch.ts"],
+    tests: ["test/talos/config/json-patch.test.ts"],
   },
   {
     name: "quorum",
@@ -33,10 +38,13 @@ export const mutationTargets: readonly MutationTarget[] = [
   },
   {
     name: "planner",
-    sources: ["", "-bootstrap", "-builder", "-caution", "-kubernetes", "-leaving", "-meta", "-rollout"].map(
-      (part) => `talos/cluster/plan${part}.ts`,
-    ),
-    tests: ["joining", "kubernetes", "leaving", "rollout"].map((part) => `test/talos/cluster/plan-${part}.test.ts`),
+    sources: ["", "-bootstrap", "-builder", "-leaving", "-meta"].map((part) => `talos/cluster/plan${part}.ts`),
+    tests: ["joining", "kubernetes", "leaving"].map((part) => `test/talos/cluster/plan-${part}.test.ts`),
+  },
+  {
+    name: "rollout",
+    sources: ["-caution", "-kubernetes", "-rollout"].map((part) => `talos/cluster/plan${part}.ts`),
+    tests: ["kubernetes", "rollout"].map((part) => `test/talos/cluster/plan-${part}.test.ts`),
   },
   {
     name: "addresses",
