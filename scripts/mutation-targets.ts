@@ -29,7 +29,7 @@ export const mutationTargets: readonly MutationTarget[] = [
   {
     name: "json-patch",
     sources: ["talos/config/patch/json-patch.ts"],
-    tests: ["test/talos/config/json-patch.test.ts"],
+    tests: ["test/talos/config/json-patch.test.ts", "test/talos/config/patch.test.ts"],
   },
   {
     name: "quorum",
