@@ -29,7 +29,7 @@ export function OverviewScreen({ overview, now }: { readonly overview: Overview;
         ? html`<p class="hint">Nothing is going on.</p>`
         : html`<ul>${running.map(
             (operation) => html`<li key=${operation.id}>
-              <a href=${linkTo({ screen: "operations", id: operation.id })}>${operation.kind} ${operation.environment}</a>
+              <a href=${linkTo({ screen: "operations", id: operation.id })}>${[operation.kind, operation.environment, operation.subject].filter(Boolean).join(" ")}</a>
               ${" "}for ${age(operation.startedAt, now)}: ${operation.events.at(-1)?.message ?? "begins"}
             </li>`,
           )}</ul>`
