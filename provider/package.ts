@@ -32,9 +32,13 @@ export async function packageProvider(): Promise<ProviderPackage> {
 }
 
 /** Builds the provider from a checkout into `directory`. */
-export async function buildProvider(root: string, directory: string): Promise<void> {
+export async function buildProvider(
+  root: string,
+  directory: string,
+  options: { readonly sourceMaps?: boolean } = {},
+): Promise<void> {
   const [entry, session, daemon] = ["provider/main.ts", "provider/session.ts", "simulator/daemon.ts"];
-  await bundleProvider({ root, entry, session, daemon, outDir: directory });
+  await bundleProvider({ root, entry, session, daemon, outDir: directory, ...options });
 }
 
 /** Lays the provider beside a stack and locks it, so that `init` needs neither network nor settings. */

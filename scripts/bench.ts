@@ -2,18 +2,19 @@
 import { writeFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { backupMemory } from "./bench/backup-memory.ts";
-import { bringUp, bringUpGrowth } from "./bench/bring-up.ts";
-import { growthCurves } from "./bench/curve.ts";
+import { bringUp, bringUpGrowth, bringUpProfile } from "./bench/bring-up.ts";
+import { growthCurves, growthRows } from "./bench/curve.ts";
 import { idleNodes } from "./bench/idle-nodes.ts";
 import { iso } from "./bench/iso.ts";
 import { machineConfigs } from "./bench/machine-configs.ts";
-import { noOpPlan } from "./bench/no-op-plan.ts";
+import { noOpPlan, noOpPlanProfile } from "./bench/no-op-plan.ts";
+import type { Profile } from "./bench/profile.ts";
 import { providerMemory } from "./bench/provider-memory.ts";
 import { providerStart } from "./bench/provider-start.ts";
-import { curveTable, lineOf, markdownOf, type Result, resultOf, tableHead } from "./bench/report.ts";
+import { curveTable, lineOf, markdownOf, profileTable, type Result, resultOf, tableHead } from "./bench/report.ts";
 import type { Row } from "./bench/row.ts";
 import { smallResources } from "./bench/small-resources.ts";
-import { synthGrowth } from "./bench/synth-growth.ts";
+import { synthGrowth, synthProfile } from "./bench/synth-growth.ts";
 import { synthStockCli } from "./bench/synth-stock-cli.ts";
 import { upgradeLarge } from "./bench/upgrade.ts";
 
@@ -33,10 +34,12 @@ const rows: readonly Row[] = [
   idleNodes,
   ...backupMemory,
   upgradeLarge,
+  ...growthRows,
 ];
 const arguments_ = process.argv.slice(2);
 const write = arguments_.includes("--write");
-const only = arguments_.find((argument) => argument !== "--write");
+const profile = write || arguments_.includes("--profile");
+const only = arguments_.find((argument) => !argument.startsWith("--"));
 if (write && only !== undefined) throw new Error("--write is for a whole run; leave the word out");
 const chosen = rows.filter(({ name }) => only === undefined || name.includes(only));
 const machine = `${cpus().length} × ${cpus()[0]?.model}, Node ${process.version}`;
@@ -55,8 +58,12 @@ for (const row of chosen) {
 }
 const curves = only === undefined || "growth curve".includes(only) ? await growthCurves() : [];
 if (curves.length > 0) console.log(`\n${curveTable(curves)}`);
+const profilers = [synthProfile, noOpPlanProfile, bringUpProfile];
+const profiles: Profile[] = [];
+if (profile) for (const measure of profilers) profiles.push(...[(await measure()) ?? []].flat());
+if (profile) console.log(`\n${profileTable(profiles)}`);
 if (write) {
-  const report = { date: new Date().toISOString().slice(0, 10), machine, results, curves };
+  const report = { date: new Date().toISOString().slice(0, 10), machine, results, curves, profiles };
   const file = (name: string) => new URL(`../docs/${name}`, import.meta.url);
   writeFileSync(file("benchmarks.md"), markdownOf(report));
   writeFileSync(file("benchmarks.json"), `${JSON.stringify(report, undefined, 2)}\n`);

@@ -14,6 +14,8 @@ export interface BundleOptions {
   /** The entry point of the simulator's own process, relative to the root. */
   readonly daemon?: string;
   readonly outDir: string;
+  /** Beside each file, for whoever wants to know what a line of it was. @default false */
+  readonly sourceMaps?: boolean;
 }
 
 export const startFile = "terraform-provider-talosmith.cjs";
@@ -26,7 +28,8 @@ const sessionFile = "provider.cjs";
  * chunks. Terraform starts a provider four or five times in a plan, and most of those starts end before any work. The
  * same sources give the same bytes.
  */
-export async function bundleProvider({ root, entry, session, daemon, outDir }: BundleOptions): Promise<void> {
+export async function bundleProvider(options: BundleOptions): Promise<void> {
+  const { root, entry, session, daemon, outDir, sourceMaps = false } = options;
   const { build } = await import("esbuild");
   await rm(outDir, { recursive: true, force: true });
   await mkdir(outDir, { recursive: true });
@@ -40,6 +43,7 @@ export async function bundleProvider({ root, entry, session, daemon, outDir }: B
     legalComments: "none",
     logLevel: "silent",
     metafile: true,
+    ...(sourceMaps ? { sourcemap: "external", sourcesContent: false } : {}),
     plugins: [leaveOutProtoLoader],
   };
   const commonjs: BuildOptions = {

@@ -6,6 +6,7 @@ import { generateMachineConfig } from "../../talos/config/index.ts";
 import { generateSecrets } from "../../talos/secrets/index.ts";
 import { defaultTalosVersion } from "../../talos/version/index.ts";
 import { compiled } from "./compiled.ts";
+import { type Profile, profileOf } from "./profile.ts";
 import type { Row } from "./row.ts";
 
 /**
@@ -60,13 +61,21 @@ export const bringUpGrowth: Row = {
   },
 };
 
+/** Where the engine's time goes; the simulator has its own process. */
+export function bringUpProfile(): Promise<Profile> {
+  return profileOf("engine, bring-up of 3 + 100 machines", async (nodeOptions) => {
+    await run(100, 0.2, nodeOptions);
+  });
+}
+
 /** Brings three control planes and that many workers up, in a process of its own beside that of the simulator. */
 async function run(
   workers: number,
   timeScale = scale,
+  nodeOptions: readonly string[] = [],
 ): Promise<{ readonly milliseconds: number; readonly cpu: number }> {
   const [script, daemon] = await Promise.all([compiled("bring-up-process.ts"), compiled("../../simulator/daemon.ts")]);
-  const { status, stdout, stderr } = spawnSync(process.execPath, [script, String(workers), daemon], {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [...nodeOptions, script, String(workers), daemon], {
     encoding: "utf8",
     env: { ...process.env, TALOSMITH_SIMULATOR_TIME_SCALE: String(timeScale) },
   });

@@ -20,6 +20,8 @@ export async function compiled(
     format: "esm",
     target: "node20",
     banner,
+    sourcemap: "external",
+    sourcesContent: false,
   });
   return outfile;
 }

@@ -3,10 +3,11 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { installProvider } from "../../provider/package.ts";
+import { buildProvider, installProvider, providerSource } from "../../provider/package.ts";
 import { simulatorAt } from "../../simulator/control/index.ts";
 import { connect } from "../../talos/api/index.ts";
 import { parseTalosconfig } from "../../talos/config/index.ts";
+import { type Profile, profileOf, wrapper } from "./profile.ts";
 import { startTime } from "./provider-start.ts";
 import { fastest, type Row, succeed } from "./row.ts";
 
@@ -18,17 +19,9 @@ export const noOpPlan: Row = {
   anchor: "plan of as many terraform_data + 2 × slowest answer + 5 starts",
   budget: 1,
   async measure() {
-    if (spawnSync("terraform", ["version"]).status !== 0) return { ours: Number.NaN, anchor: undefined, unit: "ms" };
-    const folder = mkdtempSync(join(tmpdir(), "talosmith-bench-"));
-    const env = { ...process.env, CHECKPOINT_DISABLE: "1", TF_IN_AUTOMATION: "1" };
-    const terraform = (...args: string[]) => succeed("terraform", args, { cwd: folder, env });
-    try {
-      writeFileSync(join(folder, "cdktf.json"), "{}");
-      writeFileSync(join(folder, "main.tf"), cluster);
-      const { directory } = await installProvider(folder);
-      terraform("init", "-input=false");
-      terraform("apply", "-auto-approve", "-input=false", "-parallelism=50");
-      const ours = await fastest(3, () => terraform("plan", "-detailed-exitcode", "-input=false", "-parallelism=50"));
+    if (!terraformIsThere()) return { ours: Number.NaN, anchor: undefined, unit: "ms" };
+    return withCluster(async ({ folder, directory, terraform }) => {
+      const ours = await fastest(3, () => terraform(...plan));
       const simulator = simulatorAt(join(folder, "generated/.simulator"), {
         daemonCommand: [process.execPath, join(directory, "simulator-daemon.cjs")],
       });
@@ -41,11 +34,61 @@ export const noOpPlan: Row = {
       const builtIn = await fastest(3, () => terraform("plan", "-detailed-exitcode", "-input=false"));
       const anchor = builtIn + 2 * slowest + 5 * (await startTime(5));
       return { ours, anchor, unit: "ms", note: `slowest answer ${Math.round(slowest)} ms` };
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
-    }
+    });
   },
 };
+
+const plan = ["plan", "-detailed-exitcode", "-input=false", "-parallelism=50"];
+
+/** Where the provider's time goes in such a plan; undefined without terraform. */
+export async function noOpPlanProfile(): Promise<Profile | undefined> {
+  if (!terraformIsThere()) return undefined;
+  return withCluster(({ folder, terraform, withSettings }) =>
+    profileOf("provider, no-op plan of 3 + 100 machines", async (nodeOptions) => {
+      const mapped = join(folder, "mapped");
+      await buildProvider(new URL("../..", import.meta.url).pathname, mapped, { sourceMaps: true });
+      wrapper(
+        join(folder, "profiled"),
+        "terraform-provider-talosmith",
+        nodeOptions,
+        join(mapped, "terraform-provider-talosmith.cjs"),
+      );
+      const settings = join(folder, "terraform.rc");
+      const override = `${JSON.stringify(providerSource)} = ${JSON.stringify(join(folder, "profiled"))}`;
+      writeFileSync(settings, `provider_installation {\n  dev_overrides {\n    ${override}\n  }\n  direct {}\n}\n`);
+      withSettings(settings, ...plan);
+    }).finally(() => terraform("destroy", "-auto-approve", "-input=false", "-parallelism=50")),
+  );
+}
+
+const terraformIsThere = () => spawnSync("terraform", ["version"]).status === 0;
+
+interface AppliedCluster {
+  readonly folder: string;
+  /** The provider's. */
+  readonly directory: string;
+  terraform(...args: string[]): void;
+  /** The same with a CLI configuration file of its own. */
+  withSettings(file: string, ...args: string[]): void;
+}
+
+async function withCluster<T>(work: (cluster: AppliedCluster) => Promise<T>): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), "talosmith-bench-"));
+  const env = { ...process.env, CHECKPOINT_DISABLE: "1", TF_IN_AUTOMATION: "1" };
+  const terraform = (...args: string[]) => succeed("terraform", args, { cwd: folder, env });
+  const withSettings = (file: string, ...args: string[]) =>
+    succeed("terraform", args, { cwd: folder, env: { ...env, TF_CLI_CONFIG_FILE: file } });
+  try {
+    writeFileSync(join(folder, "cdktf.json"), "{}");
+    writeFileSync(join(folder, "main.tf"), cluster);
+    const { directory } = await installProvider(folder);
+    terraform("init", "-input=false");
+    terraform("apply", "-auto-approve", "-input=false", "-parallelism=50");
+    return await work({ folder, directory, terraform, withSettings });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
 
 /** Of all machines asked at once for their status, version and config, as a refresh does: when the last has answered. */
 async function slowestAnswer(addresses: readonly string[], talosconfig: string): Promise<number> {

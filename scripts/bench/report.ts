@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Curve } from "./curve.ts";
+import type { Profile } from "./profile.ts";
 import type { Measurement, Row } from "./row.ts";
 
 /** How a row ended. */
@@ -18,6 +19,7 @@ export interface Report {
   readonly machine: string;
   readonly results: readonly Result[];
   readonly curves: readonly Curve[];
+  readonly profiles: readonly Profile[];
 }
 
 export function resultOf(row: Row, measured: Measurement | Error): Result {
@@ -51,8 +53,17 @@ export function curveTable(curves: readonly Curve[]): string {
   return [head, `|---|${sizes.map(() => "---|").join("")}`, ...lines].join("\n");
 }
 
+/** The dearest modules of each kind of work, one line for each kind. */
+export function profileTable(profiles: readonly Profile[]): string {
+  const lines = profiles.map(({ name, milliseconds, parts }) => {
+    const shares = parts.map(({ module, share }) => `${module} ${Math.round(share * 100)} %`);
+    return `| ${name} | ${Math.round(milliseconds)} ms | ${shares.join(", ")} |`;
+  });
+  return ["| work | busy | self time by module |", "|---|---|---|", ...lines].join("\n");
+}
+
 /** docs/benchmarks.md. */
-export function markdownOf({ date, machine, results, curves }: Report): string {
+export function markdownOf({ date, machine, results, curves, profiles }: Report): string {
   return `# Benchmarks
 
 Written by \`npm run bench -- --write\` on ${date}: ${machine}. Each promise is a ratio to an anchor that is measured beside it
@@ -66,6 +77,12 @@ ${results.map(lineOf).join("\n")}
 A synth in a process of its own, start included; for the rest processor time, in a world without network and waiting.
 
 ${curveTable(curves)}
+
+## Where the time goes
+
+By Node's own profiler (\`--cpu-prof\`), over all processes of the work, waiting left out. It slows what it measures: compare shares, not times.
+
+${profileTable(profiles)}
 `;
 }
 

@@ -2,6 +2,7 @@
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { type Profile, profileOf } from "./profile.ts";
 import { fastest, type Row, succeed } from "./row.ts";
 
 export const synthGrowth: Row = {
@@ -16,6 +17,17 @@ export const synthGrowth: Row = {
 
 /** Synthesizes three control planes and that many workers in a process of its own, start included. */
 export async function synthOf(workers: number): Promise<number> {
+  const root = projectOf(workers);
+  return fastest(3, () => synthOnce(root));
+}
+
+/** Where the time of a synth goes. */
+export function synthProfile(): Promise<Profile> {
+  const root = projectOf(97);
+  return profileOf("synth, 3 + 97 machines", (nodeOptions) => synthOnce(root, nodeOptions));
+}
+
+function projectOf(workers: number): string {
   const root = mkdtempSync(join(tmpdir(), "talosmith-bench-"));
   mkdirSync(join(root, "environments"));
   writeFileSync(join(root, "cdktf.json"), "{}");
@@ -23,6 +35,10 @@ export async function synthOf(workers: number): Promise<number> {
     join(root, "environments", "bench.yaml"),
     `infrastructure: { kind: simulated }\ncontrolPlane: { count: 3 }\nworkers: [{ count: ${workers} }]\n`,
   );
+  return root;
+}
+
+function synthOnce(root: string, nodeOptions: readonly string[] = []): void {
   const script = new URL("synth-once.ts", import.meta.url).pathname;
-  return fastest(3, () => succeed(process.execPath, ["--import", "tsx", script, root]));
+  succeed(process.execPath, [...nodeOptions, "--import", "tsx", script, root]);
 }

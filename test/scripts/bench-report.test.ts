@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, test } from "vitest";
-import { curveTable, lineOf, markdownOf, resultOf } from "../../scripts/bench/report.ts";
+import { type CpuProfile, moduleName, summarize } from "../../scripts/bench/profile.ts";
+import { curveTable, lineOf, markdownOf, profileTable, resultOf } from "../../scripts/bench/report.ts";
 
 const row = { name: "synth", anchor: "the stock command", budget: 0.5, measure: () => Promise.reject(new Error()) };
 const curves = [
@@ -42,8 +43,41 @@ test("the growth is a line for each kind of work and a column for each size", ()
   );
 });
 
-test("the page has date, machine and both tables", () => {
+/** A profile of two samples each of the functions, a millisecond for each sample. */
+const sampled = (...frames: readonly (readonly [name: string, url: string])[]): CpuProfile => ({
+  nodes: frames.map(([functionName, url], id) => ({
+    id,
+    callFrame: { functionName, url, lineNumber: 0, columnNumber: 0 },
+  })),
+  samples: frames.flatMap((_, id) => [id, id]),
+  timeDeltas: frames.flatMap(() => [1000, 1000]),
+});
+
+test("a profile tells the shares of the modules over all processes, the dearest first", () => {
+  const profiles = [sampled(["a", "talos/x.ts"], ["(idle)", ""]), sampled(["b", "talos/y.ts"], ["c", "yaml"])];
+  const moduleOf = ({ functionName, url }: { functionName: string; url: string }) =>
+    functionName === "(idle)" ? undefined : url.split("/")[0];
+  const profile = summarize("plan", profiles, moduleOf);
+  expect(profile.milliseconds).toBe(6);
+  expect(profileTable([profile])).toBe(
+    "| work | busy | self time by module |\n|---|---|---|\n| plan | 6 ms | talos 67 %, yaml 33 % |",
+  );
+});
+
+test.each([
+  ["../../../talos/cluster/kubernetes/api.ts", "talos/cluster"],
+  ["provider/session.ts", "provider"],
+  ["../node_modules/@grpc/grpc-js/build/src/call.js", "@grpc/grpc-js"],
+  ["/x/node_modules/a/node_modules/yaml/dist/index.js", "yaml"],
+  ["chunk-1.mjs", "other"],
+])("what is in %s counts for %s", (path, module) => {
+  expect(moduleName(path)).toBe(module);
+});
+
+test("the page has date, machine and all tables", () => {
   const results = [resultOf(row, { ours: 40, anchor: 100, unit: "ms" })];
-  const page = markdownOf({ date: "2026-11-16", machine: "2 × CPU, Node v20", results, curves });
-  for (const part of ["2026-11-16", "2 × CPU", "| synth | 40 ms |", "| synth | 12 ms |"]) expect(page).toContain(part);
+  const profiles = [{ name: "plan", milliseconds: 6, parts: [{ module: "talos/config", share: 0.5 }] }];
+  const page = markdownOf({ date: "2026-11-16", machine: "2 × CPU, Node v20", results, curves, profiles });
+  for (const part of ["2026-11-16", "2 × CPU", "| synth | 40 ms |", "| synth | 12 ms |", "talos/config 50 %"])
+    expect(page).toContain(part);
 });

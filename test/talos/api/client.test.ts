@@ -204,12 +204,12 @@ describe("a client with certificates", () => {
     });
     const proxy = await startProxy(address);
     open.push(proxy);
-    const talos = connect(proxy.address, mtls, { heartbeat: 100 });
+    const talos = connect(proxy.address, mtls, { heartbeat: 1_500 });
     open.push(talos);
     const stream = talos.logs("etcd", { follow: true })[Symbol.asyncIterator]();
     await stream.next();
     const next = stream.next();
-    const quiet = new Promise((resolve) => setTimeout(() => resolve("quiet"), 500));
+    const quiet = new Promise((resolve) => setTimeout(() => resolve("quiet"), 3_500));
     expect(await Promise.race([next, quiet])).toBe("quiet");
     proxy.silence();
     await expect(next).rejects.toMatchObject({

@@ -12,10 +12,17 @@ if ("missing" in moto) console.warn(`SKIPPED everything with a real S3 server: $
 const endpoint = "missing" in moto ? "" : moto.endpoint;
 const keys = { AWS_ACCESS_KEY_ID: "test", AWS_SECRET_ACCESS_KEY: "test", AWS_EC2_METADATA_DISABLED: "true" };
 
+const environment = { ...process.env };
+const restoreEnvironment = () => {
+  for (const name of Object.keys(process.env)) if (!(name in environment)) delete process.env[name];
+  Object.assign(process.env, environment);
+};
+
 beforeAll(() => {
   Object.assign(process.env, keys);
 });
 afterAll(() => {
+  restoreEnvironment();
   if (!("missing" in moto)) moto.stop();
 });
 
@@ -101,7 +108,6 @@ describe("a store that refuses", () => {
   });
 
   test("without credentials nothing is asked, and it is said where they are looked for", async () => {
-    const kept = { ...process.env };
     for (const name of Object.keys(process.env)) if (name.startsWith("AWS_")) delete process.env[name];
     Object.assign(process.env, { AWS_EC2_METADATA_DISABLED: "true", HOME: "/nowhere" });
     try {
@@ -111,7 +117,8 @@ describe("a store that refuses", () => {
         message: expect.stringContaining("no AWS credentials"),
       });
     } finally {
-      Object.assign(process.env, kept);
+      restoreEnvironment();
+      Object.assign(process.env, keys);
     }
   });
 });
