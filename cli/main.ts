@@ -2,31 +2,50 @@
 import { setMaxListeners } from "node:events";
 import { systemClock, systemEntropy } from "../talos/clock.ts";
 import type { CommandContext, Output } from "./context.ts";
+import { stopCode } from "./output/report-error.ts";
 import { createProgram, runProgram } from "./program.ts";
 import { registrations } from "./registrations.ts";
 import { asTyped, typedName } from "./typed-name.ts";
 
 function output(stream: NodeJS.WriteStream, shape = (text: string) => text): Output {
+  stream.on("error", (error: NodeJS.ErrnoException) => {
+    // Who reads our output has seen enough, as `head` does: that is no error.
+    if (error.code !== "EPIPE" && stream === process.stdout)
+      process.stderr.write(`Error: the output could not be written: ${error.message}\n`);
+    process.exit(error.code === "EPIPE" ? 0 : 1);
+  });
   return { write: (text) => void stream.write(shape(text)), isTerminal: stream.isTTY === true };
 }
 
 const stop = new AbortController();
 // Every machine that is waited for listens to it: many listeners are no leak here.
 setMaxListeners(0, stop.signal);
-process.on("SIGINT", () => {
-  if (stop.signal.aborted) process.exit(130);
-  stop.abort();
-});
-process.on("SIGTERM", () => stop.abort());
+for (const signal of ["SIGINT", "SIGTERM"] as const)
+  process.on(signal, () => {
+    if (stop.signal.aborted) process.exit(stopCode(stop.signal));
+    stop.abort(new DOMException(signal, "AbortError"));
+  });
 
-const name = typedName({ env: process.env, cwd: process.cwd(), script: process.argv[1] });
+function workingDirectory(): string {
+  try {
+    return process.cwd();
+  } catch {
+    process.stderr.write(
+      "Error: the working directory is not there any more\n  Change into a folder that exists and try again.\n",
+    );
+    process.exit(1);
+  }
+}
+
+const cwd = workingDirectory();
+const name = typedName({ env: process.env, cwd, script: process.argv[1] });
 const context: CommandContext = {
   stdout: output(process.stdout),
   stderr: output(process.stderr, (text) => asTyped(text, name)),
   name,
   clock: systemClock,
   entropy: systemEntropy,
-  cwd: process.cwd(),
+  cwd,
   env: process.env,
   signal: stop.signal,
   exit: (code) => {

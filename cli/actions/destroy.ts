@@ -11,11 +11,13 @@ import { openEnvironment } from "../open-environment.ts";
 import { withProgress } from "../output/progress.ts";
 import { findTerraform } from "../terraform/find-terraform.ts";
 import { removeStack } from "../terraform/prepare-stack.ts";
-import { ownedByTerraform, removeState, stateFile } from "../terraform/state-file.ts";
+import { ownedByTerraform, readState, removeState, stateFile } from "../terraform/state-file.ts";
 import { destroyWithTerraform } from "../terraform/terraform-door.ts";
 
 export async function destroy(name: string, flags: ApprovalFlags, context: CommandContext): Promise<void> {
   const { root, environment } = openEnvironment(name, context);
+  // A state that cannot be read may own what there is: it is refused before anything goes, the file itself included.
+  if (environment.backend.kind === "local") await readState(stateFile(root, name));
   // Simulated machines hold nothing worth a question.
   const approval = { yes: flags.yes || environment.kind === "simulated" };
   if (environment.kind === "simulated" && (await findSecrets(root, environment, context)) === undefined) {

@@ -2,14 +2,43 @@
 import { TalosError } from "../../talos/errors.ts";
 import type { CommandContext } from "../context.ts";
 
+/** What a shell expects of a program that ended because of a signal: 128 and the signal's number. */
+export function stopCode({ reason }: AbortSignal): 130 | 143 {
+  return reason instanceof Error && reason.message === "SIGTERM" ? 143 : 130;
+}
+
+/** What a file system refuses is the world's fault, whoever asked it. */
+const advice: Readonly<Record<string, string>> = {
+  ENOSPC: "Make room on that disk and run the same command again.",
+  EDQUOT: "Your quota is used up: make room and run the same command again.",
+  EROFS: "Work in a folder that can be written.",
+  EACCES: "Give yourself the permission, or work in a folder of your own.",
+  EPERM: "Give yourself the permission, or work in a folder of your own.",
+  ENOTDIR: "A file stands where a folder is needed: move it away.",
+  EMFILE: "Too many files are open: raise the limit with ulimit -n.",
+  ENFILE: "Too many files are open on this computer.",
+  EIO: "The disk could not be read or written: look into the kernel's log.",
+};
+
+function worldsFault(error: unknown): TalosError | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const { code = "", syscall, path } = error as NodeJS.ErrnoException;
+  // Below a folder that cannot be written, making folders says that there is none.
+  const hint = code === "ENOENT" && syscall === "mkdir" ? advice.EROFS : advice[code];
+  if (hint === undefined || syscall === undefined) return undefined;
+  const reason = /^\w+: (.*?)(?:,|$)/.exec(error.message)?.[1] ?? error.message;
+  const where = path === undefined ? syscall : `${syscall} ${path}`;
+  return new TalosError("failed-precondition", `${where}: ${reason}`, { hint, cause: error });
+}
+
 /** A user's fault or the world's is told in a sentence and a hint; only our own fault shows its stack. */
 export function reportError(error: unknown, context: CommandContext): void {
   if (context.signal.aborted) {
     context.stderr.write("Stopped. Run the same command again to go on from here.\n");
-    context.exit(130);
+    context.exit(stopCode(context.signal));
     return;
   }
-  const known = TalosError.from(error);
+  const known = worldsFault(error) ?? TalosError.from(error);
   const about = known.node === undefined || known.message.includes(known.node) ? "" : `${known.node}: `;
   context.stderr.write(`Error: ${about}${known.message}\n`);
   if (known.hint !== undefined) context.stderr.write(`  ${known.hint}\n`);

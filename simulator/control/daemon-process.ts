@@ -42,9 +42,9 @@ async function findOrStart(path: string, command: DaemonCommand): Promise<Daemon
 }
 
 async function start(directory: string, command: DaemonCommand, code: string): Promise<DaemonRecord> {
-  const deadline = Date.now() + patience;
+  const deadline = performance.now() + patience;
   let child = await launch(directory, command, code);
-  while (Date.now() < deadline) {
+  while (performance.now() < deadline) {
     const found = await findDaemon(directory);
     if (found !== undefined) return found;
     if (child.ended()) {
@@ -100,8 +100,8 @@ export async function endDaemon(directory: string): Promise<void> {
 
 async function end(directory: string, daemon: DaemonRecord): Promise<void> {
   await request(daemon, "shutdown");
-  const deadline = Date.now() + patience;
-  while (Date.now() < deadline) {
+  const deadline = performance.now() + patience;
+  while (performance.now() < deadline) {
     const holder = await lockHolder(directory);
     if (holder === undefined || holder.pid !== daemon.pid) return;
     await new Promise((done) => setTimeout(done, pause));

@@ -8,7 +8,7 @@ export class Ending {
   /** Resolves when it is time. `removeAll`: the last machine is gone, nothing is to be kept. */
   readonly reached: Promise<{ readonly removeAll: boolean }>;
   readonly #isEmpty: () => boolean;
-  #lastContact = Date.now();
+  #lastContact = performance.now();
   #resolve: (end: { readonly removeAll: boolean }) => void = () => undefined;
 
   constructor(idleTimeout: number, isEmpty: () => boolean) {
@@ -17,7 +17,7 @@ export class Ending {
       this.#resolve = resolve;
     });
     const timer = setInterval(() => {
-      const idle = Date.now() - this.#lastContact;
+      const idle = performance.now() - this.#lastContact;
       if (isEmpty() && idle > emptyTimeout) this.#resolve({ removeAll: true });
       else if (idle > idleTimeout) this.#resolve({ removeAll: false });
     }, 1_000);
@@ -27,7 +27,7 @@ export class Ending {
 
   /** Somebody wants something: the daemon is not idle. */
   touch(): void {
-    this.#lastContact = Date.now();
+    this.#lastContact = performance.now();
   }
 
   /** Ends and keeps the machines on disk. */

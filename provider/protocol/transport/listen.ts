@@ -94,7 +94,7 @@ export function listen(open: () => Promise<Session>, options: ServeOptions = {})
 /** Knows whether a call is under way, and since when none is. */
 class CallCounter {
   #running = 0;
-  #since = Date.now();
+  #since = performance.now();
 
   async during<T>(call: Promise<T>): Promise<T> {
     this.#running += 1;
@@ -102,13 +102,13 @@ class CallCounter {
       return await call;
     } finally {
       this.#running -= 1;
-      this.#since = Date.now();
+      this.#since = performance.now();
     }
   }
 
   onQuiet(milliseconds: () => number, then: () => void): void {
     setInterval(() => {
-      if (this.#running === 0 && Date.now() - this.#since >= milliseconds()) then();
+      if (this.#running === 0 && performance.now() - this.#since >= milliseconds()) then();
     }, 100);
   }
 }
