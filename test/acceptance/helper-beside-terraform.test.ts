@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the helper does to a cluster that Terraform owns leaves Terraform nothing to change.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { parse } from "yaml";
 import { type Checkout, createCheckout } from "../support/checkout.ts";
 import { everything } from "../support/everything.ts";
 import { kubernetesGet } from "../support/kubernetes-get.ts";
@@ -15,7 +16,11 @@ test.skipIf(tools.length === 0)("terraform or tofu is there", () => expect(tools
 describe.skipIf(!everything).each(tools)("a cluster that $name made", ({ path }) => {
   let checkout: Checkout;
   const at = (file: string) => join(checkout.root, file);
-  const environment = cleanEnvironment({ TERRAFORM_BINARY_NAME: path, TALOSMITH_SIMULATOR_TIME_SCALE: "0.2" });
+  const environment = cleanEnvironment({
+    TERRAFORM_BINARY_NAME: path,
+    TALOSMITH_SIMULATOR_TIME_SCALE: "0.2",
+    TALOSMITH_HELM: resolve("test/support/stand-in-helm.mjs"),
+  });
   const talosmith = (...args: string[]) =>
     runCommand("node", ["bin/talosmith.js", ...args], { cwd: checkout.root, env: environment });
   const succeeds = async (...args: string[]) => {
@@ -33,15 +38,31 @@ describe.skipIf(!everything).each(tools)("a cluster that $name made", ({ path })
 
   beforeAll(async () => {
     checkout = createCheckout();
+    environment.STAND_IN_HELM = at("releases.json");
     writeFileSync(
       at("environments/local.yaml"),
-      "infrastructure: { kind: simulated }\ncontrolPlane: { count: 1 }\nworkers: []\nsecrets: { file: generated/local/secrets.yaml }\nbackup: { directory: backups/local }\n",
+      "infrastructure: { kind: simulated }\ncontrolPlane: { count: 1 }\nworkers: []\nsecrets: { file: generated/local/secrets.yaml }\nbackup: { directory: backups/local }\nstorage: { nfs: { server: 10.0.0.9, share: /srv/nfs, default: true } }\n",
     );
     await succeeds("deploy", "local", "--auto-approve");
   });
   afterAll(async () => {
     if (existsSync(at("generated/.simulator"))) await talosmith("destroy", "local");
     checkout.remove();
+  });
+
+  test("has the NFS driver and its StorageClass by the same apply", async () => {
+    const releases = JSON.parse(readFileSync(at("releases.json"), "utf8"));
+    expect(Object.keys(releases)).toEqual(["kube-system/csi-driver-nfs"]);
+    const calls = readFileSync(at("releases.json.calls"), "utf8").trimEnd().split("\n");
+    const upgrade = calls.map((line) => JSON.parse(line)).find(({ argv }) => argv[0] === "upgrade");
+    const { storageClass } = parse(upgrade.files["--values"].join("\n"));
+    expect(storageClass).toMatchObject({
+      create: true,
+      name: "nfs",
+      annotations: { "storageclass.kubernetes.io/is-default-class": "true" },
+      parameters: { server: "10.0.0.9", share: "/srv/nfs" },
+    });
+    await succeeds("plan", "local");
   });
 
   test("keeps an empty plan when its CAs are exchanged", async () => {
