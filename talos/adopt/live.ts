@@ -49,15 +49,15 @@ export async function readMachines(
         }));
   const machines: AdoptedMachine[] = [];
   for (const { address, name } of places) {
-    const [config, version] = await ask(address, credentials, (machine) =>
-      Promise.all([machine.machineConfig(options), machine.version(options)]),
+    const [config, version, hostname] = await ask(address, credentials, (machine) =>
+      Promise.all([machine.machineConfig(options), machine.version(options), machine.hostname(options)]),
     );
     if (config === undefined) throw new TalosError("failed-precondition", `${address}: it has no config`);
-    const { type, hostname } = readMachineFacts(config, address);
+    const { type } = readMachineFacts(config, address);
     const known = name ?? hostname;
     if (known === undefined)
-      throw new TalosError("failed-precondition", `${address}: its config has no host name, and discovery is off`, {
-        hint: "Give it a host name in its config first.",
+      throw new TalosError("failed-precondition", `${address}: it has no host name`, {
+        hint: "Give it one in its config first.",
       });
     machines.push({ name: known, role: type, address, config, talosVersion: version.tag });
   }

@@ -6,7 +6,7 @@ import { MemberSpec } from "./gen/resource/definitions/cluster.ts";
 import { MachineConfigSpec } from "./gen/resource/definitions/config.ts";
 import { BlockVolumeType, MachineType, RuntimeMachineStage } from "./gen/resource/definitions/enums.ts";
 import { ManifestSpec, StaticPodStatusSpec } from "./gen/resource/definitions/k8s.ts";
-import { AddressStatusSpec } from "./gen/resource/definitions/network.ts";
+import { AddressStatusSpec, HostnameStatusSpec } from "./gen/resource/definitions/network.ts";
 import { DiagnosticSpec, MachineStatusSpec, MetaKeySpec } from "./gen/resource/definitions/runtime.ts";
 import { ServiceSpec } from "./gen/resource/definitions/v1alpha1.ts";
 import { formatIp } from "./ip-bytes.ts";
@@ -87,6 +87,11 @@ export function stateCalls(transport: Transport) {
           controlPlane: machineType === MachineType.TYPE_CONTROL_PLANE || machineType === MachineType.TYPE_INIT,
         };
       });
+    },
+    /** The name that the machine goes by now, whoever gave it; undefined while it has none. */
+    async hostname(options: CallOptions = {}): Promise<string | undefined> {
+      const found = await resources.getResource("network", "HostnameStatuses.net.talos.dev", "hostname", options);
+      return (found && HostnameStatusSpec.decode(found.spec).hostname) || undefined;
     },
     async services(options: CallOptions = {}): Promise<ServiceResource[]> {
       const found = await resources.listResources("runtime", "Services.v1alpha1.talos.dev", options);

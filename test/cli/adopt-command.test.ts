@@ -142,6 +142,21 @@ describe.each(versions)("adopting a cluster of %s that others made", (talos) => 
     env = { PATH: "/nowhere" };
   });
 
+  test("finds the names of machines that know nothing of each other", async () => {
+    const alone = { ...patchesOf(talos), all: [...patchesOf(talos).all, "cluster: { discovery: { enabled: false } }"] };
+    const kubernetesVersion = talos === "v1.13.9" ? "1.36.3" : "1.34.2";
+    await lab.apply(await lab.desired(["cp-1", "w-1", "w-2"], { talos, kubernetesVersion, patches: alone }));
+    const nodes = ["--secrets", "theirs/talsecret.yaml", "--nodes", addresses.join()];
+    const { stdout, stderr, exitCode } = await talosmith("adopt", "alone", ...nodes, "--dry-run");
+    expect(exitCode, stderr).toBe(0);
+    expect(stdout).toContain("discovery: false");
+    expect(stdout).toBe(
+      readFileSync(at("environments/taken.yaml"), "utf8")
+        .replace("taken.patch", "alone.patch")
+        .replace(/(\n *)allowScheduling/, "$1discovery: false$1allowScheduling"),
+    );
+  });
+
   test("refuses what is there already, and what tells too little", async () => {
     expect((await talosmith("adopt", "taken", "--talosctl", "theirs")).stderr).toContain(
       "environments/taken.yaml is there already",
