@@ -57,7 +57,7 @@ describe.each(pages)("%s", (page) => {
   });
 
   test("names only commands that there are, with flags that they have", async () => {
-    const commands = [...text.matchAll(/^ {4}talosmith (.+)$/gm)].map(([, line]) => (line ?? "").split(" "));
+    const commands = [...text.matchAll(/^ {4}(?:npx )?talosmith (.+)$/gm)].map(([, line]) => (line ?? "").split(" "));
     expect(commands.length).toBeGreaterThan(2);
     for (const words of commands) {
       const name = words.slice(0, groups.has(words[0] ?? "") ? 2 : 1);
