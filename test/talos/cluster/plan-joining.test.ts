@@ -5,7 +5,7 @@ import { plan } from "../../../talos/cluster/plan.ts";
 import { bootstrapObstacle } from "../../../talos/cluster/plan-bootstrap.ts";
 import { defaultPolicy, type Policy } from "../../../talos/cluster/policy.ts";
 import { type Difference, each, empty, found, told, unreachable } from "./found.ts";
-import { wish } from "./wish.ts";
+import { type Wish, wish } from "./wish.ts";
 
 const planned = (desired: DesiredCluster, difference?: Difference, policy?: Partial<Policy>) =>
   told(plan(desired, found(desired, difference), { ...defaultPolicy, ...policy }));
@@ -31,6 +31,14 @@ describe("a new cluster", () => {
       "join-etcd/cp-2 < apply-config/cp-2 bootstrap-etcd/cp-1",
       "join-kubernetes/cp-2 < apply-config/cp-2 bootstrap-etcd/cp-1 join-etcd/cp-2",
       "join-kubernetes/w-1 < apply-config/w-1 bootstrap-etcd/cp-1",
+    ]);
+  });
+
+  test("is installed", () => {
+    const steps = plan(small, found(small, newSmall), defaultPolicy);
+    expect(steps.flatMap((step) => (step.kind === "apply-config" ? [step.effect] : []))).toEqual([
+      "install",
+      "install",
     ]);
   });
 
@@ -143,6 +151,28 @@ describe("machines that have their config", () => {
     // Marked, but open: nothing to lift.
     expect(planned(wish(), { nodes: { "w-1": { cordonedByUs: true, unschedulable: false } } })).toEqual([]);
     expect(planned(wish(), { machines: { "w-1": unreachable }, nodes: { "w-1": { cordonedByUs: true } } })).toEqual([]);
+  });
+
+  test.each<[string, Wish, Wish]>([
+    ["a config", {}, { file: "b" }],
+    ["a Talos", { talos: "v1.12.11", kubernetes: "1.35.4" }, { kubernetes: "1.35.4" }],
+  ])("are not waited for before %s that may heal them, nor let into service before it", (_, before, after) => {
+    const one = { controlPlanes: ["cp-1"], workers: ["w-1"] };
+    const nodes = { "cp-1": { ready: false }, "w-1": { cordonedByUs: true } };
+    const lines = planned(wish({ ...one, ...after }), { was: wish({ ...one, ...before }), nodes });
+    expect(lines[0]).toMatch(/^(drain|pull-installer)\/cp-1$/);
+    expect(lines.indexOf("> uncordon/w-1")).toBe(lines.length - 1);
+  });
+
+  test("that nobody has looked at get nothing", () => {
+    const seen = found(small);
+    const more = wish({ controlPlanes: ["cp-1", "cp-2"], workers: ["w-1", "w-2"], leaving: ["w-3"] });
+    const meta = { "10": "a" };
+    const machines = more.machines.map((machine) => ({ ...machine, meta }));
+    expect(told(plan({ ...more, machines }, seen, defaultPolicy))).toEqual([]);
+    expect(bootstrapObstacle(more, { ...seen, machines: new Map() })).toContain("not observed");
+    const onlyWorkers = { machines: more.machines.filter(({ role }) => role === "worker"), leaving: [] };
+    expect(bootstrapObstacle(onlyWorkers, { ...seen, machines: new Map() })).toBeUndefined();
   });
 
   test("are left alone while they cannot be reached or belong to others", () => {

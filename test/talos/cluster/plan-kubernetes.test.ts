@@ -157,6 +157,24 @@ describe("a new Talos and a new Kubernetes", () => {
     ]);
   });
 
+  test("Talos first although a machine cannot be reached", () => {
+    const was = wish({ ...small, talos: "v1.12.11", kubernetes: "1.35.4" });
+    const [first] = planned(wish(small), { was, machines: { "w-1": unreachable } });
+    expect(first).toBe("pull-installer/cp-1");
+  });
+
+  test("Kubernetes first where one machine or one component is too old for the new Talos", () => {
+    const was = wish({ ...small, talos: "v1.12.11", kubernetes: "1.35.4" });
+    const old = wish({ ...small, talos: "v1.12.11", kubernetes: "1.29.4" });
+    const configOf = (cluster: DesiredCluster, name: string) =>
+      cluster.machines.find((machine) => machine.name === name)?.config ?? "";
+    const first = (name: string, config: string) => planned(wish(small), { was, machines: { [name]: { config } } })[0];
+    expect(first("w-1", configOf(old, "w-1"))).toBe("pull-images/cp-1");
+    // An upgrade that was interrupted after the API server.
+    const halfway = configOf(old, "cp-1").replace("kube-apiserver:v1.29.4", "kube-apiserver:v1.35.4");
+    expect(first("cp-1", halfway)).toBe("pull-images/cp-1");
+  });
+
   test("Kubernetes first where the new Talos cannot run the old one", () => {
     const was = wish({ ...small, talos: "v1.11.6", kubernetes: "1.29.4" });
     expect(planned(wish(small), { was })).toEqual([

@@ -45,6 +45,13 @@ describe("machines that leave", () => {
     expect(planned(last, { members: ["cp-2"], leader: "cp-2" }).join()).not.toContain("reset");
   });
 
+  test("of a cluster whose etcd was never started just go", () => {
+    const desired = wish({ ...small, leaving: ["cp-2"] });
+    const etcd = { state: "waiting", healthy: false, members: [] } as const;
+    const machines = { "cp-1": { etcd }, "cp-2": { etcd } };
+    expect(planned(desired, { machines }).filter((line) => line.endsWith("/cp-2"))).toContain("> reset/cp-2");
+  });
+
   test("that never became a member just go", () => {
     const desired = wish({ ...small, leaving: ["cp-2"] });
     expect(planned(desired, { members: ["cp-1"] })).toEqual(["drain/cp-2", ...going("cp-2").slice(1)]);
