@@ -20,6 +20,7 @@ export async function ui(
     token,
     newSession: secret,
     version: packageVersion(),
+    program: context.name,
     workshop: projectWorkshop(projectRoot(context.cwd, context.env), context),
     assets: await loadAssets(),
     now: () => context.clock.now(),

@@ -8,6 +8,8 @@ import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { projectSimulator } from "../../cli/helper/simulator.ts";
 import { projectWorkshop } from "../../cli/helper/workshop.ts";
+import { createProgram, runProgram } from "../../cli/program.ts";
+import { registrations } from "../../cli/registrations.ts";
 import { systemClock } from "../../talos/clock.ts";
 import { loadAssets, type RunningUi, serveUi } from "../../web/server/index.ts";
 import { testContext } from "../support/command-context.ts";
@@ -61,6 +63,7 @@ describe.skipIf(executablePath === undefined)("the page in a browser", { timeout
       token: "the-token",
       newSession: () => "the-session",
       version: "0.0.0",
+      program: "npx talosmith",
       workshop: projectWorkshop(root, context),
       assets: await loadAssets(),
       now: () => new Date(),
@@ -89,6 +92,12 @@ describe.skipIf(executablePath === undefined)("the page in a browser", { timeout
     else process.env.TALOSMITH_SIMULATOR_TIME_SCALE = scale;
     rmSync(root, { recursive: true, force: true });
   });
+
+  async function talosmith(...words: string[]) {
+    const context = testContext({ cwd: root, clock: systemClock });
+    await runProgram(createProgram(context, registrations), words, context);
+    expect(context.written.exitCode, context.written.stderr).toBe(0);
+  }
 
   /** Chooses from the buttons of a screen, goes through the dialog and waits until the operation has ended. */
   async function act(hash: string, button: string, options: { fill?: Record<string, string>; confirm?: string } = {}) {
@@ -193,6 +202,9 @@ describe.skipIf(executablePath === undefined)("the page in a browser", { timeout
       .first()
       .waitFor();
     await page.getByText(/No backup/).waitFor();
+    await talosmith("talosconfig", "lab", "generated/lab/talosconfig", "--crt-ttl", "47h", "--force");
+    await page.getByText("The certificate in talosconfig ends in 1 day.").waitFor();
+    await page.getByText("npx talosmith talosconfig lab", { exact: true }).waitFor();
     await inspect("overview");
     await show("#/machines/lab");
     await row("lab-w-1").getByText("ready").waitFor();

@@ -35,6 +35,7 @@ function startApp(options: { readonly readOnly?: boolean; readonly workshop?: Wo
     newSession: () => "the-session",
     readOnly: options.readOnly ?? false,
     version: "0.0.0",
+    program: "npx talosmith",
     workshop: options.workshop ?? idleWorkshop(),
     assets: new Map([["/", { type: "text/html", content: "<!doctype html>" }]]),
     now: () => new Date("2026-11-16T00:00:00Z"),

@@ -81,7 +81,8 @@ describe("the page's server on a real socket", { timeout: 240_000 }, () => {
     });
     workshop = projectWorkshop(root, context);
     const serving = { workshop, assets: await assetsFromSource(), now: () => new Date(), interval: 1_000 };
-    ui = await serveUi({ ...serving, port: 0, readOnly: false, token: "t", newSession: () => "s", version: "0.0.0" });
+    const said = { version: "0.0.0", program: "talosmith" };
+    ui = await serveUi({ ...serving, ...said, port: 0, readOnly: false, token: "t", newSession: () => "s" });
     const { host, origin } = new URL(ui.address);
     ours = { host, origin, "x-talosmith": "1", "content-type": "application/json" };
   });

@@ -20,6 +20,8 @@ import type { Workshop } from "./workshop.ts";
 
 export interface AppOptions extends GuardOptions {
   readonly version: string;
+  /** How a person types our name. */
+  readonly program: string;
   readonly workshop: Workshop;
   readonly assets: Assets;
   readonly now: () => Date;
@@ -82,6 +84,7 @@ export class UiApp {
   #overview(): Overview {
     return {
       version: this.#options.version,
+      program: this.#options.program,
       readOnly: this.#options.readOnly,
       clusters: this.#watcher.clusters,
       broken: this.#watcher.broken,

@@ -190,6 +190,8 @@ export interface OperationView {
 /** Everything at once: sent whole on connecting, and again when something has changed. */
 export interface Overview {
   readonly version: string;
+  /** How a person types our name where this server was started. */
+  readonly program: string;
   readonly readOnly: boolean;
   readonly clusters: readonly ClusterView[];
   readonly broken: readonly BrokenEnvironment[];

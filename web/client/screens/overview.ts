@@ -8,14 +8,14 @@ import { linkTo } from "../route.ts";
 const fewDays = 30;
 
 export function OverviewScreen({ overview, now }: { readonly overview: Overview; readonly now: number }) {
-  const { clusters, broken, operations } = overview;
+  const { clusters, broken, operations, program } = overview;
   const isPlanned = ({ state }: ClusterView) => state === "not deployed";
   const shown = [...clusters.filter((cluster) => !isPlanned(cluster)), ...clusters.filter(isPlanned)];
   const running = operations.filter(({ endedAt }) => endedAt === null);
   return html`
     <h1>Clusters</h1>
     <ul class="cards">
-      ${shown.map((cluster) => html`<${ClusterCard} key=${cluster.environment} cluster=${cluster} now=${now} />`)}
+      ${shown.map((cluster) => html`<${ClusterCard} key=${cluster.environment} cluster=${cluster} program=${program} now=${now} />`)}
       ${broken.map(
         ({ environment, fault }) => html`<li class="card" key=${environment}>
           <h2>${environment}</h2>
@@ -37,7 +37,13 @@ export function OverviewScreen({ overview, now }: { readonly overview: Overview;
   `;
 }
 
-function ClusterCard({ cluster, now }: { readonly cluster: ClusterView; readonly now: number }) {
+interface CardProps {
+  readonly cluster: ClusterView;
+  readonly program: string;
+  readonly now: number;
+}
+
+function ClusterCard({ cluster, program, now }: CardProps) {
   const { environment, machines, conditions, certificates, backups, note, kind, talosVersion, kubernetesVersion } =
     cluster;
   const { pending } = cluster;
@@ -66,9 +72,14 @@ function ClusterCard({ cluster, now }: { readonly cluster: ClusterView; readonly
         </details>`
       }
       ${backups !== null && cluster.state !== "not deployed" && html`<p class=${backups.problem === null ? "" : "fault"}>${backupLine(backups, now)}</p>`}
-      ${ending.map(({ name, daysLeft }) => html`<p class="fault" key=${name}>${name} ends in ${daysLeft} days: talosmith ${name} ${environment}</p>`)}
+      ${ending.map(({ name, daysLeft }) => html`<p class="fault" key=${name}>${endOf(name, daysLeft)} A new one: <code>${program} ${name} ${environment}</code></p>`)}
     </li>
   `;
+}
+
+function endOf(name: string, daysLeft: number): string {
+  if (daysLeft < 0) return `The certificate in ${name} has ended.`;
+  return `The certificate in ${name} ends ${daysLeft === 0 ? "today" : `in ${daysLeft} ${daysLeft === 1 ? "day" : "days"}`}.`;
 }
 
 function backupLine({ backups: [newest], problem }: BackupsView, now: number): string {
