@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdir, rename, rm } from "node:fs/promises";
+import { mkdir, rename, rm, stat } from "node:fs/promises";
 import { createServer } from "node:net";
-import { tmpdir, userInfo } from "node:os";
+import { homedir, tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 
@@ -38,9 +38,12 @@ const patience = ["--timeout", "10", "--retries", "1"];
 async function virtualEnvironment(): Promise<string | { readonly missing: string }> {
   const given = process.env.TALOSMITH_MOTO;
   if (given) return given;
+  const lab = join(homedir(), "lab", "moto");
+  if (existsSync(join(lab, "bin", "python"))) return lab;
   const folder = join(tmpdir(), `talosmith-${userInfo().uid}-moto-${release}`);
+  const making = `${folder}.making`;
+  await whileMade(folder, making);
   if (existsSync(folder)) return folder;
-  const making = `${folder}.${process.pid}`;
   try {
     await mkdir(making, { recursive: true });
     await run("python3", ["-m", "venv", making], { timeout: 60_000 });
@@ -49,6 +52,8 @@ async function virtualEnvironment(): Promise<string | { readonly missing: string
       "pip",
       "install",
       "--quiet",
+      // Of its thousands of modules a test server loads few.
+      "--no-compile",
       "--disable-pip-version-check",
       ...patience,
       `moto[server,s3]==${release}`,
@@ -60,6 +65,22 @@ async function virtualEnvironment(): Promise<string | { readonly missing: string
     // Children of a pip that was ended may still write.
     await rm(making, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
     return { missing: error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error) };
+  }
+}
+
+/** Longer than the making may take: whoever began it is gone then. */
+const abandoned = 200_000;
+
+/** Waits for another process that makes the same: two at once would cost twice the time. */
+async function whileMade(folder: string, making: string): Promise<void> {
+  while (!existsSync(folder)) {
+    const begun = await stat(making).then(
+      ({ birthtimeMs }) => birthtimeMs,
+      () => undefined,
+    );
+    if (begun === undefined) return;
+    if (Date.now() - begun > abandoned) return rm(making, { recursive: true, force: true });
+    await new Promise((done) => setTimeout(done, 500));
   }
 }
 
