@@ -82,11 +82,20 @@ function moduleFinder(): (frame: CpuProfile["nodes"][number]["callFrame"]) => st
   return ({ functionName, url, lineNumber, columnNumber }) => {
     if (functionName === "(idle)") return undefined;
     if (functionName === "(garbage collector)") return "garbage collection";
-    if (url === "" || url.startsWith("node:")) return "Node.js itself";
+    if (url === "") return "native code";
+    if (url.startsWith("node:")) return partOfNode(url);
     const file = url.startsWith("file:") ? fileURLToPath(url) : url;
     const entry = mapOf(file)?.findEntry(lineNumber, columnNumber);
     return moduleName(entry !== undefined && "originalSource" in entry ? entry.originalSource : file);
   };
+}
+
+/** What Node.js was at. */
+export function partOfNode(url: string): string {
+  if (/modules|bootstrap|process\/pre_execution/.test(url)) return "Node.js loading code";
+  if (/tls|crypto/.test(url)) return "Node.js TLS";
+  if (/http2|net|stream|dns/.test(url)) return "Node.js network";
+  return "Node.js otherwise";
 }
 
 /** A package's name, or the folder of a file of ours. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, test } from "vitest";
-import { type CpuProfile, moduleName, summarize } from "../../scripts/bench/profile.ts";
+import { type CpuProfile, moduleName, partOfNode, summarize } from "../../scripts/bench/profile.ts";
 import { curveTable, lineOf, markdownOf, profileTable, resultOf } from "../../scripts/bench/report.ts";
 
 const row = { name: "synth", anchor: "the stock command", budget: 0.5, measure: () => Promise.reject(new Error()) };
@@ -72,6 +72,15 @@ test.each([
   ["chunk-1.mjs", "other"],
 ])("what is in %s counts for %s", (path, module) => {
   expect(moduleName(path)).toBe(module);
+});
+
+test.each([
+  ["node:internal/modules/cjs/loader", "Node.js loading code"],
+  ["node:_tls_wrap", "Node.js TLS"],
+  ["node:internal/http2/core", "Node.js network"],
+  ["node:events", "Node.js otherwise"],
+])("what is in %s counts for %s", (url, part) => {
+  expect(partOfNode(url)).toBe(part);
 });
 
 test("the page has date, machine and all tables", () => {
