@@ -21,13 +21,19 @@ const chosen = targets.filter(({ name }) => values.target === undefined || name 
 if (chosen.length === 0)
   throw new Error(`no target ${values.target}; there are ${targets.map(({ name }) => name).join(", ")}`);
 
+// A run of hours may be stopped: the table then has what was tried until then.
+const stop = new AbortController();
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
+
 console.log("| target | inputs | accepted | CPU s | slowest input | most heap | faults |");
 console.log("|---|---|---|---|---|---|---|");
 for (const target of chosen) {
+  if (stop.signal.aborted) break;
   const result = await fuzz(target, {
     inputs: number("inputs"),
     seed: number("seed"),
     first: number("first"),
+    signal: stop.signal,
     progress: (done) => process.stderr.isTTY && process.stderr.write(`\r${target.name} ${done}`),
   });
   if (process.stderr.isTTY) process.stderr.write("\r\x1b[K");

@@ -15,6 +15,8 @@ export interface FuzzOptions {
   /** After so many different faults a run has said enough. @default 5 */
   readonly faults?: number;
   readonly progress?: (done: number) => void;
+  /** Ends the run early; what was done until then counts. */
+  readonly signal?: AbortSignal;
 }
 
 export interface FuzzFault {
@@ -53,7 +55,7 @@ export async function fuzz(target: Target, options: FuzzOptions): Promise<FuzzRe
   process.on("unhandledRejection", onRejection);
   let [accepted, worstMilliseconds, worstMegabytes, index] = [0, 0, 0, first];
   try {
-    for (; index < first + inputs && faults.size < enough; index += 1) {
+    for (; index < first + inputs && faults.size < enough && !options.signal?.aborted; index += 1) {
       const trial = target.make(new Random(seed, index));
       let measured = await measure(trial);
       if (measured.milliseconds > Math.max(worstMilliseconds, 20) || measured.megabytes > Math.max(worstMegabytes, 16))
