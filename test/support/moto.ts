@@ -3,7 +3,7 @@ import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdir, rename, rm, stat } from "node:fs/promises";
 import { createServer } from "node:net";
-import { homedir, tmpdir, userInfo } from "node:os";
+import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 
@@ -38,15 +38,13 @@ const patience = ["--timeout", "10", "--retries", "1"];
 async function virtualEnvironment(): Promise<string | { readonly missing: string }> {
   const given = process.env.TALOSMITH_MOTO;
   if (given) return given;
-  const lab = join(homedir(), "lab", "moto");
-  if (existsSync(join(lab, "bin", "python"))) return lab;
   const folder = join(tmpdir(), `talosmith-${userInfo().uid}-moto-${release}`);
   const making = `${folder}.making`;
   await whileMade(folder, making);
   if (existsSync(folder)) return folder;
   try {
     await mkdir(making, { recursive: true });
-    await run("python3", ["-m", "venv", making], { timeout: 60_000 });
+    await run("python3", ["-m", "venv", making], { timeout: 120_000 });
     const install = [
       "-m",
       "pip",
@@ -58,7 +56,7 @@ async function virtualEnvironment(): Promise<string | { readonly missing: string
       ...patience,
       `moto[server,s3]==${release}`,
     ];
-    await run(join(making, "bin", "python"), install, { timeout: 120_000 });
+    await run(join(making, "bin", "python"), install, { timeout: 240_000 });
     await rename(making, folder);
     return folder;
   } catch (error) {
@@ -69,7 +67,7 @@ async function virtualEnvironment(): Promise<string | { readonly missing: string
 }
 
 /** Longer than the making may take: whoever began it is gone then. */
-const abandoned = 200_000;
+const abandoned = 400_000;
 
 /** Waits for another process that makes the same: two at once would cost twice the time. */
 async function whileMade(folder: string, making: string): Promise<void> {
