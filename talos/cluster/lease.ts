@@ -18,6 +18,7 @@ export class LeaseKeeper {
   readonly #ask: () => Promise<string | undefined>;
   readonly #stop = new AbortController();
   #renewing: Promise<void> | undefined;
+  #asked = false;
 
   constructor(kubernetes: Kubernetes, timing: Timing, holder: LeaseHolder) {
     this.#kubernetes = kubernetes;
@@ -41,10 +42,12 @@ export class LeaseKeeper {
   async release(): Promise<void> {
     this.#stop.abort();
     await this.#renewing;
-    if (this.#renewing !== undefined) await this.#kubernetes.releaseLease(this.#holder).catch(ifReachable);
+    // Who is stopped while asking does not hear the answer, and may have the lease all the same.
+    if (this.#asked) await this.#kubernetes.releaseLease(this.#holder).catch(ifReachable);
   }
 
   async #take(): Promise<string | undefined> {
+    this.#asked = true;
     try {
       const other = await this.#kubernetes.takeLease(this.#holder, this.#stop.signal);
       if (other === undefined) this.#renewing ??= this.#renew();

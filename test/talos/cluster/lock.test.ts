@@ -15,6 +15,7 @@ import {
   journalFile,
   lockState,
 } from "../../../talos/cluster/index.ts";
+import type { LeaseHolder } from "../../../talos/cluster/machines.ts";
 import { TalosError } from "../../../talos/errors.ts";
 import { lab, testSecrets, wish } from "./fixture.ts";
 
@@ -95,6 +96,26 @@ describe("the lease in Kubernetes", () => {
     expect(world.log).toEqual([]);
     await timing.sleep(61_000);
     expect((await apply(wish({ sysctl: "2" }))).steps.length).toBeGreaterThan(0);
+  });
+
+  test("is given back by a run that is stopped before it hears that it got it", async () => {
+    const before = wish();
+    const { world, apply } = lab(before);
+    await apply(before);
+    const stop = new AbortController();
+    const port = world.port();
+    const kubernetes = {
+      ...port.kubernetes,
+      takeLease: async (holder: LeaseHolder, signal?: AbortSignal) => {
+        await port.kubernetes.takeLease(holder, signal);
+        stop.abort();
+        throw new TalosError("unavailable", "the connection was lost");
+      },
+    };
+    await expect(
+      apply(wish({ sysctl: "2" }), { signal: stop.signal, machines: { ...port, kubernetes } }),
+    ).rejects.toThrow();
+    expect(world.lease).toBeUndefined();
   });
 });
 
