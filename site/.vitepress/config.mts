@@ -89,6 +89,7 @@ export default defineConfig({
           guide("Decisions", "decisions/README"),
           guide("Tried", "tried"),
           guide("Benchmarks", "benchmarks"),
+          guide("Reliability", "reliability"),
           guide("Provider tests", "provider-tests"),
           guide("Upgrading talosmith", "upgrading-talosmith"),
           guide("Roadmap", "roadmap"),

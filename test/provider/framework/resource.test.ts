@@ -167,3 +167,12 @@ describe("a read", () => {
     expect(kept.diagnostics[0]?.detail).toContain("broken");
   });
 });
+
+test("a limit of years is not over at once", async () => {
+  const server = await serverWith({});
+  const { result } = await server.run({ name: "create", milliseconds: 2 ** 40 }, async ({ signal }) => {
+    await new Promise((wake) => setTimeout(wake, 20));
+    return signal.aborted;
+  });
+  expect(result).toBe(false);
+});
