@@ -116,8 +116,8 @@ class Candidate {
     const { lease, identity, timing } = this.#options;
     const record = await lease.read(signal);
     if (record !== undefined) {
-      this.#seen = sight(this.#seen, record, timing.now());
-      if (!mayTake(this.#seen, identity, timing.now(), this.#times.duration)) return record.holder;
+      this.#seen = sight(this.#seen, record, timing.elapsed());
+      if (!mayTake(this.#seen, identity, timing.elapsed(), this.#times.duration)) return record.holder;
     }
     try {
       await lease.write(this.#term(identity), record, signal);
@@ -130,16 +130,16 @@ class Candidate {
 
   /** Renews until the signal fires (undefined), or until the lease is lost: then it tells why. */
   async renew(signal: AbortSignal, { retry, renewDeadline }: LeaseTimes, timing: Timing): Promise<string | undefined> {
-    let last = timing.now();
+    let last = timing.elapsed();
     while (!signal.aborted) {
       try {
         await timing.sleep(retry, signal);
         const other = await this.take(signal);
         if (other !== undefined) return `${other} has taken the lease`;
-        last = timing.now();
+        last = timing.elapsed();
       } catch (error) {
         if (signal.aborted) return undefined;
-        if (timing.now() - last >= renewDeadline)
+        if (timing.elapsed() - last >= renewDeadline)
           return `the lease could not be renewed: ${TalosError.from(error).message}`;
       }
     }

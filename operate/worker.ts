@@ -62,7 +62,7 @@ export class Worker {
       known = mark;
       if (environment === undefined) book.note(this.#name, { tried: true });
       const pause = environment === undefined ? retryDelay(++this.#lookFailures) : await this.#turn(environment);
-      await this.#waitOrChange(timing.now() + pause, mark);
+      await this.#waitOrChange(timing.elapsed() + pause, mark);
     }
   }
 
@@ -191,9 +191,9 @@ export class Worker {
 
   async #waitOrChange(until: number, mark: unknown): Promise<void> {
     const { timing } = this.#options;
-    while (!this.#signal.aborted && timing.now() < until) {
+    while (!this.#signal.aborted && timing.elapsed() < until) {
       try {
-        await timing.sleep(Math.min(readEvery, until - timing.now()), this.#signal);
+        await timing.sleep(Math.min(readEvery, until - timing.elapsed()), this.#signal);
       } catch (error) {
         if (this.#signal.aborted) return;
         throw error;
@@ -204,9 +204,9 @@ export class Worker {
 
   async #timed<T>(operation: Operation, work: () => Promise<T>): Promise<T> {
     const { book, timing } = this.#options;
-    const begun = timing.now();
+    const begun = timing.elapsed();
     const end = (outcome: "success" | "failure" | "canceled") =>
-      book.time(this.#name, operation, outcome, timing.now() - begun);
+      book.time(this.#name, operation, outcome, timing.elapsed() - begun);
     try {
       const result = await work();
       end("success");

@@ -159,8 +159,8 @@ async function awaitEndpoint(context: StepContext): Promise<void> {
     async () => {
       const obstacle = await context.machines.kubernetes.endpointObstacle(context.signal);
       if (obstacle?.certificate !== true) unfitSince = undefined;
-      else unfitSince ??= context.timing.now();
-      if (unfitSince !== undefined && context.timing.now() - unfitSince >= certificatePatience) {
+      else unfitSince ??= context.timing.elapsed();
+      if (unfitSince !== undefined && context.timing.elapsed() - unfitSince >= certificatePatience) {
         throw new TalosError("failed-precondition", `the endpoint ${endpoint}: ${obstacle?.reason}`, {
           hint: "Whatever answers there must pass connections on to the control planes unchanged, and its host must be among the cluster's certSANs.",
         });

@@ -50,11 +50,11 @@ export async function pause(step: Step, context: StepContext): Promise<void> {
   if (step.kind !== "pause") throw new TalosError("internal", `step ${step.id} went to the wrong place`);
   // Whoever starts the same change again after it stopped here has looked at them.
   if (await context.wasAccepted(step)) return;
-  const end = context.timing.now() + step.soak;
+  const end = context.timing.elapsed() + step.soak;
   await context.until(
     step,
     async () => {
-      const left = end - context.timing.now();
+      const left = end - context.timing.elapsed();
       return left <= 0 ? undefined : `${step.canaries.join(", ")} ${step.canaries.length === 1 ? "is" : "are"} watched`;
     },
     { timeout: step.soak + longestPause, longestPause: Math.max(1000, Math.min(longestPause, step.soak)) },

@@ -62,8 +62,8 @@ export async function reset(step: Step, context: StepContext): Promise<void> {
     if (state.kind === "maintenance") return undefined;
     if (state.kind === "foreign") throw new TalosError("failed-precondition", `${step.machine}: ${state.reason}`);
     if (state.kind === "unreachable") {
-      silentSince ??= context.timing.now();
-      if (accepted && context.timing.now() - silentSince >= context.timeouts.resetSilence) return undefined;
+      silentSince ??= context.timing.elapsed();
+      if (accepted && context.timing.elapsed() - silentSince >= context.timeouts.resetSilence) return undefined;
       return accepted ? "it wipes its disk" : `it does not answer: ${state.reason}`;
     }
     silentSince = undefined;

@@ -38,7 +38,7 @@ export async function checkHealthIn(
   context: StepContext,
   { onCondition, wait = true }: Pick<HealthOptions, "onCondition" | "wait">,
 ): Promise<HealthReport> {
-  const deadline = context.timing.now() + context.timeouts.health;
+  const deadline = context.timing.elapsed() + context.timeouts.health;
   const conditions: HealthCondition[] = [];
   const tell = (condition: HealthCondition) => onCondition?.(condition);
   // One look serves all checks that it satisfies; only what is missing is looked at again.
@@ -83,7 +83,7 @@ async function waitFor(
     await waitUntil(look, {
       timing: context.timing,
       ...(context.signal === undefined ? {} : { signal: context.signal }),
-      timeout: Math.max(0, deadline - context.timing.now()),
+      timeout: Math.max(0, deadline - context.timing.elapsed()),
       what: name,
       silence: context.silence,
       onWaiting: (reason) => {

@@ -3,14 +3,17 @@ import { TalosError } from "../errors.ts";
 
 /** How the engine passes time. Tests give one where an hour takes no time. */
 export interface Timing {
-  /** Milliseconds since some fixed moment. */
+  /** The time of day, in milliseconds since 1970. It may be set, forward and back. */
   now(): number;
+  /** Milliseconds since some fixed moment, which nobody can set: how long something takes is told by this one. */
+  elapsed(): number;
   /** Rejects with code `canceled` as soon as the signal fires. */
   sleep(milliseconds: number, signal?: AbortSignal): Promise<void>;
 }
 
 export const systemTiming: Timing = {
   now: () => Date.now(),
+  elapsed: () => performance.now(),
   sleep: (milliseconds, signal) =>
     new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(canceled());

@@ -30,11 +30,11 @@ const shortestLook = 1000;
  */
 export async function waitUntil(check: () => Promise<string | undefined>, options: WaitOptions): Promise<void> {
   const { timing, signal, timeout, what, machine, onWaiting, silence, longestPause = 1000 } = options;
-  const deadline = timing.now() + timeout;
+  const deadline = timing.elapsed() + timeout;
   let pause = firstPause;
   let told: { reason: string; at: number } | undefined;
   const tell = (reason: string) => {
-    const now = timing.now();
+    const now = timing.elapsed();
     if (told !== undefined && told.reason === reason && now - told.at < heartbeat) return;
     onWaiting?.(reason);
     told = { reason, at: now };
@@ -42,17 +42,17 @@ export async function waitUntil(check: () => Promise<string | undefined>, option
   for (;;) {
     throwIfCanceled(signal);
     const look = ask(check);
-    const end = Math.max(deadline, timing.now() + shortestLook);
-    let reason = await within(look, Math.min(heartbeat, end - timing.now()), timing);
+    const end = Math.max(deadline, timing.elapsed() + shortestLook);
+    let reason = await within(look, Math.min(heartbeat, end - timing.elapsed()), timing);
     while (reason === late) {
       const waitedFor = told?.reason ?? silence?.() ?? "no answer yet";
       tell(waitedFor);
-      if (timing.now() < end) reason = await within(look, Math.min(heartbeat, end - timing.now()), timing);
+      if (timing.elapsed() < end) reason = await within(look, Math.min(heartbeat, end - timing.elapsed()), timing);
       else reason = waitedFor;
     }
     if (reason === undefined) return;
     tell(reason);
-    const now = timing.now();
+    const now = timing.elapsed();
     if (now >= deadline) {
       throw new TalosError("deadline-exceeded", `${what}: not done after ${describeDuration(timeout)}: ${reason}`, {
         ...(machine === undefined ? {} : { node: machine }),

@@ -29,6 +29,7 @@ function clockwork(start: string) {
   let now = Date.parse(start);
   const timing = {
     now: () => now,
+    elapsed: () => now,
     sleep: async (milliseconds: number) => {
       now += milliseconds;
     },

@@ -36,6 +36,18 @@ describe("the health of a cluster", () => {
     ]);
   });
 
+  test.each([3_600_000, -3_600_000])("takes as long as it may although the clock is set by %i ms", async (by) => {
+    const desired = wish();
+    const { world, timing, apply } = lab(desired);
+    await apply(desired, { events: () => timing.setClock(by) });
+    world.diagnostics.set("w-2", ["kubelet serving certificate is not signed"]);
+    const options = { desired, secrets: testSecrets(), machines: world.port(), timing, timeouts: { health: 60_000 } };
+    const started = timing.elapsed();
+    const report = await checkHealth({ ...options, onCondition: () => timing.setClock(by) });
+    expect(report.healthy).toBe(false);
+    expect(timing.elapsed() - started).toBe(60_000);
+  });
+
   test("names the one condition that is not met after the timeout, with machine and reason", async () => {
     const desired = wish();
     const { world, timing, apply } = lab(desired);

@@ -17,9 +17,19 @@ export class VirtualTiming implements Timing {
   #now = Date.parse("2026-01-01T00:00:00Z");
   readonly #sleepers = new Set<Sleeper>();
   #pumping = false;
+  #shift = 0;
 
   now(): number {
+    return this.#now + this.#shift;
+  }
+
+  elapsed(): number {
     return this.#now;
+  }
+
+  /** Somebody sets the clock: the time of day jumps, and nobody's sleep is longer or shorter for it. */
+  setClock(by: number): void {
+    this.#shift += by;
   }
 
   sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {

@@ -125,7 +125,7 @@ export class World {
   ghosts: { readonly name: string; readonly id: string }[] = [];
 
   get now(): number {
-    return this.#timing.now();
+    return this.#timing.elapsed();
   }
 
   machine(name: string): Machine {
