@@ -35,8 +35,11 @@ describe("in a cluster", () => {
   let lab: Laboratory;
   let admin: KubernetesClient;
   let env: Record<string, string> = {};
+  const { TMPDIR } = process.env;
 
   beforeAll(async () => {
+    // Runs on one computer keep apart by a lock there, by CA; other tests, and other checkouts, have the same CA.
+    process.env.TMPDIR = root;
     lab = await Laboratory.open("in-cluster");
     const [first] = await lab.cluster(1, 0);
     const host = first?.address ?? "";
@@ -72,16 +75,19 @@ describe("in a cluster", () => {
     );
     env = {
       PATH: "/nowhere",
+      TMPDIR: root,
       TALOSMITH_ROOT: root,
       TALOSMITH_KUBERNETES_SECRETS: "talosmith-",
       TALOSMITH_SERVICE_ACCOUNT: account,
       KUBERNETES_SERVICE_HOST: host,
       KUBERNETES_SERVICE_PORT: "6443",
     };
-  }, 90_000);
+  });
 
   afterAll(async () => {
     await lab.close();
+    if (TMPDIR === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = TMPDIR;
     rmSync(root, { recursive: true, force: true });
   });
 
