@@ -12,6 +12,8 @@ const section = z.record(z.string(), z.string()).default({});
 const ownPackage = z.object({ version: z.string(), dependencies: section, devDependencies: section });
 const theirPackage = z.looseObject({ scripts: section, dependencies: section, devDependencies: section });
 
+export const packageFile = "package.json";
+
 /** What must never be committed: keys, credentials and states; and what is made anew anyway. */
 const ignored = [
   "node_modules",
@@ -24,9 +26,12 @@ const ignored = [
 
 /**
  * Makes a folder a project of its own, for our commands and the CDK's alike. What is there stays; a package.json gets what
- * it lacks. True when npm has something to install afterwards.
+ * it lacks. Returns the files that it wrote; with package.json among them, npm has something to install.
  */
-export async function writeProject(root: string, { entropy }: Pick<CommandContext, "entropy">): Promise<boolean> {
+export async function writeProject(
+  root: string,
+  { entropy }: Pick<CommandContext, "entropy">,
+): Promise<readonly string[]> {
   const projectFile = {
     language: "typescript",
     app: "node --import tsx main.ts",
@@ -39,13 +44,15 @@ export async function writeProject(root: string, { entropy }: Pick<CommandContex
     ["main.ts", plainMain("talosmith")],
     [".gitignore", ignored],
   ];
-  for (const [path, content] of files)
-    if (!existsSync(join(root, path))) await writeFileAtomically(join(root, path), content, { mode: 0o644 });
-  return writePackage(root);
+  const missing = files.filter(([path]) => !existsSync(join(root, path)));
+  for (const [path, content] of missing) await writeFileAtomically(join(root, path), content, { mode: 0o644 });
+  const written = missing.map(([path]) => path);
+  return (await writePackage(root)) ? [...written, packageFile] : written;
 }
 
+/** True when it was changed. */
 async function writePackage(root: string): Promise<boolean> {
-  const file = join(root, "package.json");
+  const file = join(root, packageFile);
   const before = existsSync(file) ? readFileSync(file, "utf8") : undefined;
   const their = parsePackage(file, before ?? json({ name: packageName(root), private: true }));
   if (their.name === "talosmith") return false;

@@ -12,7 +12,7 @@ import { TalosError } from "../../talos/errors.ts";
 import type { CommandContext } from "../context.ts";
 import { writeFirstEnvironment } from "../helper/environment-file.ts";
 import { projectRoot } from "../project-root.ts";
-import { writeProject } from "./init-project.ts";
+import { packageFile, writeProject } from "./init-project.ts";
 
 export interface InitOptions {
   readonly kind?: string;
@@ -90,9 +90,11 @@ async function chooseKind(flag: string | undefined, ask: Ask): Promise<Kind> {
 async function writeEnvironment(name: string, answers: FirstEnvironment, context: CommandContext): Promise<void> {
   const root = findRoot(context);
   const { file, warnings } = await writeFirstEnvironment(root, name, answers);
-  const install = await writeProject(root, context);
+  const project = await writeProject(root, context);
+  const install = project.includes(packageFile);
   for (const warning of warnings) context.stderr.write(`warning: ${formatFault(warning)}\n`);
   context.stdout.write(`${relative(context.cwd, join(root, file))}\n`);
+  if (project.length > 0) context.stderr.write(`Written as well: ${project.join(", ")}.\n`);
   const first = install ? "npm install, then " : "";
   // What npm installs is found by npx.
   const again = install ? "npx talosmith" : context.name;
