@@ -47,7 +47,9 @@ describe("talosmith init", () => {
     expect(environment.infrastructure).toMatchObject({ kind: "libvirt", network: { vip: "10.0.0.100" } });
     expect(existsSync(join(folder, "cdktf.json"))).toBe(true);
     expect(readFileSync(join(folder, ".gitignore"), "utf8")).toContain("/secrets/*\n!/secrets/*.age\n");
-    expect(written).toContain("environments/lab.yaml\nNext: npm install, then npx talosmith plan lab");
+    expect(written).toContain(
+      "environments/lab.yaml\nWritten as well: cdktf.json, main.ts, .gitignore, package.json.\nNext: npm install, then npx talosmith plan lab",
+    );
   });
 
   it("makes a folder a project for npm and for the CDK's commands, ready to be committed", async () => {
