@@ -4,6 +4,7 @@ import { createBackup, openStore } from "../../talos/backup/index.ts";
 import { systemClock, systemEntropy } from "../../talos/clock.ts";
 import { systemTiming } from "../../talos/cluster/index.ts";
 import { largeSnapshot } from "./large-snapshot.ts";
+import { peakMegabytes } from "./peak-memory.ts";
 
 const [, , size = "", target = ""] = process.argv;
 const place = target.startsWith("http") ? { s3: { bucket: "bench", endpoint: target } } : { directory: target };
@@ -16,4 +17,4 @@ await createBackup({
   entropy: systemEntropy,
   timing: systemTiming,
 });
-process.stdout.write(String(Math.round(process.resourceUsage().maxRSS / 1024)));
+process.stdout.write(String(Math.round(peakMegabytes())));

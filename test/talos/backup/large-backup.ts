@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { readFileSync } from "node:fs";
+import { peakMegabytes } from "../../../scripts/bench/peak-memory.ts";
 import { etcdSource, openStore } from "../../../talos/backup/index.ts";
 import { take } from "./take.ts";
 
@@ -7,5 +8,5 @@ import { take } from "./take.ts";
 const { endpoint, credentials, target } = JSON.parse(readFileSync(0, "utf8"));
 const store = await openStore(target, "");
 const backup = await take(store, etcdSource([endpoint], credentials));
-process.stdout.write(JSON.stringify({ backup, megabytes: process.resourceUsage().maxRSS / 1024 }));
+process.stdout.write(JSON.stringify({ backup, megabytes: peakMegabytes() }));
 process.exit(0);
