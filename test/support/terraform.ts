@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { homedir, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { recordCells } from "./cells.ts";
 
@@ -15,7 +15,7 @@ export function findTools(): Tool[] {
   const tools: Tool[] = [];
   for (const name of ["terraform", "tofu"] as const) {
     const own = name === "tofu" ? process.env.TALOSMITH_TEST_TOFU : undefined;
-    const folders = [...(process.env.PATH ?? "").split(delimiter), join(homedir(), "lab", "bin")];
+    const folders = (process.env.PATH ?? "").split(delimiter);
     const found = own ?? folders.map((folder) => join(folder, name)).find((file) => existsSync(file));
     if (found !== undefined && spawnSync(found, ["version"], { env: cleanEnvironment() }).status === 0)
       tools.push({ name, path: found });

@@ -35,6 +35,12 @@ describe("an operation of a JSON patch does what talosctl makes of it", () => {
     );
   });
 
+  test("takes a place of two digits", () => {
+    const long = `machine:\n  certSANs: [${Array.from({ length: 12 }, (_, place) => `n${place}`).join(", ")}]\n`;
+    const changed = applied(long, json({ op: "replace", path: "/machine/certSANs/10", value: "t" }));
+    expect(changed).toContain("  - n9\n  - t\n  - n11\n");
+  });
+
   const machine = "machine:\n  certSANs:\n  - a\n  - b\n";
   const network = "  network:\n    hostname: x\n";
   test.each<[string, object, string]>([
