@@ -4,13 +4,13 @@ import { asTyped, typedName } from "../../cli/typed-name.ts";
 import { runCommand } from "../support/run-command.ts";
 
 test.each([
-  ["npx", { npm_command: "exec" }, "/work/node_modules/.bin/talosmith", "npx talosmith"],
-  ["a script of package.json", { npm_command: "run-script" }, "/work/bin/talosmith.js", "npx talosmith"],
+  ["npx", { npm_command: "exec" }, "/project/node_modules/.bin/talosmith", "npx talosmith"],
+  ["a script of package.json", { npm_command: "run-script" }, "/project/bin/talosmith.js", "npx talosmith"],
   ["a name on the PATH", {}, "/usr/local/bin/talosmith", "talosmith"],
-  ["a file of this folder", {}, "/work/bin/talosmith.js", "node bin/talosmith.js"],
+  ["a file of this folder", {}, "/project/bin/talosmith.js", "node bin/talosmith.js"],
   ["a file of another folder", {}, "/else/bin/talosmith.js", "node /else/bin/talosmith.js"],
 ])("started by %s, it is typed so again", (_, env, script, expected) => {
-  expect(typedName({ env, cwd: "/work", script })).toBe(expected);
+  expect(typedName({ env, cwd: "/project", script })).toBe(expected);
 });
 
 test.each([
