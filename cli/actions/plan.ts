@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import { endsSoon } from "../../talos/client-file.ts";
 import type { Environment } from "../../talos/environment/index.ts";
 import type { CommandContext } from "../context.ts";

@@ -46,16 +46,16 @@ export async function upgradeTo(
   const terraform = await ownedByTerraform(root, after);
   if (flags.writeOnly || (terraform && flags.dryRun)) {
     if (!flags.dryRun) await saveTexts(root, textsOf(change));
-    tell(flags.dryRun ? "Nothing was changed." : `Now: ${context.name} deploy ${name}`);
+    tell(flags.dryRun ? "Nothing was changed." : `Now: talosmith deploy ${name}`);
     if (flags.dryRun && terraform)
       tell(
-        `${name} belongs to Terraform, which knows the steps: run this with --write-only, then ${context.name} plan ${name} shows them.`,
+        `${name} belongs to Terraform, which knows the steps: run this with --write-only, then talosmith plan ${name} shows them.`,
       );
     return;
   }
   if (terraform) {
     throw new TalosError("failed-precondition", `${name} belongs to Terraform, and nothing was changed`, {
-      hint: `Add --write-only to change ${file}; then ${context.name} plan ${name} shows the steps, and ${context.name} deploy ${name} takes them.`,
+      hint: `Add --write-only to change ${file}; then talosmith plan ${name} shows the steps, and talosmith deploy ${name} takes them.`,
     });
   }
   const { missing, steps } = await planWithHelper(root, after, context);

@@ -107,10 +107,10 @@ describe("the commands that upgrade", () => {
     expect(refused.exitCode).toBe(1);
     const dry = await talosmith(...words, "--dry-run");
     expect([dry.stderr.includes("Nothing was changed."), dry.exitCode]).toEqual([true, 0]);
-    expect(dry.stderr).toContain("plan other shows them");
+    expect(dry.stderr).toContain("talosmith plan other shows them");
     expect(readFileSync(join(root, "environments/other.yaml"), "utf8")).toContain("1.35.1");
     const written = await talosmith(...words, "--write-only");
-    expect(written.stderr).toMatch(/^Now: .*talosmith deploy other$/m);
+    expect(written.stderr).toContain("Now: talosmith deploy other");
     expect(written.exitCode).toBe(0);
     expect(readFileSync(join(root, "environments/other.yaml"), "utf8")).toContain("kubernetesVersion: 1.36.3 # held");
   });
