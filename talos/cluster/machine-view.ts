@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { DesiredMachine } from "./desired.ts";
 import type { KubernetesNode, MachineState, ObservedCluster } from "./observed.ts";
+import { nodeOf } from "./quorum.ts";
 
 /** A machine as people are told of it, wherever that is: one word each, from what was seen. */
 export interface MachineView {
@@ -29,10 +30,8 @@ export function machineView(
   { name, role, address }: Pick<DesiredMachine, "name" | "role" | "address">,
   observed: ObservedCluster,
 ): MachineView {
-  const { kubernetes } = observed;
   const state = stateOf(name, observed);
-  const nodes = kubernetes.kind === "reachable" ? kubernetes.nodes : [];
-  const node = nodes.find((candidate) => candidate.name === name);
+  const node = nodeOf(observed, name);
   const talosVersion = state.kind === "configured" || state.kind === "maintenance" ? state.talosVersion : undefined;
   const etcd = etcdRole(state);
   return {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Day 2 with something going wrong in the middle, as Terraform's user sees it: the apply that fails says why, and once
 // the cause is gone the same apply completes.
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join, resolve } from "node:path";
@@ -15,9 +15,11 @@ import { type ClusterOptions, ClusterWorkspace, clusterConfig } from "../support
 import { everything } from "../support/everything.ts";
 import { kubernetesCall } from "../support/kubernetes-call.ts";
 import { findTools } from "../support/terraform.ts";
+import { mayMount, mountTinyDisk, unmountDisk } from "../support/tiny-disk.ts";
 
 const tools = findTools();
 test.skipIf(tools.length === 0)("terraform or tofu is there", () => expect(tools).not.toEqual([]));
+test.skipIf(!everything || !mayMount())("a disk can be filled", () => expect(mayMount()).toBe(true));
 
 const apply = ["apply", "-auto-approve", "-no-color", "-input=false"];
 /** What is wrong lasts until somebody mends it; this is how long Terraform waits for that. */
@@ -213,6 +215,21 @@ const scenarios: readonly Scenario[] = [
     mend: async () => undefined,
     mended: { wish: withCount(3), beside: snapshotIn('directory = "backups"') },
   },
+  ...(everything && mayMount()
+    ? [
+        {
+          name: "a backup to a disk that is full",
+          wish: withCount(3),
+          beside: snapshotIn('directory = "full"'),
+          breakIt: async ({ workspace }: Site) => {
+            mountTinyDisk(join(workspace.directory, "full"));
+            writeFileSync(join(workspace.directory, "full/other"), Buffer.alloc(124 * 1024));
+          },
+          says: /no space left for a backup at .*Nothing half was left/,
+          mend: async ({ workspace }: Site) => unmountDisk(join(workspace.directory, "full")),
+        },
+      ]
+    : []),
   {
     name: "an add-on that does not become ready",
     wish: withCount(3),
@@ -259,9 +276,10 @@ describe.each(everything ? tools : tools.slice(0, 1))("day 2 under $name", (tool
       workspace.write("main.tf", text(scenario));
       await scenario.breakIt(site);
       const failed = await workspace.run(apply);
+      // Before anything is judged: a test that fails must leave nothing broken behind.
+      await scenario.mend(site);
       expect(failed.code, failed.text).not.toBe(0);
       expect(failed.text).toMatch(scenario.says);
-      await scenario.mend(site);
       workspace.write("main.tf", text(scenario.mended ?? scenario));
       await workspace.apply();
       expect(await workspace.isSettled()).toBe(true);

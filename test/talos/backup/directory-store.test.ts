@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import { execFileSync, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { directoryStore, listBackups } from "../../../talos/backup/index.ts";
+import { mountTinyDisk, unmountDisk } from "../../support/tiny-disk.ts";
 import { storeRules } from "./store-rules.ts";
 import { take } from "./take.ts";
 
@@ -44,9 +45,10 @@ describe("backups in a folder", () => {
     expect(readdirSync(folder)).toEqual([`${backup.id}.db`, `${backup.id}.json`]);
   });
 
-  const tiny = tinyDisk();
-  test.skipIf(tiny === undefined)("a full disk is told, and nothing half stays on it", async () => {
-    const folder = join(tiny ?? "", "backups");
+  const tiny = join(root, "tiny");
+  const isTiny = mountTinyDisk(tiny);
+  test.skipIf(!isTiny)("a full disk is told, and nothing half stays on it", async () => {
+    const folder = join(tiny, "backups");
     await expect(take(directoryStore(folder))).rejects.toMatchObject({
       code: "failed-precondition",
       message: expect.stringContaining("no space left"),
@@ -54,18 +56,6 @@ describe("backups in a folder", () => {
     expect(readdirSync(folder)).toEqual([]);
   });
   afterAll(() => {
-    if (tiny !== undefined) execFileSync("umount", [tiny]);
+    if (isTiny) unmountDisk(tiny);
   });
 });
-
-/** A disk of 128 kB, where this user may mount one. */
-function tinyDisk(): string | undefined {
-  const folder = join(root, "tiny");
-  mkdirSync(folder);
-  try {
-    execFileSync("mount", ["-t", "tmpfs", "-o", "size=128k", "talosmith-test", folder], { stdio: "ignore" });
-    return folder;
-  } catch {
-    return undefined;
-  }
-}
