@@ -124,7 +124,8 @@ const invented: readonly Data[] = fc
 export function hostileData(random: Random): Data {
   switch (random.below(8)) {
     case 0:
-      return random.pick(invented);
+      // A copy: what is put into an input may be changed there, and the next input must not know of it.
+      return structuredClone(random.pick(invented));
     case 1:
       return random.pick(hostileNumbers);
     case 2:

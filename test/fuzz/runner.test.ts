@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, test } from "vitest";
 import { TalosError } from "../../talos/errors.ts";
+import { Random } from "./random.ts";
 import { fuzz } from "./runner.ts";
 import type { Target } from "./target.ts";
+import { targets } from "./targets/index.ts";
 
 describe("the runner", () => {
   const target = (run: () => void | Promise<void>): Target => ({
@@ -46,4 +48,12 @@ describe("the runner", () => {
     };
     expect(await fuzz(target(refuse), { inputs: 3, seed: 1 })).toMatchObject({ inputs: 3, accepted: 0, faults: [] });
   });
+});
+
+test.each(targets)("an input of $name is the same alone as after a thousand others", ({ make }) => {
+  const shown = (index: number) => make(new Random(7, index)).show();
+  const places = Array.from({ length: 50 }, (_, step) => step * 20);
+  const alone = places.map(shown);
+  for (let index = 0; index < 1000; index += 1) make(new Random(8, index));
+  expect(places.map(shown)).toEqual(alone);
 });
