@@ -29,6 +29,7 @@ const examples: Readonly<Record<string, readonly Example[]>> = {
   review: [
     ["review plan.json", "markdown for a pull request"],
     ["review - --fail-on danger", "from standard input; exit code 2 when there is danger"],
+    ["review sandbox", "what a first apply makes, without terraform and without credentials"],
   ],
   operate: [
     ["operate", "watch every environment, report what differs, take scheduled backups"],

@@ -2,7 +2,7 @@
 import type { ClusterChange } from "./cluster-change.ts";
 import type { Finding, Level } from "./finding.ts";
 import type { Action } from "./plan.ts";
-import type { Review } from "./review.ts";
+import type { ResourceChange, Review } from "./review.ts";
 
 const sections: Readonly<Record<Level, string>> = { danger: "Danger", caution: "Caution" };
 
@@ -14,6 +14,8 @@ const verbs: Readonly<Record<Action, string>> = {
   forget: "forget",
 };
 
+const actions = Object.keys(verbs) as Action[];
+
 /** The review as GitHub-flavoured markdown for a pull request: danger first, counts last. */
 export function renderMarkdown(review: Review): string {
   const parts = [
@@ -21,26 +23,30 @@ export function renderMarkdown(review: Review): string {
     ...notes(review),
     ...(["danger", "caution"] as const).flatMap((level) => renderFindings(review, level)),
     ...review.clusters.flatMap(renderCluster),
+    ...renderAttributes(review),
     ...renderResources(review),
   ];
   return `${parts.join("\n\n")}\n`;
 }
 
-function headline({ addresses, findings }: Review): string {
-  const counts = (Object.keys(verbs) as Action[])
-    .filter((action) => addresses[action].length > 0)
-    .map((action) => `${addresses[action].length} to ${verbs[action]}`);
+function headline({ resources, findings }: Review): string {
+  const counts = actions
+    .map((action) => [resources.filter((resource) => resource.action === action).length, verbs[action]] as const)
+    .filter(([count]) => count > 0)
+    .map(([count, verb]) => `${count} to ${verb}`);
   if (counts.length === 0) return "Nothing to change";
   const dangers = findings.filter(({ level }) => level === "danger").length;
-  const warning = dangers === 0 ? [] : [`${dangers} ${dangers === 1 ? "danger" : "dangers"}`];
+  const warning = dangers === 0 ? [] : [counted(dangers, "danger")];
   return [...warning, counts.join(", ")].join(" · ");
 }
 
-function notes({ complete, errored, drifted }: Review): string[] {
+function notes({ basis, complete, errored, drifted }: Review): string[] {
   const found: string[] = [];
+  if (basis === "stack")
+    found.push("What a first apply makes, read from the generated stack: nothing was compared with what there is.");
   if (errored) found.push("**The plan ended with an error: this is only a part of it.**");
   else if (!complete) found.push("The plan is partial: more will be planned after it is applied.");
-  if (drifted.length > 0) found.push(`Changed outside of Terraform: ${drifted.map(code).join(", ")}.`);
+  if (drifted.length > 0) found.push(`Changed outside of Terraform: ${codes(drifted)}.`);
   return found;
 }
 
@@ -51,7 +57,8 @@ function renderFindings({ findings }: Review, level: Level): string[] {
 
 const renderFinding = ({ title, address, sentence }: Finding) => `- **${title}** ${code(address)}: ${plain(sentence)}`;
 
-function renderCluster({ name, before, after, steps, configChanges }: ClusterChange): string[] {
+function renderCluster(cluster: ClusterChange): string[] {
+  const { name, before, after, steps, configChanges } = cluster;
   const versions = (["talos_version", "kubernetes_version"] as const).flatMap((attribute) => {
     const [from, to] = [before?.[attribute], after?.[attribute]];
     const product = attribute === "talos_version" ? "Talos" : "Kubernetes";
@@ -60,11 +67,27 @@ function renderCluster({ name, before, after, steps, configChanges }: ClusterCha
   const diffs = Object.entries(configChanges).flatMap(([machine, lines]) => [`# ${machine}`, ...lines]);
   return [
     `### Cluster ${code(name)}`,
+    ...renderNewCluster(cluster),
     ...(versions.length > 0 ? [versions.join(" · ")] : []),
     ...renderSteps(after === undefined, steps),
     ...(diffs.length > 0 ? ["Changes of machine configs, secrets replaced:", fence(diffs, "text")] : []),
   ];
 }
+
+function renderNewCluster({ before, after, machinesAfter }: ClusterChange): string[] {
+  if (before !== undefined || after === undefined) return [];
+  const controlPlanes = machinesAfter.filter(({ controlPlane }) => controlPlane).length;
+  const { talos_version: talos, kubernetes_version: kubernetes, endpoint } = after;
+  const told = [
+    `${counted(controlPlanes, "control plane")}, ${counted(machinesAfter.length - controlPlanes, "worker")}`,
+    ...(talos ? [`Talos ${code(talos)}`] : []),
+    ...(kubernetes ? [`Kubernetes ${code(kubernetes)}`] : []),
+    ...(endpoint ? [`at ${code(endpoint)}`] : []),
+  ];
+  return [told.join(" · ")];
+}
+
+const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? "" : "s"}`;
 
 function renderSteps(ends: boolean, steps: readonly string[] | undefined): string[] {
   if (ends) return [];
@@ -74,16 +97,36 @@ function renderSteps(ends: boolean, steps: readonly string[] | undefined): strin
     : ["What the apply will do, in order:", fence(steps, "text")];
 }
 
-function renderResources({ addresses }: Review): string[] {
-  const rows = (Object.keys(verbs) as Action[])
-    .filter((action) => addresses[action].length > 0)
-    .map(
-      (action) => `| ${verbs[action]} | ${addresses[action].length} | ${addresses[action].map(code).join("<br>")} |`,
-    );
-  if (rows.length === 0) return [];
-  const table = ["| action | count | resources |", "|---|---|---|", ...rows].join("\n");
-  return [`<details><summary>All resources</summary>`, table, "</details>"];
+/** Clusters are left out: theirs are told at length. */
+function renderAttributes({ resources }: Review): string[] {
+  const lines = resources
+    .filter(({ type, attributes }) => type !== "talosmith_cluster" && attributes.length > 0)
+    .map(({ address, action, attributes, replacedFor }) => {
+      const because = replacedFor.length === 0 ? "" : ` because of ${codes(replacedFor)}`;
+      return `- ${verbs[action]} ${code(address)}${because}: ${codes(attributes)}`;
+    });
+  return lines.length === 0 ? [] : ["### Attributes that change", lines.join("\n")];
 }
+
+function renderResources({ resources }: Review): string[] {
+  const rows = actions.flatMap((action) => {
+    const chosen = resources.filter((resource) => resource.action === action);
+    return [...new Set(chosen.map(({ type }) => type))].map((type) => {
+      const names = chosen.filter((resource) => resource.type === type).map(shortName);
+      return `| ${verbs[action]} | ${code(type)} | ${names.length} | ${codes(names)} |`;
+    });
+  });
+  if (rows.length === 0) return [];
+  const table = ["| action | type | count | names |", "|---|---|---|---|", ...rows].join("\n");
+  return ["<details><summary>All resources</summary>", table, "</details>"];
+}
+
+/** An address beside its type; inside of a module it stays whole. */
+function shortName({ address, type }: ResourceChange): string {
+  return address.startsWith(`${type}.`) ? address.slice(type.length + 1) : address;
+}
+
+const codes = (texts: readonly string[]) => texts.map(code).join(", ");
 
 /** Text from outside must not close the span, break the table or call people by their @names. */
 function code(text: string): string {

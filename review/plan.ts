@@ -14,7 +14,8 @@ const resourceChange = z.object({
     actions,
     before: values,
     after: values,
-    after_unknown: z.union([z.boolean(), z.record(z.string(), z.unknown())]).default({}),
+    after_unknown: z.union([z.boolean().transform(() => ({})), z.record(z.string(), z.unknown())]).default({}),
+    replace_paths: z.array(z.array(z.union([z.string(), z.number()]))).default([]),
   }),
 });
 
@@ -39,8 +40,10 @@ export interface Change {
   readonly before: Values | null;
   /** Null after a delete. */
   readonly after: Values | null;
-  /** What is known only after the apply: true for everything, else by attribute. */
-  readonly unknown: boolean | Values;
+  /** What is known only after the apply, by attribute. */
+  readonly unknown: Values;
+  /** The attributes because of which it is replaced, such as `root_block_device.0.encrypted`. */
+  readonly replacedFor: readonly string[];
 }
 
 export interface Plan {
@@ -49,6 +52,8 @@ export interface Plan {
   readonly drifted: readonly string[];
   /** Every managed resource with its values before the apply, changed or not. */
   readonly before: readonly { readonly address: string; readonly type: string; readonly values: Values }[];
+  /** A plan was compared with what there is; a stack says what there will be, as if there were nothing yet. */
+  readonly basis: "plan" | "stack";
   readonly complete: boolean;
   readonly errored: boolean;
 }
@@ -67,12 +72,14 @@ export function parsePlan(text: string, file: string): Plan {
     changes: managed.flatMap(({ address, type, change }) => {
       const action = actionOf(change.actions);
       if (action === undefined) return [];
-      return [{ address, type, action, before: change.before, after: change.after, unknown: change.after_unknown }];
+      const { before, after, after_unknown: unknown, replace_paths: paths } = change;
+      return [{ address, type, action, before, after, unknown, replacedFor: paths.map((path) => path.join(".")) }];
     }),
     drifted: resource_drift.filter(({ mode }) => mode === "managed").map(({ address }) => address),
     before: managed.flatMap(({ address, type, change }) =>
       change.before === null ? [] : [{ address, type, values: change.before }],
     ),
+    basis: "plan",
     complete,
     errored,
   };

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { changedAttributes } from "./attribute-changes.ts";
 import { type ClusterChange, clusterChanges } from "./cluster-change.ts";
 import { type Finding, type Level, levels, type Rule } from "./finding.ts";
 import type { Action, Plan } from "./plan.ts";
@@ -10,33 +11,41 @@ import { protectionRule } from "./rules/protection.ts";
 
 const rules: readonly Rule[] = [clusterRule, machineRule, dataRule, exposureRule, protectionRule];
 
-/** A plan as a person wants to read it: what may hurt, then the clusters, then the rest by action. */
+/** A plan as a person wants to read it: what may hurt, then the clusters, then every resource. */
 export interface Review {
   readonly findings: readonly Finding[];
   readonly clusters: readonly ClusterChange[];
-  readonly addresses: Readonly<Record<Action, readonly string[]>>;
+  readonly resources: readonly ResourceChange[];
   readonly drifted: readonly string[];
+  readonly basis: Plan["basis"];
   readonly complete: boolean;
   readonly errored: boolean;
 }
 
+export interface ResourceChange {
+  readonly address: string;
+  readonly type: string;
+  readonly action: Action;
+  /** The names of the attributes that an update or a replacement changes. */
+  readonly attributes: readonly string[];
+  /** Those of them because of which it is replaced. */
+  readonly replacedFor: readonly string[];
+}
+
 export function reviewPlan(plan: Plan): Review {
+  const { drifted, basis, complete, errored } = plan;
   const findings = rules.flatMap((rule) => rule(plan));
-  const of = (action: Action) =>
-    plan.changes.filter((change) => change.action === action).map(({ address }) => address);
   return {
     findings: [...levels].reverse().flatMap((level) => findings.filter((finding) => finding.level === level)),
     clusters: clusterChanges(plan),
-    addresses: {
-      create: of("create"),
-      update: of("update"),
-      replace: of("replace"),
-      delete: of("delete"),
-      forget: of("forget"),
-    },
-    drifted: plan.drifted,
-    complete: plan.complete,
-    errored: plan.errored,
+    resources: plan.changes.map((change) => {
+      const { address, type, action, replacedFor } = change;
+      return { address, type, action, attributes: changedAttributes(change), replacedFor };
+    }),
+    drifted,
+    basis,
+    complete,
+    errored,
   };
 }
 

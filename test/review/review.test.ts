@@ -10,16 +10,18 @@ interface PlannedChange {
   readonly actions: readonly string[];
   readonly before?: Values | null;
   readonly after?: Values | null;
+  readonly unknown?: Values;
+  readonly replacePaths?: readonly (readonly (string | number)[])[];
 }
 
 function planOf(changes: readonly PlannedChange[], more: Values = {}): string {
   return JSON.stringify({
     format_version: "1.2",
-    resource_changes: changes.map(({ address, actions, before = null, after = null }) => ({
+    resource_changes: changes.map(({ address, actions, before = null, after = null, unknown = {}, replacePaths }) => ({
       address,
       mode: "managed",
       type: address.split(".")[0],
-      change: { actions, before, after, after_unknown: {} },
+      change: { actions, before, after, after_unknown: unknown, replace_paths: replacePaths },
     })),
     ...more,
   });
@@ -233,10 +235,70 @@ describe("the markdown", () => {
     expect(markdown).toContain("# cp-1\nmachine.sysctls: none → (2 lines)");
   });
 
+  test("tells a new cluster's size, versions and endpoint", () => {
+    const after = cluster(three, {
+      talos_version: "v1.13.9",
+      kubernetes_version: "1.36.3",
+      endpoint: "https://a:6443",
+    });
+    const markdown = renderMarkdown(
+      review(planOf([{ address: "talosmith_cluster.cluster", actions: ["create"], after }])),
+    );
+    expect(markdown).toContain(
+      "3 control planes, 1 worker · Talos `v1.13.9` · Kubernetes `1.36.3` · at `https://a:6443`",
+    );
+  });
+
+  test("names the attributes that change, those yet unknown too, and why something is replaced", () => {
+    const markdown = renderMarkdown(
+      review(
+        planOf([
+          {
+            address: "aws_lb.api",
+            actions: ["update"],
+            before: { name: "api", tags: { a: "1" }, arn: "x", ports: [1] },
+            after: { name: "api", tags: { a: "2" }, ports: [1] },
+            unknown: { arn: true, ports: [false], tags: {} },
+          },
+          {
+            address: "aws_instance.w_1",
+            actions: ["delete", "create"],
+            before: { id: "i-1", ami: "old", disk: [{ size: 1 }] },
+            after: { ami: "new", disk: [{ size: 2 }] },
+            unknown: { id: true },
+            replacePaths: [["ami"], ["disk", 0, "size"]],
+          },
+        ]),
+      ),
+    );
+    expect(markdown).toContain("- change `aws_lb.api`: `arn`, `tags`\n");
+    expect(markdown).toContain("- replace `aws_instance.w_1` because of `ami`, `disk.0.size`: `ami`, `disk`, `id`");
+  });
+
+  test("counts resources by type, and leaves an address in a module whole", () => {
+    const made = (address: string, type: string) => ({
+      address,
+      type,
+      change: { actions: ["create"], before: null, after: {} },
+    });
+    const resources = [
+      made("aws_eip.a", "aws_eip"),
+      made("aws_eip.b", "aws_eip"),
+      made("module.m.aws_eip.c", "aws_eip"),
+    ];
+    const markdown = renderMarkdown(review(planOf([], { resource_changes: resources })));
+    expect(markdown).toContain("| add | `aws_eip` | 3 | `a`, `b`, `module.m.aws_eip.c` |");
+  });
+
   test("never shows an attribute's value, whatever it is", () => {
     const secret = "canary-9f2d";
     const text = planOf([
-      { address: "aws_instance.a", actions: ["update"], before: { user_data: secret }, after: { user_data: secret } },
+      {
+        address: "aws_instance.a",
+        actions: ["update"],
+        before: { user_data: secret },
+        after: { user_data: `${secret}-2` },
+      },
       { address: "talosmith_secrets.s", actions: ["delete"], before: { bundle: secret } },
     ]);
     expect(renderMarkdown(review(text))).not.toContain(secret);
@@ -259,7 +321,7 @@ describe("the markdown", () => {
         const lines = renderMarkdown(review(text)).split("\n");
         const table = lines.filter((line) => line.startsWith("| add"));
         expect(table).toHaveLength(1);
-        expect(table[0]?.replaceAll("\\|", "").match(/\|/g)).toHaveLength(4);
+        expect(table[0]?.replaceAll("\\|", "").match(/\|/g)).toHaveLength(5);
         const finding = lines.find((line) => line.includes("Disk wiped")) ?? "";
         expect(finding.slice(finding.indexOf(": "))).not.toMatch(/[@<`]/);
       }),
