@@ -2,6 +2,7 @@
 import { App } from "cdktf";
 import { type Environment, type Fault, listEnvironments, loadEnvironment } from "../talos/environment/index.ts";
 import { EnvironmentStack } from "./environment-stack.ts";
+import { writeWhole } from "./write-whole.ts";
 
 export interface SynthOptions {
   /** Folder that holds environments/. */
@@ -51,6 +52,6 @@ export function synthesize({ projectRoot, outdir, environments, extend }: SynthO
       failures.push({ environment: name, error: error instanceof Error ? error : new Error(String(error)) });
     }
   }
-  app.synth();
+  writeWhole(app);
   return { stacks, failures };
 }

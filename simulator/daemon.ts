@@ -9,6 +9,9 @@ if (directory === undefined) {
   process.exit(2);
 }
 
+// A log that can't be written, as on a full disk, must not end the machines.
+process.stderr.on("error", () => undefined);
+
 const numberFrom = (name: string): number | undefined => {
   const value = Number(process.env[name] ?? "");
   return value > 0 ? value : undefined;

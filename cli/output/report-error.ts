@@ -31,6 +31,11 @@ function worldsFault(error: unknown): TalosError | undefined {
   return new TalosError("failed-precondition", `${where}: ${reason}`, { hint, cause: error });
 }
 
+/** What to do about an error that only says what happened, by the system's own error behind it. */
+function adviceFor({ hint, cause }: TalosError): string | undefined {
+  return hint ?? advice[(cause as NodeJS.ErrnoException | undefined)?.code ?? ""];
+}
+
 /** A user's fault or the world's is told in a sentence and a hint; only our own fault shows its stack. */
 export function reportError(error: unknown, context: CommandContext): void {
   if (context.signal.aborted) {
@@ -41,7 +46,8 @@ export function reportError(error: unknown, context: CommandContext): void {
   const known = worldsFault(error) ?? TalosError.from(error);
   const about = known.node === undefined || known.message.includes(known.node) ? "" : `${known.node}: `;
   context.stderr.write(`Error: ${about}${known.message}\n`);
-  if (known.hint !== undefined) context.stderr.write(`  ${known.hint}\n`);
+  const hint = adviceFor(known);
+  if (hint !== undefined) context.stderr.write(`  ${hint}\n`);
   // What a machine calls its own internal error is not ours.
   if (known.code === "internal" && known.node === undefined && known.cause instanceof Error) {
     context.stderr.write(`\nThis is a fault of talosmith. Please report it with these lines:\n${known.cause.stack}\n`);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { spawn } from "node:child_process";
-import { mkdir, open, readFile } from "node:fs/promises";
+import { type FileHandle, mkdir, open, readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { TalosError } from "../../talos/errors.ts";
+import { fileError } from "../../talos/file-error.ts";
 import { codeIdentity, isOutdated } from "./code-identity.ts";
 import { post } from "./post.ts";
 import { lockHolder } from "./process-lock.ts";
@@ -56,20 +57,26 @@ async function start(directory: string, command: DaemonCommand, code: string): P
     }
     await new Promise((done) => setTimeout(done, pause));
   }
-  throw new TalosError("unavailable", `the simulator's daemon did not start: ${await lastWords(directory)}`, {
-    hint: `look into ${join(directory, "daemon.log")}`,
+  throw new TalosError("unavailable", `the simulator's daemon did not start: ${await child.lastWords()}`, {
+    hint: `look into ${logOf(directory)}`,
   });
 }
 
+interface Launched {
+  ended(): boolean;
+  failed(): boolean;
+  /** What it wrote since it was started; older lines of the log are not about it. */
+  lastWords(): Promise<string>;
+}
+
+const logOf = (directory: string): string => join(directory, "daemon.log");
+
 /** Starts the daemon in a session of its own; its output goes to a file, because an inherited pipe would keep the caller's caller waiting. */
-async function launch(
-  directory: string,
-  [program, ...args]: DaemonCommand,
-  code: string,
-): Promise<{ ended(): boolean; failed(): boolean }> {
+async function launch(directory: string, [program, ...args]: DaemonCommand, code: string): Promise<Launched> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
-  const log = await open(join(directory, "daemon.log"), "a", 0o600);
+  const log = await openLog(logOf(directory));
   try {
+    const { size } = await log.stat();
     const { NODE_OPTIONS: _options, NODE_CHANNEL_FD: _channel, ...environment } = process.env;
     const child = spawn(program, [...args, directory], {
       detached: true,
@@ -85,9 +92,26 @@ async function launch(
       exit = status ?? -1;
     });
     child.unref();
-    return { ended: () => exit !== undefined, failed: () => exit !== undefined && exit !== 0 };
+    return {
+      ended: () => exit !== undefined,
+      failed: () => exit !== undefined && exit !== 0,
+      lastWords: () => lastWords(directory, size),
+    };
   } finally {
     await log.close();
+  }
+}
+
+/** With a first line, because where that can't be written the daemon couldn't say either what is wrong. */
+async function openLog(path: string): Promise<FileHandle> {
+  let log: FileHandle | undefined;
+  try {
+    log = await open(path, "a", 0o600);
+    await log.writeFile(`${new Date().toISOString()} starting\n`);
+    return log;
+  } catch (cause) {
+    await log?.close();
+    throw fileError("write", path, cause);
   }
 }
 
@@ -132,10 +156,10 @@ async function request(record: DaemonRecord, name: string): Promise<number | und
   }
 }
 
-async function lastWords(directory: string): Promise<string> {
+async function lastWords(directory: string, from: number): Promise<string> {
   try {
-    const log = await readFile(join(directory, "daemon.log"), "utf8");
-    return log.trim().split("\n").slice(-3).join(" | ") || "it said nothing";
+    const said = (await readFile(logOf(directory))).subarray(from).toString("utf8");
+    return said.trim().split("\n").slice(-3).join(" | ") || "it said nothing";
   } catch {
     return "it left no log";
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import { mkdir, open, readdir, readFile, rm } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { writeFileAtomically } from "../../talos/atomic-file.ts";
 
 /** Who a lock belongs to: enough to tell a living process from a dead one whose number was given to another. */
 export interface ProcessIdentity {
@@ -55,14 +56,12 @@ export async function takeLock(directory: string): Promise<boolean> {
   const highest = Math.max(0, ...(await lockNumbers(directory)));
   if (highest > 0) {
     const holder = await readHolder(lockPath(directory, highest));
-    if (holder === undefined || (await isAlive(holder))) return false;
+    if (holder === "gone" || (holder !== undefined && (await isAlive(holder)))) return false;
   }
   const own = lockPath(directory, highest + 1);
   const identity = JSON.stringify(await identityOf(process.pid));
   try {
-    const file = await open(own, "wx", 0o600);
-    await file.writeFile(identity);
-    await file.close();
+    await writeFileAtomically(own, identity, { exclusive: true });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
     throw error;
@@ -76,7 +75,7 @@ export async function takeLock(directory: string): Promise<boolean> {
 export async function lockHolder(directory: string): Promise<ProcessIdentity | undefined> {
   const highest = Math.max(0, ...(await lockNumbers(directory)));
   const holder = highest === 0 ? undefined : await readHolder(lockPath(directory, highest));
-  return holder !== undefined && (await isAlive(holder)) ? holder : undefined;
+  return holder !== undefined && holder !== "gone" && (await isAlive(holder)) ? holder : undefined;
 }
 
 function lockPath(directory: string, number: number): string {
@@ -95,12 +94,16 @@ async function lockNumbers(directory: string): Promise<number[]> {
   }
 }
 
-/** Undefined while the holder is still writing its file: it lives then. */
-async function readHolder(path: string): Promise<ProcessIdentity | undefined> {
+/**
+ * Undefined when nobody is named: the file is there whole or not at all, so that a part of one is what a full disk or a
+ * loss of power has left. It is gone once another has taken the next number.
+ */
+async function readHolder(path: string): Promise<ProcessIdentity | "gone" | undefined> {
   try {
     return JSON.parse(await readFile(path, "utf8")) as ProcessIdentity;
   } catch (error) {
-    if (error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    if (error instanceof SyntaxError) return undefined;
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return "gone";
     throw error;
   }
 }

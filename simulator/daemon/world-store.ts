@@ -57,7 +57,7 @@ async function readAll<T>(folder: string): Promise<T[]> {
 }
 
 export interface WorldStore {
-  /** Resolves when everything up to now is on disk. */
+  /** Resolves when everything up to now is on disk; tells why it is not. */
   flush(): Promise<void>;
   /** Stops following the simulation, after the last write. */
   close(): Promise<void>;
@@ -65,39 +65,56 @@ export interface WorldStore {
 
 /** Writes every machine and cluster that changed to its own file. Writes of one moment are joined. */
 export function keepWorld(directory: string, simulation: Simulation, onError: (error: unknown) => void): WorldStore {
-  let saved: World = simulation.world;
+  let saved: Record<keyof World, Saved> = simulation.world;
   let work: Promise<void> = Promise.resolve();
   let queued = false;
+  let failure: { readonly error: unknown } | undefined;
   const save = async (): Promise<void> => {
     queued = false;
     const { world } = simulation;
     const previous = saved;
     saved = world;
-    await Promise.all([
-      saveChanges(join(directory, "machines"), previous.machines, world.machines),
-      saveChanges(join(directory, "clusters"), previous.clusters, world.clusters),
-    ]);
+    try {
+      await saveChanges(join(directory, "machines"), previous.machines, world.machines);
+      await saveChanges(join(directory, "clusters"), previous.clusters, world.clusters);
+      failure = undefined;
+    } catch (error) {
+      saved = {
+        machines: unsure(previous.machines, world.machines),
+        clusters: unsure(previous.clusters, world.clusters),
+      };
+      failure = { error };
+      onError(error);
+    }
   };
   const enqueue = (): void => {
     if (queued) return;
     queued = true;
-    work = work.then(save).catch(onError);
+    work = work.then(save);
   };
   const unsubscribe = simulation.subscribe(enqueue);
+  const flush = async (): Promise<void> => {
+    if (failure !== undefined) enqueue();
+    await work;
+    if (failure !== undefined) throw failure.error;
+  };
   return {
-    flush: () => work,
+    flush,
     close() {
       unsubscribe();
-      return work;
+      return flush();
     },
   };
 }
 
-async function saveChanges(
-  folder: string,
-  before: Readonly<Record<string, unknown>>,
-  after: Readonly<Record<string, unknown>>,
-): Promise<void> {
+type Saved = Readonly<Record<string, unknown>>;
+
+/** After a write that failed, what is on disk is neither the old nor the new: the next one writes or removes it all. */
+function unsure(before: Saved, after: Saved): Saved {
+  return Object.fromEntries(Object.keys({ ...before, ...after }).map((key) => [key, undefined]));
+}
+
+async function saveChanges(folder: string, before: Saved, after: Saved): Promise<void> {
   const changed = Object.entries(after).filter(([key, value]) => before[key] !== value);
   const gone = Object.keys(before).filter((key) => after[key] === undefined);
   await Promise.all([

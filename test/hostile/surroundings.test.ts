@@ -65,6 +65,7 @@ describe("what cannot work is one sentence and what to do", { timeout }, () => {
     expect(await talosmith(["topology", "local"], { cwd: root, script })).toMatchObject({ stderr: "" });
   });
 
+  const full = 'cat /dev/zero > "$disk/fill" 2> /dev/null';
   const disks: readonly [string, string, string, RegExp][] = [
     [
       "a folder that cannot be written",
@@ -74,8 +75,9 @@ describe("what cannot work is one sentence and what to do", { timeout }, () => {
     ],
     ["a folder that cannot be written", "up local", 'mount -o remount,ro "$disk"', /^Error: mkdir .*\n {2}Work in/],
     ["a folder that cannot be written", "gen secrets", 'mount -o remount,ro "$disk"', /^Error: write .*read-only/],
-    ["a full disk", "gen secrets", 'cat /dev/zero > "$disk/fill" 2> /dev/null', /^Error: write .*no space left/],
-    ["a full disk", "synth local", 'cat /dev/zero > "$disk/fill" 2> /dev/null', /no space left.*\n {2}Make room/],
+    ["a full disk", "gen secrets", full, /^Error: write .*no space left.*\n {2}Make room/],
+    ["a full disk", "synth local", full, /^Error: write .*cdk\.tf\.json: no space left.*\n {2}Make room/],
+    ["a full disk", "up local", full, /^Error: write .*daemon\.log: no space left.*\n {2}Make room/],
   ];
   test.skipIf(!mayMount).each(disks)("%s: %s", async (_, line, prepare, words) => {
     const ended = await talosmith(line.split(" "), { cwd: root, script: onOwnDisk(prepare) });
@@ -83,5 +85,6 @@ describe("what cannot work is one sentence and what to do", { timeout }, () => {
     expect(ended.stderr).toMatch(words);
     // Half a file would be worse than none.
     expect(ended.stdout).not.toContain("secrets.yaml");
+    expect(ended.stdout).not.toContain("empty file");
   });
 });
