@@ -56,7 +56,11 @@ export async function runProgram(program: Command, args: readonly string[], cont
   try {
     await program.parseAsync(args, { from: "user" });
   } catch (error) {
-    if (error instanceof CommanderError) context.exit(error.exitCode === 0 ? 0 : 64);
-    else reportError(error, context);
+    if (!(error instanceof CommanderError)) return reportError(error, context);
+    if (error.code === "commander.missingArgument" && error.message.includes("'environment'")) {
+      const { tellEnvironments } = await import("./actions/tell-environments.ts");
+      tellEnvironments(context);
+    }
+    context.exit(error.exitCode === 0 ? 0 : 64);
   }
 }

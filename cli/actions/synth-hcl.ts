@@ -6,6 +6,7 @@ import { writeFileAtomically } from "../../talos/atomic-file.ts";
 import { listEnvironments, loadEnvironment } from "../../talos/environment/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import type { CommandContext } from "../context.ts";
+import { openEnvironment } from "../open-environment.ts";
 import { projectRoot } from "../project-root.ts";
 import { prepareStack } from "../terraform/prepare-stack.ts";
 
@@ -23,6 +24,8 @@ export async function synthHcl(
   const root = projectRoot(context.cwd, context.env);
   const stale: string[] = [];
   for (const environment of name === undefined ? listEnvironments(root) : [name]) {
+    // What is unwise in its file is told where something is written, not by each check in CI.
+    if (!options.check) openEnvironment(environment, context);
     const folder = join(root, "terraform", environment);
     const wanted = await render(root, environment, context);
     const differing = await differences(folder, wanted);

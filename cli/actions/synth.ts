@@ -2,14 +2,18 @@
 import { relative } from "node:path";
 import { listEnvironments } from "../../talos/environment/index.ts";
 import type { CommandContext } from "../context.ts";
+import { openEnvironment } from "../open-environment.ts";
 import { reportError } from "../output/report-error.ts";
 import { projectRoot } from "../project-root.ts";
 import { prepareStack } from "../terraform/prepare-stack.ts";
 
 export async function synth(name: string | undefined, context: CommandContext): Promise<void> {
   const root = projectRoot(context.cwd, context.env);
-  for (const environment of name === undefined ? listEnvironments(root) : [name]) {
+  const known = listEnvironments(root);
+  for (const environment of name === undefined ? known : [name]) {
     try {
+      // A project's own app may have stacks without a file; what is unwise in a file is told, as by `plan`.
+      if (known.includes(environment)) openEnvironment(environment, context);
       const directory = await prepareStack(root, environment, context);
       context.stdout.write(`${relative(context.cwd, directory)}\n`);
     } catch (error) {

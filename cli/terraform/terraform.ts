@@ -2,6 +2,7 @@
 import { basename } from "node:path";
 import { z } from "zod";
 import { TalosError } from "../../talos/errors.ts";
+import { knownFailureHint } from "./known-failures.ts";
 import { type Finished, type RunOptions, runProgram } from "./run-program.ts";
 import { lockedError } from "./state-lock.ts";
 
@@ -81,7 +82,10 @@ export class Terraform {
     const locked = lockedError(words, this.name);
     if (locked !== undefined) return locked;
     const details = words === "" ? "" : `\n\n${words}\n`;
-    return new TalosError("failed-precondition", `${this.name} ${command[0]} ended with exit code ${code}${details}`);
+    const hint = knownFailureHint(words);
+    return new TalosError("failed-precondition", `${this.name} ${command[0]} ended with exit code ${code}${details}`, {
+      ...(hint === undefined ? {} : { hint }),
+    });
   }
 
   #run(command: readonly string[], streams: Pick<RunOptions, "show" | "onLine"> = {}): Promise<Finished> {

@@ -21,6 +21,8 @@ export interface Fault {
   readonly hint: string;
   /** A second place that has to do with it. */
   readonly also?: Position;
+  /** There is no such file, hence no line to show. */
+  readonly absent?: true;
 }
 
 const widest = 120;
@@ -38,10 +40,10 @@ function excerpt({ line, column, text }: Position): string {
 
 /** One fault as a person reads it: place, excerpt, found, expected, what to do. */
 export function formatFault(fault: Fault): string {
-  const { position, also } = fault;
+  const { position, also, absent = false } = fault;
+  const place = `${position.file}:${position.line}:${position.column}: ${fault.path === "" ? "the file" : fault.path}`;
   const lines = [
-    `${position.file}:${position.line}:${position.column}: ${fault.path === "" ? "the file" : fault.path}`,
-    excerpt(position),
+    ...(absent ? [position.file] : [place, excerpt(position)]),
     ...(also ? [`  and ${also.file}:${also.line}:${also.column}:`, excerpt(also)] : []),
     `  found ${fault.found}`,
     `  expected ${fault.expected}`,

@@ -66,10 +66,11 @@ function misnamed(name: string): Fault {
   const expected = "a file name of lower-case letters, digits and hyphens that starts with a letter";
   return {
     position,
+    absent: true,
     path: "",
     found: `the environment name ${JSON.stringify(name)}`,
     expected,
-    hint: "Rename the file.",
+    hint: "Correct the name, or rename the file.",
   };
 }
 
@@ -106,9 +107,10 @@ function openRoot(file: string, read: ReadFile, faults: Fault[]): YamlSource | u
     if (file !== environmentFile("base"))
       faults.push({
         position: missing,
+        absent: true,
         path: "",
         found: "no such file",
-        expected: file,
+        expected: "the file of this environment",
         hint: missingHint(file, read.environments?.() ?? []),
       });
     return undefined;

@@ -33,4 +33,7 @@ test("an environment that is not there is answered with those that are, and a co
   expect(code).toBe(1);
   expect(stderr).toContain("There are: lab, local, production, sandbox, staging.");
   expect(stderr).toContain("A new one is written by: npx talosmith init nope");
+  // A file that is not there has no line to point at.
+  expect(stderr).toContain("environments/nope.yaml\n  found no such file");
+  expect(stderr).not.toContain("^");
 });
