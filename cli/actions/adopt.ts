@@ -35,7 +35,7 @@ import type { CommandContext } from "../context.ts";
 import { clusterSpec } from "../helper/cluster-spec.ts";
 import { findMachines } from "../helper/machines.ts";
 import { projectRoot } from "../project-root.ts";
-import { readText } from "./read-patches.ts";
+import { readText } from "./read-text.ts";
 
 export interface AdoptFlags {
   readonly talosctl?: string;

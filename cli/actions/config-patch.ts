@@ -3,7 +3,8 @@ import { resolve } from "node:path";
 import { writeFileAtomically } from "../../talos/atomic-file.ts";
 import { applyPatches, parsePatch } from "../../talos/config/index.ts";
 import type { CommandContext } from "../context.ts";
-import { readPatches, readText } from "./read-patches.ts";
+import { readPatches } from "./read-patches.ts";
+import { readText } from "./read-text.ts";
 
 export interface ConfigPatchOptions {
   readonly patch: readonly string[];

@@ -3,7 +3,7 @@ import { type Mode, validateConfig } from "../../talos/config/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { Contract } from "../../talos/version/index.ts";
 import type { CommandContext } from "../context.ts";
-import { readText } from "./read-patches.ts";
+import { readText } from "./read-text.ts";
 
 export interface ConfigValidateOptions {
   readonly config: string;

@@ -14,7 +14,7 @@ import {
 } from "../../talos/secrets/index.ts";
 import type { CommandContext } from "../context.ts";
 import { contractOption } from "./contract-option.ts";
-import { readText } from "./read-patches.ts";
+import { readText } from "./read-text.ts";
 
 export interface GenSecretsOptions {
   readonly fromControlplaneConfig?: string;

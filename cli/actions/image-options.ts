@@ -12,7 +12,7 @@ import {
 } from "../../talos/image/index.ts";
 import { defaultTalosVersion, TalosVersion } from "../../talos/version/index.ts";
 import type { CommandContext } from "../context.ts";
-import { readText } from "./read-patches.ts";
+import { readText } from "./read-text.ts";
 
 export interface SchematicSource {
   /** File of the schematic. */

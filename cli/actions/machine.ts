@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-import { readFile } from "node:fs/promises";
-import { resolve } from "node:path";
 import { TalosError } from "../../talos/errors.ts";
 import { approved } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
 import type { ApplyFlags, ResetFlags, TargetFlags } from "../machine/target-flags.ts";
 import { changeEachTarget, targetNodes } from "../machine/targets.ts";
+import { readText } from "./read-text.ts";
 
 export async function apply(flags: ApplyFlags, context: CommandContext): Promise<void> {
-  const config = await readConfig(resolve(context.cwd, flags.file));
+  const config = await readText(flags.file, context.cwd);
   await changeEachTarget(flags, context, async ({ node, client, call }) => {
     const { details, warnings } = await client.applyConfiguration(config, {
       ...call,
@@ -52,12 +51,4 @@ export async function reset(flags: ResetFlags, context: CommandContext): Promise
     await client.reset({ ...call, graceful, reboot: thenReboot, partitions });
     context.stderr.write(`${node}: is being wiped.\n`);
   });
-}
-
-async function readConfig(path: string): Promise<string> {
-  try {
-    return await readFile(path, "utf8");
-  } catch (cause) {
-    throw new TalosError("not-found", `${path}: cannot read the machine config`, { cause });
-  }
 }

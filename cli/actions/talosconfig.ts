@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import {
   addContext,
@@ -19,6 +18,7 @@ import { TalosError } from "../../talos/errors.ts";
 import { belongTogether, checkKey, loadCertificate } from "../../talos/pki/index.ts";
 import { confirmed } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
+import { readText } from "./read-text.ts";
 
 export interface TalosconfigFlags {
   readonly talosconfig?: string;
@@ -78,7 +78,7 @@ async function contextFrom(flags: AddContextFlags, { cwd }: CommandContext): Pro
   if ((flags.crt === undefined) !== (flags.key === undefined)) {
     throw new TalosError("invalid-input", "if either the 'crt' or 'key' flag is specified, both are required");
   }
-  const read = async (file: string | undefined) => (file === undefined ? "" : readFile(resolve(cwd, file), "utf8"));
+  const read = async (file: string | undefined) => (file === undefined ? "" : readText(file, cwd));
   const [ca, certificate, key] = await Promise.all([read(flags.ca), read(flags.crt), read(flags.key)]);
   if (flags.ca !== undefined) loadCertificate(ca, flags.ca);
   if (flags.crt !== undefined && flags.key !== undefined) {

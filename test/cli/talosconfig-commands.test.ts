@@ -114,6 +114,12 @@ describe("contexts of the talosconfig", () => {
     expect((await config(["add", "wrong", "--ca", "key.pem"])).exitCode).toBe(1);
     expect([...parseTalosconfig(here(), "t").contexts.keys()]).toEqual(["new"]);
   });
+
+  test("are not added from a file that is not there, which is the user's trouble and not ours", async () => {
+    const { stderr, exitCode } = await config(["add", "new", "--ca", "nowhere.pem"]);
+    expect([stderr, exitCode]).toEqual(["Error: open nowhere.pem: no such file or directory\n", 1]);
+    expect(existsSync(join(cwd, "talosconfig"))).toBe(false);
+  });
 });
 
 describe("config info", () => {
