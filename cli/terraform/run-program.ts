@@ -23,18 +23,21 @@ export function runProgram(program: string, args: readonly string[], options: Ru
   const { show, onLine } = options;
   return new Promise((resolve, reject) => {
     const child = startForOwner(program, args, options);
+    // A letter of several bytes may arrive in two pieces.
+    child.stdout.setEncoding("utf8");
+    child.stderr.setEncoding("utf8");
     let stdout = "";
     let stderr = "";
     if (onLine === undefined) {
-      child.stdout.on("data", (chunk: Buffer) => {
-        stdout += chunk;
-        show?.(chunk.toString());
+      child.stdout.on("data", (text: string) => {
+        stdout += text;
+        show?.(text);
       });
     } else {
       createInterface({ input: child.stdout }).on("line", onLine);
     }
-    child.stderr.on("data", (chunk: Buffer) => {
-      stderr += chunk;
+    child.stderr.on("data", (text: string) => {
+      stderr += text;
     });
     child.on("error", reject);
     child.on("close", (code) => resolve({ code: code ?? 1, stdout, stderr }));

@@ -18,8 +18,8 @@ export function kubernetesCall(kubeconfig: string, method: string, path: string,
       },
       (response) => {
         let text = "";
-        response.on("data", (chunk) => {
-          text += chunk;
+        response.setEncoding("utf8").on("data", (part) => {
+          text += part;
         });
         const good = () => (response.statusCode ?? 0) >= 200 && (response.statusCode ?? 0) < 300;
         response.on("end", () =>

@@ -23,11 +23,11 @@ export function runCommand(
     });
     let stdout = "";
     let stderr = "";
-    child.stdout.on("data", (chunk) => {
-      stdout += chunk;
+    child.stdout.setEncoding("utf8").on("data", (text) => {
+      stdout += text;
     });
-    child.stderr.on("data", (chunk) => {
-      stderr += chunk;
+    child.stderr.setEncoding("utf8").on("data", (text) => {
+      stderr += text;
     });
     child.on("error", reject);
     child.on("close", (code) =>

@@ -123,11 +123,11 @@ export function finish(child: ReturnType<Workspace["start"]>): Promise<Run> {
   return new Promise((resolve, reject) => {
     let stdout = "";
     let stderr = "";
-    child.stdout.on("data", (part) => {
-      stdout += part;
+    child.stdout.setEncoding("utf8").on("data", (text) => {
+      stdout += text;
     });
-    child.stderr.on("data", (part) => {
-      stderr += part;
+    child.stderr.setEncoding("utf8").on("data", (text) => {
+      stderr += text;
     });
     child.on("error", reject);
     child.on("close", (code) => {

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+import { expect, test } from "vitest";
+import { runProgram } from "../../../cli/terraform/run-program.ts";
+
+const node = (script: string) => [process.execPath, ["-e", script]] as const;
+const options = { cwd: process.cwd(), env: process.env };
+
+test("a letter of several bytes that arrives in two pieces stays whole, on both outputs", async () => {
+  const halves = (stream: string) =>
+    `process.${stream}.write(Buffer.from([0xe2, 0x94])); setTimeout(() => process.${stream}.write(Buffer.from([0x82])), 100);`;
+  let shown = "";
+  const finished = await runProgram(...node(halves("stdout") + halves("stderr")), {
+    ...options,
+    show: (text) => {
+      shown += text;
+    },
+  });
+  expect(finished).toEqual({ code: 0, stdout: "│", stderr: "│" });
+  expect(shown).toBe("│");
+});
+
+test("line by line, nothing is kept", async () => {
+  const lines: string[] = [];
+  const script = `console.log("one\\ntwo"); process.exitCode = 3;`;
+  const finished = await runProgram(...node(script), { ...options, onLine: (line) => lines.push(line) });
+  expect([finished.code, finished.stdout, lines]).toEqual([3, "", ["one", "two"]]);
+});
+
+test("a program that is not there is an error", async () => {
+  await expect(runProgram("/nowhere/terraform", [], options)).rejects.toThrow("ENOENT");
+});
