@@ -28,7 +28,11 @@ export function integer<const M extends Mode>(options: Options<number, M>): Attr
     validators: [
       (value, path, diagnostics) => {
         if (!Number.isSafeInteger(value))
-          diagnostics.error({ summary: "Not a whole number", detail: `Found ${value}.`, path });
+          diagnostics.error({
+            summary: "Not a whole number",
+            detail: `Found ${value}; expected a whole number.`,
+            path,
+          });
       },
       ...(options.validators ?? []),
     ],

@@ -20,7 +20,7 @@ export type { DataRequest, DataSource } from "./data-source.ts";
 // For the protocol half.
 export { Decimal, type NumberValue, numberFromDouble, numberText, parseNumber, shortest } from "./decimal.ts";
 export { type Diagnostic, DiagnosticError, Diagnostics, type ErrorTranslator, type Finding } from "./diagnostics.ts";
-export { parseDuration } from "./duration.ts";
+export { checkDuration, parseDuration } from "./duration.ts";
 export type { EphemeralResource } from "./ephemeral-resource.ts";
 export { FunctionError, type Parameter, type ProviderFunction } from "./function.ts";
 export { parseJson, valueFromJson } from "./json.ts";

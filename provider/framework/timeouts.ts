@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Attribute } from "./attribute.ts";
 import { nestedObject, string } from "./attributes.ts";
-import { parseDuration } from "./duration.ts";
+import { checkDuration, parseDuration } from "./duration.ts";
 import { isObject, type Value } from "./value.ts";
 
 export type OperationName = "create" | "read" | "update" | "delete";
@@ -16,16 +16,7 @@ export function timeoutsAttribute(defaults: Timeouts): Attribute {
     string({
       mode: "optional",
       description: `How long ${name} may take, such as \`90s\`, \`10m\` or \`1h30m\`. Default \`${standard}\`.`,
-      validators: [
-        (value, path, diagnostics) => {
-          if (parseDuration(value) === undefined)
-            diagnostics.error({
-              summary: "Not a duration",
-              detail: `Found ${JSON.stringify(value)}. Write a number with a unit, such as 90s, 10m or 1h30m.`,
-              path,
-            });
-        },
-      ],
+      validators: [checkDuration],
     }),
   ]);
   return nestedObject({

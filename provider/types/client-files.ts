@@ -10,16 +10,22 @@ import {
   type Diagnostics,
   type Operation,
   type PlanOf,
+  path,
   type Resource,
   type StateOf,
   unknown,
 } from "../framework/index.ts";
 import { fetchKubeconfig, firstExpiry, issueTalosconfig } from "./access.ts";
 import type { Client } from "./client.ts";
+import { isGiven, someEndpoint } from "./value-rules.ts";
 
 const attributes = {
   cluster_name: attribute.string({ mode: "required", description: "Name of the cluster; the context in both files." }),
-  endpoints: attribute.stringList({ mode: "required", description: "Addresses of the control planes." }),
+  endpoints: attribute.stringList({
+    mode: "required",
+    description: "Addresses of the control planes.",
+    validators: [someEndpoint],
+  }),
   nodes: attribute.stringList({
     mode: "optional",
     description: "Machines that talosctl speaks about when none is named. Default: those of `endpoints`.",
@@ -89,10 +95,17 @@ export const clientFiles: Resource<Schema, Client> = {
   attributes,
   timeouts: { create: "5m", update: "5m" },
 
-  plan({ prior, planned, changed, diagnostics }) {
-    const paths = [planned.kubeconfig_path, planned.talosconfig_path];
-    if (typeof paths[0] === "string" && paths[0] === paths[1])
-      diagnostics.error({ summary: "One path for two files", detail: `Both files would be ${paths[0]}.` });
+  validate({ config, diagnostics }) {
+    const { kubeconfig_path: kubeconfig, talosconfig_path: talosconfig } = config;
+    if (!isGiven(kubeconfig) || kubeconfig !== talosconfig) return;
+    diagnostics.error({
+      summary: "One path for two files",
+      detail: `Both files would be ${kubeconfig}; expected a path of its own for each.`,
+      path: path("talosconfig_path"),
+    });
+  },
+
+  plan({ prior, planned, changed }) {
     const kept = (name: string) =>
       !Array.isArray(planned.contents) || planned.contents.includes(name) ? unknown : null;
     const contents =

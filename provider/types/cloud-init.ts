@@ -17,6 +17,7 @@ import type { Client } from "./client.ts";
 import { configAttributes, renderConfig } from "./machine-config.ts";
 import { readPatchFiles } from "./patch-files.ts";
 import { translateError } from "./translate-error.ts";
+import { isGiven } from "./value-rules.ts";
 
 const attributes = {
   path: attribute.string({
@@ -58,7 +59,7 @@ export const cloudInit: Resource<typeof attributes, Client> = {
   attributes,
 
   async validate({ config, diagnostics }) {
-    if (config.user_data !== null && config.machine_config !== null)
+    if (isGiven(config.user_data) && isGiven(config.machine_config))
       diagnostics.error({
         summary: "Two contents for one file",
         detail: "Both user_data and machine_config would become user-data. Give one of the two.",

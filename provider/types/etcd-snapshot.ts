@@ -3,6 +3,7 @@ import type { Backup, BackupStore, Place } from "../../talos/backup/index.ts";
 import {
   type Attributes,
   attribute,
+  checkDuration,
   isUnknown,
   type Operation,
   type PlanOf,
@@ -14,7 +15,7 @@ import {
 } from "../framework/index.ts";
 import type { Client } from "./client.ts";
 import { parseSnapshotAddress } from "./import-snapshot.ts";
-import { oneOf } from "./one-of.ts";
+import { oneOf, someEndpoint } from "./value-rules.ts";
 
 const s3Attributes = {
   bucket: attribute.string({ mode: "required", description: "Name of the bucket." }),
@@ -39,7 +40,11 @@ const s3Attributes = {
 
 const attributes = {
   cluster_name: attribute.string({ mode: "required", replaces: true, description: "Name of the cluster." }),
-  endpoints: attribute.stringList({ mode: "required", description: "Addresses of the control planes." }),
+  endpoints: attribute.stringList({
+    mode: "required",
+    description: "Addresses of the control planes.",
+    validators: [someEndpoint],
+  }),
   directory: attribute.string({
     mode: "optional",
     description: "A folder for the backup, relative to the project's root. Either this or `s3`.",
@@ -60,6 +65,7 @@ const attributes = {
   max_age: attribute.string({
     mode: "optional",
     description: "A backup that is older, such as `26h`, is told in every plan. Default: none is.",
+    validators: [checkDuration],
   }),
   on_destroy: attribute.string({
     mode: "defaulted",
@@ -93,18 +99,12 @@ export const etcdSnapshot: Resource<Schema, Client> = {
   timeouts: { create: "30m", update: "30m" },
 
   validate({ config, diagnostics }) {
-    const { directory, s3, max_age } = config;
+    const { directory, s3 } = config;
     if (!isUnknown(directory) && !isUnknown(s3) && (directory === null) === (s3 === null))
       diagnostics.error({
         summary: "One place for the backup",
         detail: "Give either directory or s3.",
         path: path("directory"),
-      });
-    if (typeof max_age === "string" && parseDuration(max_age) === undefined)
-      diagnostics.error({
-        summary: "Not a duration",
-        detail: `Found ${max_age}; expected one such as "26h".`,
-        path: path("max_age"),
       });
   },
 
@@ -138,7 +138,7 @@ export const etcdSnapshot: Resource<Schema, Client> = {
   },
 
   async update({ prior, planned, ...operation }) {
-    if (!isUnknown(planned.id)) return { ...prior, ...known(planned), ...pick(prior) };
+    if (!isUnknown(planned.id)) return { ...known(planned), ...pick(prior) };
     const state = await takeBackup(planned, operation);
     if (state.on_destroy === "remove") await removeBackup(prior, operation);
     return state;

@@ -2,6 +2,7 @@
 import type { DesiredCluster, MachineState } from "../../talos/cluster/index.ts";
 import { type Attributes, attribute, type DataSource } from "../framework/index.ts";
 import type { Client } from "./client.ts";
+import { oneOf } from "./value-rules.ts";
 
 const attributes = {
   endpoint: attribute.string({ mode: "required", description: "URL of the Kubernetes API." }),
@@ -9,7 +10,11 @@ const attributes = {
     mode: "required",
     description: "The machines to look at, by name.",
     attributes: {
-      role: attribute.string({ mode: "required", description: "`controlplane` or `worker`." }),
+      role: attribute.string({
+        mode: "required",
+        description: "`controlplane` or `worker`.",
+        validators: [oneOf("controlplane", "worker")],
+      }),
       address: attribute.string({ mode: "required", description: "Where the machine's Talos API answers." }),
     },
   }),

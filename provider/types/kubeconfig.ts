@@ -3,11 +3,16 @@ import { kubeconfigParts } from "../../talos/client-file.ts";
 import { type Attributes, attribute, type EphemeralResource } from "../framework/index.ts";
 import { fetchKubeconfig, firstExpiry, issueTalosconfig } from "./access.ts";
 import type { Client } from "./client.ts";
+import { someEndpoint } from "./value-rules.ts";
 
 const hour = 3_600_000;
 
 const attributes = {
-  endpoints: attribute.stringList({ mode: "required", description: "Addresses of the control planes." }),
+  endpoints: attribute.stringList({
+    mode: "required",
+    description: "Addresses of the control planes.",
+    validators: [someEndpoint],
+  }),
   kubeconfig: attribute.string({ mode: "computed", sensitive: true, description: "The admin kubeconfig, YAML." }),
   host: attribute.string({ mode: "computed", description: "URL of the Kubernetes API." }),
   cluster_ca_certificate: attribute.string({ mode: "computed", description: "CA of the Kubernetes API, PEM." }),

@@ -5,6 +5,7 @@ import type { Client } from "./client.ts";
 import { clusterAttributes } from "./cluster/attributes.ts";
 import { clusterSpec } from "./cluster/spec.ts";
 import { readPatchFiles, refuseSecretPatches } from "./patch-files.ts";
+import { oneOf } from "./value-rules.ts";
 
 const { name, endpoint, talos_version, kubernetes_version, machines: _machines, ...others } = clusterAttributes;
 const {
@@ -32,16 +33,7 @@ export const configAttributes = {
   role: attribute.string({
     mode: "required",
     description: "`controlplane` or `worker`.",
-    validators: [
-      (value, where, diagnostics) => {
-        if (value !== "controlplane" && value !== "worker")
-          diagnostics.error({
-            summary: "Unknown value",
-            detail: `Found ${value}; expected "controlplane" or "worker".`,
-            path: where,
-          });
-      },
-    ],
+    validators: [oneOf("controlplane", "worker")],
   }),
   hostname: attribute.string({ mode: "optional", description: "Host name of the machine." }),
   patches: attribute.stringList({

@@ -2,6 +2,7 @@
 import { type Attributes, attribute, DiagnosticError, type Resource } from "../framework/index.ts";
 import type { Client } from "./client.ts";
 import { leaveCluster } from "./member-leave.ts";
+import { oneOf } from "./value-rules.ts";
 
 const attributes = {
   name: attribute.string({ mode: "required", replaces: true, description: "The machine's name in its cluster." }),
@@ -21,12 +22,7 @@ const attributes = {
     mode: "defaulted",
     default: "leave",
     description: "`leave` takes the machine out of the cluster before it is destroyed, `keep` does nothing.",
-    validators: [
-      (value, path, diagnostics) => {
-        if (value !== "leave" && value !== "keep")
-          diagnostics.error({ summary: "Unknown value", detail: `Found ${value}; expected "leave" or "keep".`, path });
-      },
-    ],
+    validators: [oneOf("leave", "keep")],
   }),
   id: attribute.string({
     mode: "computed",

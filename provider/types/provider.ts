@@ -29,6 +29,7 @@ import { secrets } from "./secrets.ts";
 import { simulatedMachine } from "./simulated-machine.ts";
 import { talosconfig } from "./talosconfig.ts";
 import { translateError } from "./translate-error.ts";
+import { isGiven, oneOf } from "./value-rules.ts";
 
 const encryptions: readonly Encryption[] = ["none", "age", "sops"];
 
@@ -42,16 +43,7 @@ const attributes = {
     mode: "optional",
     description:
       "How `secrets_file` is encrypted: `none`, `age` or `sops`. Default: by its name, `.age` or `.sops.yaml`. Age keys come from `SOPS_AGE_KEY` or `SOPS_AGE_KEY_FILE`; for SOPS its own program is asked.",
-    validators: [
-      (value, where, diagnostics) => {
-        if (!encryptions.includes(value as Encryption))
-          diagnostics.error({
-            summary: "Unknown value",
-            detail: `Found ${value}; expected ${encryptions.join(", ")}.`,
-            path: where,
-          });
-      },
-    ],
+    validators: [oneOf(...encryptions)],
   }),
   age_recipients: attribute.stringList({
     mode: "optional",
@@ -82,7 +74,7 @@ export function talosmithProvider(options: ProviderOptions): Provider<typeof att
     functions: [nodeAddress, nodeMac, patch],
     translateError,
     validate: ({ config }) => {
-      if (config.secrets !== null && config.secrets_file !== null)
+      if (isGiven(config.secrets) && isGiven(config.secrets_file))
         throw new DiagnosticError({
           summary: "Two sources of secrets",
           detail: "Give either secrets_file or secrets.",

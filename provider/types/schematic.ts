@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import { type Attributes, attribute, type DataSource, type Validator } from "../framework/index.ts";
+import { type Attributes, attribute, type DataSource } from "../framework/index.ts";
 import { checkRelease } from "./check-release.ts";
 import type { Client } from "./client.ts";
+import { oneOf } from "./value-rules.ts";
 
 const platforms = ["metal", "nocloud", "aws"] as const;
 const architectures = ["amd64", "arm64"] as const;
-
-const oneOf =
-  (allowed: readonly string[]): Validator<string> =>
-  (value, path, diagnostics) => {
-    if (allowed.includes(value)) return;
-    diagnostics.error({ summary: "Unknown value", detail: `Found ${value}; expected ${allowed.join(", ")}.`, path });
-  };
 
 const attributes = {
   talos_version: attribute.string({ mode: "required", description: "Talos release, such as `v1.13.9`." }),
@@ -23,12 +17,12 @@ const attributes = {
   platform: attribute.string({
     mode: "optional",
     description: "`metal` (default), `nocloud` or `aws`.",
-    validators: [oneOf(platforms)],
+    validators: [oneOf(...platforms)],
   }),
   architecture: attribute.string({
     mode: "optional",
     description: "`amd64` (default) or `arm64`.",
-    validators: [oneOf(architectures)],
+    validators: [oneOf(...architectures)],
   }),
   id: attribute.string({ mode: "computed", description: "The image factory's id of the schematic." }),
   installer_image: attribute.string({ mode: "computed", description: "For `install_image` of a cluster." }),

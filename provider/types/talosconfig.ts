@@ -3,6 +3,7 @@ import type { Role } from "../../talos/config/index.ts";
 import { type Attributes, attribute, type EphemeralResource, path } from "../framework/index.ts";
 import { firstExpiry, issueTalosconfig } from "./access.ts";
 import type { Client } from "./client.ts";
+import { oneOf } from "./value-rules.ts";
 
 const hour = 3_600_000;
 
@@ -19,7 +20,12 @@ const attributes = {
     description: "How long it is valid. Default 1.",
     validators: [
       (value, where, diagnostics) => {
-        if (value < 1) diagnostics.error({ summary: "Too short", detail: `Found ${value}.`, path: where });
+        if (value < 1)
+          diagnostics.error({
+            summary: "Too short",
+            detail: `Found ${value}; expected one hour at least.`,
+            path: where,
+          });
       },
     ],
   }),
@@ -36,13 +42,8 @@ export const talosconfig: EphemeralResource<typeof attributes, Client> = {
   async validate({ config, diagnostics }) {
     if (!Array.isArray(config.roles)) return;
     const { roles: known } = await import("../../talos/config/index.ts");
-    for (const role of config.roles)
-      if (typeof role === "string" && !known.includes(role as Role))
-        diagnostics.error({
-          summary: "Unknown role",
-          detail: `Found ${JSON.stringify(role)}; expected one of ${known.join(", ")}.`,
-          path: path("roles"),
-        });
+    for (const [index, role] of config.roles.entries())
+      if (typeof role === "string") oneOf(...known)(role, path("roles").index(index), diagnostics);
   },
 
   async open({ config, client }) {

@@ -4,7 +4,9 @@ import {
   type Attributes,
   attribute,
   type ConfigOf,
+  checkDuration,
   DiagnosticError,
+  isUnknown,
   isWhollyKnown,
   type Operation,
   type PlanOf,
@@ -16,7 +18,7 @@ import {
   type Value,
 } from "../../framework/index.ts";
 import type { Client } from "../client.ts";
-import { oneOf } from "../one-of.ts";
+import { oneOf, someEndpoint } from "../value-rules.ts";
 import { withKubeconfig } from "./kubeconfig-file.ts";
 import { nodesReady } from "./nodes-ready.ts";
 
@@ -27,7 +29,11 @@ const attributes = {
     replaces: true,
     description: "Namespace of the release; made when it is not there.",
   }),
-  endpoints: attribute.stringList({ mode: "required", description: "Addresses of the control planes." }),
+  endpoints: attribute.stringList({
+    mode: "required",
+    description: "Addresses of the control planes.",
+    validators: [someEndpoint],
+  }),
   chart: attribute.string({
     mode: "required",
     description:
@@ -66,7 +72,12 @@ const attributes = {
     default: true,
     description: "Wait until everything of it is ready, and go back to the revision before when it does not become so.",
   }),
-  timeout: attribute.string({ mode: "defaulted", default: "10m", description: "How long helm may wait." }),
+  timeout: attribute.string({
+    mode: "defaulted",
+    default: "10m",
+    description: "How long helm may wait.",
+    validators: [checkDuration],
+  }),
   on_destroy: attribute.string({
     mode: "defaulted",
     default: "uninstall",
@@ -98,13 +109,15 @@ export const addon: Resource<Schema, Client> = {
   timeouts: { create: "20m", update: "20m", delete: "10m" },
 
   validate({ config, diagnostics }) {
-    const { timeout } = config;
-    if (typeof timeout === "string" && parseDuration(timeout) === undefined)
-      diagnostics.error({
-        summary: "Not a duration",
-        detail: `Found ${timeout}; expected one such as "10m".`,
-        path: path("timeout"),
-      });
+    const { credentials } = config;
+    if (credentials === null || isUnknown(credentials)) return;
+    const { password_env: variable, password_file: file } = credentials;
+    if (isUnknown(variable) || isUnknown(file) || (variable === null) !== (file === null)) return;
+    diagnostics.error({
+      summary: "One password",
+      detail: `Found ${variable === null ? "neither" : "both"}; expected either password_env or password_file.`,
+      path: path("credentials"),
+    });
   },
 
   async plan({ prior, planned, client }) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import { type Attributes, attribute, type ConfigOf, type PlanOf, type StateOf } from "../../framework/index.ts";
+import { oneOf, someEndpoint } from "../value-rules.ts";
 import { rolloutAttributes } from "./rollout-attributes.ts";
-import { oneOf } from "./value-rules.ts";
 
 export const clusterAttributes = {
   name: attribute.string({ mode: "required", description: "Name of the cluster. Can't be changed." }),
@@ -104,16 +104,7 @@ export const clusterAttributes = {
     mode: "optional",
     description:
       "Control planes, or a load balancer before them, through which the Talos API of every machine is reached, when that is not possible at each machine's own address. A machine that waits for its first config can't be reached this way: give it the config as user data (`talosmith_machine_config`). The Kubernetes API is then reached at `endpoint` only.",
-    validators: [
-      (value, path, diagnostics) => {
-        if (value.length === 0)
-          diagnostics.error({
-            summary: "No endpoint",
-            detail: "talos_endpoints is an empty list. Name at least one, or leave it out.",
-            path,
-          });
-      },
-    ],
+    validators: [someEndpoint],
   }),
   trust_on_first_use: attribute.bool({
     mode: "optional",

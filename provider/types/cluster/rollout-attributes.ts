@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import { type Attributes, attribute } from "../../framework/index.ts";
-import { durationShape, oneOf, shape } from "./value-rules.ts";
+import { type Attributes, attribute, checkDuration } from "../../framework/index.ts";
+import { oneOf, shape } from "../value-rules.ts";
 
 /** The environment file's `rollout`, in Terraform's words. */
 export const rolloutAttributes = {
@@ -13,7 +13,7 @@ export const rolloutAttributes = {
   drain_timeout: attribute.string({
     mode: "optional",
     description: "How long the pods of a machine have to leave it, such as `10m`. Default `5m`.",
-    validators: [durationShape],
+    validators: [checkDuration],
   }),
   stuck_pods: attribute.string({
     mode: "optional",
@@ -44,7 +44,7 @@ export const rolloutAttributes = {
       timeout: attribute.string({
         mode: "optional",
         description: "How long it is asked again before the rollout stops. Default `5m`.",
-        validators: [durationShape],
+        validators: [checkDuration],
       }),
     },
   }),
@@ -57,7 +57,7 @@ export const rolloutAttributes = {
       duration: attribute.string({
         mode: "required",
         description: "How long it stays open, such as `4h`.",
-        validators: [durationShape],
+        validators: [checkDuration],
       }),
       time_zone: attribute.string({ mode: "optional", description: "Such as `Europe/Berlin`. Default `UTC`." }),
     },
@@ -70,7 +70,7 @@ export const rolloutAttributes = {
       soak: attribute.string({
         mode: "optional",
         description: "How long they are watched before the others follow. Default `0s`.",
-        validators: [durationShape],
+        validators: [checkDuration],
       }),
       afterwards: attribute.string({
         mode: "optional",

@@ -33,7 +33,7 @@ export async function checkWishes(wishes: ClusterWishes, diagnostics: Diagnostic
       await refuseSecretPatches(machine.patches, path("machines").key(name).attribute("patches"), diagnostics);
   checkNames(machines, diagnostics);
   await checkMeta(machines, diagnostics);
-  checkRoles(machines, wishes.join !== null, diagnostics);
+  if (!isUnknown(wishes.join)) checkRoles(machines, wishes.join !== null, diagnostics);
 }
 
 /** Machine names are host names and names of Kubernetes nodes. */
