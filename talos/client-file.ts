@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { X509Certificate } from "node:crypto";
+import { TalosError } from "./errors.ts";
 
 /** Client files are renewed when they have less left than this: early enough that a yearly routine is in time. */
 export const renewBefore = 30 * 86_400_000;
@@ -19,7 +20,10 @@ export interface KubeconfigParts {
 export function kubeconfigParts(kubeconfig: string): KubeconfigParts {
   const field = (name: string) => {
     const found = new RegExp(`^\\s*(?:- )?${name}:\\s*(\\S+)\\s*$`, "m").exec(kubeconfig)?.[1];
-    if (found === undefined) throw new Error(`the kubeconfig has no ${name}`);
+    if (found === undefined)
+      throw new TalosError("invalid-input", `the kubeconfig has no ${name}`, {
+        hint: "Expected one with one cluster and one user, as Talos writes it: talosctl kubeconfig <file>",
+      });
     return found;
   };
   const decoded = (name: string) => Buffer.from(field(name), "base64").toString("utf8");
@@ -38,17 +42,25 @@ export interface ClientIdentity {
 }
 
 export function expiryOf(certificate: string): Date {
-  return new Date(new X509Certificate(certificate).validTo);
+  return new Date(read(certificate).validTo);
 }
 
 /** Whether a file is of the CAs that a cluster has now, which may have been exchanged: `issuer` issues, all are trusted. */
 export function isOfCas({ ca, certificate }: ClientIdentity, issuer: string, trusted: string): boolean {
-  const issued = new X509Certificate(certificate).verify(new X509Certificate(issuer).publicKey);
+  const issued = read(certificate).verify(read(issuer).publicKey);
   return issued && fingerprints(ca).join() === fingerprints(trusted).join();
 }
 
-/** Of the certificates in a PEM text, in an order of their own. */
+/** Fingerprints of all certificates in a PEM text, sorted, so that their order in the text does not matter. */
 function fingerprints(pem: string): readonly string[] {
   const blocks = pem.match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g) ?? [];
-  return blocks.map((block) => new X509Certificate(block).fingerprint256).sort();
+  return blocks.map((block) => read(block).fingerprint256).sort();
+}
+
+function read(certificate: string): X509Certificate {
+  try {
+    return new X509Certificate(certificate);
+  } catch (cause) {
+    throw new TalosError("invalid-input", "the client file holds a certificate that cannot be read", { cause });
+  }
 }

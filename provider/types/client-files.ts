@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import { createHash } from "node:crypto";
-import { readFile, rm } from "node:fs/promises";
 import { endsSoon, expiryOf, isOfCas, kubeconfigParts } from "../../talos/client-file.ts";
 import type { SecretsBundle } from "../../talos/secrets/index.ts";
 import {
   type Attributes,
   attribute,
   DiagnosticError,
-  type Diagnostics,
   type Operation,
   type PlanOf,
   path,
@@ -17,6 +14,7 @@ import {
 } from "../framework/index.ts";
 import { fetchKubeconfig, firstExpiry, issueTalosconfig } from "./access.ts";
 import type { Client } from "./client.ts";
+import { type OwnFile, readIfThere, removeOwn, sha256 } from "./own-files.ts";
 import { isGiven, someEndpoint } from "./value-rules.ts";
 
 const attributes = {
@@ -125,8 +123,8 @@ export const clientFiles: Resource<Schema, Client> = {
   async read({ state, client }) {
     if (state.keep_on_disk === false) return state;
     const [kubeconfig, talosconfig] = await Promise.all([
-      readIfThere(client.path(state.kubeconfig_path)),
-      readIfThere(client.path(state.talosconfig_path)),
+      textIfThere(client.path(state.kubeconfig_path)),
+      textIfThere(client.path(state.talosconfig_path)),
     ]);
     const known = [kubeconfig, talosconfig].map((text) => (text === undefined ? null : sha256(text)));
     const asWritten = known[0] === state.kubeconfig_fingerprint && known[1] === state.talosconfig_fingerprint;
@@ -153,26 +151,25 @@ export const clientFiles: Resource<Schema, Client> = {
 
   async update({ prior, planned, ...operation }) {
     const state = await writeFiles(planned, operation);
-    for (const [before, after] of [
-      [prior.kubeconfig_path, state.kubeconfig_path],
-      [prior.talosconfig_path, state.talosconfig_path],
-    ] as const)
-      if (before !== after) await rm(operation.client.path(before), { force: true });
+    const written = filesOf(state, operation.client).map((file) => file.path);
+    const abandoned = filesOf(prior, operation.client).filter((file) => !written.includes(file.path));
+    await removeOwn(abandoned, operation.diagnostics);
     return state;
   },
 
   async import({ id, client }) {
-    const [kubeconfig_path, talosconfig_path] = id.split(",");
-    if (kubeconfig_path === undefined || talosconfig_path === undefined)
+    const [kubeconfig_path, talosconfig_path, ...others] = id.split(",");
+    if (!kubeconfig_path || !talosconfig_path || others.length > 0)
       throw new DiagnosticError({
         summary: "Not two paths",
         detail: `Found ${JSON.stringify(id)}; expected the paths of kubeconfig and talosconfig with a comma between them.`,
       });
-    const [kubeconfig, talosconfig] = await Promise.all(
-      [kubeconfig_path, talosconfig_path].map((path) => readFile(client.path(path), "utf8")),
-    );
+    const [kubeconfig, talosconfig] = await Promise.all([
+      textToImport(client, kubeconfig_path),
+      textToImport(client, talosconfig_path),
+    ]);
     const { parseTalosconfig } = await import("../../talos/config/index.ts");
-    const { context, contexts } = parseTalosconfig(talosconfig ?? "", talosconfig_path);
+    const { context, contexts } = parseTalosconfig(talosconfig, talosconfig_path);
     const { endpoints, nodes, credentials } = contexts.get(context) ?? { endpoints: [] };
     const certificates = credentials === undefined ? [] : [credentials.certificate];
     return {
@@ -185,17 +182,36 @@ export const clientFiles: Resource<Schema, Client> = {
       contents: null,
       ...none,
       id: context,
-      kubeconfig_fingerprint: sha256(kubeconfig ?? ""),
-      talosconfig_fingerprint: sha256(talosconfig ?? ""),
-      expires_at: firstExpiry([...certificates, kubeconfigParts(kubeconfig ?? "").clientCertificate]),
+      kubeconfig_fingerprint: sha256(kubeconfig),
+      talosconfig_fingerprint: sha256(talosconfig),
+      expires_at: firstExpiry([...certificates, kubeconfigParts(kubeconfig).clientCertificate]),
     };
   },
 
   async delete({ state, client, diagnostics }) {
-    await removeOwn(client.path(state.kubeconfig_path), state.kubeconfig_fingerprint, diagnostics);
-    await removeOwn(client.path(state.talosconfig_path), state.talosconfig_fingerprint, diagnostics);
+    await removeOwn(filesOf(state, client), diagnostics);
   },
 };
+
+function filesOf(state: State, client: Client): readonly OwnFile[] {
+  return [
+    { path: client.path(state.kubeconfig_path), fingerprint: state.kubeconfig_fingerprint },
+    { path: client.path(state.talosconfig_path), fingerprint: state.talosconfig_fingerprint },
+  ];
+}
+
+async function textIfThere(file: string): Promise<string | undefined> {
+  return (await readIfThere(file))?.toString("utf8");
+}
+
+async function textToImport(client: Client, relative: string): Promise<string> {
+  const text = await textIfThere(client.path(relative));
+  if (text !== undefined) return text;
+  throw new DiagnosticError({
+    summary: "No such file",
+    detail: `${relative} is not there. Give its path, relative to the project's root, ${client.root}.`,
+  });
+}
 
 async function writeFiles(planned: PlanOf<Schema>, { client, signal, log }: Operation<Client>): Promise<State> {
   const { writeFileAtomically } = await import("../../talos/atomic-file.ts");
@@ -218,28 +234,6 @@ async function writeFiles(planned: PlanOf<Schema>, { client, signal, log }: Oper
     talosconfig_fingerprint: sha256(talosconfig),
     expires_at: firstExpiry([credentials.certificate, kubeconfigParts(kubeconfig).clientCertificate]),
   };
-}
-
-function sha256(text: string | Buffer): string {
-  return createHash("sha256").update(text).digest("hex");
-}
-
-async function fingerprintOf(file: string): Promise<string | undefined> {
-  try {
-    return sha256(await readFile(file));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw error;
-  }
-}
-
-async function readIfThere(file: string): Promise<string | undefined> {
-  try {
-    return await readFile(file, "utf8");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw error;
-  }
 }
 
 /** Whether a kubeconfig is one of this cluster, for long enough. */
@@ -280,15 +274,4 @@ async function firstExpiryOf(kubeconfig: string, talosconfig: string, cluster: s
     kubeconfigParts(kubeconfig).clientCertificate,
     ...(credentials === undefined ? [] : [credentials.certificate]),
   ]);
-}
-
-/** A file that somebody else has written since is not ours to remove. */
-async function removeOwn(file: string, fingerprint: string | null, diagnostics: Diagnostics): Promise<void> {
-  const found = await fingerprintOf(file);
-  if (found === undefined) return;
-  if (found === fingerprint) return rm(file, { force: true });
-  diagnostics.warning({
-    summary: "A file was left",
-    detail: `${file} is not as it was written, so it was not removed. It may hold keys of the cluster.`,
-  });
 }

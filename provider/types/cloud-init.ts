@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { createHash } from "node:crypto";
-import { readFile, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import type { SecretsBundle } from "../../talos/secrets/index.ts";
 import {
   type Attributes,
@@ -15,6 +14,7 @@ import {
 } from "../framework/index.ts";
 import type { Client } from "./client.ts";
 import { configAttributes, renderConfig } from "./machine-config.ts";
+import { readIfThere, sha256 } from "./own-files.ts";
 import { readPatchFiles } from "./patch-files.ts";
 import { translateError } from "./translate-error.ts";
 import { isGiven } from "./value-rules.ts";
@@ -81,9 +81,8 @@ export const cloudInit: Resource<typeof attributes, Client> = {
     const id = planned.path ?? unknown;
     const inputs = { meta_data, network_config, user_data, machine_config };
     if (!isWhollyKnown(inputs as Value)) return { values: { id, hash: unknown } };
-    const secrets = await client?.secrets.find();
-    if (client === undefined || (machine_config !== null && secrets === undefined))
-      return { values: { id, hash: unknown } };
+    const secrets = await client.secrets.find();
+    if (machine_config !== null && secrets === undefined) return { values: { id, hash: unknown } };
     return { values: { id, hash: sha256(await imageOf(inputs as Inputs, client, secrets)) } };
   },
 
@@ -95,8 +94,8 @@ export const cloudInit: Resource<typeof attributes, Client> = {
   },
 
   async read({ state, client }) {
-    const file = client.path(state.path);
-    if ((await hashOf(file)) === state.hash) return state;
+    const found = await readIfThere(client.path(state.path));
+    if (found !== undefined && sha256(found) === state.hash) return state;
     const secrets = await client.secrets.find();
     // Where the secrets are not at hand, such as on a colleague's clone, the image stays away.
     if (state.machine_config === null || secrets !== undefined) await write(client, state, secrets);
@@ -114,13 +113,12 @@ export const cloudInit: Resource<typeof attributes, Client> = {
 
   async import({ id, client }) {
     const { readIso } = await import("../../cloud-init/index.ts");
-    const image = await readFile(client.path(id)).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== "ENOENT") throw error;
+    const image = await readIfThere(client.path(id));
+    if (image === undefined)
       throw new DiagnosticError({
         summary: "No such image",
         detail: `${id} is not there. Give its path, relative to the project's root, ${client.root}.`,
       });
-    });
     const files = readIso(image, id);
     return {
       path: id,
@@ -168,17 +166,4 @@ async function write(
   const image = await imageOf(inputs, client, secrets);
   await writeFileAtomically(client.path(inputs.path), image);
   return sha256(image);
-}
-
-async function hashOf(file: string): Promise<string | undefined> {
-  try {
-    return sha256(await readFile(file));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw error;
-  }
-}
-
-function sha256(bytes: Uint8Array): string {
-  return createHash("sha256").update(bytes).digest("hex");
 }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import { readFile } from "node:fs/promises";
 import type { SecretsBundle, SecretsStore } from "../../talos/secrets/index.ts";
 import { DiagnosticError } from "../framework/index.ts";
 
@@ -147,10 +146,8 @@ export async function ageIdentities(keys: {
   readonly ageKeys: string | undefined;
   readonly ageKeyFile: string | undefined;
 }): Promise<readonly string[]> {
-  const { parseAgeIdentities } = await import("../../talos/secrets/index.ts");
-  return parseAgeIdentities(
-    keys.ageKeys ?? (keys.ageKeyFile === undefined ? "" : await readFile(keys.ageKeyFile, "utf8")),
-  );
+  const { ageIdentities: identitiesOf } = await import("../../talos/secrets/index.ts");
+  return identitiesOf({ SOPS_AGE_KEY: keys.ageKeys, SOPS_AGE_KEY_FILE: keys.ageKeyFile });
 }
 
 function noSource(): DiagnosticError {

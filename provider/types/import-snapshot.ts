@@ -9,15 +9,17 @@ export interface SnapshotAddress {
   readonly cluster: string;
 }
 
-/** What may follow the URL of a backup in S3, as the attributes are called. */
-const settings = {
-  region: "region",
-  endpoint: "endpoint",
-  path_style: "pathStyle",
-  sse: "sse",
-  kms_key_id: "kmsKeyId",
-  profile: "profile",
-} as const;
+type S3 = NonNullable<Place["s3"]>;
+
+/** What may follow the URL of a backup in S3, as the attributes are called. Undefined: that value is not allowed. */
+const settings = new Map<string, (value: string) => Partial<S3> | undefined>([
+  ["region", (region) => ({ region })],
+  ["endpoint", (endpoint) => ({ endpoint })],
+  ["path_style", (value) => (value === "true" || value === "false" ? { pathStyle: value === "true" } : undefined)],
+  ["sse", (sse) => (sse === "AES256" || sse === "aws:kms" ? { sse } : undefined)],
+  ["kms_key_id", (kmsKeyId) => ({ kmsKeyId })],
+  ["profile", (profile) => ({ profile })],
+]);
 
 /** `backups/lab/<name>`, or `s3://bucket/prefix/<name>?region=…&endpoint=…`. Pure. */
 export function parseSnapshotAddress(id: string): SnapshotAddress {
@@ -29,13 +31,13 @@ export function parseSnapshotAddress(id: string): SnapshotAddress {
   if (!id.startsWith("s3://")) return { place: { directory: folder }, backup, cluster };
   const [, bucket, prefix] = /^s3:\/\/([^/]+)(?:\/(.+))?$/.exec(folder) ?? [];
   if (bucket === undefined) throw malformed(id);
-  const given = [...new URLSearchParams(query)].map(([name, value]) => {
-    const key = settings[name as keyof typeof settings];
-    if (key === undefined) throw malformed(id);
-    return [key, key === "pathStyle" ? value === "true" : value] as const;
-  });
-  const s3 = { bucket, ...(prefix === undefined ? {} : { prefix }), ...Object.fromEntries(given) };
-  return { place: { s3 } as Place, backup, cluster };
+  let s3: S3 = { bucket, ...(prefix === undefined ? {} : { prefix }) };
+  for (const [name, value] of new URLSearchParams(query)) {
+    const setting = settings.get(name)?.(value);
+    if (setting === undefined) throw malformed(id);
+    s3 = { ...s3, ...setting };
+  }
+  return { place: { s3 }, backup, cluster };
 }
 
 function malformed(id: string): DiagnosticError {

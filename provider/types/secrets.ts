@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import { readFile } from "node:fs/promises";
 import { type Attributes, attribute, type Resource } from "../framework/index.ts";
 import { checkRelease } from "./check-release.ts";
 import type { Client } from "./client.ts";
@@ -57,7 +56,7 @@ export const secrets: Resource<typeof attributes, Client> = {
 
   async import({ id, client }) {
     const { caFingerprint, encodeSecrets, parseSecrets } = await import("../../talos/secrets/index.ts");
-    const found = parseSecrets(await readFile(client.path(id), "utf8"), id);
+    const found = parseSecrets(await client.sealedText(id), id);
     return { id: caFingerprint(found), bundle: encodeSecrets(found) };
   },
 };

@@ -13,7 +13,7 @@ export { createSecretsFile, readSecretsFile, secretsExist } from "./file.ts";
 export { createToken, type GenerateOptions, generateSecrets, type KnownSecrets } from "./generate.ts";
 export { hideSecrets } from "./hide.ts";
 export { importKubeadmPki } from "./kubeadm.ts";
-export { openProtectedText, openSecrets, protectionOf, storeOfFile } from "./open.ts";
+export { ageIdentities, openProtectedText, openSecrets, protectionOf, storeOfFile } from "./open.ts";
 export { redactSecrets } from "./redact.ts";
 export { beginRotation, nextBundle, type RotationStart } from "./rotation.ts";
 export {

@@ -47,12 +47,13 @@ export async function openProtectedText(path: string, env: Env): Promise<string>
   return readProtectedText(kind === "age" ? { kind, path, identities: await ageIdentities(env) } : { kind, path });
 }
 
-async function ageIdentities(env: Env): Promise<readonly string[]> {
-  if (env.SOPS_AGE_KEY) return parseAgeIdentities(env.SOPS_AGE_KEY);
-  if (!env.SOPS_AGE_KEY_FILE) return [];
+/** What opens files that are encrypted with age: SOPS_AGE_KEY, or the file that SOPS_AGE_KEY_FILE names, as for sops. */
+export async function ageIdentities({ SOPS_AGE_KEY: keys, SOPS_AGE_KEY_FILE: file }: Env): Promise<readonly string[]> {
+  if (keys) return parseAgeIdentities(keys);
+  if (!file) return [];
   try {
-    return parseAgeIdentities(await readFile(env.SOPS_AGE_KEY_FILE, "utf8"));
+    return parseAgeIdentities(await readFile(file, "utf8"));
   } catch (cause) {
-    throw fileError("open", env.SOPS_AGE_KEY_FILE, cause, "SOPS_AGE_KEY_FILE names the file with your age identities.");
+    throw fileError("open", file, cause, "SOPS_AGE_KEY_FILE names the file with your age identities.");
   }
 }

@@ -139,7 +139,7 @@ async function readAge(path: string, identities: readonly string[]): Promise<str
     });
   }
   const decrypter = new Decrypter();
-  for (const identity of identities) decrypter.addIdentity(identity);
+  for (const [index, identity] of identities.entries()) addIdentity(decrypter, identity, index);
   const sealed = await readSecretText(path);
   try {
     return await decrypter.decrypt(armor.decode(sealed), "text");
@@ -147,6 +147,17 @@ async function readAge(path: string, identities: readonly string[]): Promise<str
     throw new TalosError("permission-denied", `${path}: none of the age identities opens the file`, {
       hint: "Use the identity of one of its recipients.",
       cause,
+    });
+  }
+}
+
+/** Told by its place: the error must not repeat a key. */
+function addIdentity(decrypter: Decrypter, identity: string, index: number): void {
+  try {
+    decrypter.addIdentity(identity);
+  } catch {
+    throw new TalosError("invalid-input", `age identity ${index + 1} cannot be read`, {
+      hint: "An identity is a line that begins with AGE-SECRET-KEY-1, in SOPS_AGE_KEY or SOPS_AGE_KEY_FILE.",
     });
   }
 }

@@ -26,7 +26,16 @@ describe("the address of a backup that is imported", () => {
     expect(parseSnapshotAddress(id)).toEqual({ place, backup, cluster: "lab" });
   });
 
-  test.each([backup, "backups/lab", `s3://${backup}`, `s3://bucket/${backup}?color=red`, ""])("%s is refused", (id) => {
+  test.each([
+    backup,
+    "backups/lab",
+    `s3://${backup}`,
+    `s3://bucket/${backup}?color=red`,
+    `s3://bucket/${backup}?constructor=x`,
+    `s3://bucket/${backup}?sse=rot13`,
+    `s3://bucket/${backup}?path_style=yes`,
+    "",
+  ])("%s is refused", (id) => {
     expect(() => parseSnapshotAddress(id)).toThrow("Not the address of a backup");
   });
 });

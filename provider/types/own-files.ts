@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+import { createHash } from "node:crypto";
+import { readFile, rm } from "node:fs/promises";
+import { fileError } from "../../talos/file-error.ts";
+import type { Diagnostics } from "../framework/index.ts";
+
+export function sha256(content: string | Uint8Array): string {
+  return createHash("sha256").update(content).digest("hex");
+}
+
+/** The content of a file; undefined when there is none. */
+export async function readIfThere(file: string): Promise<Buffer | undefined> {
+  try {
+    return await readFile(file);
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw fileError("open", file, cause);
+  }
+}
+
+/** A file that a resource has written, and what it wrote there. */
+export interface OwnFile {
+  readonly path: string;
+  readonly fingerprint: string | null;
+}
+
+/** Removes what a resource has written. A file that somebody else has written since is not ours to remove. */
+export async function removeOwn(files: readonly OwnFile[], diagnostics: Diagnostics): Promise<void> {
+  for (const { path, fingerprint } of files) {
+    const found = await readIfThere(path);
+    if (found === undefined) continue;
+    if (sha256(found) === fingerprint) await rm(path, { force: true });
+    else
+      diagnostics.warning({
+        summary: "A file was left",
+        detail: `${path} is not as it was written, so it was not removed. It may hold keys of the cluster.`,
+      });
+  }
+}
