@@ -141,15 +141,21 @@ const importIds: Readonly<Record<string, { readonly text: string; readonly examp
     example: "10.0.0.70",
   },
   talosmith_client_files: {
-    text: "By the paths of kubeconfig and talosconfig.",
+    text: "By the paths of kubeconfig and talosconfig, relative to the project's root, with a comma between them.",
     example: "generated/demo/kubeconfig,generated/demo/talosconfig",
   },
-  talosmith_cloud_init: { text: "By the path of the image.", example: "generated/demo/demo-cp-1.iso" },
+  talosmith_cloud_init: {
+    text: "By the path of the image, relative to the project's root.",
+    example: "generated/demo/demo-cp-1.iso",
+  },
   talosmith_member: {
     text: "By the cluster's name, the machine's name, its `machine_id` and its address, with commas between them.",
     example: "demo,demo-w-1,i-0123456789abcdef0,10.0.0.80",
   },
-  talosmith_secrets: { text: "From a secrets file.", example: "secrets/demo.yaml" },
+  talosmith_secrets: {
+    text: "By the path of a secrets file, relative to the project's root. It may be encrypted with age (`.age`) or SOPS (`.sops.yaml`).",
+    example: "secrets/demo.yaml",
+  },
   talosmith_simulated_machine: {
     text: "By its id in the simulator.",
     example: "41e6d487-6fb7-4623-b546-63b80d98bdaa",

@@ -28,8 +28,14 @@ const attributes = {
     mode: "optional",
     description: "Machines that talosctl speaks about when none is named. Default: those of `endpoints`.",
   }),
-  kubeconfig_path: attribute.string({ mode: "required", description: "Relative to the project's root." }),
-  talosconfig_path: attribute.string({ mode: "required", description: "Relative to the project's root." }),
+  kubeconfig_path: attribute.string({
+    mode: "required",
+    description: "Where the kubeconfig is written, relative to the project's root.",
+  }),
+  talosconfig_path: attribute.string({
+    mode: "required",
+    description: "Where the talosconfig is written, relative to the project's root.",
+  }),
   keep_on_disk: attribute.bool({
     mode: "defaulted",
     default: true,
@@ -54,24 +60,26 @@ const attributes = {
     mode: "computed",
     stable: true,
     sensitive: true,
-    description: "Content of the file, when `contents` asks for it.",
+    description: "Content of the kubeconfig, when `contents` asks for it.",
   }),
   talosconfig: attribute.string({
     mode: "computed",
     stable: true,
     sensitive: true,
-    description: "Content of the file, when `contents` asks for it.",
+    description: "Content of the talosconfig, when `contents` asks for it.",
   }),
   id: attribute.string({ mode: "computed", stable: true, description: "The cluster's name." }),
   kubeconfig_fingerprint: attribute.string({
     mode: "computed",
     stable: true,
-    description: "SHA-256 of the file; empty when a refresh found it missing, or changed so that it gives no access.",
+    description:
+      "SHA-256 of the kubeconfig; empty when a refresh found it missing, or changed so that it gives no access.",
   }),
   talosconfig_fingerprint: attribute.string({
     mode: "computed",
     stable: true,
-    description: "SHA-256 of the file; empty when a refresh found it missing, or changed so that it gives no access.",
+    description:
+      "SHA-256 of the talosconfig; empty when a refresh found it missing, or changed so that it gives no access.",
   }),
   expires_at: attribute.string({
     mode: "computed",

@@ -20,11 +20,14 @@ import { oneOf, someEndpoint } from "./value-rules.ts";
 const s3Attributes = {
   bucket: attribute.string({ mode: "required", description: "Name of the bucket." }),
   prefix: attribute.string({ mode: "optional", description: "Begins the name of every object. Default: nothing." }),
-  region: attribute.string({ mode: "optional", description: "Default: what the AWS configuration says." }),
+  region: attribute.string({
+    mode: "optional",
+    description: "Region of the bucket. Default: what the AWS configuration says.",
+  }),
   endpoint: attribute.string({ mode: "optional", description: "URL of an S3-compatible store. Default: AWS." }),
   path_style: attribute.bool({
     mode: "optional",
-    description: "The bucket in the path. Default: true beside an `endpoint`.",
+    description: "Put the bucket's name in the path and not in the host name. Default: true beside an `endpoint`.",
   }),
   sse: attribute.string({
     mode: "optional",
@@ -60,7 +63,8 @@ const attributes = {
   }),
   triggers: attribute.stringMap({
     mode: "optional",
-    description: "Anything. A change takes a new backup, such as `{ talos = talosmith_cluster.this.talos_version }`.",
+    description:
+      "Any texts. A change of one takes a new backup, such as `{ talos = talosmith_cluster.this.talos_version }`.",
   }),
   max_age: attribute.string({
     mode: "optional",
@@ -77,11 +81,11 @@ const attributes = {
   place: attribute.string({ mode: "computed", description: "Where it lies." }),
   taken_at: attribute.string({ mode: "computed", description: "When it was taken, RFC 3339." }),
   bytes: attribute.integer({ mode: "computed", description: "Size of the snapshot." }),
-  sha256: attribute.string({ mode: "computed", description: "Of the database as etcd wrote it." }),
+  sha256: attribute.string({ mode: "computed", description: "SHA-256 of the database as etcd wrote it." }),
   revision: attribute.integer({ mode: "computed", description: "etcd's revision in it." }),
   hash: attribute.string({
     mode: "computed",
-    description: "Of the database's content, hexadecimal, as `etcdutl snapshot status` tells it.",
+    description: "Hash of the database's content, hexadecimal, as `etcdutl snapshot status` tells it.",
   }),
 } satisfies Attributes;
 

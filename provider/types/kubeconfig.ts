@@ -16,8 +16,12 @@ const attributes = {
   kubeconfig: attribute.string({ mode: "computed", sensitive: true, description: "The admin kubeconfig, YAML." }),
   host: attribute.string({ mode: "computed", description: "URL of the Kubernetes API." }),
   cluster_ca_certificate: attribute.string({ mode: "computed", description: "CA of the Kubernetes API, PEM." }),
-  client_certificate: attribute.string({ mode: "computed", sensitive: true, description: "PEM." }),
-  client_key: attribute.string({ mode: "computed", sensitive: true, description: "PEM." }),
+  client_certificate: attribute.string({
+    mode: "computed",
+    sensitive: true,
+    description: "Certificate of the admin, PEM.",
+  }),
+  client_key: attribute.string({ mode: "computed", sensitive: true, description: "Key of the admin, PEM." }),
   expires_at: attribute.string({ mode: "computed", description: "When the client certificate expires." }),
 } satisfies Attributes;
 

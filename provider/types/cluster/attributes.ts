@@ -65,8 +65,14 @@ export const clusterAttributes = {
     mode: "optional",
     description: "DNS domain inside of the cluster. Default `cluster.local`. Can't be changed.",
   }),
-  pod_subnets: attribute.stringList({ mode: "optional", description: "Default `10.244.0.0/16`." }),
-  service_subnets: attribute.stringList({ mode: "optional", description: "Default `10.96.0.0/12`." }),
+  pod_subnets: attribute.stringList({
+    mode: "optional",
+    description: "Networks that pods get their addresses from. Default `10.244.0.0/16`.",
+  }),
+  service_subnets: attribute.stringList({
+    mode: "optional",
+    description: "Networks that services get their addresses from. Default `10.96.0.0/12`.",
+  }),
   cni: attribute.string({
     mode: "optional",
     description: "Pod network: `flannel` (default), `none`, or `custom` with `cni_urls`.",
