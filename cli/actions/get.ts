@@ -12,12 +12,19 @@ import {
   resolveDefinition,
 } from "../machine/resource-definition.ts";
 import type { GetFlags } from "../machine/target-flags.ts";
-import { forEachTarget, type Target } from "../machine/targets.ts";
+import { type Target, withTargets } from "../machine/targets.ts";
 import { table } from "../output/table.ts";
 
 interface Found {
   readonly node: string;
   readonly resource: Resource;
+}
+
+interface Wanted {
+  /** Type or alias, as the user wrote it. */
+  readonly word: string;
+  readonly id: string | undefined;
+  readonly flags: GetFlags;
 }
 
 export async function get(
@@ -26,18 +33,29 @@ export async function get(
   flags: GetFlags,
   context: CommandContext,
 ): Promise<void> {
+  const wanted = { word, id, flags };
+  await withTargets(flags, context, async (targets) => {
+    // A watch has no end, so that none can wait for another.
+    if (flags.watch) await Promise.all(targets.map((target) => watch(target, wanted, context)));
+    else await show(targets, wanted, context);
+  });
+}
+
+async function show(targets: readonly Target[], wanted: Wanted, context: CommandContext): Promise<void> {
   const found: Found[] = [];
   let definition: ResourceDefinition | undefined;
-  await forEachTarget(flags, context, async (target) => {
-    const { client, node, call } = target;
-    const definitions = await client.listResources(definitionsNamespace, definitionsType, call);
-    definition = resolveDefinition(word, definitions.map(parseDefinition));
-    const namespace = flags.namespace ?? definition.defaultNamespace;
-    if (flags.watch) await watch(target, definition, namespace, id, flags, context);
-    else for (const resource of await read(target, definition.type, namespace, id)) found.push({ node, resource });
-    if (call.node === undefined) client.close();
-  });
-  if (definition !== undefined && !flags.watch) context.stdout.write(print(found, definition, flags.output));
+  for (const target of targets) {
+    definition = await definitionOn(target, wanted.word);
+    const namespace = wanted.flags.namespace ?? definition.defaultNamespace;
+    const resources = await read(target, definition.type, namespace, wanted.id);
+    found.push(...resources.map((resource) => ({ node: target.node, resource })));
+  }
+  if (definition !== undefined) context.stdout.write(print(found, definition, wanted.flags.output));
+}
+
+async function definitionOn({ client, call }: Target, word: string): Promise<ResourceDefinition> {
+  const definitions = await client.listResources(definitionsNamespace, definitionsType, call);
+  return resolveDefinition(word, definitions.map(parseDefinition));
 }
 
 async function read(
@@ -54,15 +72,12 @@ async function read(
   return [resource];
 }
 
-async function watch(
-  { client, node, call }: Target,
-  definition: ResourceDefinition,
-  namespace: string,
-  id: string | undefined,
-  { output }: GetFlags,
-  context: CommandContext,
-): Promise<void> {
+async function watch(target: Target, { word, id, flags }: Wanted, context: CommandContext): Promise<void> {
+  const { client, node, call } = target;
+  const { output } = flags;
   try {
+    const definition = await definitionOn(target, word);
+    const namespace = flags.namespace ?? definition.defaultNamespace;
     const changes = client.watchResources(namespace, definition.type, { ...call, ...(id === undefined ? {} : { id }) });
     for await (const change of changes) {
       if (change.kind === "complete" || change.kind === "restarted") continue;

@@ -16,18 +16,29 @@ export interface Target {
   readonly call: CallOptions;
 }
 
-/** Does the work for each machine in turn; the connections are closed whatever happens. */
-export async function forEachTarget(
+/** Lends the work a connection to each machine; they are closed whatever happens. */
+export async function withTargets(
+  flags: TargetFlags,
+  context: CommandContext,
+  work: (targets: readonly Target[]) => Promise<void>,
+): Promise<void> {
+  const targets = flags.insecure ? maintenanceTargets(flags, context) : await configuredTargets(flags, context);
+  try {
+    await work(targets);
+  } finally {
+    for (const { client } of targets) client.close();
+  }
+}
+
+/** Does the work for one machine after the other. */
+export function forEachTarget(
   flags: TargetFlags,
   context: CommandContext,
   work: (target: Target) => Promise<void>,
 ): Promise<void> {
-  const targets = flags.insecure ? maintenanceTargets(flags, context) : await configuredTargets(flags, context);
-  try {
+  return withTargets(flags, context, async (targets) => {
     for (const target of targets) await work(target);
-  } finally {
-    for (const { client } of targets) client.close();
-  }
+  });
 }
 
 /** The same for work that changes something: no other run of ours may work on this cluster meanwhile. */

@@ -152,6 +152,20 @@ describe("the helper's commands", () => {
     expect((await talosmith("get", "nosuchthing")).stderr).toContain('resource "nosuchthing" is not registered');
   });
 
+  test("get --watch shows the changes of all machines that it is for, until it is stopped", async () => {
+    const stop = new AbortController();
+    const context = testContext({ cwd: root, env: { TALOSCONFIG: talosconfig }, signal: stop.signal });
+    const args = ["get", "machinestatus", "--watch", "-n", `${addresses.cp},${addresses.worker}`];
+    const watching = runProgram(createProgram(context, registrations), args, context);
+    for (const address of Object.values(addresses))
+      await expect
+        .poll(() => context.written.stdout, { timeout: 15_000 })
+        .toMatch(new RegExp(`^created +${address} `, "m"));
+    stop.abort();
+    await watching;
+    expect(context.written.exitCode).toBe(0);
+  });
+
   test("a second bootstrap is refused in Talos's words, and one for two machines in ours", async () => {
     const again = await talosmith("bootstrap", "-n", addresses.cp);
     expect(again.stderr).toContain("etcd data directory is not empty");
