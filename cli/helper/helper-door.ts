@@ -22,10 +22,17 @@ import type { Deployed } from "../output/summary.ts";
 import { addonAccess, readAddons } from "./addons.ts";
 import { clientFiles, ensureClientFiles, removeClientFiles } from "./client-files.ts";
 import { clusterSpec } from "./cluster-spec.ts";
-import { ensureMachines, findMachines, removeMachines, surplusMachines, trustsFirstAnswer } from "./machines.ts";
+import {
+  ensureMachines,
+  findMachines,
+  hasMachines,
+  removeMachines,
+  surplusMachines,
+  trustsFirstAnswer,
+} from "./machines.ts";
 import { readPatchFiles } from "./patch-files.ts";
 import { engineCare, type HelperPolicy } from "./rollout.ts";
-import { ensureSecrets, findSecrets, secretsForPlan } from "./secrets.ts";
+import { ensureSecrets, findSecrets, secretsForPlan, secretsLost } from "./secrets.ts";
 
 export type Listener = (event: ClusterEvent) => void;
 
@@ -47,7 +54,12 @@ export async function deployWithHelper(
   const desired = desiredCluster(clusterSpec(environment, addresses, leaving, files), secrets);
   const journal = clusterJournal(root, desired.name);
   const { steps } = await applyCluster({
-    ...{ desired, secrets, events, journal, directory: root, signal: context.signal },
+    desired,
+    secrets,
+    events,
+    journal,
+    directory: root,
+    signal: context.signal,
     ...engineCare(environment, policy),
     trustOnFirstUse: trustsFirstAnswer(environment),
     ...(review === undefined ? {} : { review }),
@@ -164,10 +176,17 @@ export async function destroyWithHelper(
 ): Promise<void> {
   const addresses = await findMachines(root, environment);
   const secrets = await findSecrets(root, environment, context);
+  // Simulated machines go with the simulator; real ones would run on, though we called them gone.
+  if (secrets === undefined && environment.kind !== "simulated" && (await hasMachines(root, environment)))
+    throw secretsLost(
+      root,
+      environment,
+      "Put its secrets file back: without it nobody can reset the machines. If they are wiped already, remove their record in state/.",
+    );
   const whole = machinesOf(environment).every(({ name }) => addresses.has(name));
   if (secrets !== undefined && whole) {
     const leaving = await surplusMachines(root, environment);
-    const desired: DesiredCluster = desiredCluster(clusterSpec(environment, addresses, leaving), secrets);
+    const desired = desiredCluster(clusterSpec(environment, addresses, leaving), secrets);
     const journal = clusterJournal(root, desired.name);
     await destroyCluster({ desired, secrets, events, journal, signal: context.signal });
   }

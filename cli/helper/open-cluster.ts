@@ -11,7 +11,7 @@ import { clusterSpec } from "./cluster-spec.ts";
 import { runsWithoutTerraform } from "./kinds.ts";
 import { findMachines, surplusMachines } from "./machines.ts";
 import { readPatchFiles } from "./patch-files.ts";
-import { findSecrets, secretsFile } from "./secrets.ts";
+import { findSecrets, secretsLost } from "./secrets.ts";
 
 export interface OpenCluster {
   readonly root: string;
@@ -30,10 +30,8 @@ export async function openCluster(name: string, context: CommandContext): Promis
   const spec = await specOf(root, environment, context);
   const secrets = await findSecrets(root, environment, context);
   if (secrets === undefined) {
-    // Machines without secrets: either nothing has reached them yet, or the key to a running cluster is lost.
-    throw new TalosError("not-found", `${name} has machines, but no secrets: ${secretsFile(root, environment)}`, {
-      hint: `If it was deployed, put its secrets file back: without it nobody can speak to the machines. If not, deploy it: talosmith deploy ${name}`,
-    });
+    const hint = `If it was deployed, put its secrets file back: without it nobody can speak to the machines. If not, deploy it: talosmith deploy ${name}`;
+    throw secretsLost(root, environment, hint);
   }
   return { root, environment, spec, desired: desiredCluster(spec, secrets), secrets };
 }

@@ -78,6 +78,12 @@ export async function findSecrets(
   }
 }
 
+/** There are machines, and the key to them is lost, or never was. `hint` says what can be done about it. */
+export function secretsLost(root: string, environment: Environment, hint: string): TalosError {
+  const message = `${environment.name} has machines, but no secrets: ${secretsFile(root, environment)}`;
+  return new TalosError("not-found", message, { hint });
+}
+
 /** Secrets to look ahead with: the cluster's, or some that are thrown away when it has none yet. */
 export async function secretsForPlan(
   root: string,

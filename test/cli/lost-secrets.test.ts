@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { registerDestroy } from "../../cli/commands/destroy.ts";
+import { registerUp } from "../../cli/commands/up.ts";
+import { createProgram, runProgram } from "../../cli/program.ts";
+import { testContext } from "../support/command-context.ts";
+
+let root: string;
+const record = () => join(root, "state/lab.machines.json");
+const machine = { name: "m-1", role: "controlplane", address: "127.0.0.1" };
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), "talosmith-lost-"));
+  for (const folder of ["environments", "state"]) mkdirSync(join(root, folder));
+  writeFileSync(join(root, "cdktf.json"), "{}");
+  writeFileSync(
+    join(root, "environments/lab.yaml"),
+    "infrastructure:\n  kind: metal\n  trustOnFirstUse: true\n  machines: { m-1: { address: 127.0.0.1, role: controlplane } }\n",
+  );
+});
+afterEach(() => rmSync(root, { recursive: true }));
+
+async function talosmith(...args: string[]) {
+  const context = testContext({ cwd: root });
+  await runProgram(createProgram(context, [registerDestroy, registerUp]), args, context);
+  return context.written;
+}
+
+test.each(["destroy", "down"])("%s does not call machines gone that it cannot speak to", async (command) => {
+  writeFileSync(record(), JSON.stringify({ v: 1, machines: [machine] }));
+  const { stderr, exitCode } = await talosmith(command, "lab", "--yes");
+  expect(exitCode).toBe(1);
+  expect(stderr).toMatch(/^Error: lab has machines, but no secrets: .*secrets\/lab\.yaml$/m);
+  expect(existsSync(record())).toBe(true);
+});
+
+test("what was never deployed is gone without secrets", async () => {
+  const { stderr, exitCode } = await talosmith("destroy", "lab", "--yes");
+  expect([stderr, exitCode]).toEqual(["lab is gone.\n", 0]);
+});
