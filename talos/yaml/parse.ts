@@ -7,6 +7,7 @@ import {
   isMap,
   isScalar,
   isSeq,
+  Lexer,
   LineCounter,
   type Node,
   type ParsedNode,
@@ -57,6 +58,8 @@ export interface YamlLimits {
 }
 
 const maximumDepth = 100;
+// The document, the levels, and what is in the innermost one.
+const maximumStack = maximumDepth + 2;
 const maximumAliases = 50;
 const maximumNodes = 200_000;
 
@@ -70,8 +73,7 @@ export function parseYaml(text: string, fileName: string, limits: YamlLimits = {
     });
   }
   const lines = new LineCounter();
-  const tokens = [...new Parser(lines.addNewLine).parse(text)];
-  for (const token of tokens) checkDepth(token, lines, fileName);
+  const tokens = parseTokens(text, lines, fileName);
   // Only the text of scalars is wanted here; what it means is decided later.
   const composer = new Composer({ schema: "failsafe", uniqueKeys: false, prettyErrors: false });
   const documents = [...composer.compose(tokens, false, text.length)];
@@ -130,23 +132,24 @@ export function scalarValue(node: YamlScalar): ScalarValue {
   return node.plain ? resolvePlainScalar(node.text) : node.text;
 }
 
-function checkDepth(token: CST.Token, lines: LineCounter, fileName: string): void {
-  const pending: { readonly token: CST.Token; readonly depth: number }[] = [{ token, depth: 0 }];
-  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    const { depth } = next;
-    if (depth > maximumDepth) {
-      const { line, col } = lines.linePos(next.token.offset);
+/**
+ * What `Parser.parse` does, with an eye on its stack: it leaves nested blocks by a call for each level, and where calls
+ * run out of stack while a regular expression is compiled, V8 ends the process.
+ */
+function parseTokens(text: string, lines: LineCounter, fileName: string): readonly CST.Token[] {
+  const parser = new Parser(lines.addNewLine);
+  const tokens: CST.Token[] = [];
+  lines.addNewLine(0);
+  for (const lexeme of new Lexer().lex(text)) {
+    for (const token of parser.next(lexeme)) tokens.push(token);
+    const innermost = parser.stack.at(-1);
+    if (innermost !== undefined && parser.stack.length > maximumStack) {
+      const { line, col } = lines.linePos(innermost.offset);
       throw faultAt(fileName, { line, column: col }, `found more than ${maximumDepth} levels of nesting`);
     }
-    if (next.token.type === "document") {
-      if (next.token.value !== undefined) pending.push({ token: next.token.value, depth });
-    } else if ("items" in next.token) {
-      for (const item of next.token.items) {
-        if (item.key) pending.push({ token: item.key, depth: depth + 1 });
-        if (item.value) pending.push({ token: item.value, depth: depth + 1 });
-      }
-    }
   }
+  for (const token of parser.end()) tokens.push(token);
+  return tokens;
 }
 
 interface Anchored {
