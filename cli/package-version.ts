@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { readFileSync } from "node:fs";
-import { z } from "zod";
+import * as z from "zod";
 import { packageRoot } from "./package-root.ts";
 
 /** The version in talosmith's own package.json. */

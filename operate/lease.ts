@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { z } from "zod";
+import * as z from "zod";
 import type { KubernetesApi } from "../talos/cluster/index.ts";
 import { TalosError } from "../talos/errors.ts";
 

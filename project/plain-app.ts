@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import { TalosError } from "../talos/errors.ts";
 
 /** The text of a main.ts to which nobody has added anything. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { z } from "zod";
+import * as z from "zod";
 import type { Change, Plan, Values } from "./plan.ts";
 
 const machines = z.record(z.string(), z.object({ role: z.string().nullish(), member_id: z.string().nullish() }));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { existsSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import { plainMain } from "../../project/index.ts";
 import { writeFileAtomically } from "../../talos/atomic-file.ts";
 import { TalosError } from "../../talos/errors.ts";

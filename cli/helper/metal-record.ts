@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import { writeFileAtomically } from "../../talos/atomic-file.ts";
 import { TalosError } from "../../talos/errors.ts";
 

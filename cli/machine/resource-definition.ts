@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { z } from "zod";
+import * as z from "zod";
 import type { Resource } from "../../talos/api/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { parseYamlDocument, toPlainData } from "../../talos/yaml/index.ts";

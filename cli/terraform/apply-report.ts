@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { z } from "zod";
+import * as z from "zod";
 
 const resource = z.object({ addr: z.string() });
 const message = z.discriminatedUnion("type", [

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { copyFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import { encryptionFileName } from "../../constructs/index.ts";
 import { Terraform, type TerraformOptions } from "./terraform.ts";
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { join } from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import type { ClusterSpec } from "../../talos/cluster/index.ts";
 import { patchOfFile } from "../../talos/config/index.ts";
 import { parsePatchFile } from "../../talos/disk-key-file.ts";

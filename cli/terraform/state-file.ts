@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { readdir, readFile, rm, rmdir } from "node:fs/promises";
 import { basename, dirname, join, relative } from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import type { Environment } from "../../talos/environment/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { runsWithoutTerraform } from "../helper/kinds.ts";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import { type Environment, machinesOf } from "../../talos/environment/index.ts";
 import { type ApprovalFlags, approved } from "../ask.ts";
 import type { CommandContext } from "../context.ts";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { basename } from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import { TalosError } from "../../talos/errors.ts";
 import { knownFailureHint } from "./known-failures.ts";
 import { type Finished, type RunOptions, runProgram } from "./run-program.ts";

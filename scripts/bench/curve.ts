@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import type { Row } from "./row.ts";
 import { synthOf } from "./synth-growth.ts";
 

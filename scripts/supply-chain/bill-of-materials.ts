@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { execFileSync } from "node:child_process";
-import { z } from "zod";
+import * as z from "zod";
 
 const component = z.looseObject({
   "bom-ref": z.string(),

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
-import { z } from "zod";
+import * as z from "zod";
 import { leaveOutProtoLoader } from "../../provider/packaging/bundle.ts";
 
 const manifest = z.object({ name: z.string(), version: z.string(), license: z.string() });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { z } from "zod";
+import * as z from "zod";
 import { parseYamlDocument, toPlainData } from "../yaml/index.ts";
 import { DiskSpec, VolumeStatusSpec } from "./gen/resource/definitions/block.ts";
 import { MemberSpec } from "./gen/resource/definitions/cluster.ts";

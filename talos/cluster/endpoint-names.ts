@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { z } from "zod";
+import * as z from "zod";
 import { parseAddress } from "../api/index.ts";
 import { parseYaml, toPlainData } from "../yaml/index.ts";
 import type { DesiredMachine } from "./desired.ts";

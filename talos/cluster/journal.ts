@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { mkdir, open, readFile } from "node:fs/promises";
 import { dirname } from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import { TalosError } from "../errors.ts";
 
 /** One thing that was done. Names of machines and steps only: no address, no secret. */

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { mkdir, readFile, rename, rm, rmdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import { writeFileAtomically } from "../atomic-file.ts";
 import { TalosError } from "../errors.ts";
 import { isAlive, type ProcessIdentity, processIdentity } from "./process-identity.ts";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { z } from "zod";
+import * as z from "zod";
 import { nearestWord } from "../nearest-word.ts";
 import type { Fault } from "./fault.ts";
 import type { Layers } from "./layers.ts";

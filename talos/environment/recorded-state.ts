@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { z } from "zod";
+import * as z from "zod";
 import type { Kind } from "./schema/index.ts";
 
 /** What a Terraform state tells of an environment that must not change while the cluster lives. */

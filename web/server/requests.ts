@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { z } from "zod";
+import * as z from "zod";
 import { TalosError } from "../../talos/errors.ts";
 import type { Action, Disturbance, NewCluster } from "../shared/wire.ts";
 

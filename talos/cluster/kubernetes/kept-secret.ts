@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { z } from "zod";
+import * as z from "zod";
 import { TalosError } from "../../errors.ts";
 import type { KeptSecret } from "../../secrets/index.ts";
 import { type KubernetesApi, kubernetesApi } from "./api.ts";

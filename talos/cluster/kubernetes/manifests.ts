@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { isDeepStrictEqual } from "node:util";
-import { z } from "zod";
+import * as z from "zod";
 import { TalosError } from "../../errors.ts";
 import type { ManifestChange, ManifestObject } from "../machines.ts";
 import type { KubernetesApi, RequestOptions } from "./api.ts";

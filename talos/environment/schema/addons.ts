@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { z } from "zod";
+import * as z from "zod";
 import { duration, hostOrAddress, relativePath } from "./values.ts";
 
 const kubernetesName = z.string().regex(/^[a-z0-9]([a-z0-9-]{0,51}[a-z0-9])?$/, {

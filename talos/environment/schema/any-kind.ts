@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { z } from "zod";
+import * as z from "zod";
 import { controlPlaneFields, poolFields, workerFields } from "./pool.ts";
 
 /** What holds for every kind: enough to check an environment whose kind cannot even be guessed. */

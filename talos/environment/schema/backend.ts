@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { z } from "zod";
+import * as z from "zod";
 import { url } from "./values.ts";
 
 /** The environment variable with the passphrase. It is nowhere else: not in a file, not in the state. */

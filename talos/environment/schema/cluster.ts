@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { z } from "zod";
+import * as z from "zod";
 import { defaultTalosVersion } from "../../version/index.ts";
 import { airGap, diskEncryption, firewall } from "./machine-settings.ts";
 import { schematic } from "./schematic.ts";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { z } from "zod";
+import * as z from "zod";
 import { addonsSchema, storageSchema } from "./addons.ts";
 import { aws } from "./aws.ts";
 import { backendSchema } from "./backend.ts";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { z } from "zod";
+import * as z from "zod";
 import { anyCidr, count, hostOrAddress, relativePath, size, url } from "./values.ts";
 
 /** What machines without the internet need, in one place. */

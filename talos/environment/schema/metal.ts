@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { z } from "zod";
+import * as z from "zod";
 import { patches } from "./cluster.ts";
 import { poolFields } from "./pool.ts";
 import { schematic } from "./schematic.ts";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { z } from "zod";
+import * as z from "zod";
 import { duration } from "./values.ts";
 
 /** What `talosmith operate` may do, and how often it looks. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { z } from "zod";
+import * as z from "zod";
 
 /** What is added to a Talos image. */
 export const schematic = z.strictObject({

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ipaddr from "ipaddr.js";
-import { z } from "zod";
+import * as z from "zod";
 import { isCron, isTimeZone } from "../../cron.ts";
 import { KubernetesVersion, TalosVersion } from "../../version/index.ts";
 import { Cidr } from "../cidr.ts";
