@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { armor, Decrypter, Encrypter } from "age-encryption";
 import { TalosError } from "../errors.ts";
 import type { SecretsBundle } from "./bundle.ts";
 import { encodeSecrets, parseSecrets } from "./codec.ts";
@@ -103,7 +102,7 @@ export async function readProtectedText(options: StoreOptions): Promise<string> 
     case "file":
       return readSecretText(options.path);
     case "age":
-      return readAge(options.path, options.identities ?? []);
+      return (await age()).openAge(options.path, options.identities ?? []);
     case "kubernetes":
       return readKept(options.secret);
     case "sops":
@@ -118,7 +117,7 @@ export async function createProtectedText(options: FileStore, text: string): Pro
     case "file":
       return writeSecretText(path, text);
     case "age":
-      return writeSecretText(path, await sealText(text, options.recipients ?? [], path));
+      return writeSecretText(path, await (await age()).sealAge(text, options.recipients ?? [], path));
     case "sops":
       return writeSecretText(path, await encryptSops(text, path, options.program ?? "sops"));
   }
@@ -132,44 +131,17 @@ async function readKept(secret: KeptSecret): Promise<string> {
   });
 }
 
-async function readAge(path: string, identities: readonly string[]): Promise<string> {
-  if (identities.length === 0) {
-    throw new TalosError("failed-precondition", `${path}: no age identity to decrypt the secrets with`, {
-      hint: "Name your key file with SOPS_AGE_KEY_FILE, or the key with SOPS_AGE_KEY.",
-    });
-  }
-  const decrypter = new Decrypter();
-  for (const [index, identity] of identities.entries()) addIdentity(decrypter, identity, index);
-  const sealed = await readSecretText(path);
-  try {
-    return await decrypter.decrypt(armor.decode(sealed), "text");
-  } catch (cause) {
-    throw new TalosError("permission-denied", `${path}: none of the age identities opens the file`, {
-      hint: "Use the identity of one of its recipients.",
-      cause,
-    });
-  }
-}
-
-/** Told by its place: the error must not repeat a key. */
-function addIdentity(decrypter: Decrypter, identity: string, index: number): void {
-  try {
-    decrypter.addIdentity(identity);
-  } catch {
-    throw new TalosError("invalid-input", `age identity ${index + 1} cannot be read`, {
-      hint: "An identity is a line that begins with AGE-SECRET-KEY-1, in SOPS_AGE_KEY or SOPS_AGE_KEY_FILE.",
-    });
-  }
-}
-
 async function readSops(path: string, program: string): Promise<string> {
   await readSecretText(path);
   return runSops(program, ["--decrypt", "--output-type", "yaml", path], path);
 }
 
+/** Its ciphers take long to load, and most bundles are in plain files. */
+const age = () => import("./age.ts");
+
 function ageStore({ path, recipients = [], identities = [] }: StoreOptions & { readonly kind: "age" }): SecretsStore {
   return exchanging(path, {
-    read: async () => parseSecrets(await readAge(path, identities), path),
+    read: async () => parseSecrets(await (await age()).openAge(path, identities), path),
     async create(bundle, how) {
       await writeSecretText(path, await sealSecrets(bundle, recipients, path), how);
     },
@@ -182,27 +154,7 @@ export async function sealSecrets(
   recipients: readonly string[],
   what = "the secrets",
 ): Promise<string> {
-  return sealText(encodeSecrets(bundle), recipients, what);
-}
-
-async function sealText(text: string, recipients: readonly string[], what: string): Promise<string> {
-  if (recipients.length === 0) {
-    throw new TalosError("failed-precondition", `${what}: no age recipient to encrypt the secrets for`, {
-      hint: "Name at least one recipient (age1…).",
-    });
-  }
-  const encrypter = new Encrypter();
-  for (const recipient of recipients) addRecipient(encrypter, recipient);
-  return armor.encode(await encrypter.encrypt(text));
-}
-
-function addRecipient(encrypter: Encrypter, recipient: string): void {
-  try {
-    encrypter.addRecipient(recipient);
-  } catch (cause) {
-    const message = `${JSON.stringify(recipient)} is not an age recipient`;
-    throw new TalosError("invalid-input", message, { hint: "A recipient begins with age1.", cause });
-  }
+  return (await age()).sealAge(encodeSecrets(bundle), recipients, what);
 }
 
 /** Secrets go to and from `sops` through pipes and the encrypted file, never through arguments or plain files. */
