@@ -31,8 +31,6 @@ const channelOptions: ClientOptions = {
 export interface TransportOptions {
   /** Milliseconds of silence on a stream after which the connection is tested. @default 10 seconds */
   readonly heartbeat?: number;
-  /** The machine that the connected control plane passes every call on to. Errors name it. @default nobody */
-  readonly node?: string;
 }
 
 export interface GrpcTransport extends Transport {
@@ -44,11 +42,10 @@ export interface GrpcTransport extends Transport {
 export function grpcTransport(
   address: string,
   authentication: Authentication,
-  { heartbeat = 10_000, node }: TransportOptions = {},
+  { heartbeat = 10_000 }: TransportOptions = {},
 ): GrpcTransport {
   const target = parseAddress(address);
-  const name = node === undefined ? address : `${node} (through ${address})`;
-  const metadata = (options: CallOptions) => metadataOf(node === undefined ? options : { node, ...options });
+  const nameOf = ({ node }: CallOptions) => (node === undefined ? address : `${node} (through ${address})`);
   let opening: Promise<Client> | undefined;
   let current: Client | undefined;
   let fingerprint: string | undefined;
@@ -92,7 +89,10 @@ export function grpcTransport(
     }
     return opening;
   };
-  /** A connection whose peer went away without a word looks alive for minutes: after a lost call, take a new one. */
+  /**
+   * A connection whose peer went away without a word looks alive for minutes: after a lost call, take a new one. Calls
+   * that are under way on the old one come to their end there.
+   */
   const forget = (used: Client) => {
     if (current === used) {
       current = undefined;
@@ -100,14 +100,15 @@ export function grpcTransport(
     }
     used.close();
   };
-  const failed = (error: unknown, used: Client, signal: AbortSignal | undefined): TalosError => {
-    const ours = unlessByOther(fromGrpcError(error, name), name, signal);
+  const failed = (error: unknown, used: Client, options: CallOptions): TalosError => {
+    const name = nameOf(options);
+    const ours = unlessByOther(fromGrpcError(error, name), name, options.signal);
     if (ours.retryable || (ours.code === "permission-denied" && isHandshakeFailure(error))) forget(used);
     return ours;
   };
 
   return {
-    node: name,
+    node: address,
     get fingerprint() {
       return fingerprint;
     },
@@ -119,12 +120,12 @@ export function grpcTransport(
           method.requestSerialize,
           method.responseDeserialize,
           request,
-          metadata(options),
+          metadataOf(options),
           { deadline: Date.now() + (options.deadline ?? defaultDeadline) },
           (error, reply) => {
             options.signal?.removeEventListener("abort", cancel);
-            if (error) reject(failed(error, used, options.signal));
-            else if (reply === undefined) reject(new TalosError("internal", `${name}: an empty reply`, { node: name }));
+            if (error) reject(failed(error, used, options));
+            else if (reply === undefined) reject(emptyReply(nameOf(options)));
             else resolve(reply);
           },
         );
@@ -143,7 +144,7 @@ export function grpcTransport(
         method.requestSerialize,
         method.responseDeserialize,
         request,
-        metadata(options),
+        metadataOf(options),
         options.deadline === undefined ? {} : { deadline: Date.now() + options.deadline },
       );
       const cancel = () => call.cancel();
@@ -159,12 +160,10 @@ export function grpcTransport(
           yield reply as Reply;
         }
       } catch (error) {
-        if (!lost) throw failed(error, used, options.signal);
+        if (!lost) throw failed(error, used, options);
         forget(used);
-        throw new TalosError("unavailable", `${name}: the machine has fallen silent`, {
-          node: name,
-          cause: error,
-        });
+        const node = nameOf(options);
+        throw new TalosError("unavailable", `${node}: the machine has fallen silent`, { node, cause: error });
       } finally {
         watch.stop();
         options.signal?.removeEventListener("abort", cancel);
@@ -180,12 +179,12 @@ export function grpcTransport(
           method.path,
           method.requestSerialize,
           method.responseDeserialize,
-          metadata(options),
+          metadataOf(options),
           options.deadline === undefined ? {} : { deadline: Date.now() + options.deadline },
           (error, reply) => {
             options.signal?.removeEventListener("abort", cancel);
-            if (error) reject(failed(error, used, options.signal));
-            else if (reply === undefined) reject(new TalosError("internal", `${name}: an empty reply`, { node: name }));
+            if (error) reject(failed(error, used, options));
+            else if (reply === undefined) reject(emptyReply(nameOf(options)));
             else resolve(reply);
           },
         );
@@ -213,6 +212,10 @@ export function grpcTransport(
       );
     },
   };
+}
+
+function emptyReply(node: string): TalosError {
+  return new TalosError("internal", `${node}: an empty reply`, { node });
 }
 
 function followSignal(signal: AbortSignal | undefined, cancel: () => void): void {

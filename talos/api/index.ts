@@ -13,5 +13,5 @@ export type { NodeReply } from "./replies.ts";
 export type { Resource, ResourceChange } from "./resource-calls.ts";
 export type { ClusterMember, MachineStatus, ServiceResource, Stage } from "./state-calls.ts";
 export type { EventOptions, LogOptions, MachineEvent } from "./stream-calls.ts";
-export { connectThrough } from "./through-endpoints.ts";
+export { connectEndpoints, connectThrough, type Endpoints } from "./through-endpoints.ts";
 export type { CallOptions, Transport } from "./transport.ts";

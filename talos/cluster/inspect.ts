@@ -8,6 +8,13 @@ import { schematicOf } from "./schematic.ts";
 
 const deadline = 5000;
 
+/** How a machine is asked. */
+export interface Asking {
+  /** Milliseconds for each answer. */
+  readonly deadline: number;
+  readonly signal?: AbortSignal;
+}
+
 export interface Acquaintance {
   /** A client with our credentials. */
   readonly client: TalosClient;
@@ -24,12 +31,13 @@ export interface Acquaintance {
 /** Looks at one machine: a known one is asked at once, of any other first the certificate is looked at. */
 export async function inspectMachine(
   machine: MachineTarget,
-  { client, ca, known, boots, now }: Acquaintance,
+  acquaintance: Acquaintance,
   signal?: AbortSignal,
 ): Promise<MachineState> {
-  const options = { deadline, ...(signal === undefined ? {} : { signal }) };
+  const { ca, known, now } = acquaintance;
+  const options = asking(signal);
   try {
-    if (known) return await configuredState(machine, client, boots, signal);
+    if (known) return await configuredState(machine, acquaintance, options);
   } catch (error) {
     const ours = TalosError.from(error);
     if (ours.code === "canceled") throw ours;
@@ -38,7 +46,7 @@ export async function inspectMachine(
   try {
     const seen = await probe(machine.address, { ca, ...options });
     if (!seen.signedByCa) return await strangerState(machine, seen, options);
-    return certificateState(machine, seen, now()) ?? (await configuredState(machine, client, boots, signal));
+    return certificateState(machine, seen, now()) ?? (await configuredState(machine, acquaintance, options));
   } catch (error) {
     const ours = TalosError.from(error);
     if (ours.code === "canceled") throw ours;
@@ -55,13 +63,13 @@ const strange = /certificate signed by unknown authority/;
  */
 export async function inspectThrough(
   machine: MachineTarget,
-  { client, boots }: Pick<Acquaintance, "client" | "boots">,
+  acquaintance: Pick<Acquaintance, "client" | "boots">,
   endpoints: number,
   signal?: AbortSignal,
 ): Promise<MachineState> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await configuredState(machine, client, boots, signal);
+      return await configuredState(machine, acquaintance, asking(signal));
     } catch (error) {
       const ours = TalosError.from(error);
       if (ours.code === "canceled") throw ours;
@@ -71,13 +79,12 @@ export async function inspectThrough(
   }
 }
 
-async function configuredState(
+/** What a machine with a config of ours says of itself. Throws when it does not answer, or not to us. */
+export async function configuredState(
   machine: MachineTarget,
-  client: TalosClient,
-  boots: boolean,
-  signal: AbortSignal | undefined,
+  { client, boots }: Pick<Acquaintance, "client" | "boots">,
+  options: Asking,
 ): Promise<ConfiguredMachine> {
-  const options = { deadline, ...(signal === undefined ? {} : { signal }) };
   // One question alone first: while a machine does not answer, the others would only add to its load.
   const status = await client.machineStatus(options);
   const [version, config, bootId, etcd, schematic, meta] = await Promise.all([
@@ -105,20 +112,14 @@ async function configuredState(
 }
 
 /** Empty for a plain system; undefined when the machine does not tell. */
-async function schematicState(
-  client: TalosClient,
-  options: { deadline: number; signal?: AbortSignal },
-): Promise<string | undefined> {
+async function schematicState(client: TalosClient, options: Asking): Promise<string | undefined> {
   return client.schematic(options).then((id) => id ?? "", unlessUnreachable);
 }
 
 /** Service states in which etcd has not been started: it waits to be bootstrapped or to find members to join. */
 const beforeStart: ReadonlySet<string> = new Set(["", "Initialized", "Preparing", "Waiting", "Starting"]);
 
-async function etcdState(
-  client: TalosClient,
-  options: { deadline: number; signal?: AbortSignal },
-): Promise<MachineEtcd> {
+async function etcdState(client: TalosClient, options: Asking): Promise<MachineEtcd> {
   const service = (await client.serviceList(options)).find(({ id }) => id === "etcd");
   if (service === undefined || beforeStart.has(service.state)) {
     // After a reboot a member passes through the same states as one that has never run; its data tells them apart.
@@ -148,7 +149,7 @@ async function etcdState(
 async function strangerState(
   machine: MachineTarget,
   { certificate, fingerprint }: Probe,
-  options: { deadline: number; signal?: AbortSignal },
+  options: Asking,
 ): Promise<MachineState> {
   // Reading the stage gives nothing away, so any certificate will do here; sending a config is another matter.
   const stranger = connect(machine.address, { kind: "maintenance", certificate });
@@ -177,6 +178,10 @@ async function strangerState(
   } finally {
     stranger.close();
   }
+}
+
+function asking(signal: AbortSignal | undefined): Asking {
+  return { deadline, ...(signal === undefined ? {} : { signal }) };
 }
 
 /** For questions that not every machine answers. */

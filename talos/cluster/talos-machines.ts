@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { type Credentials, connect, connectThrough, parseAddress, type TalosClient } from "../api/index.ts";
+import { connect, connectEndpoints, connectThrough, parseAddress, type TalosClient } from "../api/index.ts";
 import { type Clock, type Entropy, systemClock, systemEntropy } from "../clock.ts";
 import { TalosError } from "../errors.ts";
 import { type SecretsBundle, trustedCas } from "../secrets/index.ts";
@@ -9,6 +9,7 @@ import { inspectMachine, inspectThrough } from "./inspect.ts";
 import { kubernetesOver } from "./kubernetes/index.ts";
 import { machineHealth } from "./machine-health.ts";
 import type { Machines, MachineTarget } from "./machines.ts";
+import { openPassage } from "./passage.ts";
 
 export interface TalosMachinesOptions {
   readonly desired: Pick<DesiredCluster, "endpoint" | "machines" | "leaving" | "talosEndpoints">;
@@ -16,8 +17,8 @@ export interface TalosMachinesOptions {
   /** Send a first config to machines whose fingerprint nobody has told us. @default false */
   readonly trustOnFirstUse?: boolean;
   /**
-   * Nothing is done to the machines, and all are expected to have their configs: each is asked at once, its certificate
-   * is looked at only if that fails, and its boots are not told apart. @default false
+   * Nothing is done to the machines, and all are expected to have their configs: each is asked at once, workers through
+   * the control planes, its certificate is looked at only if that fails, and its boots are not told apart. @default false
    */
   readonly onlyLook?: boolean;
   readonly clock?: Clock;
@@ -32,15 +33,19 @@ export function talosMachines(options: TalosMachinesOptions): Machines {
   const endpoints = desired.talosEndpoints;
   const issuing = { clock: options.clock ?? systemClock, entropy: options.entropy ?? systemEntropy };
   const credentials = talosCredentials(secrets, issuing);
+  const authentication = { kind: "mtls", credentials } as const;
+  const shared = endpoints === undefined ? undefined : connectEndpoints(endpoints, authentication);
   const clients = new Map<string, TalosClient>();
   /** Machines that answered to our credentials the last time. */
   const known = new Set<string>();
   const boots = !options.onlyLook;
   if (options.onlyLook) for (const { address } of desired.machines) known.add(address);
+  const passage =
+    options.onlyLook && endpoints === undefined ? openPassage(desired.machines, authentication) : undefined;
   const clientOf = ({ address }: MachineTarget): TalosClient => {
     const known = clients.get(address);
     if (known !== undefined) return known;
-    const client = connectMachine(address, endpoints, credentials);
+    const client = shared?.machine(parseAddress(address).host) ?? connect(address, authentication);
     clients.set(address, client);
     return client;
   };
@@ -59,6 +64,8 @@ export function talosMachines(options: TalosMachinesOptions): Machines {
     async inspect(machine, signal) {
       if (endpoints !== undefined)
         return inspectThrough(machine, { client: clientOf(machine), boots }, endpoints.length, signal);
+      const passed = await passage?.inspect(machine, signal);
+      if (passed !== undefined) return passed;
       const { ca } = credentials;
       const now = () => issuing.clock.now();
       const acquaintance = { client: clientOf(machine), ca, known: known.has(machine.address), boots, now };
@@ -137,6 +144,8 @@ export function talosMachines(options: TalosMachinesOptions): Machines {
     close() {
       for (const client of clients.values()) client.close();
       clients.clear();
+      shared?.close();
+      passage?.close();
       kubernetes.close();
     },
   };
@@ -148,17 +157,10 @@ export function readerOf(
   { address }: Pick<MachineTarget, "address">,
 ): TalosClient {
   const issuing = { clock: systemClock, entropy: systemEntropy };
-  return connectMachine(address, desired.talosEndpoints, talosCredentials(secrets, issuing, ["os:reader"]));
-}
-
-function connectMachine(
-  address: string,
-  endpoints: readonly string[] | undefined,
-  credentials: Credentials,
-): TalosClient {
+  const credentials = talosCredentials(secrets, issuing, ["os:reader"]);
   const authentication = { kind: "mtls", credentials } as const;
-  if (endpoints === undefined) return connect(address, authentication);
-  return connectThrough(endpoints, parseAddress(address).host, authentication);
+  if (desired.talosEndpoints === undefined) return connect(address, authentication);
+  return connectThrough(desired.talosEndpoints, parseAddress(address).host, authentication);
 }
 
 function unlessUnimplemented(error: unknown): undefined {

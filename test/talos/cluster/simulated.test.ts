@@ -175,15 +175,16 @@ describe("a simulated cluster without a network plugin, over real sockets", () =
 
   test("tells the same to who only looks, but for the boot that nobody will wait for", async () => {
     const desired = await lab.desired(names);
-    const [first] = desired.machines;
-    if (first === undefined) throw new Error("no machine");
     const [changing, looking] = [false, true].map((onlyLook) =>
       talosMachines({ desired, secrets: testSecrets(), onlyLook }),
     );
-    const [full, quick] = [await changing?.inspect(first), await looking?.inspect(first)];
+    expect(desired.machines.map(({ role }) => role)).toEqual(["controlplane", "worker"]);
+    for (const machine of desired.machines) {
+      const [full, quick] = [await changing?.inspect(machine), await looking?.inspect(machine)];
+      expect(full).toMatchObject({ kind: "configured", bootId: expect.stringMatching(/^[0-9a-f-]{36}\//) });
+      const mark = (full as { bootId: string }).bootId.replace(/^[^/]*/, "");
+      expect(quick).toEqual({ ...full, bootId: mark });
+    }
     for (const machines of [changing, looking]) machines?.close();
-    expect(full).toMatchObject({ kind: "configured", bootId: expect.stringMatching(/^[0-9a-f-]{36}\//) });
-    const mark = (full as { bootId: string }).bootId.replace(/^[^/]*/, "");
-    expect(quick).toEqual({ ...full, bootId: mark });
   });
 });
