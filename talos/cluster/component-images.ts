@@ -12,22 +12,41 @@ export const kubernetesComponents: readonly KubernetesComponent[] = [
   "kubelet",
 ];
 
+/**
+ * `image: <registry>/<component>:v<version>`, maybe quoted, maybe with the -slim or -fat of a kubelet. One pattern for
+ * all components, for configs are long and are looked through often.
+ */
+const images = new RegExp(
+  `^(?<before>\\s*image:\\s*["']?[^\\s"']*\\/(?<component>${kubernetesComponents.join("|")}):v)(?<version>\\d+\\.\\d+\\.\\d+(?:-(?!slim|fat)[0-9A-Za-z.]+)*)(?<after>(?:-slim|-fat)?["']?\\s*)$`,
+  "gm",
+);
+
+interface ImageLine {
+  readonly before: string;
+  readonly component: KubernetesComponent;
+  readonly version: string;
+  readonly after: string;
+}
+
+const lineOf = (match: RegExpMatchArray) => match.groups as unknown as ImageLine;
+
 /** The versions (without v) that a machine config names, by the images in it, wherever the contract puts them. */
 export function componentVersions(config: string): ReadonlyMap<KubernetesComponent, string> {
-  const found = new Map<KubernetesComponent, string>();
-  for (const component of kubernetesComponents) {
-    const version = pattern(component).exec(config)?.[2];
-    if (version !== undefined) found.set(component, version);
-  }
-  return found;
+  return firstOfEach(config, (match) => lineOf(match).version);
 }
 
 /** The images of a machine config by the component that runs from them. */
 export function componentImages(config: string): ReadonlyMap<KubernetesComponent, string> {
-  const found = new Map<KubernetesComponent, string>();
+  return firstOfEach(config, ([line]) => line.replace(/^\s*image:\s*/, "").replaceAll(/["'\s]/g, ""));
+}
+
+/** In the order of an upgrade, whatever that of the config is. */
+function firstOfEach<T>(config: string, what: (match: RegExpExecArray) => T): ReadonlyMap<KubernetesComponent, T> {
+  const matches = [...config.matchAll(images)];
+  const found = new Map<KubernetesComponent, T>();
   for (const component of kubernetesComponents) {
-    const line = pattern(component).exec(config)?.[0];
-    if (line !== undefined) found.set(component, line.replace(/^\s*image:\s*/, "").replaceAll(/["'\s]/g, ""));
+    const match = matches.find((candidate) => lineOf(candidate).component === component);
+    if (match !== undefined) found.set(component, what(match));
   }
   return found;
 }
@@ -50,20 +69,8 @@ const proxySchema = z.object({ cluster: z.object({ proxy: z.object({ disabled: z
 
 /** The same config with other versions of some components. Nothing else changes, not even a space. */
 export function withComponentVersions(config: string, versions: ReadonlyMap<KubernetesComponent, string>): string {
-  let result = config;
-  for (const [component, version] of versions) {
-    result = result.replace(
-      pattern(component, "gm"),
-      (_all, before: string, _old, after: string) => `${before}${version}${after}`,
-    );
-  }
-  return result;
-}
-
-/** `image: <registry>/<component>:v<version>`, maybe quoted, maybe with the -slim or -fat of a kubelet. */
-function pattern(component: KubernetesComponent, flags = "m"): RegExp {
-  return new RegExp(
-    `^(\\s*image:\\s*["']?[^\\s"']*\\/${component}:v)(\\d+\\.\\d+\\.\\d+(?:-(?!slim|fat)[0-9A-Za-z.]+)*)((?:-slim|-fat)?["']?\\s*)$`,
-    flags,
-  );
+  return config.replace(images, (...match) => {
+    const { before, component, version, after } = match.at(-1) as ImageLine;
+    return `${before}${versions.get(component) ?? version}${after}`;
+  });
 }

@@ -60,7 +60,7 @@ export { checkSnapshot, readSnapshot, SnapshotCheck, type SnapshotSummary } from
 export type { KubernetesComponent, Step, StepAction, StepKind } from "./step.ts";
 export { readerOf, type TalosMachinesOptions, talosMachines } from "./talos-machines.ts";
 export { defaultTimeouts, type Timeouts } from "./timeouts.ts";
-export { systemTiming, type Timing } from "./timing.ts";
+export { sleepBy, systemTiming, type Timing } from "./timing.ts";
 export { breakLock, type LockState, lockState } from "./unlock.ts";
 export { type WaitOptions, waitUntil } from "./wait.ts";
 export { type WindowState, windowAt } from "./window.ts";

@@ -136,7 +136,9 @@ function machineFindings(desired: DesiredCluster, machine: DesiredMachine, state
     const { hint } = state.certificate;
     return [{ severity: "error", machine: machine.name, message: `${machine.name}: ${state.reason}`, hint }];
   }
-  const type = state.config === undefined ? machine.role : machineTypeOf(state.config);
+  // Reading a whole config is dear; the one that it should have says what it should be.
+  const asWished = state.config === undefined || state.config === machine.config;
+  const type = asWished ? machine.role : machineTypeOf(state.config);
   if (type !== machine.role) {
     return [
       {

@@ -7,6 +7,8 @@ export interface Timing {
   now(): number;
   /** Milliseconds since some fixed moment, which nobody can set: how long something takes is told by this one. */
   elapsed(): number;
+  /** Calls `ring` after so long, unless what it returns is called before. */
+  alarm(milliseconds: number, ring: () => void): () => void;
   /** Rejects with code `canceled` as soon as the signal fires. */
   sleep(milliseconds: number, signal?: AbortSignal): Promise<void>;
 }
@@ -14,20 +16,30 @@ export interface Timing {
 export const systemTiming: Timing = {
   now: () => Date.now(),
   elapsed: () => performance.now(),
-  sleep: (milliseconds, signal) =>
-    new Promise((resolve, reject) => {
-      if (signal?.aborted) return reject(canceled());
-      const stop = () => {
-        clearTimeout(timer);
-        reject(canceled());
-      };
-      const timer = setTimeout(() => {
-        signal?.removeEventListener("abort", stop);
-        resolve();
-      }, milliseconds);
-      signal?.addEventListener("abort", stop, { once: true });
-    }),
+  alarm: systemAlarm,
+  sleep: (milliseconds, signal) => sleepBy(systemAlarm, milliseconds, signal),
 };
+
+function systemAlarm(milliseconds: number, ring: () => void): () => void {
+  const timer = setTimeout(ring, milliseconds);
+  return () => clearTimeout(timer);
+}
+
+/** A sleep by any alarm. */
+export function sleepBy(alarm: Timing["alarm"], milliseconds: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(canceled());
+    const canceledSleep = () => {
+      stop();
+      reject(canceled());
+    };
+    const stop = alarm(milliseconds, () => {
+      signal?.removeEventListener("abort", canceledSleep);
+      resolve();
+    });
+    signal?.addEventListener("abort", canceledSleep, { once: true });
+  });
+}
 
 export function throwIfCanceled(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw canceled();

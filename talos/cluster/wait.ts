@@ -65,20 +65,17 @@ export async function waitUntil(check: () => Promise<string | undefined>, option
 }
 
 const late = Symbol("late");
-/** Nobody reads it; without one, every look would make an exception with a stack. */
-const answered = Symbol("answered");
 
 /** The work's answer, or `late` when it takes longer; the work goes on. */
 async function within<T>(work: Promise<T>, milliseconds: number, timing: Timing): Promise<T | typeof late> {
-  const stop = new AbortController();
-  const alarm = timing.sleep(milliseconds, stop.signal).then(
-    (): typeof late => late,
-    (): typeof late => late,
-  );
+  let stop = () => {};
+  const alarm = new Promise<typeof late>((resolve) => {
+    stop = timing.alarm(milliseconds, () => resolve(late));
+  });
   try {
     return await Promise.race([work, alarm]);
   } finally {
-    stop.abort(answered);
+    stop();
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, test } from "vitest";
 import { runSchedule, type Schedule } from "../../../talos/backup/index.ts";
+import { systemTiming } from "../../../talos/cluster/index.ts";
 import { nextRun } from "../../../talos/cron.ts";
 
 describe("the next run", () => {
@@ -28,6 +29,7 @@ describe("the next run", () => {
 function clockwork(start: string) {
   let now = Date.parse(start);
   const timing = {
+    ...systemTiming,
     now: () => now,
     elapsed: () => now,
     sleep: async (milliseconds: number) => {

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-
-import type { Timing } from "../../../talos/cluster/index.ts";
-import { TalosError } from "../../../talos/errors.ts";
+import { sleepBy, type Timing } from "../../../talos/cluster/index.ts";
 
 const longestNap = 1000;
-/** One for all: every look of the engine sets an alarm and stops it, and a stack for each is a tenth of the work. */
-const canceled = new TalosError("canceled", "stopped");
 
 interface Sleeper {
   readonly at: number;
@@ -32,24 +28,15 @@ export class VirtualTiming implements Timing {
     this.#shift += by;
   }
 
+  alarm(milliseconds: number, ring: () => void): () => void {
+    const sleeper: Sleeper = { at: this.#now + milliseconds, wake: ring };
+    this.#sleepers.add(sleeper);
+    this.#pump();
+    return () => void this.#sleepers.delete(sleeper);
+  }
+
   sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const stopped = () => {
-        this.#sleepers.delete(sleeper);
-        reject(canceled);
-      };
-      const sleeper: Sleeper = {
-        at: this.#now + milliseconds,
-        wake: () => {
-          signal?.removeEventListener("abort", stopped);
-          resolve();
-        },
-      };
-      if (signal?.aborted) return stopped();
-      signal?.addEventListener("abort", stopped, { once: true });
-      this.#sleepers.add(sleeper);
-      this.#pump();
-    });
+    return sleepBy((time, ring) => this.alarm(time, ring), milliseconds, signal);
   }
 
   #pump(): void {
