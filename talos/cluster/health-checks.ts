@@ -182,9 +182,10 @@ function everyNode(fault: (node: KubernetesNode | undefined) => string | undefin
   return async (view) => {
     const { kubernetes } = await view.observed();
     if (kubernetes.kind === "unreachable") return wrong([`the Kubernetes API does not answer: ${kubernetes.reason}`]);
+    const nodes = new Map(kubernetes.nodes.map((node) => [node.name, node]));
     return wrong(
       view.desired.machines.flatMap(({ name }) => {
-        const reason = fault(kubernetes.nodes.find((node) => node.name === name));
+        const reason = fault(nodes.get(name));
         return reason === undefined ? [] : [`${name}: ${reason}`];
       }),
     );

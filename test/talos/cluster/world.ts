@@ -69,6 +69,7 @@ export class World {
   #memberCount = 0;
   /** Of a thousand machines the few that can be members of etcd: everybody asks for them all the time. */
   readonly #planes = new Map<string, Machine>();
+  readonly #kubelets = new Map<string, string>();
   #settledAt: number | undefined;
   /** Who gave up the leadership last. */
   stoodDown: string | undefined;
@@ -280,8 +281,17 @@ export class World {
       cordonedByUs: machine.node.ours,
       controlPlane: machine.role === "controlplane",
       addresses: [],
-      kubeletVersion: /kubelet:(v[0-9.]+)/.exec(machine.config ?? "")?.[1] ?? "",
+      kubeletVersion: this.#kubeletVersion(machine.config ?? ""),
     };
+  }
+
+  /** Read once: every list of nodes asks for all of them. */
+  #kubeletVersion(config: string): string {
+    const known = this.#kubelets.get(config);
+    if (known !== undefined) return known;
+    const version = /kubelet:(v[0-9.]+)/.exec(config)?.[1] ?? "";
+    this.#kubelets.set(config, version);
+    return version;
   }
 
   wantedProxy(): string | undefined {
