@@ -35,7 +35,7 @@ const talos = (...layers: string[]) => [...talosBase, ...layers.map((layer) => `
 /** Who may import whom: a file belongs to the longest matching prefix, and may import only what its row lists. */
 const rules: Readonly<Record<string, readonly string[]>> = {
   "talos/errors": [],
-  "talos/client-file": [],
+  "talos/client-file": ["talos/errors"],
   "talos/clock": [],
   "talos/cron": [],
   "talos/disk-key-file": [],
