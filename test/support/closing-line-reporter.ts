@@ -7,10 +7,10 @@ import type { Reporter, TestModule } from "vitest/node";
  */
 // biome-ignore lint/style/noDefaultExport: vitest loads reporters by their default export
 export default class ClosingLineReporter implements Reporter {
-  onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly unknown[]): void {
+  onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly Failure[]): void {
     const count = { passed: 0, failed: unhandledErrors.length, skipped: 0 };
     const skipped: string[] = [];
-    const failed = unhandledErrors.map((error) => `an error outside of any test: ${String(error)}`);
+    const failed = unhandledErrors.map((error) => `an error outside of any test\n${messages([error])}`);
     for (const module of modules) {
       if (module.errors().length > 0) {
         count.failed += 1;
