@@ -9,18 +9,19 @@ import { attempt } from "./wait.ts";
 export async function reboot(step: Step, context: StepContext): Promise<void> {
   const target = context.target(step.machine);
   let orderedAt: string | undefined;
+  let accepted = false;
   await context.until(step, async () => {
     const state = await context.inspect(step.machine);
     if (state.kind !== "configured") return describe(state, "");
-    if (orderedAt === undefined) {
-      const obstacle = await outageObstacle(step.machine, context);
-      if (obstacle !== undefined) return obstacle;
-      const refused = await attempt(() => context.machines.reboot(target, context.signal));
-      // An order whose answer was lost is repeated only while the machine goes on as before.
-      if (refused !== undefined) return refused;
-      orderedAt = state.bootId;
-    }
-    if (state.bootId === orderedAt) return "it has not rebooted yet";
-    return state.stage === "running" ? undefined : describe(state, "");
+    if (orderedAt !== undefined && state.bootId !== orderedAt)
+      return state.stage === "running" ? undefined : describe(state, "");
+    // An order whose answer was lost is repeated only while the machine goes on as before.
+    if (accepted || (orderedAt !== undefined && state.stage !== "running")) return "it has not rebooted yet";
+    const obstacle = await outageObstacle(step.machine, context);
+    if (obstacle !== undefined) return obstacle;
+    orderedAt = state.bootId;
+    const refused = await attempt(() => context.machines.reboot(target, context.signal));
+    accepted = refused === undefined;
+    return refused ?? "it has not rebooted yet";
   });
 }

@@ -32,7 +32,12 @@ export async function restoreEtcd(step: Step, context: StepContext): Promise<voi
     if (state.etcd?.state === "running" && state.etcd.members.length > 0) return undefined;
     if (begun) return describe(state, "etcd starts from the snapshot");
     const refused = await attempt(async () => {
-      await context.machines.restore(target, readSnapshot(step.snapshot), context.signal);
+      try {
+        await context.machines.restore(target, readSnapshot(step.snapshot), context.signal);
+      } catch (error) {
+        // The answer to an earlier attempt was lost, and etcd is on its way.
+        if (!(error instanceof TalosError) || error.code !== "already-exists") throw error;
+      }
       begun = true;
     });
     return refused ?? "etcd starts from the snapshot";

@@ -82,14 +82,15 @@ function rolledBack({ machine, to, image }: UpgradeStep, state: ConfiguredMachin
 /** Boots the old system again and waits until it is back. Returns the error that tells why. */
 async function revert(step: UpgradeStep, context: StepContext, cause: TalosError): Promise<TalosError> {
   const target = context.target(step.machine);
-  let from: string | undefined;
+  let accepted = false;
   await context.until(step, async () => {
     const state = await context.inspect(step.machine);
     if (state.kind !== "configured") return describe(state, "");
-    if (from !== undefined && state.bootId !== from && !isUpgraded(state, step)) return unhealthyReason(step, context);
-    if (from !== undefined) return "it boots its old system again";
+    if (!isUpgraded(state, step)) return unhealthyReason(step, context);
+    // Ordered twice, it would boot the new system again: only a machine that goes on as before gets another order.
+    if (accepted || state.stage === "rebooting") return "it boots its old system again";
     const refused = await attempt(() => context.machines.rollback(target, context.signal));
-    if (refused === undefined) from = state.bootId;
+    accepted = refused === undefined;
     return refused ?? "it boots its old system again";
   });
   await returnToService(step, context);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, test } from "vitest";
-import { type Maintenance, maintainMachine } from "../../../talos/cluster/index.ts";
+import { type Machines, type Maintenance, maintainMachine } from "../../../talos/cluster/index.ts";
+import { TalosError } from "../../../talos/errors.ts";
 import { type Lab, lab, testSecrets, wish } from "./fixture.ts";
 import { killingPort } from "./killing-port.ts";
 
@@ -23,6 +24,20 @@ describe("a person's work on one machine", () => {
     await maintain(made, "reboot", machine);
     expect(deeds(made)).toEqual([`drain ${machine}`, `reboot ${machine}`, `uncordon ${machine}`]);
     expect(made.world.nodes().every(({ ready, unschedulable }) => ready && !unschedulable)).toBe(true);
+  });
+
+  test("reboots a machine once, also where the answer to the order is lost", async () => {
+    const made = await running();
+    const port = made.world.port();
+    const machines: Machines = {
+      ...port,
+      reboot: async (target, signal) => {
+        await port.reboot(target, signal);
+        throw new TalosError("unavailable", `${target.name}: the connection was cut`);
+      },
+    };
+    await maintain(made, "reboot", "w-1", machines);
+    expect(made.world.log.filter((line) => line.startsWith("reboot"))).toEqual(["reboot w-1"]);
   });
 
   test("a cordon of a person is not ours: a reboot does not lift it, a person does", async () => {

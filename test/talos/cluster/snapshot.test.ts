@@ -3,7 +3,14 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promise
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { checkSnapshot, planRestore, restoreCluster, saveSnapshot } from "../../../talos/cluster/index.ts";
+import {
+  checkSnapshot,
+  type Machines,
+  planRestore,
+  restoreCluster,
+  saveSnapshot,
+} from "../../../talos/cluster/index.ts";
+import { TalosError } from "../../../talos/errors.ts";
 import { lab, testSecrets, wish } from "./fixture.ts";
 import { snapshotChunks } from "./world-machines.ts";
 
@@ -107,6 +114,33 @@ describe("a cluster that lost its etcd", () => {
     });
     expect(result.steps.map(({ id }) => id)).toContain("restore-etcd/cp-1");
     expect(world.log).toContain("restore cp-1 etcd of old\0");
+    expect(world.violations).toEqual([]);
+    expect((await apply(desired)).steps).toEqual([]);
+  });
+
+  test("comes back also where the answer to its start is lost and etcd takes its time", async () => {
+    const desired = wish();
+    const { world, timing, apply } = lab(desired);
+    await apply(desired);
+    for (const name of ["cp-1", "cp-2", "cp-3"]) world.replace(name);
+    await writeFile(path, Buffer.concat(snapshotChunks("etcd of old")));
+    const port = world.port();
+    let startedAt = Number.POSITIVE_INFINITY;
+    const machines: Machines = {
+      ...port,
+      restore: async (target) => {
+        await port.restore(target, inMemory("etcd of old"));
+        startedAt = timing.elapsed();
+        throw new TalosError("unavailable", `${target.name}: the connection was cut`);
+      },
+      inspect: async (target, signal) => {
+        const state = await port.inspect(target, signal);
+        const starting = timing.elapsed() - startedAt < 3_000 && timing.elapsed() >= startedAt;
+        if (!starting || state.kind !== "configured" || state.etcd?.state !== "running") return state;
+        return { ...state, etcd: { state: "down", healthy: false, members: [] } };
+      },
+    };
+    await restoreCluster({ desired, secrets: testSecrets(), machines, timing, snapshot: path });
     expect(world.violations).toEqual([]);
     expect((await apply(desired)).steps).toEqual([]);
   });

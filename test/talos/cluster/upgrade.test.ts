@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, test } from "vitest";
-import { type ApplyOptions, applyCluster } from "../../../talos/cluster/index.ts";
+import { type ApplyOptions, applyCluster, type Machines } from "../../../talos/cluster/index.ts";
+import { TalosError } from "../../../talos/errors.ts";
 import { type Lab, lab, testSecrets, type Wish, wish } from "./fixture.ts";
 import { killingPort } from "./killing-port.ts";
 
@@ -84,6 +85,21 @@ describe("an upgrade of Talos", () => {
     expect([...made.world.machines.values()].every(({ version }) => version === "v1.12.11")).toBe(true);
     expect(made.world.nodes().every(({ ready, unschedulable }) => ready && !unschedulable)).toBe(true);
     expect(made.world.violations).toEqual([]);
+  });
+
+  test("is taken back once, also where the answer to the order is lost", async () => {
+    const made = await running(old);
+    made.world.sickVersions.add("v1.13.9");
+    const port = made.world.port();
+    const machines: Machines = {
+      ...port,
+      rollback: async (target, signal) => {
+        await port.rollback(target, signal);
+        throw new TalosError("unavailable", `${target.name}: the connection was cut`);
+      },
+    };
+    await expect(made.apply(wish(fresh), { machines })).rejects.toThrow("was taken back to the system before");
+    expect(made.world.log.filter((line) => line.startsWith("rollback"))).toEqual(["rollback cp-1"]);
   });
 
   test("is not taken back where the policy says so", async () => {
