@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../errors.ts";
 import type { MachineTarget } from "./machines.ts";
-import { configured, etcdView, survivesRemoval } from "./quorum.ts";
+import type { ConfiguredMachine } from "./observed.ts";
+import { configured, etcdView, holdsSilentEtcd, survivesRemoval } from "./quorum.ts";
 import type { Step } from "./step.ts";
 import type { StepContext } from "./step-context.ts";
 import { attempt } from "./wait.ts";
@@ -69,7 +70,7 @@ export async function reset(step: Step, context: StepContext): Promise<void> {
     silentSince = undefined;
     if (accepted || state.stage === "resetting") return "it wipes its disk";
     if (step.graceful && target.role === "controlplane") {
-      const leaving = await leaveEtcd(target, context);
+      const leaving = await leaveEtcd(target, state, context);
       if (leaving !== undefined) return leaving;
     }
     const graceful = step.graceful && target.role === "worker";
@@ -84,8 +85,13 @@ export async function reset(step: Step, context: StepContext): Promise<void> {
  * Out of etcd first, by a call of its own that can be seen to have worked: a reset alone leaves etcd only on some
  * platforms. Undefined when the machine is no member (any more).
  */
-async function leaveEtcd(target: MachineTarget, context: StepContext): Promise<string | undefined> {
+async function leaveEtcd(
+  target: MachineTarget,
+  state: ConfiguredMachine,
+  context: StepContext,
+): Promise<string | undefined> {
   const view = etcdView(await context.observeControlPlanes(), target.name);
+  if (holdsSilentEtcd(view, state)) return "no etcd member answers";
   if (view === undefined || !view.members.some(({ hostname }) => hostname === target.name)) return undefined;
   if (!survivesRemoval(view, target.name)) return "etcd would lose its quorum; waiting for other members";
   return (await attempt(() => context.machines.leaveEtcd(target, context.signal))) ?? "it leaves etcd";

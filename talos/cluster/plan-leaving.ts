@@ -4,7 +4,15 @@ import type { ObservedCluster } from "./observed.ts";
 import type { PlanBuilder } from "./plan-builder.ts";
 import { planGate } from "./plan-caution.ts";
 import type { Policy } from "./policy.ts";
-import { configured, type EtcdView, etcdView, nodeOf, survivesRemoval, withoutMember } from "./quorum.ts";
+import {
+  configured,
+  type EtcdView,
+  etcdView,
+  holdsSilentEtcd,
+  nodeOf,
+  survivesRemoval,
+  withoutMember,
+} from "./quorum.ts";
 
 /**
  * Takes away what dead machines left behind: the etcd member and the Node of a machine that is empty again, or of one
@@ -47,6 +55,7 @@ export function planLeaving(
       (before, id) => before && withoutMember(before, id),
       etcdView(observed, name),
     );
+    if (holdsSilentEtcd(view, state)) continue;
     const member = role === "controlplane" ? view?.members.find(({ hostname }) => hostname === name) : undefined;
     if (view !== undefined && member !== undefined) {
       if (!survivesRemoval(view, name)) continue;

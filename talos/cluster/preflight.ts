@@ -13,6 +13,7 @@ import {
   configured,
   type EtcdView,
   etcdView,
+  holdsSilentEtcd,
   quorumOf,
   survivesOutage,
   survivesRemoval,
@@ -236,7 +237,7 @@ function kubernetesFindings(desired: DesiredCluster, { name }: DesiredMachine, c
 
 function etcdFindings(desired: DesiredCluster, observed: ObservedCluster): Finding[] {
   const view = etcdView(observed);
-  if (view === undefined) return missingEtcdFindings(desired, observed);
+  if (view === undefined) return [...missingEtcdFindings(desired, observed), ...silentEtcdFindings(desired, observed)];
   const findings: Finding[] = quorumFindings(view, observed);
   const known = new Set([...desired.machines, ...desired.leaving].map(({ name }) => name));
   for (const { hostname, id } of view.members) {
@@ -340,6 +341,21 @@ function missingEtcdFindings(desired: DesiredCluster, observed: ObservedCluster)
       hint: restoreHint,
     },
   ];
+}
+
+function silentEtcdFindings({ leaving }: DesiredCluster, observed: ObservedCluster): Finding[] {
+  return leaving.flatMap(({ name }): Finding[] => {
+    const state = configured(observed.machines.get(name));
+    if (state === undefined || !holdsSilentEtcd(undefined, state)) return [];
+    return [
+      {
+        severity: "error",
+        machine: name,
+        message: `${name} cannot leave: no etcd answers, and it has data that the others may need to come back`,
+        hint: "Heal etcd, or restore it from a snapshot, first. To take the whole cluster down, destroy it.",
+      },
+    ];
+  });
 }
 
 function toFindings(check: () => void, machine?: string): Finding[] {

@@ -57,6 +57,11 @@ export function survivesRemoval(view: EtcdView, machine: string): boolean {
   return healthy.length >= quorumOf(voters.length) && healthyRemaining.length >= quorumOf(remaining.length);
 }
 
+/** Whether a machine has data of an etcd of which no member answers: it may be what the others need to come back. */
+export function holdsSilentEtcd(view: EtcdView | undefined, { etcd }: Pick<ConfiguredMachine, "etcd">): boolean {
+  return view === undefined && etcd?.state === "down";
+}
+
 /** The view as it will be when this member has been removed. */
 export function withoutMember(view: EtcdView, id: string): EtcdView {
   return {

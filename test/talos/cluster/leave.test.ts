@@ -64,4 +64,15 @@ describe("a machine leaves", () => {
     });
     expect(world.state("cp-2").kind).toBe("configured");
   });
+
+  test("unless no etcd answers and it has data: it may be what the others need to come back", async () => {
+    const { world, leave } = await running();
+    world.lose("cp-1");
+    world.lose("cp-3");
+    await expect(leave(goodbye("cp-2", ["cp-1", "cp-3"]))).rejects.toMatchObject({
+      code: "failed-precondition",
+      message: expect.stringContaining("cp-2 cannot leave: no etcd answers"),
+    });
+    expect(world.log).toEqual([]);
+  });
 });

@@ -52,6 +52,13 @@ describe("machines that leave", () => {
     expect(planned(desired, { machines }).filter((line) => line.endsWith("/cp-2"))).toContain("> reset/cp-2");
   });
 
+  test("stay while no etcd answers, where they have data of one", () => {
+    const desired = wish({ ...small, leaving: ["cp-2", "w-3"] });
+    const etcd = { state: "down", healthy: false, members: [] } as const;
+    const machines = { "cp-1": { etcd }, "cp-2": { etcd } };
+    expect(planned(desired, { machines }).filter((line) => line.includes("reset"))).toEqual(["> reset/w-3"]);
+  });
+
   test("that never became a member just go", () => {
     const desired = wish({ ...small, leaving: ["cp-2"] });
     expect(planned(desired, { members: ["cp-1"] })).toEqual(["drain/cp-2", ...going("cp-2").slice(1)]);
