@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { mkdir, open, readFile } from "node:fs/promises";
+import { type FileHandle, mkdir, open, readFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import * as z from "zod";
 import { TalosError } from "../errors.ts";
@@ -31,8 +31,9 @@ export function journalFile(path: string): Journal {
   return {
     async append(entry) {
       await mkdir(dirname(path), { recursive: true });
-      const file = await open(path, "a", 0o600);
+      const file = await open(path, "a+", 0o600);
       try {
+        await dropTornLine(file);
         await file.appendFile(`${JSON.stringify(entry)}\n`);
         await file.sync();
       } finally {
@@ -60,6 +61,18 @@ export function journalFile(path: string): Journal {
       });
     },
   };
+}
+
+/** Longer than any entry. */
+const longestLine = 4096;
+
+/** What a full disk has left of an entry must not become the beginning of the next one. */
+async function dropTornLine(file: FileHandle): Promise<void> {
+  const { size } = await file.stat();
+  const start = Math.max(0, size - longestLine);
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(size - start), 0, size - start, start);
+  const end = buffer.subarray(0, bytesRead).lastIndexOf("\n") + 1;
+  if (end < bytesRead) await file.truncate(start + end);
 }
 
 function parseLine(line: string): JournalEntry | undefined {

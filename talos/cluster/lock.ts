@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 import { createHash } from "node:crypto";
-import { mkdir, readFile, rename, rm, rmdir } from "node:fs/promises";
+import { readFile, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import * as z from "zod";
 import { writeFileAtomically } from "../atomic-file.ts";
 import { TalosError } from "../errors.ts";
 import { isAlive, type ProcessIdentity, processIdentity } from "./process-identity.ts";
 
-/** Where runs on this computer agree who works on a cluster: one file per Talos CA, whatever the checkout. */
+/**
+ * Where runs on this computer agree who works on a cluster: one file per Talos CA, whatever the checkout. In no folder
+ * of its own, which the last one out would have to take from under another's feet.
+ */
 export function lockFileFor(caFingerprint: string): string {
   const name = createHash("sha256").update(caFingerprint).digest("hex").slice(0, 16);
-  return join(tmpdir(), `talosmith-${userId()}`, `${name}.lock`);
+  return join(tmpdir(), `talosmith-${userId()}-${name}.lock`);
 }
 
 /** Also of a user that the system has no name for, as in a container; -1 where users have no number. */
@@ -60,14 +63,11 @@ async function holding<T>(file: string, work: () => Promise<T>): Promise<T> {
     return await work();
   } finally {
     await rm(file, { force: true });
-    // Only the last one out finds the folder empty.
-    await rmdir(dirname(file)).catch(() => {});
   }
 }
 
 async function take(file: string): Promise<void> {
   const own = { ...(await processIdentity(process.pid)), since: new Date().toISOString() };
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   for (let attempt = 0; attempt < 10; attempt++) {
     try {
       await writeFileAtomically(file, `${JSON.stringify(own)}\n`, { exclusive: true });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { appendFile, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
@@ -13,11 +14,15 @@ import {
   type Journal,
   type JournalEntry,
   journalFile,
+  lockFileFor,
   lockState,
+  withLock,
 } from "../../../talos/cluster/index.ts";
+import { LeaseKeeper } from "../../../talos/cluster/lease.ts";
 import type { LeaseHolder } from "../../../talos/cluster/machines.ts";
 import { TalosError } from "../../../talos/errors.ts";
 import { lab, testSecrets, wish } from "./fixture.ts";
+import { VirtualTiming } from "./virtual-timing.ts";
 
 let directory: string;
 beforeEach(async () => {
@@ -29,7 +34,7 @@ describe("the lock of a cluster", () => {
   test("lets runs of one process follow each other and leaves nothing behind", async () => {
     const desired = wish();
     const { world, apply } = lab(desired);
-    const lockFile = join(directory, "locks", "cluster.lock");
+    const lockFile = join(directory, "cluster.lock");
     const order: string[] = [];
     const run = (name: string) =>
       apply(desired, {
@@ -43,7 +48,7 @@ describe("the lock of a cluster", () => {
     expect(second.steps).toEqual([]);
     expect(order).toEqual(["first observed", "first observed", "first healthy", "second observed", "second healthy"]);
     expect(world.bootstraps).toBe(1);
-    expect(existsSync(join(directory, "locks"))).toBe(false);
+    expect(await readdir(directory)).toEqual([]);
   });
 
   test("of a living process is an error that names it, before anything is done", async () => {
@@ -78,6 +83,17 @@ describe("the lock of a cluster", () => {
     const desired = wish();
     await lab(desired).apply(desired, { lockFile });
     expect(existsSync(lockFile)).toBe(false);
+  });
+});
+
+describe("locks of several clusters", () => {
+  test("are taken and given back at the same time, and nothing is left of them", async () => {
+    const files = Array.from({ length: 4 }, () => lockFileFor(randomUUID()));
+    const runs = files.map(async (file) => {
+      for (let round = 0; round < 40; round++) await withLock(file, async () => {});
+    });
+    await Promise.all(runs);
+    expect(files.filter((file) => existsSync(file))).toEqual([]);
   });
 });
 
@@ -116,6 +132,35 @@ describe("the lease in Kubernetes", () => {
       apply(wish({ sysctl: "2" }), { signal: stop.signal, machines: { ...port, kubernetes } }),
     ).rejects.toThrow();
     expect(world.lease).toBeUndefined();
+  });
+});
+
+describe("keeping the lease", () => {
+  test("a renewal that is refused ends nothing by itself: the next step asks again and tells", async () => {
+    const timing = new VirtualTiming();
+    const { world } = lab(wish());
+    let refused = false;
+    let released = false;
+    const keeper = new LeaseKeeper(
+      {
+        ...world.port().kubernetes,
+        takeLease: async () => {
+          if (refused) throw new TalosError("failed-precondition", "its certificate has expired");
+          return undefined;
+        },
+        releaseLease: async () => {
+          released = true;
+        },
+      },
+      timing,
+      { place: "here", run: "1" },
+    );
+    await keeper.ensure();
+    refused = true;
+    await timing.sleep(70_000);
+    await expect(keeper.ensure()).rejects.toThrow("its certificate has expired");
+    await keeper.release();
+    expect(released).toBe(true);
   });
 });
 
@@ -193,6 +238,16 @@ describe("the journal", () => {
       message: expect.stringContaining(":5: not an entry"),
     });
     expect(await readdir(directory)).toEqual(["new"]);
+  });
+
+  test("goes on after a line that a full disk has cut off", async () => {
+    const path = join(directory, "journal.ndjson");
+    const journal = journalFile(path);
+    const entry = (step: string): JournalEntry => ({ at: "2026-01-01T00:00:00Z", cluster: "ca", step, event: "begun" });
+    await journal.append(entry("reset/w-1"));
+    await appendFile(path, '{"at":"2026');
+    await journal.append(entry("reset/w-2"));
+    expect(await journal.entries()).toEqual([entry("reset/w-1"), entry("reset/w-2")]);
   });
 
   test("tells a wiped machine that boots nothing from one that is cut off", async () => {
