@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { resolve } from "node:path";
 import type { SimulatorControl } from "../../simulator/control/index.ts";
-import { ageIdentities, type ClusterSecrets, encryptionByName } from "./cluster-secrets.ts";
+import type { ClusterSecrets } from "./cluster-secrets.ts";
 
-/** What opens files that are encrypted with age: the keys themselves, or a file with keys. */
-export interface AgeKeys {
-  readonly ageKeys: string | undefined;
-  readonly ageKeyFile: string | undefined;
-}
-
-export interface ClientOptions extends AgeKeys {
+export interface ClientOptions {
   readonly root: string;
   readonly secrets: ClusterSecrets;
   readonly environment: NodeJS.ProcessEnv;
@@ -25,13 +19,11 @@ export class Client {
   readonly environment: NodeJS.ProcessEnv;
   readonly #daemonCommand: readonly [string, ...string[]];
   readonly #ended = new Set<string>();
+  readonly #texts = new Map<string, Promise<string>>();
   #simulator: Promise<SimulatorControl> | undefined;
   #turns: Promise<unknown> = Promise.resolve();
 
-  readonly #keys: AgeKeys;
-
-  constructor({ root, secrets, environment, daemonCommand, ageKeys, ageKeyFile }: ClientOptions) {
-    this.#keys = { ageKeys, ageKeyFile };
+  constructor({ root, secrets, environment, daemonCommand }: ClientOptions) {
     this.root = root;
     this.secrets = secrets;
     this.environment = environment;
@@ -43,13 +35,20 @@ export class Client {
     return resolve(this.root, relative);
   }
 
-  /** What a file holds that may be encrypted: with age when it ends in `.age`, with SOPS in `.sops.yaml`. */
-  async sealedText(relative: string): Promise<string> {
-    const { readProtectedText } = await import("../../talos/secrets/index.ts");
+  /**
+   * What a file holds that may be encrypted with age or SOPS. It is opened once: a hundred machines may share it, and
+   * what is compared must be what is used.
+   */
+  sealedText(relative: string): Promise<string> {
     const path = this.path(relative);
-    const kind = encryptionByName(relative);
-    if (kind === "age") return readProtectedText({ kind, path, identities: await ageIdentities(this.#keys) });
-    return readProtectedText({ kind: kind === "sops" ? "sops" : "file", path });
+    const text = this.#texts.get(path) ?? this.#open(path);
+    this.#texts.set(path, text);
+    return text;
+  }
+
+  async #open(path: string): Promise<string> {
+    const { openProtectedText } = await import("../../talos/secrets/index.ts");
+    return openProtectedText(path, this.environment);
   }
 
   /** Where it is written down what was done to a cluster. */

@@ -5,17 +5,20 @@ import {
   type Attributes,
   attribute,
   DiagnosticError,
+  isUnknown,
   isWhollyKnown,
+  type PlanOf,
   path,
   type Resource,
   type StateOf,
   unknown,
   type Value,
 } from "../framework/index.ts";
+import { changedSincePlan } from "./changed-since-plan.ts";
 import type { Client } from "./client.ts";
 import { configAttributes, renderConfig } from "./machine-config.ts";
 import { readIfThere, sha256 } from "./own-files.ts";
-import { readPatchFiles } from "./patch-files.ts";
+import { MissingPatchFile, readPatchFiles, refuseSecretPatches } from "./patch-files.ts";
 import { translateError } from "./translate-error.ts";
 import { isGiven } from "./value-rules.ts";
 
@@ -49,10 +52,12 @@ const attributes = {
   hash: attribute.string({ mode: "computed", description: "SHA-256 of the image; known while planning." }),
 } satisfies Attributes;
 
-type Inputs = Pick<StateOf<typeof attributes>, "meta_data" | "network_config" | "user_data" | "machine_config">;
+type Schema = typeof attributes;
+type State = StateOf<Schema>;
+type Inputs = Pick<State, "meta_data" | "network_config" | "user_data" | "machine_config">;
 
 /** The seed from which a machine takes its first network settings: the same inputs, the same bytes. */
-export const cloudInit: Resource<typeof attributes, Client> = {
+export const cloudInit: Resource<Schema, Client> = {
   name: "talosmith_cloud_init",
   description:
     "A NoCloud seed (label `cidata`) as an ISO image for one machine. The image follows from the inputs, so it is written again, without a change in the plan, wherever it is missing.",
@@ -65,6 +70,12 @@ export const cloudInit: Resource<typeof attributes, Client> = {
         detail: "Both user_data and machine_config would become user-data. Give one of the two.",
         path: path("machine_config"),
       });
+    if (config.machine_config !== null && !isUnknown(config.machine_config))
+      await refuseSecretPatches(
+        config.machine_config.patches,
+        path("machine_config").attribute("patches"),
+        diagnostics,
+      );
     if (typeof config.network_config !== "string") return;
     const { checkNetworkConfig } = await import("../../cloud-init/index.ts");
     try {
@@ -76,35 +87,51 @@ export const cloudInit: Resource<typeof attributes, Client> = {
     }
   },
 
-  async plan({ planned, client }) {
+  async plan({ prior, planned, changed, client, diagnostics }) {
     const { meta_data, network_config, user_data, machine_config } = planned;
     const id = planned.path ?? unknown;
     const inputs = { meta_data, network_config, user_data, machine_config };
     if (!isWhollyKnown(inputs as Value)) return { values: { id, hash: unknown } };
     const secrets = await client.secrets.find();
     if (machine_config !== null && secrets === undefined) return { values: { id, hash: unknown } };
-    return { values: { id, hash: sha256(await imageOf(inputs as Inputs, client, secrets)) } };
+    try {
+      return { values: { id, hash: sha256(await imageOf(inputs as Inputs, client, secrets)) } };
+    } catch (error) {
+      // Terraform plans like this before a destroy too, and a destroy needs no file.
+      if (prior === null || changed || !(error instanceof MissingPatchFile)) throw error;
+      diagnostics.warning({
+        ...error.finding,
+        detail: `${error.finding.detail} The image stays as it is; the next change needs the file again.`,
+      });
+      return { values: { id, hash: prior.hash } };
+    }
   },
 
   async create({ planned, client }) {
     const talosVersion = planned.machine_config?.talos_version;
     const secrets =
       talosVersion === undefined ? undefined : await client.secrets.forCreate({ talosVersion, throwaway: false });
-    return { ...planned, id: planned.path, hash: await write(client, planned, secrets) };
+    return apply(planned, client, secrets);
   },
 
-  async read({ state, client }) {
-    const found = await readIfThere(client.path(state.path));
-    if (found !== undefined && sha256(found) === state.hash) return state;
-    const secrets = await client.secrets.find();
-    // Where the secrets are not at hand, such as on a colleague's clone, the image stays away.
-    if (state.machine_config === null || secrets !== undefined) await write(client, state, secrets);
+  async read({ state, client, diagnostics }) {
+    try {
+      const found = await readIfThere(client.path(state.path));
+      if (found !== undefined && sha256(found) === state.hash) return state;
+      const secrets = await client.secrets.find();
+      // Where the secrets are not at hand, such as on a colleague's clone, the image stays away.
+      if (state.machine_config === null || secrets !== undefined)
+        await write(client, state.path, await imageOf(state, client, secrets));
+    } catch (error) {
+      const finding = error instanceof DiagnosticError ? error.finding : translateError(error);
+      if (finding === undefined) throw error;
+      diagnostics.warning({ summary: "The image could not be written again", detail: finding.detail });
+    }
     return state;
   },
 
   async update({ planned, client }) {
-    const secrets = planned.machine_config === null ? undefined : await client.secrets.of(null);
-    return { ...planned, id: planned.path, hash: await write(client, planned, secrets) };
+    return apply(planned, client, planned.machine_config === null ? undefined : await client.secrets.of(null));
   },
 
   async delete({ state, client }) {
@@ -157,13 +184,16 @@ async function wholeConfig(
   return renderConfig(input, secrets, files);
 }
 
-async function write(
-  client: Client,
-  inputs: Inputs & { readonly path: string },
-  secrets: SecretsBundle | undefined,
-): Promise<string> {
+async function apply(planned: PlanOf<Schema>, client: Client, secrets: SecretsBundle | undefined): Promise<State> {
+  const image = await imageOf(planned, client, secrets);
+  const hash = sha256(image);
+  if (!isUnknown(planned.hash) && planned.hash !== hash)
+    throw changedSincePlan("A patch file, or the cluster's secrets,", path("machine_config"));
+  await write(client, planned.path, image);
+  return { ...planned, id: planned.path, hash };
+}
+
+async function write(client: Client, file: string, image: Uint8Array): Promise<void> {
   const { writeFileAtomically } = await import("../../talos/atomic-file.ts");
-  const image = await imageOf(inputs, client, secrets);
-  await writeFileAtomically(client.path(inputs.path), image);
-  return sha256(image);
+  await writeFileAtomically(client.path(file), image);
 }

@@ -86,18 +86,12 @@ export function talosmithProvider(options: ProviderOptions): Provider<typeof att
       const source = secretsSource(config, environment, root);
       return new Client({
         root,
-        secrets: new ClusterSecrets(source, isBuildMachine(environment)),
+        secrets: new ClusterSecrets(source, environment),
         environment,
         daemonCommand,
-        ageKeys: environment.SOPS_AGE_KEY || undefined,
-        ageKeyFile: environment.SOPS_AGE_KEY_FILE || undefined,
       });
     },
   };
-}
-
-function isBuildMachine({ CI }: NodeJS.ProcessEnv): boolean {
-  return CI !== undefined && !["", "0", "false"].includes(CI.toLowerCase());
 }
 
 function secretsSource(
@@ -107,7 +101,7 @@ function secretsSource(
 ): SecretsSource {
   if (isUnknown(config.secrets) || isUnknown(config.secrets_file)) return { kind: "unknown" };
   if (config.secrets !== null) return { kind: "text", text: config.secrets, from: "the provider's secrets" };
-  const { TALOSMITH_SECRETS: text, SOPS_AGE_KEY: ageKeys, SOPS_AGE_KEY_FILE: ageKeyFile } = environment;
+  const { TALOSMITH_SECRETS: text } = environment;
   if (config.secrets_file === null && text) return { kind: "text", text, from: "TALOSMITH_SECRETS" };
   const file = config.secrets_file ?? environment.TALOSMITH_SECRETS_FILE;
   if (!file) return { kind: "none" };
@@ -117,7 +111,5 @@ function secretsSource(
     path: resolve(root, file),
     encryption: typeof encryption === "string" ? (encryption as Encryption) : encryptionByName(file),
     recipients: Array.isArray(recipients) ? recipients.filter((item) => typeof item === "string") : [],
-    ageKeys: ageKeys || undefined,
-    ageKeyFile: ageKeyFile || undefined,
   };
 }

@@ -14,9 +14,11 @@ import {
   path,
   type Resource,
   type StateOf,
+  type Unknown,
   unknown,
   type Value,
 } from "../../framework/index.ts";
+import { changedSincePlan } from "../changed-since-plan.ts";
 import type { Client } from "../client.ts";
 import { oneOf, someEndpoint } from "../value-rules.ts";
 import { withKubeconfig } from "./kubeconfig-file.ts";
@@ -120,14 +122,23 @@ export const addon: Resource<Schema, Client> = {
     });
   },
 
-  async plan({ prior, planned, client }) {
+  async plan({ prior, planned, changed, client, diagnostics }) {
     const { findHelm } = await import("../../../talos/addon/index.ts");
     findHelm(client.environment);
     const id =
       typeof planned.namespace === "string" && typeof planned.name === "string"
         ? `${planned.namespace}/${planned.name}`
         : unknown;
-    const fingerprint = await plannedFingerprint(planned, client);
+    let fingerprint: string | Unknown | null;
+    try {
+      fingerprint = await plannedFingerprint(planned, client);
+    } catch (error) {
+      // Terraform plans like this before a destroy too, and a destroy needs no file.
+      if (prior === null || changed || (error as { code?: unknown }).code !== "not-found") throw error;
+      const detail = `${(error as Error).message}. The release stays as it is; the next change needs the file again.`;
+      diagnostics.warning({ summary: "A file of the add-on is missing", detail });
+      fingerprint = prior.fingerprint;
+    }
     if (prior === null) return { values: { id, fingerprint, ...fresh } };
     // Whatever else has changed, such as a timeout, makes no new revision.
     const same = prior.fingerprint === fingerprint && prior.status === "deployed";
@@ -186,6 +197,9 @@ async function apply(planned: PlanOf<Schema>, operation: Operation<Client>): Pro
   const { client, signal } = operation;
   const { addonHash, applyAddon, resolveAddon } = await import("../../../talos/addon/index.ts");
   const wished = await resolveAddon(sourcesOf(planned), client.root, client.environment);
+  const fingerprint = addonHash(wished);
+  if (typeof planned.fingerprint === "string" && planned.fingerprint !== fingerprint)
+    throw changedSincePlan("A file of values, or of the chart,", path("values_files"));
   const release = await client.inTurn(() =>
     onCluster(planned.endpoints, operation, async (access) => (await applyAddon(wished, access)).release),
   );
@@ -198,7 +212,7 @@ async function apply(planned: PlanOf<Schema>, operation: Operation<Client>): Pro
     timeout: typeof planned.timeout === "string" ? planned.timeout : "10m",
     on_destroy: planned.on_destroy === "keep" ? "keep" : "uninstall",
     id: `${namespace}/${name}`,
-    fingerprint: addonHash(wished),
+    fingerprint,
     ...facts(release),
   };
 }

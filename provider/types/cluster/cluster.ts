@@ -14,6 +14,7 @@ import {
   type UpdateRequest,
   unknown,
 } from "../../framework/index.ts";
+import { changedSincePlan } from "../changed-since-plan.ts";
 import type { Client } from "../client.ts";
 import { isBeingCreated, markCreating, unmarkCreating } from "../creation-mark.ts";
 import { MissingPatchFile } from "../patch-files.ts";
@@ -149,11 +150,7 @@ async function agreedHashes(
   const wanted = planned.patch_file_hashes;
   const changed = isUnknown(wanted) ? [] : changedPatchFiles(wanted, hashes);
   if (changed.length === 0) return hashes;
-  throw new DiagnosticError({
-    summary: "Not what was planned",
-    detail: `${changed.join(", ")} changed after the plan was made. Nothing was done; plan again.`,
-    path: path("machines"),
-  });
+  throw changedSincePlan(changed.join(", "), path("machines"));
 }
 
 /** Taking a cluster down asks for no configs, so files that are gone are not in the way. */

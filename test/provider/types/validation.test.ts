@@ -163,3 +163,13 @@ describe("credentials of a chart repository", () => {
     expect(found).toEqual(Array(faults).fill("error credentials: One password"));
   });
 });
+
+describe("the config of a seed", () => {
+  test("has no secret in its patches, which are in the state", async () => {
+    const patches = ["machine:\n  token: abcdef.0123456789abcdef\n"];
+    const values = { path: "seed.iso", meta_data: "", network_config: unknown, machine_config: { patches } };
+    expect(brief(await ofResource("talosmith_cloud_init", values))).toEqual([
+      "error machine_config.patches[0]: A secret in a patch",
+    ]);
+  });
+});
