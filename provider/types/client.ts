@@ -43,6 +43,8 @@ export class Client {
     const path = this.path(relative);
     const text = this.#texts.get(path) ?? this.#open(path);
     this.#texts.set(path, text);
+    // What is not there now may be made later in the same run.
+    text.catch(() => this.#texts.delete(path));
     return text;
   }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import { armor, Decrypter, Encrypter } from "age-encryption";
 import { TalosError } from "../errors.ts";
-import { readSecretText } from "./file.ts";
+import { ageHeads } from "./age-heads.ts";
+import { readSecretBytes } from "./file.ts";
 
-/** The text in an armored age file, by the first of these identities (`AGE-SECRET-KEY-1…`) that opens it. */
+/** The text in an age file, armored or not, by the first of these identities (`AGE-SECRET-KEY-1…`) that opens it. */
 export async function openAge(path: string, identities: readonly string[]): Promise<string> {
   if (identities.length === 0) {
     throw new TalosError("failed-precondition", `${path}: no age identity to decrypt the secrets with`, {
@@ -12,9 +13,10 @@ export async function openAge(path: string, identities: readonly string[]): Prom
   }
   const decrypter = new Decrypter();
   for (const [index, identity] of identities.entries()) addIdentity(decrypter, identity, index);
-  const sealed = await readSecretText(path);
+  const sealed = await readSecretBytes(path);
+  const text = sealed.toString("utf8");
   try {
-    return await decrypter.decrypt(armor.decode(sealed), "text");
+    return await decrypter.decrypt(text.startsWith(ageHeads.binary) ? sealed : armor.decode(text), "text");
   } catch (cause) {
     throw new TalosError("permission-denied", `${path}: none of the age identities opens the file`, {
       hint: "Use the identity of one of its recipients.",

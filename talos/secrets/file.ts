@@ -24,8 +24,12 @@ export async function createSecretsFile(
 }
 
 export async function readSecretText(path: string): Promise<string> {
+  return (await readSecretBytes(path)).toString("utf8");
+}
+
+export async function readSecretBytes(path: string): Promise<Buffer> {
   try {
-    return await readFile(path, "utf8");
+    return await readFile(path);
   } catch (cause) {
     const missing = (cause as NodeJS.ErrnoException).code === "ENOENT";
     throw fileError(

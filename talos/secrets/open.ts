@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { readFile } from "node:fs/promises";
 import { fileError } from "../file-error.ts";
+import { ageHeads } from "./age-heads.ts";
 import type { SecretsBundle } from "./bundle.ts";
 import { readSecretText } from "./file.ts";
 import { type FileStore, parseAgeIdentities, readProtectedText, type SecretsStore, secretsStore } from "./store.ts";
@@ -16,7 +17,7 @@ export async function protectionOf(path: string): Promise<FileProtection> {
 }
 
 function protectionOfText(text: string): FileProtection {
-  if (text.startsWith("-----BEGIN AGE ENCRYPTED FILE-----")) return "age";
+  if (Object.values(ageHeads).some((head) => text.startsWith(head))) return "age";
   // SOPS keeps the form of the file and adds a section of its own.
   return /^(?:sops:|\s*"sops":)/m.test(text) ? "sops" : "file";
 }

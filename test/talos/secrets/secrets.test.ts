@@ -3,7 +3,7 @@ import { X509Certificate } from "node:crypto";
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { generateX25519Identity, identityToRecipient } from "age-encryption";
+import { Encrypter, generateX25519Identity, identityToRecipient } from "age-encryption";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { systemClock, systemEntropy } from "../../../talos/clock.ts";
 import { belongTogether, createCertificateAuthority, decodePem } from "../../../talos/pki/index.ts";
@@ -14,6 +14,8 @@ import {
   encodeSecrets,
   generateSecrets,
   importKubeadmPki,
+  openProtectedText,
+  openSecrets,
   parseAgeIdentities,
   parseSecrets,
   readSecretsFile,
@@ -222,6 +224,17 @@ describe("the stores", () => {
     await expect(secretsStore({ kind: "age", path, identities: [stranger.identity] }).read()).rejects.toThrow(
       "none of the age identities opens the file",
     );
+  });
+
+  test("an age file may be the one that the age program writes unless told otherwise", async () => {
+    const path = join(directory, "binary.age");
+    const identity = await generateX25519Identity();
+    const encrypter = new Encrypter();
+    encrypter.addRecipient(await identityToRecipient(identity));
+    writeFileSync(path, await encrypter.encrypt(encodeSecrets(generated)));
+    expect(await secretsStore({ kind: "age", path, identities: [identity] }).read()).toEqual(generated);
+    expect(await openSecrets(path, { SOPS_AGE_KEY: identity })).toEqual(generated);
+    expect(await openProtectedText(path, { SOPS_AGE_KEY: identity })).toBe(encodeSecrets(generated));
   });
 
   test.each([
