@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Command } from "commander";
 import { findTalosconfig, readTalosconfig, type Talosconfig } from "../../talos/config/index.ts";
-import { type Environment, listEnvironments, loadEnvironment, machinesOf } from "../../talos/environment/index.ts";
+import { type Environment, loadEnvironment, machinesOf } from "../../talos/environment/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { topologyOf } from "../../topology/index.ts";
 import { type Candidate, complete, type Lookup } from "../completion/complete.ts";
 import type { CommandContext } from "../context.ts";
+import { environmentsHere } from "../environments-here.ts";
 import { projectRoot } from "../project-root.ts";
 
 /** Prints what may come next, a line each. What cannot be looked up is not offered: a shell has no place for errors. */
@@ -20,14 +21,14 @@ const lineOf = ({ value, description }: Candidate) => (description ? `${value}\t
 /** The user's own names, from the files of the project and the talosconfig alone: nothing is asked over the network. */
 function projectLookup(context: CommandContext): Lookup {
   const environments = () =>
-    namesOf(context).flatMap((name) => {
+    environmentsHere(context).flatMap((name) => {
       const environment = orUndefined(() => loadEnvironment(projectRoot(context.cwd, context.env), name));
       return environment === undefined ? [] : [environment];
     });
   return async (subject, given) => {
     switch (subject) {
       case "environment":
-        return namesOf(context).map((value) => ({ value }));
+        return environmentsHere(context).map((value) => ({ value }));
       case "machine":
         return environments()
           .filter(({ kind }) => kind === "simulated")
@@ -43,8 +44,6 @@ function projectLookup(context: CommandContext): Lookup {
     }
   };
 }
-
-const namesOf = ({ cwd, env }: CommandContext) => orUndefined(() => listEnvironments(projectRoot(cwd, env))) ?? [];
 
 /** Machines whose addresses the file says, with their names. */
 function fixedAddresses(environment: Environment): readonly Candidate[] {

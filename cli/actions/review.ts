@@ -13,11 +13,12 @@ import {
   renderMarkdown,
   reviewPlan,
 } from "../../review/index.ts";
-import { listEnvironments } from "../../talos/environment/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import type { CommandContext } from "../context.ts";
+import { environmentsHere } from "../environments-here.ts";
 import { projectRoot } from "../project-root.ts";
 import { prepareStack } from "../terraform/prepare-stack.ts";
+import { readText } from "./read-text.ts";
 
 export async function review(
   subject: string,
@@ -32,18 +33,19 @@ export async function review(
 async function planOf(subject: string, context: CommandContext): Promise<Plan> {
   if (subject === "-") return parsePlan(await text(process.stdin), subject);
   const file = resolve(context.cwd, subject);
-  if (existsSync(file) && statSync(file).isFile()) return parsePlan(await readFile(file, "utf8"), subject);
-  return planOfEnvironment(subject, context);
+  const environments = environmentsHere(context);
+  // A pipe counts as well; a folder may only have the name of an environment.
+  if ((existsSync(file) && !statSync(file).isDirectory()) || environments.length === 0)
+    return parsePlan(await readText(subject, context.cwd), subject);
+  if (environments.includes(subject)) return planOfEnvironment(subject, context);
+  throw new TalosError("not-found", `${subject}: there is no such file, and no environment of this name`, {
+    hint: `Give what \`terraform show -json\` wrote, or one of the environments: ${environments.join(", ")}.`,
+  });
 }
 
 async function planOfEnvironment(name: string, context: CommandContext): Promise<Plan> {
-  const root = projectRoot(context.cwd, context.env);
-  const environments = listEnvironments(root);
-  if (!environments.includes(name))
-    throw new TalosError("not-found", `${name}: there is no such file, and no environment of this name`, {
-      hint: `Give what \`terraform show -json\` wrote, or one of the environments: ${environments.join(", ")}.`,
-    });
-  const stack = join(await prepareStack(root, name, context), "cdk.tf.json");
+  const directory = await prepareStack(projectRoot(context.cwd, context.env), name, context);
+  const stack = join(directory, "cdk.tf.json");
   return planOfStack(await readFile(stack, "utf8"), stack);
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -46,6 +48,21 @@ describe("talosmith review", () => {
     const { stdout } = await review("lab", "--json");
     expect(JSON.parse(stdout)).toMatchObject({ v: 1, basis: "stack", clusters: [{ name: "talos" }] });
     expect(stdout).not.toContain("10.0.0.100");
+  });
+
+  test("of a plan that comes through a pipe, as <(terraform show -json plan) gives it", async () => {
+    const pipe = join(root, "pipe");
+    execFileSync("mkfifo", [pipe]);
+    const writing = writeFile(pipe, readFileSync(join(root, "plan.json")));
+    expect(await review("pipe")).toMatchObject({ stdout: expect.stringMatching(/^## 1 danger/), exitCode: 0 });
+    await writing;
+  });
+
+  test("of a file that is not there is told as such outside of a project, where plans are reviewed as well", async () => {
+    const context = testContext({ cwd: tmpdir() });
+    await runProgram(createProgram(context, [registerReview]), ["review", "plan.json"], context);
+    const { stderr, exitCode } = context.written;
+    expect([stderr, exitCode]).toEqual(["Error: open plan.json: no such file or directory\n", 1]);
   });
 
   test("of a name that is neither says what there is", async () => {
