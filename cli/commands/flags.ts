@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { type Command, Option } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 
 /** Adds a switch that can be switched off too: `--name=false`, or `--no-name`. */
 export function addSwitch(command: Command, name: string, description: string, standard: boolean): void {
@@ -55,6 +55,16 @@ export function addApproval(command: Command): Command {
 /** For options that may be repeated and hold several values with commas between them. */
 export function collectList(value: string, previous: readonly string[] = []): readonly string[] {
   return [...previous, ...value.split(",").filter((item) => item !== "")];
+}
+
+/**
+ * The same for options that name what a command acts on. An empty item is refused, as of a variable that is not set: a
+ * call for nobody reaches the machine that should pass it on, and a reset of no partition wipes them all.
+ */
+export function collectNamed(value: string, previous: readonly string[] = []): readonly string[] {
+  const items = value.split(",").map((item) => item.trim());
+  if (items.includes("")) throw new InvalidArgumentError("expected names with commas between them, found an empty one");
+  return [...previous, ...items];
 }
 
 /** For options that may be repeated, each value as it stands. */

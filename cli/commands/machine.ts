@@ -8,9 +8,7 @@ import {
   type ResetFlags,
   type TargetFlags,
 } from "../machine/target-flags.ts";
-import { addApproval, addSwitch } from "./flags.ts";
-
-const labels = (value: string, previous: readonly string[]) => [...previous, ...value.split(",")];
+import { addApproval, addSwitch, collectNamed } from "./flags.ts";
 
 /** Single steps on single machines, with talosctl's names and flags, under the cluster's lock. */
 export function registerMachine(program: Command, context: CommandContext): void {
@@ -35,7 +33,7 @@ export function registerMachine(program: Command, context: CommandContext): void
   const resetCommand = addApproval(addTargetFlags(program.command("reset")))
     .description("wipe a machine")
     .option("--reboot", "reboot after the wipe instead of powering off", false)
-    .option("--system-labels-to-wipe <labels>", "wipe only these partitions, such as EPHEMERAL", labels, [])
+    .option("--system-labels-to-wipe <labels>", "wipe only these partitions, such as EPHEMERAL", collectNamed, [])
     .action(async (flags: ResetFlags) => (await actions()).reset(flags, context));
   addSwitch(resetCommand, "graceful", "drain it and leave etcd first", true);
   addTargetFlags(program.command("get"), { maintenance: true })

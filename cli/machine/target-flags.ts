@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Command } from "commander";
 import type { ApprovalFlags } from "../ask.ts";
+import { collectNamed } from "../commands/flags.ts";
 
 /** Which machines a command is for, and as whom: talosctl's own flags. */
 export interface TargetFlags {
@@ -30,17 +31,15 @@ export interface GetFlags extends TargetFlags {
   readonly watch: boolean;
 }
 
-const list = (value: string, previous: readonly string[]) => [...previous, ...value.split(",")];
-
 /** Adds -e, -n, --talosconfig and --context; with `maintenance` also --insecure and --cert-fingerprint. */
 export function addTargetFlags(command: Command, { maintenance = false } = {}): Command {
   command
     .option("--talosconfig <path>", "talosconfig file (default: as talosctl finds it)")
     .option("--context <name>", "context of the talosconfig to use instead of the current one")
-    .option("-e, --endpoints <addresses>", "control planes to connect to instead of the context's", list, [])
-    .option("-n, --nodes <addresses>", "machines that the command is for", list, []);
+    .option("-e, --endpoints <addresses>", "control planes to connect to instead of the context's", collectNamed, [])
+    .option("-n, --nodes <addresses>", "machines that the command is for", collectNamed, []);
   if (!maintenance) return command;
   return command
     .option("-i, --insecure", "the machines are in maintenance mode; take whatever certificate they show", false)
-    .option("--cert-fingerprint <fingerprint>", "in maintenance mode: take only this certificate", list, []);
+    .option("--cert-fingerprint <fingerprint>", "in maintenance mode: take only this certificate", collectNamed, []);
 }
