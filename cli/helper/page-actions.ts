@@ -47,11 +47,8 @@ export async function planAction(
         ...(await planDeploy(root, edited, context)),
       ];
     }
-    case "destroy": {
-      const opened = await openCluster(environment.name, context);
-      const { observed } = await previewCluster({ ...opened, signal: context.signal });
-      return planDestroy(opened.desired, observed);
-    }
+    case "destroy":
+      return planDestruction(root, environment, context);
     case "backup": {
       const { store } = await openBackups(environment.name, context);
       return only("backup", `take a snapshot of etcd and put it into ${store.place}`);
@@ -115,6 +112,20 @@ async function planDeploy(root: string, environment: Environment, context: Comma
     destructive: false,
   }));
   return [...made, ...steps];
+}
+
+/** Of a cluster that some machines are gone from already, as an earlier destroy leaves it, the rest are taken away. */
+async function planDestruction(root: string, environment: Environment, context: CommandContext): Promise<Steps> {
+  const left = await findMachines(root, environment);
+  if (left.size > 0 && machinesOf(environment).some(({ name }) => !left.has(name)))
+    return [...left.keys()].map((name) => ({
+      id: `remove/${name}`,
+      sentence: `remove the machine ${name}`,
+      destructive: true,
+    }));
+  const opened = await openCluster(environment.name, context);
+  const { observed } = await previewCluster({ ...opened, signal: context.signal });
+  return planDestroy(opened.desired, observed);
 }
 
 function edit(root: string, environment: Environment, action: Edit): EditedEnvironment {

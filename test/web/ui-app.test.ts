@@ -28,9 +28,11 @@ function idleWorkshop(more: Partial<Workshop> = {}): Workshop {
   };
 }
 
-function startApp(options: { readonly readOnly?: boolean; readonly workshop?: Workshop } = {}) {
+function startApp(
+  options: { readonly readOnly?: boolean; readonly workshop?: Workshop; readonly hosts?: ReadonlySet<string> } = {},
+) {
   const app = new UiApp({
-    hosts: new Set([host]),
+    hosts: options.hosts ?? new Set([host]),
     token: "the-token",
     newSession: () => "the-session",
     readOnly: options.readOnly ?? false,
@@ -87,6 +89,29 @@ describe("whom the page's server answers", () => {
     expect((await post("/session", ours, { token: "the-token" })).status).toBe(401);
   });
 
+  test.each(["null", "[]", "7", '"the-token"', "{", ""])("a session is not opened by %j", async (body) => {
+    const { app } = startApp();
+    expect((await app.hono.request("/session", { method: "POST", headers: ours, body })).status).toBe(401);
+  });
+
+  test("the address with its token still leads whoever has the session to the page", async () => {
+    const { post, cookie } = startApp();
+    const headers = { ...ours, cookie: await cookie() };
+    expect((await post("/session", headers, { token: "the-token" })).status).toBe(204);
+    expect((await post("/session", { ...ours, cookie: "x=y" }, { token: "the-token" })).status).toBe(401);
+  });
+
+  test("pages of other projects keep their sessions: browsers share cookies between the ports of a host", async () => {
+    const named = async (at: string) => {
+      const { app } = startApp({ hosts: new Set([at]) });
+      const headers = { ...ours, host: at, origin: `http://${at}` };
+      const opened = await app.hono.request("/session", { method: "POST", headers, body: '{"token":"the-token"}' });
+      return opened.headers.get("set-cookie")?.split("=")[0];
+    };
+    expect(await named("127.0.0.1:8080")).not.toBe(await named("127.0.0.1:8081"));
+    expect(await named("localhost:8080")).toBe(await named("127.0.0.1:8080"));
+  });
+
   test("an oversized body is refused before it is read", async () => {
     const { post } = startApp();
     expect((await post("/session", ours, { token: "x".repeat(70_000) })).status).toBe(413);
@@ -130,6 +155,58 @@ describe("what the page can do", () => {
     const resumed = await post(`/api/operations/${id}/resume`, headers);
     expect([resumed.status, await resumed.json()]).toMatchObject([202, { kind: "apply", state: "running" }]);
     await app.close();
+  });
+
+  test("what is resumed follows the file as it is now, and loses no data that nobody agreed to", async () => {
+    const done: string[] = [];
+    let steps = [{ id: "create/local-cp-1", sentence: "make the machine local-cp-1", destructive: false }];
+    const withWorkers = (count: number) =>
+      loadEnvironment(
+        ".",
+        "local",
+        new Map([
+          [
+            "environments/local.yaml",
+            `infrastructure: { kind: simulated }\ncontrolPlane: {}\nworkers: [{ count: ${count} }]\n`,
+          ],
+        ]),
+      );
+    let environment = withWorkers(2);
+    const { app, post, cookie } = startApp({
+      workshop: idleWorkshop({
+        loadEnvironment: () => environment,
+        plan: async () => steps,
+        perform: async ({ workers }, { kind }) => {
+          done.push(`${kind} with ${workers[0]?.count} workers`);
+          throw new TalosError("unavailable", "a machine does not answer");
+        },
+      }),
+    });
+    const headers = { ...ours, cookie: await cookie() };
+    const begin = async (body: object) =>
+      ((await (await post("/api/environments/local/operations", headers, body)).json()) as OperationView).id;
+    const settled = () => new Promise((resolve) => setImmediate(resolve));
+    const apply = await begin({ action: { kind: "apply" } });
+    await settled();
+    // Meanwhile somebody has made the cluster larger.
+    environment = withWorkers(4);
+    expect((await post(`/api/operations/${apply}/resume`, headers)).status).toBe(202);
+    await settled();
+    expect(done).toEqual(["apply with 2 workers", "apply with 4 workers"]);
+
+    steps = [{ id: "reset/local-w-2", sentence: "wipe the disk of local-w-2", destructive: true }];
+    const refused = await post(`/api/operations/${apply}/resume`, headers);
+    expect([refused.status, await refused.json()]).toEqual([400, { error: expect.stringContaining("destroys data") }]);
+    const scale = await begin({ action: { kind: "scale", pool: "w", count: 1 }, confirm: "local" });
+    await settled();
+    expect((await post(`/api/operations/${scale}/resume`, headers)).status).toBe(202);
+    await app.close();
+    expect(done).toEqual([
+      "apply with 2 workers",
+      "apply with 4 workers",
+      "scale with 4 workers",
+      "scale with 4 workers",
+    ]);
   });
 
   const destroy = (confirm: string) => ({ action: { kind: "destroy" }, confirm });

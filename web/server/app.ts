@@ -6,14 +6,14 @@ import { plainFaults } from "../../simulator/control/index.ts";
 import { type Environment, EnvironmentError } from "../../talos/environment/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { renderTopology, topologyOf, withLiveState } from "../../topology/index.ts";
-import type { Action, ActionPlan, Overview, ShapingKind } from "../shared/wire.ts";
+import type { Action, ActionPlan, OperationView, Overview, ShapingKind } from "../shared/wire.ts";
 import type { Assets } from "./assets.ts";
 import { Broadcast } from "./broadcast.ts";
 import { Guard, type GuardOptions } from "./guard.ts";
 import { pageHeaders } from "./headers.ts";
 import { findMachine, machineDetail } from "./machine-detail.ts";
 import { type Followed, followEvents, followLog } from "./machine-streams.ts";
-import { Operations } from "./operations.ts";
+import { Operations, type Request } from "./operations.ts";
 import { readRequest } from "./requests.ts";
 import { Watcher } from "./watcher.ts";
 import type { Workshop } from "./workshop.ts";
@@ -147,24 +147,9 @@ export class UiApp {
       return context.json(await this.#plan(environment, action, context.req.raw.signal));
     });
     this.hono.post("/api/environments/:name/operations", async (context) => {
-      const environment = this.#environment(context.req.param("name"));
       const { action, confirm = "" } = await readRequest("operation", context.req);
-      await this.#refuseOwned(environment, action);
-      const plan = await this.#plan(environment, action, context.req.raw.signal);
-      if (plan.confirm !== null && plan.confirm !== confirm) {
-        throw new TalosError("invalid-input", `this destroys data of ${plan.confirm}`, {
-          hint: "Type its name to confirm.",
-        });
-      }
-      const started = this.#operations.start({
-        kind: action.kind,
-        subject: subjectOf(action),
-        environment: environment.name,
-        steps: plan.steps,
-        work: (events, signal) =>
-          workshop.perform(environment, action, events, signal).finally(() => this.#watcher.forgetBackups()),
-      });
-      return context.json(started, 202);
+      const request = { environment: context.req.param("name"), action, confirm };
+      return context.json(await this.#begin(request, context.req.raw.signal), 202);
     });
     this.hono.post("/api/environments/:name/machines/:machine/disturb", async (context) => {
       const environment = this.#environment(context.req.param("name"));
@@ -176,9 +161,30 @@ export class UiApp {
       const stopped = this.#operations.stop(context.req.param("id"));
       return stopped ? context.body(null, 202) : context.json({ error: "it has ended already" }, 409);
     });
-    this.hono.post("/api/operations/:id/resume", (context) =>
-      context.json(this.#operations.resume(context.req.param("id")), 202),
-    );
+    this.hono.post("/api/operations/:id/resume", async (context) => {
+      const request = this.#operations.resumable(context.req.param("id"));
+      return context.json(await this.#begin(request, context.req.raw.signal), 202);
+    });
+  }
+
+  /** With the file as it is now, also for what goes on: who asked for it agreed to lose no more than its plan said. */
+  async #begin({ environment: name, action, confirm }: Request, signal: AbortSignal): Promise<OperationView> {
+    const environment = this.#environment(name);
+    await this.#refuseOwned(environment, action);
+    const plan = await this.#plan(environment, action, signal);
+    if (plan.confirm !== null && plan.confirm !== confirm) {
+      throw new TalosError("invalid-input", `this destroys data of ${plan.confirm}`, {
+        hint: "Start it anew, and type its name to confirm.",
+      });
+    }
+    return this.#operations.start({
+      environment: name,
+      action,
+      confirm,
+      steps: plan.steps,
+      work: (events, stop) =>
+        this.#options.workshop.perform(environment, action, events, stop).finally(() => this.#watcher.forgetBackups()),
+    });
   }
 
   async #plan(environment: Environment, action: Action, signal: AbortSignal): Promise<ActionPlan> {
@@ -214,13 +220,4 @@ export class UiApp {
 
 function isShaping(kind: Action["kind"]): kind is ShapingKind {
   return kind === "apply" || kind === "upgrade" || kind === "scale" || kind === "destroy";
-}
-
-/** The part of the environment that an action is about, in one word. */
-function subjectOf(action: Action): string | null {
-  if ("machine" in action) return action.machine;
-  if (action.kind === "scale") return `${action.pool} to ${action.count}`;
-  if (action.kind === "drill") return action.backup;
-  if (action.kind !== "upgrade") return null;
-  return [action.talosVersion, action.kubernetesVersion].filter((version) => version !== undefined).join(", ");
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { createHash, timingSafeEqual } from "node:crypto";
-import type { MiddlewareHandler } from "hono";
+import type { Context, MiddlewareHandler } from "hono";
 import { getCookie, setCookie } from "hono/cookie";
+import { z } from "zod";
 
-const sessionCookie = "talosmith-session";
+const tokenBody = z.object({ token: z.string() });
+
 /** Pages of other origins cannot send it without asking first, and we never allow that. */
 const requestHeader = "x-talosmith";
 
@@ -47,9 +49,7 @@ export class Guard {
 
   /** For everything that tells something: only after the token was shown. */
   readonly checkSession: MiddlewareHandler = async (context, next) => {
-    const session = getCookie(context, sessionCookie);
-    if (session === undefined || !this.#sessions.has(digest(session)))
-      return context.json({ error: "open the address that talosmith ui printed" }, 401);
+    if (!this.#hasSession(context)) return context.json({ error: "open the address that talosmith ui printed" }, 401);
     return next();
   };
 
@@ -59,18 +59,32 @@ export class Guard {
     return next();
   };
 
-  /** Turns the token into a session. It works once: a token that leaked into a history is worth nothing. */
+  /**
+   * Turns the token into a session. It works once: a token that leaked into a history is worth nothing, but for who has
+   * the session already.
+   */
   readonly openSession: MiddlewareHandler = async (context) => {
-    const { token } = await context.req.json<{ token?: unknown }>().catch(() => ({ token: undefined }));
+    if (this.#hasSession(context)) return context.body(null, 204);
+    const { data } = tokenBody.safeParse(await context.req.json<unknown>().catch(() => undefined));
     const expected = this.#token;
-    if (expected === undefined || typeof token !== "string" || !sameText(token, expected))
+    if (expected === undefined || data === undefined || !sameText(data.token, expected))
       return context.json({ error: "this token is wrong or was used; start talosmith ui again" }, 401);
     this.#token = undefined;
     const session = this.#options.newSession();
     this.#sessions.add(digest(session));
-    setCookie(context, sessionCookie, session, { httpOnly: true, sameSite: "Strict", path: "/" });
+    setCookie(context, cookieName(context), session, { httpOnly: true, sameSite: "Strict", path: "/" });
     return context.body(null, 204);
   };
+
+  #hasSession(context: Context): boolean {
+    const session = getCookie(context, cookieName(context));
+    return session !== undefined && this.#sessions.has(digest(session));
+  }
+}
+
+/** With our port, which browsers do not look at: the pages of two projects would take each other's cookies away. */
+function cookieName(context: Context): string {
+  return `talosmith-session-${new URL(`http://${context.req.header("host")}`).port || "80"}`;
 }
 
 const digest = (text: string) => createHash("sha256").update(text).digest("hex");

@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { ClusterEvent, EventListener, Step } from "../../talos/cluster/index.ts";
 import { TalosError } from "../../talos/errors.ts";
-import type { OperationEvent, OperationKind, OperationStep, OperationView, PlannedStep } from "../shared/wire.ts";
+import type { Action, OperationEvent, OperationStep, OperationView, PlannedStep } from "../shared/wire.ts";
 
 /** Older ones are forgotten; the journal on disk has everything. */
 const kept = 50;
 /** Every page gets all of them again with every change; more are on disk. */
 const keptEvents = 200;
 
-export interface StartOperation {
-  readonly kind: OperationKind;
-  readonly subject: string | null;
+/** What a person asked for. */
+export interface Request {
   readonly environment: string;
+  readonly action: Action;
+  /** What was typed to agree to a loss of data. */
+  readonly confirm: string;
+}
+
+export interface StartOperation extends Request {
   readonly steps: readonly PlannedStep[];
   /** Its answer says what came of it, where the steps do not. */
   readonly work: (events: EventListener, signal: AbortSignal) => Promise<string | undefined>;
@@ -19,7 +24,7 @@ export interface StartOperation {
 
 interface Running {
   view: OperationView;
-  readonly begun: StartOperation;
+  readonly request: Request;
   readonly stop: AbortController;
   readonly ended: Promise<void>;
 }
@@ -42,8 +47,8 @@ export class Operations {
   }
 
   /** Throws when another one is at work on the same environment. */
-  start(begun: StartOperation): OperationView {
-    const { kind, subject, environment, steps, work } = begun;
+  start({ steps, work, ...request }: StartOperation): OperationView {
+    const { action, environment } = request;
     const other = this.list().find((view) => view.environment === environment && view.endedAt === null);
     if (other !== undefined) {
       throw new TalosError("conflict", `${other.kind} is at work on ${environment} since ${other.startedAt}`, {
@@ -55,8 +60,8 @@ export class Operations {
     const stop = new AbortController();
     const view: OperationView = {
       id,
-      kind,
-      subject,
+      kind: action.kind,
+      subject: subjectOf(action),
       environment,
       startedAt: this.#now().toISOString(),
       endedAt: null,
@@ -71,7 +76,7 @@ export class Operations {
         (outcome) => this.#end(id, "done", outcome ?? null),
         (error: unknown) => this.#fail(id, error),
       );
-    this.#byId.set(id, { view, begun, stop, ended });
+    this.#byId.set(id, { view, request, stop, ended });
     this.#forgetOld();
     this.#changed();
     return view;
@@ -86,13 +91,13 @@ export class Operations {
     return true;
   }
 
-  /** Starts again what was stopped or failed: it goes on from where the cluster is. */
-  resume(id: string): OperationView {
+  /** What was asked for by an operation that was stopped or failed, to be started again. Throws for any other. */
+  resumable(id: string): Request {
     const found = this.#byId.get(id);
     if (found === undefined) throw new TalosError("not-found", `no operation ${id}`);
     if (found.view.state !== "stopped" && found.view.state !== "failed")
       throw new TalosError("conflict", `this operation is ${found.view.state}`);
-    return this.start(found.begun);
+    return found.request;
   }
 
   /** Stops everything and waits until it has come to its safe point. */
@@ -152,6 +157,15 @@ export class Operations {
     const ended = [...this.#byId.values()].filter(({ view }) => view.endedAt !== null);
     for (const { view } of ended.slice(0, Math.max(0, this.#byId.size - kept))) this.#byId.delete(view.id);
   }
+}
+
+/** The part of the environment that an action is about, in one word. */
+function subjectOf(action: Action): string | null {
+  if ("machine" in action) return action.machine;
+  if (action.kind === "scale") return `${action.pool} to ${action.count}`;
+  if (action.kind === "drill") return action.backup;
+  if (action.kind !== "upgrade") return null;
+  return [action.talosVersion, action.kubernetesVersion].filter((version) => version !== undefined).join(", ");
 }
 
 const stepStates: Readonly<Partial<Record<ClusterEvent["type"], OperationStep["state"]>>> = {

@@ -2,6 +2,7 @@
 import { serve as listen } from "@hono/node-server";
 import { TalosError } from "../../talos/errors.ts";
 import { type AppOptions, UiApp } from "./app.ts";
+import { hostNames } from "./host-names.ts";
 
 export interface ServeOptions extends Omit<AppOptions, "hosts"> {
   /** @default 127.0.0.1 */
@@ -51,9 +52,4 @@ export async function serveUi({ host = "127.0.0.1", port, ...options }: ServeOpt
       });
     },
   };
-}
-
-function hostNames(host: string, port: number): ReadonlySet<string> {
-  const own = host.includes(":") ? `[${host}]` : host;
-  return new Set([own, "127.0.0.1", "localhost", "[::1]"].map((name) => `${name}:${port}`));
 }
