@@ -2,7 +2,7 @@
 import { TalosError } from "../../talos/errors.ts";
 import { type ClusterView, findMachine, type MachineDetail, machineDetail, Watcher } from "../../web/server/index.ts";
 import type { CommandContext } from "../context.ts";
-import { plainDashboard, screen } from "../dashboard/screen.ts";
+import { notice, plainDashboard, screen } from "../dashboard/screen.ts";
 import { afterKey, type DashboardState, firstState } from "../dashboard/state.ts";
 import { processTerminal, type Terminal } from "../dashboard/terminal.ts";
 import { projectWorkshop } from "../helper/workshop.ts";
@@ -20,6 +20,7 @@ export async function dashboard(
   if (!context.stdout.isTerminal || process.stdin.isTTY !== true) {
     const watcher = new Watcher({ workshop, changed: () => {}, now, interval });
     await watcher.look(context.signal);
+    for (const { fault } of watcher.broken) throw new TalosError("failed-precondition", fault);
     for (const cluster of watcher.clusters) context.stdout.write(plainDashboard(cluster, now()));
     return;
   }
@@ -62,8 +63,10 @@ export async function watchWith(terminal: Terminal, watching: Watching): Promise
   const cluster = (): ClusterView | undefined => watcher.clusters[0];
   const draw = () => {
     const seen = cluster();
+    const [broken] = watcher.broken;
     if (signal.aborted) return;
-    if (seen === undefined) terminal.show(["looking …"]);
+    if (broken !== undefined) terminal.show(notice(broken.fault.split("\n"), terminal.size()));
+    else if (seen === undefined) terminal.show(["looking …"]);
     else
       terminal.show(
         screen({ cluster: seen, ...(machine === undefined ? {} : { machine }) }, state, terminal.size(), now()),

@@ -13,19 +13,28 @@ export interface Seen {
 const keys = "up/down choose   enter details   q quit";
 const keysInside = "left back   up/down choose   q quit";
 
+interface Size {
+  readonly columns: number;
+  readonly rows: number;
+}
+
 /** The whole screen as lines, cut to the size of the terminal. */
-export function screen(
-  seen: Seen,
-  state: DashboardState,
-  size: { readonly columns: number; readonly rows: number },
-  now: Date,
-): readonly string[] {
+export function screen(seen: Seen, state: DashboardState, size: Size, now: Date): readonly string[] {
   const head = heading(seen.cluster);
   const room = Math.max(1, size.rows - head.length - 2);
   const body = state.open ? machineLines(seen, state) : clusterLines(seen.cluster, state, room, now);
-  const lines = [...head, "", ...body].slice(0, size.rows - 1);
-  const filled = [...lines, ...Array<string>(Math.max(0, size.rows - 1 - lines.length)).fill("")];
-  return [...filled, state.open ? keysInside : keys].map((line) => line.slice(0, size.columns));
+  return fitted([...head, "", ...body], state.open ? keysInside : keys, size);
+}
+
+/** The screen while there is no cluster to show, such as the faults of its file. */
+export function notice(lines: readonly string[], size: Size): readonly string[] {
+  return fitted(lines, "q quit", size);
+}
+
+function fitted(lines: readonly string[], footer: string, { columns, rows }: Size): readonly string[] {
+  const shown = lines.slice(0, rows - 1);
+  const filled = [...shown, ...Array<string>(Math.max(0, rows - 1 - shown.length)).fill("")];
+  return [...filled, footer].map((line) => line.slice(0, columns));
 }
 
 /** The same without a terminal: everything, once. */

@@ -4,11 +4,20 @@ import type { SSEStreamingApi } from "hono/streaming";
 /** Changes come in bursts; a page needs no more than this many pictures a second. */
 const shortestPause = 100;
 
-/** Sends the newest state to every page that listens: the whole, never a difference, so that nothing can be missed. */
+interface Listener {
+  readonly stream: SSEStreamingApi;
+  told: string;
+  telling: boolean;
+}
+
+/**
+ * Sends the newest state to every page that listens: the whole, never a difference, so that nothing can be missed. A page
+ * that reads slowly gets fewer of them, not a queue of old ones.
+ */
 export class Broadcast {
-  readonly #listeners = new Set<SSEStreamingApi>();
+  readonly #listeners = new Set<Listener>();
   readonly #state: () => unknown;
-  #last = "";
+  #newest = "";
   #timer: NodeJS.Timeout | undefined;
 
   constructor(state: () => unknown) {
@@ -21,30 +30,36 @@ export class Broadcast {
 
   /** Sends the state now and from now on, until the page goes away. */
   async listen(stream: SSEStreamingApi): Promise<void> {
-    this.#listeners.add(stream);
+    const listener = { stream, told: "", telling: false };
+    this.#listeners.add(listener);
     const gone = new Promise<void>((resolve) => stream.onAbort(resolve));
-    await stream.writeSSE({ event: "overview", data: JSON.stringify(this.#state()) });
+    this.#newest = JSON.stringify(this.#state());
+    void tell(listener, () => this.#newest);
     await gone;
-    this.#listeners.delete(stream);
+    this.#listeners.delete(listener);
   }
 
   /** To be called whenever something may have changed. */
   changed(): void {
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
-      void this.#send();
+      this.#newest = JSON.stringify(this.#state());
+      for (const listener of this.#listeners) void tell(listener, () => this.#newest);
     }, shortestPause);
   }
 
   close(): void {
     clearTimeout(this.#timer);
-    for (const stream of this.#listeners) stream.abort();
+    for (const { stream } of this.#listeners) stream.abort();
   }
+}
 
-  async #send(): Promise<void> {
-    const data = JSON.stringify(this.#state());
-    if (data === this.#last) return;
-    this.#last = data;
-    await Promise.all([...this.#listeners].map((stream) => stream.writeSSE({ event: "overview", data })));
+async function tell(listener: Listener, newest: () => string): Promise<void> {
+  if (listener.telling) return;
+  listener.telling = true;
+  while (listener.told !== newest() && !listener.stream.aborted) {
+    listener.told = newest();
+    await listener.stream.writeSSE({ event: "overview", data: listener.told });
   }
+  listener.telling = false;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { checkHealth, previewCluster } from "../../talos/cluster/index.ts";
-import { controlPlanePool, type Environment, EnvironmentError } from "../../talos/environment/index.ts";
+import { controlPlanePool, type Environment } from "../../talos/environment/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import type { BrokenEnvironment, ClusterView } from "../shared/wire.ts";
 import { agedConditions, certificateRows, etcdRows, machineRows, pendingSteps } from "./cluster-view.ts";
@@ -15,6 +15,8 @@ export interface WatcherOptions {
 }
 
 const backupsEvery = 60_000;
+/** What is told in the place of the environments while they cannot be listed. */
+const folder = "environments/";
 
 /** Looks at every environment again and again, while somebody watches. */
 export class Watcher {
@@ -62,9 +64,16 @@ export class Watcher {
     }
   }
 
-  /** One look at everything, side by side: a slow cluster does not keep the others waiting. */
+  /** One look at everything, side by side: a slow cluster does not keep the others waiting. Never throws. */
   async look(signal: AbortSignal): Promise<void> {
-    const names = this.#options.workshop.environmentNames();
+    let names: readonly string[];
+    try {
+      names = this.#options.workshop.environmentNames();
+    } catch (error) {
+      this.#views.set(folder, { environment: folder, fault: TalosError.from(error).message });
+      this.#options.changed();
+      return;
+    }
     for (const gone of [...this.#views.keys()].filter((name) => !names.includes(name))) this.#views.delete(gone);
     await Promise.all(
       names.map(async (name) => {
@@ -82,9 +91,7 @@ export class Watcher {
     try {
       environment = workshop.loadEnvironment(name);
     } catch (error) {
-      if (error instanceof EnvironmentError || error instanceof TalosError)
-        return { environment: name, fault: error.message };
-      throw error;
+      return { environment: name, fault: TalosError.from(error).message };
     }
     const empty = emptyView(environment);
     try {

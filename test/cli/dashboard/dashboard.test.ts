@@ -130,12 +130,13 @@ describe("keys", () => {
 });
 
 describe("the dashboard at work", () => {
-  test("draws what it sees and ends with q", async () => {
+  /** What it showed until a line began like this; then somebody presses q. */
+  async function shownUntil(first: string, load: Workshop["loadEnvironment"]): Promise<string[][]> {
     const shown: string[][] = [];
     let press: (key: string) => void = () => {};
     const workshop = {
       environmentNames: () => ["local"],
-      loadEnvironment: (name: string) => loadEnvironment(".", name),
+      loadEnvironment: load,
       openCluster: async () => undefined,
       clientCertificates: async () => [],
       backups: async () => undefined,
@@ -147,7 +148,7 @@ describe("the dashboard at work", () => {
         size: () => ({ columns: 80, rows: 10 }),
         show: (lines) => {
           shown.push([...lines]);
-          if (lines[0]?.startsWith("local: not deployed")) press("q");
+          if (lines[0]?.startsWith(first)) press("q");
         },
         onKey: (listener) => {
           press = listener;
@@ -163,7 +164,23 @@ describe("the dashboard at work", () => {
         signal: new AbortController().signal,
       },
     );
+    return shown;
+  }
+
+  test("draws what it sees and ends with q", async () => {
+    const shown = await shownUntil("local: not deployed", (name) => loadEnvironment(".", name));
     expect(shown[0]).toEqual(["looking …"]);
     expect(shown.at(-1)?.[0]).toContain("local: not deployed   simulated");
+  });
+
+  test("shows what is wrong with a file that somebody has just broken, and the cluster again once it is mended", async () => {
+    let broken = true;
+    const shown = await shownUntil("local: not deployed", (name) => {
+      if (!broken) return loadEnvironment(".", name);
+      broken = false;
+      throw new Error("environments/local.yaml:1:1\n  found a list");
+    });
+    const [first, second, ...more] = shown.find(([line]) => line?.includes("local.yaml")) ?? [];
+    expect([first, second, more.at(-1)]).toEqual(["environments/local.yaml:1:1", "  found a list", "q quit"]);
   });
 });

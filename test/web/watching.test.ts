@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { SSEStreamingApi } from "hono/streaming";
+import { afterEach, describe, expect, test } from "vitest";
+import { loadEnvironment } from "../../talos/environment/index.ts";
+import { Broadcast } from "../../web/server/broadcast.ts";
+import { hostNames } from "../../web/server/host-names.ts";
+import { Watcher, type Workshop } from "../../web/server/index.ts";
+
+const idle: Pick<Workshop, "openCluster" | "clientCertificates" | "backups" | "simulatedMachines" | "obstacle"> = {
+  openCluster: async () => undefined,
+  clientCertificates: async () => [],
+  backups: async () => undefined,
+  simulatedMachines: async () => undefined,
+  obstacle: async () => undefined,
+};
+
+describe("a watcher", () => {
+  let watcher: Watcher | undefined;
+  afterEach(() => watcher?.stop());
+
+  function watch(workshop: Pick<Workshop, "environmentNames" | "loadEnvironment">): Watcher {
+    const whole = { ...idle, ...workshop } as Workshop;
+    watcher = new Watcher({ workshop: whole, changed: () => {}, now: () => new Date(), interval: 10 });
+    watcher.start();
+    return watcher;
+  }
+
+  test("tells of a folder that cannot be read for a while, and goes on", async () => {
+    let readable = false;
+    const seen = watch({
+      environmentNames: () => {
+        if (!readable) throw new Error("EACCES: permission denied, scandir 'environments'");
+        return ["local"];
+      },
+      loadEnvironment: (name) => loadEnvironment(".", name),
+    });
+    await expect.poll(() => seen.broken).toMatchObject([{ fault: expect.stringContaining("permission denied") }]);
+    readable = true;
+    await expect.poll(() => seen.clusters).toMatchObject([{ environment: "local" }]);
+    expect(seen.broken).toEqual([]);
+  });
+
+  test("tells of a file that cannot be read, beside the others", async () => {
+    const seen = watch({
+      environmentNames: () => ["lab", "local"],
+      loadEnvironment: (name) => {
+        if (name === "lab") throw new Error("EIO: i/o error, read");
+        return loadEnvironment(".", name);
+      },
+    });
+    await expect.poll(() => seen.clusters).toMatchObject([{ environment: "local" }]);
+    expect(seen.broken).toEqual([{ environment: "lab", fault: "EIO: i/o error, read" }]);
+  });
+});
+
+describe("a broadcast", () => {
+  test("keeps no queue for a page that does not read: it gets the newest state once it does", async () => {
+    const sent: string[] = [];
+    let read: () => void = () => {};
+    let leave: () => void = () => {};
+    const stream = {
+      aborted: false,
+      onAbort: (listener: () => void) => {
+        leave = listener;
+      },
+      writeSSE: ({ data }: { readonly data: string }) =>
+        new Promise<void>((resolve) => {
+          sent.push(data);
+          read = resolve;
+        }),
+    } as unknown as SSEStreamingApi;
+    let count = 0;
+    const broadcast = new Broadcast(() => ++count);
+    const listening = broadcast.listen(stream);
+    for (let change = 0; change < 3; change++) {
+      broadcast.changed();
+      await new Promise((resolve) => setTimeout(resolve, 150));
+    }
+    expect(sent).toEqual(["1"]);
+    read();
+    await expect.poll(() => sent).toEqual(["1", "4"]);
+    read();
+    leave();
+    await listening;
+    expect(broadcast.listeners).toBe(0);
+    broadcast.close();
+  });
+});
+
+test.each([
+  ["127.0.0.1", 8080, ["127.0.0.1:8080", "localhost:8080", "[::1]:8080"]],
+  ["::1", 8080, ["[::1]:8080", "127.0.0.1:8080", "localhost:8080"]],
+  ["KVM.Example", 8080, ["kvm.example:8080", "127.0.0.1:8080", "localhost:8080", "[::1]:8080"]],
+  ["127.0.0.1", 80, ["127.0.0.1", "localhost", "[::1]"]],
+])("at %s, port %i, browsers call us by %j", (host, port, names) => {
+  expect([...hostNames(host, port)]).toEqual(names);
+});
