@@ -134,9 +134,11 @@ class Candidate {
     while (!signal.aborted) {
       try {
         await timing.sleep(retry, signal);
-        const other = await this.take(signal);
+        // Others may count from when we asked, however late we hear that it was granted.
+        const asked = timing.elapsed();
+        const other = await this.#takeWithin(last + renewDeadline - asked, signal);
         if (other !== undefined) return `${other} has taken the lease`;
-        last = timing.elapsed();
+        last = asked;
       } catch (error) {
         if (signal.aborted) return undefined;
         if (timing.elapsed() - last >= renewDeadline)
@@ -144,6 +146,20 @@ class Candidate {
       }
     }
     return undefined;
+  }
+
+  /** Does not wait for an answer beyond the time in which it would still help. */
+  async #takeWithin(milliseconds: number, signal: AbortSignal): Promise<string | undefined> {
+    const over = new AbortController();
+    const within = AbortSignal.any([signal, over.signal]);
+    const alarm = this.#options.timing.sleep(milliseconds, within).then(() => {
+      throw new TalosError("deadline-exceeded", "no answer in time");
+    });
+    try {
+      return await Promise.race([this.take(within), alarm]);
+    } finally {
+      over.abort();
+    }
   }
 
   /** So that another need not wait; who cannot even be asked will find out by waiting. */

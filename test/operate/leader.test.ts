@@ -10,18 +10,15 @@ class MemoryLease {
   record: LeaseRecord | undefined;
   #version = 0;
 
-  /** As one process sees it; `cut` takes its network away. */
-  view(cut: () => boolean): Lease {
-    const reach = () => {
-      if (cut()) throw new TalosError("unavailable", "no route");
-    };
+  /** As one process sees it; its network may be away, or take its time for either. */
+  view(reach: (what: "read" | "write") => Promise<void>): Lease {
     return {
       read: async () => {
-        reach();
+        await reach("read");
         return this.record;
       },
       write: async ({ holder }, known) => {
-        reach();
+        await reach("write");
         if (known?.version !== this.record?.version) throw new TalosError("conflict", "modified");
         const transitions = (this.record?.transitions ?? 0) + (holder === this.record?.holder ? 0 : 1);
         this.record = { holder, version: String(++this.#version), transitions, acquired: "" };
@@ -38,7 +35,11 @@ function candidates(timing: VirtualTiming, names: readonly string[]) {
   let most = 0;
   const all = names.map((name) => {
     const stop = new AbortController();
-    const state = { cut: false };
+    const state: { cut: boolean; lag?: (what: "read" | "write") => Promise<void> } = { cut: false };
+    const reach = async (what: "read" | "write") => {
+      await state.lag?.(what);
+      if (state.cut) throw new TalosError("unavailable", "no route");
+    };
     const work = async (signal: AbortSignal) => {
       working.add(name);
       most = Math.max(most, working.size);
@@ -47,7 +48,7 @@ function candidates(timing: VirtualTiming, names: readonly string[]) {
       working.delete(name);
     };
     const ended = whileLeading(work, {
-      lease: lease.view(() => state.cut),
+      lease: lease.view(reach),
       identity: name,
       timing,
       log: () => undefined,
@@ -86,6 +87,26 @@ describe("of several operators", () => {
     if (first !== undefined) first.state.cut = false;
     await timing.sleep(60_000);
     expect([...working]).toEqual(["b"]);
+    expect(most()).toBe(1);
+    for (const { stop } of all) stop.abort();
+    await Promise.all(all.map(({ ended }) => ended));
+  });
+
+  test("one whose answers come late stops before another begins, too", async () => {
+    const timing = new VirtualTiming();
+    const { all, working, history, most } = candidates(timing, ["a", "b"]);
+    await timing.sleep(30_000);
+    let reads = 0;
+    const [first] = all;
+    if (first !== undefined)
+      first.state.lag = async (what) => {
+        await timing.sleep(4_900);
+        // The first read and every write are lost, as in a network that drops packets.
+        if (what === "write" || reads++ === 0) throw new TalosError("unavailable", "no answer in time");
+      };
+    await timing.sleep(60_000);
+    expect([...working]).toEqual(["b"]);
+    expect(history[1]).toMatch(/^b 4[4-9]$/);
     expect(most()).toBe(1);
     for (const { stop } of all) stop.abort();
     await Promise.all(all.map(({ ended }) => ended));
