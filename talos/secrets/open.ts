@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { readFile } from "node:fs/promises";
+import { TalosError } from "../errors.ts";
 import { fileError } from "../file-error.ts";
 import { ageHeads } from "./age-heads.ts";
 import type { SecretsBundle } from "./bundle.ts";
@@ -55,6 +56,9 @@ export async function ageIdentities({ SOPS_AGE_KEY: keys, SOPS_AGE_KEY_FILE: fil
   try {
     return parseAgeIdentities(await readFile(file, "utf8"));
   } catch (cause) {
-    throw fileError("open", file, cause, "SOPS_AGE_KEY_FILE names the file with your age identities.");
+    // Never `not-found`: whoever looks for secrets would take those that are there for none.
+    const { message } = fileError("open", file, cause);
+    const hint = "SOPS_AGE_KEY_FILE names the file with your age identities.";
+    throw new TalosError("failed-precondition", message, { hint, cause });
   }
 }

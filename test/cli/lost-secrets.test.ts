@@ -4,6 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { registerDestroy } from "../../cli/commands/destroy.ts";
+import { registerPlan } from "../../cli/commands/plan.ts";
+import { registerStatus } from "../../cli/commands/status.ts";
 import { registerUp } from "../../cli/commands/up.ts";
 import { createProgram, runProgram } from "../../cli/program.ts";
 import { testContext } from "../support/command-context.ts";
@@ -34,6 +36,26 @@ test.each(["destroy", "down"])("%s does not call machines gone that it cannot sp
   const { stderr, exitCode } = await talosmith(command, "lab", "--yes");
   expect(exitCode).toBe(1);
   expect(stderr).toMatch(/^Error: lab has machines, but no secrets: .*secrets\/lab\.yaml$/m);
+  expect(existsSync(record())).toBe(true);
+});
+
+test("secrets that cannot be opened are not taken for none: nothing is planned with others, nothing called gone", async () => {
+  mkdirSync(join(root, "secrets"));
+  writeFileSync(
+    join(root, "secrets/lab.yaml"),
+    "-----BEGIN AGE ENCRYPTED FILE-----\n-----END AGE ENCRYPTED FILE-----\n",
+  );
+  writeFileSync(record(), JSON.stringify({ v: 1, machines: [machine] }));
+  for (const words of [
+    ["plan", "lab"],
+    ["destroy", "lab", "--yes"],
+    ["status", "lab"],
+  ]) {
+    const context = testContext({ cwd: root, env: { SOPS_AGE_KEY_FILE: "/nowhere/keys.txt" } });
+    await runProgram(createProgram(context, [registerPlan, registerDestroy, registerStatus]), words, context);
+    expect(context.written.stderr).toContain("Error: open /nowhere/keys.txt: no such file or directory");
+    expect([context.written.stdout, context.written.exitCode]).toEqual(["", 1]);
+  }
   expect(existsSync(record())).toBe(true);
 });
 

@@ -68,7 +68,7 @@ describe("an import", () => {
     expect(diagnostics[0]?.detail).not.toContain(broken);
 
     const missing = await importing("talosmith_secrets", "secrets.yaml.age", { SOPS_AGE_KEY_FILE: "/no/such/file" });
-    expect(missing.diagnostics).toMatchObject([{ summary: "Not found" }]);
+    expect(missing.diagnostics).toMatchObject([{ summary: "Not possible now" }]);
   });
 });
 
