@@ -23,6 +23,7 @@ export class ObjectHistory {
     for (const cluster of Object.values(simulation.world.clusters)) this.#since.set(cluster.key, cluster.revision);
     simulation.subscribe((next, previous) => {
       if (next.clusters === previous.clusters) return;
+      for (const key of Object.keys(previous.clusters)) if (next.clusters[key] === undefined) this.#forget(key);
       for (const cluster of Object.values(next.clusters)) this.#record(previous.clusters[cluster.key], cluster);
       for (const listener of [...this.#listeners]) listener();
     });
@@ -39,10 +40,19 @@ export class ObjectHistory {
     return () => this.#listeners.delete(listener);
   }
 
+  /** A cluster of the same key may come again, and its revisions then begin anew. */
+  #forget(clusterKey: string): void {
+    this.#changes.delete(clusterKey);
+    this.#since.delete(clusterKey);
+  }
+
   #record(before: Cluster | undefined, after: Cluster): void {
     if (before?.objects === after.objects) return;
+    // Another etcd, empty or from a snapshot, is in the place of the one before.
+    const isNew = before !== undefined && after.revision < before.revision;
+    if (isNew) this.#forget(after.key);
     const changes = this.#changes.get(after.key) ?? [];
-    const old = before?.objects ?? {};
+    const old = isNew ? {} : (before?.objects ?? {});
     for (const [key, object] of Object.entries(after.objects)) {
       const known = old[key];
       if (known === object) continue;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { createHash } from "node:crypto";
 import { staticPodNames } from "../controllers/machine-status.ts";
-import { apiServerReady, kubernetesServes } from "../controllers/membership.ts";
+import { apiServerReady, apiServerRuns, kubernetesServes, machinesOf } from "../controllers/membership.ts";
 import { bootstrapManifests } from "../kubernetes/bootstrap-manifests.ts";
 import { isNodeReady, isUnschedulable } from "../kubernetes/node.ts";
 import { staticPodManifest, staticPodStatus } from "../kubernetes/static-pod.ts";
@@ -212,8 +212,8 @@ export const kubernetesResources: Readonly<Record<string, Source>> = {
   "Endpoints.kubernetes.talos.dev": {
     owner: "k8s.EndpointController",
     items: configured(({ world, config, now }) => {
-      const addresses = Object.values(world.machines)
-        .filter((machine) => machine.staticPodsAt !== undefined && machine.staticPodsAt <= now)
+      const addresses = machinesOf(world, config.clusterKey)
+        .filter((machine) => apiServerRuns(machine, now))
         .map((machine) => machine.address)
         .sort();
       return addresses.length === 0 || !kubernetesServes(world, config.clusterKey, now)

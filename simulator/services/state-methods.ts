@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 import { GetResponse, ListResponse, type StateService } from "../../talos/api/gen/cosi/resource.ts";
 import { CallError } from "../machine/call-error.ts";
+import type { Identity } from "../machine/world.ts";
 import { Catalogue } from "../resources/catalogue.ts";
 import { namespaces, resourceType } from "../resources/definitions.ts";
 import type { StoredResource } from "../resources/stored-resource.ts";
-import type { Simulation } from "../simulation.ts";
 import type { Call, Handlers } from "./method.ts";
 import { encodeResource, matches } from "./resource-query.ts";
 import { watchResources } from "./watch-resources.ts";
 
-/** One catalogue per machine for as long as the simulation lives. */
-const catalogues = new WeakMap<Simulation, Map<string, Catalogue>>();
+/** One for as long as the machine exists: of all it has, its first certificate is what stays the same object. */
+const catalogues = new WeakMap<Identity, Catalogue>();
 
 function catalogueOf(call: Call): Catalogue {
-  const all = catalogues.get(call.simulation) ?? new Map<string, Catalogue>();
-  catalogues.set(call.simulation, all);
-  const catalogue = all.get(call.machineId) ?? new Catalogue(call.machineId);
-  all.set(call.machineId, catalogue);
+  const { maintenance } = call.machine();
+  const catalogue = catalogues.get(maintenance) ?? new Catalogue(call.machineId);
+  catalogues.set(maintenance, catalogue);
   return catalogue;
 }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, it } from "vitest";
+import { parse } from "yaml";
 import type { Machine } from "../../simulator/index.ts";
+import { ListRequest, StateService } from "../../talos/api/gen/cosi/resource.ts";
 import { MachineServiceService as Api, ResetRequest } from "../../talos/api/gen/machine/machine.ts";
 import { generateMachineConfig } from "../../talos/config/index.ts";
 import { parseSecrets } from "../../talos/secrets/index.ts";
@@ -73,6 +75,15 @@ describe("two clusters in one simulation", () => {
       "RegisteredNode",
       "RegisteredNode",
     ]);
+  });
+
+  it("know the API servers of their own cluster alone", async () => {
+    const [first] = here as [Machine];
+    const request = ListRequest.fromPartial({ namespace: "controlplane", type: "Endpoints.kubernetes.talos.dev" });
+    const specs: string[] = [];
+    for await (const { resource } of lab.stream(first, StateService.list, [request]))
+      specs.push(resource?.spec?.yamlSpec ?? "");
+    expect(specs.map((spec) => parse(spec))).toEqual([{ addresses: [first.address], hosts: [] }]);
   });
 
   it("do not trust each other", async () => {
