@@ -75,7 +75,10 @@ export async function runDaemon(options: DaemonOptions): Promise<boolean> {
     code: options.code,
   };
   await writeFileAtomically(join(directory, recordFile), JSON.stringify(record));
-  const watch = setInterval(async () => (await isOurs(directory, token)) || ending.now(), directoryCheck);
+  const lookAround = async (): Promise<void> => {
+    if (!(await isOurs(directory, token))) ending.now();
+  };
+  const watch = setInterval(() => void lookAround().catch(complain), directoryCheck);
   watch.unref();
   const { removeAll } = await ending.reached;
   clearInterval(watch);

@@ -117,8 +117,10 @@ function unsure(before: Saved, after: Saved): Saved {
 async function saveChanges(folder: string, before: Saved, after: Saved): Promise<void> {
   const changed = Object.entries(after).filter(([key, value]) => before[key] !== value);
   const gone = Object.keys(before).filter((key) => after[key] === undefined);
-  await Promise.all([
+  // Waits for all of them: one that still ran could put an older state over what is written next.
+  const done = await Promise.allSettled([
     ...changed.map(([key, value]) => writeFileAtomically(join(folder, `${key}.json`), JSON.stringify(value))),
     ...gone.map((key) => rm(join(folder, `${key}.json`), { force: true })),
   ]);
+  for (const outcome of done) if (outcome.status === "rejected") throw outcome.reason;
 }

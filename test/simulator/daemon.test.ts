@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -129,6 +129,23 @@ describe("the simulator's daemon", () => {
     if (line === undefined) return;
     const [, , , session] = line.slice(line.lastIndexOf(")") + 2).split(" ");
     expect(Number(session)).toBe(pid);
+  });
+
+  it("lives through a record that cannot be read for a while", async () => {
+    const opened = control("unreadable");
+    await opened.createMachine({ name: "cp-1", cluster: "test" });
+    const { pid } = await record("unreadable");
+    const file = join(folder, "unreadable", "daemon.json");
+    const [kept, loop] = [`${file}.kept`, `${file}.loop`];
+    await copyFile(file, kept);
+    // A link to itself, put there in one step: a record that is not there would end the daemon.
+    await symlink("daemon.json", loop);
+    await rename(loop, file);
+    await new Promise((done) => setTimeout(done, 3_000));
+    expect(lives(pid)).toBe(true);
+    await rename(kept, file);
+    expect(await opened.listMachines()).toMatchObject([{ name: "cp-1" }]);
+    expect((await record("unreadable")).pid).toBe(pid);
   });
 
   it("gives two directories different networks", async () => {
