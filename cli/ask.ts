@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import { createInterface } from "node:readline/promises";
 import { TalosError } from "../talos/errors.ts";
 import type { CommandContext } from "./context.ts";
+import { question } from "./question.ts";
 
 /** What `addApproval` gives a command. */
 export interface ApprovalFlags {
@@ -9,19 +9,14 @@ export interface ApprovalFlags {
 }
 
 /** Asks as talosctl does: y and yes count, everything else is a no. */
-export async function confirmed(question: string, context: CommandContext): Promise<boolean> {
+export async function confirmed(text: string, context: CommandContext): Promise<boolean> {
   if (!process.stdin.isTTY) {
     throw new TalosError("failed-precondition", "confirmation is needed, but there is no terminal to ask on", {
       hint: "Add --noconfirm to go ahead without asking.",
     });
   }
-  const prompt = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    const answer = await prompt.question(`${question} (y/N): `, { signal: context.signal });
-    return /^y(es)?$/i.test(answer.trim());
-  } finally {
-    prompt.close();
-  }
+  const answer = await question(`${text} (y/N): `, context.signal);
+  return /^y(es)?$/i.test(answer?.trim() ?? "");
 }
 
 /**
@@ -29,7 +24,7 @@ export async function confirmed(question: string, context: CommandContext): Prom
  * so nothing is done.
  */
 export async function approved(
-  question: string,
+  text: string,
   answer: string,
   { yes }: ApprovalFlags,
   context: CommandContext,
@@ -40,12 +35,5 @@ export async function approved(
       hint: "Add --yes to go ahead without asking.",
     });
   }
-  const prompt = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    return (
-      (await prompt.question(`\n${question}\n  Only "${answer}" is accepted: `, { signal: context.signal })) === answer
-    );
-  } finally {
-    prompt.close();
-  }
+  return (await question(`\n${text}\n  Only "${answer}" is accepted: `, context.signal)) === answer;
 }

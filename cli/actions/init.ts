@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import { join, relative } from "node:path";
-import { createInterface } from "node:readline/promises";
 import {
   type FirstEnvironment,
   formatFault,
@@ -12,6 +11,7 @@ import { TalosError } from "../../talos/errors.ts";
 import type { CommandContext } from "../context.ts";
 import { writeFirstEnvironment } from "../helper/environment-file.ts";
 import { projectRoot } from "../project-root.ts";
+import { question } from "../question.ts";
 import { packageFile, writeProject } from "./init-project.ts";
 
 export interface InitOptions {
@@ -34,18 +34,16 @@ export type Ask = (question: string, usual: string | undefined) => Promise<strin
 /** Writes environments/<name>.yaml from flags and, with a terminal, from answers. Never replaces a file. */
 export async function init(name: string, options: InitOptions, context: CommandContext): Promise<void> {
   const interactive = context.stderr.isTerminal && process.stdin.isTTY === true;
-  const prompt = interactive ? createInterface({ input: process.stdin, output: process.stderr }) : undefined;
-  try {
-    const ask: Ask = async (question, usual) => {
-      if (prompt === undefined) return usual;
-      const hint = usual ? ` [${usual}]` : "";
-      const answer = (await prompt.question(`${question}${hint}: `, { signal: context.signal })).trim();
-      return answer === "" ? usual : answer;
-    };
-    await writeEnvironment(name, await answersFrom(options, ask), context);
-  } finally {
-    prompt?.close();
-  }
+  const ask: Ask = async (text, usual) => {
+    if (!interactive) return usual;
+    const answer = await question(`${text}${usual ? ` [${usual}]` : ""}: `, context.signal);
+    if (answer === undefined)
+      throw new TalosError("failed-precondition", "nothing was written: the questions were not answered", {
+        hint: "Answer them, or give the answers as flags: talosmith init --help",
+      });
+    return answer.trim() || usual;
+  };
+  await writeEnvironment(name, await answersFrom(options, ask), context);
 }
 
 const lists: ReadonlySet<string> = new Set(["adminCidrs", "controlPlaneAddresses", "workerAddresses"]);
