@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { z } from "zod";
+import type * as z from "zod";
 import type { Fault } from "./fault.ts";
 import { namesOf } from "./metal.ts";
 import type {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { z } from "zod";
+import type * as z from "zod";
 import type { kinds } from "./schema/index.ts";
 
 export type MetalSettings = z.output<(typeof kinds)["metal"]["infrastructure"]>;

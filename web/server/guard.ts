@@ -2,7 +2,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { Context, MiddlewareHandler } from "hono";
 import { getCookie, setCookie } from "hono/cookie";
-import { z } from "zod";
+import * as z from "zod";
 
 const tokenBody = z.object({ token: z.string() });
 
