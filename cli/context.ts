@@ -25,5 +25,5 @@ export interface Output {
   readonly isTerminal: boolean;
 }
 
-/** 0 done · 1 failed · 2 `plan`: there are changes, `review --fail-on`: found · 64 wrong usage · 130 stopped by Ctrl-C · 143 stopped by SIGTERM. */
-export type ExitCode = 0 | 1 | 2 | 64 | 130 | 143;
+/** 0 done · 1 failed · 2 `plan`: there are changes, `review --fail-on`: found · 64 wrong usage · 129 the terminal was closed · 130 stopped by Ctrl-C · 143 stopped by SIGTERM. */
+export type ExitCode = 0 | 1 | 2 | 64 | 129 | 130 | 143;

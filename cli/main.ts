@@ -9,10 +9,12 @@ import { asTyped, typedName } from "./typed-name.ts";
 
 function output(stream: NodeJS.WriteStream, shape = (text: string) => text): Output {
   stream.on("error", (error: NodeJS.ErrnoException) => {
+    // Nobody hears us any more, as when a terminal is closed: the work is still to be done, or to be stopped safely.
+    if (stream === process.stderr) return;
     // Who reads our output has seen enough, as `head` does: that is no error.
-    if (error.code !== "EPIPE" && stream === process.stdout)
-      process.stderr.write(`Error: the output could not be written: ${error.message}\n`);
-    process.exit(error.code === "EPIPE" ? 0 : 1);
+    if (error.code === "EPIPE") process.exit(0);
+    process.stderr.write(`Error: the output could not be written: ${error.message}\n`);
+    process.exit(1);
   });
   return { write: (text) => void stream.write(shape(text)), isTerminal: stream.isTTY === true };
 }
@@ -20,7 +22,8 @@ function output(stream: NodeJS.WriteStream, shape = (text: string) => text): Out
 const stop = new AbortController();
 // Every machine that is waited for listens to it: many listeners are no leak here.
 setMaxListeners(0, stop.signal);
-for (const signal of ["SIGINT", "SIGTERM"] as const)
+// SIGHUP comes when a terminal or the line to it is closed.
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
   process.on(signal, () => {
     if (stop.signal.aborted) process.exit(stopCode(stop.signal));
     stop.abort(new DOMException(signal, "AbortError"));

@@ -73,7 +73,7 @@ async function programs(context: CommandContext): Promise<Finding[]> {
 }
 
 async function firstLine(program: string, args: readonly string[], context: CommandContext): Promise<string> {
-  const { code, stdout, stderr } = await runProgram(program, args, { cwd: context.cwd, env: context.env });
+  const { code, stdout, stderr } = await runProgram(program, args, context);
   if (code !== 0) throw new TalosError("failed-precondition", `${program} ended with exit code ${code}: ${stderr}`);
   return stdout.split("\n").find((line) => /\d\.\d/.test(line)) ?? stdout.trim();
 }

@@ -3,8 +3,10 @@ import { TalosError } from "../../talos/errors.ts";
 import type { CommandContext } from "../context.ts";
 
 /** What a shell expects of a program that ended because of a signal: 128 and the signal's number. */
-export function stopCode({ reason }: AbortSignal): 130 | 143 {
-  return reason instanceof Error && reason.message === "SIGTERM" ? 143 : 130;
+export function stopCode({ reason }: AbortSignal): 129 | 130 | 143 {
+  const signal = reason instanceof Error ? reason.message : "";
+  if (signal === "SIGHUP") return 129;
+  return signal === "SIGTERM" ? 143 : 130;
 }
 
 /** What a file system refuses is the world's fault, whoever asked it. */

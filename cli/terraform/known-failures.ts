@@ -26,6 +26,10 @@ const failures: readonly (readonly [words: RegExp, hint: string])[] = [
     /Cannot connect to the Docker daemon|Error initializing Docker client/i,
     "The Docker daemon has to run, and you have to be allowed to use it. Try it with: docker version",
   ],
+  [
+    /Plugin did not respond|The plugin6\.\S+ request was cancelled/,
+    "A provider was killed, or has crashed. Run the same command again: it goes on from here. If nobody killed it, the kernel's log tells whether memory ran out.",
+  ],
 ];
 
 /** What to do about a failure that newcomers meet, by terraform's words for it. */

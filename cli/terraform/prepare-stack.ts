@@ -16,12 +16,12 @@ export function stackDirectory(root: string, environment: string): string {
 export async function prepareStack(
   root: string,
   environment: string,
-  { env }: Pick<CommandContext, "env">,
+  context: Pick<CommandContext, "env" | "signal">,
 ): Promise<string> {
   const directory = stackDirectory(root, environment);
   const app = ownApp(root);
   if (app !== undefined) {
-    await runApp(app, root, environment, env);
+    await runApp(app, root, environment, context);
     if (!existsSync(join(directory, "cdk.tf.json")))
       throw new TalosError("failed-precondition", `\`${app}\` of cdktf.json wrote no stack "${environment}"`, {
         hint: "Call synthesizeProject in it, or use the CDK's own commands for stacks without an environment file.",
@@ -33,9 +33,15 @@ export async function prepareStack(
   return directory;
 }
 
-async function runApp(app: string, root: string, environment: string, env: CommandContext["env"]): Promise<void> {
+async function runApp(
+  app: string,
+  root: string,
+  environment: string,
+  { env, signal }: Pick<CommandContext, "env" | "signal">,
+): Promise<void> {
   const settings = { CDKTF_OUTDIR: join(root, "cdktf.out"), TALOSMITH_ENVIRONMENT: environment };
-  const { code, stdout, stderr } = await runProgram("sh", ["-c", app], { cwd: root, env: { ...env, ...settings } });
+  const options = { cwd: root, env: { ...env, ...settings }, signal };
+  const { code, stdout, stderr } = await runProgram("sh", ["-c", app], options);
   if (code === 0) return;
   throw new TalosError("failed-precondition", `\`${app}\` of cdktf.json failed\n\n${`${stdout}${stderr}`.trim()}\n`);
 }

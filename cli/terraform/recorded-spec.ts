@@ -70,5 +70,5 @@ async function stateText(root: string, environment: Environment, context: Comman
       },
     );
   const directory = await prepareStack(root, environment.name, context);
-  return pullState({ binary, directory, env: context.env });
+  return pullState({ binary, directory, env: context.env, signal: context.signal });
 }

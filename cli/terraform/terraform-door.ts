@@ -7,7 +7,6 @@ import { type ApprovalFlags, approved } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
 import { clientFiles } from "../helper/client-files.ts";
 import type { Deployed } from "../output/summary.ts";
-import { applyReportLine } from "./apply-report.ts";
 import { prepareStack, removeStack, stackDirectory } from "./prepare-stack.ts";
 import { backUpState, requireRoom } from "./state-backup.ts";
 import { readState, removeState, stateFile } from "./state-file.ts";
@@ -84,7 +83,12 @@ async function openStack(options: DoorOptions): Promise<Terraform> {
 }
 
 function terraformOf({ root, environment, binary, context }: DoorOptions): Terraform {
-  return new Terraform({ binary, directory: stackDirectory(root, environment.name), env: context.env });
+  return new Terraform({
+    binary,
+    directory: stackDirectory(root, environment.name),
+    env: context.env,
+    signal: context.signal,
+  });
 }
 
 /** Plan, show and ask unless told not to, apply exactly that plan. */
@@ -102,10 +106,7 @@ async function change(
     if (!(await approved(question, answer, approval, context))) return "declined";
     if (options.environment.backend.kind === "local")
       await keepState(stateFile(options.root, options.environment.name));
-    await terraform.apply(planFile, (line) => {
-      const text = applyReportLine(line);
-      if (text !== undefined) context.stderr.write(`${text}\n`);
-    });
+    await terraform.apply(planFile, (text) => context.stderr.write(text));
     return "changed";
   } finally {
     await removePlan(options);

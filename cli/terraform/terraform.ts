@@ -2,6 +2,7 @@
 import { basename } from "node:path";
 import * as z from "zod";
 import { TalosError } from "../../talos/errors.ts";
+import { applyReportLine } from "./apply-report.ts";
 import { knownFailureHint } from "./known-failures.ts";
 import { type Finished, type RunOptions, runProgram } from "./run-program.ts";
 import { lockedError } from "./state-lock.ts";
@@ -12,7 +13,12 @@ export interface TerraformOptions {
   /** The synthesized stack. We change into it: `-chdir` does not find local plugins. */
   readonly directory: string;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Ctrl-C, or whatever else stops the command. */
+  readonly signal: AbortSignal;
 }
+
+const killedHint =
+  "Run the same command again: it goes on from here. If nobody killed it, the kernel's log tells whether memory ran out.";
 
 export type TerraformOutputs = Readonly<Record<string, unknown>>;
 
@@ -49,11 +55,18 @@ export class Terraform {
     return finished.code === 2;
   }
 
-  /** Applies a saved plan; each line of terraform's machine-readable report goes to `onMessage`. */
-  async apply(planFile: string, onMessage: (line: string) => void): Promise<void> {
+  /** Applies a saved plan; what it reports goes to `tell`, as lines for people. */
+  async apply(planFile: string, tell: (text: string) => void): Promise<void> {
     const command = ["apply", "-input=false", "-json", planFile];
-    const finished = await this.#run(command, { onLine: onMessage });
-    if (finished.code !== 0) throw this.#failed(command, finished, false);
+    let told = "";
+    const onLine = (line: string) => {
+      const text = applyReportLine(line);
+      if (text === undefined) return;
+      told += `${text}\n`;
+      tell(`${text}\n`);
+    };
+    const finished = await this.#run(command, { onLine });
+    if (finished.code !== 0) throw this.#failed(command, { ...finished, stdout: told }, true);
   }
 
   async outputs(): Promise<TerraformOutputs> {
@@ -77,19 +90,21 @@ export class Terraform {
   }
 
   /** Terraform's own words are in the message, stdout only where it was not shown already. */
-  #failed(command: readonly string[], { code, stdout, stderr }: Finished, shown: boolean): TalosError {
-    const words = `${shown ? "" : stdout}${stderr}`.trim();
+  #failed(command: readonly string[], { code, killedBy, stdout, stderr }: Finished, shown: boolean): TalosError {
+    const words = `${stdout}${stderr}`;
     const locked = lockedError(words, this.name);
     if (locked !== undefined) return locked;
-    const details = words === "" ? "" : `\n\n${words}\n`;
-    const hint = knownFailureHint(words);
-    return new TalosError("failed-precondition", `${this.name} ${command[0]} ended with exit code ${code}${details}`, {
+    const unsaid = (shown ? stderr : words).trim();
+    const details = unsaid === "" ? "" : `\n\n${unsaid}\n`;
+    const end = killedBy === undefined ? `ended with exit code ${code}` : `was killed by ${killedBy}`;
+    const hint = killedBy === undefined ? knownFailureHint(words) : killedHint;
+    return new TalosError("failed-precondition", `${this.name} ${command[0]} ${end}${details}`, {
       ...(hint === undefined ? {} : { hint }),
     });
   }
 
   #run(command: readonly string[], streams: Pick<RunOptions, "show" | "onLine"> = {}): Promise<Finished> {
-    const { binary, directory, env } = this.#options;
-    return runProgram(binary, command, { cwd: directory, env: { ...env, TF_IN_AUTOMATION: "1" }, ...streams });
+    const { binary, directory, env, signal } = this.#options;
+    return runProgram(binary, command, { cwd: directory, env: { ...env, TF_IN_AUTOMATION: "1" }, signal, ...streams });
   }
 }

@@ -132,7 +132,7 @@ describe("a cluster on machines that Terraform made", () => {
     test.skipIf(!everything)("is found by a state that is encrypted, with its passphrase alone", async () => {
       const plain = readFileSync(at("state/lab.tfstate"), "utf8");
       backend("{ kind: local, encryption: passphrase }");
-      const directory = await prepareStack(root, "lab", { env });
+      const directory = await prepareStack(root, "lab", { env, signal: new AbortController().signal });
       const folder = at("sealing");
       mkdirSync(folder);
       copyFileSync(join(directory, "encryption.tofu"), join(folder, "encryption.tofu"));

@@ -1,6 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import { spawn, spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
@@ -19,8 +28,8 @@ export interface RunOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Put before the command, as `unshare` is; "$@" is the command. */
   readonly script?: string;
-  /** Called with all that was said so far, and what to do to the process. */
-  readonly onSaid?: (said: string, kill: (signal: NodeJS.Signals) => void) => void;
+  /** Called with all that was said so far, and the process. */
+  readonly onSaid?: (said: string, process: { readonly pid: number; kill(signal: NodeJS.Signals): void }) => void;
 }
 
 /** A project with one simulated machine, in a folder of its own. */
@@ -52,7 +61,7 @@ export function talosmith(args: readonly string[], options: RunOptions): Promise
       stdio: ["ignore", "pipe", "pipe"],
     });
     let [stdout, stderr] = ["", ""];
-    const said = () => onSaid?.(stdout + stderr, (signal) => child.kill(signal));
+    const said = () => onSaid?.(stdout + stderr, { pid: child.pid ?? 0, kill: (signal) => void child.kill(signal) });
     child.stdout.on("data", (chunk) => {
       stdout += chunk;
       said();
@@ -64,6 +73,30 @@ export function talosmith(args: readonly string[], options: RunOptions): Promise
     child.on("error", fail);
     child.on("close", (code, signal) => done({ code, signal, stdout, stderr }));
   });
+}
+
+export interface Running {
+  readonly pid: number;
+  readonly parent: number;
+  readonly line: string;
+}
+
+/** Linux's processes that name the project or work in it, other than the simulator's daemon, which is to stay. */
+export function processesOf(root: string): readonly Running[] {
+  if (process.platform !== "linux") return [];
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+    .flatMap((pid) => {
+      try {
+        const line = readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ");
+        const [, parent] = /\) \S (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, "utf8")) ?? [];
+        const here = line.includes(root) || readlinkSync(`/proc/${pid}/cwd`).startsWith(root);
+        return here && !/daemon/.test(line) ? [{ pid: Number(pid), parent: Number(parent), line }] : [];
+      } catch {
+        // It has ended meanwhile.
+        return [];
+      }
+    });
 }
 
 /** Whether this user may mount, in a namespace that is gone with its process. */

@@ -5,6 +5,16 @@ import { knownFailureHint } from "../../../cli/terraform/known-failures.ts";
 // As terraform 1.11 printed them on a computer that had none of it.
 const seen: readonly (readonly [what: string, words: string, hint: string])[] = [
   [
+    "a killed provider",
+    "Error: Plugin did not respond (talosmith_cluster.cluster)\n  The plugin encountered an error",
+    "A provider was killed",
+  ],
+  [
+    "a provider that was killed before it was asked",
+    "Error: Request cancelled\n  The plugin6.(*GRPCProvider).PlanResourceChange request was cancelled.",
+    "A provider was killed",
+  ],
+  [
     "no registry",
     `│ Error: Failed to query available provider packages
 │
