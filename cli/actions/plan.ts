@@ -5,7 +5,7 @@ import type { CommandContext } from "../context.ts";
 import { backupLine, backupStatus } from "../helper/backup-status.ts";
 import { clientCertificates, clientFiles } from "../helper/client-files.ts";
 import { planWithHelper } from "../helper/helper-door.ts";
-import { hasMachines } from "../helper/machines.ts";
+import { hasMachines, makingSteps } from "../helper/machines.ts";
 import { windowNotice } from "../helper/rollout.ts";
 import { openEnvironment } from "../open-environment.ts";
 import { findTerraform } from "../terraform/find-terraform.ts";
@@ -34,8 +34,7 @@ export async function plan(
     endsSoon(expiresAt, context.clock.now()),
   );
   const lines = [
-    ...missing.map((machine) => `make the machine ${machine}`),
-    ...steps.map(({ sentence }) => sentence),
+    ...[...makingSteps(missing), ...steps].map(({ sentence }) => sentence),
     ...ending.map((file) => `renew ${clientFiles(name)[file.name]}, valid until ${file.expiresAt.toISOString()}`),
   ];
   for (const machine of unseen) context.stderr.write(`Could not be looked at: ${machine}\n`);

@@ -6,6 +6,7 @@ import type { CommandContext } from "../context.ts";
 import { backupLine } from "../helper/backup-status.ts";
 import { lookAt } from "../helper/cluster-look.ts";
 import { conditionsNow } from "../helper/conditions.ts";
+import { makingSteps } from "../helper/machines.ts";
 import { openCluster } from "../helper/open-cluster.ts";
 import { ageOf } from "../output/amounts.ts";
 import { table } from "../output/table.ts";
@@ -18,7 +19,8 @@ export async function status(
   const opened = await openCluster(name, context);
   const { root, desired } = opened;
   const look = await lookAt(opened, context, { kubernetes });
-  const { observed, steps, backup } = look;
+  const { observed, backup } = look;
+  const pending = [...makingSteps(opened.absent), ...look.steps];
   const certificates = look.certificates.filter(({ renewable }) => renewable);
   const machines = desired.machines.map((machine) => machineStatus(machine, observed));
   const conditions = await conditionsNow(root, name, look, context.clock.now());
@@ -29,7 +31,7 @@ export async function status(
       endpoint: desired.endpoint,
       conditions: conditions.cluster,
       machines: machines.map((machine) => ({ ...machine, conditions: conditions.machines[machine.name] ?? [] })),
-      pending: steps.map(({ id }) => id),
+      pending: pending.map(({ id }) => id),
       certificates: look.certificates.map(({ name: file, expiresAt }) => ({
         name: file,
         expiresAt: expiresAt.toISOString(),
@@ -51,7 +53,7 @@ export async function status(
     m.etcd,
   ]);
   context.stdout.write(table(headings, rows));
-  for (const { sentence } of steps) context.stderr.write(`to do: ${sentence}\n`);
+  for (const { sentence } of pending) context.stderr.write(`to do: ${sentence}\n`);
   for (const { name: file, expiresAt } of certificates) {
     const left = expiresAt.getTime() - context.clock.now().getTime();
     const soon = endsSoon(expiresAt, context.clock.now()) ? ": renewed by the next deploy" : "";

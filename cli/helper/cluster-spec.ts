@@ -22,7 +22,7 @@ export interface MachineAddress {
   readonly meta?: Readonly<Record<string, string>>;
 }
 
-/** The engine's view of an environment, once its machines have addresses. */
+/** The engine's view of an environment: of its machines that have addresses, for the others are still to be made. */
 export function clusterSpec(
   environment: Environment,
   addresses: ReadonlyMap<string, MachineAddress>,
@@ -30,9 +30,12 @@ export function clusterSpec(
   patchFiles: readonly string[] = [],
 ): ClusterSpec {
   const { cluster } = environment;
-  const machines = machinesOf(environment).map((machine) => {
-    const spec = machineSpec(environment, machine, addresses);
-    return { ...spec, patches: [...(spec.patches ?? []), ...patchFiles] };
+  const planned = machinesOf(environment);
+  const machines = planned.flatMap((machine) => {
+    const found = addresses.get(machine.name);
+    if (found === undefined) return [];
+    const spec = machineSpec(environment, machine, found);
+    return [{ ...spec, patches: [...(spec.patches ?? []), ...patchFiles] }];
   });
   const talosVersion = TalosVersion.parse(cluster.talosVersion);
   const first = machines.find((machine) => machine.role === "controlplane");
@@ -49,7 +52,7 @@ export function clusterSpec(
     discovery: cluster.discovery,
     allowSchedulingOnControlPlanes: schedulesOnControlPlanes(
       cluster.allowSchedulingOnControlPlanes,
-      machines.filter(({ role }) => role === "worker").length,
+      planned.filter(({ role }) => role === "worker").length,
     ),
     additionalSans: [...new Set([...(vipOf(environment) ? [vipOf(environment) ?? ""] : []), ...cluster.certSans])],
     registryMirrors: cluster.registryMirrors,
@@ -70,11 +73,8 @@ function cniOf(cni: Environment["cluster"]["cni"]): Cni {
 function machineSpec(
   environment: Environment,
   { name, role, pool }: MachinePlan,
-  addresses: ReadonlyMap<string, MachineAddress>,
+  { patches = [], ...place }: MachineAddress,
 ): MachineSpec {
-  const found = addresses.get(name);
-  if (found === undefined) throw new Error(`no address for ${name}`);
-  const { patches = [], ...place } = found;
   const marks = poolPatches(environment, pool);
   const own = environment.cluster.patches.machines[name] ?? [];
   return { name, role, ...place, patches: [...patches, ...marks, ...own] };

@@ -14,7 +14,7 @@ import {
   previewCluster,
   type Step,
 } from "../../talos/cluster/index.ts";
-import { type Environment, machinesOf } from "../../talos/environment/index.ts";
+import type { Environment } from "../../talos/environment/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import type { SecretsBundle } from "../../talos/secrets/index.ts";
 import type { CommandContext } from "../context.ts";
@@ -23,9 +23,11 @@ import { addonAccess, readAddons } from "./addons.ts";
 import { clientFiles, ensureClientFiles, removeClientFiles } from "./client-files.ts";
 import { clusterSpec } from "./cluster-spec.ts";
 import {
+  absentMachines,
   ensureMachines,
   findMachines,
   hasMachines,
+  isBegun,
   removeMachines,
   surplusMachines,
   trustsFirstAnswer,
@@ -137,14 +139,14 @@ export function clusterJournal(root: string, cluster: string): Journal {
 }
 
 export interface HelperPlan {
-  /** Machines that would be made first; there are no steps before they are there. */
+  /** Machines that would be made first; their own steps are known only when they are there. */
   readonly missing: readonly string[];
   readonly steps: readonly Step[];
   /** Machines that could not be looked at, each with the reason: what they need is not in the steps. */
   readonly unseen: readonly string[];
 }
 
-/** What a deploy would do: the machines to make, or else the engine's steps on the ones that are there. */
+/** What a deploy would do: the machines to make, and the engine's steps on the ones that are there. */
 export async function planWithHelper(
   root: string,
   environment: Environment,
@@ -152,8 +154,8 @@ export async function planWithHelper(
   policy: HelperPolicy = {},
 ): Promise<HelperPlan> {
   const addresses = await findMachines(root, environment);
-  const missing = machinesOf(environment).flatMap(({ name }) => (addresses.has(name) ? [] : [name]));
-  if (missing.length > 0) return { missing, steps: [], unseen: [] };
+  const missing = absentMachines(environment, addresses);
+  if (!isBegun(environment, addresses)) return { missing, steps: [], unseen: [] };
   const secrets = await secretsForPlan(root, environment, context);
   const leaving = await surplusMachines(root, environment);
   const files = await readPatchFiles(root, environment, context);
@@ -183,8 +185,7 @@ export async function destroyWithHelper(
       environment,
       "Put its secrets file back: without it nobody can reset the machines. If they are wiped already, remove their record in state/.",
     );
-  const whole = machinesOf(environment).every(({ name }) => addresses.has(name));
-  if (secrets !== undefined && whole) {
+  if (secrets !== undefined && isBegun(environment, addresses)) {
     const leaving = await surplusMachines(root, environment);
     const desired = desiredCluster(clusterSpec(environment, addresses, leaving), secrets);
     const journal = clusterJournal(root, desired.name);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { MachineSpec } from "../../talos/cluster/index.ts";
-import type { Environment } from "../../talos/environment/index.ts";
+import { type Environment, machinesOf } from "../../talos/environment/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import type { MachineAddress } from "./cluster-spec.ts";
 import { runsWithoutTerraform } from "./kinds.ts";
@@ -14,6 +14,23 @@ export async function ensureMachines(root: string, environment: Environment): Pr
 export async function findMachines(root: string, environment: Environment): Promise<Map<string, MachineAddress>> {
   return runsWithoutTerraform(environment.kind) ? (await sourceOf(environment)).find(root, environment) : new Map();
 }
+
+/** Machines of the file that a deploy makes first. */
+export function absentMachines(
+  environment: Environment,
+  addresses: ReadonlyMap<string, MachineAddress>,
+): readonly string[] {
+  return machinesOf(environment).flatMap(({ name }) => (addresses.has(name) ? [] : [name]));
+}
+
+/** Whether the first machine of the file is there: a cluster is reached at it, and made before any other. */
+export function isBegun(environment: Environment, addresses: ReadonlyMap<string, MachineAddress>): boolean {
+  return addresses.has(machinesOf(environment)[0]?.name ?? "");
+}
+
+/** The making of machines, told like a step of the engine. */
+export const makingSteps = (names: readonly string[]) =>
+  names.map((name) => ({ id: `create/${name}`, sentence: `make the machine ${name}`, destructive: false }));
 
 /** Whether `up` has made or taken in machines of this environment, or Terraform simulated ones. */
 export async function hasMachines(root: string, environment: Environment): Promise<boolean> {

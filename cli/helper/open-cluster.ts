@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { type ClusterSpec, type DesiredCluster, desiredCluster } from "../../talos/cluster/index.ts";
-import { type Environment, loadEnvironment, machinesOf } from "../../talos/environment/index.ts";
+import { type Environment, loadEnvironment } from "../../talos/environment/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import type { SecretsBundle } from "../../talos/secrets/index.ts";
 import type { CommandContext } from "../context.ts";
@@ -9,7 +9,7 @@ import { recordedSpec } from "../terraform/recorded-spec.ts";
 import { readState, stateFile } from "../terraform/state-file.ts";
 import { clusterSpec } from "./cluster-spec.ts";
 import { runsWithoutTerraform } from "./kinds.ts";
-import { findMachines, surplusMachines } from "./machines.ts";
+import { absentMachines, findMachines, isBegun, surplusMachines } from "./machines.ts";
 import { readPatchFiles } from "./patch-files.ts";
 import { findSecrets, secretsLost } from "./secrets.ts";
 
@@ -19,6 +19,8 @@ export interface OpenCluster {
   /** What `desired` was made of, with these secrets. */
   readonly spec: ClusterSpec;
   readonly desired: DesiredCluster;
+  /** Machines of the file that are still to be made, and not part of `desired`. */
+  readonly absent: readonly string[];
   readonly secrets: SecretsBundle;
 }
 
@@ -27,28 +29,32 @@ export async function openCluster(name: string, context: CommandContext): Promis
   const root = projectRoot(context.cwd, context.env);
   const environment = loadEnvironment(root, name);
   await readState(stateFile(root, name));
-  const spec = await specOf(root, environment, context);
+  const { spec, absent } = await specOf(root, environment, context);
   const secrets = await findSecrets(root, environment, context);
   if (secrets === undefined) {
     const hint = `If it was deployed, put its secrets file back: without it nobody can speak to the machines. If not, deploy it: talosmith deploy ${name}`;
     throw secretsLost(root, environment, hint);
   }
-  return { root, environment, spec, desired: desiredCluster(spec, secrets), secrets };
+  return { root, environment, spec, desired: desiredCluster(spec, secrets), absent, secrets };
 }
 
 /** What the file says of machines that are there; of those that Terraform makes, what its state says. */
-async function specOf(root: string, environment: Environment, context: CommandContext): Promise<ClusterSpec> {
+async function specOf(
+  root: string,
+  environment: Environment,
+  context: CommandContext,
+): Promise<Pick<OpenCluster, "spec" | "absent">> {
   const { name, kind } = environment;
   const missing = (reason: string) =>
     new TalosError("not-found", `${name} is not deployed: ${reason}`, { hint: `Deploy it: talosmith deploy ${name}` });
   if (!runsWithoutTerraform(kind)) {
     const spec = await recordedSpec(root, environment, context);
     if (spec === undefined) throw missing("its state has no cluster");
-    return spec;
+    return { spec, absent: [] };
   }
   const addresses = await findMachines(root, environment);
-  const absent = machinesOf(environment).filter((machine) => !addresses.has(machine.name));
-  if (absent.length > 0) throw missing(`no machine ${absent.map((machine) => machine.name).join(", ")}`);
+  const absent = absentMachines(environment, addresses);
+  if (!isBegun(environment, addresses)) throw missing(`no machine ${absent.join(", ")}`);
   const files = await readPatchFiles(root, environment, context);
-  return clusterSpec(environment, addresses, await surplusMachines(root, environment), files);
+  return { spec: clusterSpec(environment, addresses, await surplusMachines(root, environment), files), absent };
 }

@@ -8,7 +8,7 @@ import {
   preflight,
   previewCluster,
 } from "../../talos/cluster/index.ts";
-import { type Environment, machinesOf } from "../../talos/environment/index.ts";
+import type { Environment } from "../../talos/environment/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import type { Workshop } from "../../web/server/index.ts";
 import type { CommandContext } from "../context.ts";
@@ -18,7 +18,7 @@ import { clusterSpec } from "./cluster-spec.ts";
 import { drillBackup, drillVerdict } from "./drill.ts";
 import { type EditedEnvironment, saveTexts, withNewVersions, withPoolCount } from "./environment-file.ts";
 import { clusterJournal, deployWithHelper, destroyWithHelper, planWithHelper } from "./helper-door.ts";
-import { findMachines, surplusMachines } from "./machines.ts";
+import { findMachines, isBegun, makingSteps, surplusMachines } from "./machines.ts";
 import { openCluster } from "./open-cluster.ts";
 import { readPatchFiles } from "./patch-files.ts";
 import { findSecrets } from "./secrets.ts";
@@ -106,12 +106,7 @@ export async function performAction(
 
 async function planDeploy(root: string, environment: Environment, context: CommandContext): Promise<Steps> {
   const { missing, steps } = await planWithHelper(root, environment, context);
-  const made = missing.map((name) => ({
-    id: `create/${name}`,
-    sentence: `make the machine ${name}`,
-    destructive: false,
-  }));
-  return [...made, ...steps];
+  return [...makingSteps(missing), ...steps];
 }
 
 /** Of a cluster that some machines are gone from already, as an earlier destroy leaves it, the rest are taken away. */
@@ -147,7 +142,7 @@ function sentenceOf(texts: EditedEnvironment["texts"], action: Edit): string {
 async function refuseImpossible(root: string, environment: Environment, context: CommandContext): Promise<void> {
   const addresses = await findMachines(root, environment);
   const secrets = await findSecrets(root, environment, context);
-  if (secrets === undefined || machinesOf(environment).some(({ name }) => !addresses.has(name))) return;
+  if (secrets === undefined || !isBegun(environment, addresses)) return;
   const desired = desiredCluster(
     clusterSpec(
       environment,

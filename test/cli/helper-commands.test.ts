@@ -226,6 +226,22 @@ describe("the helper's commands", () => {
     expect((await talosmith("sim", "fault", "tiny-w-1", "blah")).exitCode).toBe(1);
   });
 
+  test("a machine that is still to be made hides neither the cluster nor what leaves it", async () => {
+    const file = join(root, "environments/tiny.yaml");
+    const before = readFileSync(file, "utf8");
+    writeFileSync(file, before.replace("[{ count: 1 }]", "[{ name: fresh, count: 1 }]"));
+    try {
+      const { machines, pending } = JSON.parse((await talosmith("status", "tiny", "--json")).stdout);
+      expect(machines).toMatchObject([{ name: "tiny-cp-1", ready: true }]);
+      expect(pending).toEqual(expect.arrayContaining(["create/tiny-fresh-1", "reset/tiny-w-1"]));
+      const { stdout } = await talosmith("plan", "tiny");
+      expect(stdout).toMatch(/^- make the machine tiny-fresh-1$/m);
+      expect(stdout).toMatch(/^- .*tiny-w-1.*wipe its disk$/m);
+    } finally {
+      writeFileSync(file, before);
+    }
+  });
+
   test("a machine taken out of the file is planned to leave, leaves, and is removed", async () => {
     writeFileSync(
       join(root, "environments/tiny.yaml"),
