@@ -73,19 +73,32 @@ export function layOut(topology: Topology): Layout {
     height: below - top + elasticRows * (cardHeight + gap),
   };
   const width = Math.max(cluster.width, endpointBox.width) + 2 * margin;
-  const endpoint = { ...endpointBox, x: (width - endpointBox.width) / 2, y: margin };
-  const from = { x: width / 2, y: endpoint.y + endpoint.height };
   const behind = new Set(topology.endpoint.machines);
-  const links = places.flatMap(({ box: place, name, cards }) => {
-    const free = place.x + 2 * gap + widthOf(name, 0);
+  const title = margin + 2 * gap + widthOf(headingOf(topology), 0);
+  const ends = places.flatMap(({ box: place, name, cards }) => {
+    const free = Math.max(title, place.x + 2 * gap + widthOf(name, 0));
     return cards
       .filter(({ machine }) => machine !== undefined && behind.has(machine.name))
-      .map(({ box }) => [from, { x: arrival(box, free), y: box.y }] as const);
+      .map(({ box }) => ({ x: arrival(box, free), y: box.y, middle: box.x + box.width / 2 }));
   });
+  const endpoint = { ...endpointBox, x: above(ends, width), y: margin };
+  const from = { x: endpoint.x + endpoint.width / 2, y: endpoint.y + endpoint.height };
+  const links = ends.map((end) => [from, end] as const);
   return { width, height: cluster.y + cluster.height + legendHeight + gap, endpoint, cluster, places, elastic, links };
 }
 
-/** In the middle of a card, or beside the heading above it where there is room for that. */
+/** What is written above the places. */
+export const headingOf = ({ cluster, network }: Topology) => [cluster, network].filter(Boolean).join(" · ");
+
+/** Where the endpoint stands: over the middle of what it leads to, within the picture. */
+function above(ends: readonly (Point & { readonly middle: number })[], width: number): number {
+  const [first = { x: width / 2 }, ...others] = ends;
+  const columns = others.length === 0 ? [first.x] : ends.map(({ middle }) => middle);
+  const middle = (Math.min(...columns) + Math.max(...columns)) / 2;
+  return Math.min(Math.max(margin, middle - endpointBox.width / 2), width - margin - endpointBox.width);
+}
+
+/** In the middle of a card, or beside the headings above it where there is room for that. */
 function arrival({ x, width }: Box, free: number): number {
   const middle = x + width / 2;
   return Math.max(middle, Math.min(free, x + width - gap));
@@ -146,10 +159,18 @@ const inTrouble = ({ state }: TopologyMachine) => state !== "ready" && state !==
 const groupOf = (machine: TopologyMachine | undefined) => machine?.role ?? "worker";
 
 function machineCard(machine: TopologyMachine): Content {
-  const { name, role, address, note, ports } = machine;
+  const { name, role, address } = machine;
   const kind = role === "controlplane" ? "control plane" : "worker";
   const details = [kind, address].filter((part) => part !== undefined).join(" · ");
-  return { group: groupOf(machine), machine, lines: [name, details, note ?? ports.map(({ port }) => port).join(", ")] };
+  return { group: groupOf(machine), machine, lines: [name, details, remark(machine)] };
+}
+
+/** Its ports, after the version where it is well; else what is the matter with it. */
+function remark(machine: TopologyMachine): string {
+  const { note, ports } = machine;
+  if (inTrouble(machine) && note !== undefined) return note;
+  const open = `${ports.length === 1 ? "port" : "ports"} ${ports.map(({ port }) => port).join(", ")}`;
+  return [note, open].filter((part) => part !== undefined).join(" · ");
 }
 
 function elasticCard({ name, min, max }: ElasticPool): Content {

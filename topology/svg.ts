@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import { type Box, type Card, indentOf, layOut } from "./layout.ts";
+import { type Box, type Card, headingOf, indentOf, layOut } from "./layout.ts";
 import { type MachineState, machineStates, type Topology } from "./topology.ts";
 
 const style = `
+  .page { fill: #ffffff }
   text { font: 13px system-ui, sans-serif; fill: #1f2328 }
   .small { font-size: 11px; fill: #57606a }
   .name { font-weight: 600 }
@@ -16,7 +17,7 @@ const style = `
   .ready { fill: #1a7f37 } .starting { fill: #9a6700 } .maintenance { fill: #8250df } .unreachable { fill: #cf222e }
   .planned { fill: none; stroke: #57606a; stroke-width: 1.5 }
   @media (prefers-color-scheme: dark) {
-    text { fill: #e6edf3 } .heading { stroke: #0d1117 } .small { fill: #9da7b3 }
+    .page { fill: #0d1117 } text { fill: #e6edf3 } .heading { stroke: #0d1117 } .small { fill: #9da7b3 }
     .card { fill: #161b22 } .endpoint { fill: #0c2d4a; stroke: #58a6ff }
     .ready { fill: #3fb950 } .starting { fill: #d29922 } .maintenance { fill: #a371f7 } .unreachable { fill: #f85149 }
     .link, .planned { stroke: #9da7b3 }
@@ -31,6 +32,8 @@ export function renderSvg(topology: Topology): string {
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="${escapeXml(title)}">`,
     `<title>${escapeXml(title)}</title>`,
     `<style>${style}\n</style>`,
+    // Whoever shows the picture may have a ground of another colour than the text was chosen for.
+    `<rect class="page" width="100%" height="100%"/>`,
     ...links.map(
       ([from, to]) =>
         `<path class="link" d="M${from.x} ${from.y} C${from.x} ${(from.y + to.y) / 2} ${to.x} ${(from.y + to.y) / 2} ${to.x} ${to.y}"/>`,
@@ -39,7 +42,7 @@ export function renderSvg(topology: Topology): string {
     centred(endpoint, 22, topology.endpoint.name, "name"),
     centred(endpoint, 39, reached, "small"),
     rectangle("cluster", cluster, 8),
-    text(cluster.x + 12, cluster.y + 20, [topology.cluster, topology.network].filter(Boolean).join(" · "), "heading"),
+    text(cluster.x + 12, cluster.y + 20, headingOf(topology), "heading"),
     ...places.flatMap(({ box, name, cards }) => [
       rectangle("place", box, 6),
       text(box.x + 10, box.y + 18, name, "heading"),

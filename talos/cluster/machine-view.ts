@@ -12,7 +12,7 @@ export interface MachineView {
   readonly health: "ready" | "starting" | "maintenance" | "unreachable";
   /** In Talos's words: running, upgrading …; else maintenance, unreachable or foreign. */
   readonly stage: string;
-  /** Why it cannot be asked. */
+  /** Why it cannot be asked; the address is not said again. */
   readonly reason?: string;
   readonly talosVersion?: string;
   readonly kubeletVersion?: string;
@@ -40,12 +40,18 @@ export function machineView(
     address,
     health: healthOf(state, node),
     stage: state.kind === "configured" ? state.stage : state.kind,
-    ...(state.kind === "unreachable" || state.kind === "foreign" ? { reason: state.reason } : {}),
+    ...(state.kind === "unreachable" || state.kind === "foreign"
+      ? { reason: withoutAddress(state.reason, address) }
+      : {}),
     ...(talosVersion === undefined ? {} : { talosVersion }),
     ...(node?.kubeletVersion === undefined ? {} : { kubeletVersion: node.kubeletVersion }),
     cordoned: node?.unschedulable ?? false,
     ...(etcd === undefined ? {} : { etcd }),
   };
+}
+
+function withoutAddress(reason: string, address: string): string {
+  return reason.startsWith(`${address}: `) ? reason.slice(address.length + 2) : reason;
 }
 
 function healthOf(state: MachineState, node: KubernetesNode | undefined): MachineView["health"] {

@@ -72,6 +72,32 @@ describe("the pictures", () => {
     expect(svg).toContain("127.1.0.1");
   });
 
+  test("tell the ports of a machine that is well beside its version, and of one that is not what is the matter", () => {
+    const seen = new Map<string, SeenMachine>([
+      ["local-cp-1", { state: "ready", note: "v1.13.9" }],
+      ["local-w-1", { state: "unreachable", note: "refused" }],
+    ]);
+    const svg = renderSvg(withLiveState(topology("local"), seen));
+    expect(svg).toContain(">v1.13.9 · ports 6443, 50000, 2379</text>");
+    expect(svg).toContain(">refused</text>");
+    expect(svg).toContain(">port 50000</text>");
+  });
+
+  test.each(["local", "lab", "sandbox"])("of %s have the endpoint over the machines it leads to", (name) => {
+    const svg = renderSvg(topology(name));
+    const endpoint = Number(/class="endpoint" x="([\d.]+)"/.exec(svg)?.[1]) + 130;
+    const ends = [...svg.matchAll(/class="link" d="M([\d.]+) [^"]* ([\d.]+) [\d.]+"/g)];
+    expect(ends.length).toBe(topology(name).endpoint.machines.length);
+    for (const [, from] of ends) expect(Number(from)).toBe(endpoint);
+    const columns = ends.map(([, , to]) => Number(to));
+    expect(endpoint).toBeGreaterThanOrEqual(Math.min(...columns));
+    expect(endpoint).toBeLessThanOrEqual(Math.max(...columns));
+  });
+
+  test("bring the ground that their colours were chosen for", () => {
+    expect(renderSvg(topology("local"))).toContain('<rect class="page" width="100%" height="100%"/>');
+  });
+
   test("have room for any address, and end a line that is longer than a card, with all of it to be asked for", () => {
     for (let digits = 1; digits <= 12; digits++) {
       const address = "127.250.250.250".slice(0, digits + 3);
