@@ -87,6 +87,21 @@ export function layOut(topology: Topology): Layout {
   return { width, height: cluster.y + cluster.height + legendHeight + gap, endpoint, cluster, places, elastic, links };
 }
 
+/** Where each machine that has a card of its own is in the picture. */
+export function machineBoxes(topology: Topology): {
+  readonly width: number;
+  readonly height: number;
+  readonly machines: readonly (Box & { readonly name: string })[];
+} {
+  const { width, height, places } = layOut(topology);
+  const cards = places.flatMap((place) => place.cards);
+  return {
+    width,
+    height,
+    machines: cards.flatMap(({ box, machine }) => (machine ? [{ ...box, name: machine.name }] : [])),
+  };
+}
+
 /** What is written above the places. */
 export const headingOf = ({ cluster, network }: Topology) => [cluster, network].filter(Boolean).join(" · ");
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import { endsSoon } from "../../talos/client-file.ts";
+import { makingSteps } from "../../talos/cluster/index.ts";
 import type { Environment } from "../../talos/environment/index.ts";
 import type { CommandContext } from "../context.ts";
 import { backupLine, backupStatus } from "../helper/backup-status.ts";
 import { clientCertificates, clientFiles } from "../helper/client-files.ts";
 import { planWithHelper } from "../helper/helper-door.ts";
-import { hasMachines, makingSteps } from "../helper/machines.ts";
+import { hasMachines } from "../helper/machines.ts";
 import { windowNotice } from "../helper/rollout.ts";
 import { openEnvironment } from "../open-environment.ts";
 import { findTerraform } from "../terraform/find-terraform.ts";

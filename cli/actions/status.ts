@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import { endsSoon } from "../../talos/client-file.ts";
-import { type DesiredMachine, machineView, type ObservedCluster } from "../../talos/cluster/index.ts";
+import { type DesiredMachine, machineView, makingSteps, type ObservedCluster } from "../../talos/cluster/index.ts";
 import type { CommandContext } from "../context.ts";
 import { backupLine } from "../helper/backup-status.ts";
 import { lookAt } from "../helper/cluster-look.ts";
 import { conditionsNow } from "../helper/conditions.ts";
-import { makingSteps } from "../helper/machines.ts";
 import { openCluster } from "../helper/open-cluster.ts";
 import { ageOf } from "../output/amounts.ts";
 import { table } from "../output/table.ts";

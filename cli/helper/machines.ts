@@ -28,10 +28,6 @@ export function isBegun(environment: Environment, addresses: ReadonlyMap<string,
   return addresses.has(machinesOf(environment)[0]?.name ?? "");
 }
 
-/** The making of machines, told like a step of the engine. */
-export const makingSteps = (names: readonly string[]) =>
-  names.map((name) => ({ id: `create/${name}`, sentence: `make the machine ${name}`, destructive: false }));
-
 /** Whether `up` has made or taken in machines of this environment, or Terraform simulated ones. */
 export async function hasMachines(root: string, environment: Environment): Promise<boolean> {
   return runsWithoutTerraform(environment.kind) && (await sourceOf(environment)).has(root, environment);

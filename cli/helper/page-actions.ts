@@ -3,12 +3,13 @@ import {
   desiredCluster,
   type EventListener,
   maintainMachine,
+  makingSteps,
   planDestroy,
   planMaintenance,
   preflight,
   previewCluster,
 } from "../../talos/cluster/index.ts";
-import type { Environment } from "../../talos/environment/index.ts";
+import { type Environment, machinesOf } from "../../talos/environment/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import type { Workshop } from "../../web/server/index.ts";
 import type { CommandContext } from "../context.ts";
@@ -18,7 +19,7 @@ import { clusterSpec } from "./cluster-spec.ts";
 import { drillBackup, drillVerdict } from "./drill.ts";
 import { type EditedEnvironment, saveTexts, withNewVersions, withPoolCount } from "./environment-file.ts";
 import { clusterJournal, deployWithHelper, destroyWithHelper, planWithHelper } from "./helper-door.ts";
-import { findMachines, isBegun, makingSteps, surplusMachines } from "./machines.ts";
+import { findMachines, isBegun, surplusMachines } from "./machines.ts";
 import { openCluster } from "./open-cluster.ts";
 import { readPatchFiles } from "./patch-files.ts";
 import { findSecrets } from "./secrets.ts";

@@ -30,6 +30,7 @@ export { lockFileFor, withLock } from "./lock.ts";
 export { type MachineView, machineView, stateOf } from "./machine-view.ts";
 export type { Kubernetes, MachineHealth, Machines, MachineTarget } from "./machines.ts";
 export { type Maintenance, maintainMachine, planMaintenance } from "./maintain.ts";
+export { makingSteps } from "./making-step.ts";
 export { type ObserveOptions, observe } from "./observe.ts";
 export type {
   EtcdMember,

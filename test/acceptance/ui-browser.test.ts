@@ -125,14 +125,19 @@ describe.skipIf(executablePath === undefined)("the page in a browser", { timeout
   }
 
   async function ended(): Promise<string> {
-    const mark = page.locator("main > p > .mark").first();
+    const mark = page.locator("p.state > .mark").first();
     await expect.poll(() => mark.textContent(), { timeout: 150_000, interval: 100 }).toMatch(/done|failed|stopped/);
-    return `${await mark.textContent()} ${(await page.locator("main > p[role=status]").allTextContents()).join(" ")}`;
+    return `${await mark.textContent()} ${(await page.locator("main p[role=status]").allTextContents()).join(" ")}`;
   }
 
   async function show(hash: string) {
     await page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
     await page.locator("main h1").waitFor();
+  }
+
+  async function changeFile(before: string, after: string) {
+    const file = join(root, "environments/lab.yaml");
+    writeFileSync(file, readFileSync(file, "utf8").replace(before, after));
   }
 
   const row = (name: string) => page.locator("tr", { has: page.getByRole("rowheader", { name, exact: true }) });
@@ -179,9 +184,13 @@ describe.skipIf(executablePath === undefined)("the page in a browser", { timeout
   test("what belongs to Terraform says so, with the command to type, and offers nothing it would refuse", async () => {
     await show("#/topology/rack");
     await page.getByText("rack are made by Terraform").waitFor();
+    await page.getByText("What to type instead").click();
     await page.getByText("talosmith deploy rack", { exact: true }).waitFor();
     expect(await page.getByRole("button", { name: "Apply …" }).isDisabled()).toBe(true);
     await inspect("terraform");
+    await show("#/changes/rack");
+    await page.getByText("make the machine rack-cp-1").waitFor();
+    await page.getByText("npx talosmith review rack", { exact: true }).waitFor();
   });
 
   test("a cluster is made on the simulator's board", async () => {
@@ -211,23 +220,36 @@ describe.skipIf(executablePath === undefined)("the page in a browser", { timeout
     expect(await row("lab-cp-1").textContent()).toMatch(/control plane.*v1\.12\.11.*v1\.35\.4.*leader/s);
     await inspect("machines");
     await show("#/topology/lab");
-    await expect
-      .poll(() => page.evaluate<number>("document.querySelector('img.topology')?.naturalWidth ?? 0"))
-      .toBeGreaterThan(100);
+    await page.locator("svg.topology image").waitFor();
+    const source = await page.locator("svg.topology image").getAttribute("href");
+    const load = `Object.assign(new Image(), { src: ${JSON.stringify(source)} })`;
+    const width = await page.evaluate(`(async (picture) => (await picture.decode(), picture.naturalWidth))(${load})`);
+    expect(width).toBeGreaterThan(100);
     await inspect("topology");
+    await page.getByRole("link", { name: "lab-w-1, ready" }).focus();
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: /^lab-w-1/ }).waitFor();
     await show("#/etcd/lab");
     await page.getByText("1 of 1 voters are healthy").waitFor();
     await inspect("etcd");
     await show("#/changes/lab");
     await page.getByText("Nothing to change.").waitFor();
+    await changeFile(
+      "controlPlane:",
+      "cluster: { patches: { worker: ['machine: { sysctls: { a.b: \"1\" } }'] } }\ncontrolPlane:",
+    );
+    await page.getByText("change the config of lab-w-1 without a reboot").waitFor();
+    await page.getByRole("rowheader", { name: "v1alpha1 machine.sysctls" }).waitFor();
     await inspect("changes");
+    await changeFile("{ patches: { worker: ['machine: { sysctls: { a.b: \"1\" } }'] } }", "{}");
+    await page.getByText("Nothing to change.").waitFor();
     await show("#/simulator");
     await inspect("simulator");
   });
 
   test("a machine's screen tells its facts, and its log and events live", async () => {
     await show("#/machine/lab/lab-cp-1");
-    await page.getByRole("rowheader", { name: "apid" }).waitFor();
+    await page.getByRole("listitem").filter({ hasText: "apid" }).getByText("healthy").waitFor();
     const facts = await page.locator(".facts").textContent();
     expect(facts).toMatch(/127\.\d+\.\d+\.\d+/);
     expect(facts).toMatch(/disks\/dev/);

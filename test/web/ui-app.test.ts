@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, test } from "vitest";
+import { plainFaults } from "../../simulator/control/index.ts";
 import { loadEnvironment } from "../../talos/environment/index.ts";
 import { TalosError } from "../../talos/errors.ts";
+import { topologyOf, withLiveState } from "../../topology/index.ts";
+import { faultWords } from "../../web/client/fault-words.ts";
 import { UiApp } from "../../web/server/app.ts";
 import type { Workshop } from "../../web/server/index.ts";
-import type { OperationView } from "../../web/shared/wire.ts";
+import { topologyMap } from "../../web/server/topology-map.ts";
+import type { OperationView, TopologyMap } from "../../web/shared/wire.ts";
 
 const host = "127.0.0.1:8080";
 const origin = `http://${host}`;
@@ -292,4 +296,33 @@ describe("what the page can do", () => {
     expect(response.headers.get("content-type")).toBe("image/svg+xml");
     expect(await response.text()).toContain("local-cp-3");
   });
+
+  test("the map of the topology says where each machine is, and changes when the picture does", async () => {
+    const { ask, cookie } = startApp();
+    const response = await ask("/api/environments/local/topology.json", { headers: { host, cookie: await cookie() } });
+    const { width, height, revision, machines } = (await response.json()) as TopologyMap;
+    expect(machines.map(({ name }) => name)).toEqual([
+      ...["local-cp-1", "local-cp-2", "local-cp-3"],
+      ...["local-w-1", "local-w-2"],
+    ]);
+    for (const box of machines) {
+      expect(box.x + box.width).toBeLessThan(width);
+      expect(box.y + box.height).toBeLessThan(height);
+    }
+    const live = withLiveState(topologyOf(loadEnvironment(".", "local")), new Map([["local-w-1", { state: "ready" }]]));
+    expect(topologyMap(live).revision).not.toBe(revision);
+  });
+
+  test("an environment that was not looked at yet is said to be so, and not taken for one that is not deployed", async () => {
+    const { app, ask, cookie } = startApp({ workshop: idleWorkshop({ openCluster: () => new Promise(() => {}) }) });
+    const response = await ask("/api/events", { headers: { host, cookie: await cookie() } });
+    const { value } = (await response.body?.getReader().read()) ?? {};
+    const sent = new TextDecoder().decode(value);
+    expect(sent).toContain('"clusters":[],"broken":[],"unseen":["local"]');
+    void app.close();
+  });
+});
+
+test("every fault that can be pressed is told in words", () => {
+  expect(plainFaults.filter((fault) => faultWords[fault] === undefined)).toEqual([]);
 });

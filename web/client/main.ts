@@ -49,16 +49,18 @@ function titleOf(route: Route): string {
 }
 
 function screenOf(route: Route, overview: Overview, now: number) {
-  const { operations, readOnly, clusters } = overview;
+  const { operations, readOnly, clusters, unseen, program } = overview;
   if (route.screen === "overview") return html`<${OverviewScreen} overview=${overview} now=${now} />`;
   if (route.screen === "operations")
     return html`<${OperationsScreen} operations=${operations} chosen=${route.id} readOnly=${readOnly} now=${now} />`;
   if (route.screen === "simulator") return html`<${SimulatorScreen} overview=${overview} />`;
   const cluster = clusters.find(({ environment }) => environment === route.environment);
+  if (cluster === undefined && unseen.includes(route.environment))
+    return html`<p class="hint" aria-busy="true">Looking at ${route.environment} …</p>`;
   if (cluster === undefined) return html`<p class="hint">There is no environment ${route.environment}.</p>`;
   if (route.screen === "machine")
     return html`<${MachineScreen} key=${route.machine} cluster=${cluster} machine=${route.machine} readOnly=${readOnly} />`;
-  return html`<${ClusterScreenView} key=${route.environment} cluster=${cluster} screen=${route.screen} operations=${operations} readOnly=${readOnly} now=${now} />`;
+  return html`<${ClusterScreenView} key=${route.environment} cluster=${cluster} screen=${route.screen} operations=${operations} readOnly=${readOnly} program=${program} now=${now} />`;
 }
 
 const root = document.getElementById("app");

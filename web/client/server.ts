@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Overview } from "../shared/wire.ts";
+import { whileVisible } from "./while-visible.ts";
 
 /** Turns the token of the printed address into a session, and takes it out of the address bar and the history. */
 export async function openSession(): Promise<void> {
@@ -14,11 +15,13 @@ export function watchOverview(
   onOverview: (overview: Overview) => void,
   onState: (connected: boolean) => void,
 ): () => void {
-  const source = new EventSource("/api/events");
-  source.addEventListener("overview", ({ data }: MessageEvent<string>) => onOverview(JSON.parse(data) as Overview));
-  source.addEventListener("open", () => onState(true));
-  source.addEventListener("error", () => onState(false));
-  return () => source.close();
+  return whileVisible(() => {
+    const source = new EventSource("/api/events");
+    source.addEventListener("overview", ({ data }: MessageEvent<string>) => onOverview(JSON.parse(data) as Overview));
+    source.addEventListener("open", () => onState(true));
+    source.addEventListener("error", () => onState(false));
+    return source;
+  });
 }
 
 /** Asks the server to do something; throws what it says when it refuses. */

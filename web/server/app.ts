@@ -5,7 +5,7 @@ import { streamSSE } from "hono/streaming";
 import { plainFaults } from "../../simulator/control/index.ts";
 import { type Environment, EnvironmentError } from "../../talos/environment/index.ts";
 import { TalosError } from "../../talos/errors.ts";
-import { renderTopology, topologyOf, withLiveState } from "../../topology/index.ts";
+import { renderTopology, type Topology, topologyOf, withLiveState } from "../../topology/index.ts";
 import type { Action, ActionPlan, OperationView, Overview, ShapingKind } from "../shared/wire.ts";
 import type { Assets } from "./assets.ts";
 import { Broadcast } from "./broadcast.ts";
@@ -15,6 +15,7 @@ import { findMachine, machineDetail } from "./machine-detail.ts";
 import { type Followed, followEvents, followLog } from "./machine-streams.ts";
 import { Operations, type Request } from "./operations.ts";
 import { readRequest } from "./requests.ts";
+import { topologyMap } from "./topology-map.ts";
 import { Watcher } from "./watcher.ts";
 import type { Workshop } from "./workshop.ts";
 
@@ -88,6 +89,7 @@ export class UiApp {
       readOnly: this.#options.readOnly,
       clusters: this.#watcher.clusters,
       broken: this.#watcher.broken,
+      unseen: this.#watcher.unseen,
       operations: this.#operations.list(),
       faults: plainFaults,
     };
@@ -109,15 +111,12 @@ export class UiApp {
       }),
     );
     this.hono.get("/api/environments/:name/topology.svg", (context) => {
-      const environment = this.#environment(context.req.param("name"));
-      const seen = this.#watcher.clusters.find((view) => view.environment === environment.name)?.machines ?? [];
-      const states = seen.map(({ name, health, address, stage, talosVersion }) => {
-        const note = health === "ready" ? talosVersion : stage;
-        return [name, { state: health, ...(address && { address }), ...(note && { note }) }] as const;
-      });
-      const topology = withLiveState(topologyOf(environment), new Map(states));
+      const topology = this.#topology(context.req.param("name"));
       return context.body(renderTopology(topology, "svg"), 200, { "content-type": "image/svg+xml" });
     });
+    this.hono.get("/api/environments/:name/topology.json", (context) =>
+      context.json(topologyMap(this.#topology(context.req.param("name")))),
+    );
     const machine = "/api/environments/:name/machines/:machine";
     this.hono.get(machine, async (context) => {
       const found = await this.#machine(context.req.param());
@@ -155,6 +154,7 @@ export class UiApp {
       const environment = this.#environment(context.req.param("name"));
       const disturbance = await readRequest("disturbance", context.req);
       await workshop.disturb(environment, context.req.param("machine"), disturbance);
+      this.#watcher.lookSoon();
       return context.body(null, 204);
     });
     this.hono.post("/api/operations/:id/stop", (context) => {
@@ -183,7 +183,7 @@ export class UiApp {
       confirm,
       steps: plan.steps,
       work: (events, stop) =>
-        this.#options.workshop.perform(environment, action, events, stop).finally(() => this.#watcher.forgetBackups()),
+        this.#options.workshop.perform(environment, action, events, stop).finally(() => this.#watcher.lookSoon()),
     });
   }
 
@@ -191,6 +191,17 @@ export class UiApp {
     const steps = await this.#options.workshop.plan(environment, action, signal);
     const destroys = action.kind === "destroy" || steps.some(({ destructive }) => destructive);
     return { steps, confirm: destroys ? environment.cluster.name : null };
+  }
+
+  /** With what was last seen of the machines. */
+  #topology(name: string): Topology {
+    const environment = this.#environment(name);
+    const seen = this.#watcher.clusters.find((view) => view.environment === environment.name)?.machines ?? [];
+    const states = seen.map(({ name: machine, health, address, stage, talosVersion }) => {
+      const note = health === "ready" ? talosVersion : stage;
+      return [machine, { state: health, ...(address && { address }), ...(note && { note }) }] as const;
+    });
+    return withLiveState(topologyOf(environment), new Map(states));
   }
 
   /** Names come from the address bar: only those that are in the folder are looked up. */

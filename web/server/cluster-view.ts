@@ -6,10 +6,8 @@ import {
   machineView,
   type ObservedCluster,
   quorumOf,
-  type Step,
 } from "../../talos/cluster/index.ts";
 import type { CertificateRow, Condition, EtcdView, MachineRow } from "../shared/wire.ts";
-import { plannedStep } from "./operations.ts";
 
 /** The machines of a cluster as rows, from what was seen of them. */
 export function machineRows(desired: DesiredCluster, observed: ObservedCluster): readonly MachineRow[] {
@@ -66,5 +64,3 @@ export function certificateRows(
     daysLeft: Math.floor((expiresAt.getTime() - now.getTime()) / day),
   }));
 }
-
-export const pendingSteps = (steps: readonly Step[]) => steps.map(plannedStep);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import { type DesiredMachine, type MachineState, readerOf, talosMachines } from "../../talos/cluster/index.ts";
-import { diffConfigs, redactConfig } from "../../talos/config/index.ts";
+import { redactConfig } from "../../talos/config/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { hideSecrets } from "../../talos/secrets/index.ts";
-import type { ConfigChange, MachineDetail } from "../shared/wire.ts";
+import type { MachineDetail } from "../shared/wire.ts";
+import { configChanges } from "./config-changes.ts";
 import type { OpenedCluster } from "./workshop.ts";
 
 /** Throws when the cluster has no such machine. */
@@ -52,7 +53,7 @@ export async function machineDetail(
       addresses,
       disks,
       config: state.config === undefined ? null : hide(redactConfig(state.config, "active config")),
-      changes: state.config === undefined ? [] : changesTo(machine, state.config, hide),
+      changes: state.config === undefined ? [] : configChanges(machine, state.config, hide),
     };
   } catch (error) {
     const { code, message } = TalosError.from(error);
@@ -66,16 +67,4 @@ export async function machineDetail(
 
 function problemOf(state: Exclude<MachineState, { kind: "configured" }>): string {
   return state.kind === "maintenance" ? "It is in maintenance mode and has no config yet." : state.reason;
-}
-
-function changesTo(machine: DesiredMachine, active: string, hide: (text: string) => string): readonly ConfigChange[] {
-  const names = { before: "active config", after: "desired config" };
-  const shown = (text: string | undefined) => (text === undefined ? null : hide(text));
-  return diffConfigs(active, machine.config, names).map(({ document, path, before, after, reboot }) => ({
-    document,
-    path,
-    before: shown(before),
-    after: shown(after),
-    reboot,
-  }));
 }

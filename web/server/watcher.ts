@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import { checkHealth, previewCluster } from "../../talos/cluster/index.ts";
-import { controlPlanePool, type Environment } from "../../talos/environment/index.ts";
+import { checkHealth, makingSteps, previewCluster } from "../../talos/cluster/index.ts";
+import { controlPlanePool, type Environment, machinesOf } from "../../talos/environment/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import type { BrokenEnvironment, ClusterView } from "../shared/wire.ts";
-import { agedConditions, certificateRows, etcdRows, machineRows, pendingSteps } from "./cluster-view.ts";
+import { agedConditions, certificateRows, etcdRows, machineRows } from "./cluster-view.ts";
+import { differencesOf } from "./config-changes.ts";
+import { plannedStep } from "./operations.ts";
 import type { OpenedCluster, Workshop } from "./workshop.ts";
 
 export interface WatcherOptions {
@@ -25,6 +27,7 @@ export class Watcher {
   readonly #backupsOf = new Map<string, { readonly at: number; readonly view: ClusterView["backups"] }>();
   #stop: AbortController | undefined;
   #watching: Promise<void> = Promise.resolve();
+  #wake = new AbortController();
 
   constructor(options: WatcherOptions) {
     this.#options = options;
@@ -36,6 +39,11 @@ export class Watcher {
 
   get broken(): readonly BrokenEnvironment[] {
     return this.#sorted().filter((view): view is BrokenEnvironment => "fault" in view);
+  }
+
+  /** Environments whose first look has not come back. */
+  get unseen(): readonly string[] {
+    return this.#options.workshop.environmentNames().filter((name) => !this.#views.has(name));
   }
 
   /** Whoever answers first is not first each time. */
@@ -59,9 +67,16 @@ export class Watcher {
 
   async #watch(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
+      this.#wake = new AbortController();
       await this.look(signal);
-      await pause(this.#options.interval, signal);
+      await pause(this.#options.interval, AbortSignal.any([signal, this.#wake.signal]));
     }
+  }
+
+  /** Something was done: what was seen before is old, and people wait for what comes of it. */
+  lookSoon(): void {
+    this.#backupsOf.clear();
+    this.#wake.abort();
   }
 
   /** One look at everything, side by side: a slow cluster does not keep the others waiting. Never throws. */
@@ -97,7 +112,8 @@ export class Watcher {
     try {
       const known = { ...empty, ...(await this.#around(environment, signal)) };
       const opened = await workshop.openCluster(environment);
-      return opened === undefined ? known : { ...known, ...(await this.#seen(environment, opened, signal)) };
+      if (opened !== undefined) return { ...known, ...(await this.#seen(environment, opened, signal)) };
+      return { ...known, pending: firstSteps(environment) };
     } catch (error) {
       return { ...empty, state: "unknown", note: TalosError.from(error).message };
     }
@@ -124,12 +140,7 @@ export class Watcher {
     return view;
   }
 
-  /** What the backups are is asked again with the next look. */
-  forgetBackups(): void {
-    this.#backupsOf.clear();
-  }
-
-  async #seen(environment: Environment, { desired, secrets }: OpenedCluster, signal: AbortSignal) {
+  async #seen(environment: Environment, { desired, absent, secrets }: OpenedCluster, signal: AbortSignal) {
     const { workshop, now } = this.#options;
     const [{ observed, steps }, health, certificates] = await Promise.all([
       previewCluster({ desired, secrets, signal }),
@@ -146,10 +157,16 @@ export class Watcher {
       machines: machineRows(desired, observed),
       conditions: agedConditions(health.conditions, before?.conditions ?? [], now()),
       etcd: etcdRows(observed),
-      pending: pendingSteps(steps),
+      pending: [...makingSteps(absent), ...steps.map(plannedStep)],
+      differences: differencesOf(desired, observed, steps, secrets),
       certificates: certificateRows(certificates, now()),
     };
   }
+}
+
+/** Before anything is there: the machines that are made, where they are made and not only taken in. */
+function firstSteps(environment: Environment): ClusterView["pending"] {
+  return environment.kind === "metal" ? [] : makingSteps(machinesOf(environment).map(({ name }) => name));
 }
 
 function emptyView({ name, kind, cluster, controlPlane, workers }: Environment): ClusterView {
@@ -167,6 +184,7 @@ function emptyView({ name, kind, cluster, controlPlane, workers }: Environment):
     conditions: [],
     etcd: null,
     pending: [],
+    differences: [],
     certificates: [],
     pools: [
       ...(controlPlane === undefined ? [] : [{ name: controlPlanePool, count: controlPlane.count }]),

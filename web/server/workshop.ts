@@ -15,6 +15,8 @@ import type {
 /** A cluster that was deployed, with what it takes to ask its machines. */
 export interface OpenedCluster {
   readonly desired: DesiredCluster;
+  /** Machines of the file that an apply makes first; they are not part of `desired`. */
+  readonly absent: readonly string[];
   readonly secrets: SecretsBundle;
 }
 

@@ -119,6 +119,8 @@ export interface ClusterView {
   readonly etcd: EtcdView | null;
   /** What an apply would do now. */
   readonly pending: readonly PlannedStep[];
+  /** What it would change in the configs of machines; those with the same changes stand together. */
+  readonly differences: readonly MachineDifferences[];
   readonly certificates: readonly CertificateRow[];
   /** The control plane and the pools of workers, with the counts that the file asks for. */
   readonly pools: readonly PoolRow[];
@@ -195,6 +197,8 @@ export interface Overview {
   readonly readOnly: boolean;
   readonly clusters: readonly ClusterView[];
   readonly broken: readonly BrokenEnvironment[];
+  /** Environments that nothing was seen of yet. */
+  readonly unseen: readonly string[];
   readonly operations: readonly OperationView[];
   /** Kinds of faults that a simulated machine can be given. */
   readonly faults: readonly string[];
@@ -207,6 +211,26 @@ export interface ConfigChange {
   readonly before: string | null;
   readonly after: string | null;
   readonly reboot: boolean;
+}
+
+export interface MachineDifferences {
+  readonly machines: readonly string[];
+  readonly changes: readonly ConfigChange[];
+}
+
+/** Where the machines are in the picture of the topology. */
+export interface TopologyMap {
+  readonly width: number;
+  readonly height: number;
+  /** The same for as long as the picture is. */
+  readonly revision: string;
+  readonly machines: readonly {
+    readonly name: string;
+    readonly x: number;
+    readonly y: number;
+    readonly width: number;
+    readonly height: number;
+  }[];
 }
 
 /** What a machine's page shows beyond its row. */

@@ -36,6 +36,7 @@ const cluster = (more: Partial<ClusterView> = {}): ClusterView => ({
   conditions: [{ name: "etcd to be healthy", state: "ok", reason: null, since: now.toISOString() }],
   etcd: { members: [], voters: 3, healthy: 3, quorum: 2, spare: 1 },
   pending: [],
+  differences: [],
   certificates: [{ name: "kubeconfig", expiresAt: now.toISOString(), daysLeft: 300 }],
   pools: [],
   backups: null,

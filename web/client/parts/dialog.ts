@@ -12,6 +12,8 @@ export interface Field {
   readonly value: string;
   readonly type?: "text" | "number";
   readonly options?: readonly string[];
+  /** What stands for an option where its name says too little. */
+  readonly words?: Readonly<Record<string, string>>;
 }
 
 /** An action as a button offers it. */
@@ -101,12 +103,12 @@ interface FieldProps {
   readonly onValue: (value: string) => void;
 }
 
-export function FieldInput({ field: { name, label, type = "text", options }, value, onValue }: FieldProps) {
+export function FieldInput({ field: { name, label, type = "text", options, words = {} }, value, onValue }: FieldProps) {
   const onInput = (event: InputEvent) => onValue((event.target as HTMLInputElement).value);
   if (options === undefined)
     return html`<label>${label}<input name=${name} type=${type} min="0" required value=${value} autocomplete="off" onInput=${onInput} /></label>`;
   return html`<label>${label}
-    <select name=${name} value=${value} onInput=${onInput}>${options.map((option) => html`<option key=${option} value=${option}>${option}</option>`)}</select>
+    <select name=${name} value=${value} onInput=${onInput}>${options.map((option) => html`<option key=${option} value=${option}>${words[option] ?? option}</option>`)}</select>
   </label>`;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useEffect, useRef, useState } from "preact/hooks";
 import { html } from "../html.ts";
+import { whileVisible } from "../while-visible.ts";
 
 const kept = 500;
 
@@ -9,23 +10,33 @@ export function Live({ label, path }: { readonly label: string; readonly path: s
   const [lines, setLines] = useState<readonly string[]>([]);
   const [fault, setFault] = useState<string>();
   const element = useRef<HTMLPreElement>(null);
+  const follows = useRef(true);
   useEffect(() => {
-    const source = new EventSource(path);
-    // After a break everything comes again from the beginning.
-    source.addEventListener("begun", () => {
-      setLines([]);
-      setFault(undefined);
+    follows.current = true;
+    return whileVisible(() => {
+      const source = new EventSource(path);
+      // After a break everything comes again from the beginning.
+      source.addEventListener("begun", () => {
+        setLines([]);
+        setFault(undefined);
+      });
+      source.addEventListener("lines", ({ data }: MessageEvent<string>) => {
+        const come = JSON.parse(data) as readonly string[];
+        setLines((before) => [...before, ...come].slice(-kept));
+      });
+      source.addEventListener("broken", ({ data }: MessageEvent<string>) => setFault(data));
+      return source;
     });
-    source.addEventListener("lines", ({ data }: MessageEvent<string>) => {
-      const come = JSON.parse(data) as readonly string[];
-      setLines((before) => [...before, ...come].slice(-kept));
-    });
-    source.addEventListener("broken", ({ data }: MessageEvent<string>) => setFault(data));
-    return () => source.close();
   }, [path]);
-  useEffect(() => element.current?.scrollTo(0, element.current.scrollHeight), [lines]);
+  useEffect(() => {
+    if (follows.current) element.current?.scrollTo(0, element.current.scrollHeight);
+  }, [lines]);
+  // Whoever has scrolled up reads, and is not torn away by the next line.
+  const onScroll = ({ currentTarget: { scrollTop, scrollHeight, clientHeight } }: { currentTarget: HTMLElement }) => {
+    follows.current = scrollHeight - scrollTop - clientHeight < 20;
+  };
   return html`
     ${fault !== undefined && html`<p class="fault">${fault}</p>`}
-    <pre ref=${element} class="live" tabindex="0" role="log" aria-label=${label} aria-live="off">${lines.join("\n")}</pre>
+    <pre ref=${element} class="live" onScroll=${onScroll} tabindex="0" role="log" aria-label=${label} aria-live="off">${lines.join("\n")}</pre>
   `;
 }

@@ -25,6 +25,12 @@ const tones: Readonly<Record<State, readonly [tone: "good" | "busy" | "bad" | "i
   failed: ["bad", "✕"],
 };
 
+/** The sign alone, for where words beside it tell the same. */
+export function sign(state: State) {
+  const [tone, shape] = tones[state];
+  return html`<span class=${tone}>${shape}</span>`;
+}
+
 export function mark(state: State) {
   const [tone, sign] = tones[state];
   return html`<span class=${`mark ${tone}`}><span aria-hidden="true">${sign}</span> ${state}</span>`;

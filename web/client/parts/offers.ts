@@ -30,11 +30,13 @@ export function Offers({ offers, readOnly, obstacle = null }: OffersProps) {
     ${
       obstacle !== null &&
       barred.length > 0 &&
-      html`<div class="notice" id="obstacle">
-        <p>${obstacle.reason}${obstacle.instead !== null && " Type instead:"}</p>
+      html`<div class="notice">
+        <p id="obstacle">${obstacle.reason}</p>
         ${
           obstacle.instead !== null &&
-          html`<dl>${barred.map(({ label, shaping }) => html`<div key=${label}><dt>${label}</dt><dd><code>${shaping && obstacle.instead?.[shaping]}</code></dd></div>`)}</dl>`
+          html`<details><summary>What to type instead</summary>
+            <dl>${barred.map(({ label, shaping }) => html`<div key=${label}><dt>${label}</dt><dd><code>${shaping && obstacle.instead?.[shaping]}</code></dd></div>`)}</dl>
+          </details>`
         }
       </div>`
     }

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { ClusterView, OperationView } from "../../shared/wire.ts";
 import { html } from "../html.ts";
-import { StepList } from "../parts/dialog.ts";
 import { mark } from "../parts/mark.ts";
 import { Offers } from "../parts/offers.ts";
 import { Table } from "../parts/table.ts";
 import { type ClusterScreen, clusterScreens, linkTo } from "../route.ts";
+import { ChangesScreen } from "./changes.ts";
 import { EtcdScreen } from "./etcd.ts";
+import { TopologyScreen } from "./topology.ts";
 
 interface ClusterProps {
   readonly cluster: ClusterView;
   readonly screen: ClusterScreen;
   readonly operations: readonly OperationView[];
   readonly readOnly: boolean;
+  readonly program: string;
   readonly now: number;
 }
 
@@ -26,24 +28,31 @@ export function ClusterScreenView(props: ClusterProps) {
   `;
 }
 
-export function ClusterHead({ cluster, screen }: { readonly cluster: ClusterView; readonly screen?: ClusterScreen }) {
+interface HeadProps {
+  readonly cluster: ClusterView;
+  readonly screen: ClusterScreen;
+  /** On a page below this screen, not on it. */
+  readonly within?: boolean;
+}
+
+export function ClusterHead({ cluster, screen, within = false }: HeadProps) {
   const { environment } = cluster;
+  const here = within ? "true" : "page";
   return html`
     <h1>${environment} ${mark(cluster.state)}</h1>
     <nav aria-label=${environment}>
       ${clusterScreens.map(
         (name) =>
-          html`<a key=${name} href=${linkTo({ screen: name, environment })} aria-current=${name === screen ? "page" : undefined}>${name}</a>`,
+          html`<a key=${name} href=${linkTo({ screen: name, environment })} aria-current=${name === screen ? here : undefined}>${name}</a>`,
       )}
     </nav>
   `;
 }
 
-function body({ cluster, screen, operations, readOnly, now }: ClusterProps) {
-  if (screen === "topology") return topology(cluster);
+function body({ cluster, screen, operations, readOnly, program, now }: ClusterProps) {
+  if (screen === "topology") return html`<${TopologyScreen} cluster=${cluster} />`;
   if (screen === "machines") return machines(cluster);
-  if (screen === "changes")
-    return html`<p>What an apply would do now, in order:</p><${StepList} steps=${cluster.pending} />`;
+  if (screen === "changes") return html`<${ChangesScreen} cluster=${cluster} program=${program} />`;
   return html`<${EtcdScreen} cluster=${cluster} operations=${operations} readOnly=${readOnly} now=${now} />`;
 }
 
@@ -104,14 +113,6 @@ function offersOf({ environment, state, talosVersion, kubernetesVersion, pools }
       action: () => ({ kind: "destroy" }) as const,
     },
   ];
-}
-
-function topology({ environment, cluster, seenAt }: ClusterView) {
-  // The time makes the browser ask again when something new was seen.
-  const source = `/api/environments/${encodeURIComponent(environment)}/topology.svg?seen=${seenAt ?? ""}`;
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Topology">
-    <img class="topology" src=${source} alt=${`Topology of ${cluster}; the screen "machines" tells the same in words`} />
-  </div>`;
 }
 
 function machines({ environment, machines: rows }: ClusterView) {

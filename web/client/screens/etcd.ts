@@ -86,11 +86,11 @@ function snapshots({ place, backups, problem }: BackupsView, now: number) {
       backups.length > 0 &&
       html`<${Table}
         label="Snapshots"
-        headings=${["name", "age", "bytes", "revision", "hash", "secrets"]}
+        headings=${["name", "age", "size", "revision", "hash", "secrets"]}
         rows=${backups.map(({ id, takenAt, bytes, revision, hash, pki }) => [
           id,
           age(takenAt, now),
-          String(bytes),
+          sizeInWords(bytes),
           String(revision),
           html`<code>${hash}</code>`,
           pki ? "encrypted, beside it" : "no",
@@ -98,4 +98,9 @@ function snapshots({ place, backups, problem }: BackupsView, now: number) {
       />`
     }
   `;
+}
+
+function sizeInWords(bytes: number): string {
+  const amount = new Intl.NumberFormat("en", { maximumSignificantDigits: 3 });
+  return bytes < 1e6 ? `${amount.format(bytes / 1e3)} kB` : `${amount.format(bytes / 1e6)} MB`;
 }

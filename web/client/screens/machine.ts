@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useEffect, useState } from "preact/hooks";
-import type { ClusterView, ConfigChange, MachineDetail, MachineRow } from "../../shared/wire.ts";
+import type { ClusterView, MachineDetail, MachineRow } from "../../shared/wire.ts";
 import { html } from "../html.ts";
 import { FieldInput } from "../parts/dialog.ts";
+import { Differences } from "../parts/differences.ts";
 import { Live } from "../parts/live.ts";
 import { mark } from "../parts/mark.ts";
 import { Offers } from "../parts/offers.ts";
-import { Table } from "../parts/table.ts";
 import { get } from "../server.ts";
 import { ClusterHead } from "./cluster.ts";
 
@@ -36,7 +36,7 @@ export function MachineScreen({ cluster, machine, readOnly }: MachineProps) {
     };
   }, [path, cluster.seenAt]);
   return html`
-    <${ClusterHead} cluster=${cluster} />
+    <${ClusterHead} cluster=${cluster} screen="machines" within />
     <h2>${machine} ${row !== undefined && mark(row.health)}${row?.cordoned && " cordoned"}</h2>
     ${row !== undefined && html`<${Offers} readOnly=${readOnly} offers=${offersOf(cluster.environment, row)} />`}
     ${fault !== undefined && html`<p class="fault" role="alert">${fault}</p>`}
@@ -82,13 +82,14 @@ function Details({ detail, path }: { readonly detail: MachineDetail; readonly pa
   const [service, setService] = useState("kubelet");
   return html`
     <h3>Services</h3>
-    <${Table}
-      label="Services"
-      headings=${["name", "state", "health"]}
-      rows=${services.map(({ name, state, healthy }) => [name, state, healthy === null ? "–" : mark(healthy ? "healthy" : "unhealthy")])}
-    />
+    <ul class="services">
+      ${services.map(
+        ({ name, state, healthy }) =>
+          html`<li key=${name}><strong>${name}</strong> <span class="hint">${state}</span> ${healthy !== null && mark(healthy ? "healthy" : "unhealthy")}</li>`,
+      )}
+    </ul>
     <h3>Differences from the desired config</h3>
-    ${differences(changes)}
+    ${changes.length === 0 ? html`<p class="hint">None.</p>` : html`<${Differences} label="Differences" changes=${changes} />`}
     <h3>Logs</h3>
     <${FieldInput} field=${{ name: "service", label: "Service", value: service, options: services.map(({ name }) => name) }} value=${service} onValue=${setService} />
     <${Live} label=${`Log of ${service}`} path=${`${path}/logs/${encodeURIComponent(service)}`} />
@@ -99,18 +100,4 @@ function Details({ detail, path }: { readonly detail: MachineDetail; readonly pa
       html`<details><summary>Active config, secrets replaced</summary><pre class="config" tabindex="0" role="region" aria-label="Active config">${config}</pre></details>`
     }
   `;
-}
-
-function differences(changes: readonly ConfigChange[]) {
-  if (changes.length === 0) return html`<p class="hint">None.</p>`;
-  return html`<${Table}
-    label="Differences"
-    headings=${["field", "now", "desired", "reboot"]}
-    rows=${changes.map(({ document, path, before, after, reboot }) => [
-      `${document} ${path}`,
-      html`<pre>${before ?? "–"}</pre>`,
-      html`<pre>${after ?? "–"}</pre>`,
-      reboot ? "yes" : "no",
-    ])}
-  />`;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { OperationEvent, OperationView } from "../../shared/wire.ts";
 import { age } from "../age.ts";
 import { html } from "../html.ts";
@@ -24,6 +24,7 @@ export function OperationsScreen({ operations, chosen, readOnly, now }: Operatio
   }
   return html`
     <h1>Operations</h1>
+    <div class="operations">
     <nav aria-label="Operations">
       ${operations.map(
         ({
@@ -33,11 +34,12 @@ export function OperationsScreen({ operations, chosen, readOnly, now }: Operatio
           subject,
           state,
         }) => html`<a key=${id} href=${linkTo({ screen: "operations", id })} aria-current=${id === shown.id ? "page" : undefined}>
-          ${kind} ${environment} ${subject ?? ""} ${mark(state)}
+          <span>${kind} ${environment} ${subject ?? ""}</span> ${mark(state)}
         </a>`,
       )}
     </nav>
-    <${Timeline} key=${shown.id} operation=${shown} readOnly=${readOnly} now=${now} />
+    <div><${Timeline} key=${shown.id} operation=${shown} readOnly=${readOnly} now=${now} /></div>
+    </div>
   `;
 }
 
@@ -58,7 +60,7 @@ function Timeline({
       location.hash = linkTo({ screen: "operations", id: begun.id });
     }, tell);
   return html`
-    <p>${mark(state)} ${endedAt === null ? `for ${age(startedAt, now)}` : `took ${age(startedAt, Date.parse(endedAt))}`}</p>
+    <p class="state">${mark(state)} ${endedAt === null ? `for ${age(startedAt, now)}` : `took ${age(startedAt, Date.parse(endedAt))}`}</p>
     ${outcome !== null && html`<p class=${state === "done" ? "" : "fault"} role="status">${outcome}</p>`}
     ${fault !== undefined && html`<p class="fault" role="alert">${fault}</p>`}
     ${
@@ -71,15 +73,33 @@ function Timeline({
       !readOnly &&
       html`<p class="buttons"><button type="button" disabled=${state === "stopping"} onClick=${() => send(`/api/operations/${id}/stop`).catch(tell)}>Stop at the next safe point</button></p>`
     }
-    <ol class="steps">${steps.map((step) => html`<li key=${step.id}>${mark(step.state)} ${step.sentence}</li>`)}</ol>
-    <h2>What happened</h2>
+    <${Steps} steps=${steps} />
+    <h2>What happened, newest first</h2>
     <ol class="events" aria-live="polite" tabindex="0">
-      ${events.map(
+      ${[...events].reverse().map(
         (event, index) =>
-          html`<li key=${index} class=${event.type === "step-failed" || event.type === "warning" ? "fault" : ""}>
+          html`<li key=${events.length - index} class=${event.type === "step-failed" || event.type === "warning" ? "fault" : ""}>
             <time datetime=${event.at}>${event.at.slice(11, 19)}</time> ${sentenceOf(event)}
           </li>`,
       )}
+    </ol>
+  `;
+}
+
+/** All steps with how far they have come; a long list shows the part that is at work. */
+function Steps({ steps }: Pick<OperationView, "steps">) {
+  const list = useRef<HTMLOListElement>(null);
+  const done = steps.filter(({ state }) => state === "done").length;
+  const current = steps.findIndex(({ state }) => state !== "done");
+  useEffect(() => {
+    const item = list.current?.children[current];
+    if (item instanceof HTMLElement) list.current?.scrollTo(0, item.offsetTop - 100);
+  }, [current]);
+  if (steps.length === 0) return null;
+  return html`
+    <p class="progress"><progress aria-label="Steps done" max=${steps.length} value=${done}></progress> ${done} of ${steps.length} steps done</p>
+    <ol ref=${list} class="steps timeline" tabindex="0" aria-label="Steps">
+      ${steps.map((step) => html`<li key=${step.id}>${mark(step.state)} ${step.sentence}</li>`)}
     </ol>
   `;
 }

@@ -2,20 +2,27 @@
 import type { BackupsView, ClusterView, Condition, Overview } from "../../shared/wire.ts";
 import { age } from "../age.ts";
 import { html } from "../html.ts";
-import { mark } from "../parts/mark.ts";
+import { mark, sign } from "../parts/mark.ts";
+import { Table } from "../parts/table.ts";
 import { linkTo } from "../route.ts";
 
 const fewDays = 30;
 
 export function OverviewScreen({ overview, now }: { readonly overview: Overview; readonly now: number }) {
-  const { clusters, broken, operations, program } = overview;
+  const { clusters, broken, unseen, operations, program } = overview;
   const isPlanned = ({ state }: ClusterView) => state === "not deployed";
-  const shown = [...clusters.filter((cluster) => !isPlanned(cluster)), ...clusters.filter(isPlanned)];
-  const running = operations.filter(({ endedAt }) => endedAt === null);
+  const planned = clusters.filter(isPlanned);
   return html`
     <h1>Clusters</h1>
+    ${unseen.length > 0 && html`<p class="hint" aria-busy="true">Looking at ${unseen.join(", ")} …</p>`}
+    ${unseen.length === 0 && planned.length === clusters.length && html`<p class="hint">None is deployed yet.</p>`}
     <ul class="cards">
-      ${shown.map((cluster) => html`<${ClusterCard} key=${cluster.environment} cluster=${cluster} program=${program} now=${now} />`)}
+      ${clusters
+        .filter((cluster) => !isPlanned(cluster))
+        .map(
+          (cluster) =>
+            html`<${ClusterCard} key=${cluster.environment} cluster=${cluster} program=${program} now=${now} />`,
+        )}
       ${broken.map(
         ({ environment, fault }) => html`<li class="card" key=${environment}>
           <h2>${environment}</h2>
@@ -24,17 +31,33 @@ export function OverviewScreen({ overview, now }: { readonly overview: Overview;
       )}
     </ul>
     <h2>At work</h2>
+    <${AtWork} running=${operations.filter(({ endedAt }) => endedAt === null)} now=${now} />
     ${
-      running.length === 0
-        ? html`<p class="hint">Nothing is going on.</p>`
-        : html`<ul>${running.map(
-            (operation) => html`<li key=${operation.id}>
-              <a href=${linkTo({ screen: "operations", id: operation.id })}>${[operation.kind, operation.environment, operation.subject].filter(Boolean).join(" ")}</a>
-              ${" "}for ${age(operation.startedAt, now)}: ${operation.events.at(-1)?.message ?? "begins"}
-            </li>`,
-          )}</ul>`
+      planned.length > 0 &&
+      html`<h2>Not deployed</h2>
+        <${Table}
+          label="Not deployed"
+          headings=${["environment", "kind", "Talos", "Kubernetes", "machines"]}
+          rows=${planned.map(({ environment, kind, talosVersion, kubernetesVersion, pools }) => [
+            html`<a href=${linkTo({ screen: "topology", environment })}>${environment}</a>`,
+            kind,
+            talosVersion,
+            kubernetesVersion,
+            String(pools.reduce((sum, { count }) => sum + count, 0)),
+          ])}
+        />`
     }
   `;
+}
+
+function AtWork({ running, now }: { readonly running: Overview["operations"]; readonly now: number }) {
+  if (running.length === 0) return html`<p class="hint">Nothing is going on.</p>`;
+  return html`<ul>${running.map(
+    (operation) => html`<li key=${operation.id}>
+      <a href=${linkTo({ screen: "operations", id: operation.id })}>${[operation.kind, operation.environment, operation.subject].filter(Boolean).join(" ")}</a>
+      ${" "}for ${age(operation.startedAt, now)}: ${operation.events.at(-1)?.message ?? "begins"}
+    </li>`,
+  )}</ul>`;
 }
 
 interface CardProps {
@@ -55,26 +78,43 @@ function ClusterCard({ cluster, program, now }: CardProps) {
   return html`
     <li class="card">
       <h2><a href=${linkTo({ screen: "topology", environment })}>${environment}</a> ${mark(cluster.state)}</h2>
-      <p>${kind} · Talos ${talosVersion} · Kubernetes ${kubernetesVersion}</p>
-      ${machines.length > 0 && html`<p>${ready} of ${machines.length} machines ready${pending.length > 0 && `, ${pending.length} steps to do`}</p>`}
-      ${note !== null && html`<p class="fault">${note}</p>`}
+      <p class="hint">${kind} · Talos ${talosVersion} · Kubernetes ${kubernetesVersion}</p>
+      ${
+        machines.length > 0 &&
+        html`<p class="strip" aria-hidden="true">${machines.map(({ health }) => sign(health))}</p>
+          <p>${ready} of ${machines.length} machines ready${
+            pending.length > 0 &&
+            html`, <a href=${linkTo({ screen: "changes", environment })}>${pending.length} ${pending.length === 1 ? "step" : "steps"} to do</a>`
+          }</p>`
+      }
+      ${note !== null && unmet.length === 0 && html`<p class="fault">${note}</p>`}
+      <${Conditions} conditions=${unmet} now=${now} />
       ${
         conditions.length > 0 &&
-        html`<details open=${unmet.length > 0}>
+        html`<details>
           <summary>${met.length} of ${conditions.length} conditions met</summary>
-          <ul class="conditions">
-            ${[...unmet, ...met].map(
-              ({ name, state, reason, since }) => html`<li key=${name}>${mark(state)}
-                <span>${name} <span class="hint">${age(since, now)}</span>${reason !== null && html`<br /><span class="fault">${reason}</span>`}</span>
-              </li>`,
-            )}
-          </ul>
+          <${Conditions} conditions=${met} now=${now} />
         </details>`
       }
-      ${backups !== null && cluster.state !== "not deployed" && html`<p class=${backups.problem === null ? "" : "fault"}>${backupLine(backups, now)}</p>`}
+      ${
+        backups === null
+          ? html`<p class="hint">No backups are configured.</p>`
+          : html`<p class=${backups.problem === null ? "" : "fault"}>${backupLine(backups, now)}</p>`
+      }
       ${ending.map(({ name, daysLeft }) => html`<p class="fault" key=${name}>${endOf(name, daysLeft)} A new one: <code>${program} ${name} ${environment}</code></p>`)}
     </li>
   `;
+}
+
+function Conditions({ conditions, now }: { readonly conditions: readonly Condition[]; readonly now: number }) {
+  if (conditions.length === 0) return null;
+  return html`<ul class="conditions">
+    ${conditions.map(
+      ({ name, state, reason, since }) => html`<li key=${name}>${mark(state)}
+        <span>${name} <span class="hint">${age(since, now)}</span>${reason !== null && html`<br /><span class="fault">${reason}</span>`}</span>
+      </li>`,
+    )}
+  </ul>`;
 }
 
 function endOf(name: string, daysLeft: number): string {

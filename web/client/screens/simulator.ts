@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useState } from "preact/hooks";
 import type { ClusterView, Disturbance, OperationView, Overview, SimulatedRow } from "../../shared/wire.ts";
+import { faultWords } from "../fault-words.ts";
 import { html } from "../html.ts";
 import { FieldInput } from "../parts/dialog.ts";
 import { mark } from "../parts/mark.ts";
@@ -83,14 +84,14 @@ function Board({ cluster, rows, faults, readOnly }: BoardProps) {
     <h2><a href=${linkTo({ screen: "topology", environment })}>${environment}</a> ${mark(cluster.state)}</h2>
     ${etcd !== null && html`<p>etcd: ${etcd.healthy} of ${etcd.voters} voters healthy, ${etcd.quorum} needed</p>`}
     ${told !== undefined && html`<p role="alert" class="fault">${told}</p>`}
-    ${!readOnly && rows.length > 0 && html`<${FieldInput} field=${{ name: "fault", label: `Fault for machines of ${environment}`, value: fault, options: faults }} value=${fault} onValue=${setFault} />`}
+    ${!readOnly && rows.length > 0 && html`<${FieldInput} field=${{ name: "fault", label: `What a machine of ${environment} does when you press Fault`, value: fault, options: faults, words: faultWords }} value=${fault} onValue=${setFault} />`}
     ${
       rows.length === 0
         ? html`<p class="hint">It has no machines yet.</p>`
         : html`<${Table}
             label=${`Simulated machines of ${environment}`}
             headings=${["name", "as seen", "stage", "faults", ...(readOnly ? [] : ["press"])]}
-            rows=${rows.map(({ name, stage, faults: now }) => {
+            rows=${inOrder(rows).map(({ name, stage, faults: now }) => {
               const health = seen(name);
               const buttons = html`<span class="buttons">
                 ${stage === "off" ? button("Power on", name, { power: true }) : button("Power off", name, { power: false })}
@@ -98,7 +99,7 @@ function Board({ cluster, rows, faults, readOnly }: BoardProps) {
                 ${now.length > 0 && button("Clear", name, { fault: null })}
               </span>`;
               return [
-                name,
+                html`<a href=${linkTo({ screen: "machine", environment, machine: name })}>${name}</a>`,
                 health === undefined ? "–" : mark(health),
                 stage,
                 now.join(", ") || "–",
@@ -108,4 +109,9 @@ function Board({ cluster, rows, faults, readOnly }: BoardProps) {
           />`
     }
   `;
+}
+
+/** As people count: w-2 before w-10. */
+function inOrder(rows: readonly SimulatedRow[]): readonly SimulatedRow[] {
+  return [...rows].sort((a, b) => a.name.localeCompare(b.name, "en", { numeric: true }));
 }

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { ClusterView } from "../../shared/wire.ts";
+import { html } from "../html.ts";
+import { StepList } from "../parts/dialog.ts";
+import { Differences } from "../parts/differences.ts";
+
+interface ChangesProps {
+  readonly cluster: ClusterView;
+  readonly program: string;
+}
+
+/** The plan as a person reads it: steps in their order, then what they change in configs, secrets replaced. */
+export function ChangesScreen({ cluster, program }: ChangesProps) {
+  const { environment, state, pending, differences, machines, obstacle } = cluster;
+  const unseen = machines.filter(({ health }) => health === "unreachable");
+  const planned = state === "not deployed";
+  return html`
+    ${
+      unseen.length > 0 &&
+      html`<p class="fault">Could not be looked at, so that nothing is said here of what they need: ${unseen.map(({ name }) => name).join(", ")}.</p>`
+    }
+    ${
+      planned && pending.length === 0
+        ? html`<p class="hint">Nothing is deployed yet: Apply … asks the machines first.</p>`
+        : html`<h2>What an apply would do now</h2><${StepList} steps=${pending} />`
+    }
+    ${planned && html`<p class="hint">The steps on the machines are known when they are there.</p>`}
+    ${planned && obstacle !== null && html`<p>All that Terraform would make: <code>${program} review ${environment}</code></p>`}
+    ${differences.length > 0 && html`<h2>Configs that change, secrets replaced</h2>`}
+    ${differences.map(
+      ({ machines: names, changes }) => html`<div key=${names[0]}>
+        <h3>${namesInWords(names)}</h3>
+        <${Differences} label=${`Config of ${namesInWords(names)}`} changes=${changes} />
+      </div>`,
+    )}
+  `;
+}
+
+const named = 6;
+
+function namesInWords(names: readonly string[]): string {
+  const others = names.length - named;
+  return others > 1 ? `${names.slice(0, named).join(", ")} and ${others} others` : names.join(", ");
+}

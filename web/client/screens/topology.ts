@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+import { useEffect, useState } from "preact/hooks";
+import type { ClusterView, TopologyMap } from "../../shared/wire.ts";
+import { html } from "../html.ts";
+import { linkTo } from "../route.ts";
+import { get } from "../server.ts";
+
+/** The picture, in which each machine that was seen leads to its own screen. */
+export function TopologyScreen({ cluster }: { readonly cluster: ClusterView }) {
+  const { environment, seenAt, machines } = cluster;
+  const path = `/api/environments/${encodeURIComponent(environment)}`;
+  const [map, setMap] = useState<TopologyMap>();
+  const [fault, setFault] = useState<string>();
+  useEffect(() => {
+    let current = true;
+    get<TopologyMap>(`${path}/topology.json`).then(
+      (found) => {
+        if (!current) return;
+        setMap(found);
+        setFault(undefined);
+      },
+      (error: Error) => current && setFault(error.message),
+    );
+    return () => {
+      current = false;
+    };
+  }, [path, seenAt]);
+  if (fault !== undefined) return html`<p class="fault" role="alert">${fault}</p>`;
+  if (map === undefined) return html`<p class="hint" aria-busy="true">Drawing …</p>`;
+  const { width, height, revision } = map;
+  const healthOf = (name: string) => machines.find((machine) => machine.name === name)?.health;
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="Topology">
+    <svg class="topology" viewBox=${`0 0 ${width} ${height}`} width=${width} height=${height} role="group" aria-label=${`Topology of ${cluster.cluster}; the screen "machines" tells the same in words`}>
+      <image href=${`${path}/topology.svg?revision=${revision}`} width=${width} height=${height} />
+      ${map.machines.map(({ name, ...box }) => {
+        const health = healthOf(name);
+        if (health === undefined) return null;
+        const href = linkTo({ screen: "machine", environment, machine: name });
+        return html`<a key=${name} href=${href} aria-label=${`${name}, ${health}`}><rect ...${box} rx="4" /></a>`;
+      })}
+    </svg>
+  </div>`;
+}

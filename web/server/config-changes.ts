@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+import {
+  type DesiredCluster,
+  type DesiredMachine,
+  type ObservedCluster,
+  type Step,
+  stateOf,
+} from "../../talos/cluster/index.ts";
+import { diffConfigs } from "../../talos/config/index.ts";
+import { hideSecrets, type SecretsBundle } from "../../talos/secrets/index.ts";
+import type { ConfigChange, MachineDifferences } from "../shared/wire.ts";
+
+/** From the active config of a machine to the desired one, secrets replaced. */
+export function configChanges(
+  machine: DesiredMachine,
+  active: string,
+  hide: (text: string) => string,
+): readonly ConfigChange[] {
+  const names = { before: "active config", after: "desired config" };
+  const shown = (text: string | undefined) => (text === undefined ? null : hide(text));
+  return diffConfigs(active, machine.config, names).map(({ document, path, before, after, reboot }) => ({
+    document,
+    path,
+    before: shown(before),
+    after: shown(after),
+    reboot,
+  }));
+}
+
+/** What these steps change in configs. Comparing takes time: only machines that a step sends a config to. */
+export function differencesOf(
+  { machines }: DesiredCluster,
+  observed: ObservedCluster,
+  steps: readonly Step[],
+  secrets: SecretsBundle,
+): readonly MachineDifferences[] {
+  const changing = new Set(steps.filter(({ kind }) => kind === "apply-config").map(({ machine }) => machine));
+  const hide = hideSecrets(secrets);
+  const groups = new Map<string, { machines: string[]; changes: readonly ConfigChange[] }>();
+  for (const machine of machines.filter(({ name }) => changing.has(name))) {
+    const state = stateOf(machine.name, observed);
+    if (state.kind !== "configured" || state.config === undefined) continue;
+    const changes = configChanges(machine, state.config, hide);
+    const key = JSON.stringify(changes);
+    const group = groups.get(key) ?? { machines: [], changes };
+    group.machines.push(machine.name);
+    groups.set(key, group);
+  }
+  return [...groups.values()];
+}
