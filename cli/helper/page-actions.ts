@@ -9,7 +9,7 @@ import {
   preflight,
   previewCluster,
 } from "../../talos/cluster/index.ts";
-import { type Environment, machinesOf } from "../../talos/environment/index.ts";
+import type { Environment } from "../../talos/environment/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import type { Workshop } from "../../web/server/index.ts";
 import type { CommandContext } from "../context.ts";
@@ -19,7 +19,7 @@ import { clusterSpec } from "./cluster-spec.ts";
 import { drillBackup, drillVerdict } from "./drill.ts";
 import { type EditedEnvironment, saveTexts, withNewVersions, withPoolCount } from "./environment-file.ts";
 import { clusterJournal, deployWithHelper, destroyWithHelper, planWithHelper } from "./helper-door.ts";
-import { findMachines, isBegun, surplusMachines } from "./machines.ts";
+import { absentMachines, findMachines, isBegun, surplusMachines } from "./machines.ts";
 import { openCluster } from "./open-cluster.ts";
 import { readPatchFiles } from "./patch-files.ts";
 import { findSecrets } from "./secrets.ts";
@@ -113,7 +113,7 @@ async function planDeploy(root: string, environment: Environment, context: Comma
 /** Of a cluster that some machines are gone from already, as an earlier destroy leaves it, the rest are taken away. */
 async function planDestruction(root: string, environment: Environment, context: CommandContext): Promise<Steps> {
   const left = await findMachines(root, environment);
-  if (left.size > 0 && machinesOf(environment).some(({ name }) => !left.has(name)))
+  if (left.size > 0 && absentMachines(environment, left).length > 0)
     return [...left.keys()].map((name) => ({
       id: `remove/${name}`,
       sentence: `remove the machine ${name}`,
