@@ -144,7 +144,7 @@ export const etcdSnapshot: Resource<Schema, Client> = {
   async update({ prior, planned, ...operation }) {
     if (!isUnknown(planned.id)) return { ...known(planned), ...pick(prior) };
     const state = await takeBackup(planned, operation);
-    if (state.on_destroy === "remove") await removeBackup(prior, operation);
+    if (state.on_destroy === "remove") await removeOld(prior, operation);
     return state;
   },
 
@@ -260,6 +260,19 @@ function s3Place(s3: NonNullable<State["s3"]>): NonNullable<Place["s3"]> {
     kmsKeyId: s3.kms_key_id ?? undefined,
     profile: s3.profile ?? undefined,
   };
+}
+
+/** The new one is there, and the state must say so, whatever becomes of the one before. */
+async function removeOld(prior: State, operation: Operation<Client>): Promise<void> {
+  try {
+    await removeBackup(prior, operation);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    operation.diagnostics.warning({
+      summary: "The old backup was left",
+      detail: `${prior.place}/${prior.id} could not be removed: ${reason}`,
+    });
+  }
 }
 
 async function removeBackup(state: State, { client, signal }: Operation<Client>): Promise<void> {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { DesiredCluster, EventListener, MachineState, ObservedCluster } from "../../talos/cluster/index.ts";
+import type { DesiredCluster, EtcdView, EventListener, MachineState } from "../../talos/cluster/index.ts";
 import type { SecretsBundle } from "../../talos/secrets/index.ts";
-import { DiagnosticError, type Operation } from "../framework/index.ts";
+import type { Operation } from "../framework/index.ts";
 import { adminOf } from "./admin.ts";
 import type { Client } from "./client.ts";
 import { isBeingCreated, unmarkCreating } from "./creation-mark.ts";
+import { knownMachines } from "./known-machines.ts";
 import { whenFree } from "./when-free.ts";
 
 interface Membership {
@@ -24,28 +25,33 @@ async function leave(membership: Membership, operation: Operation<Client>): Prom
   const { name, cluster } = membership;
   const secrets = await client.secrets.find();
   if (secrets === undefined) return nothingToLeave(membership, operation, "the cluster's secrets are not there");
-  const { leaveCluster: leaveNow, journalFile, observe, talosMachines } = await import("../../talos/cluster/index.ts");
+  const engine = await import("../../talos/cluster/index.ts");
+  const { etcdView, journalFile, observe, talosMachines } = engine;
   const state = await stateOf(membership, secrets, signal);
   // Without a config it has nothing to leave: it never joined, or the whole cluster was taken down before.
   if (state.kind === "maintenance") return;
   if (state.kind === "unreachable" && membership.talos_endpoints !== null && client.hasEnded(cluster)) return;
   if (state.kind !== "configured") return nothingToLeave(membership, operation, state.reason);
   const desired = await surroundings(membership, secrets, signal);
-  const machines = talosMachines({ desired, secrets });
-  try {
-    const observed = await observe(desired, { machines, signal });
-    if (refuseLossOfQuorum(name, observed, await isBeingCreated(client, cluster))) {
-      await machines.reset({ name, role: "controlplane", address: membership.address }, { graceful: false }, signal);
-      await unmarkCreating(client, cluster);
-      return;
+  if (await isBeingCreated(client, cluster)) {
+    const machines = talosMachines({ desired, secrets });
+    try {
+      const observed = await observe(desired, { machines, signal });
+      const view = etcdView(observed, name);
+      if (holdsAllOfEtcd(name, view, observed.machines.get(name)?.state)) {
+        await machines.reset({ name, role: "controlplane", address: membership.address }, { graceful: false }, signal);
+        // While no etcd answers there may be others with data, which go the same way.
+        if (view !== undefined) await unmarkCreating(client, cluster);
+        return;
+      }
+    } finally {
+      machines.close();
     }
-  } finally {
-    machines.close();
   }
   const events: EventListener = ({ type, message, machine }) =>
     log("info", message, { event: type, cluster, ...(machine === undefined ? {} : { machine }) });
   const journal = journalFile(client.journal(cluster));
-  await whenFree(operation, () => leaveNow({ desired, secrets, signal, events, journal }));
+  await whenFree(operation, () => engine.leaveCluster({ desired, secrets, signal, events, journal }));
 }
 
 async function stateOf(
@@ -76,16 +82,14 @@ async function surroundings(
   ]);
   const ask = await adminOf(secrets, talos_endpoints);
   const options = { signal, deadline: 10_000 };
-  const [config, members, version] = await ask(address, (client) =>
-    Promise.all([client.machineConfig(options), client.clusterMembers(options), client.version(options)]),
+  const [config, known, version] = await ask(address, (client) =>
+    Promise.all([client.machineConfig(options), knownMachines(client, options), client.version(options)]),
   );
   const facts = readMachineFacts(config ?? "");
-  const planes = members.filter(({ controlPlane, hostname }) => controlPlane && hostname !== name);
   // Whether they answer is seen when they are looked at; a leave asks nothing else of them.
-  const others = planes.map(({ hostname, addresses }) => {
-    const place = addresses[0] ?? hostname;
-    return { name: hostname, role: "controlplane" as const, address: place, config: "", installImage: "" };
-  });
+  const others = known.machines
+    .filter((machine) => machine.role === "controlplane" && machine.name !== name)
+    .map((machine) => ({ ...machine, config: "", installImage: "" }));
   return {
     name: facts.clusterName,
     endpoint: facts.endpoint,
@@ -103,30 +107,10 @@ function through(endpoints: readonly string[] | null): Pick<DesiredCluster, "tal
   return endpoints === null ? {} : { talosEndpoints: endpoints };
 }
 
-/** True when it is the last voter of a cluster that never was complete. */
-function refuseLossOfQuorum(name: string, observed: ObservedCluster, beingCreated: boolean): boolean {
-  const views = [...observed.machines.values()].flatMap(({ state }) =>
-    state.kind === "configured" && state.etcd?.state === "running" ? [state.etcd] : [],
-  );
-  const voters = (views.sort((a, b) => b.members.length - a.members.length)[0]?.members ?? []).filter(
-    ({ learner }) => !learner,
-  );
-  const own = voters.find(({ hostname }) => hostname === name);
-  if (own === undefined) return false;
-  const healthy = voters.filter(({ id }) => views.some((view) => view.memberId === id && view.healthy));
-  const remaining = voters.length - 1;
-  const healthyRemaining = healthy.filter(({ id }) => id !== own.id).length;
-  if (remaining === 0 && beingCreated) return true;
-  const majority = (count: number) => Math.floor(count / 2) + 1;
-  if (remaining > 0 && healthy.length >= majority(voters.length) && healthyRemaining >= majority(remaining))
-    return false;
-  throw new DiagnosticError({
-    summary: "etcd would lose its majority",
-    detail:
-      remaining === 0
-        ? `${name} holds the last member of etcd, and with it all data of the cluster. To end the cluster, destroy its talosmith_cluster; to replace this machine, add another control plane first.`
-        : `${name} can't leave: of ${voters.length} members ${healthy.length} are healthy, and without it ${healthyRemaining} of ${remaining} would be. Let the others become healthy first, and replace one control plane at a time.`,
-  });
+/** The last voter, or one with data while no etcd answers: only a cluster that never was complete gives that up. */
+function holdsAllOfEtcd(name: string, view: EtcdView | undefined, state: MachineState | undefined): boolean {
+  if (view === undefined) return state?.kind === "configured" && state.etcd?.state === "down";
+  return view.members.every(({ hostname, learner }) => learner || hostname === name);
 }
 
 function nothingToLeave({ name }: Membership, { diagnostics }: Operation<Client>, reason: string): void {

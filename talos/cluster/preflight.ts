@@ -257,16 +257,23 @@ function etcdFindings(desired: DesiredCluster, observed: ObservedCluster): Findi
       ...after,
       healthy: new Set([...acting.healthy].filter((id) => after.members.some((one) => one.id === id))),
     };
-    if (!survivesRemoval(candidate, name)) {
-      findings.push({
-        severity: "error",
-        machine: name,
-        message: `${name} cannot leave: of ${after.members.length} etcd members ${candidate.healthy.size} are healthy, and the others must keep a majority`,
-        hint: "Heal or replace the other control planes first. To take the whole cluster down, destroy it.",
-      });
-    } else after = withoutMember(candidate, member.id);
+    if (!survivesRemoval(candidate, name)) findings.push(staysFinding(name, candidate));
+    else after = withoutMember(candidate, member.id);
   }
   return findings;
+}
+
+function staysFinding(name: string, { members, healthy }: EtcdView): Finding {
+  const last = members.every(({ hostname, learner }) => learner || hostname === name);
+  const reason = last
+    ? "it holds the last member of etcd, and with it all data of the cluster"
+    : `of ${members.length} etcd members ${healthy.size} are healthy, and the others must keep a majority`;
+  return {
+    severity: "error",
+    machine: name,
+    message: `${name} cannot leave: ${reason}`,
+    hint: `${last ? "Add another control plane first." : "Heal or replace the other control planes first."} To take the whole cluster down, destroy it.`,
+  };
 }
 
 /** With two members neither can be spared for a reboot; those who are yet to join do so before anyone reboots. */

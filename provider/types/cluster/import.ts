@@ -2,6 +2,8 @@
 import { DiagnosticError, type ImportRequest } from "../../framework/index.ts";
 import { adminOf } from "../admin.ts";
 import type { Client } from "../client.ts";
+import { unmarkCreating } from "../creation-mark.ts";
+import { knownMachines } from "../known-machines.ts";
 import type { ClusterState } from "./attributes.ts";
 
 const deadline = 10_000;
@@ -10,7 +12,8 @@ const deadline = 10_000;
  * A running cluster as a state, found out from one of its control planes: its address is what the user types. What the
  * machines can't tell (patches, fingerprints of first contact) is left out; a refresh shows where configs differ.
  */
-export async function importCluster({ id: address, client, signal }: ImportRequest<Client>): Promise<ClusterState> {
+export async function importCluster(request: ImportRequest<Client>): Promise<ClusterState> {
+  const { id: address, client, signal, diagnostics } = request;
   const [{ readMachineFacts }, { caFingerprint }] = await Promise.all([
     import("../../../talos/config/index.ts"),
     import("../../../talos/secrets/index.ts"),
@@ -18,14 +21,22 @@ export async function importCluster({ id: address, client, signal }: ImportReque
   const secrets = await client.secrets.of(null);
   const ask = await adminOf(secrets);
   const options = { signal, deadline };
-  const [config, members, version] = await ask(address, (machine) =>
-    Promise.all([machine.machineConfig(options), machine.clusterMembers(options), machine.version(options)]),
+  const [config, found, version] = await ask(address, (machine) =>
+    Promise.all([machine.machineConfig(options), knownMachines(machine, options), machine.version(options)]),
   );
   if (config === undefined) throw unusable(address, "it has no config");
   const facts = readMachineFacts(config);
   if (facts.type !== "controlplane") throw unusable(address, "it is a worker");
-  const machines = members.map(({ hostname, addresses, controlPlane }) => {
-    const machine = { role: controlPlane ? "controlplane" : "worker", address: addresses[0] ?? hostname };
+  if (found.machines.length === 0) throw unusable(address, "it knows of no machine, for its etcd does not answer");
+  // Whatever an attempt to create one of this name has left: this one is complete.
+  await unmarkCreating(client, facts.clusterName);
+  if (!found.all)
+    diagnostics.warning({
+      summary: "Workers were not found",
+      detail:
+        "Without discovery machines know nothing of each other, but for the members of etcd. The first plan shows the workers of the configuration as new; its apply leaves those alone that are part of the cluster already.",
+    });
+  const machines = found.machines.map(({ name, ...machine }) => {
     const untold = {
       fingerprint: null,
       member_id: null,
@@ -34,7 +45,7 @@ export async function importCluster({ id: address, client, signal }: ImportReque
       patch_files: null,
       meta: null,
     };
-    return [hostname, { ...machine, ...untold }] as const;
+    return [name, { ...machine, ...untold }] as const;
   });
   return {
     name: facts.clusterName,

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// What types do that need a machine to ask: against simulated ones, without Terraform.
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  applyResourceChange,
+  configureProvider,
+  importResourceState,
+  type ObjectValue,
+  Server,
+  schemaOf,
+  unknown,
+  type Value,
+} from "../../../provider/framework/index.ts";
+import { talosmithProvider } from "../../../provider/types/index.ts";
+import { connect } from "../../../talos/api/index.ts";
+import { systemClock, systemEntropy } from "../../../talos/clock.ts";
+import { issueAdminCredentials } from "../../../talos/config/index.ts";
+import { testSecrets, testSecretsFile } from "../../talos/cluster/fixture.ts";
+import { type SimulatedLab, simulatedLab } from "../../talos/cluster/simulated-cluster.ts";
+
+const root = mkdtempSync(join(tmpdir(), "talosmith-types-"));
+let lab: SimulatedLab;
+let server: Server;
+let address: string;
+
+beforeAll(async () => {
+  copyFileSync(testSecretsFile, join(root, "secrets.yaml"));
+  const options = { workingDirectory: root, environment: { TALOSMITH_ROOT: root }, daemonCommand: ["node"] } as const;
+  server = new Server(talosmithProvider(options), () => undefined) as Server;
+  const none: Record<string, Value> = { secrets_encryption: null, age_recipients: null, secrets: null };
+  await configureProvider(server, { ...none, secrets_file: "secrets.yaml" });
+  lab = await simulatedLab("demo");
+  ({ address } = await lab.create("cp-1"));
+  await lab.apply(await lab.desired(["cp-1"]));
+}, 60_000);
+afterAll(async () => {
+  await lab.end();
+  rmSync(root, { recursive: true, force: true });
+});
+
+function valueOf(type: string, values: Record<string, Value>): ObjectValue {
+  const names = Object.keys(schemaOf(server.resource(type)).attributes);
+  return Object.fromEntries(names.map((name) => [name, values[name] ?? null]));
+}
+
+describe("a backup that takes the place of another", () => {
+  const type = "talosmith_etcd_snapshot";
+  const computed = ["id", "place", "taken_at", "bytes", "sha256", "revision", "hash"];
+  const planned = (trigger: string) =>
+    valueOf(type, {
+      cluster_name: "demo",
+      endpoints: [address],
+      directory: "backups",
+      triggers: { trigger },
+      on_destroy: "remove",
+      ...Object.fromEntries(computed.map((name) => [name, unknown])),
+    });
+  const apply = (trigger: string, prior: Value) =>
+    applyResourceChange(server, { typeName: type, prior, planned: planned(trigger), config: planned(trigger) });
+
+  test("is kept in the state also where the other cannot be removed", async () => {
+    const first = await apply("one", null);
+    expect(first.diagnostics).toEqual([]);
+    const { id } = first.state as ObjectValue;
+    const manifest = join(root, "backups", `${id}.json`);
+    rmSync(manifest);
+    mkdirSync(manifest);
+    const second = await apply("two", first.state);
+    expect(second.diagnostics).toMatchObject([
+      { severity: "warning", detail: expect.stringContaining(String(id)), summary: "The old backup was left" },
+    ]);
+    const found = (second.state as ObjectValue).id;
+    expect(found).not.toBe(id);
+    expect(readdirSync(join(root, "backups"))).toContain(`${found}.json`);
+  });
+});
+
+describe("a cluster whose machines do not announce themselves", () => {
+  let quiet: SimulatedLab;
+  let first: string;
+  beforeAll(async () => {
+    quiet = await simulatedLab("quiet");
+    ({ address: first } = await quiet.create("cp-1"));
+    for (const name of ["cp-2", "cp-3"]) await quiet.create(name);
+    const patches = { all: ["cluster:\n  discovery:\n    enabled: false\n"] };
+    await quiet.apply(await quiet.desired(["cp-1", "cp-2", "cp-3"], { patches }));
+  }, 60_000);
+  afterAll(() => quiet.end());
+
+  test("is imported with the control planes that etcd knows", async () => {
+    const { state, diagnostics } = await importResourceState(server, "talosmith_cluster", first);
+    expect(Object.keys((state as ObjectValue).machines as ObjectValue).sort()).toEqual(["cp-1", "cp-2", "cp-3"]);
+    expect(diagnostics).toMatchObject([{ severity: "warning", summary: "Workers were not found" }]);
+  });
+
+  test("lets a control plane leave that the others can do without", async () => {
+    const [, , third] = await quiet.machines(["cp-1", "cp-2", "cp-3"]);
+    const values = { name: "cp-3", cluster: "quiet", machine_id: "3", address: third?.address ?? "" };
+    const prior = valueOf("talosmith_member", { ...values, on_destroy: "leave" });
+    const change = { typeName: "talosmith_member", prior, planned: null, config: null };
+    expect((await applyResourceChange(server, change)).diagnostics).toEqual([]);
+  }, 60_000);
+});
+
+describe("the membership of the last control plane", () => {
+  const type = "talosmith_member";
+  const destroy = () => {
+    const prior = valueOf(type, { name: "cp-1", cluster: "demo", machine_id: "1", address, on_destroy: "leave" });
+    return applyResourceChange(server, { typeName: type, prior, planned: null, config: null });
+  };
+  const stage = async () => (await lab.simulator.listMachines()).map((machine) => machine.stage);
+
+  test("is not given up while its etcd runs", async () => {
+    const { diagnostics } = await destroy();
+    expect(diagnostics).toMatchObject([
+      { severity: "error", detail: expect.stringContaining("it holds the last member of etcd") },
+    ]);
+    expect(await stage()).toEqual(["running"]);
+  });
+
+  test("is not given up while its etcd is down: the data may be all that there is", async () => {
+    const secrets = testSecrets();
+    const pair = issueAdminCredentials(secrets, { clock: systemClock, entropy: systemEntropy, ttl: 3_600_000 });
+    const credentials = { ca: secrets.certs.os.certificate, ...pair };
+    const machine = connect(address, { kind: "mtls", credentials });
+    await machine.service("etcd", "stop");
+    machine.close();
+    const { diagnostics } = await destroy();
+    expect(diagnostics).toMatchObject([{ severity: "error", detail: expect.stringContaining("cp-1") }]);
+    expect(await stage()).toEqual(["running"]);
+  });
+
+  test("of a cluster that never was complete is given up all the same", async () => {
+    mkdirSync(join(root, "generated", ".creating", "demo"), { recursive: true });
+    expect((await destroy()).diagnostics).toEqual([]);
+    await expect.poll(stage).not.toEqual(["running"]);
+  });
+});
