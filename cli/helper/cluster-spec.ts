@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { ClusterSpec, MachineSpec } from "../../talos/cluster/index.ts";
 import { type Cni, schedulesOnControlPlanes } from "../../talos/config/index.ts";
+import { endpointAt } from "../../talos/endpoint-at.ts";
 import {
   controlPlanePool,
   type Environment,
@@ -41,7 +42,7 @@ export function clusterSpec(
   const first = machines.find((machine) => machine.role === "controlplane");
   return {
     name: cluster.name,
-    endpoint: cluster.endpoint ?? `https://${vipOf(environment) ?? first?.address}:6443`,
+    endpoint: cluster.endpoint ?? endpointAt(vipOf(environment) ?? first?.address ?? ""),
     talosVersion,
     kubernetesVersion: cluster.kubernetesVersion,
     dnsDomain: cluster.domain,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Construct } from "constructs";
-import type { Architecture } from "../../talos/image/index.ts";
+import { endpointAt } from "../../talos/endpoint-at.ts";
+import { type Architecture, amazonImage } from "../../talos/image/index.ts";
 import type { TalosVersion } from "../../talos/version/index.ts";
 import type { Infrastructure, Machine, PoolRequest } from "../cluster/index.ts";
 import { ConstructInputError } from "../errors.ts";
@@ -22,8 +23,6 @@ import { ScalingGroup } from "./scaling-group.ts";
 import { SecurityGroups } from "./security-groups.ts";
 
 const gibibyte = 2 ** 30;
-/** Sidero Labs, who publish the Talos images. */
-const imageOwner = "540036508848";
 
 /** What a pool of instances may say. */
 export interface AwsPoolSettings {
@@ -226,7 +225,7 @@ export class AwsInfrastructure extends Construct implements Infrastructure<AwsPo
   }
 
   endpoint(): string {
-    return `https://${this.#apiHost}:6443`;
+    return endpointAt(this.#apiHost);
   }
 
   #letIn(internal: boolean): void {
@@ -289,10 +288,11 @@ export class AwsInfrastructure extends Construct implements Infrastructure<AwsPo
     const { region } = this.#props;
     const known = this.#images.get(architecture);
     if (known !== undefined) return known;
+    const { owner, name } = amazonImage(version, region, architecture);
     const image = new AwsDataSource(this, usual ? "image" : `image-${architecture}`, "aws_ami", {
-      owners: [imageOwner],
+      owners: [owner],
       most_recent: true,
-      filter: [{ name: "name", values: [`talos-${version.toString()}-${region}-${architecture}`] }],
+      filter: [{ name: "name", values: [name] }],
     }).attribute("id");
     this.#images.set(architecture, image);
     return image;

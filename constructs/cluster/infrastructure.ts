@@ -3,7 +3,7 @@ import type { Construct } from "constructs";
 import type { Platform, SchematicChoice } from "../../talos/image/index.ts";
 import type { TalosVersion } from "../../talos/version/index.ts";
 import type { MachineConfigSettings } from "../talosmith/index.ts";
-import type { Addressable } from "../terraform/index.ts";
+import type { Addressable, BindingMeta } from "../terraform/index.ts";
 import type { Machine, MachineRequest } from "./machine.ts";
 
 export interface PoolRequest<Settings> {
@@ -18,6 +18,8 @@ export interface PoolRequest<Settings> {
   readonly machineConfig: () => string;
   /** What the config of one of the machines follows from. Known when the stack is written, not before. */
   readonly configSettings: (machine: Machine) => MachineConfigSettings;
+  /** For resources that make such a config: the provider that has the cluster's secrets. */
+  readonly bindingMeta: BindingMeta;
   /** What this infrastructure lets a pool say: processors, memory, instance type … */
   readonly settings: Settings;
 }

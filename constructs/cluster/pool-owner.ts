@@ -4,6 +4,7 @@ import type { Role } from "../../talos/environment/index.ts";
 import type { SchematicChoice } from "../../talos/image/index.ts";
 import type { TalosVersion } from "../../talos/version/index.ts";
 import type { MachineConfigSettings } from "../talosmith/index.ts";
+import type { BindingMeta } from "../terraform/index.ts";
 import type { Infrastructure } from "./infrastructure.ts";
 import type { Machine } from "./machine.ts";
 
@@ -23,6 +24,8 @@ export interface PoolOwner<Settings> extends Construct {
   readonly schematic: SchematicChoice;
   readonly imageFactory: string | undefined;
   readonly infrastructure: Infrastructure<Settings>;
+  /** The provider that has the cluster's secrets. */
+  readonly bindingMeta: BindingMeta;
   addPool(pool: MachinePool): void;
   /** A reference to the config of a pool's machines. */
   machineConfig(pool: MachinePool & Construct): string;

@@ -46,6 +46,7 @@ abstract class Pool<Settings> extends Construct {
       settings: props,
       machineConfig: () => cluster.machineConfig(this),
       configSettings: (machine) => cluster.configSettings(this, machine),
+      bindingMeta: cluster.bindingMeta,
       machines: Array.from({ length: props.count }, (_, position) => ({
         name: props.names?.[position] ?? `${cluster.clusterName}-${name}-${position + 1}`,
         role,

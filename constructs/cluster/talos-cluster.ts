@@ -123,18 +123,17 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
       props.installImage ?? clusterInstaller(this.schematic, this.talosVersion, platform, props.imageFactory);
 
     this.#provider = this.#createProvider(props.secretsFile ?? `secrets/${props.name}.yaml`);
-    const meta = this.#provider.alias === undefined ? {} : { provider: this.#provider };
     if (isJoined(props.controlPlane)) this.endpoint = props.controlPlane.endpoint;
     else {
       this.controlPlane = new ControlPlane<Settings>(this, props.controlPlane);
       this.addPool(this.controlPlane);
       this.endpoint = props.endpoint ?? props.infrastructure.endpoint(this.controlPlane.machines);
     }
-    this.resource = new ClusterResource(this, "cluster", () => this.#clusterArguments(), meta);
+    this.resource = new ClusterResource(this, "cluster", () => this.#clusterArguments(), this.bindingMeta);
     if (this.controlPlane === undefined) return;
     const folder = props.outputFolder ?? `generated/${props.name}`;
     this.clientFiles = new ClientFilesResource(this, "client", () => this.#clientFilesArguments(folder), {
-      ...meta,
+      ...this.bindingMeta,
       dependsOn: [this.resource],
     });
   }
@@ -157,7 +156,6 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
   /** Called by a pool of this cluster when it is made. */
   addPool(pool: MachinePool): void {
     this.#pools.push(pool);
-    const meta = this.#provider.alias === undefined ? {} : { provider: this.#provider };
     for (const machine of pool.machines) {
       const { name, address, identity } = machine;
       const { talosEndpoints } = this.#props.infrastructure;
@@ -168,7 +166,7 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
         address,
         ...(talosEndpoints === undefined ? {} : { talos_endpoints: talosEndpoints }),
       };
-      const member = new MemberResource(machine, "Member", args, meta);
+      const member = new MemberResource(machine, "Member", args, this.bindingMeta);
       const { reach } = this.infrastructure;
       const needed = [machine.resource, ...machine.reachedThrough, reach].filter((part) => part !== undefined);
       if (needed.length > 0) member.dependOn(...needed);
@@ -178,7 +176,6 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
 
   machineConfig(pool: MachinePool & Construct): string {
     const { all = [], controlPlane = [], worker = [] } = this.#props.patches ?? {};
-    const meta = this.#provider.alias === undefined ? {} : { provider: this.#provider };
     const args = () => {
       const patches = [...all, ...(pool.role === "controlplane" ? controlPlane : worker), ...pool.patches];
       return {
@@ -189,7 +186,7 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
         ...this.#patchFiles(),
       } as const;
     };
-    return new MachineConfigDataSource(pool, "config", args, meta).config;
+    return new MachineConfigDataSource(pool, "config", args, this.bindingMeta).config;
   }
 
   configSettings(pool: MachinePool, machine: Machine): MachineConfigSettings {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Construct } from "constructs";
+import { endpointAt } from "../../talos/endpoint-at.ts";
 import { Cidr, placeMachine } from "../../talos/environment/index.ts";
 import { type Infrastructure, Machine, type MachineRequest, type PoolRequest } from "../cluster/index.ts";
 import { ConstructInputError } from "../errors.ts";
@@ -146,6 +147,6 @@ export class DockerInfrastructure extends Construct implements Infrastructure<Co
   endpoint(controlPlanes: readonly Machine[]): string {
     const [first] = controlPlanes;
     if (first === undefined) throw new ConstructInputError(this, "no endpoint; expected a control plane");
-    return `https://${first.address}:6443`;
+    return endpointAt(first.address);
   }
 }

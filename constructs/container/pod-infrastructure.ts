@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Construct } from "constructs";
+import { endpointAt } from "../../talos/endpoint-at.ts";
 import { type Infrastructure, Machine, type MachineRequest, type PoolRequest } from "../cluster/index.ts";
 import { KubernetesProvider, NamespaceResource, ServiceResource, StatefulSetResource } from "./kubernetes-bindings.ts";
 import { statefulSetArguments } from "./stateful-set.ts";
@@ -128,7 +129,7 @@ export class PodInfrastructure extends Construct implements Infrastructure<Conta
   }
 
   endpoint(): string {
-    return `https://${this.#endpoint}:6443`;
+    return endpointAt(this.#endpoint);
   }
 }
 

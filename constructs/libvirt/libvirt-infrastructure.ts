@@ -2,6 +2,7 @@
 import { posix } from "node:path";
 import { Construct } from "constructs";
 import { type NoCloudTemplates, renderNoCloud } from "../../cloud-init/index.ts";
+import { endpointAt } from "../../talos/endpoint-at.ts";
 import { Cidr, gatewayOf, type LibvirtNetwork, nameserversOf, placeMachine } from "../../talos/environment/index.ts";
 import { type Architecture, assetUrl, chosenSchematic, schematicId } from "../../talos/image/index.ts";
 import type { Infrastructure, Machine, MachineRequest, PoolRequest } from "../cluster/index.ts";
@@ -117,13 +118,13 @@ export class LibvirtInfrastructure extends Construct implements Infrastructure<L
   endpoint(controlPlanes: readonly Machine[]): string {
     const host = this.network.vip ?? controlPlanes[0]?.address;
     if (host === undefined) throw new ConstructInputError(this, "no endpoint; expected a VIP or a control plane");
-    return `https://${host}:6443`;
+    return endpointAt(host);
   }
 
   #createMachine(
     scope: Construct,
     request: MachineRequest,
-    { settings, configSettings }: PoolRequest<LibvirtPoolSettings>,
+    { settings, configSettings: from, bindingMeta }: PoolRequest<LibvirtPoolSettings>,
     images: StartImages,
   ): Machine {
     const { controlPlaneOffset, workerOffset } = this.network;
@@ -162,7 +163,7 @@ export class LibvirtInfrastructure extends Construct implements Infrastructure<L
       })),
       storagePool,
       images,
-      ...(this.#props.machineConfig === "user-data" ? { config: configSettings } : {}),
+      ...(this.#props.machineConfig === "user-data" ? { config: { from, bindingMeta } } : {}),
       source: this.#source,
       domainType: this.#props.domainType ?? "kvm",
       architecture: this.#architectureOf(settings),

@@ -6,7 +6,7 @@ import { formatSize } from "../../talos/environment/index.ts";
 import type { Architecture } from "../../talos/image/index.ts";
 import { Machine, type MachineRequest } from "../cluster/index.ts";
 import { CloudInitResource, type MachineConfigSettings } from "../talosmith/index.ts";
-import { projectPath, ReplacementTrigger } from "../terraform/index.ts";
+import { type BindingMeta, projectPath, ReplacementTrigger } from "../terraform/index.ts";
 import { type DomainArguments, DomainResource, type InterfaceArguments, VolumeResource } from "./bindings.ts";
 import type { StartImages } from "./start-images.ts";
 
@@ -16,8 +16,11 @@ export interface LibvirtMachineProps {
   readonly seed: NoCloudFiles;
   /** Where the seed's ISO is written, relative to the project's root. */
   readonly seedPath: string;
-  /** What a config in the seed follows from. @default - none: the machine waits for it */
-  readonly config?: (machine: Machine) => MachineConfigSettings;
+  /** What a config in the seed follows from, and who has the secrets for it. @default - none: the machine waits for it */
+  readonly config?: {
+    readonly from: (machine: Machine) => MachineConfigSettings;
+    readonly bindingMeta: BindingMeta;
+  };
   readonly cpu: number;
   /** Bytes. */
   readonly memory: number;
@@ -125,14 +128,15 @@ export class LibvirtMachine extends Machine {
 
   #createSeed(props: LibvirtMachineProps, hash: string): VolumeResource {
     const { config } = props;
-    const file = new CloudInitResource(this, "seed", () => ({
+    const seed = () => ({
       path: props.seedPath,
       meta_data: props.seed["meta-data"],
       network_config: props.seed["network-config"],
       ...(props.seed["user-data"] === undefined ? {} : { user_data: props.seed["user-data"] }),
       // Not part of the hash: a changed config reaches a running machine over the API, not by a new seed.
-      ...(config === undefined ? {} : { machine_config: config(this) }),
-    }));
+      ...(config === undefined ? {} : { machine_config: config.from(this) }),
+    });
+    const file = new CloudInitResource(this, "seed", seed, config?.bindingMeta);
     // Volumes are replaced by name only, hence the hash in it; the file is read when the volume is made, and only then.
     return new VolumeResource(
       this,

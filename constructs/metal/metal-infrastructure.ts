@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Construct } from "constructs";
 import { renderMeta } from "../../cloud-init/index.ts";
+import { endpointAt } from "../../talos/endpoint-at.ts";
 import {
   type DiskSelector,
   type MetalMachineSettings,
@@ -101,7 +102,7 @@ export class MetalInfrastructure extends Construct implements Infrastructure<obj
   endpoint(controlPlanes: readonly Machine[]): string {
     const host = this.network.vip ?? controlPlanes[0]?.address;
     if (host === undefined) throw new ConstructInputError(this, "no endpoint; expected a VIP or a control plane");
-    return `https://${host}:6443`;
+    return endpointAt(host);
   }
 
   #createMachine(request: MachineRequest, { clusterName, talosVersion, imageFactory }: PoolRequest<object>): Machine {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Construct } from "constructs";
+import { endpointAt } from "../../talos/endpoint-at.ts";
 import { type Infrastructure, Machine, type MachineRequest, type PoolRequest } from "../cluster/index.ts";
 import { SimulatedMachineResource } from "../talosmith/index.ts";
 
@@ -45,6 +46,6 @@ export class SimulatedInfrastructure implements Infrastructure<object> {
   endpoint(controlPlanes: readonly Machine[]): string {
     const [first] = controlPlanes;
     if (first === undefined) throw new Error("a simulated cluster needs a control plane or an endpoint");
-    return `https://${first.address}:6443`;
+    return endpointAt(first.address);
   }
 }

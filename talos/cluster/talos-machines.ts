@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { connect, connectEndpoints, connectThrough, parseAddress, type TalosClient } from "../api/index.ts";
 import { type Clock, type Entropy, systemClock, systemEntropy } from "../clock.ts";
+import { endpointAt } from "../endpoint-at.ts";
 import { TalosError } from "../errors.ts";
 import { type SecretsBundle, trustedCas } from "../secrets/index.ts";
 import { kubernetesCredentials, talosCredentials } from "./credentials.ts";
@@ -24,8 +25,6 @@ export interface TalosMachinesOptions {
   readonly clock?: Clock;
   readonly entropy?: Entropy;
 }
-
-const kubernetesPort = 6443;
 
 /** The real machines, over the Talos API and the Kubernetes API. One connection per machine for the whole run. */
 export function talosMachines(options: TalosMachinesOptions): Machines {
@@ -171,10 +170,7 @@ function unlessUnimplemented(error: unknown): undefined {
 function controlPlaneServers({ machines }: Pick<DesiredCluster, "machines">): string[] {
   return machines
     .filter(({ role }) => role === "controlplane")
-    .map(({ address }) => {
-      const { host } = parseAddress(address);
-      return `https://${host.includes(":") ? `[${host}]` : host}:${kubernetesPort}`;
-    });
+    .map(({ address }) => endpointAt(parseAddress(address).host));
 }
 
 function noFirstContact({ name }: MachineTarget): TalosError {

@@ -7,6 +7,8 @@ import { Construct } from "constructs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   ConstructInputError,
+  LibvirtInfrastructure,
+  MetalInfrastructure,
   SimulatedInfrastructure,
   TalosCluster,
   TalosStack,
@@ -57,6 +59,22 @@ describe("TalosCluster", () => {
     ]);
     expect(resource.talosmith_cluster?.two_cluster?.provider).toBe("talosmith.two");
     expect(resource.talosmith_cluster?.one_cluster?.provider).toBeUndefined();
+  });
+
+  it("makes the configs in a cluster's seeds with that cluster's secrets", () => {
+    const shared = new LibvirtInfrastructure(stack, "kvm", { machineConfig: "user-data" });
+    new TalosCluster(stack, "one", { name: "one", infrastructure: shared, controlPlane });
+    const further = { ...controlPlane, addressOffset: 90 };
+    new TalosCluster(stack, "two", { name: "two", infrastructure: shared, controlPlane: further });
+    const { talosmith_cloud_init: seeds } = json().resource;
+    expect(seeds?.one_cp_1_seed?.provider).toBeUndefined();
+    expect(seeds?.two_cp_1_seed?.provider).toBe("talosmith.two");
+  });
+
+  it("writes an IPv6 address into its endpoint as URLs want it", () => {
+    const metal = new MetalInfrastructure(stack, "metal", { machines: { "lab-cp-1": { address: "fd00::1" } } });
+    const { endpoint } = new TalosCluster(stack, "Default", { name: "lab", infrastructure: metal, controlPlane });
+    expect(endpoint).toBe("https://[fd00::1]:6443");
   });
 
   it("takes patches and pools until the stack is written", () => {

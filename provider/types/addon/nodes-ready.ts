@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import { setTimeout as sleep } from "node:timers/promises";
 import type { DesiredCluster } from "../../../talos/cluster/index.ts";
+import { endpointAt } from "../../../talos/endpoint-at.ts";
 import type { Client } from "../client.ts";
 
 const pause = 1_000;
 
 /** Waits until every node of the cluster is ready, for as long as the signal allows. */
 export async function nodesReady(client: Client, endpoints: readonly string[], signal: AbortSignal): Promise<void> {
-  const [{ talosMachines }, { TalosError }] = await Promise.all([
+  const [{ parseAddress }, { talosMachines }, { TalosError }] = await Promise.all([
+    import("../../../talos/api/index.ts"),
     import("../../../talos/cluster/index.ts"),
     import("../../../talos/errors.ts"),
   ]);
@@ -18,7 +20,7 @@ export async function nodesReady(client: Client, endpoints: readonly string[], s
     config: "",
     installImage: "",
   }));
-  const desired = { endpoint: `https://${endpoints[0]}:6443`, machines: controlPlanes, leaving: [] };
+  const desired = { endpoint: endpointAt(parseAddress(endpoints[0] ?? "").host), machines: controlPlanes, leaving: [] };
   const machines = talosMachines({ desired, secrets: await client.secrets.of(null) });
   let missing = "they were not looked at yet";
   try {

@@ -29,6 +29,15 @@ test("the endpoint is the first control plane unless the file names another", ()
   );
 });
 
+test("the endpoint of a machine with an IPv6 address is a URL", () => {
+  const environment = parseEnvironment("tiny", (file) =>
+    file === "environments/tiny.yaml"
+      ? "infrastructure: { kind: metal, machines: { a: { address: 'fd00::1', role: controlplane, disk: /dev/sda } }, trustOnFirstUse: true }\n"
+      : undefined,
+  );
+  expect(clusterSpec(environment, new Map([["a", { address: "fd00::1" }]])).endpoint).toBe("https://[fd00::1]:6443");
+});
+
 test("labels, taints and patches of a pool reach its machines, before the machine's own", () => {
   const { machines } = specOf(
     `${simulated}controlPlane: { count: 1 }
