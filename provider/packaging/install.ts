@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { randomBytes } from "node:crypto";
 import { chmod, mkdir, readFile, readlink, rename, rm, symlink, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
+import { writeFileAtomically } from "../../talos/atomic-file.ts";
 import { readBundle, startFile } from "./bundle.ts";
 import { mergeLockFile } from "./lock-file.ts";
 
@@ -16,7 +17,7 @@ export const platforms = ["linux_amd64", "linux_arm64", "darwin_amd64", "darwin_
 
 /**
  * Puts a made provider where `init` looks first, under a directory of plugins (`terraform.d/plugins` beside a stack,
- * or the user's own). Whoever reads meanwhile sees the old one or the new one.
+ * or the user's own). Whoever reads meanwhile finds a whole one, old or new, or for a moment none.
  */
 export async function installUnder(
   plugins: string,
@@ -32,13 +33,34 @@ export async function installUnder(
     for (const [name, content] of files) await writeFile(join(fresh, first, name), content);
     await chmod(join(fresh, first, startFile), 0o755);
     for (const platform of others) await symlink(first, join(fresh, platform));
-    await rm(target, { recursive: true, force: true });
-    await rename(fresh, target);
+    await replaceFolder(target, fresh);
   } finally {
     await rm(fresh, { recursive: true, force: true });
   }
   return target;
 }
+
+/** Another run may put its own there at the same time; then ours takes the place of that. */
+async function replaceFolder(target: string, fresh: string): Promise<void> {
+  const aside = `${fresh}.old`;
+  for (let attempt = 1; ; attempt++) {
+    await rename(target, aside).catch(unless("ENOENT"));
+    await rm(aside, { recursive: true, force: true });
+    try {
+      await rename(fresh, target);
+      return;
+    } catch (error) {
+      if (attempt === 10) throw error;
+      unless("ENOTEMPTY", "EEXIST")(error as NodeJS.ErrnoException);
+    }
+  }
+}
+
+const unless =
+  (...codes: readonly string[]) =>
+  (error: NodeJS.ErrnoException): void => {
+    if (!codes.includes(error.code ?? "")) throw error;
+  };
 
 /** Only the first platform's files are read: the others have to point to them. */
 async function isInstalled(target: string, files: ReadonlyMap<string, Buffer>): Promise<boolean> {
@@ -64,6 +86,5 @@ export async function lockProvider(stack: string, hash: string, identity: Provid
   });
   const merged = mergeLockFile(existing, { ...identity, hash });
   if (merged === existing) return;
-  await mkdir(dirname(file), { recursive: true });
-  await writeFile(file, merged);
+  await writeFileAtomically(file, merged, { mode: 0o644 });
 }
