@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { jsonEncode } from "../terraform/index.ts";
 
 export interface Statement {
   readonly Sid?: string;
@@ -13,19 +14,9 @@ export interface Condition {
   readonly [operator: string]: { readonly [key: string]: string | readonly string[] };
 }
 
-/** A policy as text, keys in order, as Terraform's jsonencode writes it. */
+/** A policy as text. */
 export function policyDocument(statements: readonly Statement[]): string {
-  return JSON.stringify(sorted({ Version: "2012-10-17", Statement: statements }));
-}
-
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .sort(([left], [right]) => (left < right ? -1 : 1))
-      .map(([key, inner]) => [key, sorted(inner)]),
-  );
+  return jsonEncode({ Version: "2012-10-17", Statement: statements });
 }
 
 export interface PolicyScope {

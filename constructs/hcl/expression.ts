@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { jsonEncode } from "../terraform/index.ts";
 
 /** Values as they stand in Terraform's JSON. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
@@ -77,20 +78,10 @@ function jsonDocument(text: string): JsonObject | undefined {
   if (!text.startsWith("{") || /[<>&\u2028\u2029]/.test(text)) return undefined;
   try {
     const value = JSON.parse(text) as Json;
-    return isObject(value) && JSON.stringify(sorted(value)) === text ? value : undefined;
+    return isObject(value) && jsonEncode(value) === text ? value : undefined;
   } catch {
     return undefined;
   }
-}
-
-function sorted(value: Json): Json {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (!isObject(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .sort(([left], [right]) => (left < right ? -1 : 1))
-      .map(([key, inner]) => [key, sorted(inner)]),
-  );
 }
 
 /** A text of several lines that may be written as such, directly after `name = `. */

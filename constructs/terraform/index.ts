@@ -9,6 +9,7 @@ export {
   type ProviderDescription,
   Resource,
 } from "./binding.ts";
+export { jsonEncode } from "./json-encode.ts";
 export { Milestone } from "./milestone.ts";
 export { projectPath, rootFromStack } from "./project-path.ts";
 export { ReplacementTrigger } from "./replacement-trigger.ts";

@@ -62,7 +62,8 @@ async function downloadOnce(url: string, part: string, options: DownloadOptions)
   const file = await open(part, resumed ? "a" : "w");
   try {
     for await (const chunk of response.body as ReadableStream<Uint8Array>) {
-      await file.write(chunk);
+      // Not `write`, which may take a part of it on a full disk and say nothing.
+      await file.writeFile(chunk);
       done += chunk.length;
       options.onProgress?.(done, total);
     }
