@@ -34,6 +34,11 @@ export function environmentFile(name: string): string {
 
 /** Reads one environment through `read`. Throws EnvironmentError with every fault that could be found. */
 export function parseEnvironment(name: string, read: ReadFile): Environment {
+  return parseJoining(name, read, []);
+}
+
+/** `joining`: the environments that have led here, each by joining the next. */
+function parseJoining(name: string, read: ReadFile, joining: readonly string[]): Environment {
   const faults: Fault[] = [];
   if (!environmentName.safeParse(name).success) throw new EnvironmentError(name, [misnamed(name)]);
   const [own, base] = [environmentFile(name), environmentFile("base")].map((file) => openRoot(file, read, faults));
@@ -44,7 +49,7 @@ export function parseEnvironment(name: string, read: ReadFile): Environment {
     if (!topLevelKeys.includes(key)) faults.push(unknownKey(layers, [key], topLevelKeys));
 
   const merged = mergeWithKnownKind((base?.value ?? {}) as Data, own.value as Data, layers, faults);
-  const joins = joinedEnvironment(name, merged, read, layers, faults);
+  const joins = joinedEnvironment([...joining, name], merged, read, layers, faults);
   const data = resolveReferences(merged, { read, layers, faults });
   const environment = buildEnvironment({
     name,
@@ -128,13 +133,19 @@ function openRoot(file: string, read: ReadFile, faults: Fault[]): YamlSource | u
   return source;
 }
 
-/** The environment that `controlPlaneRef: { environment: … }` names. */
-function joinedEnvironment(name: string, data: Data, read: ReadFile, layers: Layers, faults: Fault[]) {
+/** The environment that `controlPlaneRef: { environment: … }` of the last of these names. */
+function joinedEnvironment(
+  joining: readonly string[],
+  data: Data,
+  read: ReadFile,
+  layers: Layers,
+  faults: Fault[],
+): Environment | undefined {
   const reference = data.controlPlaneRef;
   if (reference === undefined || typeof reference === "string") return undefined;
   const other = isData(reference) && Object.keys(reference).length === 1 ? reference.environment : undefined;
   const path = ["controlPlaneRef"];
-  if (typeof other !== "string" || other === name) {
+  if (typeof other !== "string" || other === joining.at(-1)) {
     const expected = "the path of a file, or { environment: <the name of another environment> }";
     faults.push(
       layers.fault(path, {
@@ -146,8 +157,9 @@ function joinedEnvironment(name: string, data: Data, read: ReadFile, layers: Lay
     return undefined;
   }
   try {
-    const environment = parseEnvironment(other, read);
-    if (environment.controlPlane !== undefined) return environment;
+    // One that is being read has no control plane: it joins another.
+    const environment = joining.includes(other) ? undefined : parseJoining(other, read, joining);
+    if (environment?.controlPlane !== undefined) return environment;
     faults.push(
       layers.fault(path, {
         found: `environment ${other}, which has none`,

@@ -18,7 +18,9 @@ const stateSchema = z.object({
   ),
 });
 
-/** What only stacks of one kind hold, by the beginning of its type's name. */
+type Recorded = z.output<typeof stateSchema>["resources"];
+
+/** What a machine is made of, by the beginning of its type's name. */
 const marks: readonly (readonly [string, Kind])[] = [
   ["talosmith_simulated_machine", "simulated"],
   ["libvirt_", "libvirt"],
@@ -33,14 +35,47 @@ export function recordedFacts(text: string): RecordedFacts {
   if (!state.success) return {};
   const managed = state.data.resources.filter(({ mode, instances }) => mode === "managed" && instances.length > 0);
   const cluster = managed.find(({ type }) => type === "talosmith_cluster")?.instances[0]?.attributes;
-  const marked = marks.find(([start]) => managed.some(({ type }) => type.startsWith(start)))?.[1];
-  // A cluster on machines that Terraform did not make.
-  const kind = marked ?? (cluster === undefined ? undefined : "metal");
+  const kind = kindOfMembers(managed) ?? kindOfStack(managed, cluster !== undefined);
   const domain = z.object({ dns_domain: z.string().nullish() }).safeParse(cluster);
   return {
     ...(kind === undefined ? {} : { kind }),
     ...(domain.success ? { domain: domain.data.dns_domain ?? "cluster.local" } : {}),
   };
+}
+
+const memberSchema = z.object({ machine_id: z.string(), address: z.string() });
+const identitySchema = z.object({
+  id: z.string().nullish(),
+  metadata: z.array(z.object({ uid: z.string().nullish() })).nullish(),
+});
+
+/** By what the members' machines are. A stack may hold whatever else its owner has added to it. */
+function kindOfMembers(managed: Recorded): Kind | undefined {
+  for (const { attributes } of managed.flatMap(({ type, instances }) =>
+    type === "talosmith_member" ? instances : [],
+  )) {
+    const member = memberSchema.safeParse(attributes).data;
+    if (member === undefined) continue;
+    // Nothing made it, so it is known by its address.
+    if (member.machine_id === member.address) return "metal";
+    const machine = managed.find(({ instances }) =>
+      instances.some((one) => isCalled(one.attributes, member.machine_id)),
+    );
+    const mark = marks.find(([start]) => machine?.type.startsWith(start));
+    if (mark !== undefined) return mark[1];
+  }
+  return undefined;
+}
+
+function isCalled(attributes: unknown, identity: string): boolean {
+  const known = identitySchema.safeParse(attributes).data;
+  return known?.id === identity || known?.metadata?.some(({ uid }) => uid === identity) === true;
+}
+
+/** Where no member tells: a cluster without machines that Terraform made is on metal. */
+function kindOfStack(managed: Recorded, hasCluster: boolean): Kind | undefined {
+  const mark = marks.find(([start]) => managed.some(({ type }) => type.startsWith(start)));
+  return mark?.[1] ?? (hasCluster ? "metal" : undefined);
 }
 
 function parseJson(text: string): unknown {

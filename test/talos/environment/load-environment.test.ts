@@ -110,6 +110,13 @@ workers: [{ name: extra, count: 3 }]
     ]);
   });
 
+  it("refuses environments that join each other in a circle", () => {
+    const joining = (other: string) =>
+      `infrastructure: { kind: simulated }\ncontrolPlaneRef: { environment: ${other} }\n`;
+    const files = { sample: joining("second"), second: joining("third"), third: joining("second") };
+    expect(() => parse(files)).toThrow(/controlPlaneRef[\s\S]*found environment second with 1 fault/);
+  });
+
   it("reads the same environment whatever the order of the keys", () => {
     const data = {
       cluster: {

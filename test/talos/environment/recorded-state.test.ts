@@ -31,6 +31,26 @@ describe("an environment whose cluster is running", () => {
     expect(() => parse(simulated, metal)).toThrow(/expected metal, which the running cluster has/);
   });
 
+  it("may have resources of other providers beside its machines, which somebody has added to its stack", () => {
+    const metal = `infrastructure:
+  kind: metal
+  trustOnFirstUse: true
+  machines: { a: { address: 10.0.0.1, role: controlplane, disk: /dev/sda } }
+`;
+    const member = resource("talosmith_member", { machine_id: "10.0.0.1", address: "10.0.0.1" });
+    const others = [resource("aws_route53_record"), resource("docker_container")];
+    const cluster = resource("talosmith_cluster", { dns_domain: null });
+    expect(parse(metal, state([cluster, member, ...others])).kind).toBe("metal");
+    const docker = "infrastructure: { kind: container, engine: docker }\ncontrolPlane: {}\n";
+    const volume = resource("docker_volume", { id: "lab-cp-1-state" });
+    const inDocker = resource("talosmith_member", { machine_id: "lab-cp-1-state", address: "10.5.0.2" });
+    expect(parse(docker, state([cluster, inDocker, volume, resource("aws_s3_bucket")])).kind).toBe("container");
+    const pods = "infrastructure: { kind: container, engine: kubernetes }\ncontrolPlane: {}\n";
+    const set = resource("kubernetes_stateful_set_v1", { metadata: [{ uid: "0c5b" }] });
+    const inPod = resource("talosmith_member", { machine_id: "0c5b", address: "10.96.0.9" });
+    expect(parse(pods, state([cluster, inPod, set, resource("aws_s3_bucket")])).kind).toBe("container");
+  });
+
   it("cannot change its domain, in either direction", () => {
     expect(() => parse(`${simulated}cluster: { domain: k8s.local }\n`, running)).toThrow(
       /cluster\.domain[\s\S]*expected cluster\.local/,
