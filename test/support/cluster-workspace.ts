@@ -3,6 +3,8 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { installProvider } from "../../provider/package.ts";
 import { type SimulatorControl, simulatorAt } from "../../simulator/control/index.ts";
+import { connect, type TalosClient } from "../../talos/api/index.ts";
+import { parseTalosconfig } from "../../talos/config/index.ts";
 import { everything } from "./everything.ts";
 import { type Tool, Workspace } from "./terraform.ts";
 
@@ -49,6 +51,14 @@ export class ClusterWorkspace extends Workspace {
     return simulatorAt(this.simulatorDirectory, {
       daemonCommand: [process.execPath, join(plugins, "simulator-daemon.cjs")],
     });
+  }
+
+  /** The API of a machine, with the talosconfig that `files` leaves. Whoever asks for it closes it. */
+  machineAt(address: string): TalosClient {
+    const { contexts, context } = parseTalosconfig(this.read("files/talosconfig"), "talosconfig");
+    const credentials = contexts.get(context)?.credentials;
+    if (credentials === undefined) throw new Error("the talosconfig has no credentials");
+    return connect(address, { kind: "mtls", credentials });
   }
 
   /** Ends the simulator and takes everything away. */

@@ -12,7 +12,9 @@ const acceptance = {
   install: "acceptance/provider-install.test.ts",
   kill: "acceptance/provider-kill.test.ts",
   endpoints: "acceptance/provider-endpoints.test.ts",
+  import: "acceptance/provider-import.test.ts",
   safety: "acceptance/provider-safety.test.ts",
+  secrets: "acceptance/provider-secrets.test.ts",
   types: "acceptance/provider-types.test.ts",
 } as const;
 
@@ -50,7 +52,7 @@ export const traps: readonly Trap[] = [
     tests: [
       [acceptance.cluster, "refuses what would do harm, at plan and at the attribute"],
       [
-        acceptance.safety,
+        acceptance.secrets,
         "secrets may be encrypted for age, come from the environment, and must not be made on a build machine",
       ],
     ],
@@ -58,8 +60,8 @@ export const traps: readonly Trap[] = [
   {
     what: "Where secrets can't be kept out of the state it is said; everywhere else there are none",
     tests: [
-      [acceptance.safety, "no secret is in state, plan, output, the most talkative log, the journal or an argument"],
-      [acceptance.safety, "a secret in a patch is refused where it stands"],
+      [acceptance.secrets, "no secret is in state, plan, output, the most talkative log, the journal or an argument"],
+      [acceptance.secrets, "a secret in a patch is refused where it stands"],
       [acceptance.endpoints, "a cluster comes up, changes, shrinks and ends; a machine without a config is refused"],
     ],
   },
@@ -82,7 +84,7 @@ export const traps: readonly Trap[] = [
     tests: [
       [acceptance.types, "a seed follows from its inputs, is known while planning and comes back by itself"],
       [
-        acceptance.safety,
+        acceptance.import,
         "a running cluster, its machines, members, files and seeds are imported and are then as they should be",
       ],
     ],
@@ -113,7 +115,7 @@ export const traps: readonly Trap[] = [
     tests: [
       ["cli/terraform/state-file.test.ts", "the state %j is refused before terraform could take it for a new one"],
       [
-        acceptance.safety,
+        acceptance.import,
         "a running cluster, its machines, members, files and seeds are imported and are then as they should be",
       ],
     ],
