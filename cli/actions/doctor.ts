@@ -7,7 +7,7 @@ import { TalosError } from "../../talos/errors.ts";
 import { programPath } from "../../talos/program-path.ts";
 import type { CommandContext } from "../context.ts";
 import { findSecrets, secretsFile } from "../helper/secrets.ts";
-import { projectSimulator, simulatorDirectory } from "../helper/simulator.ts";
+import { projectSimulator } from "../helper/simulator.ts";
 import { table } from "../output/table.ts";
 import { projectRoot } from "../project-root.ts";
 import { findTerraform } from "../terraform/find-terraform.ts";
@@ -78,9 +78,11 @@ async function firstLine(program: string, args: readonly string[], context: Comm
   return stdout.split("\n").find((line) => /\d\.\d/.test(line)) ?? stdout.trim();
 }
 
-async function simulator(root: string): Promise<Finding> {
-  if (!existsSync(simulatorDirectory(root))) return { about: "simulator", level: "ok", says: "no machines" };
-  return finding("simulator", async () => `${(await projectSimulator(root).listMachines()).length} machines`);
+function simulator(root: string): Promise<Finding> {
+  return finding("simulator", async () => {
+    const { length } = await projectSimulator(root).listMachines();
+    return length === 0 ? "no machines" : `${length} machines`;
+  });
 }
 
 async function environmentFindings(root: string, name: string, context: CommandContext): Promise<Finding[]> {

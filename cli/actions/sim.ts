@@ -8,7 +8,7 @@ import { table } from "../output/table.ts";
 import { projectRoot } from "../project-root.ts";
 
 export async function list({ json }: { json: boolean }, context: CommandContext): Promise<void> {
-  const machines = (await openSimulator(context)?.listMachines()) ?? [];
+  const machines = await simulatorOf(context).listMachines();
   if (json) {
     context.stdout.write(`${JSON.stringify({ v: 1, machines }, undefined, 2)}\n`);
     return;
@@ -24,7 +24,7 @@ export async function list({ json }: { json: boolean }, context: CommandContext)
 }
 
 export async function up(context: CommandContext): Promise<void> {
-  const machines = (await openSimulator(context)?.listMachines()) ?? [];
+  const machines = await simulatorOf(context).listMachines();
   context.stderr.write(
     machines.length === 0
       ? "There are no simulated machines. Deploy an environment of kind simulated to make some.\n"
@@ -33,11 +33,11 @@ export async function up(context: CommandContext): Promise<void> {
 }
 
 export async function down({ all }: { all: boolean }, context: CommandContext): Promise<void> {
-  const simulator = openSimulator(context);
-  if (simulator === undefined) {
+  if (!existsSync(simulatorDirectory(projectRoot(context.cwd, context.env)))) {
     context.stderr.write("There is no simulator to end.\n");
     return;
   }
+  const simulator = simulatorOf(context);
   if (all) for (const { id } of await simulator.listMachines()) await simulator.deleteMachine(id);
   else await simulator.shutdown();
   context.stderr.write(
@@ -62,18 +62,15 @@ async function findMachine(
   name: string,
   context: CommandContext,
 ): Promise<{ simulator: SimulatorControl; machine: SimulatedMachine }> {
-  const simulator = openSimulator(context);
-  const machines = (await simulator?.listMachines()) ?? [];
+  const simulator = simulatorOf(context);
+  const machines = await simulator.listMachines();
   const machine = machines.find((candidate) => candidate.name === name);
-  if (simulator === undefined || machine === undefined) {
+  if (machine === undefined) {
     const known = machines.map((candidate) => candidate.name).join(", ") || "none";
     throw new TalosError("not-found", `no simulated machine is called ${name}`, { hint: `There are: ${known}.` });
   }
   return { simulator, machine };
 }
 
-/** Asking a simulator that is not there would start one. */
-function openSimulator(context: CommandContext): SimulatorControl | undefined {
-  const root = projectRoot(context.cwd, context.env);
-  return existsSync(simulatorDirectory(root)) ? projectSimulator(root) : undefined;
-}
+const simulatorOf = (context: CommandContext): SimulatorControl =>
+  projectSimulator(projectRoot(context.cwd, context.env));

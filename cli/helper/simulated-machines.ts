@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import { existsSync } from "node:fs";
 import type { SimulatedMachine } from "../../simulator/control/index.ts";
 import type { MachineSpec } from "../../talos/cluster/index.ts";
 import { controlPlanePool, type Environment, machinesOf } from "../../talos/environment/index.ts";
 import type { MachineAddress } from "./cluster-spec.ts";
 import type { MachineSource } from "./machine-source.ts";
-import { projectSimulator, simulatorDirectory } from "./simulator.ts";
+import { projectSimulator } from "./simulator.ts";
 
 /** Machines of the simulator: made where they are not there yet, and taken away again. */
 export const simulatedMachines: MachineSource = {
@@ -21,16 +20,16 @@ export const simulatedMachines: MachineSource = {
   },
 
   async find(root, environment) {
-    const machines = await existing(root, environment);
+    const machines = await simulatedMachinesOf(root, environment);
     return new Map(machines.map(({ name, address, fingerprint }) => [name, { address, fingerprint }]));
   },
 
-  has: async (root, environment) => (await existing(root, environment)).length > 0,
+  has: async (root, environment) => (await simulatedMachinesOf(root, environment)).length > 0,
 
   async surplus(root, environment) {
     const wanted = new Set(machinesOf(environment).map(({ name }) => name));
     const controlPlane = `${environment.cluster.name}-${controlPlanePool}-`;
-    return (await existing(root, environment))
+    return (await simulatedMachinesOf(root, environment))
       .filter(({ name }) => !wanted.has(name))
       .map(({ name, address, fingerprint }): MachineSpec => {
         const role = name.startsWith(controlPlane) ? "controlplane" : "worker";
@@ -39,15 +38,17 @@ export const simulatedMachines: MachineSource = {
   },
 
   async remove(root, environment, names) {
-    for (const { id, name } of await existing(root, environment)) {
+    for (const { id, name } of await simulatedMachinesOf(root, environment)) {
       if (names === undefined || names.includes(name)) await projectSimulator(root).deleteMachine(id);
     }
   },
 };
 
-/** Asking a simulator that is not there would start one. */
-async function existing(root: string, environment: Environment): Promise<readonly SimulatedMachine[]> {
-  if (!existsSync(simulatorDirectory(root))) return [];
+/** What the simulator has of an environment; one that has nothing is not started for it. */
+export async function simulatedMachinesOf(
+  root: string,
+  environment: Environment,
+): Promise<readonly SimulatedMachine[]> {
   const machines = await projectSimulator(root).listMachines();
   return machines.filter(({ cluster }) => cluster === environment.cluster.name);
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { existsSync } from "node:fs";
-import { parseFault, type SimulatedMachine } from "../../simulator/control/index.ts";
+import { parseFault } from "../../simulator/control/index.ts";
 import { type Environment, listEnvironments, loadEnvironment } from "../../talos/environment/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import type { Workshop } from "../../web/server/index.ts";
@@ -11,7 +10,8 @@ import { clientCertificates } from "./client-files.ts";
 import { writeFirstEnvironment } from "./environment-file.ts";
 import { openCluster } from "./open-cluster.ts";
 import { performAction, planAction } from "./page-actions.ts";
-import { projectSimulator, simulatorDirectory } from "./simulator.ts";
+import { simulatedMachinesOf } from "./simulated-machines.ts";
+import { projectSimulator } from "./simulator.ts";
 
 /** The project as the web page's server needs it. */
 export function projectWorkshop(root: string, context: CommandContext): Workshop {
@@ -30,7 +30,7 @@ export function projectWorkshop(root: string, context: CommandContext): Workshop
     backups: (environment, signal) => backupsView(root, environment, { ...context, signal }),
     async simulatedMachines(environment) {
       if (environment.kind !== "simulated") return undefined;
-      const machines = await simulatedOf(root, environment);
+      const machines = await simulatedMachinesOf(root, environment);
       return machines.map(({ name, stage, faults }) => ({ name, stage, faults }));
     },
     obstacle: (environment) => obstacleTo(root, environment, context),
@@ -41,7 +41,7 @@ export function projectWorkshop(root: string, context: CommandContext): Workshop
     perform: (environment, action, events, signal) =>
       performAction(root, environment, action, events, { ...context, signal }),
     async disturb(environment, name, disturbance) {
-      const machine = (await simulatedOf(root, environment)).find((candidate) => candidate.name === name);
+      const machine = (await simulatedMachinesOf(root, environment)).find((candidate) => candidate.name === name);
       if (machine === undefined) throw new TalosError("not-found", `no simulated machine is called ${name}`);
       const simulator = projectSimulator(root);
       if ("power" in disturbance) await simulator.setPower(machine.id, disturbance.power);
@@ -75,10 +75,4 @@ async function obstacleTo(
       destroy: `${talosmith} destroy ${name}`,
     },
   };
-}
-
-/** Asking a simulator that is not there would start one. */
-async function simulatedOf(root: string, { cluster }: Environment): Promise<readonly SimulatedMachine[]> {
-  if (!existsSync(simulatorDirectory(root))) return [];
-  return (await projectSimulator(root).listMachines()).filter((machine) => machine.cluster === cluster.name);
 }
