@@ -2,7 +2,7 @@
 import type { TalosClient } from "../../talos/api/index.ts";
 import { type DesiredMachine, readerOf } from "../../talos/cluster/index.ts";
 import { TalosError } from "../../talos/errors.ts";
-import { machineDetail, type OpenedCluster, sentenceOf } from "../../web/server/index.ts";
+import { type MachineDetail, machineDetail, type OpenedCluster, sentenceOf } from "../../web/server/index.ts";
 import type { Entries } from "./entries.ts";
 
 const logLines = 500;
@@ -19,11 +19,14 @@ export async function machineEntries(
 ): Promise<void> {
   const folder = `machines/${machine.name}`;
   const limit = AbortSignal.any([signal, AbortSignal.timeout(patience)]);
-  const detail = await machineDetail(opened, machine, limit);
-  const { config, ...rest } = detail;
-  entries.add(`${folder}/state.json`, `${JSON.stringify(rest, undefined, 2)}\n`);
-  if (config !== null) entries.add(`${folder}/config.yaml`, config);
-  if (detail.problem !== null) return;
+  let detail: MachineDetail | undefined;
+  await entries.collect(`${folder}/state.json`, async () => {
+    detail = await machineDetail(opened, machine, limit);
+    const { config: _, ...rest } = detail;
+    return `${JSON.stringify(rest, undefined, 2)}\n`;
+  });
+  if (detail?.config != null) entries.add(`${folder}/config.yaml`, detail.config);
+  if (detail === undefined || detail.problem !== null) return;
   const reader = readerOf(opened, machine);
   try {
     await entries.collect(`${folder}/events.txt`, () => eventsOf(reader, limit));
