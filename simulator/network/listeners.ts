@@ -10,6 +10,7 @@ import type { Machine, World } from "../machine/world.ts";
 import { dispatch } from "../services/dispatch.ts";
 import { methods } from "../services/registry.ts";
 import type { Simulation } from "../simulation.ts";
+import { type CertificateEpoch, certificateEpoch } from "./certificate-epoch.ts";
 import { type Endpoint, listen, type Manners } from "./endpoint.ts";
 import { type CallHandler, createGrpcServer } from "./grpc-server.ts";
 import { apiIdentity, forTls, kubernetesIdentity, sideIdentity } from "./identities.ts";
@@ -18,8 +19,8 @@ import { createSideServer, type SideService } from "./side-server.ts";
 export const apiPort = 50_000;
 export const kubernetesPort = 6_443;
 
-/** Server certificates live a day; they are renewed at half of it. */
-const renewal = 12 * 3_600_000;
+/** How often it is looked whether the certificates are still good, in milliseconds. */
+const clockCheck = 5_000;
 
 const sidePorts: ReadonlyMap<number, SideService> = new Map([
   [50_001, "trustd"],
@@ -59,6 +60,8 @@ export function startListeners(
   onConnection: () => void = () => undefined,
 ): Listeners {
   const open = new Map<string, Open>();
+  const epochNow = () => certificateEpoch(epoch, simulation.moment.now, performance.now());
+  let epoch: CertificateEpoch | undefined;
   let work: Promise<void> = Promise.resolve();
   const closing = new Set<Promise<void>>();
   const shut = ({ endpoint, wanted }: Open): void => {
@@ -67,8 +70,9 @@ export function startListeners(
     closing.add(closed);
   };
   const step = async (): Promise<void> => {
+    epoch = epochNow();
     const wanted = new Map(
-      wantedEndpoints(simulation).map((endpoint) => [`${endpoint.host}:${endpoint.port}`, endpoint]),
+      wantedEndpoints(simulation, epoch).map((endpoint) => [`${endpoint.host}:${endpoint.port}`, endpoint]),
     );
     for (const [key, current] of open) {
       const next = wanted.get(key);
@@ -101,8 +105,10 @@ export function startListeners(
       .catch(onError);
   };
   const unsubscribe = simulation.subscribe(refresh);
-  // A world at rest says nothing, but certificates grow old.
-  const renewing = setInterval(refresh, renewal / 12);
+  // A world at rest says nothing, but certificates grow old and clocks are set.
+  const renewing = setInterval(() => {
+    if (epochNow() !== epoch) refresh();
+  }, clockCheck);
   renewing.unref();
   refresh();
   return {
@@ -123,16 +129,15 @@ export function startListeners(
   };
 }
 
-function wantedEndpoints(simulation: Simulation): Wanted[] {
+function wantedEndpoints(simulation: Simulation, { half, offset }: CertificateEpoch): Wanted[] {
   const { world, moment } = simulation;
-  const epoch = Math.floor(moment.now / renewal);
   return Object.values(world.machines).flatMap((machine) => {
     if (faultOf(machine.faults, "refuse", moment.now) !== undefined) return [];
     const troubles = machine.faults.map((fault) => fault.kind).filter((kind) => /certificate|skew/.test(kind));
     const mode = serverModeOf(machine);
     const muted = faultOf(machine.faults, "half-open", moment.now) !== undefined;
     const hosts = [machine.address, ...virtualAddresses(world, machine, moment.now)];
-    const identity = `${machine.bootId}/${epoch}/${troubles.join()}`;
+    const identity = `${machine.bootId}/${half}/${offset}/${troubles.join()}`;
     const config = configOf(machine);
     const api = hosts.flatMap((host): Wanted[] =>
       mode === "none"
