@@ -33,7 +33,7 @@ export class LeaseKeeper {
     const other = await this.#ask();
     if (other !== undefined) {
       throw new TalosError("conflict", `another run works on this cluster: ${other}`, {
-        hint: "Wait until it has ended. A run that died gives the cluster free after a minute.",
+        hint: "Wait until it has ended. A run that died gives the cluster free after two minutes.",
       });
     }
   }

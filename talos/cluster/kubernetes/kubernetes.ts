@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../../errors.ts";
 import type { Kubernetes } from "../machines.ts";
+import { systemTiming, type Timing } from "../timing.ts";
 import { isCertificateFault, type KubernetesAccess, type KubernetesApi, kubernetesApi } from "./api.ts";
 import { drainNode, setSchedulable, uncordonNode } from "./drain.ts";
 import { apisGoneWith } from "./gone-apis.ts";
@@ -9,7 +10,11 @@ import { syncManifests } from "./manifests.ts";
 import { isReady, readNode, readNodes, readPod, readWorkload, readWorkloadVersion, versionOf } from "./objects.ts";
 
 /** The engine's view of a cluster's Kubernetes API. `endpoint` is the address that users will have. */
-export function kubernetesOver(access: KubernetesAccess, endpoint: string): Kubernetes & { close(): void } {
+export function kubernetesOver(
+  access: KubernetesAccess,
+  endpoint: string,
+  timing: Timing = systemTiming,
+): Kubernetes & { close(): void } {
   const api = kubernetesApi(access);
   const withSignal = (signal: AbortSignal | undefined) => (signal === undefined ? {} : { signal });
   return {
@@ -69,8 +74,8 @@ export function kubernetesOver(access: KubernetesAccess, endpoint: string): Kube
     },
     apisGoneWith: (version, signal) => apisGoneWith(api, version, signal),
     syncManifests: (objects, { inventory, signal }) => syncManifests(api, objects, inventory, signal),
-    takeLease: (holder, signal) => takeLease(api, holder, new Date(), signal),
-    readLease: (signal) => readLease(api, new Date(), signal),
+    takeLease: (holder, signal) => takeLease(api, holder, timing, signal),
+    readLease: (signal) => readLease(api, timing.now(), signal),
     deleteLease: (signal) => deleteLease(api, signal),
     releaseLease: (holder) => releaseLease(api, holder),
     async deleteNode(node, signal) {

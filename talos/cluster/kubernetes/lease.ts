@@ -2,30 +2,39 @@
 import * as z from "zod";
 import { TalosError } from "../../errors.ts";
 import type { LeaseHolder, LeaseState } from "../machines.ts";
+import type { Timing } from "../timing.ts";
 import type { KubernetesApi } from "./api.ts";
 
 const collection = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases";
 const name = "talosmith";
 const seconds = 60;
+/** Who lives renews it three times a minute: no change for so long, in milliseconds, is nobody there. */
+const silence = 45_000;
+const lookEvery = 5_000;
 
 const leaseSchema = z.object({
   metadata: z.object({ resourceVersion: z.string() }),
   spec: z.object({ holderIdentity: z.string().nullish(), renewTime: z.string().nullish() }).default({}),
 });
 
-/** Takes or renews the lease. Undefined when it is ours, else who has it. */
+/**
+ * Takes or renews the lease. Undefined when it is ours, else who has it. One that has run out by our clock is watched
+ * before it is taken: clocks of other computers may be wrong, or ours.
+ */
 export async function takeLease(
   api: KubernetesApi,
   holder: LeaseHolder,
-  now: Date,
+  timing: Timing,
   signal?: AbortSignal,
 ): Promise<string | undefined> {
   const options = signal === undefined ? {} : { signal };
   for (let attempt = 0; attempt < 3; attempt++) {
     try {
       const found = leaseSchema.parse(await api.call(`${collection}/${name}`, options));
-      const other = otherHolder(found.spec, holder, now);
-      if (other !== undefined) return other;
+      const other = otherHolder(found.spec, holder);
+      const fresh = isFresh(found.spec.renewTime ?? "", timing.now());
+      if (other !== undefined && (fresh || (await isRenewed(api, found, timing, signal)))) return other;
+      const now = new Date(timing.now());
       // The version makes sure that nobody else took it between our look and our write.
       const body = leaseBody(holder, now, found.metadata.resourceVersion);
       await api.call(`${collection}/${name}`, { ...options, method: "PUT", body });
@@ -36,7 +45,8 @@ export async function takeLease(
       if (error.code !== "not-found") throw error;
     }
     try {
-      await api.call(collection, { ...options, method: "POST", body: leaseBody(holder, now) });
+      const body = leaseBody(holder, new Date(timing.now()));
+      await api.call(collection, { ...options, method: "POST", body });
       return undefined;
     } catch (error) {
       if (!(error instanceof TalosError) || error.code !== "conflict") throw error;
@@ -45,8 +55,29 @@ export async function takeLease(
   return "runs that were faster three times";
 }
 
+/** Looks for long enough to tell a run that lives from one that died. */
+async function isRenewed(
+  api: KubernetesApi,
+  { metadata }: z.infer<typeof leaseSchema>,
+  timing: Timing,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  const end = timing.elapsed() + silence;
+  while (timing.elapsed() < end) {
+    await timing.sleep(lookEvery, signal);
+    const options = signal === undefined ? {} : { signal };
+    const now = leaseSchema.parse(await api.call(`${collection}/${name}`, options));
+    if (now.metadata.resourceVersion !== metadata.resourceVersion) return Boolean(now.spec.holderIdentity);
+  }
+  return false;
+}
+
 /** Who has the lease; undefined when nobody does. */
-export async function readLease(api: KubernetesApi, now: Date, signal?: AbortSignal): Promise<LeaseState | undefined> {
+export async function readLease(
+  api: KubernetesApi,
+  now: number,
+  signal?: AbortSignal,
+): Promise<LeaseState | undefined> {
   try {
     const { spec } = leaseSchema.parse(await api.call(`${collection}/${name}`, signal === undefined ? {} : { signal }));
     if (!spec.holderIdentity) return undefined;
@@ -73,14 +104,12 @@ export async function releaseLease(api: KubernetesApi, holder: LeaseHolder): Pro
   if (found.spec.holderIdentity === identityOf(holder)) await api.call(`${collection}/${name}`, { method: "DELETE" });
 }
 
-function otherHolder(spec: z.infer<typeof leaseSchema>["spec"], holder: LeaseHolder, now: Date): string | undefined {
-  const { holderIdentity, renewTime } = spec;
-  if (!holderIdentity || holderIdentity.startsWith(`${holder.place}/`)) return undefined;
-  return isFresh(renewTime ?? "", now) ? holderIdentity : undefined;
+function otherHolder({ holderIdentity }: z.infer<typeof leaseSchema>["spec"], holder: LeaseHolder): string | undefined {
+  return !holderIdentity || holderIdentity.startsWith(`${holder.place}/`) ? undefined : holderIdentity;
 }
 
-function isFresh(renewed: string, now: Date): boolean {
-  return now.getTime() - Date.parse(renewed) < seconds * 1000;
+function isFresh(renewed: string, now: number): boolean {
+  return now - Date.parse(renewed) < seconds * 1000;
 }
 
 function leaseBody(holder: LeaseHolder, now: Date, resourceVersion?: string) {

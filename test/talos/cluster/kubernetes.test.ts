@@ -5,6 +5,7 @@ import { systemEntropy } from "../../../talos/clock.ts";
 import type { Kubernetes } from "../../../talos/cluster/index.ts";
 import { kubernetesOver } from "../../../talos/cluster/kubernetes/index.ts";
 import { createCertificateAuthority, issueCertificate, type LeafOptions } from "../../../talos/pki/index.ts";
+import { VirtualTiming } from "./virtual-timing.ts";
 
 const day = 86_400_000;
 const clock = { now: () => new Date(Date.now() - day) };
@@ -42,6 +43,7 @@ let answer: (call: Call) => readonly [number, unknown];
 let server: Server;
 let url: string;
 let kubernetes: Kubernetes & { close(): void };
+const timing = new VirtualTiming();
 
 beforeEach(async () => {
   calls = [];
@@ -72,7 +74,11 @@ beforeEach(async () => {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();
   url = `https://127.0.0.1:${typeof address === "object" ? address?.port : 0}`;
-  kubernetes = kubernetesOver({ servers: ["https://127.0.0.1:1", url], ca: ca.certificate, ...clientPair }, url);
+  kubernetes = kubernetesOver(
+    { servers: ["https://127.0.0.1:1", url], ca: ca.certificate, ...clientPair },
+    url,
+    timing,
+  );
 });
 afterEach(async () => {
   kubernetes.close();
@@ -255,14 +261,28 @@ describe("the lease", () => {
   test.each([
     ["ours", "here/boot/0/1", 0, undefined],
     ["one of a run that died here", "here/boot/0/0", 0, undefined],
-    ["another's that has run out", "there/boot/0/9", 61_000, undefined],
+    ["another's that nobody renews any more", "there/boot/0/9", 61_000, undefined],
     ["another's", "there/boot/0/9", 1000, "there/boot/0/9"],
   ])("that is %s is told apart", async (_name, holder, age, expected) => {
-    answer = ({ method }) => (method === "GET" ? [200, lease(holder, new Date(Date.now() - age))] : [200, {}]);
+    answer = ({ method }) => (method === "GET" ? [200, lease(holder, new Date(timing.now() - age))] : [200, {}]);
     expect(await kubernetes.takeLease(us)).toBe(expected);
     const put = calls.find(({ method }) => method === "PUT");
     expect(put === undefined).toBe(expected !== undefined);
     if (put !== undefined) expect(put.body).toMatchObject({ metadata: { resourceVersion: "7" } });
+  });
+
+  test.each([3_600_000, -3_600_000])("of a run that lives is not taken when clocks differ by %i ms", async (skew) => {
+    let renewed = 0;
+    let looks = 0;
+    answer = ({ method }) => {
+      if (method !== "GET") return [200, {}];
+      // Whoever has it renews it every twenty seconds, by a clock of its own.
+      renewed = 1 + Math.floor((looks++ * 5000) / 20_000);
+      const { metadata, ...found } = lease("there/boot/0/9", new Date(timing.now() - skew));
+      return [200, { ...found, metadata: { ...metadata, resourceVersion: String(renewed) } }];
+    };
+    expect(await kubernetes.takeLease(us)).toBe("there/boot/0/9");
+    expect(calls.some(({ method }) => method === "PUT")).toBe(false);
   });
 
   test("goes to whoever is faster", async () => {
