@@ -8,20 +8,21 @@ export type Verdict =
   | { readonly kind: "nothing" }
   /** It differs, and stays so: `reason` tells why nobody repairs it. */
   | { readonly kind: "report"; readonly reason: string }
-  /** A repair has failed, and is tried again at this time, in milliseconds. */
-  | { readonly kind: "later"; readonly at: number }
+  /** A repair has failed a moment ago. */
+  | { readonly kind: "later" }
   | { readonly kind: "repair" };
 
 export interface Circumstances {
   /** By the file or by the command line. */
   readonly allowed: boolean;
-  /** Milliseconds; undefined when the last repair has not failed. */
-  readonly retryAt?: number;
+  /** How long a repair that has failed still has to wait, in milliseconds: not a time of day, which may be set. @default 0 */
+  readonly rest?: number;
+  /** The time of day, in milliseconds. */
   readonly now: number;
 }
 
 /** Pure: whether a difference is repaired now, later, or by a person. */
-export function verdictOn(look: ClusterLook, { allowed, retryAt, now }: Circumstances): Verdict {
+export function verdictOn(look: ClusterLook, { allowed, rest = 0, now }: Circumstances): Verdict {
   if (look.steps.length === 0 && endingFiles(look, new Date(now)).length === 0) return { kind: "nothing" };
   const report = (reason: string): Verdict => ({ kind: "report", reason });
   if (!allowed) return report("operate.repair is false");
@@ -40,7 +41,7 @@ export function verdictOn(look: ClusterLook, { allowed, retryAt, now }: Circumst
     const next = opens === undefined ? "none opens again" : `the next one opens at ${opens.toISOString()}`;
     return report(`no maintenance window is open: ${next}`);
   }
-  if (retryAt !== undefined && now < retryAt) return { kind: "later", at: retryAt };
+  if (rest > 0) return { kind: "later" };
   return { kind: "repair" };
 }
 

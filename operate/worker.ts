@@ -31,6 +31,7 @@ export class Worker {
   readonly #options: WorkerOptions;
   readonly #signal: AbortSignal;
   #repairFailures = 0;
+  /** By the clock that nobody sets. */
   #retryAt: number | undefined;
   #lookFailures = 0;
   #told = "";
@@ -107,9 +108,9 @@ export class Worker {
   }
 
   async #actOn(look: ClusterLook, environment: Environment, allowed: boolean): Promise<void> {
-    const now = this.#options.timing.now();
-    const retryAt = this.#retryAt === undefined ? {} : { retryAt: this.#retryAt };
-    const verdict = verdictOn(look, { allowed, now, ...retryAt });
+    const { timing } = this.#options;
+    const rest = this.#retryAt === undefined ? 0 : this.#retryAt - timing.elapsed();
+    const verdict = verdictOn(look, { allowed, now: timing.now(), rest });
     if (verdict.kind === "later") return;
     if (verdict.kind === "repair") return this.#repair(environment);
     this.#clearFault();
@@ -145,8 +146,9 @@ export class Worker {
       }
       this.#fault(error);
       this.#repairFailures += 1;
-      this.#retryAt = timing.now() + retryDelay(this.#repairFailures);
-      this.#tell("info", "repair", `again after ${new Date(this.#retryAt).toISOString()}`);
+      const rest = retryDelay(this.#repairFailures);
+      this.#retryAt = timing.elapsed() + rest;
+      this.#tell("info", "repair", `again after ${new Date(timing.now() + rest).toISOString()}`);
     }
   }
 

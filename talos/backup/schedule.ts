@@ -27,6 +27,8 @@ export interface ScheduleOptions {
 
 /** How long a changed schedule may go unseen. */
 const lookEvery = 10_000;
+/** A clock that is corrected by less, in milliseconds, was not set back. */
+const correction = 60_000;
 
 /** Runs the work at the times of a schedule until the signal fires. */
 export async function runSchedule(options: ScheduleOptions): Promise<void> {
@@ -37,6 +39,11 @@ export async function runSchedule(options: ScheduleOptions): Promise<void> {
     try {
       const schedule = await options.schedule();
       const text = JSON.stringify(schedule ?? null);
+      if (after.getTime() - clock.now().getTime() > correction) {
+        // The next time was counted from one that has not come yet.
+        after = clock.now();
+        known = undefined;
+      }
       if (known?.schedule !== text) {
         known = { schedule: text, at: schedule && withJitter(nextRun(schedule, after), schedule, options.entropy) };
         options.onNext?.(known.at);

@@ -14,7 +14,7 @@ const gated = [
 const ending = [{ name: "kubeconfig", expiresAt: new Date("2026-12-01T00:00:00Z"), renewable: true }];
 
 describe("the verdict on a look", () => {
-  test.each<[string, ClusterLook, { allowed?: boolean; retryAt?: number }, object]>([
+  test.each<[string, ClusterLook, { allowed?: boolean; rest?: number }, object]>([
     ["nothing differs", lookAtLab(), {}, { kind: "nothing" }],
     ["something differs", lookAtLab({}, work), {}, { kind: "repair" }],
     ["a client file ends soon", lookAtLab({}, { certificates: ending }), {}, { kind: "repair" }],
@@ -47,8 +47,8 @@ describe("the verdict on a look", () => {
       {},
       { kind: "repair" },
     ],
-    ["the last repair has just failed", lookAtLab({}, work), { retryAt: now + 1 }, { kind: "later", at: now + 1 }],
-    ["the last repair failed long ago", lookAtLab({}, work), { retryAt: now }, { kind: "repair" }],
+    ["the last repair has just failed", lookAtLab({}, work), { rest: 1 }, { kind: "later" }],
+    ["the last repair failed long ago", lookAtLab({}, work), { rest: 0 }, { kind: "repair" }],
   ])("when %s", (_name, look, circumstances, verdict) => {
     expect(verdictOn(look, { allowed: true, now, ...circumstances })).toMatchObject(verdict);
   });

@@ -24,7 +24,7 @@ interface Script {
 /** Runs the operator over files that may change while it runs, in virtual time. */
 async function play(script: Script) {
   const timing = new VirtualTiming();
-  const began = timing.now();
+  const began = timing.elapsed();
   const stop = new AbortController();
   const book = new Book();
   const log: (Omit<LogEntry, "at"> & { readonly after: number })[] = [];
@@ -32,7 +32,7 @@ async function play(script: Script) {
   const times: Record<string, number[]> = {};
   const turn = (what: string) => {
     counts[what] = (counts[what] ?? 0) + 1;
-    times[what] = [...(times[what] ?? []), timing.now() - began];
+    times[what] = [...(times[what] ?? []), timing.elapsed() - began];
     return counts[what];
   };
   const written: Record<string, unknown> = {};
@@ -58,10 +58,10 @@ async function play(script: Script) {
   book.leading = true;
   const entropy = (count: number) => new Uint8Array(count).fill(0x80);
   const repair = script.given ?? false;
-  const tell = (entry: Omit<LogEntry, "at">) => log.push({ ...entry, after: timing.now() - began });
+  const tell = (entry: Omit<LogEntry, "at">) => log.push({ ...entry, after: timing.elapsed() - began });
   const operated = operateAll({ site, book, log: tell, timing, entropy, repair, signal: stop.signal });
   await script.during?.(timing, script);
-  await timing.sleep(Math.max(0, (script.lasts ?? 60 * minute) - (timing.now() - began)));
+  await timing.sleep(Math.max(0, (script.lasts ?? 60 * minute) - (timing.elapsed() - began)));
   stop.abort();
   await operated;
   const lines = log.map(({ level, environment, message }) => `${level} ${environment}: ${message}`);
@@ -118,6 +118,26 @@ describe("the operator", () => {
     expect(repairs.some((at) => at >= 120 * minute && at < 121 * minute)).toBe(true);
     expect(lines.filter((line) => line === "error lab: no way").length).toBe(repairs.length);
     expect(book.entries.get("lab")?.fault).toBe("no way");
+  });
+
+  test.each([365, -365])("goes on when the clock is set by %i days", async (days) => {
+    const { times, counts } = await play({
+      files: { lab: `${repairing}backup: { directory: backups, schedule: "0 * * * *" }\n` },
+      look: () => lookAtLab({}, { steps: [stepFor("w-1")] }),
+      repair: async () => {
+        throw new TalosError("unavailable", "no way");
+      },
+      lasts: 180 * minute,
+      during: async (timing) => {
+        await timing.sleep(10 * minute);
+        timing.setClock(days * 24 * 60 * minute);
+      },
+    });
+    const pauses = (times["repair lab"] ?? []).map((at, i, all) => at - (all[i - 1] ?? 0));
+    expect(Math.max(...pauses)).toBeLessThan(35 * minute);
+    expect(counts["look lab"]).toBeGreaterThan(160);
+    expect(counts["backup lab"]).toBeGreaterThanOrEqual(2);
+    expect(counts["backup lab"]).toBeLessThanOrEqual(4);
   });
 
   test("a run of somebody else is no failure", async () => {

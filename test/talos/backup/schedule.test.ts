@@ -43,6 +43,32 @@ function clockwork(start: string) {
 }
 
 describe("a schedule that runs", () => {
+  test.each<[string, number, string[]]>([
+    ["forward by a year, past its time", 365 * 24, ["2027-11-16 12:10", "2027-11-16 13:00"]],
+    ["back by a year, for it was wrong before", -365 * 24, ["2025-11-16 13:00", "2025-11-16 14:00"]],
+  ])("goes by a clock that is set %s", async (_name, hours, expected) => {
+    const { timing, clock, pass } = clockwork("2026-11-16T12:10:00Z");
+    const stop = new AbortController();
+    const runs: string[] = [];
+    let looks = 0;
+    await runSchedule({
+      schedule: () => {
+        if (looks++ === 3) pass(hours * 3_600_000);
+        return { cron: "0 * * * *" };
+      },
+      run: async () => {
+        runs.push(clock.now().toISOString().slice(0, 16).replace("T", " "));
+        if (runs.length === 2) stop.abort();
+      },
+      onFailure: (error) => expect.fail(error.message),
+      clock,
+      timing,
+      entropy: (count) => new Uint8Array(count),
+      signal: stop.signal,
+    });
+    expect(runs).toEqual(expected);
+  });
+
   test("runs at its times, leaves out those that pass during a run, and goes on after a failure", async () => {
     const { timing, clock, pass } = clockwork("2026-11-16T12:10:00Z");
     const stop = new AbortController();
