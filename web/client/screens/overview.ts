@@ -7,6 +7,8 @@ import { Table } from "../parts/table.ts";
 import { linkTo } from "../route.ts";
 
 const fewDays = 30;
+/** One cause fails many conditions; more than these are folded away. */
+const shownUnmet = 5;
 
 export function OverviewScreen({ overview, now }: { readonly overview: Overview; readonly now: number }) {
   const { clusters, broken, unseen, operations, program } = overview;
@@ -88,12 +90,12 @@ function ClusterCard({ cluster, program, now }: CardProps) {
           }</p>`
       }
       ${note !== null && unmet.length === 0 && html`<p class="fault">${note}</p>`}
-      <${Conditions} conditions=${unmet} now=${now} />
+      <${Conditions} conditions=${unmet.slice(0, shownUnmet)} now=${now} />
       ${
         conditions.length > 0 &&
         html`<details>
           <summary>${met.length} of ${conditions.length} conditions met</summary>
-          <${Conditions} conditions=${met} now=${now} />
+          <${Conditions} conditions=${[...unmet.slice(shownUnmet), ...met]} now=${now} />
         </details>`
       }
       ${
