@@ -67,19 +67,21 @@ function renderCluster(cluster: ClusterChange): string[] {
   const diffs = Object.entries(configChanges).flatMap(([machine, lines]) => [`# ${machine}`, ...lines]);
   return [
     `### Cluster ${code(name)}`,
-    ...renderNewCluster(cluster),
+    ...renderExtent(cluster),
     ...(versions.length > 0 ? [versions.join(" · ")] : []),
     ...renderSteps(after === undefined, steps),
     ...(diffs.length > 0 ? ["Changes of machine configs, secrets replaced:", fence(diffs, "text")] : []),
   ];
 }
 
-function renderNewCluster({ before, after, machinesAfter }: ClusterChange): string[] {
-  if (before !== undefined || after === undefined) return [];
-  const controlPlanes = machinesAfter.filter(({ controlPlane }) => controlPlane).length;
-  const { talos_version: talos, kubernetes_version: kubernetes, endpoint } = after;
+/** What a cluster that comes or goes consists of. */
+function renderExtent({ before, after, machinesBefore, machinesAfter }: ClusterChange): string[] {
+  const [values, machines] = after === undefined ? [before, machinesBefore] : [after, machinesAfter];
+  if (values === undefined || (before !== undefined && after !== undefined)) return [];
+  const controlPlanes = machines.filter(({ controlPlane }) => controlPlane).length;
+  const { talos_version: talos, kubernetes_version: kubernetes, endpoint } = values;
   const told = [
-    `${counted(controlPlanes, "control plane")}, ${counted(machinesAfter.length - controlPlanes, "worker")}`,
+    `${counted(controlPlanes, "control plane")}, ${counted(machines.length - controlPlanes, "worker")}`,
     ...(talos ? [`Talos ${code(talos)}`] : []),
     ...(kubernetes ? [`Kubernetes ${code(kubernetes)}`] : []),
     ...(endpoint ? [`at ${code(endpoint)}`] : []),

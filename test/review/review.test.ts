@@ -249,6 +249,14 @@ describe("the markdown", () => {
     );
   });
 
+  test("tells what a cluster that goes consisted of", () => {
+    const before = cluster(three, { talos_version: "v1.13.9", kubernetes_version: "1.36.3" });
+    const gone = planOf([{ address: "talosmith_cluster.cluster", actions: ["delete"], before }]);
+    expect(renderMarkdown(review(gone))).toContain(
+      "### Cluster `prod`\n\n3 control planes, 1 worker · Talos `v1.13.9` · Kubernetes `1.36.3`\n",
+    );
+  });
+
   test("names the attributes that change, those yet unknown too, and why something is replaced", () => {
     const markdown = renderMarkdown(
       review(
