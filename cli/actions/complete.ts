@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { join } from "node:path";
 import type { Command } from "commander";
 import { findTalosconfig, readTalosconfig, type Talosconfig } from "../../talos/config/index.ts";
 import { type Environment, loadEnvironment, machinesOf } from "../../talos/environment/index.ts";
@@ -7,6 +8,7 @@ import { topologyOf } from "../../topology/index.ts";
 import { type Candidate, complete, type Lookup } from "../completion/complete.ts";
 import type { CommandContext } from "../context.ts";
 import { environmentsHere } from "../environments-here.ts";
+import { clientFiles } from "../helper/client-files.ts";
 import { projectRoot } from "../project-root.ts";
 
 /** Prints what may come next, a line each. What cannot be looked up is not offered: a shell has no place for errors. */
@@ -34,13 +36,15 @@ function projectLookup(context: CommandContext): Lookup {
           .filter(({ kind }) => kind === "simulated")
           .flatMap((environment) => machinesOf(environment).map(({ name }) => ({ value: name })));
       case "address":
-        return [...environments().flatMap(fixedAddresses), ...addressesIn(await talosconfig(context))];
+        return [...environments().flatMap(fixedAddresses), ...(await deployedAddresses(context))];
       case "addon":
         return environments()
           .filter(({ name }) => name === given[0])
           .flatMap(({ addons }) => addons.map(({ name }) => ({ value: name })));
       case "context":
-        return [...((await talosconfig(context))?.contexts.keys() ?? [])].map((value) => ({ value }));
+        return [...((await readable(await findTalosconfig(context.env)))?.contexts.keys() ?? [])].map((value) => ({
+          value,
+        }));
     }
   };
 }
@@ -52,14 +56,21 @@ function fixedAddresses(environment: Environment): readonly Candidate[] {
     .flatMap(({ name, address }) => (address === undefined ? [] : [{ value: address, description: name }]));
 }
 
-const addressesIn = (config: Talosconfig | undefined) =>
-  [...(config?.contexts ?? [])].flatMap(([name, { endpoints, nodes }]) =>
-    [...endpoints, ...(nodes ?? [])].map((value) => ({ value, description: name })),
+/** Machines of the talosconfig in use and of those that deploys have left in this project. */
+async function deployedAddresses(context: CommandContext): Promise<readonly Candidate[]> {
+  const { cwd, env } = context;
+  const own = namesOf(context).map((name) => join(projectRoot(cwd, env), clientFiles(name).talosconfig));
+  const configs = await Promise.all([await findTalosconfig(env), ...own].map(readable));
+  return configs.flatMap((config) =>
+    [...(config?.contexts ?? [])].flatMap(([name, { endpoints, nodes }]) =>
+      [...endpoints, ...(nodes ?? [])].map((value) => ({ value, description: name })),
+    ),
   );
+}
 
-async function talosconfig({ env }: CommandContext): Promise<Talosconfig | undefined> {
+async function readable(path: string): Promise<Talosconfig | undefined> {
   try {
-    return await readTalosconfig(await findTalosconfig(env));
+    return await readTalosconfig(path);
   } catch (error) {
     if (error instanceof TalosError) return undefined;
     throw error;

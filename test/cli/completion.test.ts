@@ -22,6 +22,11 @@ writeFileSync(
   join(root, "environments/lab.yaml"),
   "infrastructure: { kind: libvirt }\ncontrolPlane: { count: 1 }\nworkers: [{ count: 1 }]\n",
 );
+mkdirSync(join(root, "generated/local"), { recursive: true });
+writeFileSync(
+  join(root, "generated/local/talosconfig"),
+  "context: local\ncontexts:\n  local:\n    endpoints: [127.7.7.2]\n    nodes: [127.7.7.2, 127.7.7.3]\n",
+);
 writeFileSync(join(root, "environments/broken.yaml"), "infrastructure: { kind: unknown }\n");
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
@@ -48,6 +53,7 @@ describe("what completion offers", () => {
     ["sim power ", ["local-cp-1", "local-w-1"]],
     ["reboot -n 10.0.0.7", ["10.0.0.70"]],
     ["reboot --nodes 192", ["192.0.2.7"]],
+    ["reboot -n 127.7", ["127.7.7.2", "127.7.7.3"]],
     ["reboot -n 10.0.0.70,10.0.0.8", ["10.0.0.70,10.0.0.80"]],
     ["config use-context ", ["demo"]],
     ["addon apply local ", ["app"]],
