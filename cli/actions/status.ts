@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import { endsSoon } from "../../talos/client-file.ts";
-import { type DesiredMachine, machineView, makingSteps, type ObservedCluster } from "../../talos/cluster/index.ts";
+import {
+  type DesiredMachine,
+  inReadingOrder,
+  machineView,
+  makingSteps,
+  type ObservedCluster,
+} from "../../talos/cluster/index.ts";
 import type { CommandContext } from "../context.ts";
 import { backupLine } from "../helper/backup-status.ts";
 import { lookAt } from "../helper/cluster-look.ts";
@@ -21,7 +27,7 @@ export async function status(
   const { observed, backup } = look;
   const pending = [...makingSteps(opened.absent), ...look.steps];
   const certificates = look.certificates.filter(({ renewable }) => renewable);
-  const machines = desired.machines.map((machine) => machineStatus(machine, observed));
+  const machines = inReadingOrder(desired.machines).map((machine) => machineStatus(machine, observed));
   const conditions = await conditionsNow(root, name, look, context.clock.now());
   if (json) {
     const report = {

@@ -27,7 +27,7 @@ export {
 } from "./kubernetes/index.ts";
 export { leaveCluster } from "./leave.ts";
 export { lockFileFor, withLock } from "./lock.ts";
-export { type MachineView, machineView, stateOf } from "./machine-view.ts";
+export { inReadingOrder, type MachineView, machineView, stateOf } from "./machine-view.ts";
 export type { Kubernetes, MachineHealth, Machines, MachineTarget } from "./machines.ts";
 export { type Maintenance, maintainMachine, planMaintenance } from "./maintain.ts";
 export { makingSteps } from "./making-step.ts";

@@ -26,6 +26,12 @@ export function stateOf(name: string, { machines }: ObservedCluster): MachineSta
   return machines.get(name)?.state ?? { kind: "unreachable", reason: "not observed" };
 }
 
+/** Control planes first, and w-2 before w-10, as people read. */
+export function inReadingOrder<M extends Pick<DesiredMachine, "name" | "role">>(machines: readonly M[]): readonly M[] {
+  const names = new Intl.Collator("en", { numeric: true });
+  return [...machines].sort((a, b) => a.role.localeCompare(b.role) || names.compare(a.name, b.name));
+}
+
 export function machineView(
   { name, role, address }: Pick<DesiredMachine, "name" | "role" | "address">,
   observed: ObservedCluster,

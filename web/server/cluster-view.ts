@@ -3,6 +3,7 @@ import {
   type DesiredCluster,
   etcdView,
   type HealthCondition,
+  inReadingOrder,
   machineView,
   type ObservedCluster,
   quorumOf,
@@ -11,7 +12,7 @@ import type { CertificateRow, Condition, EtcdView, MachineRow } from "../shared/
 
 /** The machines of a cluster as rows, from what was seen of them. */
 export function machineRows(desired: DesiredCluster, observed: ObservedCluster): readonly MachineRow[] {
-  return desired.machines.map((machine) => {
+  return inReadingOrder(desired.machines).map((machine) => {
     const { stage, reason, talosVersion, kubeletVersion, etcd, ...view } = machineView(machine, observed);
     return {
       ...view,
