@@ -59,7 +59,7 @@ function fixedAddresses(environment: Environment): readonly Candidate[] {
 /** Machines of the talosconfig in use and of those that deploys have left in this project. */
 async function deployedAddresses(context: CommandContext): Promise<readonly Candidate[]> {
   const { cwd, env } = context;
-  const own = namesOf(context).map((name) => join(projectRoot(cwd, env), clientFiles(name).talosconfig));
+  const own = environmentsHere(context).map((name) => join(projectRoot(cwd, env), clientFiles(name).talosconfig));
   const configs = await Promise.all([await findTalosconfig(env), ...own].map(readable));
   return configs.flatMap((config) =>
     [...(config?.contexts ?? [])].flatMap(([name, { endpoints, nodes }]) =>
