@@ -172,10 +172,9 @@ export const clientFiles: Resource<Schema, Client> = {
         summary: "Not two paths",
         detail: `Found ${JSON.stringify(id)}; expected the paths of kubeconfig and talosconfig with a comma between them.`,
       });
-    const [kubeconfig, talosconfig] = await Promise.all([
-      textToImport(client, kubeconfig_path),
-      textToImport(client, talosconfig_path),
-    ]);
+    // One after the other, so that of two that are missing the first is told.
+    const kubeconfig = await textToImport(client, kubeconfig_path);
+    const talosconfig = await textToImport(client, talosconfig_path);
     const { parseTalosconfig } = await import("../../talos/config/index.ts");
     const { context, contexts } = parseTalosconfig(talosconfig, talosconfig_path);
     const { endpoints, nodes, credentials } = contexts.get(context) ?? { endpoints: [] };
