@@ -12,6 +12,16 @@ describe("texts for strangers", () => {
     ["JSON", JSON.stringify({ nested: { passphrase: canary } })],
     ["a block of text", `files:\n  - content: |\n      first\n      ${canary}\n    path: /x\n`],
     ["an assignment in a log", `level=info api_key=${canary} msg=started`],
+    ["a field with spaces", `password: correct horse ${canary}\n`],
+    ["a field with a tag", `- token: !!str ${canary}\n`],
+    ["a field of an INI file", `aws_secret_access_key = correct ${canary}\n`],
+    ["a quoted field with quotes in it", `password: 'it''s ${canary}'\n`],
+    ["JSON with quotes in it", JSON.stringify({ password: `a"${canary}` })],
+    ["JSON with YAML in it", JSON.stringify({ before: `auth:\n  password: correct horse ${canary}\n` })],
+    ["a quoted field over several lines", `password: "correct\n  horse ${canary}"\npath: /x\n`],
+    ["an address with a password", `mirror: https://robot:${canary}@registry.example/v2\n`],
+    ["a header of a request", `GET /v2 Authorization: Basic ${canary}\n`],
+    ["a bearer's ticket in a log", `refused Bearer ${canary}.x.y of robot\n`],
     ["a private key", `-----BEGIN EC PRIVATE KEY-----\n${canary}\n-----END EC PRIVATE KEY-----\n`],
     ["a key in base64", Buffer.from(`-----BEGIN PRIVATE KEY-----\n${canary}`).toString("base64")],
   ])("lose the secret in %s", (_, text) => {
@@ -28,13 +38,25 @@ describe("texts for strangers", () => {
 
   test("keep what is no secret", () => {
     const text =
-      "kubelet: running\nversion: v1.13.9\nsecrets:\n  file: secrets/lab.yaml\npasswordEnv: REGISTRY_PASSWORD\n";
+      "kubelet: running with basic authentication\nversion: v1.13.9\nsecrets:\n  file: secrets/lab.yaml\npasswordEnv: REGISTRY_PASSWORD\nuri: qemu+ssh://root@kvm.example:22/system\nat: https://[::1]:6443/x@y\n";
     expect(redactText(text)).toBe(text);
   });
 
   test("keep what follows a block that is hidden", () => {
     expect(redactText("content: |\n  a\n  b\npath: /x\n")).toBe("content: |\n  ******\npath: /x\n");
+    expect(redactText('token: "a\n  b"\npath: /x\n')).toBe("token: ******\npath: /x\n");
   });
+
+  test.each(["a-", "token = ", "password: '", "https://", "\\n- ", '"', " "])(
+    "take no longer for it when they are long and made of %j",
+    (piece) => {
+      const text = piece.repeat(200_000 / piece.length);
+      const started = performance.now();
+      redactText(text);
+      // Milliseconds, where one pattern that looks to the end from every place would take minutes.
+      expect(performance.now() - started).toBeLessThan(5_000);
+    },
+  );
 
   test("are the same when they are redacted twice", () => {
     fc.assert(fc.property(fc.string({ maxLength: 60 }), (text) => redactText(redactText(text)) === redactText(text)));
