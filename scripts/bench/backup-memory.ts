@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { execFile } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { promisify } from "node:util";
 import { compiled } from "./compiled.ts";
 import type { Measurement, Row } from "./row.ts";
+import { scratchFolder } from "./scratch-folder.ts";
 
 const bytes = 1024 ** 3;
 const limit = 150;
@@ -17,17 +15,8 @@ export const backupMemory: readonly Row[] = (["a folder", "S3"] as const).map((w
   name: `memory of a 1 GiB backup to ${where}`,
   anchor: `${limit} MB`,
   budget: 1,
-  measure: () => (where === "S3" ? toS3() : toFolder()),
+  measure: () => (where === "S3" ? toS3() : measured(scratchFolder())),
 }));
-
-async function toFolder(): Promise<Measurement> {
-  const folder = mkdtempSync(join(tmpdir(), "talosmith-bench-"));
-  try {
-    return await measured(folder);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
 
 /** A store that takes everything and keeps nothing: what counts is the sender. */
 async function toS3(): Promise<Measurement> {

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import { mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "esbuild";
+import { scratchFolder } from "./scratch-folder.ts";
 
 /** A script as users have it installed: one compiled file. The compiler's time is nobody's to wait for. */
-export async function compiled(
-  script: string,
-  directory = mkdtempSync(join(tmpdir(), "talosmith-bench-")),
-): Promise<string> {
+export async function compiled(script: string, directory = scratchFolder()): Promise<string> {
   const outfile = join(directory, "script.mjs");
   const entry = new URL(script, import.meta.url).pathname;
   const banner = { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' };

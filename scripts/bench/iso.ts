@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import { mkdtempSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createIso } from "../../cloud-init/index.ts";
 import { findProgram } from "../../test/support/programs.ts";
 import { fastest, type Row, succeed } from "./row.ts";
+import { scratchFolder } from "./scratch-folder.ts";
 
 const files = {
   "meta-data": "instance-id: bench\nlocal-hostname: bench\n",
@@ -17,7 +17,7 @@ export const iso: Row = {
   anchor: "cloud-localds",
   budget: 0.1,
   async measure() {
-    const folder = mkdtempSync(join(tmpdir(), "talosmith-bench-"));
+    const folder = scratchFolder();
     const encoder = new TextEncoder();
     const content = Object.entries(files).map(([name, text]) => ({ name, content: encoder.encode(text) }));
     const ours = await fastest(20, () => writeFileSync(join(folder, "ours.iso"), createIso("cidata", content)));

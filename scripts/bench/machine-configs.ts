@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import { mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock, systemEntropy } from "../../talos/clock.ts";
 import { createSecretsFile, generateSecrets } from "../../talos/secrets/index.ts";
@@ -8,6 +6,7 @@ import { defaultTalosVersion } from "../../talos/version/index.ts";
 import { findProgram } from "../../test/support/programs.ts";
 import { compiled } from "./compiled.ts";
 import { fastest, type Row, succeed } from "./row.ts";
+import { scratchFolder } from "./scratch-folder.ts";
 
 const machines = 100;
 
@@ -16,7 +15,7 @@ export const machineConfigs: Row = {
   anchor: "talosctl gen config, once per machine",
   budget: 0.1,
   async measure() {
-    const folder = mkdtempSync(join(tmpdir(), "talosmith-bench-"));
+    const folder = scratchFolder();
     const secrets = join(folder, "secrets.yaml");
     const options = { contract: defaultTalosVersion.contract, clock: systemClock, entropy: systemEntropy };
     await createSecretsFile(secrets, await generateSecrets(options));

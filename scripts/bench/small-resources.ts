@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { installProvider } from "../../provider/package.ts";
 import { startTime } from "./provider-start.ts";
 import { fastest, type Row, succeed } from "./row.ts";
+import { scratchFolder } from "./scratch-folder.ts";
 
 const count = 100;
 
@@ -41,17 +41,13 @@ resource "terraform_data" "this" {
 };
 
 async function applyTime(body: string): Promise<number> {
-  const folder = mkdtempSync(join(tmpdir(), "talosmith-bench-"));
-  try {
-    writeFileSync(join(folder, "main.tf"), body);
-    await installProvider(folder);
-    const env = { ...process.env, CHECKPOINT_DISABLE: "1", TF_IN_AUTOMATION: "1" };
-    succeed("terraform", ["init", "-input=false"], { cwd: folder, env });
-    return await fastest(3, () => {
-      rmSync(join(folder, "terraform.tfstate"), { force: true });
-      succeed("terraform", ["apply", "-auto-approve", "-input=false"], { cwd: folder, env });
-    });
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  const folder = scratchFolder();
+  writeFileSync(join(folder, "main.tf"), body);
+  await installProvider(folder);
+  const env = { ...process.env, CHECKPOINT_DISABLE: "1", TF_IN_AUTOMATION: "1" };
+  succeed("terraform", ["init", "-input=false"], { cwd: folder, env });
+  return fastest(3, () => {
+    rmSync(join(folder, "terraform.tfstate"), { force: true });
+    succeed("terraform", ["apply", "-auto-approve", "-input=false"], { cwd: folder, env });
+  });
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Profile, profileOf } from "./profile.ts";
 import { fastest, type Row, succeed } from "./row.ts";
+import { scratchFolder } from "./scratch-folder.ts";
 
 export const synthGrowth: Row = {
   name: "synth, growth 100 → 1,000 machines",
@@ -28,7 +28,7 @@ export function synthProfile(): Promise<Profile> {
 }
 
 function projectOf(workers: number): string {
-  const root = mkdtempSync(join(tmpdir(), "talosmith-bench-"));
+  const root = scratchFolder();
   mkdirSync(join(root, "environments"));
   writeFileSync(join(root, "cdktf.json"), "{}");
   writeFileSync(

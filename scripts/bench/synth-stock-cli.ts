@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { findProgram } from "../../test/support/programs.ts";
 import { byTurns, fastest, type Row, succeed } from "./row.ts";
+import { scratchFolder } from "./scratch-folder.ts";
 
 /** What main.ts needs: our provider and the simulator are laid beside each stack. */
 const folders = ["constructs", "talos", "cloud-init", "project", "provider", "simulator", "scripts"];
@@ -14,7 +14,7 @@ export const synthStockCli: Row = {
   anchor: "cdktf synth of the same app",
   budget: 0.5,
   async measure() {
-    const app = mkdtempSync(join(tmpdir(), "talosmith-bench-"));
+    const app = scratchFolder();
     mkdirSync(join(app, "environments"));
     for (const name of [...folders, "main.ts", "package.json", "package-lock.json", "cdktf.json", "tsconfig.json"])
       cpSync(join(root, name), join(app, name), { recursive: true });

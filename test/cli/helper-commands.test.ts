@@ -54,6 +54,7 @@ describe("the helper's commands", () => {
 
   afterAll(async () => {
     await talosmith("sim", "down", "--all");
+    rmSync(root, { recursive: true, force: true });
   });
 
   test("before a deploy, status says that there is nothing yet and how to change that", async () => {

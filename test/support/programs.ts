@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { accessSync, constants, mkdtempSync, symlinkSync } from "node:fs";
+import { accessSync, constants, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 
@@ -20,9 +20,10 @@ export function findProgram(name: string): string | undefined {
     });
 }
 
-/** A folder for the PATH that holds exactly these programs, under these names. */
+/** A folder for the PATH that holds exactly these programs, under these names; it goes with this process. */
 export function programFolder(programs: Readonly<Record<string, string | undefined>>): string {
   const folder = mkdtempSync(join(tmpdir(), "talosmith-path-"));
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
   for (const [name, path] of Object.entries(programs)) if (path !== undefined) symlinkSync(path, join(folder, name));
   return folder;
 }
