@@ -11,8 +11,9 @@ export type Route =
 export const clusterScreens = ["topology", "machines", "etcd", "changes"] as const;
 export type ClusterScreen = (typeof clusterScreens)[number];
 
+/** What is no address of ours, such as one that was cut off, leads to the overview. */
 export function parseRoute(fragment: string): Route {
-  const [screen = "", first, second] = fragment.replace(/^#?\//, "").split("/").map(decodeURIComponent);
+  const [screen = "", first, second] = partsOf(fragment.replace(/^#?\//, ""));
   if (screen === "operations") return first === undefined ? { screen } : { screen, id: first };
   if (screen === "simulator") return { screen };
   if (screen === "machine" && first !== undefined && second !== undefined)
@@ -20,6 +21,14 @@ export function parseRoute(fragment: string): Route {
   const cluster = clusterScreens.find((name) => name === screen);
   if (cluster !== undefined && first !== undefined) return { screen: cluster, environment: first };
   return { screen: "overview" };
+}
+
+function partsOf(path: string): readonly string[] {
+  try {
+    return path.split("/").map(decodeURIComponent);
+  } catch {
+    return [];
+  }
 }
 
 export function linkTo(route: Route): string {
