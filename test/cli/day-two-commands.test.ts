@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { generateIdentity, identityToRecipient } from "age-encryption";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { registerAddon } from "../../cli/commands/addon.ts";
 import { registerBackup } from "../../cli/commands/backup.ts";
 import { registerHealth } from "../../cli/commands/health.ts";
@@ -39,7 +39,6 @@ describe("the commands for day two", () => {
     STAND_IN_HELM: join(root, "releases.json"),
   };
   const env = { PATH: process.env.PATH, TALOSCONFIG: join(root, "generated/tiny/talosconfig"), ...helm };
-  let scale: string | undefined;
 
   async function talosmith(...args: string[]) {
     const context = testContext({ cwd: root, env, clock: systemClock });
@@ -56,8 +55,7 @@ describe("the commands for day two", () => {
   let backups = "";
 
   beforeAll(async () => {
-    scale = process.env.TALOSMITH_SIMULATOR_TIME_SCALE;
-    process.env.TALOSMITH_SIMULATOR_TIME_SCALE = "0.2";
+    vi.stubEnv("TALOSMITH_SIMULATOR_TIME_SCALE", "0.2");
     mkdirSync(join(root, "environments"));
     writeFileSync(join(root, "cdktf.json"), "{}");
     environment();
@@ -67,8 +65,7 @@ describe("the commands for day two", () => {
 
   afterAll(async () => {
     await talosmith("sim", "down", "--all");
-    if (scale === undefined) delete process.env.TALOSMITH_SIMULATOR_TIME_SCALE;
-    else process.env.TALOSMITH_SIMULATOR_TIME_SCALE = scale;
+    vi.unstubAllEnvs();
     rmSync(root, { recursive: true, force: true });
   });
 

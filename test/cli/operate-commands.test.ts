@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { registerOperate } from "../../cli/commands/operate.ts";
 import { registerSim } from "../../cli/commands/sim.ts";
 import { registerStatus } from "../../cli/commands/status.ts";
@@ -21,7 +21,6 @@ const registrations = [registerUp, registerOperate, registerStatus, registerUpgr
 describe("the commands that run for long", () => {
   const root = mkdtempSync(join(tmpdir(), "talosmith-operate-"));
   const env = { PATH: "/nowhere", TALOSMITH_SIMULATOR_TIME_SCALE: "0.05" };
-  let scale: string | undefined;
 
   async function talosmith(...args: string[]) {
     const context = testContext({ cwd: root, env, clock: systemClock });
@@ -61,8 +60,7 @@ describe("the commands that run for long", () => {
   }
 
   beforeAll(async () => {
-    scale = process.env.TALOSMITH_SIMULATOR_TIME_SCALE;
-    process.env.TALOSMITH_SIMULATOR_TIME_SCALE = "0.05";
+    vi.stubEnv("TALOSMITH_SIMULATOR_TIME_SCALE", "0.05");
     mkdirSync(join(root, "environments"));
     writeFileSync(join(root, "cdktf.json"), "{}");
     environment();
@@ -71,8 +69,7 @@ describe("the commands that run for long", () => {
 
   afterAll(async () => {
     await talosmith("sim", "down", "--all");
-    if (scale === undefined) delete process.env.TALOSMITH_SIMULATOR_TIME_SCALE;
-    else process.env.TALOSMITH_SIMULATOR_TIME_SCALE = scale;
+    vi.unstubAllEnvs();
     rmSync(root, { recursive: true, force: true });
   });
 

@@ -27,7 +27,6 @@ const sops = findProgram("sops");
 describe("rotate-ca", () => {
   const root = mkdtempSync(join(tmpdir(), "talosmith-rotate-"));
   const at = (path: string) => join(root, path);
-  let scale: string | undefined;
 
   interface How {
     readonly env?: Readonly<Record<string, string>>;
@@ -87,8 +86,7 @@ describe("rotate-ca", () => {
   }
 
   beforeAll(async () => {
-    scale = process.env.TALOSMITH_SIMULATOR_TIME_SCALE;
-    process.env.TALOSMITH_SIMULATOR_TIME_SCALE = "0.2";
+    vi.stubEnv("TALOSMITH_SIMULATOR_TIME_SCALE", "0.2");
     mkdirSync(at("environments"));
     writeFileSync(at("cdktf.json"), "{}");
     writeFileSync(at("environments/tiny.yaml"), environment("generated/tiny/secrets.yaml"));
@@ -98,8 +96,7 @@ describe("rotate-ca", () => {
 
   afterAll(async () => {
     await talosmith(["sim", "down", "--all"]);
-    if (scale === undefined) delete process.env.TALOSMITH_SIMULATOR_TIME_SCALE;
-    else process.env.TALOSMITH_SIMULATOR_TIME_SCALE = scale;
+    vi.unstubAllEnvs();
     rmSync(root, { recursive: true, force: true });
   });
 

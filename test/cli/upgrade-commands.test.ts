@@ -2,7 +2,7 @@
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { registerClientFiles } from "../../cli/commands/client-files.ts";
 import { registerPlan } from "../../cli/commands/plan.ts";
 import { registerSim } from "../../cli/commands/sim.ts";
@@ -20,7 +20,6 @@ describe("the commands that upgrade", () => {
   const root = mkdtempSync(join(tmpdir(), "talosmith-upgrade-"));
   const own = join(root, "environments/tiny.yaml");
   const base = join(root, "environments/base.yaml");
-  let scale: string | undefined;
   let clock = systemClock;
 
   async function talosmith(...args: string[]) {
@@ -31,8 +30,7 @@ describe("the commands that upgrade", () => {
   const status = async () => JSON.parse((await talosmith("status", "tiny", "--json")).stdout);
 
   beforeAll(async () => {
-    scale = process.env.TALOSMITH_SIMULATOR_TIME_SCALE;
-    process.env.TALOSMITH_SIMULATOR_TIME_SCALE = "0.2";
+    vi.stubEnv("TALOSMITH_SIMULATOR_TIME_SCALE", "0.2");
     mkdirSync(join(root, "environments"));
     writeFileSync(join(root, "cdktf.json"), "{}");
     writeFileSync(base, "cluster: { talosVersion: v1.12.11 } # for all\n");
@@ -46,8 +44,7 @@ describe("the commands that upgrade", () => {
 
   afterAll(async () => {
     await talosmith("sim", "down", "--all");
-    if (scale === undefined) delete process.env.TALOSMITH_SIMULATOR_TIME_SCALE;
-    else process.env.TALOSMITH_SIMULATOR_TIME_SCALE = scale;
+    vi.unstubAllEnvs();
     rmSync(root, { recursive: true, force: true });
   });
 

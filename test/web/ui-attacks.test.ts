@@ -4,7 +4,7 @@ import { type IncomingHttpHeaders, request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { projectSimulator } from "../../cli/helper/simulator.ts";
 import { projectWorkshop } from "../../cli/helper/workshop.ts";
 import { systemClock } from "../../talos/clock.ts";
@@ -59,15 +59,13 @@ function ask(
 describe("the page's server on a real socket", { timeout: 240_000 }, () => {
   const root = mkdtempSync(join(tmpdir(), "talosmith-ui-attacks-"));
   const stop = new AbortController();
-  let scale: string | undefined;
   let workshop: Workshop;
   let ui: RunningUi;
   let ours: Record<string, string>;
   let cookie = "";
 
   beforeAll(async () => {
-    scale = process.env.TALOSMITH_SIMULATOR_TIME_SCALE;
-    process.env.TALOSMITH_SIMULATOR_TIME_SCALE = "0.1";
+    vi.stubEnv("TALOSMITH_SIMULATOR_TIME_SCALE", "0.1");
     mkdirSync(join(root, "environments"));
     writeFileSync(join(root, "cdktf.json"), "{}");
     const text =
@@ -92,8 +90,7 @@ describe("the page's server on a real socket", { timeout: 240_000 }, () => {
     const simulator = projectSimulator(root);
     for (const { id } of await simulator.listMachines()) await simulator.deleteMachine(id);
     await simulator.shutdown();
-    if (scale === undefined) delete process.env.TALOSMITH_SIMULATOR_TIME_SCALE;
-    else process.env.TALOSMITH_SIMULATOR_TIME_SCALE = scale;
+    vi.unstubAllEnvs();
     rmSync(root, { recursive: true, force: true });
   });
 
