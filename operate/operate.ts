@@ -18,9 +18,23 @@ const lookEvery = 5_000;
 export async function operateAll(options: OperateOptions): Promise<void> {
   const { site, book, log, timing, signal } = options;
   const running = new Map<string, { readonly stop: AbortController; readonly ended: Promise<void> }>();
+  let told = "";
+  /** While they cannot be listed, those that are watched already. */
+  const listed = (): ReadonlySet<string> => {
+    try {
+      const names = new Set(site.environmentNames());
+      told = "";
+      return names;
+    } catch (error) {
+      const message = `the environments cannot be listed: ${TalosError.from(error).message}`;
+      if (message !== told) log({ level: "error", event: "fault", message });
+      told = message;
+      return new Set(running.keys());
+    }
+  };
   try {
     while (!signal.aborted) {
-      const names = new Set(site.environmentNames());
+      const names = listed();
       for (const name of names) {
         if (running.has(name)) continue;
         const stop = new AbortController();

@@ -12,6 +12,8 @@ const repairing = `${simulated}operate: { repair: true }\n`;
 
 interface Script {
   readonly files: Record<string, string>;
+  /** Throws while the files cannot be listed. */
+  list?: () => void;
   look?: (name: string, turn: number) => ClusterLook;
   repair?: (name: string, turn: number, signal: AbortSignal) => Promise<void>;
   backup?: (name: string) => void;
@@ -37,7 +39,10 @@ async function play(script: Script) {
   };
   const written: Record<string, unknown> = {};
   const site: Site = {
-    environmentNames: () => Object.keys(script.files),
+    environmentNames: () => {
+      script.list?.();
+      return Object.keys(script.files);
+    },
     load: environmentCache((path) => script.files[path.slice("environments/".length, -".yaml".length)]),
     look: async ({ name }) => script.look?.(name, turn(`look ${name}`)) ?? lookAtLab(),
     repair: async ({ name }, review, _events, signal) => {
@@ -179,6 +184,29 @@ describe("the operator", () => {
     expect(lines.filter((line) => line === "error gone: gone is not deployed")).toHaveLength(1);
     expect(book.entries.get("broken")?.fault).toBeDefined();
     expect(book.unready()).toBeUndefined();
+  });
+
+  test("goes on with what it watches while the files cannot be listed, and tells that once", async () => {
+    const { counts, lines } = await play({
+      files: { lab: simulated },
+      look: () => lookAtLab(),
+      lasts: 30 * minute,
+      during: async (timing, script) => {
+        await timing.sleep(5 * minute);
+        script.list = () => {
+          throw new Error("EIO: i/o error, scandir 'environments'");
+        };
+        await timing.sleep(10 * minute);
+        delete script.list;
+        script.files.more = simulated;
+      },
+    });
+    expect(counts["look lab"]).toBeGreaterThan(25);
+    expect(counts["look more"]).toBeGreaterThan(10);
+    expect(lines.filter((line) => line.includes("cannot be listed"))).toEqual([
+      "error undefined: the environments cannot be listed: EIO: i/o error, scandir 'environments'",
+    ]);
+    expect(lines.filter((line) => line.includes("not watched any more"))).toEqual([]);
   });
 
   test("takes up new files, forgets those that are gone, and sees a change within seconds", async () => {
