@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Data } from "../../talos/api/gen/common/common.ts";
+import { findProgram } from "../support/programs.ts";
 import { collect, Laboratory, untar } from "./laboratory.ts";
 
 /** Path of the real program; the suite does not need it. TALOSMITH_HELM=… npx vitest run test/simulator/helm.test.ts */
-const helm = process.env.TALOSMITH_HELM;
+const helm = process.env.TALOSMITH_HELM ?? findProgram("helm");
 
 const chart: Readonly<Record<string, string>> = {
   "Chart.yaml": "apiVersion: v2\nname: demo\nversion: 0.1.0\n",

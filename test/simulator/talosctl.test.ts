@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { execFile } from "node:child_process";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Machine } from "../../simulator/index.ts";
+import { findProgram } from "../support/programs.ts";
 import { Laboratory } from "./laboratory.ts";
 
-/** Paths of the real programs; the suite needs neither. TALOSMITH_TALOSCTL=… TALOSMITH_KUBECTL=… npx vitest run test/simulator/talosctl.test.ts */
-const talosctl = process.env.TALOSMITH_TALOSCTL;
-const kubectl = process.env.TALOSMITH_KUBECTL;
+/** The real programs, on the PATH or named; without them nothing is lost but this comparison. */
+const talosctl = process.env.TALOSMITH_TALOSCTL ?? findProgram("talosctl");
+const kubectl = process.env.TALOSMITH_KUBECTL ?? findProgram("kubectl");
 
 let lab: Laboratory;
 let folder: string;
