@@ -213,7 +213,7 @@ describe.skipIf(executablePath === undefined)("the page in a browser", { timeout
     await page.getByText(/No backup/).waitFor();
     await talosmith("talosconfig", "lab", "generated/lab/talosconfig", "--crt-ttl", "47h", "--force");
     await page.getByText("The certificate in talosconfig ends in 1 day.").waitFor();
-    await page.getByText("npx talosmith talosconfig lab", { exact: true }).waitFor();
+    await page.getByText("npx talosmith talosconfig lab --force", { exact: true }).waitFor();
     await inspect("overview");
     await show("#/machines/lab");
     await row("lab-w-1").getByText("ready").waitFor();

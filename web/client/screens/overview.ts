@@ -103,7 +103,7 @@ function ClusterCard({ cluster, program, now }: CardProps) {
           ? html`<p class="hint">No backups are configured.</p>`
           : html`<p class=${backups.problem === null ? "" : "fault"}>${backupLine(backups, now)}</p>`
       }
-      ${ending.map(({ name, daysLeft }) => html`<p class="fault" key=${name}>${endOf(name, daysLeft)} A new one: <code>${program} ${name} ${environment}</code></p>`)}
+      ${ending.map(({ name, daysLeft }) => html`<p class="fault" key=${name}>${endOf(name, daysLeft)} A new one: <code>${program} ${name} ${environment} --force</code></p>`)}
     </li>
   `;
 }
