@@ -14,7 +14,7 @@ if (!existsSync(join(site, "node_modules", "vitepress")))
 
 rmSync(pages, { recursive: true, force: true });
 const wanted = [
-  ...["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"],
+  ...["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"],
   ...below("docs", /\.(md|svg|png)$/),
   ...below("examples", /\.(md|svg)$/),
   ...below("locks", /\.md$/),

@@ -31,6 +31,13 @@ describe("the documents", () => {
     expect(all.filter((page) => !shown.includes(page))).toEqual([]);
   });
 
+  test("the site has every page of the root that the README leads to", () => {
+    const linked = [...read("README.md").matchAll(/\]\(([A-Z]+\.md)\)/g)].map((match) => match[1]);
+    const laid = read("scripts/build-site.ts");
+    expect(linked.length).toBeGreaterThan(3);
+    expect(linked.filter((page) => !laid.includes(`"${page}"`))).toEqual([]);
+  });
+
   test("the README's environment is the local one", () => {
     const [, example = ""] = /```yaml\n([\s\S]*?)```/.exec(read("README.md")) ?? [];
     expect(parse(read("environments/local.yaml"))).toMatchObject(parse(example));

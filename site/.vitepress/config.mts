@@ -3,6 +3,26 @@ import { defineConfig } from "vitepress";
 
 const guide = (text: string, page: string) => ({ text, link: `/docs/${page}` });
 
+interface Token {
+  type: string;
+  tag: string;
+  attrs: [string, string][] | null;
+}
+
+/** The site has pages and pictures; a link to any other file of the repository becomes its words alone. */
+function unlinkSources(tokens: Token[]): void {
+  let inside = false;
+  for (const token of tokens) {
+    const href = token.attrs?.find(([name]) => name === "href")?.[1] ?? "";
+    if (token.type === "link_open") inside = !/^(\w+:|#)|\.(md|svg|png)(#.*)?$/.test(href);
+    if (!inside || !/^link_(open|close)$/.test(token.type)) continue;
+    if (token.type === "link_close") inside = false;
+    token.type = token.type.replace("link", "words");
+    token.tag = "span";
+    token.attrs = null;
+  }
+}
+
 export default defineConfig({
   title: "talosmith",
   description: "A production Kubernetes cluster on Talos Linux from one short, typed file per environment",
@@ -10,7 +30,7 @@ export default defineConfig({
   srcDir: "pages",
   outDir: "../dist/site",
 
-  // Links to source files stay as they are; test/docs.test.ts checks that every link of a page leads to a file.
+  // test/docs.test.ts checks that every link of a page leads to a file.
   ignoreDeadLinks: true,
   head: [["script", { src: "/mermaid.min.js", defer: "" }]],
   markdown: {
@@ -23,6 +43,14 @@ export default defineConfig({
         if (info.trim() !== "mermaid") return fence?.(tokens, index, options, env, self) ?? "";
         return `<pre class="mermaid" v-pre>${md.utils.escapeHtml(content)}</pre>`;
       };
+      // Indented blocks look like the fenced ones, which scroll where they are wider than the page.
+      md.renderer.rules.code_block = (tokens, index, options, env, self) => {
+        Object.assign(tokens[index] ?? {}, { info: "txt" });
+        return fence?.(tokens, index, options, env, self) ?? "";
+      };
+      md.core.ruler.push("source-links", ({ tokens }) => {
+        for (const { children } of tokens) unlinkSources(children ?? []);
+      });
     },
   },
   themeConfig: {
