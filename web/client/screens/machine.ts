@@ -42,6 +42,7 @@ export function MachineScreen({ cluster, machine, readOnly }: MachineProps) {
     ${fault !== undefined && html`<p class="fault" role="alert">${fault}</p>`}
     ${detail?.problem != null && html`<p class="fault">${detail.problem}</p>`}
     ${row !== undefined && facts(row, detail)}
+    ${detail === undefined && fault === undefined && html`<p class="hint" aria-busy="true">Asking the machine …</p>`}
     ${detail !== undefined && detail.problem === null && html`<${Details} detail=${detail} path=${path} />`}
   `;
 }
