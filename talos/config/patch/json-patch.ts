@@ -59,7 +59,12 @@ const mostCopied = 100_000;
 const deepest = 100;
 
 function applyOperation(root: Root, operation: JsonOperation): void {
-  const { op, path } = operation;
+  const { op, path, from = "" } = operation;
+  for (const place of [from, path]) {
+    // No steps, so it would be taken for the whole config.
+    if (place !== "" && !place.includes("/"))
+      throw failed(`${op} operation does not apply: doc is missing path: ${JSON.stringify(place)}: missing value`);
+  }
   switch (op) {
     case "add":
       add(root, path, op, required(operation));
@@ -111,14 +116,14 @@ function source({ from, op }: JsonOperation): string {
 
 function find(root: Root, path: string, op: string): Value {
   let current: Value | undefined = root.value;
-  for (const step of steps(path)) current = childOf(current, step);
+  for (const step of pointerSteps(path)) current = childOf(current, step);
   if (current === undefined)
     throw failed(`${op} operation does not apply: doc is missing path: ${path}: missing value`);
   return current;
 }
 
 function add(root: Root, path: string, op: string, value: Value): void {
-  const way = steps(path);
+  const way = pointerSteps(path);
   const last = way.pop();
   if (last === undefined) {
     root.value = value;
@@ -136,7 +141,7 @@ function add(root: Root, path: string, op: string, value: Value): void {
 
 /** Like Talos, and unlike the RFC, it also sets a key that is not there yet. */
 function replace(root: Root, path: string, value: Value): void {
-  const way = steps(path);
+  const way = pointerSteps(path);
   const last = way.pop();
   if (last === undefined) {
     root.value = value;
@@ -155,7 +160,7 @@ function replace(root: Root, path: string, value: Value): void {
 }
 
 function remove(root: Root, path: string, op: string): Value {
-  const way = steps(path);
+  const way = pointerSteps(path);
   const last = way.pop() ?? "";
   const parent = parentAt(root, way, op, JSON.stringify(path));
   const place = op === "move" ? last : path;
@@ -199,12 +204,11 @@ function noPlace(op: string, path: string, step: string): TalosError {
   );
 }
 
-/** The parts of a JSON pointer (RFC 6901). */
-function steps(path: string): string[] {
-  if (path === "") return [];
+/** The parts of a JSON pointer (RFC 6901). Like Talos, it ignores what stands before the first slash. */
+export function pointerSteps(path: string): string[] {
   return path
-    .replace(/^\//, "")
     .split("/")
+    .slice(1)
     .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
 }
 

@@ -5,6 +5,7 @@ import { redacted } from "../redact.ts";
 import { type FieldType, type Struct, structOf } from "../schema/schema.ts";
 import { isSecretField } from "../schema/secret-fields.ts";
 import { type Patch, parsePatch } from "./apply.ts";
+import { pointerSteps } from "./json-patch.ts";
 
 /** A place of a patch that holds a secret, by its path in the config. */
 export interface SecretInPatch {
@@ -40,14 +41,11 @@ function visitPatch(patch: Patch, found: SecretInPatch[]): void {
   }
   for (const { path, value } of patch.operations) {
     if (value === undefined) continue;
-    const steps = path.split("/").slice(1);
     // The value as it would stand in the config, so that both kinds of patch are looked at alike.
-    const whole = steps.reduceRight<Value>((inner, step) => new Map([[unescaped(step), inner]]), value);
+    const whole = pointerSteps(path).reduceRight<Value>((inner, step) => new Map([[step, inner]]), value);
     if (isSection(whole)) visitSection(whole, structOf("v1alpha1.Config"), "", found);
   }
 }
-
-const unescaped = (step: string): string => step.replaceAll("~1", "/").replaceAll("~0", "~");
 
 function visitSection(section: Section, struct: Struct, prefix: string, found: SecretInPatch[]): void {
   for (const [key, value] of section) {

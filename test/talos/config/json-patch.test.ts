@@ -50,6 +50,11 @@ describe("an operation of a JSON patch does what talosctl makes of it", () => {
       `${machine}${network}  token: t\n  type: worker\n`,
     ],
     [
+      "add a key, whatever stands before the first slash",
+      { op: "add", path: "x/machine/token", value: "t" },
+      `${machine}${network}  token: t\n  type: worker\n`,
+    ],
+    [
       "add nothing",
       { op: "add", path: "/machine/token", value: null },
       `${machine}${network}  token: null\n  type: worker\n`,
@@ -196,6 +201,14 @@ describe("an operation of a JSON patch is refused", () => {
     [{ op: "nothing", path: "/machine/type" }, "Unexpected kind: nothing"],
     [{ path: "/machine/type" }, "Unexpected kind: "],
     [{ op: 1, path: "/machine/type" }, "Unexpected kind: "],
+    [
+      { op: "add", path: "machine", value: {} },
+      'add operation does not apply: doc is missing path: "machine": missing value',
+    ],
+    [
+      { op: "copy", from: "machine", path: "/x" },
+      'copy operation does not apply: doc is missing path: "machine": missing value',
+    ],
   ])("%j", (operation, message) => {
     expect(() => applied(config, json(operation))).toThrow(
       expect.objectContaining({ code: "invalid-input", message: `${prefix}${message}` }),
