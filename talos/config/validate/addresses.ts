@@ -5,7 +5,7 @@ import { urlFault } from "../document/url.ts";
 
 /** Whether Go's net.ParseIP would take it. */
 export function isAddress(text: string): boolean {
-  return ipaddr.IPv4.isValidFourPartDecimal(text) || (text.includes(":") && ipaddr.IPv6.isValid(text));
+  return ipaddr.IPv4.isValidFourPartDecimal(text) || (/^[^%]*:[^%]*$/.test(text) && ipaddr.IPv6.isValid(text));
 }
 
 /** Whether Go's net.ParseCIDR would take it. */
@@ -37,14 +37,14 @@ export function endpointFault(text: string): string | undefined {
   return "port number must be between 1 and 65535";
 }
 
-/** The parts of a URL, also of one with a scheme that browsers do not know. */
-export function urlParts(text: string): { scheme: string; host: string; port: string; path: string } {
-  const [, scheme = "", slashes = "", rest = text] = /^([A-Za-z][A-Za-z0-9+.-]*):(\/\/)?(.*)$/.exec(text) ?? [];
-  if (scheme !== "" && slashes === "") return { scheme, host: "", port: "", path: "" };
+/** The parts of a URL, also of one with a scheme that browsers do not know; without its query and fragment. */
+export function urlParts(url: string): { scheme: string; host: string; port: string; path: string } {
+  const text = url.replace(/[?#].*$/s, "");
+  const [, scheme = "", slashes = "", rest = ""] = /^([A-Za-z][A-Za-z0-9+.-]*):(\/\/)?(.*)$/.exec(text) ?? [];
+  if (scheme === "") return { scheme, host: "", port: "", path: text };
+  if (slashes === "") return { scheme: scheme.toLowerCase(), host: "", port: "", path: "" };
   const slash = rest.indexOf("/");
   const authority = slash < 0 ? rest : rest.slice(0, slash);
   const [, host = authority, port = ""] = /^(.*?)(?::(\d*))?$/.exec(authority) ?? [];
-  return scheme === ""
-    ? { scheme, host: "", port: "", path: text }
-    : { scheme, host, port, path: slash < 0 ? "" : rest.slice(slash) };
+  return { scheme: scheme.toLowerCase(), host, port, path: slash < 0 ? "" : rest.slice(slash) };
 }

@@ -49,13 +49,18 @@ const words = new Set(
 );
 const pairs: Readonly<Record<string, string>> = { ")": "(", "]": "[", "}": "{" };
 
+/** Comments, raw texts, in which a backslash means nothing, and other texts. */
+const literals = /\/\/[^\n]*|(?<!\w)b?r("""|'''|"|')[\s\S]*?\1|(?:(?<!\w)b)?("""|'''|"|')(?:\\[\s\S]|[^\\])*?\2/gi;
+
 /**
  * What is wrong with a CEL expression, in the words of Talos where they are simple: an open quote or bracket, a name
  * that is not known, a field that does not exist. Types are checked by the machine itself.
  */
 export function expressionFault(text: string, about: keyof typeof vocabularies): string | undefined {
-  // Strings are blanked, so that positions stay.
-  const bare = text.replace(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'/g, (quote) => `"${"_".repeat(quote.length - 2)}"`);
+  // What is no code is blanked, so that positions stay.
+  const bare = text.replace(literals, (literal) =>
+    literal.startsWith("//") ? " ".repeat(literal.length) : `"${"_".repeat(literal.length - 2)}"`,
+  );
   return (
     syntaxFault(text, bare) ??
     nameFault(
@@ -88,20 +93,20 @@ function syntaxFault(text: string, bare: string): string | undefined {
 
 function nameFault(text: string, bare: string, vocabulary: Vocabulary): string | undefined {
   // Macros such as list.exists(x, …) bring their own variable.
-  const bound = [...bare.matchAll(/\.(?:all|exists|exists_one|map|filter)\(\s*([A-Za-z_]\w*)\s*,/g)].map(
+  const bound = [...bare.matchAll(/\.\s*(?:all|exists|exists_one|map|filter)\s*\(\s*([A-Za-z_]\w*)\s*,/g)].map(
     (match) => match[1],
   );
-  for (const match of bare.matchAll(/(?<![\w.])[A-Za-z_]\w*/g)) {
+  for (const match of bare.matchAll(/(?<!\.\s*|[\w`])[A-Za-z_]\w*/g)) {
     const [name] = match;
     const after = bare.slice(match.index + name.length);
     if (words.has(name) || bound.includes(name) || /^\s*\(/.test(after)) continue;
     if (!vocabulary.variables.includes(name)) {
       return located(text, match.index, `undeclared reference to '${name}' (in container '')`);
     }
-    const field = /^\.([A-Za-z_]\w*)(?!\w*\s*\()/.exec(after)?.[1];
+    const [, space = "", field] = /^(\s*)\.\s*([A-Za-z_]\w*)(?!\w*\s*\()/.exec(after) ?? [];
     const known = vocabulary.fields[name];
     if (field !== undefined && known !== undefined && !known.includes(field)) {
-      return located(text, match.index + name.length, `undefined field '${field}'`);
+      return located(text, match.index + name.length + space.length, `undefined field '${field}'`);
     }
   }
   return undefined;

@@ -86,7 +86,7 @@ export const systemChecks: Checks = {
     const { scheme, path } = urlParts(url);
     if (url === "") errors.push("apiUrl is required");
     else if (scheme !== "https" && scheme !== "grpc") errors.push("apiUrl scheme must be https:// or grpc://");
-    else if (path !== "" && path !== "/" && !path.startsWith("?")) errors.push("apiUrl path must be empty");
+    else if (path !== "" && path !== "/") errors.push("apiUrl path must be empty");
   },
   DiscoveryIdentityConfig: (document, { errors }) => {
     const secret = textAt(document, "clusterSecret");

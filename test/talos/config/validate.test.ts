@@ -96,6 +96,8 @@ cluster:
   const rule = (ingress: string) =>
     `apiVersion: v1alpha1\nkind: NetworkRuleConfig\nname: k\nportSelector: {ports: [1], protocol: tcp}\ningress: ${ingress}\n`;
   const install = "install: {disk: /dev/sda}";
+  const siderolink = (url: string) => `apiVersion: v1alpha1\nkind: SideroLinkConfig\napiUrl: ${url}\n`;
+  const log = (url: string) => `apiVersion: v1alpha1\nkind: KmsgLogConfig\nname: l\nurl: ${url}\n`;
 
   test.each([
     ["a MAC address", bond("AA:bb:cc:dd:ee:ff"), "valid"],
@@ -106,6 +108,18 @@ cluster:
       "a firewall rule for nobody",
       rule("[{except: 10.0.0.0/8}]"),
       "NetworkRuleConfig/k: invalid subnet: invalid Prefix",
+    ],
+    ["a URL with a query", siderolink("https://siderolink.api?jointoken=s"), "valid"],
+    ["a URL with a query behind a slash", siderolink("https://siderolink.api/?jointoken=s"), "valid"],
+    ["a URL with a path in its query", siderolink("grpc://siderolink.api:8081?jointoken=a/b"), "valid"],
+    ["a URL with a path", siderolink("https://siderolink.api/x?jointoken=s"), "apiUrl path must be empty"],
+    ["a URL in capitals", log("TCP://host:5"), "valid"],
+    ["a port before a query", log("tcp://host:5?x=1"), "valid"],
+    ["a port before a fragment", log("tcp://host:5#x"), "valid"],
+    [
+      "an address with a zone",
+      machine(`${install}\n  network: {interfaces: [{interface: e, addresses: ["fe80::1%e"]}]}`),
+      'failed to parse IP address "fe80::1%e"',
     ],
     ["an empty disk selector", machine("install: {diskSelector: {}}"), "valid"],
     ["no disk", machine("install: {}"), "either install disk or diskSelector should be defined"],
@@ -167,6 +181,7 @@ describe("for a contract, what came later is refused", () => {
 describe("a selector that cannot be meant is refused with its place", () => {
   test.each([
     ['disk.transprot == "nvme"', "ERROR: <input>:1:5: undefined field 'transprot'"],
+    ['disk .transprot == "nvme"', "ERROR: <input>:1:6: undefined field 'transprot'"],
     ["dsk.rotational", "ERROR: <input>:1:1: undeclared reference to 'dsk' (in container '')"],
     ["!disk.rotational && bar", "ERROR: <input>:1:21: undeclared reference to 'bar' (in container '')"],
     ["(disk.rotational", "ERROR: <input>:1:17: Syntax error: missing ')' at '<EOF>'"],
@@ -181,6 +196,10 @@ describe("a selector that cannot be meant is refused with its place", () => {
     "disk.size > 10u * GB && !system_disk",
     "disk.symlinks.exists(s, s == 'x')",
     "glob('*sda', disk.dev_path)",
+    "disk.model.matches(r'^\\w+\\\\')",
+    'disk.model == """it\'s"""',
+    "disk.rotational // and the slow one's twin (\n&& disk.readonly",
+    "disk . size > 1u && disk.`model` != ''",
   ])("%s is fine", (match) => {
     const text = `apiVersion: v1alpha1\nkind: RawVolumeConfig\nname: x\nprovisioning:\n  minSize: 1GB\n  diskSelector:\n    match: ${JSON.stringify(match)}\n`;
     expect(validateConfig(text, "config", { mode: "metal" }).error).toBeUndefined();
