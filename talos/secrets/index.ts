@@ -21,7 +21,6 @@ export {
   type FileStore,
   type KeptSecret,
   parseAgeIdentities,
-  readProtectedText,
   type SecretsStore,
   type StoreOptions,
   sealSecrets,
