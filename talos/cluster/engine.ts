@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import { randomUUID } from "node:crypto";
 import { setMaxListeners } from "node:events";
-import { hostname } from "node:os";
 import type { SecretsBundle } from "../secrets/index.ts";
 import type { DesiredCluster } from "./desired.ts";
 import type { EventListener } from "./events.ts";
 import { type GateCheck, gateCheck } from "./gate-check.ts";
 import type { Journal } from "./journal.ts";
 import { LeaseKeeper } from "./lease.ts";
-import { lockFileFor, userId, withLock } from "./lock.ts";
-import type { LeaseHolder, Machines } from "./machines.ts";
+import { lockFileFor, lockPlace, withLock } from "./lock.ts";
+import type { Machines } from "./machines.ts";
 import { defaultPolicy, type Policy } from "./policy.ts";
-import { processIdentity } from "./process-identity.ts";
 import type { Step } from "./step.ts";
 import { StepContext } from "./step-context.ts";
 import { talosMachines } from "./talos-machines.ts";
@@ -54,8 +52,8 @@ export async function withContext<T>(options: EngineOptions, work: (context: Ste
   options.signal?.addEventListener("abort", follow, { once: true });
   if (options.signal?.aborted) follow();
   try {
-    const { boot } = await processIdentity(process.pid);
-    return await work(contextOf({ ...options, signal: stop.signal }, machines, boot));
+    const place = await lockPlace(lockFileOf(options));
+    return await work(contextOf({ ...options, signal: stop.signal }, machines, place));
   } finally {
     options.signal?.removeEventListener("abort", follow);
     // Looks that were not waited for any longer end here.
@@ -78,10 +76,15 @@ export function withExclusiveContext<T>(
       }
     });
   if (options.machines !== undefined && options.lockFile === undefined) return locked();
-  return withLock(options.lockFile ?? lockFileFor(options.desired.caFingerprint), locked);
+  return withLock(lockFileOf(options), locked);
 }
 
-function contextOf(options: EngineOptions, machines: Machines, boot: string): StepContext {
+/** The file that keeps runs on this computer apart. */
+export function lockFileOf({ lockFile, desired }: EngineOptions): string {
+  return lockFile ?? lockFileFor(desired.caFingerprint);
+}
+
+function contextOf(options: EngineOptions, machines: Machines, place: string): StepContext {
   const timing = options.timing ?? systemTiming;
   return new StepContext({
     desired: options.desired,
@@ -93,11 +96,6 @@ function contextOf(options: EngineOptions, machines: Machines, boot: string): St
     ...(options.signal === undefined ? {} : { signal: options.signal }),
     ...(options.events === undefined ? {} : { events: options.events }),
     ...(options.journal === undefined ? {} : { journal: options.journal }),
-    lease: new LeaseKeeper(machines.kubernetes, timing, leaseHolder(boot)),
+    lease: new LeaseKeeper(machines.kubernetes, timing, { place, run: `${process.pid}-${randomUUID()}` }),
   });
-}
-
-/** Runs of one user on one computer are kept apart by the lock file; what a dead one held may be taken over. */
-function leaseHolder(boot: string): LeaseHolder {
-  return { place: `${hostname()}/${boot.slice(0, 8)}/${userId()}`, run: `${process.pid}-${randomUUID()}` };
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { createHash } from "node:crypto";
-import { readFile, rename, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readFile, readlink, rename, rm, stat } from "node:fs/promises";
+import { hostname, tmpdir } from "node:os";
+import { basename, dirname, join } from "node:path";
 import * as z from "zod";
 import { writeFileAtomically } from "../atomic-file.ts";
 import { TalosError } from "../errors.ts";
@@ -13,12 +13,29 @@ import { isAlive, type ProcessIdentity, processIdentity } from "./process-identi
  * of its own, which the last one out would have to take from under another's feet.
  */
 export function lockFileFor(caFingerprint: string): string {
-  const name = createHash("sha256").update(caFingerprint).digest("hex").slice(0, 16);
-  return join(tmpdir(), `talosmith-${userId()}-${name}.lock`);
+  return join(tmpdir(), `talosmith-${userId()}-${digest(caFingerprint).slice(0, 16)}.lock`);
+}
+
+/**
+ * Who shares a lock file, and so may take over what a dead one of them held: processes that see the same file and each
+ * other. Containers of one computer, and runs with a temporary folder of their own, do not.
+ */
+export async function lockPlace(file: string): Promise<string> {
+  const [{ boot }, folder, processes] = await Promise.all([
+    processIdentity(process.pid),
+    stat(dirname(file)).catch(() => undefined),
+    readlink("/proc/self/ns/pid").catch(() => ""),
+  ]);
+  const sharing = JSON.stringify([folder?.dev, folder?.ino, basename(file), processes]);
+  return `${hostname()}/${boot.slice(0, 8)}/${userId()}/${digest(sharing).slice(0, 8)}`;
+}
+
+function digest(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
 }
 
 /** Also of a user that the system has no name for, as in a container; -1 where users have no number. */
-export function userId(): number {
+function userId(): number {
   return process.getuid?.() ?? -1;
 }
 

@@ -116,7 +116,7 @@ export interface ManifestChange {
 
 /** Who works on a cluster. Runs at one place keep apart by other means, so that a dead one's lease may be taken over. */
 export interface LeaseHolder {
-  /** The computer, its boot and the user. */
+  /** Where it runs, by `lockPlace`. */
   readonly place: string;
   readonly run: string;
 }

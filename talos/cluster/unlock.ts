@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../errors.ts";
-import { type EngineOptions, withContext } from "./engine.ts";
-import { type LockHolder, lockFileFor, lockHolder, removeLock } from "./lock.ts";
+import { type EngineOptions, lockFileOf, withContext } from "./engine.ts";
+import { type LockHolder, lockHolder, removeLock } from "./lock.ts";
 import type { LeaseState } from "./machines.ts";
 
 /** Who holds a cluster: on this computer, and by the cluster's own book. */
@@ -14,7 +14,7 @@ export interface LockState {
 
 export async function lockState(options: EngineOptions): Promise<LockState> {
   return withContext(options, async ({ machines, signal }) => {
-    const local = await lockHolder(fileOf(options));
+    const local = await lockHolder(lockFileOf(options));
     const held = local === undefined ? {} : { local };
     try {
       const lease = await machines.kubernetes.readLease(signal);
@@ -33,7 +33,7 @@ export async function lockState(options: EngineOptions): Promise<LockState> {
  */
 export async function breakLock(options: EngineOptions): Promise<void> {
   return withContext(options, async ({ machines, signal }) => {
-    const file = fileOf(options);
+    const file = lockFileOf(options);
     const local = await lockHolder(file);
     if (local?.alive) {
       throw new TalosError(
@@ -47,8 +47,4 @@ export async function breakLock(options: EngineOptions): Promise<void> {
     await machines.kubernetes.deleteLease(signal);
     await removeLock(file);
   });
-}
-
-function fileOf({ lockFile, desired }: EngineOptions): string {
-  return lockFile ?? lockFileFor(desired.caFingerprint);
 }

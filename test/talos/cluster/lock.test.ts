@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { appendFile, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -112,6 +112,28 @@ describe("the lease in Kubernetes", () => {
     expect(world.log).toEqual([]);
     await timing.sleep(61_000);
     expect((await apply(wish({ sysctl: "2" }))).steps.length).toBeGreaterThan(0);
+  });
+
+  test("is taken over at once only by runs that the same lock file keeps apart", async () => {
+    const before = wish();
+    const { world, apply } = lab(before);
+    await apply(before);
+    let sysctl = 1;
+    const placeOf = async (lockFile: string) => {
+      const places = new Set<string>();
+      const events = () => {
+        if (world.lease !== undefined) places.add(world.lease.place);
+      };
+      sysctl++;
+      await apply(wish({ sysctl: String(sysctl) }), { lockFile, events });
+      expect(places.size).toBe(1);
+      return [...places][0];
+    };
+    const [here, elsewhere] = [join(directory, "cluster.lock"), join(directory, "tmp", "cluster.lock")];
+    await mkdir(join(directory, "tmp"));
+    const place = await placeOf(here);
+    expect(await placeOf(here)).toBe(place);
+    expect(await placeOf(elsewhere)).not.toBe(place);
   });
 
   test("is given back by a run that is stopped before it hears that it got it", async () => {
