@@ -41,7 +41,7 @@ afterAll(async () => {
   rmSync(root, { recursive: true, force: true });
 });
 
-function valueOf(type: string, values: Record<string, Value>): ObjectValue {
+function objectOf(type: string, values: Record<string, Value>): ObjectValue {
   const names = Object.keys(schemaOf(server.resource(type)).attributes);
   return Object.fromEntries(names.map((name) => [name, values[name] ?? null]));
 }
@@ -50,7 +50,7 @@ describe("a backup that takes the place of another", () => {
   const type = "talosmith_etcd_snapshot";
   const computed = ["id", "place", "taken_at", "bytes", "sha256", "revision", "hash"];
   const planned = (trigger: string) =>
-    valueOf(type, {
+    objectOf(type, {
       cluster_name: "demo",
       endpoints: [address],
       directory: "backups",
@@ -99,7 +99,7 @@ describe("a cluster whose machines do not announce themselves", () => {
   test("lets a control plane leave that the others can do without", async () => {
     const [, , third] = await quiet.machines(["cp-1", "cp-2", "cp-3"]);
     const values = { name: "cp-3", cluster: "quiet", machine_id: "3", address: third?.address ?? "" };
-    const prior = valueOf("talosmith_member", { ...values, on_destroy: "leave" });
+    const prior = objectOf("talosmith_member", { ...values, on_destroy: "leave" });
     const change = { typeName: "talosmith_member", prior, planned: null, config: null };
     expect((await applyResourceChange(server, change)).diagnostics).toEqual([]);
   }, 60_000);
@@ -108,7 +108,7 @@ describe("a cluster whose machines do not announce themselves", () => {
 describe("the membership of the last control plane", () => {
   const type = "talosmith_member";
   const destroy = () => {
-    const prior = valueOf(type, { name: "cp-1", cluster: "demo", machine_id: "1", address, on_destroy: "leave" });
+    const prior = objectOf(type, { name: "cp-1", cluster: "demo", machine_id: "1", address, on_destroy: "leave" });
     return applyResourceChange(server, { typeName: type, prior, planned: null, config: null });
   };
   const stage = async () => (await lab.simulator.listMachines()).map((machine) => machine.stage);
