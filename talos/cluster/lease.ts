@@ -2,7 +2,7 @@
 import { TalosError } from "../errors.ts";
 import type { Kubernetes, LeaseHolder } from "./machines.ts";
 import { singleFlight } from "./single-flight.ts";
-import { type Timing, throwIfCanceled } from "./timing.ts";
+import { type Timing, throwIfCanceled, unlessCanceled } from "./timing.ts";
 
 const renewal = 20_000;
 
@@ -18,7 +18,7 @@ export class LeaseKeeper {
   readonly #ask: () => Promise<string | undefined>;
   readonly #stop = new AbortController();
   #renewing: Promise<void> | undefined;
-  #asked = false;
+  #asking: Promise<unknown> | undefined;
 
   constructor(kubernetes: Kubernetes, timing: Timing, holder: LeaseHolder) {
     this.#kubernetes = kubernetes;
@@ -30,7 +30,9 @@ export class LeaseKeeper {
   /** Takes or keeps the lease; throws when another run has it. */
   async ensure(signal?: AbortSignal): Promise<void> {
     throwIfCanceled(signal);
-    const other = await this.#ask();
+    const asking = this.#ask();
+    this.#asking = asking;
+    const other = await unlessCanceled(asking, signal);
     if (other !== undefined) {
       throw new TalosError("conflict", `another run works on this cluster: ${other}`, {
         hint: "Wait until it has ended. A run that died gives the cluster free after two minutes.",
@@ -41,13 +43,12 @@ export class LeaseKeeper {
   /** Gives the lease back. Never throws: what cannot be given back runs out by itself. */
   async release(): Promise<void> {
     this.#stop.abort();
-    await this.#renewing;
+    await Promise.allSettled([this.#asking, this.#renewing]);
     // Who is stopped while asking does not hear the answer, and may have the lease all the same.
-    if (this.#asked) await this.#kubernetes.releaseLease(this.#holder).catch(() => {});
+    if (this.#asking !== undefined) await this.#kubernetes.releaseLease(this.#holder).catch(() => {});
   }
 
   async #take(): Promise<string | undefined> {
-    this.#asked = true;
     try {
       const other = await this.#kubernetes.takeLease(this.#holder, this.#stop.signal);
       if (other === undefined) this.#renewing ??= this.#renew();

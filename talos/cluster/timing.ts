@@ -45,6 +45,16 @@ export function throwIfCanceled(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw canceled();
 }
 
+/** The work's answer, unless the signal fires first; the work goes on. */
+export function unlessCanceled<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(canceled());
+    if (signal?.aborted) stop();
+    signal?.addEventListener("abort", stop, { once: true });
+    work.then(resolve, reject).finally(() => signal?.removeEventListener("abort", stop));
+  });
+}
+
 function canceled(): TalosError {
   return new TalosError("canceled", "stopped before the work was finished", {
     hint: "Run the same command again: it goes on from where the cluster is.",

@@ -184,6 +184,30 @@ describe("keeping the lease", () => {
     await keeper.release();
     expect(released).toBe(true);
   });
+
+  test("a run that is stopped does not wait for the answer, and gives back what it may have got", async () => {
+    const stop = new AbortController();
+    const heard: string[] = [];
+    const keeper = new LeaseKeeper(
+      {
+        ...lab(wish()).world.port().kubernetes,
+        takeLease: async (_holder, signal) => {
+          stop.abort();
+          await new Promise((resolve) => signal?.addEventListener("abort", resolve, { once: true }));
+          heard.push("taken");
+          return undefined;
+        },
+        releaseLease: async () => {
+          heard.push("given back");
+        },
+      },
+      new VirtualTiming(),
+      { place: "here", run: "1" },
+    );
+    await expect(keeper.ensure(stop.signal)).rejects.toMatchObject({ code: "canceled" });
+    await keeper.release();
+    expect(heard).toEqual(["taken", "given back"]);
+  });
 });
 
 describe("unlocking a cluster", () => {
