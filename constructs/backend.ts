@@ -8,7 +8,7 @@ import {
   type TerraformStack,
 } from "cdktf";
 import type { Backend } from "../talos/environment/index.ts";
-import { projectPath } from "./terraform/index.ts";
+import { projectPath, requireTerraform } from "./terraform/index.ts";
 
 /** Where an environment's state is when it is a file, from the project's root. */
 export function stateFile(environment: string): string {
@@ -44,6 +44,9 @@ export function backendSettings(environment: string, backend: Backend): BackendS
 export function addBackend(stack: TerraformStack, environment: string, backend: Backend): void {
   const settings = backendSettings(environment, backend);
   if (settings.kind === "local") new LocalBackend(stack, settings.config);
-  else if (settings.kind === "s3") new S3Backend(stack, settings.config);
-  else new HttpBackend(stack, settings.config);
+  else if (settings.kind === "http") new HttpBackend(stack, settings.config);
+  else {
+    new S3Backend(stack, settings.config);
+    if (settings.config.useLockfile) requireTerraform(stack, "1.10.0");
+  }
 }

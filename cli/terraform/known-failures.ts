@@ -27,6 +27,10 @@ const failures: readonly (readonly [words: RegExp, hint: string])[] = [
     "The Docker daemon has to run, and you have to be allowed to use it. Try it with: docker version",
   ],
   [
+    /Unsupported \w+ Core version/,
+    "Put a newer terraform or tofu on the PATH, or name one with TERRAFORM_BINARY_NAME. Only state locks in S3 without backend.lockTable need 1.10.",
+  ],
+  [
     /Plugin did not respond|The plugin6\.\S+ request was cancelled/,
     "A provider was killed, or has crashed. Run the same command again: it goes on from here. If nobody killed it, the kernel's log tells whether memory ran out.",
   ],

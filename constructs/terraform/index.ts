@@ -13,4 +13,4 @@ export { jsonEncode } from "./json-encode.ts";
 export { Milestone } from "./milestone.ts";
 export { projectPath, rootFromStack } from "./project-path.ts";
 export { ReplacementTrigger } from "./replacement-trigger.ts";
-export { TalosStack } from "./stack.ts";
+export { requireTerraform, TalosStack } from "./stack.ts";

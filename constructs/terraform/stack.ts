@@ -3,8 +3,10 @@ import { TerraformElement, TerraformStack } from "cdktf";
 import type { Construct, Node } from "constructs";
 import { ConstructInputError } from "../errors.ts";
 
-/** State locks in S3 without a table need it, in Terraform and OpenTofu alike. */
-const oldestTerraform = "1.10.0";
+/** The oldest that was tried, of Terraform and OpenTofu alike; what needs a newer one says so with `requireTerraform`. */
+const oldestTerraform = "1.8.0";
+/** Locks of a state in S3 without a table: the CDK refuses to write them for stacks that older ones may read. */
+const newestNeed = ">=1.10.0";
 
 /** Parts of a path that do not show in addresses: the main resource of a construct, and the main constructs of a stack. */
 const hidden: ReadonlySet<string> = new Set(["Resource", "Default", "Infrastructure", "Member"]);
@@ -23,8 +25,8 @@ export class TalosStack extends TerraformStack {
 
   constructor(scope: Construct, id: string) {
     super(scope, id);
-    this.node.setContext("targetVersions", { terraform: `>=${oldestTerraform}`, opentofu: `>=${oldestTerraform}` });
-    this.addOverride("terraform.required_version", `>= ${oldestTerraform}`);
+    this.node.setContext("targetVersions", { terraform: newestNeed, opentofu: newestNeed });
+    requireTerraform(this, oldestTerraform);
   }
 
   protected override allocateLogicalId(element: TerraformElement | Node): string {
@@ -45,4 +47,9 @@ export class TalosStack extends TerraformStack {
     this.#taken.set(address, node.path);
     return id;
   }
+}
+
+/** Makes an older Terraform or OpenTofu refuse the stack, in its own words, before it reads what it does not know. */
+export function requireTerraform(stack: TerraformStack, version: string): void {
+  stack.addOverride("terraform.required_version", `>= ${version}`);
 }

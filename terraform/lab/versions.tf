@@ -2,7 +2,7 @@
 # Before the first init, `talosmith provider install` puts the talosmith provider where it is found.
 
 terraform {
-  required_version = ">= 1.10.0"
+  required_version = ">= 1.8.0"
 
   required_providers {
     libvirt   = { source = "dmacvicar/libvirt", version = "~> 0.9.7" }

@@ -5,6 +5,14 @@ import { knownFailureHint } from "../../../cli/terraform/known-failures.ts";
 // As terraform 1.11 printed them on a computer that had none of it.
 const seen: readonly (readonly [what: string, words: string, hint: string])[] = [
   [
+    "an old terraform",
+    `│ Error: Unsupported Terraform Core version
+│
+│   on cdk.tf.json line 305, in terraform:
+│  305:     "required_version": ">= 1.8.0"`,
+    "TERRAFORM_BINARY_NAME",
+  ],
+  [
     "a killed provider",
     "Error: Plugin did not respond (talosmith_cluster.cluster)\n  The plugin encountered an error",
     "A provider was killed",
