@@ -7,6 +7,7 @@ import type { Environment } from "../../talos/environment/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { runsWithoutTerraform } from "../helper/kinds.ts";
 import { stateBackups } from "./state-backup.ts";
+import { atWork, isPlan, type LockInfo, lockInfo } from "./state-lock.ts";
 
 const plain = z.object({
   version: z.number(),
@@ -33,21 +34,44 @@ export function stateFile(root: string, environment: string): string {
  * "nothing exists yet" and creates everything a second time.
  */
 export async function readState(path: string): Promise<TerraformState | undefined> {
-  let text: string;
-  try {
-    text = await readFile(path, "utf8");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw error;
-  }
+  const text = await readIfThere(path);
+  if (text === undefined) return undefined;
   const json = parseJson(text);
   const hidden = encrypted.safeParse(json);
   if (hidden.success) return { text, serial: hidden.data.serial, resources: "encrypted" };
   const open = plain.safeParse(json);
   if (open.success) return { text, serial: open.data.serial, resources: open.data.resources.length };
+  const lock = text === "" ? await lockOf(path) : undefined;
+  if (lock !== undefined && isPlan(lock)) return undefined;
+  const back = await wayBack(path);
+  if (lock !== undefined)
+    throw new TalosError("failed-precondition", `${path} is empty: ${atWork(lock)}`, {
+      hint: `Wait until that has ended and try again. Only if it was killed: ${back}`,
+    });
   throw new TalosError("failed-precondition", `${path} is ${text === "" ? "empty" : "not a whole Terraform state"}`, {
-    hint: await wayBack(path),
+    hint: back,
   });
+}
+
+/** Takes away the empty file that a plan of a new environment leaves when it is killed: terraform makes it to lock it. */
+export async function removeUnwritten(path: string): Promise<void> {
+  if ((await readIfThere(path)) !== "") return;
+  const lock = await lockOf(path);
+  if (lock !== undefined && isPlan(lock)) await rm(path, { force: true });
+}
+
+async function lockOf(path: string): Promise<LockInfo | undefined> {
+  const text = await readIfThere(join(dirname(path), `.${basename(path)}.lock.info`));
+  return text === undefined ? undefined : lockInfo(parseJson(text));
+}
+
+async function readIfThere(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
 }
 
 /** Names the newest copy that is whole: ours from before each change, or the one that terraform keeps. */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { z } from "zod";
 import { TalosError } from "../../talos/errors.ts";
 
 /** What terraform and tofu say of the holder of a lock, whichever backend it is in. */
@@ -11,6 +12,25 @@ const doing: Readonly<Record<string, string>> = {
   OperationTypeApply: "applying",
   OperationTypeRefresh: "refreshing",
 };
+
+const info = z.object({ Operation: z.string(), Who: z.string(), Created: z.string() });
+
+/** What terraform and tofu write beside a local state while they hold its lock. */
+export type LockInfo = z.infer<typeof info>;
+
+export function lockInfo(value: unknown): LockInfo | undefined {
+  return info.safeParse(value).data;
+}
+
+/** A plan writes no state: one that is empty while a plan holds it was never written. */
+export function isPlan({ Operation }: LockInfo): boolean {
+  return Operation === "OperationTypePlan";
+}
+
+export function atWork({ Operation, Who, Created }: LockInfo): string {
+  const since = Created.replace(/\.\d+Z$/, " UTC").replace("T", " ");
+  return `${Who} is ${doing[Operation] ?? Operation} since ${since}`;
+}
 
 /** Who holds the state's lock and what to do, when that is what terraform's words are about. */
 export function lockedError(words: string, program: string): TalosError | undefined {

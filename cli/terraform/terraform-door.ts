@@ -9,7 +9,7 @@ import { clientFiles } from "../helper/client-files.ts";
 import type { Deployed } from "../output/summary.ts";
 import { prepareStack, removeStack, stackDirectory } from "./prepare-stack.ts";
 import { backUpState, requireRoom } from "./state-backup.ts";
-import { readState, removeState, stateFile } from "./state-file.ts";
+import { readState, removeState, removeUnwritten, stateFile } from "./state-file.ts";
 import { Terraform } from "./terraform.ts";
 
 export interface DoorOptions {
@@ -75,7 +75,9 @@ export async function readDeployed(options: DoorOptions): Promise<Omit<Deployed,
 }
 
 async function openStack(options: DoorOptions): Promise<Terraform> {
-  await readState(stateFile(options.root, options.environment.name));
+  const state = stateFile(options.root, options.environment.name);
+  await removeUnwritten(state);
+  await readState(state);
   await prepareStack(options.root, options.environment.name, options.context);
   const terraform = terraformOf(options);
   await terraform.init();

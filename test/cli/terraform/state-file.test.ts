@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { backUpState, requireRoom } from "../../../cli/terraform/state-backup.ts";
-import { readState, refuseOwnedByTerraform, removeState } from "../../../cli/terraform/state-file.ts";
+import { readState, refuseOwnedByTerraform, removeState, removeUnwritten } from "../../../cli/terraform/state-file.ts";
 import type { Environment } from "../../../talos/environment/index.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "talosmith-state-"));
@@ -46,6 +46,37 @@ test.each(broken)("the state %j is refused before terraform could take it for a 
     message: `${path} ${message}`,
     hint: expect.stringContaining("There is no good copy"),
   });
+});
+
+const lock = (operation: string) =>
+  `{"ID":"f404c228","Operation":"${operation}","Info":"","Who":"ann@laptop","Version":"1.11.4","Created":"2026-11-17T04:00:06.711Z","Path":"x"}`;
+const lockBeside = (path: string) => join(dirname(path), ".local.tfstate.lock.info");
+
+test("an empty state that a plan has locked was never written: a killed one leaves no trouble", async () => {
+  const path = stateWith("");
+  writeFileSync(lockBeside(path), lock("OperationTypePlan"));
+  expect(await readState(path)).toBeUndefined();
+  await removeUnwritten(path);
+  expect(existsSync(path)).toBe(false);
+});
+
+test("an empty state that somebody applies to is told with who it is, and stays", async () => {
+  const path = stateWith("");
+  writeFileSync(lockBeside(path), lock("OperationTypeApply"));
+  await removeUnwritten(path);
+  await expect(readState(path)).rejects.toMatchObject({
+    message: `${path} is empty: ann@laptop is applying since 2026-11-17 04:00:06 UTC`,
+    hint: expect.stringMatching(
+      /^Wait until that has ended and try again\. Only if it was killed: Nothing was changed/,
+    ),
+  });
+});
+
+test("a whole state is not taken away, whoever has locked it", async () => {
+  const path = stateWith('{"version":4}');
+  writeFileSync(lockBeside(path), lock("OperationTypePlan"));
+  await removeUnwritten(path);
+  expect(existsSync(path)).toBe(true);
 });
 
 test("a broken state is refused with the newest copy that is whole, and the command that puts it back", async () => {
