@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import { rm } from "node:fs/promises";
-import { join } from "node:path";
 import * as z from "zod";
 import { type Environment, machinesOf } from "../../talos/environment/index.ts";
 import { type ApprovalFlags, approved } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
 import { clientFiles } from "../helper/client-files.ts";
 import type { Deployed } from "../output/summary.ts";
+import { withPlanFile } from "./plan-file.ts";
 import { prepareStack, removeStack, stackDirectory } from "./prepare-stack.ts";
 import { backUpState, requireRoom } from "./state-backup.ts";
 import { readState, removeState, removeUnwritten, stateFile } from "./state-file.ts";
@@ -23,7 +22,6 @@ export interface DoorOptions {
 
 export type DeployOutcome = "unchanged" | "changed" | "declined";
 
-const planFile = "talosmith.tfplan";
 const outputs = z.object({
   cluster_endpoint: z.string(),
   // Workers that join another environment's control plane have no files of their own.
@@ -40,11 +38,9 @@ export async function deployWithTerraform(options: DoorOptions): Promise<DeployO
 /** Shows terraform's own plan; true when it holds changes. */
 export async function planWithTerraform(options: DoorOptions): Promise<boolean> {
   const terraform = await openStack(options);
-  try {
-    return await terraform.plan(planFile, colour(options.context), (text) => options.context.stdout.write(text));
-  } finally {
-    await removePlan(options);
-  }
+  return withPlanFile(stackOf(options), (file) =>
+    terraform.plan(file, colour(options.context), (text) => options.context.stdout.write(text)),
+  );
 }
 
 export async function destroyWithTerraform(options: DoorOptions): Promise<DeployOutcome> {
@@ -84,6 +80,10 @@ async function openStack(options: DoorOptions): Promise<Terraform> {
   return terraform;
 }
 
+function stackOf({ root, environment }: DoorOptions): string {
+  return stackDirectory(root, environment.name);
+}
+
 function terraformOf({ root, environment, binary, context }: DoorOptions): Terraform {
   return new Terraform({
     binary,
@@ -103,27 +103,20 @@ async function change(
 ): Promise<DeployOutcome> {
   const { context, approval } = options;
   const show = approval.yes ? undefined : (text: string) => context.stderr.write(text);
-  try {
-    if (!(await terraform.plan(planFile, [...args, ...colour(context)], show))) return "unchanged";
+  return withPlanFile(stackOf(options), async (file) => {
+    if (!(await terraform.plan(file, [...args, ...colour(context)], show))) return "unchanged";
     if (!(await approved(question, answer, approval, context))) return "declined";
     if (options.environment.backend.kind === "local")
       await keepState(stateFile(options.root, options.environment.name));
-    await terraform.apply(planFile, (text) => context.stderr.write(text));
+    await terraform.apply(file, (text) => context.stderr.write(text));
     return "changed";
-  } finally {
-    await removePlan(options);
-  }
+  });
 }
 
 async function keepState(path: string): Promise<void> {
   const state = await readState(path);
   await requireRoom(path, state);
   if (state !== undefined) await backUpState(path, state);
-}
-
-/** A saved plan can hold what a state holds. */
-async function removePlan({ root, environment }: DoorOptions): Promise<void> {
-  await rm(join(stackDirectory(root, environment.name), planFile), { force: true });
 }
 
 function colour(context: CommandContext): string[] {

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+import { randomBytes } from "node:crypto";
+import { readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+
+const pattern = /^talosmith\.(\d+)\.[0-9a-f]+\.tfplan$/;
+
+/**
+ * Lends the work a name for a plan in the stack's folder that no other run has: what a person has approved is what is
+ * applied, whoever else plans meanwhile. No plan stays, for it can hold what a state holds.
+ */
+export async function withPlanFile<T>(directory: string, work: (file: string) => Promise<T>): Promise<T> {
+  await removeOrphans(directory);
+  const file = `talosmith.${process.pid}.${randomBytes(4).toString("hex")}.tfplan`;
+  try {
+    return await work(file);
+  } finally {
+    await rm(join(directory, file), { force: true });
+  }
+}
+
+/** What runs that were killed have left. */
+async function removeOrphans(directory: string): Promise<void> {
+  for (const name of await readdir(directory)) {
+    const [, pid] = pattern.exec(name) ?? [];
+    if (pid !== undefined && !isAlive(Number(pid))) await rm(join(directory, name), { force: true });
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    // It lives, but belongs to someone else.
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
