@@ -19,10 +19,12 @@ const commands = [
   "kubeconfig local",
   "talosconfig local",
   "health local",
-  "backup create local",
   "up local",
   "upgrade talos local --to v1.13.9",
   "rotate-ca local",
+  "down local --yes",
+  "unlock local",
+  "topology local --live",
 ];
 const environment = "infrastructure: { kind: simulated }\ncontrolPlane: { count: 1 }\nbackup: { directory: backups }\n";
 const projects: string[] = [];
