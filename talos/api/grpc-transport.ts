@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { once } from "node:events";
 import { isIP } from "node:net";
 import { Client, type ClientOptions, Metadata, type MethodDefinition } from "@grpc/grpc-js";
 import { TalosError } from "../errors.ts";
@@ -174,6 +175,7 @@ export function grpcTransport(
     },
     async clientStream(method, requests, options = {}) {
       const used = await client(options);
+      const answered = new AbortController();
       return new Promise((resolve, reject) => {
         const call = used.makeClientStreamRequest(
           method.path,
@@ -182,6 +184,7 @@ export function grpcTransport(
           metadataOf(options),
           options.deadline === undefined ? {} : { deadline: Date.now() + options.deadline },
           (error, reply) => {
+            answered.abort();
             options.signal?.removeEventListener("abort", cancel);
             if (error) reject(failed(error, used, options));
             else if (reply === undefined) reject(emptyReply(nameOf(options)));
@@ -192,7 +195,8 @@ export function grpcTransport(
         followSignal(options.signal, cancel);
         const send = async () => {
           for await (const request of requests) {
-            if (!call.write(request)) await new Promise((resume) => call.once("drain", resume));
+            // Nobody drains a call that was answered early; whoever reads a file for it must come to an end all the same.
+            if (!call.write(request)) await once(call, "drain", { signal: answered.signal });
           }
           call.end();
         };

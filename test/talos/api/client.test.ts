@@ -309,6 +309,25 @@ describe("a client with certificates", () => {
     await client(address).etcdRecover(snapshot());
     expect(Buffer.concat(received).length).toBe(50 * 4096);
   });
+
+  test("lets go of a snapshot that the machine refuses while more of it waits to be sent", async () => {
+    const { address } = await machine({
+      machine: {
+        etcdRecover: (_call: unknown, callback: Callback) =>
+          callback({ code: status.FAILED_PRECONDITION, details: "etcd is running" }),
+      },
+    });
+    let closed = false;
+    const snapshot = async function* () {
+      try {
+        for (;;) yield Buffer.alloc(1024 * 1024);
+      } finally {
+        closed = true;
+      }
+    };
+    await expect(client(address).etcdRecover(snapshot())).rejects.toThrow("etcd is running");
+    await expect.poll(() => closed).toBe(true);
+  });
 });
 
 describe("a client in maintenance mode", () => {
