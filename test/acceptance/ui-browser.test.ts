@@ -161,6 +161,15 @@ describe.skipIf(executablePath === undefined)("the page in a browser", { timeout
     }
   }
 
+  test("without the printed address the page only says how to open it", async () => {
+    const stranger = await browser.newContext();
+    const other = await stranger.newPage();
+    await other.goto(ui.address);
+    await other.getByText("open the address that talosmith ui printed").waitFor();
+    expect(await other.locator("main").textContent()).toBe("");
+    await stranger.close();
+  });
+
   test("the printed address opens the overview, quickly, and leaves no token behind", async () => {
     await page.goto(`${ui.address}#token=the-token`);
     await page.getByRole("heading", { name: "Clusters" }).waitFor();

@@ -13,14 +13,14 @@ import { openSession, watchOverview } from "./server.ts";
 
 function App() {
   const [overview, setOverview] = useState<Overview>();
-  const [connected, setConnected] = useState(true);
+  const [fault, setFault] = useState<string>();
   const [route, setRoute] = useState<Route>(parseRoute(location.hash));
   const [now, setNow] = useState(Date.now());
   useEffect(() => {
     const onRoute = () => setRoute(parseRoute(location.hash));
     addEventListener("hashchange", onRoute);
     const timer = setInterval(() => setNow(Date.now()), 1000);
-    const unwatch = watchOverview(setOverview, setConnected);
+    const unwatch = watchOverview(setOverview, setFault);
     return () => {
       removeEventListener("hashchange", onRoute);
       clearInterval(timer);
@@ -36,9 +36,9 @@ function App() {
       <a href=${linkTo({ screen: "overview" })} aria-current=${here("overview")}><strong>talosmith</strong></a>
       <a href=${linkTo({ screen: "operations" })} aria-current=${here("operations")}>Operations</a>
       <a href=${linkTo({ screen: "simulator" })} aria-current=${here("simulator")}>Simulator</a>
-      <span role="status">${connected ? "" : "Not connected: is talosmith ui still running?"}</span>
+      <span role="status">${fault}</span>
     </header>
-    <main>${overview === undefined ? html`<p class="hint" aria-busy="true">Looking at the clusters …</p>` : screenOf(route, overview, now)}</main>
+    <main>${overview === undefined ? fault === undefined && html`<p class="hint" aria-busy="true">Looking at the clusters …</p>` : screenOf(route, overview, now)}</main>
   `;
 }
 

@@ -13,13 +13,21 @@ export async function openSession(): Promise<void> {
 /** Calls back with everything that is known, now and whenever it changes. */
 export function watchOverview(
   onOverview: (overview: Overview) => void,
-  onState: (connected: boolean) => void,
+  onFault: (fault: string | undefined) => void,
 ): () => void {
   return whileVisible(() => {
     const source = new EventSource("/api/events");
     source.addEventListener("overview", ({ data }: MessageEvent<string>) => onOverview(JSON.parse(data) as Overview));
-    source.addEventListener("open", () => onState(true));
-    source.addEventListener("error", () => onState(false));
+    source.addEventListener("open", () => onFault(undefined));
+    source.addEventListener("error", () => {
+      // A browser goes on trying where nobody answers, and gives up where the answer is a no.
+      const refused = source.readyState === EventSource.CLOSED;
+      onFault(
+        refused
+          ? "No session: open the address that talosmith ui printed."
+          : "Not connected: is talosmith ui still running?",
+      );
+    });
     return source;
   });
 }
