@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { z } from "zod";
+import * as z from "zod";
 import { TalosError } from "../../talos/errors.ts";
 
 /** What terraform and tofu say of the holder of a lock, whichever backend it is in. */
