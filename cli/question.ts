@@ -21,6 +21,7 @@ export function question(
   { input, output, interrupt }: Terminal = processTerminal,
 ): Promise<string | undefined> {
   const prompt = createInterface({ input, output });
+  let ended = () => {};
   const answer = new Promise<string | undefined>((resolve, reject) => {
     if (signal.aborted) reject(signal.reason);
     signal.addEventListener("abort", () => reject(signal.reason), { once: true });
@@ -30,13 +31,12 @@ export function question(
       next();
     };
     prompt.once("SIGINT", unanswered(interrupt));
-    prompt.once(
-      "close",
-      unanswered(() => resolve(undefined)),
-    );
+    ended = unanswered(() => resolve(undefined));
+    prompt.once("close", ended);
     prompt.once("line", resolve);
     prompt.setPrompt(text);
     prompt.prompt();
   });
-  return answer.finally(() => prompt.removeAllListeners("close").close());
+  // Only ours: readline itself listens for its end, to let go of the keys.
+  return answer.finally(() => prompt.off("close", ended).close());
 }

@@ -30,3 +30,15 @@ test("Ctrl-C stops the command as it does anywhere else", async () => {
   press("la\u0003");
   await expect(answer).rejects.toMatchObject({ name: "AbortError", message: "SIGINT" });
 });
+
+test("each of several questions shows what is typed once", async () => {
+  const [input, output] = [new PassThrough(), Object.assign(new PassThrough(), { isTTY: true, columns: 80 })];
+  const terminal = { input, output, interrupt: () => {} };
+  for (const text of ["Kind? ", "Count? ", "Name? "]) {
+    const answer = question(text, new AbortController().signal, terminal);
+    output.read();
+    input.write("x\r");
+    expect(await answer).toBe("x");
+    expect(String(output.read()).match(/x/g)).toHaveLength(1);
+  }
+});
