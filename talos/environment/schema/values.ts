@@ -35,9 +35,11 @@ export const dnsName = text("a DNS name such as cluster.local", (value) =>
   /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/i.test(value),
 );
 export const address = text("an IPv4 address such as 10.0.0.1", (value) => ipaddr.IPv4.isValidFourPartDecimal(value));
+// No name ends in a number: 10.0.0.300 is an address that went wrong.
 export const hostOrAddress = text(
   "a host name or an IP address",
-  (value) => ipaddr.isValid(value) || /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/i.test(value),
+  (value) =>
+    ipaddr.isValid(value) || (/^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/i.test(value) && !/(^|\.)\d+$/.test(value)),
 );
 export const cidr = text(
   "an IPv4 network such as 10.0.0.0/24, host bits zero",
