@@ -55,7 +55,10 @@ export async function power(name: string, state: string, context: CommandContext
 
 export async function fault(name: string, text: string | undefined, context: CommandContext): Promise<void> {
   const { simulator, machine } = await findMachine(name, context);
-  await simulator.setFaults(machine.id, text === undefined ? [] : [parseFault(text)]);
+  const faults = text === undefined || text === "none" ? [] : [parseFault(text)];
+  await simulator.setFaults(machine.id, faults);
+  const now = faults.map(({ kind }) => kind).join(", ") || "no fault";
+  context.stderr.write(`${machine.name} has ${now} now.\n`);
 }
 
 async function findMachine(
