@@ -5,6 +5,7 @@ import { type ApprovalFlags, approved } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
 import { clientFiles } from "../helper/client-files.ts";
 import type { Deployed } from "../output/summary.ts";
+import { dangersIn } from "./dangers.ts";
 import { withPlanFile } from "./plan-file.ts";
 import { prepareStack, removeStack, stackDirectory } from "./prepare-stack.ts";
 import { backUpState, requireRoom } from "./state-backup.ts";
@@ -38,9 +39,12 @@ export async function deployWithTerraform(options: DoorOptions): Promise<DeployO
 /** Shows terraform's own plan; true when it holds changes. */
 export async function planWithTerraform(options: DoorOptions): Promise<boolean> {
   const terraform = await openStack(options);
-  return withPlanFile(stackOf(options), (file) =>
-    terraform.plan(file, colour(options.context), (text) => options.context.stdout.write(text)),
-  );
+  const show = (text: string) => options.context.stdout.write(text);
+  return withPlanFile(stackOf(options), async (file) => {
+    const changes = await terraform.plan(file, colour(options.context), show);
+    if (changes) show(dangersIn(await terraform.showPlan(file)));
+    return changes;
+  });
 }
 
 export async function destroyWithTerraform(options: DoorOptions): Promise<DeployOutcome> {
@@ -105,6 +109,7 @@ async function change(
   const show = approval.yes ? undefined : (text: string) => context.stderr.write(text);
   return withPlanFile(stackOf(options), async (file) => {
     if (!(await terraform.plan(file, [...args, ...colour(context)], show))) return "unchanged";
+    show?.(dangersIn(await terraform.showPlan(file)));
     if (!(await approved(question, answer, approval, context))) return "declined";
     if (options.environment.backend.kind === "local")
       await keepState(stateFile(options.root, options.environment.name));

@@ -55,6 +55,12 @@ export class Terraform {
     return finished.code === 2;
   }
 
+  /** A saved plan as JSON, with all its values in the clear. */
+  async showPlan(file: string): Promise<string> {
+    const printed = await this.#succeed(["show", "-json", "-no-color", file]);
+    return printed.slice(printed.indexOf("{"));
+  }
+
   /** Applies a saved plan; what it reports goes to `tell`, as lines for people. */
   async apply(planFile: string, tell: (text: string) => void): Promise<void> {
     const command = ["apply", "-input=false", "-json", planFile];
