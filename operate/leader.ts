@@ -101,6 +101,11 @@ async function lead(
   }
 }
 
+/** A renewal that nobody waited for any more may still have landed: then the lease has another version. */
+function unlessRenewed(error: unknown): void {
+  if (TalosError.from(error).code !== "conflict") throw error;
+}
+
 class Candidate {
   readonly #options: LeaderOptions;
   readonly #times: LeaseTimes;
@@ -167,8 +172,8 @@ class Candidate {
     const { lease, identity, log } = this.#options;
     const quick = AbortSignal.timeout(5_000);
     try {
-      const record = await lease.read(quick);
-      if (record?.holder === identity) await lease.write(this.#term(""), record, quick);
+      for (let record = await lease.read(quick); record?.holder === identity; record = await lease.read(quick))
+        await lease.write(this.#term(""), record, quick).catch(unlessRenewed);
     } catch (error) {
       log({
         level: "warning",

@@ -75,6 +75,24 @@ describe("of several operators", () => {
     await Promise.all(all.map(({ ended }) => ended));
   });
 
+  test("one gives the lease back also when its last renewal lands meanwhile", async () => {
+    const timing = new VirtualTiming();
+    const { all, lease } = candidates(timing, ["a"]);
+    await timing.sleep(30_000);
+    const [first] = all;
+    first?.stop.abort();
+    let late = true;
+    if (first !== undefined)
+      first.state.lag = async (what) => {
+        if (what === "read" || !late || lease.record === undefined) return;
+        late = false;
+        lease.record = { ...lease.record, version: "renewed" };
+      };
+    await first?.ended;
+    expect(late).toBe(false);
+    expect(lease.record?.holder).toBe("");
+  });
+
   test("one that is cut off stops before another begins", async () => {
     const timing = new VirtualTiming();
     const { all, working, history, most } = candidates(timing, ["a", "b"]);
