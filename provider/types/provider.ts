@@ -84,6 +84,7 @@ export function talosmithProvider(options: ProviderOptions): Provider<typeof att
     configure: ({ config }) => {
       const root = findProjectRoot(workingDirectory, environment);
       const source = secretsSource(config, environment, root);
+      loadEngine();
       return new Client({
         root,
         secrets: new ClusterSecrets(source, environment),
@@ -92,6 +93,14 @@ export function talosmithProvider(options: ProviderOptions): Provider<typeof att
       });
     },
   };
+}
+
+/**
+ * Terraform asks for the machines first, often of other providers, and for their cluster last: its engine is loaded
+ * meanwhile. If that fails, whoever needs it is told.
+ */
+function loadEngine(): void {
+  setImmediate(() => import("../../talos/cluster/index.ts").catch(() => {}));
 }
 
 function secretsSource(
