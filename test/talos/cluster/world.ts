@@ -139,10 +139,10 @@ export class World {
   readonly blackouts: { readonly name: string; readonly from: number; readonly until: number }[] = [];
 
   up(machine: Machine): boolean {
-    const dark = this.blackouts.some(
+    if (machine.lost || this.now < machine.downUntil) return false;
+    return !this.blackouts.some(
       ({ name, from, until }) => name === machine.name && from <= this.now && this.now < until,
     );
-    return !machine.lost && !dark && this.now >= machine.downUntil;
   }
 
   #members(): { name: string; id: string; voter: boolean; healthy: boolean }[] {
@@ -166,8 +166,10 @@ export class World {
     this.#settledAt = this.now;
     const anyCluster = [...this.#planes.values()].find(({ etcdCluster }) => etcdCluster !== undefined)?.etcdCluster;
     for (const machine of this.machines.values()) {
-      if (machine.config === undefined || !this.up(machine)) continue;
       const isControlPlane = machine.role === "controlplane";
+      // Of a thousand machines nearly all: what the world itself does must not grow with their square.
+      if (machine.node !== undefined && (!isControlPlane || machine.member !== undefined || machine.left)) continue;
+      if (machine.config === undefined || !this.up(machine)) continue;
       if (
         isControlPlane &&
         !machine.left &&
@@ -263,7 +265,12 @@ export class World {
   }
 
   nodes(): KubernetesNode[] {
-    return [...this.machines.keys()].flatMap((name) => this.node(name) ?? []);
+    const nodes: KubernetesNode[] = [];
+    for (const name of this.machines.keys()) {
+      const node = this.node(name);
+      if (node !== undefined) nodes.push(node);
+    }
+    return nodes;
   }
 
   node(name: string): KubernetesNode | undefined {
