@@ -50,9 +50,9 @@ export function readByteCount(text: string): { readonly bytes: number } | { read
   }
   const name = unit.trim().toLowerCase();
   const factor = factors[name];
-  return factor === undefined
-    ? { fault: `unhandled size name: ${name}` }
-    : { bytes: Math.floor(Number(digits) * factor) };
+  if (factor === undefined) return { fault: `unhandled size name: ${name}` };
+  const bytes = Math.floor(Number(digits) * factor);
+  return bytes >= 2 ** 64 ? { fault: `too large: ${text}` } : { bytes };
 }
 
 /** Writes `10 GB` and the like; a number below 10 keeps one decimal unless it is whole. */

@@ -134,6 +134,11 @@ cluster:
       "1 error occurred:\n\t* empty logging endpoint",
     ],
     [
+      "a size that no disk can have",
+      machine("disks: [{device: /dev/sdb, partitions: [{size: 99999999999999999999999}]}]"),
+      "line 6: too large: 99999999999999999999999",
+    ],
+    [
       "a size that is none",
       machine('install: {diskSelector: {size: "x"}}'),
       'line 6: failed to parse disk size x: strconv.ParseFloat: parsing "": invalid syntax',
