@@ -34,26 +34,43 @@ export interface SimulatorControl {
 export function simulatorAt(directory: string, options: SimulatorOptions): SimulatorControl {
   // Calls that come together look for the daemon once: a hundred at a time must not start a hundred processes.
   let looking: Promise<DaemonRecord> | undefined;
+  // The one that answered last. To look whether it is there, and of our code, takes longer than what it is asked.
+  let known: DaemonRecord | undefined;
   const daemonOf = (): Promise<DaemonRecord> => {
     looking ??= ensureDaemon(directory, options.daemonCommand).finally(() => {
       looking = undefined;
     });
     return looking;
   };
-  const ask = async <N extends RequestName>(name: N, input: Requests[N]["input"]): Promise<Requests[N]["output"]> => {
-    const daemon = await daemonOf();
+  /** Undefined when none is known, or when it is gone. */
+  const askKnown = async <N extends RequestName>(name: N, input: Requests[N]["input"]) => {
+    const daemon = known;
+    if (daemon === undefined) return undefined;
     try {
-      return await send(daemon, name, input);
+      return { output: await send(daemon, name, input) };
     } catch (error) {
-      // It may have ended itself between the look and the call: then a new one answers.
       if (!(error instanceof TalosError) || error.code !== "unavailable") throw error;
-      return send(await daemonOf(), name, input);
+      if (known === daemon) known = undefined;
+      return undefined;
+    }
+  };
+  const ask = async <N extends RequestName>(name: N, input: Requests[N]["input"]): Promise<Requests[N]["output"]> => {
+    for (let attempt = 1; ; attempt++) {
+      const answer = await askKnown(name, input);
+      if (answer !== undefined) return answer.output;
+      // It may end itself between the look and the call: then a new one answers.
+      if (attempt > 2) throw noAnswer();
+      known = await daemonOf();
     }
   };
   /** Without a daemon and without machines on disk there is nothing to ask, and nothing to start. */
-  const isEmpty = async (): Promise<boolean> =>
-    !(await hasMachines(directory)) && (await findDaemon(directory)) === undefined;
-  const list = async () => ((await isEmpty()) ? [] : ask("list-machines", {}));
+  const askUnlessEmpty = async <N extends RequestName>(name: N, input: Requests[N]["input"]) => {
+    const answer = await askKnown(name, input);
+    if (answer !== undefined) return answer.output;
+    const isEmpty = !(await hasMachines(directory)) && (await findDaemon(directory)) === undefined;
+    return isEmpty ? undefined : ask(name, input);
+  };
+  const list = async () => (await askUnlessEmpty("list-machines", {})) ?? [];
   // A plan asks for each of a hundred machines: those who come while one list is under way share the next. That one
   // itself may be too old for them, because they may know of a machine that was made since.
   let current: Promise<unknown> = Promise.resolve();
@@ -72,7 +89,7 @@ export function simulatorAt(directory: string, options: SimulatorOptions): Simul
     getMachine: async (id) => (await listed()).find((machine) => machine.id === id),
     listMachines: listed,
     async deleteMachine(id) {
-      if (!(await isEmpty())) await ask("delete-machine", { id });
+      await askUnlessEmpty("delete-machine", { id });
     },
     async setPower(id, on) {
       await ask("set-power", { id, on });
@@ -82,6 +99,10 @@ export function simulatorAt(directory: string, options: SimulatorOptions): Simul
     },
     shutdown: () => endDaemon(directory),
   };
+}
+
+function noAnswer(cause?: unknown): TalosError {
+  return new TalosError("unavailable", "the simulator's daemon does not answer", { cause });
 }
 
 async function hasMachines(directory: string): Promise<boolean> {
@@ -102,8 +123,10 @@ async function send<N extends RequestName>(
   try {
     answer = await post(daemon, name, JSON.stringify(input), patience);
   } catch (cause) {
-    throw new TalosError("unavailable", "the simulator's daemon does not answer", { cause });
+    throw noAnswer(cause);
   }
+  // Another directory's, at the port that ours had: it does not know our token.
+  if (answer.status === 401) throw noAnswer();
   const body: unknown = JSON.parse(answer.body);
   if (answer.status === 200) return body as Requests[N]["output"];
   const { code, message, hint } = body as ErrorBody;

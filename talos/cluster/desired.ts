@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import { type ClusterConfig, generateConfigWithFacts, type MachineConfigInput } from "../config/index.ts";
+import type { ClusterConfig, MachineConfigInput } from "../config/index.ts";
 import { TalosError } from "../errors.ts";
-import { defaultInstallImage } from "../image/index.ts";
-import { parseMetaKey } from "../meta-key.ts";
-import { caFingerprint, type SecretsBundle } from "../secrets/index.ts";
 import type { TalosVersion } from "../version/index.ts";
 
 export type MachineRole = "controlplane" | "worker";
@@ -81,88 +78,9 @@ export interface DesiredCluster {
   readonly caFingerprint: string;
 }
 
-/** Renders every machine's config. Pure: the same spec and secrets give the same bytes. */
-export function desiredCluster(spec: ClusterSpec, secrets: SecretsBundle): DesiredCluster {
-  const faults = specFaults(spec);
-  if (faults.length > 0) throw new TalosError("invalid-input", `cluster "${spec.name}": ${faults.join("; ")}`);
-  const { name, machines, patches, leaving, talosEndpoints, ...options } = spec;
-  const cluster: ClusterConfig = { ...options, clusterName: name };
-  return {
-    name,
-    endpoint: spec.endpoint,
-    talosVersion: spec.talosVersion,
-    ...(talosEndpoints === undefined ? {} : { talosEndpoints }),
-    kubernetesVersion: spec.kubernetesVersion.toString().replace(/^v/, ""),
-    nodesBecomeReady: spec.cni?.name !== "none",
-    machines: [...machines].sort(byRoleAndName).map((machine) => {
-      const { name, role, address, fingerprint, meta, patches: own, ...input } = machine;
-      const { config, facts } = generateConfigWithFacts(cluster, secrets, {
-        ...input,
-        type: role,
-        hostname: name,
-        // The machine's own patches have the last word.
-        patches: [
-          ...(patches?.all ?? []),
-          ...((role === "controlplane" ? patches?.controlPlane : patches?.worker) ?? []),
-          ...(own ?? []),
-        ],
-      });
-      const { installImage, installDisk, hostname, namesItself } = facts;
-      // One that names itself was adopted with the name that it has.
-      if (hostname !== name && !namesItself) {
-        const found = hostname === undefined ? "takes the host name away" : `sets the host name ${hostname}`;
-        throw new TalosError(
-          "invalid-input",
-          `machine "${name}": a patch ${found}; a machine's name is its host name`,
-          {
-            hint: "Rename the machine instead. Nodes and etcd members are found by this name.",
-          },
-        );
-      }
-      return {
-        name,
-        role,
-        address,
-        ...(fingerprint === undefined ? {} : { fingerprint }),
-        config,
-        installImage: installImage ?? defaultInstallImage(spec.talosVersion),
-        ...(installDisk === undefined ? {} : { installDisk }),
-        ...(meta === undefined || Object.keys(meta).length === 0 ? {} : { meta }),
-      };
-    }),
-    leaving: [...(leaving ?? [])].sort(byRoleAndName).map(({ name, role, address }) => ({ name, role, address })),
-    caFingerprint: caFingerprint(secrets),
-  };
-}
-
 /** The machine that starts etcd: always the first control plane by name, so that two runners choose the same one. */
 export function bootstrapTarget(desired: Pick<DesiredCluster, "machines">): string {
   const first = desired.machines.find((machine) => machine.role === "controlplane");
   if (first === undefined) throw new TalosError("invalid-input", "a cluster needs at least one control plane");
   return first.name;
-}
-
-function byRoleAndName(a: MachineSpec, b: MachineSpec): number {
-  if (a.role !== b.role) return a.role === "controlplane" ? -1 : 1;
-  return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
-}
-
-function specFaults(spec: ClusterSpec): string[] {
-  const faults: string[] = [];
-  if (!spec.machines.some((machine) => machine.role === "controlplane")) {
-    faults.push("needs at least one machine with role controlplane");
-  }
-  const all = [...spec.machines, ...(spec.leaving ?? [])];
-  for (const field of ["name", "address"] as const) {
-    const seen = new Set<string>();
-    for (const machine of all) {
-      if (machine[field] === "") faults.push(`a machine has an empty ${field}`);
-      else if (seen.has(machine[field])) faults.push(`two machines have the ${field} "${machine[field]}"`);
-      seen.add(machine[field]);
-    }
-  }
-  for (const { name, meta = {} } of spec.machines)
-    for (const key of Object.keys(meta))
-      if (String(parseMetaKey(key)) !== key) faults.push(`${name} has the META key "${key}", expected 0 to 255`);
-  return faults;
 }

@@ -6,7 +6,6 @@ export {
   type ClusterSpec,
   type DesiredCluster,
   type DesiredMachine,
-  desiredCluster,
   type LeavingMachine,
   type MachineRole,
   type MachineSpec,
@@ -47,6 +46,7 @@ export { type Canary, defaultPolicy, type Gate, type Policy, unavailableLimit, t
 export { type Finding, preflight } from "./preflight.ts";
 export { type Preview, previewCluster } from "./preview.ts";
 export { type EtcdView, etcdView, quorumOf } from "./quorum.ts";
+export { desiredCluster, type Renderable, Rendering } from "./rendering.ts";
 export { planRestore, type RestoreOptions, restoreCluster } from "./restore.ts";
 export {
   planRotation,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { DesiredCluster } from "./desired.ts";
+import type { LeavingMachine } from "./desired.ts";
 import type { Machines, MachineTarget } from "./machines.ts";
 import type { MachineState, ObservedCluster, ObservedMachine } from "./observed.ts";
 
@@ -16,26 +16,39 @@ export interface ObserveOptions {
  */
 const atOnce = 24;
 
+/** Who is looked at. */
+export interface Observable {
+  /** Each is asked for when its turn comes: its config may be made while the others answer. */
+  readonly machines: Iterable<MachineTarget>;
+  readonly leaving: readonly LeavingMachine[];
+}
+
 /** Looks at every desired and every leaving machine and at Kubernetes, side by side. */
 export async function observe(
-  desired: Pick<DesiredCluster, "machines" | "leaving">,
+  desired: Observable,
   { machines, signal, unanswered }: ObserveOptions,
 ): Promise<ObservedCluster> {
-  const targets: readonly MachineTarget[] = [...desired.machines, ...desired.leaving];
+  const targets: MachineTarget[] = [];
   const states = new Map<string, MachineState>();
-  const queue = targets.values();
+  const queue = allOf(desired);
   const lane = async () => {
     for (const target of queue) {
+      targets.push(target);
       unanswered?.add(target.name);
       states.set(target.name, await machines.inspect(target, signal));
       unanswered?.delete(target.name);
     }
   };
-  const lanes = Array.from({ length: Math.min(atOnce, targets.length) }, lane);
-  const [kubernetes] = await Promise.all([machines.kubernetes.observe(signal), ...lanes]);
+  const asked = machines.kubernetes.observe(signal);
+  const [kubernetes] = await Promise.all([asked, ...Array.from({ length: atOnce }, lane)]);
   const observed = targets.flatMap(({ name, role, address }): ObservedMachine[] => {
     const state = states.get(name);
     return state === undefined ? [] : [{ name, role, address, state }];
   });
   return { machines: new Map(observed.map((machine) => [machine.name, machine])), kubernetes };
+}
+
+function* allOf({ machines, leaving }: Observable): Generator<MachineTarget> {
+  yield* machines;
+  yield* leaving;
 }

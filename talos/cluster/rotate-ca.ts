@@ -2,11 +2,12 @@
 import { TalosError } from "../errors.ts";
 import { type CaRotation, nextBundle, type SecretsBundle } from "../secrets/index.ts";
 import { applyCluster } from "./apply.ts";
-import { type ClusterSpec, type DesiredCluster, desiredCluster } from "./desired.ts";
+import type { ClusterSpec, DesiredCluster } from "./desired.ts";
 import type { EngineOptions } from "./engine.ts";
 import type { ConfiguredMachine, ObservedCluster } from "./observed.ts";
 import { plan } from "./plan.ts";
 import type { Policy } from "./policy.ts";
+import { desiredCluster } from "./rendering.ts";
 import type { Step } from "./step.ts";
 
 /** One of the three passes over all machines; after each of them clients of both kinds get in. */

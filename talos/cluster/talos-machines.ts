@@ -5,15 +5,22 @@ import { endpointAt } from "../endpoint-at.ts";
 import { TalosError } from "../errors.ts";
 import { type SecretsBundle, trustedCas } from "../secrets/index.ts";
 import { kubernetesCredentials, talosCredentials } from "./credentials.ts";
-import type { DesiredCluster } from "./desired.ts";
 import { inspectMachine, inspectThrough } from "./inspect.ts";
 import { kubernetesOver } from "./kubernetes/index.ts";
 import { machineHealth } from "./machine-health.ts";
 import type { Machines, MachineTarget } from "./machines.ts";
 import { openPassage } from "./passage.ts";
 
+/** Where a cluster's machines and its Kubernetes answer. */
+export interface Whereabouts {
+  /** URL of the Kubernetes API. */
+  readonly endpoint: string;
+  readonly talosEndpoints?: readonly string[];
+  readonly machines: readonly MachineTarget[];
+}
+
 export interface TalosMachinesOptions {
-  readonly desired: Pick<DesiredCluster, "endpoint" | "machines" | "leaving" | "talosEndpoints">;
+  readonly desired: Whereabouts;
   readonly secrets: SecretsBundle;
   /** Send a first config to machines whose fingerprint nobody has told us. @default false */
   readonly trustOnFirstUse?: boolean;
@@ -167,7 +174,7 @@ function unlessUnimplemented(error: unknown): undefined {
   throw error;
 }
 
-function controlPlaneServers({ machines }: Pick<DesiredCluster, "machines">): string[] {
+function controlPlaneServers({ machines }: Whereabouts): string[] {
   return machines
     .filter(({ role }) => role === "controlplane")
     .map(({ address }) => endpointAt(parseAddress(address).host));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { existsSync } from "node:fs";
 import { copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
-import { connect } from "node:net";
+import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "esbuild";
@@ -72,6 +72,15 @@ function accepts(address: string): Promise<boolean> {
     });
     socket.once("error", () => resolve(false));
   });
+}
+
+/** What comes to one port goes on to another. */
+function forward(from: number, to: number) {
+  return createServer((socket) => {
+    const next = connect(to, "127.0.0.1");
+    for (const side of [socket, next]) side.on("error", () => undefined);
+    socket.pipe(next).pipe(socket);
+  }).listen(from, "127.0.0.1");
 }
 
 describe("the simulator's daemon", () => {
@@ -164,6 +173,26 @@ describe("the simulator's daemon", () => {
     await twins.deleteMachine(machine?.id ?? "");
     await eventually(() => !lives(pid) && !existsSync(join(folder, "twins")), "the daemon and its directory are gone");
     expect(await accepts(machine?.address ?? "")).toBe(false);
+    // Who knew it does not start another for nothing.
+    expect(await twins.listMachines()).toEqual([]);
+    await twins.deleteMachine(machine?.id ?? "");
+    expect(existsSync(join(folder, "twins"))).toBe(false);
+  });
+
+  it("is not taken for one of another directory that has its port now", async () => {
+    const [ours, theirs] = [control("moved"), control("stranger")];
+    const { id } = await ours.createMachine({ name: "cp-1", cluster: "test" });
+    await theirs.createMachine({ name: "cp-1", cluster: "stranger" });
+    const old = await record("moved");
+    process.kill(old.pid, "SIGKILL");
+    await eventually(() => !lives(old.pid), "the killed daemon is gone");
+    const stranger = await record("stranger");
+    const port = forward(old.port, stranger.port);
+    try {
+      expect(await ours.listMachines()).toMatchObject([{ id, cluster: "test" }]);
+    } finally {
+      port.close();
+    }
   });
 
   it("does not touch machines of a format that it does not know, and says so", async () => {

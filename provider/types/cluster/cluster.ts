@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { DesiredCluster, MachineSpec, Step } from "../../../talos/cluster/index.ts";
+import type { DesiredCluster, MachineSpec, Renderable, Step } from "../../../talos/cluster/index.ts";
 import type { SecretsBundle } from "../../../talos/secrets/index.ts";
 import {
   type CreateRequest,
@@ -82,7 +82,7 @@ export const cluster: Resource<Schema, Client> = {
     return stateOf(request, desired.caFingerprint, hashes);
   },
 
-  read: (request) => findDrift(request, (secrets) => renderWhole(request.state, secrets, request)),
+  read: (request) => findDrift(request, (secrets) => prepareWhole(request.state, secrets, request)),
 
   async update(request) {
     const { prior, planned, client } = request;
@@ -128,17 +128,26 @@ function warnIfThere(
 }
 
 /** The cluster as the engine takes it; with `join`, the other stack's control planes are asked what they are. */
-async function renderWhole(
+async function renderWhole(...args: Parameters<typeof prepareWhole>): Promise<DesiredCluster> {
+  return (await prepareWhole(...args)).whole();
+}
+
+/** The same, before its configs are made. */
+async function prepareWhole(
   wishes: ClusterInput,
   secrets: SecretsBundle,
   { signal, client }: Pick<Operation<Client>, "signal" | "client">,
   leaving: readonly MachineSpec[] = [],
-): Promise<DesiredCluster> {
+): Promise<Renderable> {
   const input = await withPatchFiles(wishes, client);
-  if (input.join === null) return renderCluster(input, secrets, { leaving });
-  const { talosVersion } = await clusterSpec(input);
-  const planes = await joinedControlPlanes(input, talosVersion, secrets, signal);
-  return renderCluster(input, secrets, { leaving, planes });
+  const spec = await clusterSpec(input, leaving);
+  if (input.join === null) {
+    const { Rendering } = await import("../../../talos/cluster/index.ts");
+    return new Rendering(spec, secrets);
+  }
+  const planes = await joinedControlPlanes(input, spec.talosVersion, secrets, signal);
+  const whole = await renderCluster(input, secrets, { leaving, planes });
+  return { whereabouts: whole, machines: () => whole.machines, whole: () => whole };
 }
 
 /** The patch files' hashes, which must still be those that were planned: else somebody else's change slips in. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { DesiredCluster, ObservedCluster, StepKind } from "../../../talos/cluster/index.ts";
+import type { ObservedCluster, Renderable, StepKind } from "../../../talos/cluster/index.ts";
 import type { SecretsBundle } from "../../../talos/secrets/index.ts";
 import { DiagnosticError, type StateRequest } from "../../framework/index.ts";
 import type { Client } from "../client.ts";
@@ -21,13 +21,13 @@ const notDrift: ReadonlySet<StepKind> = new Set<StepKind>([
  */
 export async function findDrift(
   { state, client, signal, diagnostics }: StateRequest<typeof clusterAttributes, Client>,
-  render: (secrets: SecretsBundle) => Promise<DesiredCluster>,
+  prepare: (secrets: SecretsBundle) => Promise<Renderable>,
 ): Promise<ClusterState> {
   const secrets = await client.secrets.of(state.ca_fingerprint);
   const { defaultPolicy, observe, plan, talosMachines } = await import("../../../talos/cluster/index.ts");
-  let desired: DesiredCluster;
+  let rendering: Renderable;
   try {
-    desired = await render(secrets);
+    rendering = await prepare(secrets);
   } catch (error) {
     const filesMissing = error instanceof DiagnosticError;
     if (state.join === null && !filesMissing) throw error;
@@ -37,11 +37,14 @@ export async function findDrift(
     });
     return state;
   }
-  const machines = talosMachines({ desired, secrets, onlyLook: true });
+  const machines = talosMachines({ desired: rendering.whereabouts, secrets, onlyLook: true });
   let observed: ObservedCluster;
   try {
-    observed = await observe(desired, { machines, signal });
+    // Configs are made while machines answer.
+    observed = await observe({ machines: rendering.machines(), leaving: [] }, { machines, signal });
   } catch (error) {
+    // A config that can't be made is no fault of the machines, and told as what it is.
+    rendering.whole();
     diagnostics.warning({
       summary: "The machines could not be looked at",
       detail: `What is known of them is kept as it was. ${error instanceof Error ? error.message : String(error)}`,
@@ -60,6 +63,7 @@ export async function findDrift(
     });
     if (silent.length === observed.machines.size) return state;
   }
+  const desired = rendering.whole();
   const steps = plan(desired, observed, { ...defaultPolicy, ...policyOf(state) }).filter(
     (step) => !notDrift.has(step.kind),
   );
