@@ -9,6 +9,8 @@ import type { CallOptions, Transport } from "./transport.ts";
 export interface Endpoints {
   /** A client for the machine that they know by this address. Its connections end with those of the endpoints. */
   machine(node: string): TalosClient;
+  /** Clients for the endpoints themselves, in their order; they can ask several machines in one call. */
+  readonly own: readonly TalosClient[];
   close(): void;
 }
 
@@ -28,6 +30,7 @@ export function connectEndpoints(
   return {
     // They begin at different endpoints, so that all of those have a share of the work.
     machine: (node) => clientOver(inTurn(transports, node, machines++)),
+    own: transports.map((transport) => clientOver(transport)),
     close() {
       for (const transport of transports) transport.close();
     },

@@ -1,5 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-import { type Authentication, apiPort, connectEndpoints, parseAddress } from "../api/index.ts";
+import {
+  type Authentication,
+  apiPort,
+  type CallOptions,
+  connectEndpoints,
+  type Endpoints,
+  parseAddress,
+  type VersionInfo,
+} from "../api/index.ts";
 import { TalosError } from "../errors.ts";
 import { configuredState } from "./inspect.ts";
 import type { MachineTarget } from "./machines.ts";
@@ -7,6 +15,9 @@ import type { ConfiguredMachine } from "./observed.ts";
 
 /** Short, for whoever is not seen through the passage is asked itself afterwards. */
 const deadline = 2000;
+
+/** So many are asked for their versions in one call. Their names travel in its head, and one who is silent delays all. */
+const companionship = 32;
 
 /** Looks at workers through the control planes, which hold connections to them already, instead of through one to each. */
 export interface Passage {
@@ -23,13 +34,15 @@ export function openPassage(
   const controlPlanes = machines.filter(({ role }) => role === "controlplane").map(({ address }) => address);
   if (controlPlanes.length === 0) return undefined;
   const endpoints = connectEndpoints(controlPlanes, authentication);
+  const versions = versionsThrough(endpoints, machines.filter(isPassable).map(hostOf));
   let passable = true;
   return {
     async inspect(machine, signal) {
-      const { host, port } = parseAddress(machine.address);
-      // Control planes pass calls on to the standard port only.
-      if (!passable || machine.role !== "worker" || port !== apiPort) return undefined;
-      const acquaintance = { client: endpoints.machine(host), boots: false };
+      if (!passable || !isPassable(machine)) return undefined;
+      const host = hostOf(machine);
+      const client = endpoints.machine(host);
+      const version = async (options: CallOptions) => (await versions(host, signal)) ?? client.version(options);
+      const acquaintance = { client: { ...client, version }, boots: false };
       try {
         return await configuredState(machine, acquaintance, { deadline, ...(signal === undefined ? {} : { signal }) });
       } catch (error) {
@@ -41,5 +54,37 @@ export function openPassage(
       }
     },
     close: () => endpoints.close(),
+  };
+}
+
+/** Control planes pass calls on to the standard port only. */
+function isPassable({ role, address }: MachineTarget): boolean {
+  return role === "worker" && parseAddress(address).port === apiPort;
+}
+
+function hostOf({ address }: MachineTarget): string {
+  return parseAddress(address).host;
+}
+
+/**
+ * What the machines run, of many in one call. Of one who does not tell it this way, or whose companion is silent, it is
+ * undefined: then it can be asked alone.
+ */
+function versionsThrough(endpoints: Endpoints, hosts: readonly string[]) {
+  const asked: Promise<ReadonlyMap<string, VersionInfo>>[] = [];
+  const ask = async (group: number, signal: AbortSignal | undefined) => {
+    const through = endpoints.own[group % endpoints.own.length];
+    const nodes = hosts.slice(group * companionship, (group + 1) * companionship);
+    const replies = await through
+      ?.versions(nodes, { deadline, ...(signal === undefined ? {} : { signal }) })
+      .catch(() => []);
+    return new Map(replies?.flatMap((reply) => ("value" in reply ? [[reply.node, reply.value] as const] : [])));
+  };
+  const groups = new Map(hosts.map((host, index) => [host, Math.floor(index / companionship)]));
+  return async (host: string, signal: AbortSignal | undefined): Promise<VersionInfo | undefined> => {
+    const group = groups.get(host);
+    if (group === undefined) return undefined;
+    asked[group] ??= ask(group, signal);
+    return (await asked[group]).get(host);
   };
 }

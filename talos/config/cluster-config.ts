@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import { TalosError } from "../errors.ts";
 import { defaultInstallImage } from "../image/index.ts";
 import { type Contract, KubernetesVersion, type TalosVersion } from "../version/index.ts";
+import { checkEndpoint } from "./endpoint.ts";
 import type { Patch } from "./patch/apply.ts";
 
 /** What pods use to reach each other: Talos's own flannel, nothing (installed later), or manifests from URLs. */
@@ -122,25 +122,4 @@ export function resolveCluster(config: ClusterConfig): ResolvedCluster {
 /** Without workers, ordinary pods have nowhere else to run; with workers, control planes are spared unless asked. */
 export function schedulesOnControlPlanes(wish: boolean | undefined, workers: number): boolean {
   return wish ?? workers === 0;
-}
-
-/** Throws, in talosctl's words, when the endpoint is not an https URL with a host. */
-export function checkEndpoint(endpoint: string): URL {
-  const scheme = /^([A-Za-z][A-Za-z0-9+.-]*):\/\//.exec(endpoint)?.[1];
-  const host = endpoint.slice(scheme === undefined ? 0 : scheme.length + 3).replace(/\/.*$/, "");
-  const port = /(?:^|[^:]):(\d+)$|\]:(\d+)$/.exec(host);
-  const example = `try: "https://${host === "" ? "<host>" : host}${port === null ? ":6443" : ""}"`;
-  if (scheme === undefined) {
-    const missing = port === null ? "no scheme and port specified" : "no scheme specified";
-    throw new TalosError("invalid-input", `${missing} for the cluster endpoint URL\n${example}`);
-  }
-  if (scheme.toLowerCase() !== "https") {
-    throw new TalosError("invalid-input", `the control plane endpoint URL should have scheme https://\n${example}`);
-  }
-  try {
-    return new URL(endpoint);
-  } catch (cause) {
-    const message = `failed to parse the cluster endpoint URL: found ${JSON.stringify(endpoint)}`;
-    throw new TalosError("invalid-input", `${message}\ntry: "https://<host>:6443"`, { cause });
-  }
 }

@@ -2,13 +2,13 @@
 export {
   type ClusterConfig,
   type Cni,
-  checkEndpoint,
   type MachineConfigInput,
   type MachineType,
   type StaticLink,
   schedulesOnControlPlanes,
 } from "./cluster-config.ts";
 export { type Change, diffConfigs } from "./diff.ts";
+export { checkEndpoint } from "./endpoint.ts";
 export { generateConfigWithFacts, generateMachineConfig } from "./generate/machine-config.ts";
 export { type Authority, type MachineFacts, readMachineFacts } from "./machine-facts.ts";
 export { applyPatches, type Patch, parsePatch } from "./patch/apply.ts";

@@ -23,9 +23,14 @@ const version = { tag: "v1.13.9", sha: "", built: "", goVersion: "", os: "linux"
  * A control plane that answers for the workers behind it, or refuses to, and notes down for whom it was asked. Nobody
  * listens at the addresses of the workers.
  */
-async function clusterOf(workers: readonly string[], refusals: Readonly<Record<string, Refusal>> = {}) {
+async function clusterOf(
+  workers: readonly string[],
+  refusals: Readonly<Record<string, Refusal>> = {},
+  { fansOut = true } = {},
+) {
   const ca = testSecrets().certs.os;
   const asked: string[] = [];
+  const versions: string[][] = [];
   const answering = (reply: (call: Call) => unknown) => (call: Call, callback: Callback) => {
     const [node = ""] = call.metadata.get("node") as string[];
     asked.push(node);
@@ -34,7 +39,21 @@ async function clusterOf(workers: readonly string[], refusals: Readonly<Record<s
     else callback(refusal);
   };
   const server = await startServer(leaf(ca, { server: "127.0.0.1" }), ca, {
-    machine: { version: answering(() => ({ messages: [{ version, platform: { name: "metal", mode: "metal" } }] })) },
+    machine: {
+      version: (call: Call, callback: Callback) => {
+        // Node's servers get the values of one header in one piece.
+        const nodes = ((fansOut ? call.metadata.get("nodes") : []) as string[]).flatMap((all) => all.split(", "));
+        versions.push(nodes);
+        const platform = { name: "metal", mode: "metal" };
+        if (nodes.length === 0) return answering(() => ({ messages: [{ version, platform }] }))(call, callback);
+        const messages = nodes.map((hostname) => ({
+          metadata: { hostname, error: hostname in refusals ? "no" : "" },
+          version,
+          platform,
+        }));
+        callback(null, { messages });
+      },
+    },
     state: {
       get: answering(({ request }) => ({
         resource: {
@@ -61,7 +80,7 @@ async function clusterOf(workers: readonly string[], refusals: Readonly<Record<s
     for (const worker of others) kinds.push((await machines.inspect(worker)).kind);
     return kinds;
   };
-  return { lookAt, asked: () => [...new Set(asked)], connections: door.connections };
+  return { lookAt, asked: () => [...new Set(asked)], versions, connections: door.connections };
 }
 
 describe("who only looks at workers", () => {
@@ -70,6 +89,20 @@ describe("who only looks at workers", () => {
     expect(await lookAt()).toEqual(["configured", "configured"]);
     expect(asked()).toEqual(["127.0.0.8", "127.0.0.9"]);
     expect(connections()).toBe(1);
+  });
+
+  test("asks many workers in one call what they run", async () => {
+    const workers = Array.from({ length: 40 }, (_, index) => `127.0.1.${index + 1}`);
+    const { lookAt, versions } = await clusterOf(workers);
+    expect(new Set(await lookAt())).toEqual(new Set(["configured"]));
+    expect(versions).toEqual([workers.slice(0, 32), workers.slice(32)]);
+  });
+
+  test("asks each worker alone what it runs where the control plane does not ask several", async () => {
+    const workers = ["127.0.0.8", "127.0.0.9"];
+    const { lookAt, versions } = await clusterOf(workers, {}, { fansOut: false });
+    expect(await lookAt()).toEqual(["configured", "configured"]);
+    expect(versions).toEqual([[], [], []]);
   });
 
   test("asks a worker itself that the control plane has no trust in, and the next one through it again", async () => {
