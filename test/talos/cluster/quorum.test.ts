@@ -5,6 +5,7 @@ import {
   configured,
   type EtcdView,
   etcdView,
+  holdsSilentEtcd,
   nodeOf,
   quorumOf,
   survivesOutage,
@@ -150,6 +151,16 @@ describe("etcd of a cluster as it is seen", () => {
     const got = seen({ machines });
     expect(got?.leaderId).toBe(leader);
     expect(got?.members).toEqual((leader === "id-cp-1" ? etcd(first) : etcd(second)).members);
+  });
+
+  test.each<[string, boolean, MachineEtcd["state"] | undefined, boolean]>([
+    ["its own is down", false, "down", true],
+    ["another member answers", true, "down", false],
+    ["it has never run", false, "waiting", false],
+    ["it is no control plane", false, undefined, false],
+  ])("may need a machine's data to come back: %s", (_, answers, state, needed) => {
+    const etcd = state === undefined ? {} : { etcd: { state, healthy: false, members: [] } };
+    expect(holdsSilentEtcd(answers ? view("a b c") : undefined, etcd)).toBe(needed);
   });
 
   test("without a member has neither it nor its lead nor its health", () => {
