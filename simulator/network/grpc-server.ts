@@ -200,12 +200,21 @@ function timeoutOf(header: string | string[] | undefined): number | undefined {
 
 const clientAuth = "1.3.6.1.5.5.7.3.2";
 
+/** A connection keeps its certificate; to read it again for every call takes longer than most calls. */
+const rolesKnown = new WeakMap<Http2Session, ReadonlySet<string>>();
+
+function rolesOf(session: Http2Session | undefined): ReadonlySet<string> {
+  if (session === undefined) return new Set();
+  const roles = rolesKnown.get(session) ?? readRoles(session.socket as TLSSocket | undefined);
+  rolesKnown.set(session, roles);
+  return roles;
+}
+
 /**
  * The roles that the client's certificate carries; none without one. A certificate that may do more than authenticate
  * a client is refused, as apid does since 1.12.
  */
-function rolesOf(session: Http2Session | undefined): ReadonlySet<string> {
-  const socket = session?.socket as TLSSocket | undefined;
+function readRoles(socket: TLSSocket | undefined): ReadonlySet<string> {
   const certificate = socket?.getPeerX509Certificate();
   if (socket === undefined || certificate === undefined) return new Set();
   const usages = certificate.keyUsage ?? [];

@@ -4,20 +4,28 @@ import { fstatSync, readSync } from "node:fs";
 import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { CallError } from "../machine/call-error.ts";
 import type { Cluster, KubernetesObject } from "../machine/world.ts";
-import { type Bucket, encodeBolt } from "./bolt-file.ts";
+import { type Bucket, bolt, encodeBolt } from "./bolt-file.ts";
 import { readBolt } from "./read-bolt.ts";
+
+/** Of the SHA-256 that ends a snapshot. */
+export const hashLength = 32;
 
 /** What a snapshot brings back: what etcd holds, not its members. */
 export type SnapshotContent = Pick<Cluster, "objects" | "revision" | "restored">;
 
 const registry = "/registry/";
 const block = 512;
-const hashLength = 32;
 const pieceSize = 1_024 * 1_024;
 
 /** An etcd snapshot of what the simulator itself holds: the database with a revision per object, then its SHA-256. */
 export function encodeSnapshot({ objects }: Pick<Cluster, "objects">): Buffer {
   return sealed(encodeBolt({ key: entriesOf(objects), meta: [storageVersion] }));
+}
+
+/** About what the database takes on disk. It is asked for at every look at a cluster, and so is not written for it. */
+export function databaseSize({ objects }: Pick<Cluster, "objects">): number {
+  const bytes = entriesOf(objects).reduce((sum, [key, value]) => sum + bolt.elementHead + key.length + value.length, 0);
+  return (4 + Math.ceil(bytes / bolt.pageSize)) * bolt.pageSize;
 }
 
 const storageVersion = [Buffer.from("storageVersion"), Buffer.from("3.6.0")] as const;
@@ -32,20 +40,30 @@ function entriesOf(objects: Cluster["objects"], since = 0): Bucket {
     .map(([key, object]) => ({ key, object, revision: Number(object.metadata.resourceVersion) }))
     .filter(({ revision }) => revision > since)
     .sort((a, b) => a.revision - b.revision || (a.key < b.key ? -1 : 1))
-    .map(({ key, object, revision }, index) => {
-      const value = new BinaryWriter()
-        .uint32(10)
-        .bytes(Buffer.from(registry + key))
-        .uint32(16)
-        .int64(revision)
-        .uint32(24)
-        .int64(revision)
-        .uint32(32)
-        .int64(1)
-        .uint32(42)
-        .bytes(Buffer.from(JSON.stringify(object)));
-      return [revisionKey(revision, index), Buffer.from(value.finish())];
-    });
+    .map(({ key, object, revision }, index) => [revisionKey(revision, index), keyValue(key, object, revision)]);
+}
+
+/** Objects are never changed, only replaced, each at its key: what one of them is in the database, it stays. */
+const values = new WeakMap<KubernetesObject, Buffer>();
+
+function keyValue(key: string, object: KubernetesObject, revision: number): Buffer {
+  const known = values.get(object);
+  if (known !== undefined) return known;
+  const value = new BinaryWriter()
+    .uint32(10)
+    .bytes(Buffer.from(registry + key))
+    .uint32(16)
+    .int64(revision)
+    .uint32(24)
+    .int64(revision)
+    .uint32(32)
+    .int64(1)
+    .uint32(42)
+    .bytes(Buffer.from(JSON.stringify(object)))
+    .finish();
+  const bytes = Buffer.from(value);
+  values.set(object, bytes);
+  return bytes;
 }
 
 /**

@@ -21,7 +21,7 @@ import { faultOf } from "../machine/fault.ts";
 import { etcdVersionOf } from "../machine/release.ts";
 import type { Cluster } from "../machine/world.ts";
 import { forfeitLeadership, leaveEtcd, receiveSnapshot, removeEtcdMember } from "../operations/etcd.ts";
-import { encodeSnapshot, restoredSnapshot } from "../operations/snapshot.ts";
+import { databaseSize, encodeSnapshot, hashLength, restoredSnapshot } from "../operations/snapshot.ts";
 import { controlPlaneOnly } from "./control-plane-only.ts";
 import type { Call, Handlers } from "./method.ts";
 
@@ -82,9 +82,8 @@ export const etcdMethods: Handlers<typeof MachineServiceService> = {
     controlPlaneOnly(call, "etcd status");
     const { cluster, etcd, member } = localMember(call);
     const { restored } = cluster;
-    const snapshot =
-      restored === undefined ? encodeSnapshot(cluster).length : call.simulation.snapshots.size(restored.snapshot);
-    const size = snapshot - 32;
+    const size =
+      restored === undefined ? databaseSize(cluster) : call.simulation.snapshots.size(restored.snapshot) - hashLength;
     const index = BigInt(etcd.index + cluster.revision);
     const version = etcdVersionOf(call.machine().talosVersion);
     return EtcdStatusResponse.fromPartial({

@@ -133,6 +133,10 @@ describe("etcd", () => {
       (await collect<Data>(lab.stream(one, Api.etcdSnapshot, [{}]))).map((part) => part.bytes),
     );
     expect(snapshot.length % 512).toBe(32);
+    const { messages } = await lab.call(one, Api.etcdStatus, {});
+    const pages = Number(messages[0]?.memberStatus?.dbSize) / 4096;
+    expect(pages).toBeGreaterThan(snapshot.length / 4096 - 4);
+    expect(pages).toBeLessThan(snapshot.length / 4096 + 4);
     const wipe = ResetRequest.fromPartial({
       reboot: true,
       systemPartitionsToWipe: [{ label: "EPHEMERAL", wipe: true }],
