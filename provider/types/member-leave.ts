@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { DesiredCluster, EtcdView, EventListener, MachineState } from "../../talos/cluster/index.ts";
 import type { SecretsBundle } from "../../talos/secrets/index.ts";
-import type { Operation } from "../framework/index.ts";
-import { adminOf } from "./admin.ts";
+import { DiagnosticError, type Operation } from "../framework/index.ts";
+import { type Ask, adminOf } from "./admin.ts";
 import type { Client } from "./client.ts";
+import { type ControlPlanes, notedControlPlanes } from "./control-plane-note.ts";
 import { isBeingCreated, unmarkCreating } from "./creation-mark.ts";
-import { knownMachines } from "./known-machines.ts";
+import { type KnownMachine, knownMachines } from "./known-machines.ts";
 import { whenFree } from "./when-free.ts";
 
 interface Membership {
@@ -30,10 +31,16 @@ async function leave(membership: Membership, operation: Operation<Client>): Prom
   const state = await stateOf(membership, secrets, signal);
   // Without a config it has nothing to leave: it never joined, or the whole cluster was taken down before.
   if (state.kind === "maintenance") return;
-  if (state.kind === "unreachable" && membership.talos_endpoints !== null && client.hasEnded(cluster)) return;
-  if (state.kind !== "configured") return nothingToLeave(membership, operation, state.reason);
-  const desired = await surroundings(membership, secrets, signal);
-  if (await isBeingCreated(client, cluster)) {
+  // The end of the whole cluster has told who did not answer.
+  if (state.kind === "unreachable" && client.hasEnded(cluster)) return;
+  const creating = await isBeingCreated(client, cluster);
+  if (state.kind !== "configured" && creating) return nothingToLeave(membership, operation, state.reason);
+  const desired =
+    state.kind === "configured"
+      ? await surroundings(membership, secrets, signal)
+      : await surroundingsOfSilent(membership, secrets, operation, state.reason);
+  if (desired === undefined) return;
+  if (creating) {
     const machines = talosMachines({ desired, secrets });
     try {
       const observed = await observe(desired, { machines, signal });
@@ -52,6 +59,11 @@ async function leave(membership: Membership, operation: Operation<Client>): Prom
     log("info", message, { event: type, cluster, ...(machine === undefined ? {} : { machine }) });
   const journal = journalFile(client.journal(cluster));
   await whenFree(operation, () => engine.leaveCluster({ desired, secrets, signal, events, journal }));
+  if (state.kind === "configured") return;
+  operation.diagnostics.warning({
+    summary: "A machine was taken out of the cluster without its help",
+    detail: `${name}: ${state.reason}. The other control planes have let it go, but its disk was not wiped. Wipe it before it is switched on again: it still holds the cluster's secrets.`,
+  });
 }
 
 async function stateOf(
@@ -69,9 +81,63 @@ async function stateOf(
   }
 }
 
-/** The cluster as the machine itself knows it: the other control planes by name, and this machine as the one that leaves. */
+/** The cluster as the machine itself knows it. */
 async function surroundings(
+  membership: Membership,
+  secrets: SecretsBundle,
+  signal: AbortSignal,
+): Promise<DesiredCluster> {
+  const ask = await adminOf(secrets, membership.talos_endpoints);
+  return surroundingsAsToldBy(membership.address, membership, ask, secrets, signal);
+}
+
+/** The cluster as the first of the other control planes knows it that answers. Undefined: nobody knows of any. */
+async function surroundingsOfSilent(
+  membership: Membership,
+  secrets: SecretsBundle,
+  operation: Operation<Client>,
+  reason: string,
+): Promise<DesiredCluster | undefined> {
+  const { client, signal } = operation;
+  const { name, cluster, address, talos_endpoints } = membership;
+  const noted = await notedControlPlanes(client, cluster);
+  const others = (talos_endpoints ?? othersOf(noted, name)).filter((other) => other !== address);
+  const ask = await adminOf(secrets);
+  const silent: string[] = [];
+  for (const other of others) {
+    try {
+      const told = await surroundingsAsToldBy(other, membership, ask, secrets, signal);
+      return noted[name] === undefined ? told : { ...told, leaving: [{ name, role: "controlplane", address }] };
+    } catch (error) {
+      if (signal.aborted) throw error;
+      silent.push(`${other}: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+  if (noted[name] !== undefined) throw nobodyAnswers(membership, reason, silent);
+  nothingToLeave(membership, operation, reason);
+  return undefined;
+}
+
+function othersOf(noted: ControlPlanes, name: string): string[] {
+  return Object.entries(noted).flatMap(([machine, address]) => (machine === name ? [] : [address]));
+}
+
+function nobodyAnswers({ name }: Membership, reason: string, silent: readonly string[]): DiagnosticError {
+  const others =
+    silent.length === 0
+      ? "It is the only control plane, and holds all data of the cluster."
+      : `None of the other control planes answers, so nobody can tell whether etcd does without it:\n${silent.join("\n")}`;
+  return new DiagnosticError({
+    summary: "A control plane that does not answer cannot leave",
+    detail: `${name}: ${reason}. ${others}\n\nBring ${silent.length === 0 ? "it" : "one of them"} back and apply again. If the data is lost for good, restore the cluster from a backup (talosmith restore). To let Terraform forget the membership and nothing else, use terraform state rm.`,
+  });
+}
+
+/** The other control planes by name, and this machine as the one that leaves. */
+async function surroundingsAsToldBy(
+  teller: string,
   { name, address, talos_endpoints }: Membership,
+  ask: Ask,
   secrets: SecretsBundle,
   signal: AbortSignal,
 ): Promise<DesiredCluster> {
@@ -80,10 +146,15 @@ async function surroundings(
     import("../../talos/version/index.ts"),
     import("../../talos/secrets/index.ts"),
   ]);
-  const ask = await adminOf(secrets, talos_endpoints);
   const options = { signal, deadline: 10_000 };
-  const [config, known, version] = await ask(address, (client) =>
-    Promise.all([client.machineConfig(options), knownMachines(client, options), client.version(options)]),
+  const [config, known, version, inEtcd] = await ask(teller, (client) =>
+    Promise.all([
+      client.machineConfig(options),
+      knownMachines(client, options),
+      client.version(options),
+      // The etcd of the one that is asked may be down; discovery then has to do.
+      client.etcdMemberList({ ...options, local: true }).catch(() => []),
+    ]),
   );
   const facts = readMachineFacts(config ?? "");
   // Whether they answer is seen when they are looked at; a leave asks nothing else of them.
@@ -98,9 +169,19 @@ async function surroundings(
     kubernetesVersion: facts.kubernetesVersion,
     nodesBecomeReady: false,
     machines: others.sort((a, b) => (a.name < b.name ? -1 : 1)),
-    leaving: [{ name, role: facts.type, address }],
+    leaving: [{ name, role: teller === address ? facts.type : roleOf(name, known.machines, inEtcd), address }],
     caFingerprint: caFingerprint(secrets),
   };
+}
+
+/** Of a machine that cannot say it itself. */
+function roleOf(
+  name: string,
+  known: readonly KnownMachine[],
+  inEtcd: readonly { readonly hostname: string }[],
+): KnownMachine["role"] {
+  if (inEtcd.some(({ hostname }) => hostname === name)) return "controlplane";
+  return known.find((machine) => machine.name === name)?.role ?? "worker";
 }
 
 function through(endpoints: readonly string[] | null): Pick<DesiredCluster, "talosEndpoints"> {

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+import { TalosError } from "../errors.ts";
 import { refuseUnfinished, report } from "./apply.ts";
+import type { DesiredCluster } from "./desired.ts";
 import { type EngineOptions, withExclusiveContext } from "./engine.ts";
+import type { ObservedCluster } from "./observed.ts";
 import { planLeave } from "./plan.ts";
 import { preflightLeave } from "./preflight.ts";
-import { etcdView } from "./quorum.ts";
+import { configured, etcdView } from "./quorum.ts";
 import { runSteps } from "./run.ts";
 import type { Step } from "./step.ts";
 import type { StepContext } from "./step-context.ts";
@@ -22,6 +25,7 @@ export async function leaveCluster(options: EngineOptions): Promise<{ readonly s
     const done: Step[] = [];
     let observed = await context.observe();
     report(context, preflightLeave(desired, observed));
+    refuseUnknown(desired, observed);
     const gone = new Set(desired.leaving.map(({ name }) => name));
     const before = etcdView(observed);
     const well = (before?.members ?? []).filter(({ id, hostname }) => before?.healthy.has(id) && !gone.has(hostname));
@@ -40,6 +44,23 @@ export async function leaveCluster(options: EngineOptions): Promise<{ readonly s
     );
     return { steps: done };
   });
+}
+
+/** A control plane that is silent may be only cut off from here: while no etcd answers, nobody can tell if it is needed. */
+function refuseUnknown({ leaving }: DesiredCluster, observed: ObservedCluster): void {
+  if (etcdView(observed) !== undefined) return;
+  const silent = leaving.filter(
+    ({ name, role }) => role === "controlplane" && configured(observed.machines.get(name)) === undefined,
+  );
+  if (silent.length === 0) return;
+  const names = silent.map(({ name }) => name).join(", ");
+  throw new TalosError(
+    "failed-precondition",
+    `${names} cannot leave: neither it nor any other member of etcd answers`,
+    {
+      hint: "Bring the other control planes back first: they can tell whether they do without it. If they are lost for good, restore the cluster from a backup (talosmith restore).",
+    },
+  );
 }
 
 /** Until those who were well are so again: the next one to leave counts on them. */

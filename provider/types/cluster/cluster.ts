@@ -16,6 +16,7 @@ import {
 } from "../../framework/index.ts";
 import { changedSincePlan } from "../changed-since-plan.ts";
 import type { Client } from "../client.ts";
+import { forgetControlPlanes, noteControlPlanes } from "../control-plane-note.ts";
 import { isBeingCreated, markCreating, unmarkCreating } from "../creation-mark.ts";
 import { MissingPatchFile } from "../patch-files.ts";
 import { type ClusterPlan, type ClusterState, clusterAttributes } from "./attributes.ts";
@@ -78,11 +79,15 @@ export const cluster: Resource<Schema, Client> = {
     await markCreating(client, planned.name);
     const steps = await bringAbout(desired, secrets, request);
     await unmarkCreating(client, planned.name);
+    await noteControlPlanes(client, planned);
     if (!resumed) warnIfThere(planned, steps, request.diagnostics);
     return stateOf(request, desired.caFingerprint, hashes);
   },
 
-  read: (request) => findDrift(request, (secrets) => prepareWhole(request.state, secrets, request)),
+  async read(request) {
+    await noteControlPlanes(request.client, request.state);
+    return findDrift(request, (secrets) => prepareWhole(request.state, secrets, request));
+  },
 
   async update(request) {
     const { prior, planned, client } = request;
@@ -93,6 +98,7 @@ export const cluster: Resource<Schema, Client> = {
     const announced = isUnknown(planned.steps) ? [] : (planned.steps ?? []);
     const expected = [...leaving.map(({ name }) => name), ...remadeMachines(prior, planned)];
     await bringAbout(desired, secrets, request, refuseUnplanned(announced, expected));
+    await noteControlPlanes(client, planned);
     return stateOf(request, desired.caFingerprint, hashes);
   },
 
@@ -103,6 +109,7 @@ export const cluster: Resource<Schema, Client> = {
     const desired = await renderWhole(withoutPatchFiles(state), secrets, request);
     await takeDown(desired, secrets, request, state.join !== null);
     client.ended(state.name);
+    if (state.join === null) await forgetControlPlanes(client, state.name);
     await unmarkCreating(client, state.name);
   },
 

@@ -9,6 +9,7 @@ import {
   configureProvider,
   importResourceState,
   type ObjectValue,
+  readResource,
   Server,
   schemaOf,
   unknown,
@@ -84,24 +85,77 @@ describe("a cluster whose machines do not announce themselves", () => {
   beforeAll(async () => {
     quiet = await simulatedLab("quiet");
     ({ address: first } = await quiet.create("cp-1"));
-    for (const name of ["cp-2", "cp-3"]) await quiet.create(name);
+    for (const name of ["cp-2", "cp-3", "cp-4"]) await quiet.create(name);
     const patches = { all: ["cluster:\n  discovery:\n    enabled: false\n"] };
-    await quiet.apply(await quiet.desired(["cp-1", "cp-2", "cp-3"], { patches }));
+    await quiet.apply(await quiet.desired(["cp-1", "cp-2", "cp-3", "cp-4"], { patches }));
   }, 60_000);
   afterAll(() => quiet.end());
 
+  const leave = async (name: string, values: Record<string, Value> = {}) => {
+    const machine = (await quiet.simulator.listMachines()).find((one) => one.name === name);
+    const member = { name, cluster: "quiet", machine_id: name, address: machine?.address ?? "", on_destroy: "leave" };
+    const prior = objectOf("talosmith_member", { ...member, ...values });
+    const change = { typeName: "talosmith_member", prior, planned: null, config: null };
+    return (await applyResourceChange(server, change)).diagnostics;
+  };
+  const switchOff = async (name: string) => {
+    const machine = (await quiet.simulator.listMachines()).find((one) => one.name === name);
+    await quiet.simulator.setPower(machine?.id ?? "", false);
+  };
+  const inEtcd = async () => {
+    const secrets = testSecrets();
+    const pair = issueAdminCredentials(secrets, { clock: systemClock, entropy: systemEntropy, ttl: 3_600_000 });
+    const machine = connect(first, { kind: "mtls", credentials: { ca: secrets.certs.os.certificate, ...pair } });
+    const members = await machine.etcdMemberList({ local: true });
+    machine.close();
+    return members.map(({ hostname }) => hostname).sort();
+  };
+
   test("is imported with the control planes that etcd knows", async () => {
     const { state, diagnostics } = await importResourceState(server, "talosmith_cluster", first);
-    expect(Object.keys((state as ObjectValue).machines as ObjectValue).sort()).toEqual(["cp-1", "cp-2", "cp-3"]);
+    const names = ["cp-1", "cp-2", "cp-3", "cp-4"];
+    expect(Object.keys((state as ObjectValue).machines as ObjectValue).sort()).toEqual(names);
     expect(diagnostics).toMatchObject([{ severity: "warning", summary: "Workers were not found" }]);
   });
 
   test("lets a control plane leave that the others can do without", async () => {
-    const [, , third] = await quiet.machines(["cp-1", "cp-2", "cp-3"]);
-    const values = { name: "cp-3", cluster: "quiet", machine_id: "3", address: third?.address ?? "" };
-    const prior = objectOf("talosmith_member", { ...values, on_destroy: "leave" });
-    const change = { typeName: "talosmith_member", prior, planned: null, config: null };
-    expect((await applyResourceChange(server, change)).diagnostics).toEqual([]);
+    expect(await leave("cp-4")).toEqual([]);
+    expect(await inEtcd()).toEqual(["cp-1", "cp-2", "cp-3"]);
+  }, 60_000);
+
+  test("only warns of a dead machine where nobody knows of the others", async () => {
+    await switchOff("cp-3");
+    expect(await leave("cp-3")).toMatchObject([{ severity: "warning", summary: "A machine did not leave by itself" }]);
+    expect(await inEtcd()).toEqual(["cp-1", "cp-2", "cp-3"]);
+  }, 60_000);
+
+  test("takes a dead control plane out of etcd by the others, which a refresh has noted", async () => {
+    const { state } = await importResourceState(server, "talosmith_cluster", first);
+    await readResource(server, "talosmith_cluster", state as ObjectValue);
+    expect(await leave("cp-3")).toMatchObject([
+      { severity: "warning", detail: expect.stringMatching(/^cp-3: .*its disk was not wiped/) },
+    ]);
+    expect(await inEtcd()).toEqual(["cp-1", "cp-2"]);
+    expect(await leave("cp-3")).toMatchObject([{ severity: "warning" }]);
+  }, 60_000);
+
+  test("keeps a dead control plane whose member etcd cannot do without", async () => {
+    await switchOff("cp-2");
+    const refused = [{ severity: "error", detail: expect.stringContaining("cp-2 cannot leave: of 2 etcd members") }];
+    expect(await leave("cp-2")).toMatchObject(refused);
+    expect(await leave("cp-2", { talos_endpoints: [first] })).toMatchObject(refused);
+    expect(await inEtcd()).toEqual(["cp-1", "cp-2"]);
+  }, 60_000);
+
+  test("keeps a dead control plane while none of the others can be asked", async () => {
+    await switchOff("cp-1");
+    expect(await leave("cp-2")).toMatchObject([
+      {
+        severity: "error",
+        detail: expect.stringMatching(/^cp-2: .*None of the other control planes answers.*state rm/s),
+      },
+    ]);
+    expect(await leave("w-1", { address: first })).toMatchObject([{ severity: "warning" }]);
   }, 60_000);
 });
 
