@@ -3,7 +3,7 @@
 const hidden = "******";
 
 /** Words that end the name of a field whose value nobody else should see. */
-const secretKey = `["']?[\\w.-]{0,40}(?:secret|token|password|passphrase|credential|key|content|contents)["']?`;
+const secretKey = `["']?[\\w.-]{0,40}(?:secret|token|password|passphrase|credential|key|content|contents|manifest)["']?`;
 const doubleQuoted = `"(?:[^"\\\\\\n]|\\\\.)*"`;
 const singleQuoted = "'(?:[^'\\n]|'')*'";
 /** Wherever it stands: up to the end of its quotes, or of its word. */
@@ -19,6 +19,12 @@ const wholeLine = new RegExp(
 const block = new RegExp(
   `^([ \\t]*(?:- +)*)(${secretKey}\\s*:\\s*)(?:([|>][-+0-9]*)|"(?:[^"\\\\]|\\\\.)*|'(?:[^']|'')*)\\s*$`,
   "i",
+);
+/** Variables of a container or a service, whatever they are named: below the word, or in brackets behind it. */
+const variables = /^([ \t]*(?:- +)*)["']?environment["']?[ \t]*:[ \t]*$/;
+const inlineVariables = new RegExp(
+  `(["']?\\benvironment["']?\\s*:\\s*)\\[(?:${doubleQuoted}|${singleQuoted}|[^\\]"']){0,2000}\\]?`,
+  "g",
 );
 const privateKey = /-----BEGIN ([A-Z0-9 ]*PRIVATE KEY)-----[\s\S]*?-----END \1-----/g;
 /** Base64 of a PEM block, as configs and kubeconfigs hold keys. */
@@ -41,6 +47,7 @@ export function redactText(text: string): string {
     .replace(joinToken, hidden)
     .replace(userInfo, `$1${hidden}`)
     .replace(authorization, `$1${hidden}`)
+    .replace(inlineVariables, `$1${hidden}`)
     .replace(wholeLine, `$1${hidden}`)
     .replace(inline, `$1${hidden}`);
 }
@@ -48,10 +55,18 @@ export function redactText(text: string): string {
 /** A block of text below such a field, or quotes that it opens and does not close: every line that is deeper than it. */
 function withoutBlocks(text: string): string {
   let depth: number | undefined;
+  let isList = false;
   return text
     .split("\n")
     .flatMap((line) => {
-      if (depth !== undefined && (line.trim() === "" || line.search(/\S/) > depth)) return [];
+      const column = line.search(/\S/);
+      // A list may stand right below its key.
+      const inside = depth !== undefined && (column > depth || (isList && column === depth && /^\s*-( |$)/.test(line)));
+      if (depth !== undefined && (inside || line.trim() === "")) return [];
+      const [, before] = variables.exec(line) ?? [];
+      isList = before !== undefined;
+      depth = before?.length;
+      if (depth !== undefined) return [line, `${" ".repeat(depth)}  ${hidden}`];
       const [, indent, field, sign] = block.exec(line) ?? [];
       depth = indent?.length;
       if (depth === undefined) return [line];

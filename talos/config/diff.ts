@@ -4,10 +4,10 @@ import { certificateSummary } from "./certificate-summary.ts";
 import { type ConfigDocument, documentId, documentTitle, encodeConfig, parseConfig } from "./document/config-file.ts";
 import { isSection, isZero, type Section, sameValue, type Value } from "./document/value.ts";
 import { needsReboot } from "./reboot-rules.ts";
-import { redacted } from "./redact.ts";
+import { hideField } from "./redact.ts";
 import { zeroWord } from "./schema/enums.ts";
 import { type Field, type FieldType, type Struct, structOf } from "./schema/schema.ts";
-import { isSecretField } from "./schema/secret-fields.ts";
+import { isHiddenField } from "./schema/secret-fields.ts";
 
 /** One difference between two configs. */
 export interface Change {
@@ -68,7 +68,7 @@ class Comparison {
     for (const field of struct.fields) {
       const [before, after] = [present(left, field), present(right, field)];
       const inner = path === "" ? field.key : `${path}.${field.key}`;
-      const secret = isSecretField(struct.name, field.key);
+      const secret = isHiddenField(struct.name, field.key);
       this.#values(before, after, secret ? { kind: "object" } : field.type, { path: inner, secret, field });
     }
   }
@@ -173,8 +173,9 @@ function without(list: readonly Value[], other: readonly Value[]): readonly Valu
 }
 
 function shown(value: Value, at: Place): string {
-  if (at.secret) return redacted;
-  return stringifyYaml(summarize(hideNested(value, at.field.type))).trimEnd();
+  const hidden = at.secret ? hideField(at.field.key, value) : undefined;
+  if (typeof hidden === "string") return hidden;
+  return stringifyYaml(hidden ?? summarize(hideNested(value, at.field.type))).trimEnd();
 }
 
 /** A value that came or went as a whole may hold secrets further down. */
@@ -189,7 +190,7 @@ function hideNested(value: Value, type: FieldType): Value {
     [...value].map(([key, nested]) => {
       const field = struct.byKey.get(key);
       if (field === undefined) return [key, hideNested(nested, inner)];
-      return [key, isSecretField(struct.name, key) ? redacted : hideNested(nested, field.type)];
+      return [key, isHiddenField(struct.name, key) ? hideField(key, nested) : hideNested(nested, field.type)];
     }),
   );
 }

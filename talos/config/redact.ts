@@ -2,7 +2,7 @@
 import { encodeConfig, parseConfig } from "./document/config-file.ts";
 import { isSection, type Section, type Value } from "./document/value.ts";
 import { type FieldType, type Struct, structOf } from "./schema/schema.ts";
-import { isSecretField } from "./schema/secret-fields.ts";
+import { isHiddenField } from "./schema/secret-fields.ts";
 
 /** What stands in place of a secret. Talos reads it as a key that was left out on purpose. */
 export const redacted = "******";
@@ -20,7 +20,7 @@ function redactSection(section: Section, struct: Struct): Section {
     [...section].map(([key, value]) => {
       const field = struct.byKey.get(key);
       if (field === undefined || value === "") return [key, value];
-      return [key, isSecretField(struct.name, key) ? hide(value) : redactValue(value, field.type)];
+      return [key, isHiddenField(struct.name, key) ? hideField(key, value) : redactValue(value, field.type)];
     }),
   );
 }
@@ -31,6 +31,22 @@ function redactValue(value: Value, type: FieldType): Value {
   if (!isSection(value)) return value;
   if (type.kind === "map") return new Map([...value].map(([key, inner]) => [key, redactValue(inner, type.of)]));
   return type.kind === "struct" ? redactSection(value, structOf(type.name)) : value;
+}
+
+/** Fields that hold whole files: how much there is tells one from another, and that it was not lost. */
+const contents: ReadonlySet<string> = new Set(["content", "contents", "manifest"]);
+const size = /^\*{6} \(\d+ bytes\)$/;
+
+/** What is shown of a hidden field: of a file its size, of an environment the names. */
+export function hideField(key: string, value: Value): Value {
+  if (key === "environment" && Array.isArray(value)) return value.map(hideVariable);
+  if (!contents.has(key) || typeof value !== "string") return hide(value);
+  return value === redacted || size.test(value) ? value : `${redacted} (${Buffer.byteLength(value)} bytes)`;
+}
+
+function hideVariable(value: Value): Value {
+  const name = typeof value === "string" ? /^[A-Za-z_][A-Za-z0-9_]*(?==)/.exec(value)?.[0] : undefined;
+  return name === undefined ? hide(value) : `${name}=${redacted}`;
 }
 
 /** Keeps the shape, so that the result is still a config. */

@@ -10,7 +10,7 @@ import {
   type YamlScalar,
 } from "../../yaml/index.ts";
 import { type FieldType, type Struct, structOf } from "../schema/schema.ts";
-import { isSecretField, isSecretName } from "../schema/secret-fields.ts";
+import { isHiddenField, isHiddenName } from "../schema/secret-fields.ts";
 import { type Decoded, decodeEnumeration, decodeScalar, scalarTag, shortened } from "./scalars.ts";
 import type { Section, Value } from "./value.ts";
 
@@ -66,8 +66,8 @@ class Decoder {
       if (field === undefined) {
         // What may be a misspelled secret is not shown.
         const near = nearestWord(key.text, [...struct.byKey.keys()]);
-        const secret = near !== undefined && isSecretField(struct.name, near);
-        unknown.set(key.text, secret || isSecretName(key.text) ? hidden : asWritten(value));
+        const secret = near !== undefined && isHiddenField(struct.name, near);
+        unknown.set(key.text, secret || isHiddenName(key.text) ? hidden : asWritten(value));
         this.unknownKeys.push({ path: inner, key, known: [...struct.byKey.keys()] });
         continue;
       }
@@ -192,7 +192,7 @@ function asWritten(node: YamlNode): Value {
   if (node.kind === "sequence") return node.items.map(asWritten);
   return new Map(
     // Nobody knows where an unknown section belongs, so whatever is a secret anywhere is hidden.
-    node.entries.map(({ key, value }) => [key.text, isSecretName(key.text) ? hidden : asWritten(value)]),
+    node.entries.map(({ key, value }) => [key.text, isHiddenName(key.text) ? hidden : asWritten(value)]),
   );
 }
 

@@ -4,6 +4,7 @@
 export const secretFields: Readonly<Record<string, readonly string[]>> = {
   "block.EncryptionKeyStatic": ["passphrase"],
   "cluster.DiscoveryIdentityConfigV1Alpha1": ["clusterSecret"],
+  "container.ContainerConfigV1Alpha1": ["environment"],
   "cri.RegistryAuthConfigV1Alpha1": ["password", "auth", "identityToken"],
   "extensions.ConfigFile": ["content"],
   "extensions.ServiceConfigV1Alpha1": ["environment"],
@@ -36,9 +37,23 @@ export function isSecretField(struct: string, key: string): boolean {
   return secretFields[struct]?.includes(key) ?? false;
 }
 
-const secretNames: ReadonlySet<string> = new Set(Object.values(secretFields).flat());
+/** Whole files and manifests: not shown either, for they may hold a secret anywhere; most of them hold none. */
+export const contentFields: Readonly<Record<string, readonly string[]>> = {
+  "k8s.KubeInlineManifestConfigV1Alpha1": ["manifest"],
+  "v1alpha1.ClusterInlineManifest": ["contents"],
+  "v1alpha1.MachineFile": ["content"],
+};
 
-/** Whether a field of this name is a secret in any type. */
-export function isSecretName(key: string): boolean {
-  return secretNames.has(key);
+/** Whether what a field holds must not be shown. */
+export function isHiddenField(struct: string, key: string): boolean {
+  return isSecretField(struct, key) || (contentFields[struct]?.includes(key) ?? false);
+}
+
+const hiddenNames: ReadonlySet<string> = new Set(
+  [secretFields, contentFields].flatMap((fields) => Object.values(fields).flat()),
+);
+
+/** Whether a field of this name is hidden in any type. */
+export function isHiddenName(key: string): boolean {
+  return hiddenNames.has(key);
 }

@@ -22,6 +22,11 @@ describe("texts for strangers", () => {
     ["an address with a password", `mirror: https://robot:${canary}@registry.example/v2\n`],
     ["a header of a request", `GET /v2 Authorization: Basic ${canary}\n`],
     ["a bearer's ticket in a log", `refused Bearer ${canary}.x.y of robot\n`],
+    ["a container's variables", `environment:\n  - SOME=${canary}\n  - "OTHER=a\n    ${canary}"\nimage: x\n`],
+    ["variables right below their key", `- kind: ContainerConfig\n  environment:\n  - SOME=${canary}\n  image: x\n`],
+    ["variables in brackets", `{ environment: [SOME=${canary}, 'B=]${canary}'], image: x }`],
+    ["variables in JSON", JSON.stringify({ environment: [`SOME="]${canary}`] })],
+    ["a manifest", `manifest: |\n  a: ${canary}\nname: x\n`],
     ["a private key", `-----BEGIN EC PRIVATE KEY-----\n${canary}\n-----END EC PRIVATE KEY-----\n`],
     ["a key in base64", Buffer.from(`-----BEGIN PRIVATE KEY-----\n${canary}`).toString("base64")],
   ])("lose the secret in %s", (_, text) => {
@@ -44,10 +49,11 @@ describe("texts for strangers", () => {
 
   test("keep what follows a block that is hidden", () => {
     expect(redactText("content: |\n  a\n  b\npath: /x\n")).toBe("content: |\n  ******\npath: /x\n");
+    expect(redactText("environment:\n- A=1\n- B=2\nimage: x\n")).toBe("environment:\n  ******\nimage: x\n");
     expect(redactText('token: "a\n  b"\npath: /x\n')).toBe("token: ******\npath: /x\n");
   });
 
-  test.each(["a-", "token = ", "password: '", "https://", "\\n- ", '"', " "])(
+  test.each(["a-", "token = ", "password: '", "https://", "environment: [", "environment:\n", "\\n- ", '"', " "])(
     "take no longer for it when they are long and made of %j",
     (piece) => {
       const text = piece.repeat(200_000 / piece.length);

@@ -82,7 +82,7 @@ describe("the diff", () => {
           "machine.files",
           "added",
           undefined,
-          "- content: hi\n  permissions: 0o600\n  path: /var/x\n  op: create",
+          "- content: '****** (2 bytes)'\n  permissions: 0o600\n  path: /var/x\n  op: create",
           true,
         ],
       ],
@@ -114,6 +114,59 @@ describe("the diff", () => {
         "config:\n    ghcr.io:\n        auth:\n            username: me\n            password: '******'",
       ],
     ]);
+  });
+});
+
+describe("what may hold a secret anywhere", () => {
+  const file = (content: string) =>
+    `machine: {files: [{content: ${content}, path: /var/x, permissions: 0o600, op: create}]}`;
+  const manifest = (contents: string) => `cluster: {inlineManifests: [{name: token, contents: "${contents}"}]}`;
+  const kind = (name: string, rest: string) => `apiVersion: v1alpha1\nkind: ${name}\nname: x\n${rest}\n`;
+  const container = (environment: string) => kind("ContainerConfig", `image: a/b:1\nenvironment: [${environment}]`);
+  const extension = (environment: string) => kind("ExtensionServiceConfig", `environment: [${environment}]`);
+  const inline = (text: string) => kind("KubeInlineManifestConfig", `manifest: "${text}"`);
+
+  test.each<[string, string, string, readonly [string, string, string]]>([
+    [
+      "a file's content",
+      file("hunter1"),
+      file("hunter-two"),
+      ["machine.files[path=/var/x].content", "****** (7 bytes)", "****** (10 bytes)"],
+    ],
+    [
+      "a manifest of the config",
+      manifest("kind: hunter1"),
+      manifest("kind: hunter2"),
+      ["cluster.inlineManifests[name=token].contents", "****** (13 bytes)", "****** (13 bytes)"],
+    ],
+    [
+      "a manifest of its own",
+      inline("hunter1"),
+      inline("hunter2"),
+      ["manifest", "****** (7 bytes)", "****** (7 bytes)"],
+    ],
+    [
+      "a container's environment",
+      container("TOKEN=hunter1"),
+      container("TOKEN=hunter2, hunter3"),
+      ["environment", "- TOKEN=******", "- TOKEN=******\n- '******'"],
+    ],
+    [
+      "a service's environment",
+      extension("A=hunter1"),
+      extension("A=hunter2"),
+      ["environment", "- A=******", "- A=******"],
+    ],
+  ])("is told as changed and not shown: %s", (_, before, after, expected) => {
+    const [left, right] = [patched(before), patched(after)];
+    const changes = diffConfigs(left, right, names);
+    const lines = (text?: string) => text?.replace(/^ +/gm, "");
+    expect(changes.map((change) => [change.path, lines(change.before), lines(change.after)])).toEqual([expected]);
+    expect(JSON.stringify(diffConfigs(base, right, names))).not.toContain("hunter");
+    const shown = redactConfig(right, "config");
+    expect(shown).not.toContain("hunter");
+    expect(shown).toContain(expected[2].split("\n")[0]?.replace("- ", ""));
+    expect(redactConfig(shown, "config")).toBe(shown);
   });
 });
 
