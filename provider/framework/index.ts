@@ -25,6 +25,7 @@ export type { EphemeralResource } from "./ephemeral-resource.ts";
 export { FunctionError, type Parameter, type ProviderFunction } from "./function.ts";
 export { parseJson, valueFromJson } from "./json.ts";
 export type { Log, LogFields, LogLevel } from "./log.ts";
+export type { OperationClock } from "./operation-clock.ts";
 export type { ConfigureRequest, Provider } from "./provider.ts";
 export type {
   CreateRequest,

@@ -5,6 +5,7 @@ import type { AttributePath } from "./attribute-path.ts";
 import type { Diagnostics } from "./diagnostics.ts";
 import type { Json } from "./json.ts";
 import type { Log } from "./log.ts";
+import type { OperationClock } from "./operation-clock.ts";
 import type { Timeouts } from "./timeouts.ts";
 
 /** What every operation gets. `C` is what the provider's `configure` returned. */
@@ -15,6 +16,8 @@ export interface Operation<C> {
   readonly log: Log;
   /** For warnings, and for several errors at once. To give up with one error, throw. */
   readonly diagnostics: Diagnostics;
+  /** Of the timeout. Stop it while others are waited for. */
+  readonly clock: OperationClock;
 }
 
 export interface ValidateRequest<S extends Attributes> {

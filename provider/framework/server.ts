@@ -2,6 +2,7 @@
 import type { Attributes } from "./attribute.ts";
 import { type Diagnostic, DiagnosticError, Diagnostics, diagnosticOf } from "./diagnostics.ts";
 import type { Log } from "./log.ts";
+import { noClock, startClock } from "./operation-clock.ts";
 import type { Provider } from "./provider.ts";
 import type { Operation } from "./resource.ts";
 
@@ -68,17 +69,17 @@ export class Server<C = unknown> {
     const late = limit.milliseconds === undefined ? undefined : new AbortController();
     const { signal } = late ?? this.#stopping;
     if (this.#stopping.signal.aborted) late?.abort(this.#stopping.signal.reason);
-    const timer = late && setTimeout(() => late.abort(tooLate(limit)), Math.min(limit.milliseconds ?? 0, longestTimer));
+    const clock = late ? startClock(limit.milliseconds ?? 0, () => late.abort(tooLate(limit))) : noClock;
     if (late !== undefined) this.#limited.add(late);
     try {
       if (this.#client === undefined) throw new Error(`${limit.name} was called before the provider was configured`);
-      const operation = { client: this.#client.value, signal, log: this.log, diagnostics };
+      const operation = { client: this.#client.value, signal, log: this.log, diagnostics, clock };
       return { result: await operate(operation), diagnostics };
     } catch (error) {
       diagnostics.error(this.#explain(error, signal));
       return { result: undefined, diagnostics };
     } finally {
-      clearTimeout(timer);
+      clock.stop();
       if (late !== undefined) this.#limited.delete(late);
     }
   }
@@ -91,9 +92,6 @@ export class Server<C = unknown> {
     return { ...reason, detail: `${reason.detail}\n\nIt was at: ${diagnostic.summary}. ${diagnostic.detail}` };
   }
 }
-
-/** A longer one would end at once: timers count in 31 bits. It is 24 days. */
-const longestTimer = 2 ** 31 - 1;
 
 function tooLate({ name, milliseconds }: { name: string; milliseconds: number | undefined }): DiagnosticError {
   return new DiagnosticError({

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { resolve } from "node:path";
 import type { SimulatorControl } from "../../simulator/control/index.ts";
+import type { OperationClock } from "../framework/index.ts";
 import type { ClusterSecrets } from "./cluster-secrets.ts";
 
 export interface ClientOptions {
@@ -67,9 +68,13 @@ export class Client {
     return this.#ended.has(cluster);
   }
 
-  /** Runs work of which only one at a time may be under way. */
-  inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.#turns.then(work);
+  /** Runs work of which only one at a time may be under way. Its time begins with its turn. */
+  inTurn<T>(clock: OperationClock, work: () => Promise<T>): Promise<T> {
+    clock.stop();
+    const turn = this.#turns.then(() => {
+      clock.restart();
+      return work();
+    });
     this.#turns = turn.catch(() => undefined);
     return turn;
   }

@@ -18,7 +18,7 @@ interface Membership {
 
 /** Terraform destroys members side by side. They leave one after another, each with a fresh look at etcd. */
 export function leaveCluster(membership: Membership, operation: Operation<Client>): Promise<void> {
-  return operation.client.inTurn(() => leave(membership, operation));
+  return operation.client.inTurn(operation.clock, () => leave(membership, operation));
 }
 
 async function leave(membership: Membership, operation: Operation<Client>): Promise<void> {

@@ -1,22 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Operation } from "../framework/index.ts";
-import type { Client } from "./client.ts";
+import { DiagnosticError, type Operation } from "../framework/index.ts";
 
-const pause = 2_000;
+/** So much waiting, in milliseconds, is worth telling. */
+const noticeable = 10_000;
 
-/** Runs work on a cluster; while another run has it, waits for its turn until the operation's time is over. */
-export async function whenFree<T>({ signal, log }: Operation<Client>, work: () => Promise<T>): Promise<T> {
+/**
+ * Runs work on a cluster; while another run has it, waits for its turn. The operation's time begins anew with each
+ * attempt, and the waiting may take as long as the operation itself.
+ */
+export async function whenFree<T>(operation: Operation<unknown>, work: () => Promise<T>, pause = 2_000): Promise<T> {
+  const { signal, log, clock, diagnostics } = operation;
+  let waited = 0;
+  let taken: Error | undefined;
   for (;;) {
+    const begun = performance.now();
     try {
-      return await work();
+      const result = await work();
+      if (taken !== undefined && waited >= noticeable)
+        diagnostics.warning({
+          summary: "Another run was waited for",
+          detail: `${inSeconds(waited)}: ${taken.message}.`,
+        });
+      return result;
     } catch (error) {
-      const taken = error instanceof Error && (error as { code?: unknown }).code === "conflict";
-      if (!taken || signal.aborted) throw error;
-      log("info", `waiting: ${error.message}`);
+      if (!isTaken(error) || signal.aborted) throw error;
+      if (error.message !== taken?.message) log("warn", `waiting: ${error.message}`);
+      // The first attempt may have done a good part of the work before it lost the cluster.
+      if (taken !== undefined) waited += performance.now() - begun;
+      taken = error;
+      if (waited >= (clock.limit ?? Number.POSITIVE_INFINITY)) throw stillTaken(error, waited);
+      clock.stop();
       await sleep(pause, undefined, { signal }).catch(() => {
         throw error;
       });
+      waited += pause;
+      clock.restart();
     }
   }
+}
+
+/** Other conflicts, such as a lock that nobody can read, do not pass by waiting. */
+function isTaken(error: unknown): error is Error & { readonly hint?: string } {
+  return error instanceof Error && "taken" in error && error.taken === true;
+}
+
+function stillTaken(error: Error & { readonly hint?: string }, waited: number): DiagnosticError {
+  return new DiagnosticError({
+    summary: "Waited too long for another run",
+    detail: `After ${inSeconds(waited)} still: ${error.message}.\n\n${error.hint ?? "Wait until it has ended."} What was done so far is kept; apply again to go on.`,
+  });
+}
+
+function inSeconds(milliseconds: number): string {
+  return `${Math.round(milliseconds / 1000)} s`;
 }

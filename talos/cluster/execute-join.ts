@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../errors.ts";
+import { ClusterTaken } from "./cluster-taken.ts";
 import { inService } from "./machine-work.ts";
 import type { ConfiguredMachine, MachineState } from "./observed.ts";
 import { bootstrapObstacle } from "./plan-bootstrap.ts";
@@ -18,7 +19,7 @@ export async function bootstrapEtcd(step: Step, context: StepContext): Promise<v
     if (begun) return describe(state, "etcd is starting");
     if (state.kind !== "configured") return describe(state, "");
     const obstacle = await otherEtcd(step.machine, context);
-    if (obstacle !== undefined) throw new TalosError("conflict", obstacle);
+    if (obstacle !== undefined) throw new ClusterTaken(obstacle);
     const refused = await attempt(async () => {
       try {
         await context.machines.bootstrap(target, context.signal);

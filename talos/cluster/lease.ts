@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../errors.ts";
+import { ClusterTaken } from "./cluster-taken.ts";
 import type { Kubernetes, LeaseHolder } from "./machines.ts";
 import { singleFlight } from "./single-flight.ts";
 import { type Timing, throwIfCanceled, unlessCanceled } from "./timing.ts";
@@ -34,7 +35,7 @@ export class LeaseKeeper {
     this.#asking = asking;
     const other = await unlessCanceled(asking, signal);
     if (other !== undefined) {
-      throw new TalosError("conflict", `another run works on this cluster: ${other}`, {
+      throw new ClusterTaken(`another run works on this cluster: ${other}`, {
         hint: "Wait until it has ended. A run that died gives the cluster free after two minutes.",
       });
     }

@@ -6,6 +6,7 @@ import { basename, dirname, join } from "node:path";
 import * as z from "zod";
 import { writeFileAtomically } from "../atomic-file.ts";
 import { TalosError } from "../errors.ts";
+import { ClusterTaken } from "./cluster-taken.ts";
 import { isAlive, type ProcessIdentity, processIdentity } from "./process-identity.ts";
 
 /**
@@ -95,17 +96,13 @@ async function take(file: string): Promise<void> {
     const holder = await readHolder(file);
     if (holder === undefined) continue;
     if (await isAlive(holder)) {
-      throw new TalosError(
-        "conflict",
-        `another run works on this cluster: process ${holder.pid}, since ${holder.since}`,
-        {
-          hint: "Wait until it has ended, or stop it; then run this again.",
-        },
-      );
+      throw new ClusterTaken(`another run works on this cluster: process ${holder.pid}, since ${holder.since}`, {
+        hint: "Wait until it has ended, or stop it; then run this again.",
+      });
     }
     await discard(file, holder);
   }
-  throw new TalosError("conflict", `the lock ${file} changes hands all the time`, { hint: "Try again." });
+  throw new ClusterTaken(`the lock ${file} changes hands all the time`, { hint: "Try again." });
 }
 
 /** Takes a dead holder's file away, but never one that somebody else has put there meanwhile. */

@@ -200,7 +200,7 @@ async function apply(planned: PlanOf<Schema>, operation: Operation<Client>): Pro
   const fingerprint = addonHash(wished);
   if (typeof planned.fingerprint === "string" && planned.fingerprint !== fingerprint)
     throw changedSincePlan("A file of values, or of the chart,", path("values_files"));
-  const release = await client.inTurn(() =>
+  const release = await client.inTurn(operation.clock, () =>
     onCluster(planned.endpoints, operation, async (access) => (await applyAddon(wished, access)).release),
   );
   if (planned.cni === true) await nodesReady(client, planned.endpoints, signal);
