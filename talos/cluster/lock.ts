@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { createHash } from "node:crypto";
-import { readFile, readlink, rename, rm, stat } from "node:fs/promises";
+import { readFile, readlink, rm, stat } from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
 import { writeFileAtomically } from "../atomic-file.ts";
 import { TalosError } from "../errors.ts";
@@ -66,13 +67,14 @@ export interface LockHolder {
 
 /** Who on this computer works on the cluster; undefined when nobody does. */
 export async function lockHolder(file: string): Promise<LockHolder | undefined> {
-  const holder = await readHolder(file);
-  return holder === undefined ? undefined : { pid: holder.pid, since: holder.since, alive: await isAlive(holder) };
+  const held = await readLock(file);
+  return held === undefined ? undefined : { pid: held.pid, since: held.since, alive: await isAlive(held) };
 }
 
-/** Takes the lock away from whoever has it. */
+/** Takes a dead one's lock away. */
 export async function removeLock(file: string): Promise<void> {
-  await rm(file, { force: true });
+  const held = await readLock(file);
+  if (held !== undefined && !(await isAlive(held))) await discard(file, held);
 }
 
 async function holding<T>(file: string, work: () => Promise<T>): Promise<T> {
@@ -85,44 +87,60 @@ async function holding<T>(file: string, work: () => Promise<T>): Promise<T> {
 }
 
 async function take(file: string): Promise<void> {
-  const own = { ...(await processIdentity(process.pid)), since: new Date().toISOString() };
-  for (let attempt = 0; attempt < 10; attempt++) {
-    try {
-      await writeFileAtomically(file, `${JSON.stringify(own)}\n`, { exclusive: true });
-      return;
-    } catch (error) {
-      if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
-    }
-    const holder = await readHolder(file);
-    if (holder === undefined) continue;
-    if (await isAlive(holder)) {
-      throw new ClusterTaken(`another run works on this cluster: process ${holder.pid}, since ${holder.since}`, {
+  for (let attempt = 0; attempt < 20; attempt++) {
+    if (await create(file)) return;
+    const held = await readLock(file);
+    if (held === undefined) continue;
+    if (await isAlive(held)) {
+      throw new ClusterTaken(`another run works on this cluster: process ${held.pid}, since ${held.since}`, {
         hint: "Wait until it has ended, or stop it; then run this again.",
       });
     }
-    await discard(file, holder);
+    await discard(file, held);
   }
   throw new ClusterTaken(`the lock ${file} changes hands all the time`, { hint: "Try again." });
 }
 
-/** Takes a dead holder's file away, but never one that somebody else has put there meanwhile. */
-async function discard(file: string, dead: ProcessIdentity): Promise<void> {
-  const aside = `${file}.${process.pid}.${Date.now()}`;
+/** False where there is one already. */
+async function create(file: string): Promise<boolean> {
+  const own = { ...(await processIdentity(process.pid)), since: new Date().toISOString() };
   try {
-    await rename(file, aside);
-  } catch {
-    // Someone else was faster: the next attempt sees who has it now.
-    return;
+    await writeFileAtomically(file, `${JSON.stringify(own)}\n`, { exclusive: true });
+    return true;
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "EEXIST") return false;
+    throw error;
   }
-  const moved = await readHolder(aside);
-  if (moved !== undefined && moved.pid !== dead.pid) {
-    await rename(aside, file);
-    return;
-  }
-  await rm(aside, { force: true });
 }
 
-async function readHolder(file: string): Promise<z.infer<typeof holderSchema> | undefined> {
+/**
+ * Takes a dead holder's file away, but never one that somebody else has put there meanwhile. Only who has the lock of
+ * this one dead holder, which is named after what its file says, may do so: as long as that is held nobody replaces the
+ * file. Who dies with it is a dead holder as well.
+ */
+async function discard(file: string, dead: HeldLock): Promise<void> {
+  const leave = `${file}.${digest(dead.text).slice(0, 16)}`;
+  if (await create(leave)) {
+    try {
+      if ((await readLock(file))?.text === dead.text) await rm(file, { force: true });
+    } finally {
+      await rm(leave, { force: true });
+    }
+    return;
+  }
+  const other = await readLock(leave);
+  if (other === undefined) return;
+  if (await isAlive(other)) await sleep(5);
+  else await discard(leave, other);
+}
+
+interface HeldLock extends ProcessIdentity {
+  readonly since: string;
+  /** All of the file: no two holders' are the same. */
+  readonly text: string;
+}
+
+async function readLock(file: string): Promise<HeldLock | undefined> {
   let text: string;
   try {
     text = await readFile(file, "utf8");
@@ -131,7 +149,7 @@ async function readHolder(file: string): Promise<z.infer<typeof holderSchema> | 
   }
   const parsed = holderSchema.safeParse(safeJson(text));
   // Files appear whole or not at all, so that anything unreadable was put there by a person.
-  if (parsed.success) return parsed.data;
+  if (parsed.success) return { ...parsed.data, text };
   throw new TalosError("conflict", `the lock ${file} is not readable`, { hint: "If no other run works, delete it." });
 }
 

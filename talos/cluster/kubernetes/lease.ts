@@ -18,8 +18,8 @@ const leaseSchema = z.object({
 });
 
 /**
- * Takes or renews the lease. Undefined when it is ours, else who has it. One that has run out by our clock is watched
- * before it is taken: clocks of other computers may be wrong, or ours.
+ * Takes or renews the lease. Undefined when it is ours, else who has it. One that has run out by our clock, or that was
+ * renewed in its future, is watched before it is taken: clocks of other computers may be wrong, or ours.
  */
 export async function takeLease(
   api: KubernetesApi,
@@ -82,7 +82,8 @@ export async function readLease(
     const { spec } = leaseSchema.parse(await api.call(`${collection}/${name}`, signal === undefined ? {} : { signal }));
     if (!spec.holderIdentity) return undefined;
     const renewed = spec.renewTime ?? "";
-    return { holder: spec.holderIdentity, renewed, expired: !isFresh(renewed, now) };
+    // What is ahead of our clock has not run out by it, whether or not somebody is there.
+    return { holder: spec.holderIdentity, renewed, expired: !(now - Date.parse(renewed) < seconds * 1000) };
   } catch (error) {
     if (error instanceof TalosError && error.code === "not-found") return undefined;
     throw error;
@@ -108,8 +109,9 @@ function otherHolder({ holderIdentity }: z.infer<typeof leaseSchema>["spec"], ho
   return !holderIdentity || holderIdentity.startsWith(`${holder.place}/`) ? undefined : holderIdentity;
 }
 
+/** Renewed a moment ago by our clock; a moment ahead of it, too. */
 function isFresh(renewed: string, now: number): boolean {
-  return now - Date.parse(renewed) < seconds * 1000;
+  return Math.abs(now - Date.parse(renewed)) < seconds * 1000;
 }
 
 function leaseBody(holder: LeaseHolder, now: Date, resourceVersion?: string) {

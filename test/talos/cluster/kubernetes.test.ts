@@ -262,7 +262,9 @@ describe("the lease", () => {
     ["ours", "here/boot/0/1", 0, undefined],
     ["one of a run that died here", "here/boot/0/0", 0, undefined],
     ["another's that nobody renews any more", "there/boot/0/9", 61_000, undefined],
+    ["another's that died with its clock ahead", "there/boot/0/9", -3_600_000, undefined],
     ["another's", "there/boot/0/9", 1000, "there/boot/0/9"],
+    ["another's whose clock is a little ahead", "there/boot/0/9", -5000, "there/boot/0/9"],
   ])("that is %s is told apart", async (_name, holder, age, expected) => {
     answer = ({ method }) => (method === "GET" ? [200, lease(holder, new Date(timing.now() - age))] : [200, {}]);
     expect(await kubernetes.takeLease(us)).toBe(expected);
