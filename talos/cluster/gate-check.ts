@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import { execFile } from "node:child_process";
+import { spawn } from "node:child_process";
+import type { Readable } from "node:stream";
 import { TalosError } from "../errors.ts";
 import type { Gate } from "./policy.ts";
 
@@ -15,6 +16,10 @@ export type GateCheck = (gate: Gate, subject: GateSubject, signal?: AbortSignal)
 /** One answer; a gate that needs longer than this is hanging. */
 const longestAnswer = 60_000;
 const longestReason = 200;
+/** So much of its output is kept, in characters. */
+const longestTail = 16_384;
+/** How long after its end output may still come in. */
+const lastWords = 500;
 
 /** The real gates: commands run in this folder, with the machine's name in their environment. */
 export function gateCheck(directory: string): GateCheck {
@@ -34,23 +39,48 @@ function runCommand(
   signal: AbortSignal | undefined,
 ): Promise<string | undefined> {
   const env = { ...process.env, TALOSMITH_CLUSTER: cluster, TALOSMITH_MACHINE: machine };
-  const options = { cwd, env, timeout: Math.min(timeout, longestAnswer), killSignal: "SIGKILL" as const };
+  const limits = { timeout: Math.min(timeout, longestAnswer), killSignal: "SIGKILL" as const };
   return new Promise((resolve, reject) => {
-    execFile(program, args, { ...options, ...(signal === undefined ? {} : { signal }) }, (error, stdout, stderr) => {
-      if (error === null) return resolve(undefined);
+    const child = spawn(program, args, {
+      ...{ cwd, env, ...limits, stdio: ["ignore", "pipe", "pipe"] },
+      ...(signal === undefined ? {} : { signal }),
+    });
+    const [stdout, stderr] = [tailOf(child.stdout), tailOf(child.stderr)];
+    const letGo = () => {
+      child.stdout.destroy();
+      child.stderr.destroy();
+    };
+    child.once("error", (error: NodeJS.ErrnoException) => {
+      letGo();
       if (signal?.aborted) return reject(new TalosError("canceled", "stopped before the work was finished"));
-      if (error.code === "ENOENT" || error.code === "EACCES") {
-        return reject(
-          new TalosError("invalid-input", `the gate ${program} cannot be run: ${error.code}`, {
-            hint: `Give a program on the PATH, or its path from ${cwd}.`,
-          }),
-        );
-      }
-      const said = lastLine(stderr) ?? lastLine(stdout) ?? "it said nothing";
-      const end = error.killed ? "it did not end in time" : `exit code ${error.code ?? error.signal}`;
-      resolve(`${end}: ${said.slice(0, longestReason)}`);
+      reject(
+        new TalosError("invalid-input", `the gate ${program} cannot be run: ${error.code ?? error.message}`, {
+          hint: `Give a program on the PATH, or its path from ${cwd}.`,
+        }),
+      );
+    });
+    // Its exit code alone counts. What it has started may go on and hold its output open.
+    child.once("exit", (code, killedBy) => {
+      const late = setTimeout(letGo, lastWords);
+      if (code === 0) letGo();
+      child.once("close", () => {
+        clearTimeout(late);
+        if (code === 0) return resolve(undefined);
+        const said = lastLine(stderr()) ?? lastLine(stdout()) ?? "it said nothing";
+        const end = child.killed ? "it did not end in time" : `exit code ${code ?? killedBy}`;
+        resolve(`${end}: ${said.slice(0, longestReason)}`);
+      });
     });
   });
+}
+
+/** The end of what a program says, however much that is. */
+function tailOf(stream: Readable): () => string {
+  let tail = "";
+  stream.setEncoding("utf8").on("data", (chunk: string) => {
+    tail = `${tail}${chunk}`.slice(-longestTail);
+  });
+  return () => tail;
 }
 
 async function askUrl(url: string, signal: AbortSignal | undefined): Promise<string | undefined> {

@@ -244,6 +244,23 @@ describe("the real gates", () => {
     expect(await ask({ command: ["sleep", "20"], timeout: 200 })).toMatch(/^it did not end in time/);
   });
 
+  test("go by their exit code, however much they say and whatever they leave behind", async () => {
+    const talkative = "head -c 3000000 /dev/zero | tr '\\0' 'a'";
+    expect(await ask({ command: ["sh", "-c", talkative], timeout })).toBeUndefined();
+    expect(await ask({ command: ["sh", "-c", `${talkative}; echo; echo full; exit 4`], timeout })).toBe(
+      "exit code 4: full",
+    );
+    expect(await ask({ command: ["sh", "-c", "sleep 3 & exit 0"], timeout: 1000 })).toBeUndefined();
+    expect(await ask({ command: ["sh", "-c", "echo no; sleep 3 & exit 5"], timeout: 1000 })).toBe("exit code 5: no");
+  });
+
+  test("end with the run", async () => {
+    const stop = new AbortController();
+    const asked = gateCheck(folder)({ command: ["sleep", "20"], timeout }, subject, stop.signal);
+    stop.abort();
+    await expect(asked).rejects.toMatchObject({ code: "canceled" });
+  });
+
   test("that cannot be run at all are told at once", async () => {
     await expect(ask({ command: ["./nothing"], timeout })).rejects.toMatchObject({ code: "invalid-input" });
   });
