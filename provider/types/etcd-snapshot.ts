@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { hostname } from "node:os";
 import type { Backup, BackupStore, Place } from "../../talos/backup/index.ts";
 import {
   type Attributes,
@@ -79,6 +80,10 @@ const attributes = {
   }),
   id: attribute.string({ mode: "computed", description: "Name of the backup." }),
   place: attribute.string({ mode: "computed", description: "Where it lies." }),
+  host: attribute.string({
+    mode: "computed",
+    description: "Name of the computer whose folder has it. Others only warn that they do not see it.",
+  }),
   taken_at: attribute.string({ mode: "computed", description: "When it was taken, RFC 3339." }),
   bytes: attribute.integer({ mode: "computed", description: "Size of the snapshot." }),
   sha256: attribute.string({ mode: "computed", description: "SHA-256 of the database as etcd wrote it." }),
@@ -92,7 +97,7 @@ const attributes = {
 type Schema = typeof attributes;
 type State = StateOf<Schema>;
 
-const computed = ["id", "place", "taken_at", "bytes", "sha256", "revision", "hash"] as const;
+const computed = ["id", "place", "host", "taken_at", "bytes", "sha256", "revision", "hash"] as const;
 
 /** One backup: taken when it is created and whenever its triggers change. */
 export const etcdSnapshot: Resource<Schema, Client> = {
@@ -135,7 +140,7 @@ export const etcdSnapshot: Resource<Schema, Client> = {
       return state;
     } catch (error) {
       const { code, message } = error as { code?: unknown; message?: string };
-      if (code === "not-found") return null;
+      if (code === "not-found") return missing(state, operation.diagnostics);
       operation.diagnostics.warning({ summary: "The backup could not be looked at", detail: String(message) });
       return state;
     }
@@ -163,10 +168,21 @@ export const etcdSnapshot: Resource<Schema, Client> = {
       directory: place.directory ?? null,
       s3: s3State(place.s3),
       on_destroy: "keep",
-      ...facts(found, store),
+      ...facts(found, store, place.directory ?? null),
     };
   },
 };
+
+/** A folder is on one computer, and the state may be everybody's: only there a backup that is missing is gone. */
+function missing(state: State, diagnostics: Operation<Client>["diagnostics"]): State | null {
+  if (state.host === null || state.host === hostname()) return null;
+  diagnostics.warning({
+    summary: "The backup is on another computer",
+    detail: `${state.id} was taken on ${state.host}, and ${state.place} here does not hold it; whether it is still there was not looked at. Where several people or machines apply, put backups into s3.`,
+    path: path("directory"),
+  });
+  return state;
+}
 
 function tellAge(prior: State, maxAge: unknown, diagnostics: Operation<Client>["diagnostics"]): void {
   const most = typeof maxAge === "string" ? parseDuration(maxAge) : undefined;
@@ -210,12 +226,17 @@ async function takeBackup(planned: PlanOf<Schema>, { client, signal, log }: Oper
     signal,
     onRetry: (reason) => log("info", `again after: ${reason}`),
   });
-  return { ...known(planned), ...facts(backup, store) };
+  return { ...known(planned), ...facts(backup, store, planned.directory) };
 }
 
-function facts(backup: Backup, { place }: BackupStore): Pick<State, (typeof computed)[number]> {
+function facts(
+  backup: Backup,
+  { place }: BackupStore,
+  directory: string | null,
+): Pick<State, (typeof computed)[number]> {
   const { id, takenAt, bytes, sha256, revision, hash } = backup;
-  return { id, place, taken_at: takenAt.toISOString(), bytes, sha256, revision, hash };
+  const host = directory === null ? null : hostname();
+  return { id, place, host, taken_at: takenAt.toISOString(), bytes, sha256, revision, hash };
 }
 
 function known(planned: PlanOf<Schema>): Omit<State, (typeof computed)[number]> {
@@ -225,8 +246,8 @@ function known(planned: PlanOf<Schema>): Omit<State, (typeof computed)[number]> 
 }
 
 function pick(state: State): Pick<State, (typeof computed)[number]> {
-  const { id, place, taken_at, bytes, sha256, revision, hash } = state;
-  return { id, place, taken_at, bytes, sha256, revision, hash };
+  const { id, place, host, taken_at, bytes, sha256, revision, hash } = state;
+  return { id, place, host, taken_at, bytes, sha256, revision, hash };
 }
 
 async function storeOf({ directory, s3 }: Pick<State, "directory" | "s3">, client: Client): Promise<BackupStore> {

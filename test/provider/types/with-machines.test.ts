@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What types do that need a machine to ask: against simulated ones, without Terraform.
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
@@ -49,7 +49,7 @@ function objectOf(type: string, values: Record<string, Value>): ObjectValue {
 
 describe("a backup that takes the place of another", () => {
   const type = "talosmith_etcd_snapshot";
-  const computed = ["id", "place", "taken_at", "bytes", "sha256", "revision", "hash"];
+  const computed = ["id", "place", "host", "taken_at", "bytes", "sha256", "revision", "hash"];
   const planned = (trigger: string) =>
     objectOf(type, {
       cluster_name: "demo",
@@ -76,6 +76,31 @@ describe("a backup that takes the place of another", () => {
     const found = (second.state as ObjectValue).id;
     expect(found).not.toBe(id);
     expect(readdirSync(join(root, "backups"))).toContain(`${found}.json`);
+  });
+});
+
+describe("a backup in a folder that does not hold it", () => {
+  const type = "talosmith_etcd_snapshot";
+  const state = (host: string | null) =>
+    objectOf(type, {
+      cluster_name: "demo",
+      endpoints: [address],
+      directory: "none",
+      id: "demo-1",
+      place: "none",
+      host,
+    });
+
+  test.each([
+    ["was taken here is gone", hostname(), true],
+    ["was taken before this was noted is gone", null, true],
+    ["was taken on another computer is kept, and told", "elsewhere", false],
+  ])("and that %s", async (_, host, gone) => {
+    const read = await readResource(server, type, state(host));
+    expect(read.state === null).toBe(gone);
+    expect(read.diagnostics).toMatchObject(
+      gone ? [] : [{ severity: "warning", detail: expect.stringContaining("demo-1 was taken on elsewhere") }],
+    );
   });
 });
 
