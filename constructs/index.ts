@@ -49,3 +49,4 @@ export {
 } from "./synthesize.ts";
 export { talosmithProvider } from "./talosmith/index.ts";
 export { TalosStack } from "./terraform/index.ts";
+export { writeWhole } from "./write-whole.ts";

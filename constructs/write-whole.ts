@@ -1,31 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
-import { existsSync, readFileSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
 import type { App } from "cdktf";
 import { fileError } from "../talos/file-error.ts";
 
 /**
- * Writes what an app has, or says which file could not be written: the CDK's own error names none on a full disk, and
- * leaves an empty file that Terraform would stumble over.
+ * Writes what an app has, whole or not at all: the CDK writes into a folder of its own first, for it would empty a file
+ * before it finds the disk full. Says which file could not be written, which the CDK's own error does not.
  */
 export function writeWhole(app: App): void {
+  const outdir = resolve(app.outdir);
+  let staging: string | undefined;
   try {
-    app.synth();
+    staging = mkdtempSync(join(outdir, ".synth-"));
+    mkdirSync(join(staging, "stacks"));
+    synthesizeInto(app, staging);
+    for (const file of filesBelow(staging)) moveInto(outdir, staging, file);
   } catch (cause) {
-    const stacks = Object.values(app.manifest.stacks).map(({ synthesizedStackPath }) => synthesizedStackPath);
-    const half = [...stacks, "manifest.json"].map((name) => join(app.outdir, name)).filter(isHalf);
-    for (const path of half) rmSync(path);
-    const [path] = half;
-    throw path === undefined || (cause as NodeJS.ErrnoException).syscall === undefined
-      ? cause
-      : fileError("write", path, cause);
+    if ((cause as NodeJS.ErrnoException).syscall === undefined) throw cause;
+    const half = staging === undefined ? undefined : filesBelow(staging).find(isHalf);
+    throw fileError("write", join(outdir, relative(staging ?? outdir, half ?? staging ?? outdir)), cause);
+  } finally {
+    if (staging !== undefined) rmSync(staging, { recursive: true, force: true });
   }
 }
 
-function isHalf(path: string): boolean {
-  if (!existsSync(path)) return false;
+/** The CDK takes both places for fixed; nothing but the writing looks at them. */
+function synthesizeInto(app: App, folder: string): void {
+  const places: readonly { outdir: string }[] = [app, app.manifest];
+  const before = places.map(({ outdir }) => outdir);
+  for (const place of places) place.outdir = folder;
   try {
-    JSON.parse(readFileSync(path, "utf8"));
+    app.synth();
+  } finally {
+    places.forEach((place, index) => {
+      place.outdir = before[index] ?? folder;
+    });
+  }
+}
+
+function filesBelow(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => !entry.isDirectory())
+    .map((entry) => join(entry.parentPath, entry.name));
+}
+
+function moveInto(outdir: string, staging: string, file: string): void {
+  const target = join(outdir, relative(staging, file));
+  mkdirSync(dirname(target), { recursive: true });
+  renameSync(file, target);
+}
+
+function isHalf(file: string): boolean {
+  if (!file.endsWith(".json")) return false;
+  try {
+    JSON.parse(readFileSync(file, "utf8"));
     return false;
   } catch {
     return true;

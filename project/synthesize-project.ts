@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { join } from "node:path";
 import { type App, TerraformStack } from "cdktf";
+import { writeWhole } from "../constructs/index.ts";
 import { packageProvider } from "../provider/package.ts";
 import { formatFault } from "../talos/environment/index.ts";
 import { layBesideStack } from "./lay-beside-stack.ts";
@@ -28,7 +29,7 @@ export async function synthesizeProject(root: string, options: ProjectOptions = 
 
 /** In place of `app.synth()` in an app of one's own: also lays our provider beside each stack, ready for `init`. */
 export async function synthesizeApp(app: App, root: string = process.cwd()): Promise<void> {
-  app.synth();
+  writeWhole(app);
   const provider = await packageProvider();
   for (const stack of app.node.findAll().filter(TerraformStack.isStack)) {
     const { name, workingDirectory } = app.manifest.forStack(stack);
