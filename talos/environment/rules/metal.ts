@@ -49,14 +49,19 @@ const someControlPlane = forMetal(({ infrastructure: { machines }, controlPlane 
   ];
 });
 
+/** An address or a name in one spelling: IPv6 knows many. */
+function spelled(address: string): string {
+  return ipaddr.isValid(address) ? ipaddr.parse(address).toString() : address.toLowerCase();
+}
+
 const addressesDiffer = forMetal(({ infrastructure: { machines, network } }) => {
   const owners = new Map<string, { readonly owner: string; readonly path: readonly string[] }>();
   for (const key of ["gateway", "vip"] as const)
-    if (network[key] !== undefined) owners.set(network[key], { owner: `the ${key}`, path: networkPath(key) });
+    if (network[key] !== undefined) owners.set(spelled(network[key]), { owner: `the ${key}`, path: networkPath(key) });
   return Object.entries(machines).flatMap(([name, { address }]) => {
     const path = ["infrastructure", "machines", name, "address"];
-    const other = owners.get(address.toLowerCase());
-    owners.set(address.toLowerCase(), { owner: name, path });
+    const other = owners.get(spelled(address));
+    owners.set(spelled(address), { owner: name, path });
     if (other === undefined) return [];
     return [
       error({
@@ -185,6 +190,11 @@ function isInside(address: string, cidr: string): boolean {
   return parsed.kind() === network.kind() && parsed.match(network, prefix);
 }
 
+/** Routers of IPv6 are usually known by an address that holds for their link alone. */
+function isOnLink(address: string): boolean {
+  return ipaddr.isValid(address) && ipaddr.parse(address).range() === "linkLocal";
+}
+
 const insideNetwork: readonly Rule[] = [
   forMachines(({ address }, path, { infrastructure: { network } }) =>
     network.cidr === undefined || isInside(address, network.cidr)
@@ -202,6 +212,7 @@ const insideNetwork: readonly Rule[] = [
     (["gateway", "vip"] as const).flatMap((key) => {
       const value = network[key];
       if (value === undefined || network.cidr === undefined || isInside(value, network.cidr)) return [];
+      if (key === "gateway" && network.cidr.includes(":") && value.includes(":") && isOnLink(value)) return [];
       return [
         error({
           path: networkPath(key),

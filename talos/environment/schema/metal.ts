@@ -3,7 +3,7 @@ import * as z from "zod";
 import { patches } from "./cluster.ts";
 import { poolFields } from "./pool.ts";
 import { schematic } from "./schematic.ts";
-import { address, anyCidr, count, hostOrAddress, name } from "./values.ts";
+import { anyAddress, anyCidr, count, hostOrAddress, name } from "./values.ts";
 
 const device = z.string().regex(/^\/dev\/\S+$/, { error: "the path of a disk such as /dev/nvme0n1" });
 const macAddress = z
@@ -74,9 +74,9 @@ const network = z
     cidr: anyCidr
       .optional()
       .describe("The machines' network. With it their addresses are static and in the config; without, from DHCP."),
-    gateway: address.optional().describe("Default route of static addresses."),
-    nameservers: z.array(address).default([]).describe("Name servers. Default: from DHCP, else Talos's own."),
-    vip: address.optional().describe("Address that the control planes share; the cluster's endpoint is on it."),
+    gateway: anyAddress.optional().describe("Default route of static addresses."),
+    nameservers: z.array(anyAddress).default([]).describe("Name servers. Default: from DHCP, else Talos's own."),
+    vip: anyAddress.optional().describe("Address that the control planes share; the cluster's endpoint is on it."),
   })
   .prefault({})
   .describe("Network settings of the config. Default: DHCP.");

@@ -35,6 +35,10 @@ export const dnsName = text("a DNS name such as cluster.local", (value) =>
   /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/i.test(value),
 );
 export const address = text("an IPv4 address such as 10.0.0.1", (value) => ipaddr.IPv4.isValidFourPartDecimal(value));
+export const anyAddress = text(
+  "an IP address such as 10.0.0.1 or fd00::1",
+  (value) => ipaddr.IPv4.isValidFourPartDecimal(value) || (ipaddr.IPv6.isValid(value) && !value.includes("%")),
+);
 // No name ends in a number: 10.0.0.300 is an address that went wrong.
 export const hostOrAddress = text(
   "a host name or an IP address",

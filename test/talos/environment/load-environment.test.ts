@@ -35,6 +35,14 @@ describe("the environments of this repository", () => {
 describe("parseEnvironment", () => {
   const shortest = "infrastructure: { kind: simulated }\ncontrolPlane: {}\n";
 
+  it.each(["fd00:10::1", "fe80::1"])("takes metal machines with IPv6 addresses, behind the gateway %s", (gateway) => {
+    const network = { cidr: "fd00:10::/64", gateway, nameservers: ["fd00:10::53", "10.0.0.53"], vip: "fd00:10::a" };
+    const machines = { "cp-1": { address: "fd00:10::11", role: "controlplane", link: "eth0" } };
+    const infrastructure = { kind: "metal", trustOnFirstUse: true, network, machines };
+    const environment = parse({ sample: stringify({ infrastructure, controlPlane: {} }) });
+    expect(environment).toMatchObject({ infrastructure: { network }, warnings: [] });
+  });
+
   it("fills in every default of the shortest file", () => {
     const environment = parse({ sample: shortest });
     expect(environment.cluster).toMatchObject({

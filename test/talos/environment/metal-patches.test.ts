@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { generateMachineConfig, readMachineFacts, validateConfig } from "../../../talos/config/index.ts";
+import {
+  applyPatches,
+  generateMachineConfig,
+  parsePatch,
+  readMachineFacts,
+  validateConfig,
+} from "../../../talos/config/index.ts";
 import { metalPatches } from "../../../talos/environment/index.ts";
 import { parseSecrets } from "../../../talos/secrets/index.ts";
 import { Contract, TalosVersion } from "../../../talos/version/index.ts";
@@ -77,6 +83,21 @@ describe.each(versions.map((version) => [version.toString(), version] as const))
         expect(readMachineFacts(configOf(version, { ...link, role: "worker" }, { network })).virtualIps).toEqual([]);
       },
     );
+
+    it("take IPv6 as well, and a second family by a patch", () => {
+      const network = { cidr: "fd00:10::/64", gateway: "fe80::1", nameservers: ["fd00:10::53"], vip: "fd00:10::100" };
+      const config = configOf(version, { address: "fd00:10::11", link: "eno1" }, { network });
+      expect(readMachineFacts(config).virtualIps).toEqual(["fd00:10::100"]);
+      for (const text of ["fd00:10::11/64", "gateway: fe80::1", "fd00:10::53"]) expect(config).toContain(text);
+      expect(config).not.toContain("0.0.0.0/0");
+      const second = version.contract.networkDocuments
+        ? "apiVersion: v1alpha1\nkind: LinkConfig\nname: eno1\naddresses: [{ address: 10.0.0.11/24 }]\nroutes: [{ gateway: 10.0.0.1 }]\n"
+        : "machine: { network: { interfaces: [{ interface: eno1, addresses: [10.0.0.11/24], routes: [{ network: 0.0.0.0/0, gateway: 10.0.0.1 }] }] } }";
+      const both = applyPatches(config, [parsePatch(second, "second")], "config");
+      for (const text of ["fd00:10::11/64", "10.0.0.11/24", "fe80::1", "gateway: 10.0.0.1"])
+        expect(both).toContain(text);
+      expect(validateConfig(both, "a.yaml", { mode: "metal", contract: version.contract }).error).toBeUndefined();
+    });
 
     it("leave the address to DHCP where only the VIP is said", () => {
       const config = configOf(version, { link: "eno1" }, { network: { nameservers: [], vip: "10.0.0.10" } });
