@@ -25,10 +25,11 @@ export async function configDiff(
   if (changes.length > 0 && options.detailedExitcode) context.exit(2);
 }
 
-const signs = { added: "+", removed: "-", changed: "~" } as const;
+const signs = { added: "+", removed: "-", changed: "~", moved: ">" } as const;
 
 function describe(change: Change): string {
-  const where = change.path === "" ? change.document : `${change.document}: ${change.path}`;
+  const goal = change.to === undefined ? "" : ` → ${change.to}`;
+  const where = change.path === "" ? change.document : `${change.document}: ${change.path}${goal}`;
   const mark = change.reboot ? " (reboot)" : "";
   const lines = [
     ...(change.before === undefined ? [] : change.before.split("\n").map((line) => `    - ${line}`)),
@@ -39,6 +40,14 @@ function describe(change: Change): string {
 
 function summary(changes: readonly Change[], reboot: boolean): string {
   if (changes.length === 0) return "The two configs say the same.\n";
-  const count = changes.length === 1 ? "1 change" : `${changes.length} changes`;
-  return `${count}; ${reboot ? "a running machine has to reboot for it" : "no reboot needed"}.\n`;
+  const moved = changes.filter(({ kind }) => kind === "moved").length;
+  const counts = [
+    ...(moved < changes.length ? [counted(changes.length - moved, "change")] : []),
+    ...(moved > 0 ? [`${counted(moved, "setting")} that only moved into documents of their own (>)`] : []),
+  ];
+  return `${counts.join(", ")}; ${reboot ? "a running machine has to reboot for it" : "no reboot needed"}.\n`;
+}
+
+function counted(count: number, word: string): string {
+  return `${count} ${word}${count === 1 ? "" : "s"}`;
 }

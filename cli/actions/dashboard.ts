@@ -41,7 +41,17 @@ export async function dashboard(
 }
 
 function unknownMachine(name: string, problem: string): MachineDetail {
-  return { name, problem, schematic: null, services: [], addresses: [], disks: [], config: null, changes: [] };
+  return {
+    name,
+    problem,
+    schematic: null,
+    services: [],
+    addresses: [],
+    disks: [],
+    config: null,
+    changes: [],
+    moved: null,
+  };
 }
 
 export interface Watching {

@@ -3,6 +3,7 @@ import { stringifyYaml } from "../yaml/index.ts";
 import { certificateSummary } from "./certificate-summary.ts";
 import { type ConfigDocument, documentId, documentTitle, encodeConfig, parseConfig } from "./document/config-file.ts";
 import { isSection, isZero, type Section, sameValue, type Value } from "./document/value.ts";
+import { inFormOf, type MovedSetting } from "./moved-settings.ts";
 import { needsReboot } from "./reboot-rules.ts";
 import { hideField } from "./redact.ts";
 import { zeroWord } from "./schema/enums.ts";
@@ -15,21 +16,28 @@ export interface Change {
   readonly document: string;
   /** Path of the field; empty when the document as a whole came or went. */
   readonly path: string;
-  readonly kind: "added" | "removed" | "changed";
+  readonly kind: "added" | "removed" | "changed" | "moved";
   /** The value as YAML, secrets replaced, certificates in one line; absent on the side where there is none. */
   readonly before?: string;
   readonly after?: string;
+  /** Of what has moved: the kind of the document that has it now, and the minor release that brought that kind. */
+  readonly to?: string;
+  readonly since?: number;
   /** Whether a running machine has to reboot to take the change over. */
   readonly reboot: boolean;
 }
 
-/** Compares two machine configs by meaning: order of keys, comments and layout do not count. */
+/**
+ * Compares two machine configs by meaning: order of keys, comments and layout do not count. What the second keeps in a
+ * document of its own is told as moved, and compared there.
+ */
 export function diffConfigs(
   before: string,
   after: string,
   names: { readonly before: string; readonly after: string },
 ): readonly Change[] {
-  const [left, right] = [canonical(before, names.before), canonical(after, names.after)];
+  const right = canonical(after, names.after);
+  const { documents: left, moved } = inFormOf(right, canonical(before, names.before));
   const changes: Change[] = [];
   for (const document of left) {
     const other = right.find((candidate) => documentId(candidate) === documentId(document));
@@ -42,7 +50,27 @@ export function diffConfigs(
       changes.push(wholeDocument(document, "added"));
     }
   }
-  return changes;
+  return [...moved.filter((setting) => !isAmong(changes, setting)).map(movedChange), ...changes];
+}
+
+/** In one line, what is only kept in another place; undefined when nothing is. */
+export function movesInWords(changes: readonly Change[]): string | undefined {
+  const moved = changes.filter(({ kind }) => kind === "moved");
+  if (moved.length === 0) return undefined;
+  const release = Math.max(...moved.map(({ since }) => since ?? 0));
+  const sections = new Set(moved.map(({ path }) => path.split(".").slice(0, 2).join(".")));
+  const mark = moved.some(({ reboot }) => reboot) ? " (reboots)" : "";
+  return `moved, not changed, for Talos 1.${release} keeps them in documents of their own: ${[...sections].sort().join(", ")}${mark}`;
+}
+
+/** Whether a setting that moved has also changed: then the change, at its new place, says it all. */
+function isAmong(changes: readonly Change[], { to, path }: MovedSetting): boolean {
+  return changes.some((change) => change.document.split("/")[0] === to && `${change.path}.`.startsWith(`${path}.`));
+}
+
+function movedChange({ from, to, since }: MovedSetting): Change {
+  const document = "v1alpha1";
+  return { document, path: from, kind: "moved", to, since, reboot: needsReboot(document, from) };
 }
 
 /** The config as Talos would write it, so that what is only spelled differently is the same. */
@@ -136,6 +164,8 @@ function present(section: Section, field: Field): Value | undefined {
   const value = section.get(field.key);
   // A choice that is unset means one of its words, which is shown like any other.
   if (field.type.kind === "enum") return value || zeroWord(field.type.name) || undefined;
+  // A section without a word in it says nothing, also where Talos tells it from an absent one.
+  if (isSection(value) && value.size === 0) return undefined;
   return isZero(value, field.type) ? undefined : value;
 }
 

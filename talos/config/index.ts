@@ -7,7 +7,7 @@ export {
   type StaticLink,
   schedulesOnControlPlanes,
 } from "./cluster-config.ts";
-export { type Change, diffConfigs } from "./diff.ts";
+export { type Change, diffConfigs, movesInWords } from "./diff.ts";
 export { checkEndpoint } from "./endpoint.ts";
 export { generateConfigWithFacts, generateMachineConfig } from "./generate/machine-config.ts";
 export { type Authority, type MachineFacts, readMachineFacts } from "./machine-facts.ts";

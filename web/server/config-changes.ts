@@ -6,25 +6,31 @@ import {
   type Step,
   stateOf,
 } from "../../talos/cluster/index.ts";
-import { diffConfigs } from "../../talos/config/index.ts";
+import { diffConfigs, movesInWords } from "../../talos/config/index.ts";
 import { hideSecrets, type SecretsBundle } from "../../talos/secrets/index.ts";
-import type { ConfigChange, MachineDifferences } from "../shared/wire.ts";
+import type { ConfigDifferences, MachineDifferences } from "../shared/wire.ts";
 
 /** From the active config of a machine to the desired one, secrets replaced. */
 export function configChanges(
   machine: DesiredMachine,
   active: string,
   hide: (text: string) => string,
-): readonly ConfigChange[] {
+): ConfigDifferences {
   const names = { before: "active config", after: "desired config" };
   const shown = (text: string | undefined) => (text === undefined ? null : hide(text));
-  return diffConfigs(active, machine.config, names).map(({ document, path, before, after, reboot }) => ({
-    document,
-    path,
-    before: shown(before),
-    after: shown(after),
-    reboot,
-  }));
+  const found = diffConfigs(active, machine.config, names);
+  return {
+    changes: found
+      .filter(({ kind }) => kind !== "moved")
+      .map(({ document, path, before, after, reboot }) => ({
+        document,
+        path,
+        before: shown(before),
+        after: shown(after),
+        reboot,
+      })),
+    moved: movesInWords(found) ?? null,
+  };
 }
 
 /** What these steps change in configs. Comparing takes time: only machines that a step sends a config to. */
@@ -36,13 +42,13 @@ export function differencesOf(
 ): readonly MachineDifferences[] {
   const changing = new Set(steps.filter(({ kind }) => kind === "apply-config").map(({ machine }) => machine));
   const hide = hideSecrets(secrets);
-  const groups = new Map<string, { machines: string[]; changes: readonly ConfigChange[] }>();
+  const groups = new Map<string, ConfigDifferences & { machines: string[] }>();
   for (const machine of machines.filter(({ name }) => changing.has(name))) {
     const state = stateOf(machine.name, observed);
     if (state.kind !== "configured" || state.config === undefined) continue;
-    const changes = configChanges(machine, state.config, hide);
-    const key = JSON.stringify(changes);
-    const group = groups.get(key) ?? { machines: [], changes };
+    const found = configChanges(machine, state.config, hide);
+    const key = JSON.stringify(found);
+    const group = groups.get(key) ?? { machines: [], ...found };
     group.machines.push(machine.name);
     groups.set(key, group);
   }

@@ -30,6 +30,7 @@ export async function machineDetail(
     disks: [],
     config: null,
     changes: [],
+    moved: null,
   };
   try {
     const state = await machines.inspect(machine, signal);
@@ -53,7 +54,7 @@ export async function machineDetail(
       addresses,
       disks,
       config: state.config === undefined ? null : hide(redactConfig(state.config, "active config")),
-      changes: state.config === undefined ? [] : configChanges(machine, state.config, hide),
+      ...(state.config === undefined ? { changes: [], moved: null } : configChanges(machine, state.config, hide)),
     };
   } catch (error) {
     const { code, message } = TalosError.from(error);

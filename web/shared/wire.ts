@@ -213,9 +213,14 @@ export interface ConfigChange {
   readonly reboot: boolean;
 }
 
-export interface MachineDifferences {
-  readonly machines: readonly string[];
+/** Between two configs: fields that differ, and a line on those that are only kept in another place. */
+export interface ConfigDifferences {
   readonly changes: readonly ConfigChange[];
+  readonly moved: string | null;
+}
+
+export interface MachineDifferences extends ConfigDifferences {
+  readonly machines: readonly string[];
 }
 
 /** Where the machines are in the picture of the topology. */
@@ -233,8 +238,8 @@ export interface TopologyMap {
   }[];
 }
 
-/** What a machine's page shows beyond its row. */
-export interface MachineDetail {
+/** What a machine's page shows beyond its row, with what differs between its active config and the desired one. */
+export interface MachineDetail extends ConfigDifferences {
   readonly name: string;
   /** Why there is nothing more to tell, when the machine cannot be asked. */
   readonly problem: string | null;
@@ -244,6 +249,4 @@ export interface MachineDetail {
   readonly disks: readonly { readonly name: string; readonly size: string; readonly model: string }[];
   /** The active config with secrets replaced. */
   readonly config: string | null;
-  /** From the active config to the desired one. */
-  readonly changes: readonly ConfigChange[];
 }

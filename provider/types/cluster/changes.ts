@@ -9,18 +9,20 @@ export async function configChanges(
   before: DesiredCluster,
   after: DesiredCluster,
 ): Promise<Readonly<Record<string, readonly string[]>>> {
-  const { diffConfigs } = await import("../../../talos/config/index.ts");
+  const { diffConfigs, movesInWords } = await import("../../../talos/config/index.ts");
   const changes: Record<string, readonly string[]> = {};
   for (const machine of after.machines) {
     const was = before.machines.find(({ name }) => name === machine.name);
     if (was === undefined || was.config === machine.config) continue;
     const found = diffConfigs(was.config, machine.config, { before: "applied config", after: "new config" });
-    const lines = found.map((change) => {
+    const moves = movesInWords(found);
+    const told = found.filter(({ kind }) => kind !== "moved");
+    const lines = told.map((change) => {
       const where = change.document === "v1alpha1" ? change.path : `${change.document} ${change.path}`.trim();
       const what = change.path === "" ? change.kind : `${brief(change.before)} → ${brief(change.after)}`;
       return `${where}: ${what}${change.reboot ? " (reboots)" : ""}`;
     });
-    if (lines.length > 0) changes[machine.name] = lines;
+    if (found.length > 0) changes[machine.name] = [...lines, ...(moves === undefined ? [] : [moves])];
   }
   return changes;
 }

@@ -74,9 +74,11 @@ export async function findDrift(
     const wanted = desired.machines.find(({ name }) => name === machine)?.config;
     const config = found?.kind === "configured" ? found.config : undefined;
     if (kind !== "apply-config" || config === undefined || wanted === undefined) return sentence;
-    const paths = diffConfigs(config, wanted, { before: "its config", after: "the applied config" }).map(
-      ({ document, path }) => (document === "v1alpha1" ? path : `${document} ${path}`.trim()),
-    );
+    const differences = diffConfigs(config, wanted, { before: "its config", after: "the applied config" });
+    // What only moved is told where there is nothing else.
+    const changed = differences.filter(({ kind }) => kind !== "moved");
+    const told = changed.length > 0 ? changed : differences;
+    const paths = told.map(({ document, path }) => (document === "v1alpha1" ? path : `${document} ${path}`.trim()));
     return `${sentence}: ${shortList(paths)}`;
   });
   return { ...state, drift, ca_fingerprint: caFingerprint(secrets) };

@@ -100,6 +100,7 @@ describe("the screen", () => {
       disks: [{ name: "sda", size: "20 GB", model: "x" }],
       config: null,
       changes: [],
+      moved: null,
     };
     const open = { ...firstState, open: true };
     expect(screen({ cluster: cluster(), machine: detail }, open, size, now).join("\n")).toMatch(/etcd +Running +yes/);

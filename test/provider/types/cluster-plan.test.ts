@@ -138,6 +138,16 @@ describe("the plan of a change", () => {
     expect(planned.steps).toContain("1. change the config of cp-1 without a reboot");
   });
 
+  test("to a release that keeps settings elsewhere tells in one line that they only move", async () => {
+    const { planned } = await plan({ ...base, talos_version: "v1.14.0-rc.1" }, await applied(base));
+    const { "w-1": lines } = planned.changes as Record<string, readonly string[]>;
+    expect(lines?.filter((line) => /: .* → none/.test(line) && !/kubelet|machine.install/.test(line))).toEqual([]);
+    expect(lines?.at(-1)).toMatch(
+      /^moved, not changed, for Talos 1.14 keeps them in .*: cluster.ca, cluster.clusterName,/,
+    );
+    expect(lines).toContain("SecurityProfileConfig: added");
+  });
+
   test("of the schematic alone installs its image on every machine", async () => {
     const image = (letter: string) => `factory.talos.dev/metal-installer/${letter.repeat(64)}:v1.13.9`;
     const prior = await applied({ ...base, install_image: image("a") });

@@ -3,8 +3,10 @@ import { X509Certificate } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import {
   applyPatches,
+  type ClusterConfig,
   diffConfigs,
   generateMachineConfig,
+  movesInWords,
   parsePatch,
   redactConfig,
   secretsFromConfig,
@@ -167,6 +169,88 @@ describe("what may hold a secret anywhere", () => {
     expect(shown).not.toContain("hunter");
     expect(shown).toContain(expected[2].split("\n")[0]?.replace("- ", ""));
     expect(redactConfig(shown, "config")).toBe(shown);
+  });
+});
+
+describe("the diff of two contracts", () => {
+  const other = { kubespan: true, registryMirrors: { "docker.io": ["https://mirror.test"] } };
+  const cases = (["controlplane", "worker"] as const).flatMap((type) =>
+    [{}, { ...other, cni: { name: "none" } as const }, { allowSchedulingOnControlPlanes: true, discovery: false }].map(
+      (options) => [type, options] as const,
+    ),
+  );
+  const configOf = (contract: string, type: "controlplane" | "worker", options: Partial<ClusterConfig>): string =>
+    generateMachineConfig(
+      clusterOf(contract, { kubernetesVersion: "1.34.0", installImage: "i:1", ...options }),
+      secrets,
+      {
+        type,
+        hostname: "m-1",
+        nodeLabels: { zone: "a" },
+        nameservers: ["10.0.0.53"],
+      },
+    );
+
+  test.each(cases)("1.13 and 1.14 of a %s %j tells what is kept elsewhere as moved", (type, options) => {
+    const changes = diffConfigs(configOf("v1.13", type, options), configOf("v1.14", type, options), names);
+    const rest = changes.filter(({ kind }) => kind !== "moved");
+    // What 1.14 really adds, and two switches that it has no more.
+    expect(rest.map(({ document, path, kind }) => `${kind} ${document} ${path}`.trim())).toEqual([
+      "removed v1alpha1 machine.kubelet",
+      "removed v1alpha1 machine.install",
+      "added VolumeConfig/EPHEMERAL",
+      "added FilesystemTrimConfig",
+      "added SecurityProfileConfig",
+      ...(type === "controlplane" ? ["added KubeAuthenticationConfig"] : []),
+    ]);
+    expect(changes).toContainEqual(
+      expect.objectContaining({ kind: "moved", path: "cluster.ca", to: "KubeAPIServerCAConfig", since: 14 }),
+    );
+    expect(movesInWords(changes)).toMatch(
+      /^moved, not changed, for Talos 1\.14 keeps them in documents of their own: .*cluster\.ca, /,
+    );
+  });
+
+  test("tells a value that moved and changed at its new place, and not as moved", () => {
+    const [before, after] = [
+      configOf("v1.13", "controlplane", {}),
+      configOf("v1.14", "controlplane", { kubernetesVersion: "1.35.0" }),
+    ];
+    const kubelet = diffConfigs(before, after, names).filter(({ path, to }) => `${to} ${path}`.includes("ubelet"));
+    expect(kubelet.map(({ kind, document, path }) => `${kind} ${document} ${path}`)).toEqual([
+      "moved v1alpha1 machine.kubelet.defaultRuntimeSeccompProfileEnabled",
+      "removed v1alpha1 machine.kubelet",
+    ]);
+    expect(diffConfigs(before, after, names)).toContainEqual({
+      document: "KubeletConfig",
+      path: "image",
+      kind: "changed",
+      before: "ghcr.io/siderolabs/kubelet:v1.34.0",
+      after: "ghcr.io/siderolabs/kubelet:v1.35.0",
+      reboot: false,
+    });
+  });
+
+  test("never hides what is lost without a place in the newer form", () => {
+    const lost = "cluster: {discovery: {registries: {kubernetes: {disabled: false}}}, coreDNS: {disabled: true}}";
+    const before = applyPatches(configOf("v1.13", "controlplane", {}), [parsePatch(lost, "patch")], "config");
+    const changes = diffConfigs(before, configOf("v1.14", "controlplane", {}), names);
+    expect(changes.filter(({ kind }) => kind === "removed").map(({ path }) => path)).toContain("cluster.discovery");
+    expect(changes).toContainEqual(
+      expect.objectContaining({ document: "KubeCoreDNSConfig", kind: "changed", after: "true" }),
+    );
+  });
+
+  test("within a contract, has nothing that moved", () => {
+    const without = applyPatches(base, [parsePatch("cluster: {discovery: {$patch: delete}}", "patch")], "config");
+    expect(diffConfigs(base, without, names).map(({ kind, path }) => `${kind} ${path}`)).toEqual([
+      "removed cluster.discovery",
+    ]);
+    expect(movesInWords(diffConfigs(base, without, names))).toBeUndefined();
+  });
+
+  test("1.12 and 1.13 is empty but for the release", () => {
+    expect(diffConfigs(configOf("v1.12", "worker", {}), configOf("v1.13", "worker", {}), names)).toEqual([]);
   });
 });
 

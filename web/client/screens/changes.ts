@@ -28,9 +28,9 @@ export function ChangesScreen({ cluster, program }: ChangesProps) {
     ${planned && obstacle !== null && html`<p>All that Terraform would make: <code>${program} review ${environment}</code></p>`}
     ${differences.length > 0 && html`<h2>Configs that change, secrets replaced</h2>`}
     ${differences.map(
-      ({ machines: names, changes }) => html`<div key=${names[0]}>
+      ({ machines: names, changes, moved }) => html`<div key=${names[0]}>
         <h3>${namesInWords(names)}</h3>
-        <${Differences} label=${`Config of ${namesInWords(names)}`} changes=${changes} />
+        <${Differences} label=${`Config of ${namesInWords(names)}`} changes=${changes} moved=${moved} />
       </div>`,
     )}
   `;

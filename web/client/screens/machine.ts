@@ -79,7 +79,7 @@ function facts(row: MachineRow, detail: MachineDetail | undefined) {
 }
 
 function Details({ detail, path }: { readonly detail: MachineDetail; readonly path: string }) {
-  const { services, changes, config } = detail;
+  const { services, changes, moved, config } = detail;
   const [service, setService] = useState("kubelet");
   return html`
     <h3>Services</h3>
@@ -90,7 +90,11 @@ function Details({ detail, path }: { readonly detail: MachineDetail; readonly pa
       )}
     </ul>
     <h3>Differences from the desired config</h3>
-    ${changes.length === 0 ? html`<p class="hint">None.</p>` : html`<${Differences} label="Differences" changes=${changes} />`}
+    ${
+      changes.length === 0 && moved === null
+        ? html`<p class="hint">None.</p>`
+        : html`<${Differences} label="Differences" changes=${changes} moved=${moved} />`
+    }
     <h3>Logs</h3>
     <${FieldInput} field=${{ name: "service", label: "Service", value: service, options: services.map(({ name }) => name) }} value=${service} onValue=${setService} />
     <${Live} label=${`Log of ${service}`} path=${`${path}/logs/${encodeURIComponent(service)}`} />
