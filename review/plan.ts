@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
 import { TalosError } from "../talos/errors.ts";
 
@@ -75,7 +76,9 @@ export function parsePlan(text: string, file: string): Plan {
       const { before, after, after_unknown: unknown, replace_paths: paths } = change;
       return [{ address, type, action, before, after, unknown, replacedFor: paths.map((path) => path.join(".")) }];
     }),
-    drifted: resource_drift.filter(({ mode }) => mode === "managed").map(({ address }) => address),
+    drifted: resource_drift
+      .filter((found) => found.mode === "managed" && !forgotten(found))
+      .map(({ address }) => address),
     before: managed.flatMap(({ address, type, change }) =>
       change.before === null ? [] : [{ address, type, values: change.before }],
     ),
@@ -83,6 +86,12 @@ export function parsePlan(text: string, file: string): Plan {
     complete,
     errored,
   };
+}
+
+/** A refresh of our cluster lets go of what the last plan said: nobody changed anything. */
+function forgotten({ type, change: { before, after } }: z.infer<typeof resourceChange>): boolean {
+  const lasting = (found: Values | null) => ({ ...found, steps: null, changes: null });
+  return type === "talosmith_cluster" && isDeepStrictEqual(lasting(before), lasting(after));
 }
 
 function parseJson(text: string, file: string): unknown {

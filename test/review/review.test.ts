@@ -56,6 +56,18 @@ const member = (name: string, id: string) => ({
   after: { name, machine_id: id },
 });
 
+test.each([
+  ["another value", { drift: ["mend it"] }, ["talosmith_cluster.cluster"]],
+  ["only the last plan's words, which a refresh forgets", { steps: [], changes: {} }, []],
+])("of a cluster that was refreshed to %s, tells what was changed outside", (_, found, drifted) => {
+  const before = cluster(three, { steps: ["1. old"], changes: { "cp-1": ["old"] }, drift: [] });
+  const change = { actions: ["update"], before, after: { ...before, ...found } };
+  const text = planOf([], {
+    resource_drift: [{ address: "talosmith_cluster.cluster", mode: "managed", type: "talosmith_cluster", change }],
+  });
+  expect(review(text).drifted).toEqual(drifted);
+});
+
 describe("what a review finds", () => {
   const cases: readonly [string, readonly PlannedChange[], readonly string[]][] = [
     ["nothing in a plan without changes", [{ address: "aws_vpc.vpc", actions: ["no-op"], before: {}, after: {} }], []],

@@ -143,13 +143,14 @@ export const clusterAttributes = {
   steps: attribute.stringList({
     mode: "computed",
     stable: true,
-    description: "What the apply will do, in order; after it, what the last one was planned to do.",
+    description:
+      "What the apply will do, in order. Kept until the next refresh, so that a plan shows its own steps only.",
   }),
   changes: attribute.stringListMap({
     mode: "computed",
     stable: true,
     description:
-      "What the apply will change in each machine's config, by path and without secrets; after it, what the last one was planned to change.",
+      "What the apply will change in each machine's config, by path and without secrets. Kept until the next refresh.",
   }),
   drift: attribute.stringList({
     mode: "computed",

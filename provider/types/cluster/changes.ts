@@ -2,7 +2,7 @@
 import type { DesiredCluster } from "../../../talos/cluster/index.ts";
 
 /** Longer values are told by their size: the plan is for reading. */
-const longestValue = 80;
+const longestValue = 160;
 
 /** What changes in each machine's config, by path, with secrets replaced. Machines without a change are left out. */
 export async function configChanges(

@@ -86,7 +86,9 @@ export const cluster: Resource<Schema, Client> = {
 
   async read(request) {
     await noteControlPlanes(request.client, request.state);
-    return findDrift(request, (secrets) => prepareWhole(request.state, secrets, request));
+    const state = await findDrift(request, (secrets) => prepareWhole(request.state, secrets, request));
+    // What the last apply did is history: in the next plan it would stand among the new steps, as if taken away.
+    return { ...state, steps: [], changes: {} };
   },
 
   async update(request) {
