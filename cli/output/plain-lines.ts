@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ClusterEvent, EventListener } from "../../talos/cluster/index.ts";
+import type { ClusterEvent, ToldEvent } from "../../talos/cluster/index.ts";
 
 const marks: Readonly<Partial<Record<ClusterEvent["type"], string>>> = {
   "step-finished": "✓",
@@ -10,7 +10,7 @@ const marks: Readonly<Partial<Record<ClusterEvent["type"], string>>> = {
 };
 
 /** The engine's events as one line each. The start of a step is not worth one. */
-export function plainLines(write: (line: string) => void): EventListener {
+export function plainLines(write: (line: string) => void): (event: ToldEvent) => void {
   return ({ type, message, machine }) => {
     const mark = marks[type];
     if (mark === undefined) return;

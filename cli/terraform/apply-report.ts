@@ -34,9 +34,10 @@ const present: Readonly<Record<string, string>> = { create: "creating", update: 
 
 /**
  * One line of `terraform apply -json` as a person wants to read it, or undefined where it says nothing new.
- * A line that is not terraform's JSON (a plugin's panic, say) is kept as it is.
+ * A line that is not terraform's JSON (a plugin's panic, say) is kept as it is. Of resources of which more is told
+ * elsewhere, it is not told that they take time.
  */
-export function applyReportLine(line: string): string | undefined {
+export function applyReportLine(line: string, isTold: (address: string) => boolean = () => false): string | undefined {
   const parsed = message.safeParse(parseJson(line));
   if (!parsed.success) return isJsonObject(line) ? undefined : line;
   const { data } = parsed;
@@ -44,6 +45,7 @@ export function applyReportLine(line: string): string | undefined {
     case "apply_start":
       return undefined;
     case "apply_progress":
+      if (isTold(data.hook.resource.addr)) return undefined;
       return `  … ${present[data.hook.action] ?? data.hook.action} ${data.hook.resource.addr} (${data.hook.elapsed_seconds} s)`;
     case "apply_complete":
       return `  ✓ ${data.hook.resource.addr} ${pastTense[data.hook.action] ?? data.hook.action}${seconds(data.hook.elapsed_seconds)}`;

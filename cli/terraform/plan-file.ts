@@ -3,7 +3,12 @@ import { randomBytes } from "node:crypto";
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 
-const pattern = /^talosmith\.(\d+)\.[0-9a-f]+\.tfplan$/;
+const pattern = /^talosmith\.(\d+)\.[0-9a-f]+\.(?:tfplan|events)$/;
+
+/** The name for what is told while a plan is applied. */
+export function eventsBeside(plan: string): string {
+  return plan.replace(/\.tfplan$/, ".events");
+}
 
 /**
  * Lends the work a name for a plan in the stack's folder that no other run has: what a person has approved is what is

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
+import { join } from "node:path";
 import * as z from "zod";
+import { eventFileVariable, type ToldEvent } from "../../talos/cluster/index.ts";
 import { type Environment, machinesOf } from "../../talos/environment/index.ts";
 import { type ApprovalFlags, approved } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
 import { clientFiles } from "../helper/client-files.ts";
+import { plainLines } from "../output/plain-lines.ts";
 import type { Deployed } from "../output/summary.ts";
 import { dangersIn } from "./dangers.ts";
-import { withPlanFile } from "./plan-file.ts";
+import { withFollowedEvents } from "./follow-events.ts";
+import { eventsBeside, withPlanFile } from "./plan-file.ts";
 import { prepareStack, removeStack, stackDirectory } from "./prepare-stack.ts";
 import { backUpState, requireRoom } from "./state-backup.ts";
 import { readState, removeState, removeUnwritten, stateFile } from "./state-file.ts";
@@ -113,8 +117,32 @@ async function change(
     if (!(await approved(question, answer, approval, context))) return "declined";
     if (options.environment.backend.kind === "local")
       await keepState(stateFile(options.root, options.environment.name));
-    await terraform.apply(file, (text) => context.stderr.write(text));
+    await applyAloud(terraform, file, options);
     return "changed";
+  });
+}
+
+/** Terraform says of a cluster only that it takes time; the engine inside of the provider tells its steps. */
+async function applyAloud(terraform: Terraform, plan: string, options: DoorOptions): Promise<void> {
+  const { stderr } = options.context;
+  const file = join(stackOf(options), eventsBeside(plan));
+  const line = plainLines((text) => stderr.write(`${text}\n`));
+  let heard = false;
+  const tell = (event: ToldEvent) => {
+    heard = true;
+    line(event);
+  };
+  const isTold = (address: string): boolean => {
+    const told = heard && /^(?:.*\.)?talosmith_(?:cluster|member)\./.test(address);
+    if (told) heard = false;
+    return told;
+  };
+  await withFollowedEvents(file, tell, (catchUp) => {
+    const show = (text: string) => {
+      catchUp();
+      stderr.write(text);
+    };
+    return terraform.apply(plan, show, { env: { [eventFileVariable]: file }, isTold });
   });
 }
 

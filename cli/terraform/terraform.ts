@@ -62,16 +62,20 @@ export class Terraform {
   }
 
   /** Applies a saved plan; what it reports goes to `tell`, as lines for people. */
-  async apply(planFile: string, tell: (text: string) => void): Promise<void> {
+  async apply(
+    planFile: string,
+    tell: (text: string) => void,
+    more: { readonly env?: Readonly<Record<string, string>>; readonly isTold?: (address: string) => boolean } = {},
+  ): Promise<void> {
     const command = ["apply", "-input=false", "-json", planFile];
     let told = "";
     const onLine = (line: string) => {
-      const text = applyReportLine(line);
+      const text = applyReportLine(line, more.isTold);
       if (text === undefined) return;
       told += `${text}\n`;
       tell(`${text}\n`);
     };
-    const finished = await this.#run(command, { onLine });
+    const finished = await this.#run(command, { onLine }, more.env);
     if (finished.code !== 0) throw this.#failed(command, { ...finished, stdout: told }, true);
   }
 
@@ -109,8 +113,13 @@ export class Terraform {
     });
   }
 
-  #run(command: readonly string[], streams: Pick<RunOptions, "show" | "onLine"> = {}): Promise<Finished> {
-    const { binary, directory, env, signal } = this.#options;
-    return runProgram(binary, command, { cwd: directory, env: { ...env, TF_IN_AUTOMATION: "1" }, signal, ...streams });
+  #run(
+    command: readonly string[],
+    streams: Pick<RunOptions, "show" | "onLine"> = {},
+    more: Readonly<Record<string, string>> = {},
+  ): Promise<Finished> {
+    const { binary, directory, signal } = this.#options;
+    const env = { ...this.#options.env, TF_IN_AUTOMATION: "1", ...more };
+    return runProgram(binary, command, { cwd: directory, env, signal, ...streams });
   }
 }

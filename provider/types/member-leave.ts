@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { DesiredCluster, EtcdView, EventListener, MachineState } from "../../talos/cluster/index.ts";
+import type { DesiredCluster, EtcdView, MachineState } from "../../talos/cluster/index.ts";
 import type { SecretsBundle } from "../../talos/secrets/index.ts";
 import { DiagnosticError, type Operation } from "../framework/index.ts";
 import { type Ask, adminOf } from "./admin.ts";
 import type { Client } from "./client.ts";
 import { type ControlPlanes, notedControlPlanes } from "./control-plane-note.ts";
 import { isBeingCreated, unmarkCreating } from "./creation-mark.ts";
+import { eventsOf } from "./events.ts";
 import { type KnownMachine, knownMachines } from "./known-machines.ts";
 import { whenFree } from "./when-free.ts";
 
@@ -22,7 +23,7 @@ export function leaveCluster(membership: Membership, operation: Operation<Client
 }
 
 async function leave(membership: Membership, operation: Operation<Client>): Promise<void> {
-  const { client, signal, log } = operation;
+  const { client, signal } = operation;
   const { name, cluster } = membership;
   const secrets = await client.secrets.find();
   if (secrets === undefined) return nothingToLeave(membership, operation, "the cluster's secrets are not there");
@@ -55,8 +56,7 @@ async function leave(membership: Membership, operation: Operation<Client>): Prom
       machines.close();
     }
   }
-  const events: EventListener = ({ type, message, machine }) =>
-    log("info", message, { event: type, cluster, ...(machine === undefined ? {} : { machine }) });
+  const events = await eventsOf(cluster, operation);
   const journal = journalFile(client.journal(cluster));
   await whenFree(operation, () => engine.leaveCluster({ desired, secrets, signal, events, journal }));
   if (state.kind === "configured") return;

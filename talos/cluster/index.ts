@@ -12,6 +12,7 @@ export {
 } from "./desired.ts";
 export { type DestroyOptions, type DestroyResult, destroyCluster } from "./destroy.ts";
 export type { EngineOptions } from "./engine.ts";
+export { eventFileVariable, eventsTo, parseEvent, type ToldEvent } from "./event-file.ts";
 export type { ClusterEvent, EventListener } from "./events.ts";
 export { type GateCheck, gateCheck } from "./gate-check.ts";
 export { checkHealth, type HealthCondition, type HealthOptions, type HealthReport } from "./health.ts";

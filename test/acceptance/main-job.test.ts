@@ -70,6 +70,14 @@ describe.each(doors)("the main job through %s", (door) => {
     expect(first.stderr + first.stdout).toContain(door === "helper" ? "Neither terraform nor tofu" : door);
   });
 
+  test.skipIf(missing)("the engine's steps are told while they are done, whoever runs it", () => {
+    const [started, up] = ["✓ start etcd on local-cp-1, once", "cluster local is as it should be"];
+    expect(first.stderr).toContain(started);
+    expect(first.stderr.indexOf(up)).toBeGreaterThan(first.stderr.indexOf(started));
+    if (door !== "helper")
+      expect(first.stderr.indexOf("talosmith_cluster.cluster created")).toBeGreaterThan(first.stderr.indexOf(up));
+  });
+
   test.skipIf(missing)("kubeconfig and talosconfig are written for the owner only", () => {
     for (const file of ["kubeconfig", "talosconfig", "secrets.yaml"]) {
       const { mode, size } = statSync(join(checkout.root, "generated/local", file));

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { DesiredCluster, EngineOptions, EventListener, Step } from "../../../talos/cluster/index.ts";
+import type { DesiredCluster, EngineOptions, Step } from "../../../talos/cluster/index.ts";
 import type { SecretsBundle } from "../../../talos/secrets/index.ts";
 import type { Operation } from "../../framework/index.ts";
 import type { Client } from "../client.ts";
+import { eventsOf } from "../events.ts";
 import { whenFree } from "../when-free.ts";
 import type { ClusterPlan } from "./attributes.ts";
 import { engineCare } from "./policy.ts";
@@ -68,10 +69,7 @@ async function engineOptions(
   { signal, log, client }: Operation<Client>,
 ): Promise<EngineOptions> {
   const { journalFile } = await import("../../../talos/cluster/index.ts");
-  const events: EventListener = ({ type, message, machine }) => {
-    const level = type === "step-failed" || type === "warning" ? "warn" : type === "waiting" ? "debug" : "info";
-    log(level, message, { event: type, cluster: desired.name, ...(machine === undefined ? {} : { machine }) });
-  };
+  const events = await eventsOf(desired.name, { log, client });
   const journal = journalFile(client.journal(desired.name));
   return { desired, secrets, signal, events, journal, directory: client.root };
 }

@@ -33,6 +33,12 @@ test.each(cases)("%s is told in one line or not at all", (_, message, expected) 
   expect(applyReportLine(JSON.stringify(message))).toBe(expected);
 });
 
+test("of what is told by its own steps, it is not told that it takes time", () => {
+  const line = JSON.stringify({ type: "apply_progress", ...hook("update", 10) });
+  expect(applyReportLine(line, (address) => address === "talosmith_cluster.cluster")).toBeUndefined();
+  expect(applyReportLine(line, () => false)).toContain("(10 s)");
+});
+
 test("a line that is not JSON is kept, so that a crash is seen", () => {
   expect(applyReportLine("panic: oh no")).toBe("panic: oh no");
 });

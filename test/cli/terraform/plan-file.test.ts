@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { withPlanFile } from "../../../cli/terraform/plan-file.ts";
+import { eventsBeside, withPlanFile } from "../../../cli/terraform/plan-file.ts";
 
 let folder: string;
 beforeEach(() => {
@@ -36,6 +36,7 @@ test("a failure leaves no plan", async () => {
 test("what a killed run has left goes, what a living one works with stays", async () => {
   const dead = spawnSync(process.execPath, ["-e", ""]).pid;
   write(`talosmith.${dead}.0a1b2c3d.tfplan`);
+  write(eventsBeside(`talosmith.${dead}.0a1b2c3d.tfplan`));
   const living = `talosmith.${process.ppid}.0a1b2c3d.tfplan`;
   write(living);
   await withPlanFile(folder, async () => expect(readdirSync(folder)).toEqual([living]));
