@@ -112,8 +112,12 @@ function consequences(root: string, field: VersionField, { before, after, file, 
     (other) => other !== before.name && follows(root, other, field, file, text),
   );
   if (others.length > 0) {
-    const upgrades = others.length === 1 ? "its next deploy upgrades it" : "their next deploys upgrade them";
-    lines.push(`Warning: ${others.join(", ")} take the version from ${file} as well: ${upgrades}, too.`);
+    const [take, upgrades] =
+      others.length === 1 ? ["takes", "its next deploy upgrades it"] : ["take", "their next deploys upgrade them"];
+    lines.push(`Warning: ${others.join(", ")} ${take} the version from ${file} as well: ${upgrades}, too.`);
+    const own = `environments/${before.name}.yaml`;
+    const line = `cluster.${field}: ${after.cluster[field]}`;
+    if (file !== own) lines.push(`  To upgrade ${before.name} alone, set ${line} in ${own} instead, and deploy it.`);
   }
   return lines;
 }

@@ -51,7 +51,10 @@ describe("the commands that upgrade", () => {
   test("a dry run shows the file's change, who shares it, and the steps, and changes nothing", async () => {
     const { stdout, stderr, exitCode } = await talosmith("upgrade", "talos", "tiny", "--to", "v1.13.9", "--dry-run");
     expect(stderr).toContain("environments/base.yaml: talosVersion v1.12.11 → v1.13.9");
-    expect(stderr).toContain("other take the version from environments/base.yaml as well");
+    expect(stderr).toContain("other takes the version from environments/base.yaml as well");
+    expect(stderr).toContain(
+      "To upgrade tiny alone, set cluster.talosVersion: v1.13.9 in environments/tiny.yaml instead",
+    );
     expect(stdout).toMatch(/^- .*tiny-cp-1.*v1\.13\.9/m);
     expect(readFileSync(base, "utf8")).toContain("v1.12.11");
     expect((await status()).machines[0].talos).toBe("v1.12.11");
