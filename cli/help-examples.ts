@@ -76,7 +76,7 @@ const examples: Readonly<Record<string, readonly Example[]>> = {
     ["doctor production --json", "one environment, for programs"],
   ],
   health: [
-    ["health lab", "wait up to 15 minutes for all checks"],
+    ["health lab", "wait up to 20 minutes for all checks"],
     ["health lab --wait-timeout 0", "look once"],
   ],
   topology: [

@@ -3,7 +3,7 @@ import { checkHealth, type HealthCondition } from "../../talos/cluster/index.ts"
 import type { CommandContext } from "../context.ts";
 import { type BackupStatus, backupLine, backupStatus } from "../helper/backup-status.ts";
 import { openCluster } from "../helper/open-cluster.ts";
-import { healthLines } from "../output/health-lines.ts";
+import { healthLines, healthVerdict } from "../output/health-lines.ts";
 
 export async function health(
   name: string,
@@ -11,8 +11,8 @@ export async function health(
   context: CommandContext,
 ): Promise<void> {
   const { root, environment, desired, secrets } = await openCluster(name, context);
-  const plain = healthLines((line) => context.stderr.write(`${line}\n`));
-  const { healthy } = await checkHealth({
+  const plain = healthLines((line) => context.stderr.write(`${line}\n`), desired.machines);
+  const { healthy, conditions } = await checkHealth({
     desired,
     secrets,
     policy: { kubernetes },
@@ -24,6 +24,7 @@ export async function health(
   const backup = await backupStatus(root, environment, context);
   if (backup !== undefined && json) context.stdout.write(jsonBackup(backup, context));
   else if (backup !== undefined) context.stderr.write(`${backupLine(backup)}\n`);
+  if (!json) context.stderr.write(`${healthVerdict(name, conditions, desired.machines)}\n`);
   if (!healthy) context.exit(1);
 }
 

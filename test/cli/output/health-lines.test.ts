@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import { expect, test } from "vitest";
-import { healthLines } from "../../../cli/output/health-lines.ts";
+import { healthLines, healthVerdict } from "../../../cli/output/health-lines.ts";
 
 test("a long wait says again and again what it waits for, and its failure is not said twice", () => {
   const lines: string[] = [];
-  const tell = healthLines((line) => lines.push(line));
+  const tell = healthLines((line) => lines.push(line), []);
   const name = "no diagnostics";
   tell({ name: "apid to be ready", state: "ok" });
   tell({ name, state: "waiting" });
@@ -16,4 +16,48 @@ test("a long wait says again and again what it waits for, and its failure is not
     "waiting for no diagnostics: w-1: not signed",
     "waiting for no diagnostics: w-1: not signed",
   ]);
+});
+
+const machines = [
+  { name: "w-1", address: "10.0.0.5" },
+  { name: "w-2", address: "10.0.0.50:50001" },
+];
+
+test("who has an address is said with it", () => {
+  const lines: string[] = [];
+  const tell = healthLines((line) => lines.push(line), machines);
+  const name = "apid to be ready";
+  tell({ name, state: "waiting", reason: "10.0.0.5: refused; 10.0.0.50: refused; 110.0.0.5, w-1 is away" });
+  expect(lines).toEqual([
+    "waiting for apid to be ready: w-1 (10.0.0.5): refused; w-2 (10.0.0.50): refused; 110.0.0.5, w-1 is away",
+  ]);
+});
+
+test.each([
+  [
+    "all are met",
+    [
+      { name: "a", state: "ok" },
+      { name: "b", state: "skipped" },
+    ],
+    "lab is healthy.",
+  ],
+  [
+    "one is not",
+    [
+      { name: "a", state: "ok" },
+      { name: "apid to be ready", state: "failed", reason: "10.0.0.5: refused" },
+    ],
+    "lab is not healthy, waiting for apid to be ready: w-1 (10.0.0.5): refused",
+  ],
+  [
+    "several are not",
+    [
+      { name: "a to be", state: "failed", reason: "x" },
+      { name: "b to be", state: "failed" },
+    ],
+    "lab is not healthy, waiting for a to be: x (and 1 more)",
+  ],
+] as const)("the last line says in one what the checks mean when %s", (_, conditions, expected) => {
+  expect(healthVerdict("lab", conditions, machines)).toBe(expected);
 });
