@@ -6,10 +6,11 @@ import {
   type Kind,
   kindNames,
   questionsOf,
+  wrongAnswer,
 } from "../../talos/environment/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import type { CommandContext } from "../context.ts";
-import { writeFirstEnvironment } from "../helper/environment-file.ts";
+import { refuseExisting, writeFirstEnvironment } from "../helper/environment-file.ts";
 import { projectRoot } from "../project-root.ts";
 import { question } from "../question.ts";
 import { packageFile, writeProject } from "./init-project.ts";
@@ -28,22 +29,46 @@ export interface InitOptions {
   readonly workerAddresses?: string;
 }
 
-/** Gives the answer to a question, or undefined when nobody can be asked. */
-export type Ask = (question: string, usual: string | undefined) => Promise<string | undefined>;
+/**
+ * Gives the answer to a question, or undefined when nobody can be asked. Whoever can ask does so again while `check`
+ * has something against the answer.
+ */
+export type Ask = (question: string, usual: string | undefined, check: Check) => Promise<string | undefined>;
+
+/** What is wrong with an answer, in words; undefined when nothing is. */
+type Check = (answer: string | undefined) => string | undefined;
 
 /** Writes environments/<name>.yaml from flags and, with a terminal, from answers. Never replaces a file. */
 export async function init(name: string, options: InitOptions, context: CommandContext): Promise<void> {
+  refuseExisting(findRoot(context), name);
   const interactive = context.stderr.isTerminal && process.stdin.isTTY === true;
-  const ask: Ask = async (text, usual) => {
-    if (!interactive) return usual;
-    const answer = await question(`${text}${usual ? ` [${usual}]` : ""}: `, context.signal);
+  const ask: Ask = (text, usual, check) =>
+    interactive
+      ? askUntilRight(
+          () => question(`${text}${usual ? ` [${usual}]` : ""}: `, context.signal),
+          (answer) => check(answer || usual),
+          (problem) => context.stderr.write(`  ${problem}\n`),
+        ).then((answer) => answer || usual)
+      : Promise.resolve(usual);
+  await writeEnvironment(name, await answersFrom(options, ask), context);
+}
+
+/** Asks until the answer is right, and says each time why not. Who ends the input has not answered. */
+export async function askUntilRight(
+  ask: () => Promise<string | undefined>,
+  check: (answer: string) => string | undefined,
+  tell: (problem: string) => void,
+): Promise<string> {
+  for (;;) {
+    const answer = (await ask())?.trim();
     if (answer === undefined)
       throw new TalosError("failed-precondition", "nothing was written: the questions were not answered", {
         hint: "Answer them, or give the answers as flags: talosmith init --help",
       });
-    return answer.trim() || usual;
-  };
-  await writeEnvironment(name, await answersFrom(options, ask), context);
+    const problem = check(answer);
+    if (problem === undefined) return answer;
+    tell(problem);
+  }
 }
 
 const lists: ReadonlySet<string> = new Set(["adminCidrs", "controlPlaneAddresses", "workerAddresses"]);
@@ -51,38 +76,55 @@ const lists: ReadonlySet<string> = new Set(["adminCidrs", "controlPlaneAddresses
 /** Flags first, then answers, then what is usual; a missing answer without a usual one is an error that names its flag. */
 export async function answersFrom(options: InitOptions, ask: Ask): Promise<FirstEnvironment> {
   const kind = await chooseKind(options.kind, ask);
-  const count = async (flag: "controlPlanes" | "workers", question: string, usual: string) => {
-    const text = options[flag] ?? (await ask(question, usual)) ?? usual;
-    if (!/^\d{1,4}$/.test(text))
-      throw new TalosError(
-        "invalid-input",
-        `found ${JSON.stringify(text)} for the ${question.toLowerCase()}, expected a number`,
-      );
-    return Number(text);
-  };
   // Machines that are there already are given by address, not counted.
   const counted = kind !== "metal";
-  const controlPlanes = counted ? await count("controlPlanes", "Number of control planes", "1") : 0;
-  const workers = counted ? await count("workers", "Number of workers", "2") : 0;
-  const given: Record<string, string | readonly string[]> = {};
+  let answers: FirstEnvironment = { kind, controlPlanes: counted ? 1 : 0, workers: 0 };
+  const count = async (flag: "controlPlanes" | "workers", question: string, usual: string) => {
+    const check: Check = (text = usual) =>
+      /^\d{1,4}$/.test(text)
+        ? wrongAnswer({ ...answers, [flag]: Number(text) }, flag)
+        : `found ${JSON.stringify(text)} for the ${question.toLowerCase()}, expected a number`;
+    const text = options[flag] ?? (await ask(question, usual, check)) ?? usual;
+    refuse(check(text));
+    answers = { ...answers, [flag]: Number(text) };
+  };
+  if (counted) {
+    await count("controlPlanes", "Number of control planes", "1");
+    await count("workers", "Number of workers", "2");
+  }
   for (const { key, question, usual } of questionsOf[kind]) {
-    const answer = options[key] ?? (await ask(question, usual));
+    const nothing = `${question.toLowerCase()}: found nothing`;
+    const withAnswer = (text: string): FirstEnvironment => ({
+      ...answers,
+      [key]: lists.has(key) ? text.split(",").flatMap((item) => item.trim() || []) : text,
+    });
+    const check: Check = (text) => (text === undefined ? nothing : wrongAnswer(withAnswer(text), key));
+    const answer = options[key] ?? (await ask(question, usual, check));
     if (answer === undefined)
-      throw new TalosError("invalid-input", `${question.toLowerCase()}: found nothing`, {
+      throw new TalosError("invalid-input", nothing, {
         hint: `Add --${key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}.`,
       });
-    given[key] = lists.has(key) ? answer.split(",").flatMap((item) => item.trim() || []) : answer;
+    refuse(check(answer));
+    answers = withAnswer(answer);
   }
-  return { kind, controlPlanes, workers, ...given };
+  return answers;
+}
+
+function refuse(problem: string | undefined): void {
+  if (problem !== undefined) throw new TalosError("invalid-input", problem);
 }
 
 async function chooseKind(flag: string | undefined, ask: Ask): Promise<Kind> {
-  const answer = flag ?? (await ask(`What the machines are: ${kindNames.join(", ")}`, "simulated"));
-  const kind = kindNames.find((known) => known === answer);
+  const known = (answer: string | undefined) => kindNames.find((name) => name === answer);
+  const problem = (answer: string | undefined) => `found ${JSON.stringify(answer)}, expected ${kindNames.join(" or ")}`;
+  const answer =
+    flag ??
+    (await ask(`What the machines are: ${kindNames.join(", ")}`, "simulated", (text) =>
+      known(text) === undefined ? problem(text) : undefined,
+    ));
+  const kind = known(answer);
   if (kind !== undefined) return kind;
-  throw new TalosError("invalid-input", `found ${JSON.stringify(answer)}, expected ${kindNames.join(" or ")}`, {
-    hint: "Add --kind with one of these.",
-  });
+  throw new TalosError("invalid-input", problem(answer), { hint: "Add --kind with one of these." });
 }
 
 async function writeEnvironment(name: string, answers: FirstEnvironment, context: CommandContext): Promise<void> {

@@ -17,6 +17,16 @@ import {
 } from "../../talos/environment/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 
+/** Before questions are asked whose answers could not be kept. */
+export function refuseExisting(root: string, name: string): void {
+  const file = `environments/${name}.yaml`;
+  if (existsSync(join(root, file))) throw alreadyThere(file);
+}
+
+function alreadyThere(file: string): TalosError {
+  return new TalosError("already-exists", `${file} is there already`, { hint: "Change it, or choose another name." });
+}
+
 /** Writes environments/<name>.yaml. Never replaces a file. */
 export async function writeFirstEnvironment(
   root: string,
@@ -31,7 +41,7 @@ export async function writeFirstEnvironment(
     await writeFileAtomically(join(root, file), text, { mode: 0o644, exclusive: true });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-    throw new TalosError("already-exists", `${file} is there already`, { hint: "Change it, or choose another name." });
+    throw alreadyThere(file);
   }
   return { file, warnings };
 }

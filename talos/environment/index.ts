@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+
 export { type AddonPlan, addonsOf } from "./addons.ts";
 export {
   type AddressedMachine,
@@ -9,6 +10,7 @@ export {
   type Place,
   placeMachine,
 } from "./addressing.ts";
+export { wrongAnswer } from "./check-answer.ts";
 export { Cidr } from "./cidr.ts";
 export type { ContainerEnvironment } from "./container.ts";
 export {

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { answersFrom, init } from "../../../cli/actions/init.ts";
+import { answersFrom, askUntilRight, init } from "../../../cli/actions/init.ts";
 import type { CommandContext } from "../../../cli/context.ts";
 import { systemClock, systemEntropy } from "../../../talos/clock.ts";
 import { firstEnvironment, loadEnvironment, machinesOf, parseEnvironment } from "../../../talos/environment/index.ts";
@@ -153,5 +153,50 @@ describe("talosmith init", () => {
     const text = firstEnvironment(answers);
     const { warnings } = parseEnvironment("lab", (file) => (file === "environments/lab.yaml" ? text : undefined));
     expect(warnings.map(({ path }) => path)).toEqual(["backend"]);
+  });
+
+  /** A person who gives these answers, one after another, and what they are told in between. */
+  async function talk(answers: readonly string[]): Promise<{ told: readonly string[]; asked: readonly string[] }> {
+    const rest = [...answers];
+    const told: string[] = [];
+    const asked: string[] = [];
+    await answersFrom({}, async (question, usual, check) => {
+      const next = async () => {
+        asked.push(question);
+        return rest.shift();
+      };
+      return (
+        (await askUntilRight(
+          next,
+          (answer) => check(answer || usual),
+          (problem) => told.push(problem),
+        )) || usual
+      );
+    });
+    return { told, asked };
+  }
+
+  it.each([
+    [
+      "kind",
+      ["azure", "simulated", "3", "2"],
+      ['found "azure", expected simulated or libvirt or aws or metal or container'],
+    ],
+    ["number", ["", "many", "3", "2"], ['found "many" for the number of control planes, expected a number']],
+    ["number that no cluster has", ["", "0", "1", "0"], [/^found 0, expected /]],
+    ["network", ["libvirt", "1", "0", "", "10.0.0.0/99", "10.0.0.0/24", ""], [/^found "10\.0\.0\.0\/99", expected /]],
+    ["address that is outside", ["libvirt", "1", "0", "", "", "10.9.9.9", "10.0.0.100"], [/10\.9\.9\.9/]],
+    ["nothing", ["aws", "1", "0", "", "", "0.0.0.0/0", "198.51.100.7/32", ""], [/found nothing$/, /\/8 or smaller/]],
+    ["address of a machine", ["metal", "10.0.0.300", "10.0.0.3", ""], [/10\.0\.0\.300/]],
+  ])("asks a person again after a wrong %s, and says why", async (_, answers, problems) => {
+    const { told, asked } = await talk(answers);
+    expect(told).toEqual(
+      problems.map((problem) => (typeof problem === "string" ? problem : expect.stringMatching(problem))),
+    );
+    expect(asked).toHaveLength(answers.length);
+  });
+
+  it("ends when a person ends the input", async () => {
+    await expect(talk(["azure"])).rejects.toThrow("nothing was written: the questions were not answered");
   });
 });
