@@ -3,4 +3,5 @@ export type { Level } from "./finding.ts";
 export { renderMarkdown } from "./markdown.ts";
 export { type Plan, parsePlan } from "./plan.ts";
 export { type Review, reaches, reviewPlan } from "./review.ts";
+export { placeholderTitle } from "./rules/placeholders.ts";
 export { planOfStack } from "./stack.ts";

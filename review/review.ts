@@ -7,9 +7,10 @@ import { clusterRule } from "./rules/cluster.ts";
 import { dataRule } from "./rules/data.ts";
 import { exposureRule } from "./rules/exposure.ts";
 import { machineRule } from "./rules/machines.ts";
+import { placeholderRule } from "./rules/placeholders.ts";
 import { protectionRule } from "./rules/protection.ts";
 
-const rules: readonly Rule[] = [clusterRule, machineRule, dataRule, exposureRule, protectionRule];
+const rules: readonly Rule[] = [clusterRule, machineRule, dataRule, exposureRule, placeholderRule, protectionRule];
 
 /** A plan as a person wants to read it: what may hurt, then the clusters, then every resource. */
 export interface Review {

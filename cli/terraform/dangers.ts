@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-import { parsePlan, reviewPlan } from "../../review/index.ts";
+import { parsePlan, placeholderTitle, reviewPlan } from "../../review/index.ts";
 
 /**
- * What of a plan may lose data, access or quorum, as lines for people; empty when nothing does. It stands below
- * terraform's own words, of which there may be hundreds of lines, and above the question.
+ * What of a plan may lose data, access or quorum, or was copied and never replaced, as lines for people; empty when
+ * nothing is. It stands below terraform's own words, of which there may be hundreds of lines, and above the question.
  */
 export function dangersIn(plan: string): string {
-  const dangers = reviewPlan(parsePlan(plan, "the plan")).findings.filter(({ level }) => level === "danger");
-  const lines = dangers.map(({ title, address, sentence }) => `DANGER ${title}: ${address}: ${sentence}`);
+  const lines = reviewPlan(parsePlan(plan, "the plan")).findings.flatMap(({ level, title, address, sentence }) => {
+    if (level !== "danger" && title !== placeholderTitle) return [];
+    return [`${level === "danger" ? "DANGER " : ""}${title}: ${address}: ${sentence}`];
+  });
   return lines.length === 0 ? "" : `\n${lines.join("\n")}\n`;
 }

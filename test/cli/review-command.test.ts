@@ -29,14 +29,16 @@ describe("talosmith review", () => {
   }
 
   test.each([
-    ["sandbox", "aws_instance", "1 control plane, 1 worker"],
-    ["lab", "libvirt_domain", "3 control planes, 2 workers"],
-  ])("of the environment %s shows what a first apply makes, without any program", async (name, type, size) => {
+    // What base.yaml has in its place is nobody's.
+    ["sandbox", "aws_instance", "1 control plane, 1 worker", ["example.com", "203.0.113.0/24"]],
+    ["lab", "libvirt_domain", "3 control planes, 2 workers", []],
+  ])("of the environment %s shows what a first apply makes, without any program", async (name, type, size, copied) => {
     const { stdout, exitCode } = await review(name, "--fail-on", "caution");
     expect(stdout).toContain("What a first apply makes");
     expect(stdout).toContain(size);
     expect(stdout).toContain(`| add | \`${type}\` |`);
-    expect(exitCode).toBe(0);
+    expect([...stdout.matchAll(/\*\*Placeholder\*\* \S+ (\S+?),? /g)].map(([, text]) => text)).toEqual(copied);
+    expect(exitCode).toBe(copied.length === 0 ? 0 : 2);
   });
 
   test("of a plan ends with code 2 where it finds what it was told to fail on", async () => {

@@ -56,6 +56,20 @@ const member = (name: string, id: string) => ({
   after: { name, machine_id: id },
 });
 
+test.each<[string, unknown, readonly string[]]>([
+  ["a network of examples", "203.0.113.0/24", ["203.0.113.0/24"]],
+  ["an address in a longer text", "https://198.51.100.7:6443", ["198.51.100.7"]],
+  ["an IPv6 network of examples", ["2001:db8:1::/48"], ["2001:db8:1::/48"]],
+  ["a name in a domain of examples", { zone: "k8s.Example.com." }, ["Example.com"]],
+  ["a real network beside it", "203.0.114.0/24 1203.0.113.7", []],
+  ["a real domain like it", "my-example.com example.community", []],
+])("of %s, tells what nobody has replaced", (_, value, expected) => {
+  const address = "aws_route53_record.dns";
+  const { findings } = review(planOf([{ address, actions: ["create"], after: { value, again: value } }]));
+  const told = findings.map(({ level, title, sentence }) => `${level} ${title} ${sentence.split(" ")[0]}`);
+  expect(told).toEqual(expected.map((text) => `caution Placeholder ${text}`));
+});
+
 test.each([
   ["another value", { drift: ["mend it"] }, ["talosmith_cluster.cluster"]],
   ["only the last plan's words, which a refresh forgets", { steps: [], changes: {} }, []],
@@ -154,7 +168,7 @@ describe("what a review finds", () => {
       [{ address: ingress, actions: ["update"], before: rule(6443, "0.0.0.0/0"), after: rule(6443, "0.0.0.0/0") }],
       [],
     ],
-    ["no port for a few", [{ address: ingress, actions: ["create"], after: rule(6443, "203.0.113.0/24") }], []],
+    ["no port for a few", [{ address: ingress, actions: ["create"], after: rule(6443, "203.0.114.0/24") }], []],
     [
       "open ports in older forms of rules, in IPv6 too",
       [

@@ -23,3 +23,10 @@ test("tells of a quorum that a plan touches", () => {
 test("says nothing of a plan that only makes something", () => {
   expect(dangersIn(planOf("talosmith_cluster", ["create"], null, cluster("cp-1")))).toBe("");
 });
+
+test("names what was copied from an example", () => {
+  const rule = { from_port: 6443, to_port: 6443, cidr_ipv4: "203.0.113.0/24", ip_protocol: "tcp" };
+  expect(dangersIn(planOf("aws_vpc_security_group_ingress_rule", ["create"], null, rule))).toMatch(
+    /^\nPlaceholder: aws_vpc_security_group_ingress_rule\.it: 203\.0\.113\.0\/24 is .+\n$/,
+  );
+});
