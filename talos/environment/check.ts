@@ -94,15 +94,34 @@ export function unknownKey(layers: Layers, path: Path, known: readonly string[])
   );
 }
 
+const changeIt = "Change the value to what is expected.";
+
 function hintFor(issue: Issue, found: string): string {
   const { input } = issue;
   if (input === undefined) return "Add it.";
+  const unit = unitHint(issue.message, input);
+  if (unit !== undefined) return unit;
   if (typeof input === "number" && /such as|text/.test(issue.message))
     return `Write it in quotes: "${found}" is read as a number.`;
   if (issue.code === "invalid_type" && issue.expected === "array" && typeof input === "string")
     return `Make it a list: [${found}].`;
   const near = typeof input === "string" ? nearestWord(input, issue.message.split(/ or |, /)) : undefined;
-  return near === undefined ? "Change the value to what is expected." : `Did you mean ${near}?`;
+  return near === undefined ? changeIt : `Did you mean ${near}?`;
+}
+
+/** For an amount without a unit, or with one that is spelled in another way. */
+function unitHint(expected: string, input: unknown): string | undefined {
+  if (!/^a (size|duration)/.test(expected) || (typeof input !== "number" && typeof input !== "string"))
+    return undefined;
+  if (input === 0) return changeIt;
+  const [, amount, unit = ""] = /^(\d+(?:\.\d+)?)\s*([a-z]*)$/i.exec(String(input)) ?? [];
+  if (amount === undefined) return undefined;
+  if (expected.startsWith("a size")) {
+    const letter = /^[kmgt]/i.exec(unit)?.[0].toUpperCase() ?? (Number(amount) < 256 ? "G" : "M");
+    const why = unit === "" ? "Add the unit" : "The units are KiB, MiB, GiB and TiB";
+    return `${why}: ${amount}${letter}iB.`;
+  }
+  return unit === "" ? `Add the unit: ${amount}m, for minutes.` : undefined;
 }
 
 /** The keys that the schema has at a place inside of it; empty when that cannot be told. */
