@@ -7,6 +7,7 @@ import { removeClientFiles } from "../helper/client-files.ts";
 import { destroyWithHelper } from "../helper/helper-door.ts";
 import { removeMachines } from "../helper/machines.ts";
 import { findSecrets } from "../helper/secrets.ts";
+import { whatStays } from "../helper/what-stays.ts";
 import { openEnvironment } from "../open-environment.ts";
 import { withProgress } from "../output/progress.ts";
 import { findTerraform } from "../terraform/find-terraform.ts";
@@ -33,7 +34,7 @@ export async function destroy(name: string, flags: ApprovalFlags, context: Comma
         context,
       })) !== "declined"
     : await destroyAlone(root, environment, approval, context);
-  context.stderr.write(done ? `${name} is gone.\n` : "Nothing was changed.\n");
+  context.stderr.write(done ? `${name} is gone.\n${whatStays(root, environment)}` : "Nothing was changed.\n");
   if (!done) context.exit(1);
 }
 

@@ -3,6 +3,7 @@ import { type ApprovalFlags, approved } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
 import { deployWithHelper, destroyWithHelper } from "../helper/helper-door.ts";
 import { mayTakeAway } from "../helper/may-take-away.ts";
+import { whatStays } from "../helper/what-stays.ts";
 import { openEnvironment } from "../open-environment.ts";
 import { withProgress } from "../output/progress.ts";
 import { deployedSummary } from "../output/summary.ts";
@@ -42,5 +43,5 @@ export async function down(
     return;
   }
   await withProgress(context, { json }, (events) => destroyWithHelper(root, environment, context, events));
-  context.stderr.write(`${name} is gone.\n`);
+  context.stderr.write(`${name} is gone.\n${whatStays(root, environment)}`);
 }
