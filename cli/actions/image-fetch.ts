@@ -48,10 +48,10 @@ function cacheDirectory(wish: string | undefined, context: CommandContext): stri
 function progressTo(context: CommandContext): (done: number, total: number | undefined) => void {
   let shown = -1;
   return (done, total) => {
-    const megabytes = Math.floor(done / 1_000_000);
-    if (!context.stderr.isTerminal || megabytes === shown) return;
-    shown = megabytes;
-    const whole = total === undefined ? "" : ` of ${Math.ceil(total / 1_000_000)}`;
-    context.stderr.write(`\r${megabytes}${whole} MB`);
+    const mebibytes = Math.floor(done / 2 ** 20);
+    if (!context.stderr.isTerminal || mebibytes === shown) return;
+    shown = mebibytes;
+    const whole = total === undefined ? "" : ` of ${Math.ceil(total / 2 ** 20)}`;
+    context.stderr.write(`\r${mebibytes}${whole} MiB`);
   };
 }

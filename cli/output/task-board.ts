@@ -83,7 +83,7 @@ export class TaskBoard {
       registerSignalListeners: false,
       // Whoever made this board knows that stderr is a terminal; stdout, which may be a file, is for data.
       forceTTY: true,
-      rendererOptions: { showErrorMessage: false, logger: stderrLogger() },
+      rendererOptions: { showErrorMessage: false, logger: stderrLogger(), icon: { COMPLETED: "✓", FAILED: "✗" } },
     });
     this.#shown = list.run();
   }

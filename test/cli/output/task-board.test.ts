@@ -49,6 +49,9 @@ test("what is told before the plan, warnings, and waits that concern no single m
   board.listener(event("waiting", "it reboots", "w-7"));
   await vi.waitFor(() => expect(drawn).toContain("w-7: it reboots"), { timeout: 20_000 });
   await board.finish();
+  // The same tick as in plain lines.
+  expect(drawn).toContain("✓");
+  expect(drawn).not.toContain("✔");
   // Data goes there, and it may be a file.
   expect(data).not.toHaveBeenCalled();
   expect(lines.slice(2)).toEqual(["  ! cp-1: the installer is old"]);

@@ -102,5 +102,5 @@ function snapshots({ place, backups, problem }: BackupsView, now: number) {
 
 function sizeInWords(bytes: number): string {
   const amount = new Intl.NumberFormat("en", { maximumSignificantDigits: 3 });
-  return bytes < 1e6 ? `${amount.format(bytes / 1e3)} kB` : `${amount.format(bytes / 1e6)} MB`;
+  return bytes < 2 ** 20 ? `${amount.format(bytes / 2 ** 10)} KiB` : `${amount.format(bytes / 2 ** 20)} MiB`;
 }
