@@ -19,6 +19,7 @@ const talosLayers = [
 ] as const;
 const talosBase = [
   "talos/errors",
+  "talos/check-endpoint",
   "talos/client-file",
   "talos/clock",
   "talos/cron",
@@ -36,6 +37,7 @@ const talos = (...layers: string[]) => [...talosBase, ...layers.map((layer) => `
 /** Who may import whom: a file belongs to the longest matching prefix, and may import only what its row lists. */
 const rules: Readonly<Record<string, readonly string[]>> = {
   "talos/errors": [],
+  "talos/check-endpoint": ["talos/errors"],
   "talos/client-file": ["talos/errors"],
   "talos/clock": [],
   "talos/cron": [],

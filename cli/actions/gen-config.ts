@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { join, resolve } from "node:path";
+import { checkEndpoint } from "../../talos/check-endpoint.ts";
 import {
   type ClusterConfig,
-  checkEndpoint,
   encodeTalosconfig,
   generateMachineConfig,
   generateTalosconfig,

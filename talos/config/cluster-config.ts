@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import { checkEndpoint } from "../check-endpoint.ts";
 import { defaultInstallImage } from "../image/index.ts";
 import { type Contract, KubernetesVersion, type TalosVersion } from "../version/index.ts";
-import { checkEndpoint } from "./endpoint.ts";
 import type { Patch } from "./patch/apply.ts";
 
 /** What pods use to reach each other: Talos's own flannel, nothing (installed later), or manifests from URLs. */

@@ -8,7 +8,6 @@ export {
   schedulesOnControlPlanes,
 } from "./cluster-config.ts";
 export { type Change, diffConfigs, movesInWords } from "./diff.ts";
-export { checkEndpoint } from "./endpoint.ts";
 export { generateConfigWithFacts, generateMachineConfig } from "./generate/machine-config.ts";
 export { type Authority, type MachineFacts, readMachineFacts } from "./machine-facts.ts";
 export { applyPatches, type Patch, parsePatch } from "./patch/apply.ts";

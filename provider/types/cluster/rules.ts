@@ -7,10 +7,10 @@ import { checkCaution } from "./caution-rules.ts";
 
 /** Faults of a configuration by itself. Values that are not known yet are checked when they are. */
 export async function checkWishes(wishes: ClusterWishes, diagnostics: Diagnostics): Promise<void> {
-  // By its file: Terraform starts us once for this alone, and all that knows configs takes longer to load than to ask.
+  // Terraform starts us once for this alone: all that knows configs would take longer to load than to ask.
   const [{ KubernetesVersion, TalosVersion }, { checkEndpoint }] = await Promise.all([
     import("../../../talos/version/index.ts"),
-    import("../../../talos/config/endpoint.ts"),
+    import("../../../talos/check-endpoint.ts"),
   ]);
   const check = checkInto(diagnostics);
   const { talos_version: talos, kubernetes_version: kubernetes, endpoint, cni, cni_urls: urls, machines } = wishes;

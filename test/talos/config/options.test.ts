@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { describe, expect, test } from "vitest";
+import { checkEndpoint } from "../../../talos/check-endpoint.ts";
 import {
-  checkEndpoint,
   generateConfigWithFacts,
   generateMachineConfig,
   type MachineConfigInput,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { TalosError } from "../errors.ts";
+import { TalosError } from "./errors.ts";
 
 /** Throws, in talosctl's words, when the endpoint is not an https URL with a host. */
 export function checkEndpoint(endpoint: string): URL {
