@@ -21,6 +21,13 @@ export async function list({ json }: { json: boolean }, context: CommandContext)
     talosVersion,
   ]);
   context.stdout.write(table(["cluster", "name", "address", "stage", "talos"], rows));
+  tellProblems(machines, context);
+}
+
+/** A machine that cannot listen looks as if it ran, and nobody hears it. */
+function tellProblems(machines: readonly SimulatedMachine[], context: CommandContext): void {
+  for (const { name, problem } of machines)
+    if (problem !== undefined) context.stderr.write(`${name} does not answer: ${problem}\n`);
 }
 
 export async function up(context: CommandContext): Promise<void> {
@@ -30,6 +37,7 @@ export async function up(context: CommandContext): Promise<void> {
       ? "There are no simulated machines. Deploy an environment of kind simulated to make some.\n"
       : `The simulator runs with ${machines.length} machines.\n`,
   );
+  tellProblems(machines, context);
 }
 
 export async function down({ all }: { all: boolean }, context: CommandContext): Promise<void> {

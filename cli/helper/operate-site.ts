@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Site } from "../../operate/index.ts";
 import { pruneBackups } from "../../talos/backup/index.ts";
+import { systemTiming, type Timing } from "../../talos/cluster/index.ts";
 import { type Environment, fileReader, listEnvironments } from "../../talos/environment/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import type { CommandContext } from "../context.ts";
@@ -16,7 +17,7 @@ import { type OpenCluster, openCluster } from "./open-cluster.ts";
 
 /** The project as the operator needs it. `names`: only these; none means all that there are. */
 export function projectSite(root: string, names: readonly string[], context: CommandContext): Site {
-  const open = clusterOpener();
+  const open = clusterOpener(openCluster, systemTiming);
   return {
     environmentNames: () => (names.length > 0 ? names : listEnvironments(root)),
     load: environmentCache(fileReader(root)),
@@ -47,16 +48,19 @@ export function projectSite(root: string, names: readonly string[], context: Com
 /** What a remote state tells counts for so long: to fetch it takes an init. */
 const stateLasts = 10 * 60_000;
 
-/** Opens clusters; those that only a remote state knows of, not with every look. */
-function clusterOpener(): (environment: Environment, context: CommandContext) => Promise<OpenCluster> {
+/** Opens clusters; those that only a remote state knows of, not with every look. The time of day may be set meanwhile. */
+export function clusterOpener(
+  open: (name: string, context: CommandContext) => Promise<OpenCluster>,
+  timing: Pick<Timing, "elapsed">,
+): (environment: Environment, context: CommandContext) => Promise<OpenCluster> {
   const known = new Map<string, { readonly of: Environment; readonly at: number; readonly cluster: OpenCluster }>();
   return async (environment, context) => {
     const { name, kind, backend } = environment;
-    if (runsWithoutTerraform(kind) || backend.kind === "local") return openCluster(name, context);
-    const now = context.clock.now().getTime();
+    if (runsWithoutTerraform(kind) || backend.kind === "local") return open(name, context);
+    const now = timing.elapsed();
     const last = known.get(name);
     if (last?.of === environment && now - last.at < stateLasts) return last.cluster;
-    const cluster = await openCluster(name, context);
+    const cluster = await open(name, context);
     known.set(name, { of: environment, at: now, cluster });
     return cluster;
   };

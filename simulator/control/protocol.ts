@@ -31,6 +31,8 @@ export interface SimulatedMachine {
   readonly talosVersion: string;
   /** Kinds of the faults that it has now. */
   readonly faults: readonly FaultKind[];
+  /** Why it does not answer where it should, such as a port that another program has. */
+  readonly problem?: string;
 }
 
 export interface CreateMachine {

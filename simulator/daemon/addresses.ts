@@ -41,7 +41,9 @@ export async function findNetwork(
       });
     }
   }
-  throw new TalosError("failed-precondition", "no free /24 in 127.0.0.0/8 for simulated machines");
+  throw new TalosError("failed-precondition", "no free /24 in 127.0.0.0/8 for simulated machines", {
+    hint: `Something listens at port ${ports.join(" or ")} of every address (ss -ltnp tells what); end it, then run this again.`,
+  });
 }
 
 function canBind(host: string, port: number): Promise<"free" | "taken" | "unavailable"> {

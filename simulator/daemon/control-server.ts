@@ -62,7 +62,20 @@ function answersOf({ simulator, settle }: ControlServerOptions): Answers {
     return value;
   };
   return {
-    "create-machine": async (input: CreateMachine) => settled(await simulator.createMachine(input)),
+    "create-machine": async (input: CreateMachine) => {
+      const { id } = await settled(await simulator.createMachine(input));
+      const machine = simulator.getMachine(id);
+      if (machine === undefined) throw new TalosError("not-found", `${input.name} was removed while it was made`);
+      if (machine.problem === undefined) return machine;
+      // Whoever asks for a machine wants to talk to it next, and would hear nothing, or somebody else.
+      throw new TalosError(
+        "failed-precondition",
+        `the simulated machine ${input.name} cannot listen: ${machine.problem}`,
+        {
+          hint: "End that program (ss -ltnp tells which it is), then run the same command again; the machine is kept.",
+        },
+      );
+    },
     "list-machines": async () => simulator.listMachines(),
     "delete-machine": async ({ id }) => {
       simulator.deleteMachine(id);

@@ -11,7 +11,7 @@ import { Simulation } from "../simulation.ts";
 import { findNetwork, freeAddress } from "./addresses.ts";
 import { startControlServer } from "./control-server.ts";
 import { Ending } from "./ending.ts";
-import { Simulator } from "./simulator.ts";
+import { type Allocate, Simulator } from "./simulator.ts";
 import { keepWorld, loadWorld } from "./world-store.ts";
 
 export interface DaemonOptions {
@@ -47,13 +47,14 @@ export async function runDaemon(options: DaemonOptions): Promise<boolean> {
   const store = keepWorld(directory, simulation, complain);
   const listeners = startListeners(simulation, complain, () => ending.touch());
   const networks = await readNetworks(directory);
-  const simulator = new Simulator(simulation, async (taken) => {
+  const allocate: Allocate = async (taken) => {
     const free = freeAddress(networks, taken);
     if (free !== undefined) return free;
     networks.push(await findNetwork(directory, networks, [apiPort, kubernetesPort]));
     await writeFileAtomically(join(directory, networksFile), JSON.stringify(networks));
     return freeAddress(networks, taken) ?? `${networks.at(-1)}.2`;
-  });
+  };
+  const simulator = new Simulator(simulation, allocate, (id) => listeners.problemOf(id));
   await listeners.settled();
 
   const token = randomBytes(24).toString("base64url");

@@ -28,12 +28,18 @@ export type Allocate = (taken: ReadonlySet<string>) => Promise<string>;
 export class Simulator {
   readonly #simulation: Simulation;
   readonly #allocate: Allocate;
+  readonly #problemOf: (id: string) => string | undefined;
   /** Creations run one after the other: two must not get the same address. */
   #creating: Promise<unknown> = Promise.resolve();
 
-  constructor(simulation: Simulation, allocate: Allocate) {
+  constructor(
+    simulation: Simulation,
+    allocate: Allocate,
+    problemOf: (id: string) => string | undefined = () => undefined,
+  ) {
     this.#simulation = simulation;
     this.#allocate = allocate;
+    this.#problemOf = problemOf;
   }
 
   async createMachine(input: CreateMachine): Promise<SimulatedMachine> {
@@ -101,6 +107,7 @@ export class Simulator {
   }
 
   #describe(machine: Machine): SimulatedMachine {
+    const problem = this.#problemOf(machine.id);
     const { stage, ready } = machineStatus(this.#simulation.world, machine, this.#simulation.moment.now);
     return {
       id: machine.id,
@@ -112,6 +119,7 @@ export class Simulator {
       ready,
       talosVersion: machine.talosVersion,
       faults: machine.faults.map(({ kind }) => kind),
+      ...(problem === undefined ? {} : { problem }),
     };
   }
 }

@@ -48,6 +48,8 @@ interface Open {
 }
 
 export interface Listeners {
+  /** Why a machine does not listen where it should. */
+  problemOf(machineId: string): string | undefined;
   /** Resolves when what listens is what should listen now. */
   settled(): Promise<void>;
   close(): Promise<void>;
@@ -60,6 +62,7 @@ export function startListeners(
   onConnection: () => void = () => undefined,
 ): Listeners {
   const open = new Map<string, Open>();
+  const failures = new Map<string, { readonly machineId: string; readonly reason: string }>();
   const epochNow = () => certificateEpoch(epoch, simulation.moment.now, performance.now());
   let epoch: CertificateEpoch | undefined;
   let work: Promise<void> = Promise.resolve();
@@ -86,9 +89,17 @@ export function startListeners(
       shut(current);
     }
     const missing = [...wanted].filter(([key]) => !open.has(key));
+    for (const key of failures.keys()) if (!wanted.has(key)) failures.delete(key);
+    // One that cannot listen must not keep the others from it.
     await Promise.all(
       missing.map(async ([key, endpoint]) => {
-        open.set(key, { wanted: endpoint, endpoint: await start(simulation, endpoint, onConnection) });
+        try {
+          open.set(key, { wanted: endpoint, endpoint: await start(simulation, endpoint, onConnection) });
+          failures.delete(key);
+        } catch (error) {
+          if (!failures.has(key)) onError(error);
+          failures.set(key, { machineId: endpoint.machineId, reason: obstacleTo(endpoint, error) });
+        }
       }),
     );
   };
@@ -105,14 +116,17 @@ export function startListeners(
       .catch(onError);
   };
   const unsubscribe = simulation.subscribe(refresh);
-  // A world at rest says nothing, but certificates grow old and clocks are set.
+  // A world at rest says nothing, but certificates grow old, clocks are set and others give their ports back.
   const renewing = setInterval(() => {
-    if (epochNow() !== epoch) refresh();
+    if (epochNow() !== epoch || failures.size > 0) refresh();
   }, clockCheck);
   renewing.unref();
   refresh();
   return {
+    problemOf: (machineId) => [...failures.values()].find((failure) => failure.machineId === machineId)?.reason,
     async settled() {
+      // Whoever asks may just have given the port back.
+      if (failures.size > 0) refresh();
       for (let seen: Promise<void> | undefined; seen !== work; ) {
         seen = work;
         await work;
@@ -127,6 +141,11 @@ export function startListeners(
       await Promise.all(closing);
     },
   };
+}
+
+function obstacleTo({ host, port }: Wanted, error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return code === "EADDRINUSE" ? `another program has port ${port} at ${host}` : `port ${port} at ${host}: ${message}`;
 }
 
 function wantedEndpoints(simulation: Simulation, { half, offset }: CertificateEpoch): Wanted[] {

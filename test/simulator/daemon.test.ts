@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { connect, createServer } from "node:net";
@@ -84,6 +85,32 @@ function forward(from: number, to: number) {
 }
 
 describe("the simulator's daemon", () => {
+  it("tells which machine cannot listen because another program has its port, and goes on when it is free", async () => {
+    const owner = control("occupied");
+    const [first, second] = [
+      await owner.createMachine({ name: "cp-1", cluster: "occupied" }),
+      await owner.createMachine({ name: "cp-2", cluster: "occupied" }),
+    ];
+    await owner.shutdown();
+    const squatter = createServer().listen(50_000, first.address);
+    await once(squatter, "listening");
+    try {
+      const problem = `another program has port 50000 at ${first.address}`;
+      expect((await owner.listMachines()).map((machine) => machine.problem)).toEqual([problem, undefined]);
+      expect(await accepts(second.address)).toBe(true);
+      await expect(owner.createMachine({ name: "cp-1", cluster: "occupied" })).rejects.toMatchObject({
+        code: "failed-precondition",
+        message: `the simulated machine cp-1 cannot listen: ${problem}`,
+      });
+    } finally {
+      squatter.close();
+      await once(squatter, "close");
+    }
+    expect(await owner.createMachine({ name: "cp-1", cluster: "occupied" })).not.toHaveProperty("problem");
+    expect(await accepts(first.address)).toBe(true);
+    for (const { id } of [first, second]) await owner.deleteMachine(id);
+  });
+
   it("starts once for two clients that come at the same time, and makes one machine of one name", async () => {
     const [a, b] = [control("twins"), control("twins")];
     const input = { name: "cp-1", cluster: "twins" };
