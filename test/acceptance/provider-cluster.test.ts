@@ -2,30 +2,13 @@
 // The skeleton types under the real tools and over the simulator, in the order of terraform-plugin-testing.
 import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
-import { ClusterWorkspace, clusterConfig } from "../support/cluster-workspace.ts";
-import { everything } from "../support/everything.ts";
-import { findTools } from "../support/terraform.ts";
+import { expect, test } from "vitest";
+import { clusterConfig } from "../support/cluster-workspace.ts";
+import { apply, plan, underTools } from "../support/under-tools.ts";
 
-const tools = findTools();
-const workspaces: ClusterWorkspace[] = [];
-afterAll(() => Promise.all(workspaces.map((workspace) => workspace.dispose())));
-
-test.skipIf(tools.length === 0)("terraform or tofu is there", () => expect(tools).not.toEqual([]));
-
-const apply = ["apply", "-auto-approve", "-no-color", "-input=false"];
-const plan = ["plan", "-no-color", "-input=false"];
 const machines = { "cp-1": "controlplane", "cp-2": "controlplane", "cp-3": "controlplane", "w-1": "worker" } as const;
 
-describe.each(everything ? tools : tools.slice(0, 1))("a cluster under $name", (tool) => {
-  const open = async (
-    ...args: Parameters<typeof ClusterWorkspace.open> extends [unknown, ...infer Rest] ? Rest : never
-  ) => {
-    const workspace = await ClusterWorkspace.open(tool, ...args);
-    workspaces.push(workspace);
-    return workspace;
-  };
-
+underTools("a cluster", ({ open }) => {
   test("comes up, stays as it is, changes, is repaired, shrinks and goes", async () => {
     const workspace = await open(clusterConfig({ machines, files: true }));
     const file = (name: string) => join(workspace.directory, name);

@@ -1,32 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is there already comes into a state without being made or changed again.
 import { join } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { systemClock, systemEntropy } from "../../talos/clock.ts";
 import { encodeTalosconfig, generateTalosconfig } from "../../talos/config/index.ts";
 import { readSecretsFile } from "../../talos/secrets/index.ts";
-import { ClusterWorkspace, clusterConfig } from "../support/cluster-workspace.ts";
-import { everything } from "../support/everything.ts";
-import { findTools } from "../support/terraform.ts";
+import { type ClusterWorkspace, clusterConfig } from "../support/cluster-workspace.ts";
+import { plan, underTools } from "../support/under-tools.ts";
 
-const tools = findTools();
-const workspaces: ClusterWorkspace[] = [];
-afterAll(() => Promise.all(workspaces.map((workspace) => workspace.dispose())));
-
-test.skipIf(tools.length === 0)("terraform or tofu is there", () => expect(tools).not.toEqual([]));
-
-const plan = ["plan", "-no-color", "-input=false"];
 const one = { "cp-1": "controlplane" } as const;
 
-describe.each(everything ? tools : tools.slice(0, 1))("imports under $name", (tool) => {
-  const open = async (
-    ...args: Parameters<typeof ClusterWorkspace.open> extends [unknown, ...infer Rest] ? Rest : never
-  ) => {
-    const workspace = await ClusterWorkspace.open(tool, ...args);
-    workspaces.push(workspace);
-    return workspace;
-  };
-
+underTools("imports", ({ open }) => {
   test("a running cluster, its machines, members, files and seeds are imported and are then as they should be", async () => {
     const base = clusterConfig({ machines: { ...one, "w-1": "worker" }, files: true });
     const config = `${base.replace("fingerprint = talos", "member_id   = talosmith_member.this[name].id\n    fingerprint = talos")}

@@ -2,31 +2,15 @@
 // What must never happen: more is thrown away than was planned, a lost cluster after a crash, a second etcd.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { applyPatches, parsePatch } from "../../talos/config/index.ts";
-import { ClusterWorkspace, clusterConfig } from "../support/cluster-workspace.ts";
+import { type ClusterWorkspace, clusterConfig } from "../support/cluster-workspace.ts";
 import { everything } from "../support/everything.ts";
-import { findTools } from "../support/terraform.ts";
+import { apply, plan, underTools } from "../support/under-tools.ts";
 
-const tools = findTools();
-const workspaces: ClusterWorkspace[] = [];
-afterAll(() => Promise.all(workspaces.map((workspace) => workspace.dispose())));
-
-test.skipIf(tools.length === 0)("terraform or tofu is there", () => expect(tools).not.toEqual([]));
-
-const plan = ["plan", "-no-color", "-input=false"];
-const apply = ["apply", "-auto-approve", "-no-color", "-input=false"];
 const one = { "cp-1": "controlplane" } as const;
 
-describe.each(everything ? tools : tools.slice(0, 1))("safety under $name", (tool) => {
-  const open = async (
-    ...args: Parameters<typeof ClusterWorkspace.open> extends [unknown, ...infer Rest] ? Rest : never
-  ) => {
-    const workspace = await ClusterWorkspace.open(tool, ...args);
-    workspaces.push(workspace);
-    return workspace;
-  };
-
+underTools("safety", ({ open }) => {
   test("what the plan did not say is not thrown away", async () => {
     const machines = { ...one, "w-1": "worker" } as const;
     const workspace = await open(clusterConfig({ machines, files: true }));

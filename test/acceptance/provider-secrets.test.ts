@@ -5,23 +5,15 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { armor, Encrypter, generateX25519Identity, identityToRecipient } from "age-encryption";
-import { afterAll, describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { watchArguments } from "../support/argv-watch.ts";
-import { ClusterWorkspace, clusterConfig } from "../support/cluster-workspace.ts";
-import { everything } from "../support/everything.ts";
+import { clusterConfig } from "../support/cluster-workspace.ts";
 import { findProgram } from "../support/programs.ts";
-import { findTools } from "../support/terraform.ts";
+import { apply, plan, underTools } from "../support/under-tools.ts";
 import { zipEntries } from "../support/zip-entries.ts";
 
-const tools = findTools();
 const sops = findProgram("sops");
-const workspaces: ClusterWorkspace[] = [];
-afterAll(() => Promise.all(workspaces.map((workspace) => workspace.dispose())));
 
-test.skipIf(tools.length === 0)("terraform or tofu is there", () => expect(tools).not.toEqual([]));
-
-const plan = ["plan", "-no-color", "-input=false"];
-const apply = ["apply", "-auto-approve", "-no-color", "-input=false"];
 const one = { "cp-1": "controlplane" } as const;
 
 /** Every long scalar of a YAML text that is not a certificate: keys, tokens, secrets. */
@@ -33,15 +25,7 @@ function secretsIn(yaml: string): string[] {
   ].map(([, , value]) => value ?? "");
 }
 
-describe.each(everything ? tools : tools.slice(0, 1))("secrets under $name", (tool) => {
-  const open = async (
-    ...args: Parameters<typeof ClusterWorkspace.open> extends [unknown, ...infer Rest] ? Rest : never
-  ) => {
-    const workspace = await ClusterWorkspace.open(tool, ...args);
-    workspaces.push(workspace);
-    return workspace;
-  };
-
+underTools("secrets", ({ open }) => {
   test("no secret is in state, plan, output, the most talkative log, the journal or an argument", async () => {
     const wireguardKey = randomBytes(32).toString("base64");
     const marks = { registry: `canary-${randomUUID()}`, wireguard: wireguardKey, disk: `canary-${randomUUID()}` };

@@ -2,28 +2,12 @@
 // The other types under the real tools: seeds, secrets in the state, memberships, data, ephemeral values, functions.
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
-import { ClusterWorkspace, clusterConfig } from "../support/cluster-workspace.ts";
+import { expect, test } from "vitest";
+import { clusterConfig } from "../support/cluster-workspace.ts";
 import { everything } from "../support/everything.ts";
-import { findTools } from "../support/terraform.ts";
+import { apply, plan, underTools } from "../support/under-tools.ts";
 
-const tools = findTools();
-const workspaces: ClusterWorkspace[] = [];
-afterAll(() => Promise.all(workspaces.map((workspace) => workspace.dispose())));
-
-test.skipIf(tools.length === 0)("terraform or tofu is there", () => expect(tools).not.toEqual([]));
-
-const plan = ["plan", "-no-color", "-input=false"];
-const apply = ["apply", "-auto-approve", "-no-color", "-input=false"];
-
-describe.each(everything ? tools : tools.slice(0, 1))("types under $name", (tool) => {
-  const open = async (
-    ...args: Parameters<typeof ClusterWorkspace.open> extends [unknown, ...infer Rest] ? Rest : never
-  ) => {
-    const workspace = await ClusterWorkspace.open(tool, ...args);
-    workspaces.push(workspace);
-    return workspace;
-  };
+underTools("types", ({ open }) => {
   const seed = (address: string) => `
     resource "talosmith_cloud_init" "this" {
       path           = "generated/seed.iso"
