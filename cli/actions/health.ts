@@ -11,7 +11,7 @@ export async function health(
   context: CommandContext,
 ): Promise<void> {
   const { root, environment, desired, secrets } = await openCluster(name, context);
-  const plain = healthLines((line) => context.stderr.write(`${line}\n`), desired.machines);
+  const plain = healthLines((line) => context.stderr.write(`${line}\n`));
   const { healthy, conditions } = await checkHealth({
     desired,
     secrets,
@@ -24,7 +24,7 @@ export async function health(
   const backup = await backupStatus(root, environment, context);
   if (backup !== undefined && json) context.stdout.write(jsonBackup(backup, context));
   else if (backup !== undefined) context.stderr.write(`${backupLine(backup)}\n`);
-  if (!json) context.stderr.write(`${healthVerdict(name, conditions, desired.machines)}\n`);
+  if (!json) context.stderr.write(`${healthVerdict(name, conditions)}\n`);
   if (!healthy) context.exit(1);
 }
 

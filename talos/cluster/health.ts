@@ -7,6 +7,7 @@ import type { MachineHealth } from "./machines.ts";
 import type { ObservedCluster } from "./observed.ts";
 import type { StepContext } from "./step-context.ts";
 import { waitUntil } from "./wait.ts";
+import { withNames } from "./with-names.ts";
 
 /** One step of the health checks, in the order in which they are made. */
 export interface HealthCondition {
@@ -40,7 +41,11 @@ export async function checkHealthIn(
 ): Promise<HealthReport> {
   const deadline = context.timing.elapsed() + context.timeouts.health;
   const conditions: HealthCondition[] = [];
-  const tell = (condition: HealthCondition) => onCondition?.(condition);
+  const named = (condition: HealthCondition): HealthCondition =>
+    condition.reason === undefined
+      ? condition
+      : { ...condition, reason: withNames(condition.reason, context.desired.machines) };
+  const tell = (condition: HealthCondition) => onCondition?.(named(condition));
   // One look serves all checks that it satisfies; only what is missing is looked at again.
   let view = viewOf(context);
   for (const { name, run, kubernetes, level } of healthChecks) {
@@ -59,9 +64,9 @@ export async function checkHealthIn(
       return verdict.kind === "wrong" ? verdict.reason : undefined;
     };
     const condition = await (wait ? waitFor(look, name, deadline, context, tell) : once(look, name));
-    const last: HealthCondition = condition ?? { name, state: isSkip(verdict) ? "skipped" : "ok" };
+    const last = named(condition ?? { name, state: isSkip(verdict) ? "skipped" : "ok" });
     conditions.push(last);
-    tell(last);
+    onCondition?.(last);
     if (wait && last.state === "failed") break;
   }
   return { healthy: conditions.every(({ state }) => state !== "failed"), conditions };

@@ -155,7 +155,7 @@ async function strangerState(
   const stranger = connect(machine.address, { kind: "maintenance", certificate });
   try {
     const { stage } = await stranger.machineStatus(options);
-    if (stage !== "maintenance") return { kind: "unreachable", reason: `it is ${stage}` };
+    if (stage !== "maintenance") return { kind: "unreachable", reason: `it is ${stage}`, onItsWay: true };
     const [disks, version] = await Promise.all([
       stranger.diskNames(options).catch(unlessUnreachable),
       stranger.version(options).catch(unlessUnreachable),
@@ -173,7 +173,7 @@ async function strangerState(
     // Between two looks a machine may have got its own certificate: whoever it was is gone, and it is asked again.
     const again = await probe(machine.address, options);
     if (again.fingerprint !== fingerprint)
-      return { kind: "unreachable", reason: "it has just got another certificate" };
+      return { kind: "unreachable", reason: "it has just got another certificate", onItsWay: true };
     return { kind: "foreign", reason: ours.message };
   } finally {
     stranger.close();

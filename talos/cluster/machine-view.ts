@@ -61,6 +61,7 @@ function withoutAddress(reason: string, address: string): string {
 }
 
 function healthOf(state: MachineState, node: KubernetesNode | undefined): MachineView["health"] {
+  if (state.kind === "unreachable" && state.onItsWay) return "starting";
   if (state.kind === "unreachable" || state.kind === "foreign") return "unreachable";
   if (state.kind === "maintenance") return "maintenance";
   return state.ready && node?.ready === true ? "ready" : "starting";

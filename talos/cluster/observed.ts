@@ -47,6 +47,8 @@ export type MachineState =
   | {
       readonly kind: "unreachable";
       readonly reason: string;
+      /** It answers, between what it was and what it becomes: nothing is wrong with it. */
+      readonly onItsWay?: true;
       /** Why its certificate cannot be accepted although it is of our CA; waiting seldom helps then. */
       readonly certificate?: CertificateFault;
     }

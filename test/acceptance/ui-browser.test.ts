@@ -256,6 +256,29 @@ describe.skipIf(executablePath === undefined)("the page in a browser", { timeout
     await inspect("simulator");
   });
 
+  test("in a window as narrow as a telephone nothing of a table is cut off, and a fault keeps its lines", async () => {
+    await page.setViewportSize({ width: 420, height: 900 });
+    for (const screen of ["", "machines/lab", "etcd/lab", "operations", "simulator"]) {
+      await show(`#/${screen}`);
+      const widest = await page.evaluate<number>(`Math.max(
+        document.documentElement.scrollWidth,
+        ...[...document.querySelectorAll("main tbody > tr > *, main form, main .events")].map((cell) => cell.getBoundingClientRect().right),
+      )`);
+      expect([screen, widest]).toEqual([screen, Math.min(widest, 420)]);
+    }
+    expect(await row("lab-cp-1").getByRole("cell").count()).toBeGreaterThan(2);
+    await page.locator("[name=name]").fill("Lab!");
+    await page.getByRole("button", { name: "Create and deploy" }).click();
+    const fault = page.locator("form [role=alert]");
+    await fault.waitFor();
+    const style = await page.evaluate(`getComputedStyle(document.querySelector("form [role=alert]")).whiteSpace`);
+    expect([style, (await fault.textContent())?.split("\n").length]).toEqual(["pre-line", expect.any(Number)]);
+    // The browser itself notes the refusal.
+    expect(complaints.splice(0)).toEqual([expect.stringContaining("400 (Bad Request)")]);
+    await inspect("narrow");
+    await page.setViewportSize({ width: 1200, height: 900 });
+  });
+
   test("a machine's screen tells its facts, and its log and events live", async () => {
     await show("#/machine/lab/lab-cp-1");
     await page.getByRole("listitem").filter({ hasText: "apid" }).getByText("healthy").waitFor();

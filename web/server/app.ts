@@ -8,6 +8,7 @@ import { TalosError } from "../../talos/errors.ts";
 import { renderTopology, type Topology, topologyOf, withLiveState } from "../../topology/index.ts";
 import type { Action, ActionPlan, OperationView, Overview, ShapingKind } from "../shared/wire.ts";
 import type { Assets } from "./assets.ts";
+import { withWork } from "./at-work.ts";
 import { Broadcast } from "./broadcast.ts";
 import { Guard, type GuardOptions } from "./guard.ts";
 import { pageHeaders } from "./headers.ts";
@@ -83,14 +84,15 @@ export class UiApp {
   }
 
   #overview(): Overview {
+    const operations = this.#operations.list();
     return {
       version: this.#options.version,
       program: this.#options.program,
       readOnly: this.#options.readOnly,
-      clusters: this.#watcher.clusters,
+      clusters: withWork(this.#watcher.clusters, operations),
       broken: this.#watcher.broken,
       unseen: this.#watcher.unseen,
-      operations: this.#operations.list(),
+      operations,
       faults: plainFaults,
     };
   }

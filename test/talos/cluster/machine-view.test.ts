@@ -10,6 +10,17 @@ test("machines are told with control planes first, and counted as people count",
 });
 
 test.each([
+  [{ kind: "unreachable", reason: "the connection was refused" }, "unreachable"],
+  // It answers; what it was is gone, and what it becomes is not there yet.
+  [{ kind: "unreachable", reason: "it has just got another certificate", onItsWay: true }, "starting"],
+  [{ kind: "foreign", reason: "x509" }, "unreachable"],
+] as const)("a machine that cannot be asked is told as what it is: %j", (state, health) => {
+  const kubernetes = { kind: "unreachable", reason: "" } as const;
+  const observed = { machines: new Map([["w-1", { ...machine("w-1"), state }]]), kubernetes };
+  expect(machineView(machine("w-1"), observed).health).toBe(health);
+});
+
+test.each([
   ["192.0.2.7: the connection was refused", "the connection was refused"],
   ["192.0.2.70: the connection was refused", "192.0.2.70: the connection was refused"],
   ["it has just got another certificate", "it has just got another certificate"],

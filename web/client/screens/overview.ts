@@ -73,6 +73,9 @@ function ClusterCard({ cluster, program, now }: CardProps) {
     cluster;
   const { pending } = cluster;
   const ready = machines.filter(({ health }) => health === "ready").length;
+  const others = (["starting", "maintenance", "unreachable"] as const)
+    .map((health) => [health, machines.filter((machine) => machine.health === health).length] as const)
+    .filter(([, count]) => count > 0);
   const ending = certificates.filter(({ daysLeft }) => daysLeft < fewDays);
   const isUnmet = ({ state }: Condition) => state === "failed" || state === "waiting";
   const unmet = conditions.filter(isUnmet);
@@ -84,7 +87,9 @@ function ClusterCard({ cluster, program, now }: CardProps) {
       ${
         machines.length > 0 &&
         html`<p class="strip" aria-hidden="true">${machines.map(({ health }) => sign(health))}</p>
-          <p>${ready} of ${machines.length} machines ready${
+          <p>${ready} of ${machines.length} machines ready${others.map(
+            ([health, count]) => html`, <span key=${health}>${count} ${sign(health)} ${health}</span>`,
+          )}${
             pending.length > 0 &&
             html`, <a href=${linkTo({ screen: "changes", environment })}>${pending.length} ${pending.length === 1 ? "step" : "steps"} to do</a>`
           }</p>`
