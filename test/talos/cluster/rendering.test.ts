@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, test } from "vitest";
-import { bootstrapTarget, type ClusterSpec, desiredCluster } from "../../../talos/cluster/index.ts";
+import { bootstrapTarget, type ClusterSpec, desiredCluster, Rendering } from "../../../talos/cluster/index.ts";
 import { readMachineFacts } from "../../../talos/config/index.ts";
 import { TalosVersion } from "../../../talos/version/index.ts";
 import { testSecrets } from "./fixture.ts";
@@ -48,6 +48,18 @@ describe("a desired cluster", () => {
 
   test("is the same for the same spec and secrets", () => {
     expect(desiredCluster(spec, testSecrets())).toEqual(desiredCluster(spec, testSecrets()));
+  });
+
+  test("is rendered machine by machine, each when it is asked for and once", () => {
+    const faulty = { name: "cp-2", role: "controlplane", address: "10.0.0.2", patches: ["machine: []"] } as const;
+    const machines = spec.machines.map((machine) => (machine.name === faulty.name ? faulty : machine));
+    const rendering = new Rendering({ ...spec, machines }, testSecrets());
+    const [first] = rendering.machines();
+    expect(first?.name).toBe("cp-1");
+    const [again] = rendering.machines();
+    expect(again).toBe(first);
+    expect(() => rendering.whole()).toThrow(/cannot construct !!seq/);
+    expect(() => [...rendering.machines()]).toThrow(/cannot construct !!seq/);
   });
 
   test.each([
