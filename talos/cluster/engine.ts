@@ -86,6 +86,7 @@ export function lockFileOf({ lockFile, desired }: EngineOptions): string {
 
 function contextOf(options: EngineOptions, machines: Machines, place: string): StepContext {
   const timing = options.timing ?? systemTiming;
+  const watching = (message: string) => options.events?.({ type: "waiting", at: new Date(timing.now()), message });
   return new StepContext({
     desired: options.desired,
     machines,
@@ -96,6 +97,6 @@ function contextOf(options: EngineOptions, machines: Machines, place: string): S
     ...(options.signal === undefined ? {} : { signal: options.signal }),
     ...(options.events === undefined ? {} : { events: options.events }),
     ...(options.journal === undefined ? {} : { journal: options.journal }),
-    lease: new LeaseKeeper(machines.kubernetes, timing, { place, run: `${process.pid}-${randomUUID()}` }),
+    lease: new LeaseKeeper(machines.kubernetes, timing, { place, run: `${process.pid}-${randomUUID()}` }, watching),
   });
 }

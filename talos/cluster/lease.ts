@@ -15,16 +15,18 @@ export class LeaseKeeper {
   readonly #kubernetes: Kubernetes;
   readonly #timing: Timing;
   readonly #holder: LeaseHolder;
+  readonly #watching: ((message: string) => void) | undefined;
   /** Steps begin side by side; they ask together. */
   readonly #ask: () => Promise<string | undefined>;
   readonly #stop = new AbortController();
   #renewing: Promise<void> | undefined;
   #asking: Promise<unknown> | undefined;
 
-  constructor(kubernetes: Kubernetes, timing: Timing, holder: LeaseHolder) {
+  constructor(kubernetes: Kubernetes, timing: Timing, holder: LeaseHolder, watching?: (message: string) => void) {
     this.#kubernetes = kubernetes;
     this.#timing = timing;
     this.#holder = holder;
+    this.#watching = watching;
     this.#ask = singleFlight(() => this.#take());
   }
 
@@ -51,7 +53,7 @@ export class LeaseKeeper {
 
   async #take(): Promise<string | undefined> {
     try {
-      const other = await this.#kubernetes.takeLease(this.#holder, this.#stop.signal);
+      const other = await this.#kubernetes.takeLease(this.#holder, this.#stop.signal, this.#watching);
       if (other === undefined) this.#renewing ??= this.#renew();
       return other;
     } catch (error) {

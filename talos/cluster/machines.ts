@@ -167,8 +167,15 @@ export interface Kubernetes {
     objects: readonly ManifestObject[],
     options: { readonly inventory: boolean; readonly signal?: AbortSignal },
   ): Promise<readonly ManifestChange[]>;
-  /** Takes or renews the cluster's lock for changes. Undefined when it is ours, else who has it. */
-  takeLease(holder: LeaseHolder, signal?: AbortSignal): Promise<string | undefined>;
+  /**
+   * Takes or renews the cluster's lock for changes. Undefined when it is ours, else who has it. `watching` hears what
+   * is waited for, where it takes time.
+   */
+  takeLease(
+    holder: LeaseHolder,
+    signal?: AbortSignal,
+    watching?: (message: string) => void,
+  ): Promise<string | undefined>;
   releaseLease(holder: LeaseHolder): Promise<void>;
   /** Undefined when nobody has the lock. */
   readLease(signal?: AbortSignal): Promise<LeaseState | undefined>;

@@ -74,7 +74,7 @@ export function kubernetesOver(
     },
     apisGoneWith: (version, signal) => apisGoneWith(api, version, signal),
     syncManifests: (objects, { inventory, signal }) => syncManifests(api, objects, inventory, signal),
-    takeLease: (holder, signal) => takeLease(api, holder, timing, signal),
+    takeLease: (holder, signal, watching) => takeLease(api, holder, timing, { signal, watching }),
     readLease: (signal) => readLease(api, timing.now(), signal),
     deleteLease: (signal) => deleteLease(api, signal),
     releaseLease: (holder) => releaseLease(api, holder),

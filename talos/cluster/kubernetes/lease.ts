@@ -17,6 +17,11 @@ const leaseSchema = z.object({
   spec: z.object({ holderIdentity: z.string().nullish(), renewTime: z.string().nullish() }).default({}),
 });
 
+interface Waiting {
+  readonly signal?: AbortSignal | undefined;
+  readonly watching?: ((message: string) => void) | undefined;
+}
+
 /**
  * Takes or renews the lease. Undefined when it is ours, else who has it. One that has run out by our clock, or that was
  * renewed in its future, is watched before it is taken: clocks of other computers may be wrong, or ours.
@@ -25,7 +30,7 @@ export async function takeLease(
   api: KubernetesApi,
   holder: LeaseHolder,
   timing: Timing,
-  signal?: AbortSignal,
+  { signal, watching }: Waiting = {},
 ): Promise<string | undefined> {
   const options = signal === undefined ? {} : { signal };
   for (let attempt = 0; attempt < 3; attempt++) {
@@ -33,7 +38,7 @@ export async function takeLease(
       const found = leaseSchema.parse(await api.call(`${collection}/${name}`, options));
       const other = otherHolder(found.spec, holder);
       const fresh = isFresh(found.spec.renewTime ?? "", timing.now());
-      if (other !== undefined && (fresh || (await isRenewed(api, found, timing, signal)))) return other;
+      if (other !== undefined && (fresh || (await isRenewed(api, found, timing, { signal, watching })))) return other;
       const now = new Date(timing.now());
       // The version makes sure that nobody else took it between our look and our write.
       const body = leaseBody(holder, now, found.metadata.resourceVersion);
@@ -58,12 +63,19 @@ export async function takeLease(
 /** Looks for long enough to tell a run that lives from one that died. */
 async function isRenewed(
   api: KubernetesApi,
-  { metadata }: z.infer<typeof leaseSchema>,
+  { metadata, spec }: z.infer<typeof leaseSchema>,
   timing: Timing,
-  signal: AbortSignal | undefined,
+  { signal, watching }: Waiting,
 ): Promise<boolean> {
   const end = timing.elapsed() + silence;
+  const minutes = Math.round((timing.now() - Date.parse(spec.renewTime ?? "")) / 60_000);
+  // By clocks that differ it may be a time to come, or none at all.
+  const since = minutes >= 1 ? ` for ${minutes} min` : "";
   while (timing.elapsed() < end) {
+    const left = Math.ceil((end - timing.elapsed()) / 1000);
+    watching?.(
+      `another run, ${spec.holderIdentity}, has not said${since} that it works on this cluster: it is watched for ${left} s more before this run goes on`,
+    );
     await timing.sleep(lookEvery, signal);
     const options = signal === undefined ? {} : { signal };
     const now = leaseSchema.parse(await api.call(`${collection}/${name}`, options));

@@ -273,6 +273,18 @@ describe("the lease", () => {
     if (put !== undefined) expect(put.body).toMatchObject({ metadata: { resourceVersion: "7" } });
   });
 
+  test("that seems to have run out is watched aloud, so that nobody wonders what is waited for", async () => {
+    answer = ({ method }) =>
+      method === "GET" ? [200, lease("there/boot/0/9", new Date(timing.now() - 180_000))] : [200, {}];
+    const told: string[] = [];
+    expect(await kubernetes.takeLease(us, undefined, (message) => told.push(message))).toBeUndefined();
+    expect(told[0]).toBe(
+      "another run, there/boot/0/9, has not said for 3 min that it works on this cluster: it is watched for 45 s more before this run goes on",
+    );
+    expect(told.at(-1)).toContain("for 5 s more");
+    expect(told).toHaveLength(9);
+  });
+
   test.each([3_600_000, -3_600_000])("of a run that lives is not taken when clocks differ by %i ms", async (skew) => {
     let renewed = 0;
     let looks = 0;

@@ -193,6 +193,24 @@ describe("the lease in Kubernetes", () => {
 });
 
 describe("keeping the lease", () => {
+  test("what it waits for is told as an event of the run", async () => {
+    const before = wish();
+    const { world, apply } = lab(before);
+    await apply(before);
+    const port = world.port();
+    const kubernetes: typeof port.kubernetes = {
+      ...port.kubernetes,
+      takeLease: async (holder, signal, watching) => {
+        watching?.("another run is watched");
+        return port.kubernetes.takeLease(holder, signal);
+      },
+    };
+    const told: string[] = [];
+    const events = ({ type, message }: { type: string; message: string }) => told.push(`${type}: ${message}`);
+    await apply(wish({ sysctl: "2" }), { machines: { ...port, kubernetes }, events });
+    expect(told).toContain("waiting: another run is watched");
+  });
+
   test("a renewal that is refused ends nothing by itself: the next step asks again and tells", async () => {
     const timing = new VirtualTiming();
     const { world } = lab(wish());
