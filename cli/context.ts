@@ -23,6 +23,11 @@ export interface CommandContext {
 export interface Output {
   write(text: string): void;
   readonly isTerminal: boolean;
+  /**
+   * From now on what is written only tells of work, which is done to its end although nobody reads any more. Without
+   * this, a reader that leaves ends the command.
+   */
+  onlyTells?(): void;
 }
 
 /** 0 done · 1 failed · 2 `plan`: there are changes, `review --fail-on`: found · 64 wrong usage · 129 the terminal was closed · 130 stopped by Ctrl-C · 143 stopped by SIGTERM. */

@@ -8,15 +8,23 @@ import { registrations } from "./registrations.ts";
 import { asTyped, typedName } from "./typed-name.ts";
 
 function output(stream: NodeJS.WriteStream, shape = (text: string) => text): Output {
+  let onlyTells = false;
   stream.on("error", (error: NodeJS.ErrnoException) => {
     // Nobody hears us any more, as when a terminal is closed: the work is still to be done, or to be stopped safely.
     if (stream === process.stderr) return;
     // Who reads our output has seen enough, as `head` does: that is no error.
+    if (error.code === "EPIPE" && onlyTells) return;
     if (error.code === "EPIPE") process.exit(0);
     process.stderr.write(`Error: the output could not be written: ${error.message}\n`);
     process.exit(1);
   });
-  return { write: (text) => void stream.write(shape(text)), isTerminal: stream.isTTY === true };
+  return {
+    write: (text) => void stream.write(shape(text)),
+    isTerminal: stream.isTTY === true,
+    onlyTells: () => {
+      onlyTells = true;
+    },
+  };
 }
 
 const stop = new AbortController();

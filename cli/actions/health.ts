@@ -12,6 +12,8 @@ export async function health(
 ): Promise<void> {
   const { root, environment, desired, secrets } = await openCluster(name, context);
   const plain = healthLines((line) => context.stderr.write(`${line}\n`));
+  // Whoever reads only the beginning still wants to know from the exit code.
+  context.stdout.onlyTells?.();
   const { healthy, conditions } = await checkHealth({
     desired,
     secrets,

@@ -16,7 +16,11 @@ export async function withProgress<T>(
   options: ProgressOptions,
   work: (events: EventListener) => Promise<T>,
 ): Promise<T> {
-  if (options.json) return work((event: ClusterEvent) => context.stdout.write(jsonLine(event)));
+  if (options.json) {
+    // Machines must not be left half done because somebody typed `| head`.
+    context.stdout.onlyTells?.();
+    return work((event: ClusterEvent) => context.stdout.write(jsonLine(event)));
+  }
   const write = (line: string) => context.stderr.write(`${line}\n`);
   if (!context.stderr.isTerminal) return work(plainLines(write));
   const board = new TaskBoard(write);

@@ -62,3 +62,13 @@ test("a machine that swallows every connection does not hold a command whose tim
   // Left to itself, the attempt to connect would go on for two minutes.
   expect(Date.now() - saidLast).toBeLessThan(10_000);
 });
+
+test("a reader that leaves, as head does, ends no work that is under way, and makes no failure a success", async () => {
+  const args = [resolve("bin/talosmith.js"), "health", "void", "--json", "--wait-timeout", "3s"];
+  const command = spawn(process.execPath, args, { cwd: root, stdio: ["ignore", "pipe", "ignore"] });
+  onTestFinished(() => void command.kill("SIGKILL"));
+  if (command.stdout !== null) await once(command.stdout, "data");
+  command.stdout?.destroy();
+  const [code] = await once(command, "close");
+  expect(code).toBe(1);
+});
