@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { existsSync, statSync } from "node:fs";
-import { relative } from "node:path";
+import { access, constants } from "node:fs/promises";
+import { join, relative } from "node:path";
 import { satisfies } from "semver";
 import { type Environment, listEnvironments, loadEnvironment } from "../../talos/environment/index.ts";
 import { TalosError } from "../../talos/errors.ts";
+import { fileError } from "../../talos/file-error.ts";
 import { programPath } from "../../talos/program-path.ts";
 import type { CommandContext } from "../context.ts";
 import { findSecrets, secretsFile } from "../helper/secrets.ts";
@@ -38,7 +40,7 @@ export async function doctor(
 export async function doctorFindings(name: string | undefined, context: CommandContext): Promise<readonly Finding[]> {
   const findings = await programs(context);
   const root = projectRoot(context.cwd, context.env);
-  findings.push(await simulator(root));
+  findings.push(await writable(root), await simulator(root));
   for (const environment of name === undefined ? listEnvironments(root) : [name])
     findings.push(
       ...(await environmentFindings(root, environment, context)),
@@ -76,6 +78,26 @@ async function firstLine(program: string, args: readonly string[], context: Comm
   const { code, stdout, stderr } = await runProgram(program, args, context);
   if (code !== 0) throw new TalosError("failed-precondition", `${program} ended with exit code ${code}: ${stderr}`);
   return stdout.split("\n").find((line) => /\d\.\d/.test(line)) ?? stdout.trim();
+}
+
+/** Folders that a deploy writes to. */
+const written = ["", "cdktf.out", "state", "secrets", "generated"];
+
+/** Asked of the system, for nothing is written here. */
+function writable(root: string): Promise<Finding> {
+  return finding("project", async () => {
+    const folders = written.map((name) => join(root, name)).filter((folder) => existsSync(folder));
+    for (const folder of folders)
+      await access(folder, constants.W_OK).catch((cause) => {
+        throw fileError(
+          "write",
+          folder,
+          cause,
+          "A deploy keeps its state, secrets and stacks there: make it writable.",
+        );
+      });
+    return `${root} can be written to`;
+  });
 }
 
 function simulator(root: string): Promise<Finding> {

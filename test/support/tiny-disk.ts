@@ -4,11 +4,11 @@ import { mkdirSync, mkdtempSync, rmdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** Makes a folder a disk of 128 kB; false where this user may not mount one. */
-export function mountTinyDisk(folder: string): boolean {
+/** Makes a folder a disk of 128 kB, perhaps one that nobody may write to; false where this user may not mount one. */
+export function mountTinyDisk(folder: string, access: "rw" | "ro" = "rw"): boolean {
   mkdirSync(folder, { recursive: true });
   try {
-    execFileSync("mount", ["-t", "tmpfs", "-o", "size=128k", "talosmith-test", folder], { stdio: "ignore" });
+    execFileSync("mount", ["-t", "tmpfs", "-o", `size=128k,${access}`, "talosmith-test", folder], { stdio: "ignore" });
     return true;
   } catch {
     return false;

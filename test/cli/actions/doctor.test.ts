@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { doctor } from "../../../cli/actions/doctor.ts";
 import { testContext } from "../../support/command-context.ts";
+import { mayMount, mountTinyDisk, unmountDisk } from "../../support/tiny-disk.ts";
 
 let root: string;
 beforeEach(() => {
@@ -48,6 +49,38 @@ test.each([
   expect(findings.filter(({ level }) => level === "fault").map(({ says }) => says)).toEqual([
     expect.stringMatching(expected),
   ]);
+});
+
+const canMount = mayMount();
+if (!canMount) console.warn("SKIPPED: a read-only disk found by the doctor: this user may not mount one");
+
+test.skipIf(!canMount)("a folder on a read-only disk is a fault, also for root", async () => {
+  expect((await examine()).findings).toContainEqual({
+    about: "project",
+    level: "ok",
+    says: `${root} can be written to`,
+  });
+  const state = join(root, "state");
+  mountTinyDisk(state, "ro");
+  try {
+    const { findings, code } = await examine();
+    expect(code).toBe(1);
+    expect(findings).toContainEqual({
+      about: "project",
+      level: "fault",
+      says: expect.stringMatching(/state: read-only file system\. .*make it writable/),
+    });
+  } finally {
+    unmountDisk(state);
+  }
+});
+
+test.skipIf(process.getuid?.() === 0)("a folder that is somebody else's is a fault", async () => {
+  chmodSync(join(root, "state"), 0o555);
+  const { findings, code } = await examine();
+  chmodSync(join(root, "state"), 0o755);
+  expect(code).toBe(1);
+  expect(findings).toContainEqual(expect.objectContaining({ about: "project", level: "fault" }));
 });
 
 test("a faulty environment file is a fault", async () => {
