@@ -62,7 +62,11 @@ function configOf({ sources }: MutationTarget, folder: string): object {
     plugins: [runner],
     vitest: { configFile: "mutation/vitest.config.ts", related: false },
     // What no test of a target reads need not be copied; tsconfig.json would be rewritten by an API that TypeScript 7 lacks.
-    ignorePatterns: ["/dist", "/docs", "/examples", "/site", "/web", "/tsconfig.json", "/mutation/node_modules"],
+    ignorePatterns: [
+      ...["/dist", "/docs", "/examples", "/site", "/web", "/tsconfig.json", "/mutation/node_modules"],
+      // What commands have written: clusters of a developer's own, and folders behind links, which can't be copied.
+      ...["/backups", "/cdktf.out", "/generated", "/secrets", "/state", "/test-artifacts"],
+    ],
     tempDirName: "dist/mutation/sandbox",
     concurrency: 2,
     // On a crowded machine every run is slow; real loops are found by counting long before this.

@@ -33,7 +33,7 @@ import {
 } from "../../talos/secrets/index.ts";
 import type { CommandContext } from "../context.ts";
 import { clusterSpec } from "../helper/cluster-spec.ts";
-import { findMachines } from "../helper/machines.ts";
+import { ensureMachines, findMachines } from "../helper/machines.ts";
 import { projectRoot } from "../project-root.ts";
 import { readText } from "./read-text.ts";
 
@@ -89,6 +89,8 @@ export async function adopt(name: string, flags: AdoptFlags, context: CommandCon
   for (const [path, content] of texts)
     await createProtectedText(fileStore(join(root, path), kept.kind, flags), content);
   await writeFileAtomically(join(root, file), text, { mode: 0o644, exclusive: true });
+  // They are in the cluster, as after `up`: else terraform, where it is there, would plan them as new ones.
+  await ensureMachines(root, loadEnvironment(root, name));
   context.stderr.write(
     `Adopted ${machines.length} machines: ${[file, ...texts.keys()].join(" and ")}. A plan has nothing to change: talosmith plan ${name}\n`,
   );

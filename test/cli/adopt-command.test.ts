@@ -4,16 +4,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { generateIdentity, identityToRecipient } from "age-encryption";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { stringify } from "yaml";
 import { registerAdopt } from "../../cli/commands/adopt.ts";
 import { registerPlan } from "../../cli/commands/plan.ts";
 import { registerUp } from "../../cli/commands/up.ts";
 import { createProgram, runProgram } from "../../cli/program.ts";
 import { systemClock, systemEntropy } from "../../talos/clock.ts";
 import { encodeTalosconfig, generateTalosconfig } from "../../talos/config/index.ts";
-import { encodeSecrets, type SecretsBundle } from "../../talos/secrets/index.ts";
+import { encodeSecrets } from "../../talos/secrets/index.ts";
 import { testContext } from "../support/command-context.ts";
 import { everything } from "../support/everything.ts";
+import { officialState, operatorObjects, talconfig } from "../support/foreign-cluster.ts";
+import { programFolder } from "../support/programs.ts";
 import { testSecrets } from "../talos/cluster/fixture.ts";
 import { type SimulatedLab, simulatedLab } from "../talos/cluster/simulated-cluster.ts";
 
@@ -45,7 +46,9 @@ describe.each(versions)("adopting a cluster of %s that others made", (talos) => 
   let lab: SimulatedLab;
   let addresses: readonly string[];
 
-  let env: Readonly<Record<string, string>> = { PATH: "/nowhere" };
+  // An adopted cluster is not terraform's, even where that is on the PATH.
+  const path = programFolder({ terraform: "/bin/false" });
+  let env: Readonly<Record<string, string>> = { PATH: path };
   async function talosmith(...args: string[]) {
     const context = testContext({ cwd: root, env, clock: systemClock });
     await runProgram(createProgram(context, [registerAdopt, registerPlan, registerUp]), args, context);
@@ -70,15 +73,10 @@ describe.each(versions)("adopting a cluster of %s that others made", (talos) => 
     });
     writeFileSync(at("theirs/talosconfig"), encodeTalosconfig(talosconfig));
     writeFileSync(at("theirs/controlplane.yaml"), desired.machines[0]?.config ?? "");
-    const nodes = addresses.map((ipAddress, index) => ({
-      hostname: `node-${index}`,
-      ipAddress,
-      controlPlane: index === 0,
-    }));
-    writeFileSync(at("theirs/talconfig.yaml"), stringify({ clusterName: "theirs", endpoint: desired.endpoint, nodes }));
+    writeFileSync(at("theirs/talconfig.yaml"), talconfig("theirs", desired.endpoint, addresses));
     writeFileSync(at("theirs/talsecret.yaml"), encodeSecrets(secrets));
-    writeFileSync(at("theirs/state.json"), JSON.stringify(stateOf(secrets, addresses)));
-    writeFileSync(at("theirs/objects.yaml"), operatorObjects(secrets, addresses));
+    writeFileSync(at("theirs/state.json"), JSON.stringify(officialState(secrets, addresses)));
+    writeFileSync(at("theirs/objects.yaml"), operatorObjects(encodeSecrets(secrets), addresses));
   }, 120_000);
 
   afterAll(async () => {
@@ -139,7 +137,7 @@ describe.each(versions)("adopting a cluster of %s that others made", (talos) => 
       expect(readFileSync(at(file), "utf8")).toContain("BEGIN AGE ENCRYPTED FILE");
     env = { ...env, SOPS_AGE_KEY: identity };
     expect((await talosmith("plan", "sealed")).stdout).toBe("Nothing to change.\n");
-    env = { PATH: "/nowhere" };
+    env = { PATH: path };
   });
 
   test("finds the names of machines that know nothing of each other", async () => {
@@ -167,60 +165,3 @@ describe.each(versions)("adopting a cluster of %s that others made", (talos) => 
     );
   });
 });
-
-function stateOf({ cluster, secrets, trustdInfo, certs }: SecretsBundle, nodes: readonly string[]) {
-  const base64 = (text: string) => Buffer.from(text).toString("base64");
-  const pair = ({ certificate, key }: { certificate: string; key: string }) => ({
-    cert: base64(certificate),
-    key: base64(key),
-  });
-  const machine_secrets = {
-    cluster,
-    secrets: {
-      bootstrap_token: secrets.bootstrapToken,
-      secretbox_encryption_secret: secrets.secretboxEncryptionSecret ?? null,
-      aescbc_encryption_secret: secrets.aescbcEncryptionSecret ?? null,
-    },
-    trustdinfo: trustdInfo,
-    certs: {
-      etcd: pair(certs.etcd),
-      k8s: pair(certs.k8s),
-      k8s_aggregator: pair(certs.k8sAggregator),
-      k8s_serviceaccount: { key: base64(certs.k8sServiceAccount.key) },
-      os: pair(certs.os),
-    },
-  };
-  const resource = (type: string, name: string, all: readonly object[]) => ({
-    mode: "managed",
-    type,
-    name,
-    provider: 'provider["registry.terraform.io/siderolabs/talos"]',
-    instances: all.map((attributes) => ({ schema_version: 1, attributes })),
-  });
-  return {
-    version: 4,
-    resources: [
-      resource("talos_machine_secrets", "this", [{ machine_secrets, talos_version: "v1.13" }]),
-      resource(
-        "talos_machine_configuration_apply",
-        "this",
-        nodes.map((node) => ({ node, endpoint: node })),
-      ),
-    ],
-  };
-}
-
-function operatorObjects(secrets: SecretsBundle, [plane, ...workers]: readonly string[]): string {
-  const object = (kind: string, name: string, spec: object, status: object = {}) =>
-    stringify({ apiVersion: "talos.alperen.cloud/v1alpha1", kind, metadata: { name }, spec, status });
-  const metal = (addresses: readonly (string | undefined)[]) => ({
-    mode: "metal",
-    version: "v1.13.9",
-    metalSpec: { machines: addresses.map((address) => ({ address })) },
-  });
-  return [
-    object("TalosCluster", "theirs", { controlPlaneRef: { name: "cp" }, workerRef: { name: "w" } }),
-    object("TalosControlPlane", "cp", metal([plane]), { secretBundle: encodeSecrets(secrets) }),
-    object("TalosWorker", "w", { ...metal(workers), controlPlaneRef: { name: "cp" } }),
-  ].join("---\n");
-}
