@@ -3,6 +3,7 @@ import { join } from "node:path";
 import * as z from "zod";
 import { eventFileVariable, type ToldEvent } from "../../talos/cluster/index.ts";
 import { type Environment, machinesOf } from "../../talos/environment/index.ts";
+import { TalosError } from "../../talos/errors.ts";
 import { type ApprovalFlags, approved } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
 import { clientFiles } from "../helper/client-files.ts";
@@ -112,7 +113,7 @@ async function change(
   const { context, approval } = options;
   const show = approval.yes ? undefined : (text: string) => context.stderr.write(text);
   return withPlanFile(stackOf(options), async (file) => {
-    if (!(await terraform.plan(file, [...args, ...colour(context)], show))) return "unchanged";
+    if (!(await planChange(terraform, file, [...args, ...colour(context)], options, show))) return "unchanged";
     show?.(dangersIn(await terraform.showPlan(file)));
     if (!(await approved(question, answer, approval, context))) return "declined";
     if (options.environment.backend.kind === "local")
@@ -120,6 +121,33 @@ async function change(
     await applyAloud(terraform, file, options);
     return "changed";
   });
+}
+
+/**
+ * Terraform plans what the file asks for before it plans a destroy, and our cluster may refuse that: an older version,
+ * another name. Who destroys it asks for nothing of the kind, and Terraform leaves it out with the refresh.
+ */
+async function planChange(
+  terraform: Terraform,
+  file: string,
+  args: readonly string[],
+  { context }: DoorOptions,
+  show?: (text: string) => void,
+): Promise<boolean> {
+  try {
+    return await terraform.plan(file, args, show);
+  } catch (error) {
+    if (
+      !args.includes("-destroy") ||
+      !(error instanceof TalosError) ||
+      !/\bwith talosmith_cluster\./.test(error.message)
+    )
+      throw error;
+    context.stderr.write(
+      "The file asks for a change that is refused; it is left alone, and what there is is destroyed.\n",
+    );
+    return terraform.plan(file, [...args, "-refresh=false"], show);
+  }
 }
 
 /** Terraform says of a cluster only that it takes time; the engine inside of the provider tells its steps. */

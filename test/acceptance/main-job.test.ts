@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { appendFileSync, existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { availableParallelism, loadavg } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -137,6 +137,8 @@ describe.each(doors)("the main job through %s", (door) => {
 
   test.skipIf(missing)("destroy leaves no process, no state and no file outside generated/", async () => {
     expect(processesMentioning(checkout.root)).not.toEqual([]);
+    // A wish that a deploy refuses, such as an older version after a checkout, keeps nobody from destroying.
+    appendFileSync(join(checkout.root, "environments/local.yaml"), "cluster: { talosVersion: v1.13.8 }\n");
     const destroyed = await npm("run", "destroy", "--", "local", "--auto-approve");
     expect(destroyed.stderr + destroyed.stdout).toContain("local is gone");
     expect(destroyed.code).toBe(0);
