@@ -12,15 +12,8 @@ const one = { "cp-1": "controlplane" } as const;
 
 underTools("imports", ({ open }) => {
   test("a running cluster, its machines, members, files and seeds are imported and are then as they should be", async () => {
-    const base = clusterConfig({ machines: { ...one, "w-1": "worker" }, files: true });
-    const config = `${base.replace("fingerprint = talos", "member_id   = talosmith_member.this[name].id\n    fingerprint = talos")}
-      resource "talosmith_member" "this" {
-        for_each   = local.machines
-        name       = each.key
-        cluster    = "test"
-        machine_id = talosmith_simulated_machine.this[each.key].id
-        address    = talosmith_simulated_machine.this[each.key].address
-      }
+    const base = clusterConfig({ machines: { ...one, "w-1": "worker" }, files: true, members: true });
+    const config = `${base}
       resource "talosmith_cloud_init" "this" {
         path           = "generated/seed.iso"
         meta_data      = yamlencode({ instance-id = "i-1", local-hostname = "cp-1" })

@@ -152,15 +152,9 @@ underTools("types", ({ open }) => {
   );
 
   const members = (machines: Readonly<Record<string, "controlplane" | "worker">>, generation = "") => {
-    const base = clusterConfig({ machines });
-    return `${base.replace("fingerprint = talos", "member_id   = talosmith_member.this[name].id\n    fingerprint = talos")}
-      resource "talosmith_member" "this" {
-        for_each   = local.machines
-        name       = each.key
-        cluster    = "test"
-        machine_id = "\${talosmith_simulated_machine.this[each.key].id}${generation}"
-        address    = talosmith_simulated_machine.this[each.key].address
-      }
+    const base = clusterConfig({ machines, members: true });
+    const id = "talosmith_simulated_machine.this[each.key].id";
+    return `${base.replace(`machine_id = ${id}`, `machine_id = "\${${id}}${generation}"`)}
       data "talosmith_health" "this" {
         endpoint   = talosmith_cluster.this.endpoint
         machines   = { for name, machine in talosmith_cluster.this.machines : name => { role = machine.role, address = machine.address } }

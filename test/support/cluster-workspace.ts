@@ -75,9 +75,11 @@ export interface ClusterOptions {
   /** More attributes of the cluster, as HCL. */
   readonly more?: string;
   readonly files?: boolean;
+  /** Whether each machine has a membership, so that it leaves before it is destroyed. */
+  readonly members?: boolean;
 }
 
-/** HCL of a simulated cluster: its machines, the cluster, and with `files` the client files. */
+/** HCL of a simulated cluster: its machines, the cluster, and perhaps the client files and the memberships. */
 export function clusterConfig(options: ClusterOptions): string {
   const machines = Object.entries(options.machines).map(([name, role]) => `    ${JSON.stringify(name)} = "${role}"`);
   const files = `
@@ -86,6 +88,14 @@ resource "talosmith_client_files" "this" {
   endpoints        = [for name, role in local.machines : talosmith_simulated_machine.this[name].address if role == "controlplane"]
   kubeconfig_path  = "files/kubeconfig"
   talosconfig_path = "files/talosconfig"
+}`;
+  const members = `
+resource "talosmith_member" "this" {
+  for_each   = local.machines
+  name       = each.key
+  cluster    = "test"
+  machine_id = talosmith_simulated_machine.this[each.key].id
+  address    = talosmith_simulated_machine.this[each.key].address
 }`;
   return `
 locals {
@@ -110,8 +120,9 @@ resource "talosmith_cluster" "this" {
     role        = role
     address     = talosmith_simulated_machine.this[name].address
     fingerprint = talosmith_simulated_machine.this[name].fingerprint
+    ${options.members ? "member_id   = talosmith_member.this[name].id" : ""}
   } }
   ${options.more ?? ""}
 }
-${options.files ? files : ""}`;
+${options.files ? files : ""}${options.members ? members : ""}`;
 }
