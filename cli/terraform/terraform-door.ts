@@ -143,10 +143,12 @@ async function planChange(
       !/\bwith talosmith_cluster\./.test(error.message)
     )
       throw error;
+    // Where the cluster is protected, say, this is refused as well.
+    const changed = await terraform.plan(file, [...args, "-refresh=false"], show);
     context.stderr.write(
       "The file asks for a change that is refused; it is left alone, and what there is is destroyed.\n",
     );
-    return terraform.plan(file, [...args, "-refresh=false"], show);
+    return changed;
   }
 }
 
