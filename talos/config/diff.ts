@@ -5,7 +5,7 @@ import { type ConfigDocument, documentId, documentTitle, encodeConfig, parseConf
 import { isSection, isZero, type Section, sameValue, type Value } from "./document/value.ts";
 import { inFormOf, type MovedSetting } from "./moved-settings.ts";
 import { needsReboot } from "./reboot-rules.ts";
-import { hideField } from "./redact.ts";
+import { hideField, hidePasswords } from "./redact.ts";
 import { zeroWord } from "./schema/enums.ts";
 import { type Field, type FieldType, type Struct, structOf } from "./schema/schema.ts";
 import { isHiddenField } from "./schema/secret-fields.ts";
@@ -227,7 +227,7 @@ function hideNested(value: Value, type: FieldType): Value {
 
 /** Certificates are public, but nobody reads them: one line tells them apart. */
 function summarize(value: Value): Value {
-  if (typeof value === "string") return certificateSummary(value) ?? value;
+  if (typeof value === "string") return certificateSummary(value) ?? hidePasswords(value);
   if (Array.isArray(value)) return value.map(summarize);
   return isSection(value) ? new Map([...value].map(([key, inner]) => [key, summarize(inner)])) : value;
 }

@@ -28,9 +28,23 @@ function redactSection(section: Section, struct: Struct): Section {
 function redactValue(value: Value, type: FieldType): Value {
   if (type.kind === "pointer") return redactValue(value, type.to);
   if (type.kind === "list" && Array.isArray(value)) return value.map((item) => redactValue(item, type.of));
-  if (!isSection(value)) return value;
-  if (type.kind === "map") return new Map([...value].map(([key, inner]) => [key, redactValue(inner, type.of)]));
-  return type.kind === "struct" ? redactSection(value, structOf(type.name)) : value;
+  if (type.kind === "map" && isSection(value))
+    return new Map([...value].map(([key, inner]) => [key, redactValue(inner, type.of)]));
+  return type.kind === "struct" && isSection(value) ? redactSection(value, structOf(type.name)) : hidePasswords(value);
+}
+
+const passwordInUrl = /(:\/\/[^\s/:@]*:)[^\s/@]+(?=@)/g;
+
+/** Whether a text has a URL with a password in it, as those of proxies may. */
+export function hasPassword(text: string): boolean {
+  return text.replace(passwordInUrl, `$1${redacted}`) !== text;
+}
+
+/** Hides passwords in URLs, which may stand anywhere. */
+export function hidePasswords(value: Value): Value {
+  if (typeof value === "string") return value.replace(passwordInUrl, `$1${redacted}`);
+  if (Array.isArray(value)) return value.map(hidePasswords);
+  return isSection(value) ? new Map([...value].map(([key, inner]) => [key, hidePasswords(inner)])) : value;
 }
 
 /** Fields that hold whole files: how much there is tells one from another, and that it was not lost. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { documentTitle } from "../document/config-file.ts";
 import { isSection, type Section, type Value } from "../document/value.ts";
-import { redacted } from "../redact.ts";
+import { hasPassword, redacted } from "../redact.ts";
 import { type FieldType, type Struct, structOf } from "../schema/schema.ts";
 import { isSecretField } from "../schema/secret-fields.ts";
 import { type Patch, parsePatch } from "./apply.ts";
@@ -58,7 +58,9 @@ function visitSection(section: Section, struct: Struct, prefix: string, found: S
 }
 
 function visitValue(value: Value, type: FieldType, path: string, found: SecretInPatch[]): void {
-  if (type.kind === "pointer") visitValue(value, type.to, path, found);
+  if (typeof value === "string") {
+    if (hasPassword(value)) found.push({ path, certain: true });
+  } else if (type.kind === "pointer") visitValue(value, type.to, path, found);
   else if (type.kind === "list") {
     const items = Array.isArray(value) ? value : isSection(value) ? [...value.values()] : [];
     for (const [index, item] of items.entries()) visitValue(item, type.of, `${path}[${index}]`, found);

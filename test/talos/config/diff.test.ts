@@ -148,6 +148,12 @@ describe("what may hold a secret anywhere", () => {
       ["manifest", "****** (7 bytes)", "****** (7 bytes)"],
     ],
     [
+      "a password in a URL",
+      "machine: {env: {http_proxy: 'http://me:hunter1@proxy:3128'}}",
+      "machine: {env: {http_proxy: 'http://me:hunter2@proxy:3128'}}",
+      ["machine.env.http_proxy", "http://me:******@proxy:3128", "http://me:******@proxy:3128"],
+    ],
+    [
       "a container's environment",
       container("TOKEN=hunter1"),
       container("TOKEN=hunter2, hunter3"),

@@ -35,6 +35,11 @@ describe("secrets in a patch", () => {
     ],
     ["a JSON patch that removes", '[{"op":"remove","path":"/machine/token"}]', []],
     [
+      "a password in a URL",
+      "machine: {env: {http_proxy: 'http://me:x@proxy:3128', no_proxy: 'localhost,https://a@b'}}",
+      [certain("machine.env.http_proxy")],
+    ],
+    [
       "what may be secret",
       "apiVersion: v1alpha1\nkind: ExtensionServiceConfig\nname: tailscale\nenvironment: [TS_AUTHKEY=x]\n",
       [{ path: "ExtensionServiceConfig/tailscale environment", certain: false }],
