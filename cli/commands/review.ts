@@ -6,7 +6,9 @@ import type { CommandContext } from "../context.ts";
 export function registerReview(program: Command, context: CommandContext): void {
   program
     .command("review")
-    .description("turn a plan into markdown for a pull request: danger first, then the steps of each cluster")
+    .description(
+      "turn a plan, or the first apply of an environment, into markdown for a pull request: danger first, then the steps of each cluster",
+    )
     .argument(
       "<plan>",
       "what `terraform show -json <plan>` printed (a file, or - for standard input), or an environment: what its first apply makes",

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+import { existsSync } from "node:fs";
+import { join, relative } from "node:path";
 import { type Authentication, type CallOptions, connect, type TalosClient } from "../../talos/api/index.ts";
 import { lockFileFor, withLock } from "../../talos/cluster/index.ts";
 import { findTalosconfig, readTalosconfig, type TalosContext } from "../../talos/config/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { publicKeyFingerprint } from "../../talos/pki/index.ts";
 import type { CommandContext } from "../context.ts";
+import { environmentsHere } from "../environments-here.ts";
+import { clientFiles } from "../helper/client-files.ts";
+import { projectRoot } from "../project-root.ts";
 import type { TargetFlags } from "./target-flags.ts";
 
 /** One machine that a command is for. */
@@ -87,10 +92,12 @@ async function configuredTargets(flags: TargetFlags, context: CommandContext): P
 
 async function talosContext(
   flags: TargetFlags,
-  { env }: CommandContext,
+  context: CommandContext,
 ): Promise<TalosContext & { readonly credentials: NonNullable<TalosContext["credentials"]> }> {
-  const path = flags.talosconfig ?? (await findTalosconfig(env));
-  const config = await readTalosconfig(path);
+  const path = flags.talosconfig ?? (await findTalosconfig(context.env));
+  const config = await readTalosconfig(path).catch((error: unknown) => {
+    throw withDeployedHere(error, context);
+  });
   const name = flags.context ?? config.context ?? "";
   const found = config.contexts.get(name);
   if (found?.credentials === undefined) {
@@ -99,6 +106,18 @@ async function talosContext(
     });
   }
   return { ...found, credentials: found.credentials };
+}
+
+/** Who has just deployed a cluster has its talosconfig, only not where talosctl looks for one. */
+function withDeployedHere(error: unknown, context: CommandContext): unknown {
+  if (!(error instanceof TalosError) || error.code !== "not-found") return error;
+  const { cwd, env } = context;
+  const found = environmentsHere(context)
+    .map((name) => join(projectRoot(cwd, env), clientFiles(name).talosconfig))
+    .filter((path) => existsSync(path))
+    .map((path) => `--talosconfig ${relative(cwd, path)}`);
+  if (found.length === 0) return error;
+  return new TalosError(error.code, error.message, { hint: `Deployed here: ${found.join(", or ")}`, cause: error });
 }
 
 function noNodes(): TalosError {

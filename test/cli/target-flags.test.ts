@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import { expect, test } from "vitest";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
 import { registerMachine } from "../../cli/commands/machine.ts";
 import { createProgram, runProgram } from "../../cli/program.ts";
 import { testContext } from "../support/command-context.ts";
@@ -19,4 +22,17 @@ test.each([
   await runProgram(createProgram(context, [registerMachine]), line, context);
   const { stderr, exitCode } = context.written;
   expect([stderr, exitCode]).toEqual([expect.stringContaining("is invalid. expected names with commas between"), 64]);
+});
+
+test("without a talosconfig, those that deploys have left in this project are named", async () => {
+  const root = mkdtempSync(join(tmpdir(), "talosmith-targets-"));
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+  for (const folder of ["environments", "generated/lab"]) mkdirSync(join(root, folder), { recursive: true });
+  writeFileSync(join(root, "cdktf.json"), "{}");
+  for (const name of ["lab", "rack"]) writeFileSync(join(root, `environments/${name}.yaml`), "");
+  writeFileSync(join(root, "generated/lab/talosconfig"), "");
+  const context = testContext({ cwd: root, env: { HOME: root } });
+  await runProgram(createProgram(context, [registerMachine]), ["get", "members"], context);
+  expect(context.written.stderr).toContain("Deployed here: --talosconfig generated/lab/talosconfig");
+  expect(context.written.stderr).not.toContain("rack");
 });
