@@ -18,15 +18,17 @@ export function configChanges(
 ): ConfigDifferences {
   const names = { before: "active config", after: "desired config" };
   const shown = (text: string | undefined) => (text === undefined ? null : hide(text));
+  // What came or went as a whole has no value of its own to show.
+  const whole = "the whole document";
   const found = diffConfigs(active, machine.config, names);
   return {
     changes: found
       .filter(({ kind }) => kind !== "moved")
-      .map(({ document, path, before, after, reboot }) => ({
+      .map(({ document, path, kind, before, after, reboot }) => ({
         document,
         path,
-        before: shown(before),
-        after: shown(after),
+        before: path === "" && kind === "removed" ? whole : shown(before),
+        after: path === "" && kind === "added" ? whole : shown(after),
         reboot,
       })),
     moved: movesInWords(found) ?? null,
