@@ -64,7 +64,7 @@ function renderCluster(cluster: ClusterChange): string[] {
     const product = attribute === "talos_version" ? "Talos" : "Kubernetes";
     return from && to && from !== to ? [`${product} ${code(from)} → ${code(to)}`] : [];
   });
-  const diffs = Object.entries(configChanges).flatMap(([machine, lines]) => [`# ${machine}`, ...lines]);
+  const diffs = sameTogether(configChanges).flatMap(([machines, lines]) => [`# ${machines.join(", ")}`, ...lines]);
   return [
     `### Cluster ${code(name)}`,
     ...renderExtent(cluster),
@@ -72,6 +72,19 @@ function renderCluster(cluster: ClusterChange): string[] {
     ...renderSteps(after === undefined, steps),
     ...(diffs.length > 0 ? ["Changes of machine configs, secrets replaced:", fence(diffs, "text")] : []),
   ];
+}
+
+/** Machines that get the same changes, named once. */
+function sameTogether(
+  changes: ClusterChange["configChanges"],
+): readonly (readonly [machines: readonly string[], lines: readonly string[]])[] {
+  const groups = new Map<string, readonly [string[], readonly string[]]>();
+  for (const [machine, lines] of Object.entries(changes)) {
+    const key = JSON.stringify(lines);
+    const [machines] = groups.get(key) ?? [[]];
+    groups.set(key, [[...machines, machine], lines]);
+  }
+  return [...groups.values()];
 }
 
 /** What a cluster that comes or goes consists of. */

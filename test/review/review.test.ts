@@ -70,6 +70,13 @@ test.each<[string, unknown, readonly string[]]>([
   expect(told).toEqual(expected.map((text) => `caution Placeholder ${text}`));
 });
 
+test("tells machines with the same changes of their configs together", () => {
+  const changes = { "cp-1": ["a: 1 → 2"], "cp-2": ["a: 1 → 2"], "w-1": ["b: added"] };
+  const address = "talosmith_cluster.cluster";
+  const text = planOf([{ address, actions: ["update"], before: cluster(three), after: cluster(three, { changes }) }]);
+  expect(renderMarkdown(review(text))).toContain("# cp-1, cp-2\na: 1 → 2\n# w-1\nb: added\n");
+});
+
 test.each([
   ["another value", { drift: ["mend it"] }, ["talosmith_cluster.cluster"]],
   ["only the last plan's words, which a refresh forgets", { steps: [], changes: {} }, []],
