@@ -9,35 +9,20 @@ import { registrations } from "../cli/registrations.ts";
 import { environmentJsonSchema, parseEnvironment } from "../talos/environment/index.ts";
 import { testContext } from "./support/command-context.ts";
 import { shellWords, usageFault } from "./support/command-line.ts";
-import { codeBlocks, commandLines } from "./support/markdown.ts";
+import { pageItems, pageNames, programs } from "./support/pages.ts";
 import { findProgram } from "./support/programs.ts";
 
-const examples = readdirSync("examples", { recursive: true, encoding: "utf8" })
-  .filter((name) => name.endsWith("README.md") && !name.includes("node_modules"))
-  .map((name) => join("examples", name));
-const pages = [
-  "README.md",
-  "ARCHITECTURE.md",
-  ...readdirSync("docs")
-    .filter((name) => name.endsWith(".md"))
-    .map((name) => join("docs", name)),
-  ...examples,
-];
+const pages = pageNames();
+const snippets = (page: string) => pageItems(page).filter(({ command }) => !command);
+const commands = (page: string) => pageItems(page).flatMap(({ command, text }) => (command ? [text] : []));
 const sections = Object.keys(environmentJsonSchema().properties as object);
 const program = createProgram(testContext(), registrations);
-
-/** Programs that documents may name: others are a slip of the pen. */
-const programs = new Set(
-  "npm npx node mkdir cd export terraform tofu cdktf cdktn kubectl talosctl helm virsh age chmod rm docker aws git source echo".split(
-    " ",
-  ),
-);
 
 describe.each(pages)("%s", (page) => {
   const text = readFileSync(page, "utf8");
 
   test("has only environments that can be loaded, where it shows any", () => {
-    for (const { info, content } of codeBlocks(text).filter(({ language }) => language === "yaml")) {
+    for (const { info, text: content } of snippets(page).filter(({ language }) => language === "yaml")) {
       if (info !== "") continue;
       const keys = Object.keys((parse(content) ?? {}) as object);
       expect(
@@ -49,7 +34,7 @@ describe.each(pages)("%s", (page) => {
   });
 
   test("has only commands of ours that there are, used as they can be", () => {
-    for (const line of commandLines(text)) {
+    for (const line of commands(page)) {
       const [, ours] = /^(?:npx )?talosmith (.+)$/.exec(line) ?? [];
       if (ours !== undefined) expect(usageFault(program, ours), line).toBeUndefined();
     }
@@ -65,12 +50,10 @@ describe.each(pages)("%s", (page) => {
 
   test("uses scripts that there are, and programs that are known", () => {
     const { scripts } = JSON.parse(readFileSync("package.json", "utf8")) as { scripts: object };
-    for (const line of codeBlocks(text)
-      .filter(({ language }) => language === "sh")
-      .flatMap(({ content }) => content.split("\n"))) {
+    for (const line of commands(page)) {
       const [first, second, third = ""] = shellWords(line);
-      if (first === undefined || first.startsWith("#")) continue;
-      expect([...programs], line).toContain(first);
+      // `(cd …)` is a shell of its own.
+      expect(programs, line).toContain(first?.replace("(", ""));
       if (first === "npm" && second === "run") expect(Object.keys(scripts), line).toContain(third);
     }
   });
@@ -105,7 +88,7 @@ const others: readonly {
     help: "--help",
     groups: /^(etcd|config|image|machineconfig)$/,
   },
-  { name: "kubectl", help: "--help", groups: /^(config|rollout)$/, common: "options" },
+  { name: "kubectl", help: "--help", groups: /^(config|rollout|create|create secret)$/, common: "options" },
   { name: "terraform", help: "-help", groups: /^(state|workspace|providers)$/, common: "plan -help" },
   { name: "tofu", help: "-help", groups: /^(state|workspace|providers)$/, common: "plan -help" },
   { name: "helm", help: "--help", groups: /^(repo|get|show)$/ },
@@ -113,9 +96,7 @@ const others: readonly {
 ];
 
 const linesOf = (name: string) => [
-  ...new Set(
-    pages.flatMap((page) => commandLines(readFileSync(page, "utf8"))).filter((line) => line.startsWith(`${name} `)),
-  ),
+  ...new Set(pages.flatMap((page) => commands(page)).filter((line) => line.startsWith(`${name} `))),
 ];
 const named = others.filter(({ name }) => linesOf(name).length > 0);
 
@@ -126,9 +107,11 @@ describe.each(named)("$name", ({ name, path = findProgram(name), help, groups, c
     const [, ...words] = shellWords(line);
     const flags = words.filter((word) => word.startsWith("-")).map((word) => word.split("=", 1)[0] ?? "");
     const names = words.filter(
-      (word, at) => !/^[-<]/.test(word) && !/^(--talosconfig|--kubeconfig|-n|-o|-i)$/.test(words[at - 1] ?? ""),
+      (word, at) =>
+        !/^[-<]/.test(word) && !/^(--talosconfig|--kubeconfig|--namespace|-n|-o|-i)$/.test(words[at - 1] ?? ""),
     );
-    const command = names.slice(0, groups?.test(names[0] ?? "") ? 2 : 1);
+    const depth = 1 + [1, 2].filter((words) => groups?.test(names.slice(0, words).join(" "))).length;
+    const command = names.slice(0, depth);
     const ask = (...args: readonly string[]) => {
       const { stdout, stderr } = spawnSync(path ?? "", args, { encoding: "utf8" });
       return `${stdout}${stderr}`;

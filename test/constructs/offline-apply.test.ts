@@ -3,10 +3,10 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
-import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type JsonObject, printStack, synthesize } from "../../constructs/index.ts";
 import { everything } from "../support/everything.ts";
+import { layStandIns } from "../support/stand-in-providers.ts";
 import { findTools } from "../support/terraform.ts";
 import { repositoryRoot } from "./project.ts";
 
@@ -14,48 +14,13 @@ const terraform = (process.env.PATH ?? "")
   .split(delimiter)
   .map((folder) => join(folder, "terraform"))
   .find((path) => existsSync(path));
-const providers = [
-  { name: "talosmith", address: "talosmith.internal/talosmith/talosmith", version: "0.1.0" },
-  { name: "libvirt", address: "registry.terraform.io/dmacvicar/libvirt", version: "0.9.7" },
-  { name: "aws", address: "registry.terraform.io/hashicorp/aws", version: "6.61.0" },
-  { name: "docker", address: "registry.terraform.io/kreuzwerker/docker", version: "3.6.2" },
-  { name: "kubernetes", address: "registry.terraform.io/hashicorp/kubernetes", version: "2.38.0" },
-];
-const platform = `${process.platform}_${process.arch === "x64" ? "amd64" : process.arch}`;
-
 let folder: string;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "talosmith-offline-"));
-  const entry = new URL("stand-in-provider.ts", import.meta.url).pathname;
-  await build({
-    entryPoints: [entry],
-    bundle: true,
-    platform: "node",
-    format: "esm",
-    // In parts, as our own provider is: Terraform starts it hundreds of times here, and needs few of them each time.
-    splitting: true,
-    outdir: join(folder, "stand-in"),
-    outExtension: { ".js": ".mjs" },
-    banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
-    logLevel: "silent",
-  });
-  // The same source is at another registry for each of the tools.
-  const everywhere = providers.flatMap(({ address, ...provider }) =>
-    [...new Set([address, address.replace("registry.terraform.io", "registry.opentofu.org")])].map((place) => ({
-      ...provider,
-      address: place,
-    })),
-  );
-  for (const { name, address, version } of everywhere) {
-    const directory = join(folder, "plugins", address, version, platform);
-    mkdirSync(directory, { recursive: true });
-    const schema = new URL(`../golden/schemas/${name}.json`, import.meta.url).pathname;
-    const start = `#!/bin/sh\nexec "${process.execPath}" "${join(folder, "stand-in/stand-in-provider.mjs")}" ${name} "${schema}"\n`;
-    writeFileSync(join(directory, `terraform-provider-${name}_v${version}`), start, { mode: 0o755 });
-  }
+  const mirror = await layStandIns(folder);
   writeFileSync(
     join(folder, "terraform.rc"),
-    `provider_installation {\n  filesystem_mirror {\n    path = "${join(folder, "plugins")}"\n  }\n}\n`,
+    `provider_installation {\n  filesystem_mirror {\n    path = "${mirror}"\n  }\n}\n`,
   );
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -31,7 +31,7 @@ type Values = { readonly [key: string]: unknown };
 const blocksOf = { single: block.single, list: block.list, set: block.set, map: block.map } as const;
 type AnyResource = Resource<Attributes, unknown>;
 
-const stack = JSON.parse(readFileSync(process.env.STAND_IN_STACK ?? "", "utf8")) as Record<
+const stack = JSON.parse(readFileSync(process.env.STAND_IN_STACK ?? "cdk.tf.json", "utf8")) as Record<
   string,
   Record<string, Record<string, Values>>
 >;
@@ -82,6 +82,13 @@ function standIn(type: Type, label: string, unique: string): unknown {
   if (type.kind === "string") return label === "availability_zone" ? "zone-1" : `${label}-${unique}`;
   if (type.kind === "number") return 1;
   if (type.kind === "bool") return false;
+  // What a load balancer was given, as far down as a stack looks.
+  if (type.kind === "list" && /^(status|load_balancer|ingress)$/.test(label))
+    return [standIn(type.element, label, unique)];
+  if (type.kind === "object" && /^(status|load_balancer|ingress)$/.test(label))
+    return Object.fromEntries(
+      Object.entries(type.attributes).map(([key, inner]) => [key, standIn(inner, key, unique)]),
+    );
   if (type.kind === "list" || type.kind === "set") return [];
   return type.kind === "map" ? {} : null;
 }
@@ -116,12 +123,15 @@ function resource(typeName: string, attributes: Attributes): AnyResource {
   };
 }
 
+/** What a stack takes apart. */
+const found: Readonly<Record<string, Values>> = { aws_availability_zones: { names: ["zone-1", "zone-2", "zone-3"] } };
+
 function dataSource(typeName: string, attributes: Attributes): DataSource<Attributes, unknown> {
   return {
     name: typeName,
     description: "",
     attributes,
-    read: async ({ config }) => complete(attributes, config, "found"),
+    read: async ({ config }) => ({ ...complete(attributes, config, "found"), ...found[typeName] }),
   };
 }
 

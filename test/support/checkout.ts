@@ -12,8 +12,9 @@ export interface Checkout {
 }
 
 /** A checkout of the present sources in a folder of its own, so that a test never touches a developer's own cluster. */
-export function createCheckout(): Checkout {
-  const root = realpathSync(mkdtempSync(join(tmpdir(), "talosmith-checkout-")));
+export function createCheckout(
+  root: string = realpathSync(mkdtempSync(join(tmpdir(), "talosmith-checkout-"))),
+): Checkout {
   const git = (...args: string[]) => execFileSync("git", args, { cwd: root, stdio: "pipe" }).toString();
   const sources = execFileSync("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
     .toString()

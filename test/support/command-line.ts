@@ -8,6 +8,17 @@ export function shellWords(line: string): readonly string[] {
   return words.slice(0, end === -1 ? undefined : end).map((word) => word.replace(/^(['"])(.*)\1$/s, "$2"));
 }
 
+/** The command that a line of ours begins with. */
+export function commandOf(program: Command, line: string): Command {
+  let command = program;
+  for (const word of shellWords(line)) {
+    const child = command.commands.find((each) => each.name() === word || each.aliases().includes(word));
+    if (child === undefined) return command;
+    command = child;
+  }
+  return command;
+}
+
 /** What is wrong with a command line of ours, without running it: undefined when the command would begin its work. */
 export function usageFault(program: Command, line: string): string | undefined {
   let command = program;
