@@ -49,30 +49,53 @@ export function readMachineFacts(text: string, fileName = "config"): MachineFact
   return factsOf(parseConfig(text, fileName));
 }
 
-export function factsOf(documents: readonly ConfigDocument[]): MachineFacts {
+/** Who a machine is and what it is installed from. */
+export type InstallFacts = Pick<MachineFacts, "hostname" | "namesItself" | "installImage" | "installDisk">;
+
+/** These alone, for those who look at a hundred configs; a config that cannot be used is found all the same. */
+export function installFactsOf(documents: readonly ConfigDocument[]): InstallFacts {
   const view = new ConfigView(documents);
+  checkUsable(view);
+  return installFacts(view);
+}
+
+function installFacts(view: ConfigView): InstallFacts {
+  const hostname = view.text("machine.network.hostname") ?? view.text("HostnameConfig:hostname");
+  const installImage = view.text("machine.install.image") ?? view.text("UnattendedInstallConfig:installer.image");
+  const installDisk = view.text("machine.install.disk") ?? unattendedDisk(view);
+  return {
+    ...(hostname === undefined ? {} : { hostname }),
+    namesItself: hostname === undefined && saysAuto(view),
+    ...(installImage === undefined ? {} : { installImage }),
+    ...(installDisk === undefined ? {} : { installDisk }),
+  };
+}
+
+/** What a Talos machine cannot do without. */
+function checkUsable(view: ConfigView) {
   const type = machineType(view);
-  const controlPlane = type === "controlplane";
   const endpoint = view.text("cluster.controlPlane.endpoint") ?? view.text("KubeClusterConfig:endpoint");
   if (endpoint === undefined) throw invalid("cluster controlplane endpoint is required");
   const osCertificate = view.text("machine.ca.crt");
   if (osCertificate === undefined) throw invalid("issuing CA is required (.machine.ca)");
   const osKey = view.text("machine.ca.key");
-  if (controlPlane && osKey === undefined) {
+  if (type === "controlplane" && osKey === undefined) {
     throw invalid("issuing CA key is required for controlplane nodes (.machine.ca.key)");
   }
+  return { type, endpoint, osCertificate, osKey };
+}
+
+export function factsOf(documents: readonly ConfigDocument[]): MachineFacts {
+  const view = new ConfigView(documents);
+  const { type, endpoint, osCertificate, osKey } = checkUsable(view);
   const kubeletImage = view.text("machine.kubelet.image") ?? view.text("KubeletConfig:image") ?? "";
-  const hostname = view.text("machine.network.hostname") ?? view.text("HostnameConfig:hostname");
-  const installImage = view.text("machine.install.image") ?? view.text("UnattendedInstallConfig:installer.image");
-  const installDisk = view.text("machine.install.disk") ?? unattendedDisk(view);
   const etcd = pair(view, "cluster.etcd.ca");
   return {
     type,
     token: view.text("machine.token") ?? "",
     osCa: authority(fromBase64(osCertificate), osKey === undefined ? undefined : fromBase64(osKey)),
     certSans: view.texts("machine.certSANs"),
-    ...(hostname === undefined ? {} : { hostname }),
-    namesItself: hostname === undefined && saysAuto(view),
+    ...installFacts(view),
     clusterName: view.text("cluster.clusterName") ?? view.text("KubeClusterConfig:clusterName") ?? "",
     clusterId: view.text("cluster.id") ?? view.text("DiscoveryIdentityConfig:clusterID") ?? "",
     endpoint,
@@ -81,8 +104,6 @@ export function factsOf(documents: readonly ConfigDocument[]): MachineFacts {
     bootstrapToken: view.text("cluster.token") ?? "",
     kubeletImage,
     kubernetesVersion: /:v?([^:@/]+)(?:@.*)?$/.exec(kubeletImage)?.[1] ?? "",
-    ...(installImage === undefined ? {} : { installImage }),
-    ...(installDisk === undefined ? {} : { installDisk }),
     dnsDomain: view.text("cluster.network.dnsDomain") ?? view.text("KubeNetworkConfig:dnsDomain") ?? "cluster.local",
     podSubnets: filled(view.texts("cluster.network.podSubnets"), view.texts("KubeNetworkConfig:podSubnets")),
     serviceSubnets: filled(
@@ -91,7 +112,7 @@ export function factsOf(documents: readonly ConfigDocument[]): MachineFacts {
     ),
     nodeLabels: { ...view.map("machine.nodeLabels"), ...view.map("KubeNodeConfig:labels") },
     nodeTaints: { ...view.map("machine.nodeTaints"), ...view.map("KubeNodeConfig:taints") },
-    allowSchedulingOnControlPlanes: schedulesPods(view, controlPlane),
+    allowSchedulingOnControlPlanes: schedulesPods(view, type === "controlplane"),
     discovery: view.has("cluster.discovery")
       ? !view.isOff("cluster.discovery.enabled")
       : view.hasDocument("DiscoveryServiceConfig"),

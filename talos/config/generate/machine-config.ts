@@ -2,7 +2,7 @@
 import type { SecretsBundle } from "../../secrets/index.ts";
 import { type ClusterConfig, type MachineConfigInput, resolveCluster } from "../cluster-config.ts";
 import { type ConfigDocument, documentsOf, encodeConfig } from "../document/config-file.ts";
-import { factsOf, type MachineFacts } from "../machine-facts.ts";
+import { type InstallFacts, installFactsOf } from "../machine-facts.ts";
 import { parsePatch, patchDocuments } from "../patch/apply.ts";
 import { machineDocuments } from "./documents.ts";
 
@@ -18,14 +18,14 @@ export function generateMachineConfig(
   return encodeConfig(patchedDocuments(cluster, secrets, machine));
 }
 
-/** The same with what the machine will read in it, without reading the text again. */
+/** The same with what is needed of it to install the machine, without reading the text again. */
 export function generateConfigWithFacts(
   cluster: ClusterConfig,
   secrets: SecretsBundle,
   machine: MachineConfigInput,
-): { readonly config: string; readonly facts: MachineFacts } {
+): { readonly config: string; readonly facts: InstallFacts } {
   const documents = patchedDocuments(cluster, secrets, machine);
-  return { config: encodeConfig(documents), facts: factsOf(documents) };
+  return { config: encodeConfig(documents), facts: installFactsOf(documents) };
 }
 
 function patchedDocuments(
