@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reviews of plans that the real terraform made of stacks that are there, with stand-ins for all providers.
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openCloud } from "../pages/clouds.ts";
+import type { World } from "../pages/walk.ts";
+import { environments, terraform } from "../pages/worlds.ts";
+import { everything } from "../support/everything.ts";
+
+if (terraform === undefined) console.warn("SKIPPED: reviews of real plans, because there is no terraform");
+
+/** What is done to an environment that was deployed, and what the review must say first. */
+const cases = [
+  {
+    name: "sandbox",
+    change: "the Kubernetes API is opened to the world",
+    edit: (text: string) => text.replace("access: public", "access: public\n  kubernetesApiFromAnywhere: true"),
+    says: "Port opened to the world",
+  },
+  {
+    name: "lab",
+    change: "a worker gets another disk",
+    edit: (text: string) => text.replace("disk: 40GiB", "disk: 60GiB"),
+    says: "libvirt_volume.w_1_disk",
+  },
+  { name: "lab", change: "all of it is destroyed", flags: "-destroy", says: "talosmith_cluster.cluster" },
+];
+
+describe.skipIf(terraform === undefined || !everything)("a review of a real plan", () => {
+  let world: World;
+  beforeAll(async () => {
+    const opened = await openCloud({ files: { "cdktf.json": "{}", ...environments("base", "sandbox", "lab") } });
+    if ("missing" in opened) throw new Error(opened.missing);
+    world = opened;
+    for (const name of new Set(cases.map((each) => each.name)))
+      await world.shell.ok(`npx talosmith deploy ${name} --yes`);
+  }, 300_000);
+  afterAll(() => world?.close());
+
+  test.each(cases)(
+    "where $change names that first, and fails",
+    async ({ name, edit = (text) => text, flags = "", says }) => {
+      const { shell } = world;
+      const path = join(shell.root, `environments/${name}.yaml`);
+      const before = readFileSync(path, "utf8");
+      writeFileSync(path, edit(before));
+      try {
+        await shell.ok(`cd '${shell.root}' && npx talosmith synth ${name} && cd cdktf.out/stacks/${name}`);
+        await shell.ok(`terraform init && terraform plan -out=plan ${flags} && terraform show -json plan > plan.json`);
+        const { code, stdout } = await shell.type("npx talosmith review plan.json --fail-on danger");
+        expect(stdout).toMatch(/^## \d+ dangers?/);
+        const [, danger = ""] = /### Danger\n([\s\S]*?)\n(?:###|<details)/.exec(stdout) ?? [];
+        expect(danger, stdout).toContain(says);
+        expect(code).toBe(2);
+      } finally {
+        writeFileSync(path, before);
+      }
+    },
+  );
+});
