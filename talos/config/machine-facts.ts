@@ -85,7 +85,7 @@ function checkUsable(view: ConfigView) {
   return { type, endpoint, osCertificate, osKey };
 }
 
-export function factsOf(documents: readonly ConfigDocument[]): MachineFacts {
+function factsOf(documents: readonly ConfigDocument[]): MachineFacts {
   const view = new ConfigView(documents);
   const { type, endpoint, osCertificate, osKey } = checkUsable(view);
   const kubeletImage = view.text("machine.kubelet.image") ?? view.text("KubeletConfig:image") ?? "";
