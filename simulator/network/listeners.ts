@@ -94,8 +94,9 @@ export function startListeners(
     await Promise.all(
       missing.map(async ([key, endpoint]) => {
         try {
-          open.set(key, { wanted: endpoint, endpoint: await start(simulation, endpoint, onConnection) });
+          const started = await start(simulation, endpoint, onConnection);
           failures.delete(key);
+          if (started !== undefined) open.set(key, { wanted: endpoint, endpoint: started });
         } catch (error) {
           if (!failures.has(key)) onError(error);
           failures.set(key, { machineId: endpoint.machineId, reason: obstacleTo(endpoint, error) });
@@ -201,7 +202,12 @@ function virtualAddresses(world: World, machine: Machine, now: number): readonly
   return held?.owner === machine.id && held.at <= now && held.address.startsWith("127.") ? [held.address] : [];
 }
 
-async function start(simulation: Simulation, endpoint: Wanted, onConnection: () => void): Promise<Endpoint> {
+/** Undefined while nobody can sign its certificate: that may change with the next machine that has its config. */
+async function start(
+  simulation: Simulation,
+  endpoint: Wanted,
+  onConnection: () => void,
+): Promise<Endpoint | undefined> {
   const { machineId, host, port, kind } = endpoint;
   const manners = (): Manners => {
     onConnection();
@@ -220,7 +226,7 @@ async function start(simulation: Simulation, endpoint: Wanted, onConnection: () 
     return listen(server, host, port, manners, () => Promise.resolve()).catch(() => nothing);
   }
   const tls = tlsOf(simulation, endpoint);
-  if (tls === undefined) return nothing;
+  if (tls === undefined) return undefined;
   if (kind === "kubernetes") {
     return listen(createKubernetesServer(tls, simulation, machineId), host, port, manners, () => Promise.resolve());
   }

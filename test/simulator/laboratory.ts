@@ -63,7 +63,7 @@ const insecure = credentials.createSsl(null, null, null, {
 export class Laboratory {
   readonly simulation: Simulation;
   readonly simulator: Simulator;
-  readonly #listeners: Listeners;
+  #listeners: Listeners;
   readonly #clients: { close(): void }[] = [];
   readonly errors: unknown[] = [];
 
@@ -79,6 +79,13 @@ export class Laboratory {
 
   settled(): Promise<void> {
     return this.#listeners.settled();
+  }
+
+  /** The same machines on new sockets, as when their process was started again. */
+  async reopen(): Promise<void> {
+    await this.#listeners.close();
+    this.#listeners = startListeners(this.simulation, (error) => this.errors.push(error));
+    await this.settled();
   }
 
   async close(): Promise<void> {

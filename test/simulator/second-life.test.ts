@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { expect, it } from "vitest";
 import { historyOf } from "../../simulator/kubernetes/history.ts";
-import { MachineServiceService as Api, ResetRequest } from "../../talos/api/gen/machine/machine.ts";
-import { configFor } from "./laboratory.ts";
+import { MachineServiceService as Api, ResetRequest, type VersionResponse } from "../../talos/api/gen/machine/machine.ts";
+import { configFor, Laboratory, unary } from "./laboratory.ts";
 import { VirtualLaboratory } from "./virtual-laboratory.ts";
 
 it("a cluster that is made anew with the secrets of an older one tells watches nothing of that one", async () => {
@@ -26,4 +26,22 @@ it("a cluster that is made anew with the secrets of an older one tells watches n
   const told = history.after(after?.key ?? "", 0) ?? [];
   expect(told.length).toBeGreaterThan(0);
   expect(told.filter(({ object }) => known.has(object.metadata.uid))).toEqual([]);
+});
+
+it("a worker whose process starts while no control plane can sign answers again when one can", async () => {
+  const lab = await Laboratory.open("second-life");
+  try {
+    const [plane, worker] = await lab.cluster(1, 1);
+    if (plane === undefined || worker === undefined) throw new Error("there is no machine");
+    const wipe = ResetRequest.fromPartial({ graceful: false, reboot: true });
+    await unary((done) => lab.machineApi(plane.address).reset(wipe, done));
+    await lab.reach(plane, "maintenance");
+    await lab.reopen();
+    await lab.apply(plane, configFor("controlplane", plane.address, "cp-1"));
+    await lab.reach(plane, "booting");
+    const { messages } = await unary<VersionResponse>((done) => lab.machineApi(worker.address).version({}, done));
+    expect(messages[0]?.version?.tag).toBe("v1.13.9");
+  } finally {
+    await lab.close();
+  }
 });
