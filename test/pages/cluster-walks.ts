@@ -49,7 +49,7 @@ export const clusterWalks: readonly Walk[] = [
       "npx talosmith doctor": backAgain,
     },
   },
-  { page: "docs/troubleshooting.md", name: onSimulator, quick: true, open: () => openCluster() },
+  { page: "docs/troubleshooting.md", name: onSimulator, open: () => openCluster() },
   {
     page: "docs/operations.md",
     name: onSimulator,
