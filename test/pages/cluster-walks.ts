@@ -35,7 +35,7 @@ const openDeployed = async (options: ClusterOptions & { readonly name: string })
     : openCluster({ first: [`npx talosmith deploy ${options.name} --yes`], programs: { terraform }, ...options });
 const ofTerraform = "a cluster of the real terraform's on the simulator";
 
-const production = ["upgrade talos", "plan", "deploy"].map((words) => `npx talosmith ${words} production`);
+const upgradeLocal = ["upgrade talos", "plan", "deploy"].map((words) => `npx talosmith ${words} local`);
 
 export const clusterWalks: readonly Walk[] = [
   {
@@ -84,7 +84,7 @@ export const clusterWalks: readonly Walk[] = [
     page: "docs/upgrade.md",
     name: onSimulator,
     open: () => openCluster({ versions: "talosVersion: v1.12.11, kubernetesVersion: 1.35.4" }),
-    except: production,
+    except: upgradeLocal,
   },
   { page: "docs/how-talos-works.md", name: onSimulator, open: () => openCluster() },
   { page: "docs/ui.md", name: onSimulator, open: () => openCluster() },
@@ -126,8 +126,8 @@ export const clusterWalks: readonly Walk[] = [
   {
     page: "docs/upgrade.md",
     name: ofTerraform,
-    open: () => openDeployed({ name: "production", versions: "talosVersion: v1.12.11, kubernetesVersion: 1.35.4" }),
-    only: production,
+    open: () => openDeployed({ name: "local", versions: "talosVersion: v1.12.11, kubernetesVersion: 1.35.4" }),
+    only: upgradeLocal,
   },
   {
     page: "docs/scale.md",
