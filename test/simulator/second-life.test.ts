@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { expect, it } from "vitest";
 import { historyOf } from "../../simulator/kubernetes/history.ts";
-import { MachineServiceService as Api, ResetRequest, type VersionResponse } from "../../talos/api/gen/machine/machine.ts";
+import {
+  MachineServiceService as Api,
+  ResetRequest,
+  type VersionResponse,
+} from "../../talos/api/gen/machine/machine.ts";
 import { configFor, Laboratory, unary } from "./laboratory.ts";
 import { VirtualLaboratory } from "./virtual-laboratory.ts";
 
