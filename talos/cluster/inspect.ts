@@ -22,8 +22,8 @@ export interface Acquaintance {
   readonly ca: string;
   /** It answered to our credentials the last time. */
   readonly known: boolean;
-  /** Whether its boots have to be told apart, which takes one more call. */
-  readonly boots: boolean;
+  /** Nothing is done to it: its boots need not be told apart, and all questions are asked at once. */
+  readonly onlyLook: boolean;
   /** Our clock. */
   now(): Date;
 }
@@ -63,7 +63,7 @@ const strange = /certificate signed by unknown authority/;
  */
 export async function inspectThrough(
   machine: MachineTarget,
-  acquaintance: Pick<Acquaintance, "client" | "boots">,
+  acquaintance: Pick<Acquaintance, "client" | "onlyLook">,
   endpoints: number,
   signal?: AbortSignal,
 ): Promise<MachineState> {
@@ -82,15 +82,17 @@ export async function inspectThrough(
 /** What a machine with a config of ours says of itself. Throws when it does not answer, or not to us. */
 export async function configuredState(
   machine: MachineTarget,
-  { client, boots }: Pick<Acquaintance, "client" | "boots">,
+  { client, onlyLook }: Pick<Acquaintance, "client" | "onlyLook">,
   options: Asking,
 ): Promise<ConfiguredMachine> {
-  // One question alone first: while a machine does not answer, the others would only add to its load.
-  const status = await client.machineStatus(options);
-  const [version, config, bootId, etcd, schematic, meta] = await Promise.all([
+  const asked = client.machineStatus(options);
+  // One question alone first for those who wait for it: until it answers, the others would only add to its load.
+  if (!onlyLook) await asked;
+  const [status, version, config, bootId, etcd, schematic, meta] = await Promise.all([
+    asked,
     client.version(options),
     client.machineConfig(options),
-    boots ? client.read("/proc/sys/kernel/random/boot_id", options).catch(unlessUnreachable) : undefined,
+    onlyLook ? undefined : client.read("/proc/sys/kernel/random/boot_id", options).catch(unlessUnreachable),
     machine.role === "controlplane" ? etcdState(client, options) : undefined,
     schematicOf(machine.installImage ?? "") === undefined ? undefined : schematicState(client, options),
     machine.meta === undefined ? undefined : client.metaValues(options).catch(unlessUnreachable),

@@ -6,6 +6,7 @@ import {
   connectEndpoints,
   type Endpoints,
   parseAddress,
+  type TalosClient,
   type VersionInfo,
 } from "../api/index.ts";
 import { TalosError } from "../errors.ts";
@@ -23,6 +24,8 @@ const companionship = 32;
 export interface Passage {
   /** Undefined: look at the machine itself, for it is no such worker, or cannot be seen from here. */
   inspect(machine: MachineTarget, signal?: AbortSignal): Promise<ConfiguredMachine | undefined>;
+  /** A control plane itself, over the connection that the others are looked at through. */
+  itself(address: string): TalosClient | undefined;
   close(): void;
 }
 
@@ -42,7 +45,7 @@ export function openPassage(
       const host = hostOf(machine);
       const client = endpoints.machine(host);
       const version = async (options: CallOptions) => (await versions(host, signal)) ?? client.version(options);
-      const acquaintance = { client: { ...client, version }, boots: false };
+      const acquaintance = { client: { ...client, version }, onlyLook: true };
       try {
         return await configuredState(machine, acquaintance, { deadline, ...(signal === undefined ? {} : { signal }) });
       } catch (error) {
@@ -53,6 +56,7 @@ export function openPassage(
         return undefined;
       }
     },
+    itself: (address) => endpoints.own[controlPlanes.indexOf(address)],
     close: () => endpoints.close(),
   };
 }

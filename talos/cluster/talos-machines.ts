@@ -44,14 +44,14 @@ export function talosMachines(options: TalosMachinesOptions): Machines {
   const clients = new Map<string, TalosClient>();
   /** Machines that answered to our credentials the last time. */
   const known = new Set<string>();
-  const boots = !options.onlyLook;
-  if (options.onlyLook) for (const { address } of desired.machines) known.add(address);
-  const passage =
-    options.onlyLook && endpoints === undefined ? openPassage(desired.machines, authentication) : undefined;
+  const onlyLook = options.onlyLook ?? false;
+  if (onlyLook) for (const { address } of desired.machines) known.add(address);
+  const passage = onlyLook && endpoints === undefined ? openPassage(desired.machines, authentication) : undefined;
   const clientOf = ({ address }: MachineTarget): TalosClient => {
     const known = clients.get(address);
     if (known !== undefined) return known;
-    const client = shared?.machine(parseAddress(address).host) ?? connect(address, authentication);
+    const client =
+      shared?.machine(parseAddress(address).host) ?? passage?.itself(address) ?? connect(address, authentication);
     clients.set(address, client);
     return client;
   };
@@ -69,12 +69,12 @@ export function talosMachines(options: TalosMachinesOptions): Machines {
     kubernetes,
     async inspect(machine, signal) {
       if (endpoints !== undefined)
-        return inspectThrough(machine, { client: clientOf(machine), boots }, endpoints.length, signal);
+        return inspectThrough(machine, { client: clientOf(machine), onlyLook }, endpoints.length, signal);
       const passed = await passage?.inspect(machine, signal);
       if (passed !== undefined) return passed;
       const { ca } = credentials;
       const now = () => issuing.clock.now();
-      const acquaintance = { client: clientOf(machine), ca, known: known.has(machine.address), boots, now };
+      const acquaintance = { client: clientOf(machine), ca, known: known.has(machine.address), onlyLook, now };
       const state = await inspectMachine(machine, acquaintance, signal);
       if (state.kind === "configured") known.add(machine.address);
       else known.delete(machine.address);
