@@ -21,7 +21,7 @@ export const noOpPlan: Row = {
   async measure() {
     if (!terraformIsThere()) return { ours: Number.NaN, anchor: undefined, unit: "ms" };
     return withCluster(async ({ folder, directory, terraform }) => {
-      const ours = await fastest(3, () => terraform(...plan));
+      const ours = await fastest(5, () => terraform(...plan));
       const simulator = simulatorAt(join(folder, "generated/.simulator"), {
         daemonCommand: [process.execPath, join(directory, "simulator-daemon.cjs")],
       });
@@ -31,7 +31,7 @@ export const noOpPlan: Row = {
       writeFileSync(join(folder, "main.tf"), `resource "terraform_data" "this" {\n  count = ${workers + 5}\n}\n`);
       terraform("init", "-input=false");
       terraform("apply", "-auto-approve", "-input=false");
-      const builtIn = await fastest(3, () => terraform("plan", "-detailed-exitcode", "-input=false"));
+      const builtIn = await fastest(5, () => terraform("plan", "-detailed-exitcode", "-input=false"));
       const anchor = builtIn + 2 * slowest + 5 * (await startTime(5));
       return { ours, anchor, unit: "ms", note: `slowest answer ${Math.round(slowest)} ms` };
     });
@@ -95,7 +95,7 @@ async function slowestAnswer(addresses: readonly string[], talosconfig: string):
   const { contexts, context } = parseTalosconfig(readFileSync(talosconfig, "utf8"), talosconfig);
   const credentials = contexts.get(context)?.credentials;
   if (credentials === undefined) throw new Error("the talosconfig has no credentials");
-  return fastest(3, async () => {
+  return fastest(5, async () => {
     await Promise.all(
       addresses.map(async (address) => {
         const machine = connect(address, { kind: "mtls", credentials });
