@@ -138,6 +138,11 @@ describe("the objects of the cluster", () => {
     expect(planned(wish(small), difference, { kubernetes: false })).toEqual(steps);
   });
 
+  test("has its manifests brought by a control plane, never by a worker", () => {
+    const steps = planned(wish(small), { was: old, machines: { "cp-1": unreachable } });
+    expect(steps.filter((step) => step.includes("sync-manifests"))).toEqual([]);
+  });
+
   test("come from the first control plane that answers", () => {
     const difference: Difference = { proxyVersion: "1.35.4", machines: { "cp-1": unreachable } };
     expect(planned(wish(), difference)).toEqual(["sync-manifests/cp-2"]);

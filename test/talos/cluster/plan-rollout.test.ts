@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { DesiredCluster } from "../../../talos/cluster/desired.ts";
 import { plan } from "../../../talos/cluster/plan.ts";
 import { pauseIds, splitCanaries } from "../../../talos/cluster/plan-caution.ts";
-import { planWorkers } from "../../../talos/cluster/plan-rollout.ts";
+import { planWorkers, workerLanes } from "../../../talos/cluster/plan-rollout.ts";
 import { defaultPolicy, type Policy, unavailableLimit } from "../../../talos/cluster/policy.ts";
 import { type Difference, each, found, told, unreachable } from "./found.ts";
 import { wish } from "./wish.ts";
@@ -132,7 +132,7 @@ describe("a new Talos", () => {
 });
 
 describe("caution", () => {
-  test.each([gates, windows])("asks before each machine, but not again for one that was begun", (policy) => {
+  test.each([gates, windows, { ...gates, ...windows }])("asks before each machine, but not again for one that was begun", (policy) => {
     const difference: Difference = { was: wish(small), nodes: { "w-1": { cordonedByUs: true } } };
     expect(planned(wish({ ...small, file: "b" }), difference, policy)).toEqual([
       "gate/cp-1/change",
@@ -221,6 +221,11 @@ describe("workers side by side", () => {
     ["33%", 100, 33],
   ])("%s of %i may be away: %i", (maxUnavailable, workers, limit) => {
     expect(unavailableLimit({ maxUnavailable }, workers)).toBe(limit);
+  });
+
+  test("a share is one of the workers, whatever control planes there are", () => {
+    const desired = wish({ controlPlanes: ["cp-1", "cp-2", "cp-3"], workers: ["w-1", "w-2", "w-3", "w-4"] });
+    expect(workerLanes(desired, { ...defaultPolicy, maxUnavailable: "50%" })).toBe(2);
   });
 
   test.each([0, -1, 1.5, Number.NaN, "x%" as const])("%s is no such number", (maxUnavailable) => {
