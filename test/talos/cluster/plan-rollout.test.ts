@@ -13,6 +13,7 @@ const planned = (desired: DesiredCluster, difference?: Difference, policy?: Part
 const small = { controlPlanes: ["cp-1"], workers: ["w-1"] };
 const gates: Partial<Policy> = { gates: [{ command: ["true"], timeout: 1000 }] };
 const windows: Partial<Policy> = { windows: [{ schedule: "0 3 * * *", duration: 1, timeZone: "UTC" }] };
+const both = { ...gates, ...windows };
 const rebooted = (name: string) => {
   const etcd = name.startsWith("cp") ? [`> join-etcd/${name}`] : [];
   return [`> apply-config/${name}`, ...etcd, `> join-kubernetes/${name}`, `> uncordon/${name}`];
@@ -132,7 +133,7 @@ describe("a new Talos", () => {
 });
 
 describe("caution", () => {
-  test.each([gates, windows, { ...gates, ...windows }])("asks before each machine, but not again for one that was begun", (policy) => {
+  test.each([gates, windows, both])("asks before each machine, but not again for one that was begun", (policy) => {
     const difference: Difference = { was: wish(small), nodes: { "w-1": { cordonedByUs: true } } };
     expect(planned(wish({ ...small, file: "b" }), difference, policy)).toEqual([
       "gate/cp-1/change",
