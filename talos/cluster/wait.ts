@@ -100,6 +100,8 @@ export async function attempt(action: () => Promise<unknown>): Promise<string | 
   } catch (error) {
     const ours = TalosError.from(error);
     if (ours.retryable || ours.code === "failed-precondition" || ours.code === "conflict") return ours.message;
+    // Right after a boot a machine does not know yet that it is a control plane.
+    if (ours.code === "unimplemented" && ours.message.includes("machine type is not set")) return ours.message;
     throw ours;
   }
 }
