@@ -30,14 +30,17 @@ beforeAll(async () => {
   }
   mkdirSync(join(root, "environments"));
   writeFileSync(join(root, "cdktf.json"), "{}");
-  const machine = `{ address: ${address}, role: controlplane }`;
-  writeFileSync(
-    join(root, "environments/void.yaml"),
-    `infrastructure: { kind: metal, trustOnFirstUse: true, machines: { cp-1: ${machine} } }\ncontrolPlane: {}\n`,
-  );
   mkdirSync(join(root, "secrets"));
-  copyFileSync("test/golden/secrets/secrets-v1.13.yaml", join(root, "secrets/void.yaml"));
-  chmodSync(join(root, "secrets/void.yaml"), 0o600);
+  // One that swallows, and one where nobody is.
+  for (const [name, at] of Object.entries({ void: address, nobody: "127.117.43.10" })) {
+    const machine = `{ address: ${at}, role: controlplane }`;
+    writeFileSync(
+      join(root, `environments/${name}.yaml`),
+      `infrastructure: { kind: metal, trustOnFirstUse: true, machines: { cp-1: ${machine} } }\ncontrolPlane: {}\n`,
+    );
+    copyFileSync("test/golden/secrets/secrets-v1.13.yaml", join(root, `secrets/${name}.yaml`));
+    chmodSync(join(root, `secrets/${name}.yaml`), 0o600);
+  }
 });
 
 afterAll(() => {
@@ -71,4 +74,22 @@ test("a reader that leaves, as head does, ends no work that is under way, and ma
   command.stdout?.destroy();
   const [code] = await once(command, "close");
   expect(code).toBe(1);
+});
+
+test("a second Ctrl-C while a command ends does not take its exit code away", async () => {
+  for (let round = 0; round < 5; round++) {
+    const args = [resolve("bin/talosmith.js"), "health", "nobody"];
+    const command = spawn(process.execPath, args, { cwd: root, stdio: ["ignore", "ignore", "pipe"] });
+    onTestFinished(() => void command.kill("SIGKILL"));
+    let [said, again] = ["", undefined as NodeJS.Timeout | undefined];
+    command.stderr?.on("data", (chunk) => {
+      if (said === "") command.kill("SIGINT");
+      said += chunk;
+      if (said.includes("Stopped.")) again ??= setInterval(() => command.kill("SIGINT"), 1);
+    });
+    const ended = await once(command, "close");
+    clearInterval(again);
+    expect(again).toBeDefined();
+    expect(ended).toEqual([130, null]);
+  }
 });
