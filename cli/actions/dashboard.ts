@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../../talos/errors.ts";
-import { type ClusterView, findMachine, type MachineDetail, machineDetail, Watcher } from "../../web/server/index.ts";
+import {
+  type ClusterView,
+  findMachine,
+  type MachineDetail,
+  machineDetail,
+  unknownMachine,
+  Watcher,
+} from "../../web/server/index.ts";
 import type { CommandContext } from "../context.ts";
 import { notice, plainDashboard, screen } from "../dashboard/screen.ts";
 import { afterKey, type DashboardState, firstState } from "../dashboard/state.ts";
@@ -38,20 +45,6 @@ export async function dashboard(
   } finally {
     terminal.close();
   }
-}
-
-function unknownMachine(name: string, problem: string): MachineDetail {
-  return {
-    name,
-    problem,
-    schematic: null,
-    services: [],
-    addresses: [],
-    disks: [],
-    config: null,
-    changes: [],
-    moved: null,
-  };
 }
 
 export interface Watching {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 export type { BrokenEnvironment, ClusterView, MachineDetail, MachineRow } from "../shared/wire.ts";
 export { type Assets, assetsFromSource, loadAssets } from "./assets.ts";
-export { findMachine, machineDetail } from "./machine-detail.ts";
+export { findMachine, machineDetail, unknownMachine } from "./machine-detail.ts";
 export { sentenceOf } from "./machine-streams.ts";
 export { type RunningUi, type ServeOptions, serveUi } from "./serve.ts";
 export { Watcher } from "./watcher.ts";

@@ -14,16 +14,11 @@ export function findMachine({ desired }: OpenedCluster, name: string): DesiredMa
   return found;
 }
 
-/** Everything about one machine, as it says now. Not reaching it is a state. */
-export async function machineDetail(
-  opened: OpenedCluster,
-  machine: DesiredMachine,
-  signal: AbortSignal,
-): Promise<MachineDetail> {
-  const machines = talosMachines(opened);
-  const reader = readerOf(opened, machine);
-  const empty = {
-    name: machine.name,
+/** A machine of which nothing is known but why. */
+export function unknownMachine(name: string, problem: string): MachineDetail {
+  return {
+    name,
+    problem,
     schematic: null,
     services: [],
     addresses: [],
@@ -32,9 +27,19 @@ export async function machineDetail(
     changes: [],
     moved: null,
   };
+}
+
+/** Everything about one machine, as it says now. Not reaching it is a state. */
+export async function machineDetail(
+  opened: OpenedCluster,
+  machine: DesiredMachine,
+  signal: AbortSignal,
+): Promise<MachineDetail> {
+  const machines = talosMachines(opened);
+  const reader = readerOf(opened, machine);
   try {
     const state = await machines.inspect(machine, signal);
-    if (state.kind !== "configured") return { ...empty, problem: problemOf(state) };
+    if (state.kind !== "configured") return unknownMachine(machine.name, problemOf(state));
     const [services, addresses, disks, schematic] = await Promise.all([
       reader.serviceList({ signal }),
       reader.addresses({ signal }),
@@ -59,7 +64,7 @@ export async function machineDetail(
   } catch (error) {
     const { code, message } = TalosError.from(error);
     if (code === "internal") throw error;
-    return { ...empty, problem: message };
+    return unknownMachine(machine.name, message);
   } finally {
     reader.close();
     machines.close();
