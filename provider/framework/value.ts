@@ -89,6 +89,12 @@ export function valuesEqual(type: Type, left: Value, right: Value): boolean {
   if (left === right) return true;
   // Most values are texts, and most of the others absent.
   if (left === null || right === null || typeof left === "string" || typeof right === "string") return false;
+  if (isObject(left) && isObject(right)) {
+    const names = Object.keys(left);
+    const equal = (name: string) =>
+      Object.hasOwn(right, name) && valuesEqual(elementType(type, name), left[name] ?? null, right[name] ?? null);
+    return names.length === Object.keys(right).length && names.every(equal);
+  }
   return fingerprint(type, left) === fingerprint(type, right);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { readFileSync } from "node:fs";
-import { chmod, mkdir, readdir, rm } from "node:fs/promises";
-import { join, relative, sep } from "node:path";
+import { chmod, mkdir, readdir, rm, writeFile } from "node:fs/promises";
+import { basename, join, relative, sep } from "node:path";
 import type { BuildOptions, Metafile, Plugin } from "esbuild";
 
 export interface BundleOptions {
@@ -25,8 +25,8 @@ const sessionFile = "provider.cjs";
 /**
  * Makes the provider's directory: a small start file with the handshake, a file with the schemas and all that answers
  * calls, and a file for everything that this imports dynamically, loaded at the first use, with what those share in
- * chunks. Terraform starts a provider four or five times in a plan, and most of those starts end before any work. The
- * same sources give the same bytes.
+ * chunks. Terraform starts a provider four or five times in a plan, and most of those starts end before any work. All
+ * are CommonJS, whose compiled code can be kept. The same sources give the same bytes.
  */
 export async function bundleProvider(options: BundleOptions): Promise<void> {
   const { root, entry, session, daemon, outDir, sourceMaps = false } = options;
@@ -37,10 +37,7 @@ export async function bundleProvider(options: BundleOptions): Promise<void> {
     absWorkingDir: root,
     bundle: true,
     platform: "node",
-    target: "node20.19",
-    minifyWhitespace: true,
-    minifySyntax: true,
-    legalComments: "none",
+    ...settings,
     logLevel: "silent",
     metafile: true,
     ...(sourceMaps ? { sourcemap: "external", sourcesContent: false } : {}),
@@ -48,7 +45,7 @@ export async function bundleProvider(options: BundleOptions): Promise<void> {
   };
   const commonjs: BuildOptions = {
     ...common,
-    format: "cjs",
+    ...byRequire,
     define: { "import.meta.url": "__url" },
     banner: { js: "const __url=require('node:url').pathToFileURL(__filename).href;" },
   };
@@ -58,9 +55,7 @@ export async function bundleProvider(options: BundleOptions): Promise<void> {
     entryPoints: [join(root, entry)],
     outfile: join(outDir, startFile),
     banner: { js: "#!/usr/bin/env node" },
-    plugins: [loadLazily(root, lazy)],
-    // The session is asked for by require: to set up the other loader takes longer than to load it.
-    ...(session === undefined ? {} : { supported: { "dynamic-import": false }, plugins: [beside(sessionFile)] }),
+    plugins: [session === undefined ? loadLazily(root, lazy) : beside(sessionFile)],
   });
   if (session !== undefined)
     await build({
@@ -71,15 +66,17 @@ export async function bundleProvider(options: BundleOptions): Promise<void> {
     });
   const [engine, simulator] = await Promise.allSettled([
     build({
-      ...common,
+      ...commonjs,
       // They were found in the order in which files happened to be read; the bytes must not depend on it.
       entryPoints: Object.fromEntries([...lazy].sort().map(([file, name]) => [name, join(root, file)])),
+      // esbuild splits this format only.
       format: "esm",
+      supported: {},
       splitting: true,
       outdir: outDir,
-      outExtension: { ".js": ".mjs" },
-      // Packages in the older module system ask for Node's own modules by require.
-      banner: { js: "import{createRequire as __r}from'node:module';const require=__r(import.meta.url);" },
+      outExtension: { ".js": ".cjs" },
+      write: false,
+      ...(sourceMaps ? { sourcemap: "inline" } : {}),
     }),
     daemon === undefined
       ? undefined
@@ -88,6 +85,7 @@ export async function bundleProvider(options: BundleOptions): Promise<void> {
   // Only now, when nobody writes into the directory any more.
   if (engine.status === "rejected") throw engine.reason;
   if (simulator.status === "rejected") throw simulator.reason;
+  for (const { path, text } of engine.value.outputFiles ?? []) await writeAsCommonJs(path, text, sourceMaps);
   refuseModules(engine.value.metafile, /^provider\//, "would exist twice, and instanceof would tell lies");
   const slow =
     session === undefined
@@ -95,6 +93,28 @@ export async function bundleProvider(options: BundleOptions): Promise<void> {
       : /^(talos|cloud-init|simulator|provider\/(framework|types))\//;
   refuseModules(start.metafile, slow, "would make every start slower");
   await chmod(join(outDir, startFile), 0o755);
+}
+
+/** Dynamic imports too: to set up the other loader takes longer than to load a file. */
+const byRequire = { format: "cjs", supported: { "dynamic-import": false } } as const;
+const settings = {
+  target: "node20.19",
+  minifyWhitespace: true,
+  minifySyntax: true,
+  legalComments: "none",
+} as const;
+
+async function writeAsCommonJs(path: string, source: string, sourceMaps: boolean): Promise<void> {
+  const { transform } = await import("esbuild");
+  const { code, map } = await transform(source, {
+    ...settings,
+    ...byRequire,
+    sourcefile: basename(path),
+    sourcemap: sourceMaps && "external",
+    sourcesContent: false,
+  });
+  await writeFile(path, code);
+  if (sourceMaps) await writeFile(`${path}.map`, map);
 }
 
 /** The one dynamic import of the start file is the file of this name. */
@@ -119,7 +139,7 @@ function loadLazily(root: string, lazy: Map<string, string>): Plugin {
         const file = relative(root, join(resolveDir, path)).split(sep).join("/");
         const name = file.replace(/(\/index)?\.ts$/, "").replaceAll("/", "-");
         lazy.set(file, name);
-        return { path: `./${name}.mjs`, external: true };
+        return { path: `./${name}.cjs`, external: true };
       });
     },
   };

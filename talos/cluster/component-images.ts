@@ -51,18 +51,11 @@ function firstOfEach<T>(config: string, what: (match: RegExpExecArray) => T): Re
   return found;
 }
 
-/** The version of kube-proxy that a control plane's config asks for; undefined where it asks for none. */
-export function proxyVersion(config: string): string | undefined {
-  return isDisabled(config) ? undefined : componentVersions(config).get("kube-proxy");
-}
-
-function isDisabled(config: string): boolean {
-  // Reading a whole config is dear, and plans are made often.
-  if (!/^\s+disabled: true$/m.test(config)) return false;
-  return parseYaml(config, "machine config").some((node) => {
-    const document = toPlainData(node);
-    return proxySchema.safeParse(document).data?.cluster.proxy.disabled === true;
-  });
+/** Whether a control plane's config wants a kube-proxy at all. Dear: it reads the whole config. */
+export function wantsProxy(config: string): boolean {
+  return !parseYaml(config, "machine config").some(
+    (node) => proxySchema.safeParse(toPlainData(node)).data?.cluster.proxy.disabled === true,
+  );
 }
 
 const proxySchema = z.object({ cluster: z.object({ proxy: z.object({ disabled: z.boolean() }) }) });

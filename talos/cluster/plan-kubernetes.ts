@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { KubernetesVersion } from "../version/index.ts";
-import { componentImages, kubernetesComponents, proxyVersion } from "./component-images.ts";
+import { componentImages, componentVersions, kubernetesComponents, wantsProxy } from "./component-images.ts";
 import type { DesiredCluster, DesiredMachine } from "./desired.ts";
 import { type ComponentUpgrade, machineWork } from "./machine-work.ts";
 import type { ObservedCluster } from "./observed.ts";
@@ -89,7 +89,7 @@ function imagesFor(machine: DesiredMachine, upgrades: readonly ComponentUpgrade[
 /** An upgrade that was interrupted after its last kubelet can be told by the kube-proxy that it has left behind. */
 function hasOldProxy({ config }: DesiredMachine, { kubernetes }: ObservedCluster): boolean {
   const running = kubernetes.kind === "reachable" ? kubernetes.proxyVersion : undefined;
-  const wanted = running === undefined ? undefined : proxyVersion(config);
-  if (wanted === undefined || running === undefined) return false;
-  return KubernetesVersion.parse(running).compare(KubernetesVersion.parse(wanted)) < 0;
+  const named = componentVersions(config).get("kube-proxy");
+  if (running === undefined || named === undefined) return false;
+  return KubernetesVersion.parse(running).compare(KubernetesVersion.parse(named)) < 0 && wantsProxy(config);
 }

@@ -47,7 +47,7 @@ describe("the packaged provider", () => {
     const size = (name: string) => statSync(join(work, "first", name)).size;
     expect(size("terraform-provider-talosmith.cjs")).toBeLessThan(20_000);
     expect(size("provider.cjs")).toBeLessThan(300_000);
-    const lazy = [...(await readBundle(join(work, "first")))].filter(([name]) => name.endsWith(".mjs"));
+    const lazy = [...(await readBundle(join(work, "first")))].filter(([name]) => name.endsWith(".cjs"));
     expect(lazy.reduce((sum, [, content]) => sum + content.length, 0)).toBeGreaterThan(5 * size("provider.cjs"));
   });
 
@@ -71,7 +71,7 @@ describe("the packaged provider", () => {
     const before = statSync(directory).ino;
     await installProvider(stack);
     expect(statSync(directory).ino).toBe(before);
-    writeFileSync(join(directory, "talos-cluster.mjs"), "changed");
+    writeFileSync(join(directory, "talos-cluster.cjs"), "changed");
     const { hash } = await installProvider(stack);
     expect(directoryHash(await readBundle(directory))).toBe(hash);
   });
