@@ -20,10 +20,11 @@ const block = new RegExp(
   `^([ \\t]*(?:- +)*)(${secretKey}\\s*:\\s*)(?:([|>][-+0-9]*)|"(?:[^"\\\\]|\\\\.)*|'(?:[^']|'')*)\\s*$`,
   "i",
 );
-/** Variables of a container or a service, whatever they are named: below the word, or in brackets behind it. */
-const variables = /^([ \t]*(?:- +)*)["']?environment["']?[ \t]*:[ \t]*$/;
+/** Variables of a machine, a container or a service, whatever they are named: below the word, or in brackets behind it. */
+const variablesKey = `["']?(?:env|environment|variables)["']?`;
+const variables = new RegExp(`^([ \\t]*(?:- +)*)${variablesKey}[ \\t]*:[ \\t]*$`);
 const inlineVariables = new RegExp(
-  `(["']?\\benvironment["']?\\s*:\\s*)\\[(?:${doubleQuoted}|${singleQuoted}|[^\\]"']){0,2000}\\]?`,
+  `(["']?\\b${variablesKey}\\s*:\\s*)(?:\\[(?:${doubleQuoted}|${singleQuoted}|[^\\]"']){0,2000}\\]?|\\{(?:${doubleQuoted}|${singleQuoted}|[^}"']){0,2000}\\}?)`,
   "g",
 );
 const privateKey = /-----BEGIN ([A-Z0-9 ]*PRIVATE KEY)-----[\s\S]*?-----END \1-----/g;

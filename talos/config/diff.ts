@@ -5,10 +5,10 @@ import { type ConfigDocument, documentId, documentTitle, encodeConfig, parseConf
 import { isSection, isZero, type Section, sameValue, type Value } from "./document/value.ts";
 import { inFormOf, type MovedSetting } from "./moved-settings.ts";
 import { needsReboot } from "./reboot-rules.ts";
-import { hideField, hidePasswords } from "./redact.ts";
+import { hiddenForm, hidePasswords, redacted } from "./redact.ts";
 import { zeroWord } from "./schema/enums.ts";
 import { type Field, type FieldType, type Struct, structOf } from "./schema/schema.ts";
-import { isHiddenField } from "./schema/secret-fields.ts";
+import { isHarmlessVariable, isHiddenField, isVariablesField } from "./schema/secret-fields.ts";
 
 /** One difference between two configs. */
 export interface Change {
@@ -96,15 +96,15 @@ class Comparison {
     for (const field of struct.fields) {
       const [before, after] = [present(left, field), present(right, field)];
       const inner = path === "" ? field.key : `${path}.${field.key}`;
-      const secret = isHiddenField(struct.name, field.key);
-      this.#values(before, after, secret ? { kind: "object" } : field.type, { path: inner, secret, field });
+      this.#values(before, after, field.type, { path: inner, struct: struct.name, field });
     }
   }
 
   #values(before: Value | undefined, after: Value | undefined, type: FieldType, at: Place): void {
     if (sameValue(before, after)) return;
     if (type.kind === "pointer") this.#values(before, after, type.to, at);
-    else if (at.secret || before === undefined || after === undefined) this.#report(before, after, at);
+    else if (before === undefined || after === undefined || isHiddenField(at.struct, at.field.key))
+      this.#report(before, after, at);
     else if (type.kind === "struct" && isSection(before) && isSection(after)) {
       this.sections(before, after, structOf(type.name), at.path);
     } else if (isSection(before) && isSection(after)) this.#maps(before, after, type, at);
@@ -114,8 +114,10 @@ class Comparison {
 
   #maps(before: Section, after: Section, type: FieldType, at: Place): void {
     const inner = type.kind === "map" ? type.of : type;
+    const variables = isVariablesField(at.struct, at.field.key);
     for (const key of new Set([...before.keys(), ...after.keys()])) {
-      this.#values(before.get(key), after.get(key), inner, { ...at, path: `${at.path}.${key}` });
+      const place = { ...at, path: `${at.path}.${key}`, ...(variables ? { variable: key } : {}) };
+      this.#values(before.get(key), after.get(key), inner, place);
     }
   }
 
@@ -155,8 +157,11 @@ class Comparison {
 
 interface Place {
   readonly path: string;
-  readonly secret: boolean;
+  /** The type that has the field. */
+  readonly struct: string;
   readonly field: Field;
+  /** The name, where it is one of several environment variables. */
+  readonly variable?: string;
 }
 
 /** Undefined also for a value that Talos takes for unset. */
@@ -203,7 +208,9 @@ function without(list: readonly Value[], other: readonly Value[]): readonly Valu
 }
 
 function shown(value: Value, at: Place): string {
-  const hidden = at.secret ? hideField(at.field.key, value) : undefined;
+  if (at.variable !== undefined)
+    return isHarmlessVariable(at.variable) ? stringifyYaml(hidePasswords(value)).trimEnd() : redacted;
+  const hidden = hiddenForm(at.struct, at.field.key, value);
   if (typeof hidden === "string") return hidden;
   return stringifyYaml(hidden ?? summarize(hideNested(value, at.field.type))).trimEnd();
 }
@@ -220,7 +227,7 @@ function hideNested(value: Value, type: FieldType): Value {
     [...value].map(([key, nested]) => {
       const field = struct.byKey.get(key);
       if (field === undefined) return [key, hideNested(nested, inner)];
-      return [key, isHiddenField(struct.name, key) ? hideField(key, nested) : hideNested(nested, field.type)];
+      return [key, hiddenForm(struct.name, key, nested) ?? hideNested(nested, field.type)];
     }),
   );
 }

@@ -2,7 +2,7 @@
 import { encodeConfig, parseConfig } from "./document/config-file.ts";
 import { isSection, type Section, type Value } from "./document/value.ts";
 import { type FieldType, type Struct, structOf } from "./schema/schema.ts";
-import { isHiddenField } from "./schema/secret-fields.ts";
+import { isHarmlessVariable, isHiddenField, isVariablesField } from "./schema/secret-fields.ts";
 
 /** What stands in place of a secret. Talos reads it as a key that was left out on purpose. */
 export const redacted = "******";
@@ -20,7 +20,7 @@ function redactSection(section: Section, struct: Struct): Section {
     [...section].map(([key, value]) => {
       const field = struct.byKey.get(key);
       if (field === undefined || value === "") return [key, value];
-      return [key, isHiddenField(struct.name, key) ? hideField(key, value) : redactValue(value, field.type)];
+      return [key, hiddenForm(struct.name, key, value) ?? redactValue(value, field.type)];
     }),
   );
 }
@@ -51,8 +51,14 @@ export function hidePasswords(value: Value): Value {
 const contents: ReadonlySet<string> = new Set(["content", "contents", "manifest"]);
 const size = /^\*{6} \(\d+ bytes\)$/;
 
-/** What is shown of a hidden field: of a file its size, of an environment the names. */
-export function hideField(key: string, value: Value): Value {
+/** What is shown of a field that must not be shown as it is; undefined for all others. */
+export function hiddenForm(struct: string, key: string, value: Value): Value | undefined {
+  if (isHiddenField(struct, key)) return hideField(key, value);
+  return isVariablesField(struct, key) ? hideVariables(value) : undefined;
+}
+
+/** Of a file its size, of an environment the names. */
+function hideField(key: string, value: Value): Value {
   if (key === "environment" && Array.isArray(value)) return value.map(hideVariable);
   if (!contents.has(key) || typeof value !== "string") return hide(value);
   return value === redacted || size.test(value) ? value : `${redacted} (${Buffer.byteLength(value)} bytes)`;
@@ -61,6 +67,12 @@ export function hideField(key: string, value: Value): Value {
 function hideVariable(value: Value): Value {
   const name = typeof value === "string" ? /^[A-Za-z_][A-Za-z0-9_]*(?==)/.exec(value)?.[0] : undefined;
   return name === undefined ? hide(value) : `${name}=${redacted}`;
+}
+
+function hideVariables(value: Value): Value {
+  if (!isSection(value)) return hide(value);
+  const shown = (name: string, text: Value) => (isHarmlessVariable(name) ? hidePasswords(text) : hide(text));
+  return new Map([...value].map(([name, text]) => [name, shown(name, text)]));
 }
 
 /** Keeps the shape, so that the result is still a config. */

@@ -10,7 +10,7 @@ import {
   type YamlScalar,
 } from "../../yaml/index.ts";
 import { type FieldType, type Struct, structOf } from "../schema/schema.ts";
-import { isHiddenField, isHiddenName } from "../schema/secret-fields.ts";
+import { isHiddenField, isHiddenName, isVariablesField } from "../schema/secret-fields.ts";
 import { type Decoded, decodeEnumeration, decodeScalar, scalarTag, shortened } from "./scalars.ts";
 import type { Section, Value } from "./value.ts";
 
@@ -66,7 +66,7 @@ class Decoder {
       if (field === undefined) {
         // What may be a misspelled secret is not shown.
         const near = nearestWord(key.text, [...struct.byKey.keys()]);
-        const secret = near !== undefined && isHiddenField(struct.name, near);
+        const secret = near !== undefined && (isHiddenField(struct.name, near) || isVariablesField(struct.name, near));
         unknown.set(key.text, secret || isHiddenName(key.text) ? hidden : asWritten(value));
         this.unknownKeys.push({ path: inner, key, known: [...struct.byKey.keys()] });
         continue;

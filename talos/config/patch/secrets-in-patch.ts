@@ -3,7 +3,7 @@ import { documentTitle } from "../document/config-file.ts";
 import { isSection, type Section, type Value } from "../document/value.ts";
 import { hasPassword, redacted } from "../redact.ts";
 import { type FieldType, type Struct, structOf } from "../schema/schema.ts";
-import { isSecretField } from "../schema/secret-fields.ts";
+import { isHarmlessVariable, isSecretField, isVariablesField } from "../schema/secret-fields.ts";
 import { type Patch, parsePatch } from "./apply.ts";
 import { pointerSteps } from "./json-patch.ts";
 
@@ -52,7 +52,8 @@ function visitSection(section: Section, struct: Struct, prefix: string, found: S
     const field = struct.byKey.get(key);
     if (field === undefined) continue;
     const path = prefix === "" || prefix.endsWith(" ") ? `${prefix}${key}` : `${prefix}.${key}`;
-    if (!isSecretField(struct.name, key)) visitValue(value, field.type, path, found);
+    if (isVariablesField(struct.name, key)) visitVariables(value, path, found);
+    else if (!isSecretField(struct.name, key)) visitValue(value, field.type, path, found);
     else if (holdsSomething(value)) found.push({ path, certain: !harmlessToo.has(key) });
   }
 }
@@ -67,6 +68,15 @@ function visitValue(value: Value, type: FieldType, path: string, found: SecretIn
   } else if (!isSection(value)) return;
   else if (type.kind === "map") for (const [key, inner] of value) visitValue(inner, type.of, `${path}.${key}`, found);
   else if (type.kind === "struct") visitSection(value, structOf(type.name), path, found);
+}
+
+function visitVariables(value: Value, path: string, found: SecretInPatch[]): void {
+  if (!isSection(value)) return;
+  for (const [name, text] of value) {
+    const certain = typeof text === "string" && hasPassword(text);
+    if (certain || (!isHarmlessVariable(name) && holdsSomething(text)))
+      found.push({ path: `${path}.${name}`, certain });
+  }
 }
 
 function holdsSomething(value: Value): boolean {

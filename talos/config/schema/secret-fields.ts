@@ -49,8 +49,31 @@ export function isHiddenField(struct: string, key: string): boolean {
   return isSecretField(struct, key) || (contentFields[struct]?.includes(key) ?? false);
 }
 
+/** Environment variables by name: any of them may be a token. */
+export const variableFields: Readonly<Record<string, readonly string[]>> = {
+  "k8s.KubeAPIServerConfigV1Alpha1": ["env"],
+  "k8s.KubeControllerManagerConfigV1Alpha1": ["env"],
+  "k8s.KubeSchedulerConfigV1Alpha1": ["env"],
+  "runtime.EnvironmentV1Alpha1": ["variables"],
+  "v1alpha1.APIServerConfig": ["env"],
+  "v1alpha1.ControllerManagerConfig": ["env"],
+  "v1alpha1.MachineConfig": ["env"],
+  "v1alpha1.SchedulerConfig": ["env"],
+};
+
+export function isVariablesField(struct: string, key: string): boolean {
+  return variableFields[struct]?.includes(key) ?? false;
+}
+
+const harmlessVariable = /^(?:(?:https?|no)_proxy|grpc_go_log_\w+|go(?:debug|gc|maxprocs|memlimit)|tz)$/i;
+
+/** Whether a variable is known to hold no secret, but for the password of a proxy's URL. */
+export function isHarmlessVariable(name: string): boolean {
+  return harmlessVariable.test(name);
+}
+
 const hiddenNames: ReadonlySet<string> = new Set(
-  [secretFields, contentFields].flatMap((fields) => Object.values(fields).flat()),
+  [secretFields, contentFields, variableFields].flatMap((fields) => Object.values(fields).flat()),
 );
 
 /** Whether a field of this name is hidden in any type. */

@@ -26,6 +26,8 @@ describe("texts for strangers", () => {
     ["variables right below their key", `- kind: ContainerConfig\n  environment:\n  - SOME=${canary}\n  image: x\n`],
     ["variables in brackets", `{ environment: [SOME=${canary}, 'B=]${canary}'], image: x }`],
     ["variables in JSON", JSON.stringify({ environment: [`SOME="]${canary}`] })],
+    ["variables of a machine", `machine:\n  env:\n    SOME: ${canary}\n  type: worker\n`],
+    ["variables of a machine in braces", `machine: { env: { SOME: ${canary}, B: '}${canary}' }, type: worker }`],
     ["a manifest", `manifest: |\n  a: ${canary}\nname: x\n`],
     ["a private key", `-----BEGIN EC PRIVATE KEY-----\n${canary}\n-----END EC PRIVATE KEY-----\n`],
     ["a key in base64", Buffer.from(`-----BEGIN PRIVATE KEY-----\n${canary}`).toString("base64")],
@@ -49,20 +51,29 @@ describe("texts for strangers", () => {
 
   test("keep what follows a block that is hidden", () => {
     expect(redactText("content: |\n  a\n  b\npath: /x\n")).toBe("content: |\n  ******\npath: /x\n");
+    expect(redactText("env:\n  A: 1\ntype: x\n")).toBe("env:\n  ******\ntype: x\n");
     expect(redactText("environment:\n- A=1\n- B=2\nimage: x\n")).toBe("environment:\n  ******\nimage: x\n");
     expect(redactText('token: "a\n  b"\npath: /x\n')).toBe("token: ******\npath: /x\n");
   });
 
-  test.each(["a-", "token = ", "password: '", "https://", "environment: [", "environment:\n", "\\n- ", '"', " "])(
-    "take no longer for it when they are long and made of %j",
-    (piece) => {
-      const text = piece.repeat(200_000 / piece.length);
-      const started = performance.now();
-      redactText(text);
-      // Milliseconds, where one pattern that looks to the end from every place would take minutes.
-      expect(performance.now() - started).toBeLessThan(5_000);
-    },
-  );
+  test.each([
+    "a-",
+    "token = ",
+    "password: '",
+    "https://",
+    "environment: [",
+    "env: {",
+    "environment:\n",
+    "\\n- ",
+    '"',
+    " ",
+  ])("take no longer for it when they are long and made of %j", (piece) => {
+    const text = piece.repeat(200_000 / piece.length);
+    const started = performance.now();
+    redactText(text);
+    // Milliseconds, where one pattern that looks to the end from every place would take minutes.
+    expect(performance.now() - started).toBeLessThan(5_000);
+  });
 
   test("are the same when they are redacted twice", () => {
     fc.assert(fc.property(fc.string({ maxLength: 60 }), (text) => redactText(redactText(text)) === redactText(text)));

@@ -154,6 +154,24 @@ describe("what may hold a secret anywhere", () => {
       ["machine.env.http_proxy", "http://me:******@proxy:3128", "http://me:******@proxy:3128"],
     ],
     [
+      "a variable of the machine",
+      "machine: {env: {SOME: hunter1, NO_PROXY: 'a,b'}}",
+      "machine: {env: {SOME: hunter2, NO_PROXY: 'a,b'}}",
+      ["machine.env.SOME", "******", "******"],
+    ],
+    [
+      "a variable of the API server",
+      "cluster: {apiServer: {env: {SOME: hunter1}}}",
+      "cluster: {apiServer: {env: {SOME: hunter2}}}",
+      ["cluster.apiServer.env.SOME", "******", "******"],
+    ],
+    [
+      "a variable in a document of its own",
+      "apiVersion: v1alpha1\nkind: EnvironmentConfig\nvariables: {SOME: hunter1}\n",
+      "apiVersion: v1alpha1\nkind: EnvironmentConfig\nvariables: {SOME: hunter2}\n",
+      ["variables.SOME", "******", "******"],
+    ],
+    [
       "a container's environment",
       container("TOKEN=hunter1"),
       container("TOKEN=hunter2, hunter3"),
@@ -176,6 +194,17 @@ describe("what may hold a secret anywhere", () => {
     expect(shown).toContain(expected[2].split("\n")[0]?.replace("- ", ""));
     expect(redactConfig(shown, "config")).toBe(shown);
   });
+});
+
+test("variables that are known to be harmless are shown", () => {
+  const env = "machine: {env: {GRPC_GO_LOG_SEVERITY_LEVEL: info, no_proxy: 'a,b', SOME: hunter1}}";
+  expect(diffConfigs(base, patched(env), names).map(({ after }) => after)).toEqual([
+    "GRPC_GO_LOG_SEVERITY_LEVEL: info\nSOME: '******'\nno_proxy: a,b",
+  ]);
+  const other = env.replace("a,b", "a,b,c");
+  expect(diffConfigs(patched(env), patched(other), names).map(({ path, after }) => [path, after])).toEqual([
+    ["machine.env.no_proxy", "a,b,c"],
+  ]);
 });
 
 describe("the diff of two contracts", () => {

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { applyPatches, diffConfigs, parsePatch, redactConfig } from "../../../talos/config/index.ts";
 import { enumerations } from "../../../talos/config/schema/enums.ts";
 import { type Field, type FieldType, kindNames, kindType, structOf } from "../../../talos/config/schema/schema.ts";
-import { contentFields, secretFields } from "../../../talos/config/schema/secret-fields.ts";
+import { contentFields, secretFields, variableFields } from "../../../talos/config/schema/secret-fields.ts";
 import { stringifyYaml, type YamlValue } from "../../../talos/yaml/index.ts";
 
 const word = fc.stringMatching(/^[a-z][a-z0-9-]{0,8}$/);
@@ -176,7 +176,9 @@ test("redaction leaves no secret, in whichever document it stands", () => {
     if (inner === undefined) return undefined;
     return type.kind === "list" ? [inner] : { key: inner };
   };
-  for (const [struct, keys] of [...Object.entries(secretFields), ...Object.entries(contentFields)]) {
+  for (const [struct, keys] of [secretFields, contentFields, variableFields].flatMap((table) =>
+    Object.entries(table),
+  )) {
     for (const key of keys) {
       const field = structOf(struct).byKey.get(key);
       expect(field, `${struct}.${key}`).toBeDefined();

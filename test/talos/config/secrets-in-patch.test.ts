@@ -40,6 +40,11 @@ describe("secrets in a patch", () => {
       [certain("machine.env.http_proxy")],
     ],
     [
+      "a variable that may be secret",
+      "machine: {env: {GODEBUG: x, SOME: x, OTHER: 'http://me:x@y'}}",
+      [{ path: "machine.env.SOME", certain: false }, certain("machine.env.OTHER")],
+    ],
+    [
       "what may be secret",
       "apiVersion: v1alpha1\nkind: ExtensionServiceConfig\nname: tailscale\nenvironment: [TS_AUTHKEY=x]\n",
       [{ path: "ExtensionServiceConfig/tailscale environment", certain: false }],
