@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import type { App } from "cdktf";
 import { fileError } from "../talos/file-error.ts";
+import { stagingFolder } from "./staging-folder.ts";
 
 /**
  * Writes what an app has, whole or not at all: the CDK writes into a folder of its own first, for it would empty a file
@@ -12,7 +13,7 @@ export function writeWhole(app: App): void {
   const outdir = resolve(app.outdir);
   let staging: string | undefined;
   try {
-    staging = mkdtempSync(join(outdir, ".synth-"));
+    staging = stagingFolder(outdir);
     mkdirSync(join(staging, "stacks"));
     synthesizeInto(app, staging);
     for (const file of filesBelow(staging)) moveInto(outdir, staging, file);

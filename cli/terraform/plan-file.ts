@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { pidExists } from "../../talos/living-process.ts";
 
 const pattern = /^talosmith\.(\d+)\.[0-9a-f]+\.(?:tfplan|events)$/;
 
@@ -28,15 +29,6 @@ export async function withPlanFile<T>(directory: string, work: (file: string) =>
 async function removeOrphans(directory: string): Promise<void> {
   for (const name of await readdir(directory)) {
     const [, pid] = pattern.exec(name) ?? [];
-    if (pid !== undefined && !isAlive(Number(pid))) await rm(join(directory, name), { force: true });
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    // It lives, but belongs to someone else.
-    return (error as NodeJS.ErrnoException).code === "EPERM";
+    if (pid !== undefined && !pidExists(Number(pid))) await rm(join(directory, name), { force: true });
   }
 }

@@ -2,6 +2,7 @@
 import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { writeFileAtomically } from "../../talos/atomic-file.ts";
+import { pidExists } from "../../talos/living-process.ts";
 
 /** Who a lock belongs to: enough to tell a living process from a dead one whose number was given to another. */
 export interface ProcessIdentity {
@@ -18,11 +19,7 @@ async function identityOf(pid: number): Promise<ProcessIdentity> {
 
 async function isAlive(identity: ProcessIdentity): Promise<boolean> {
   if (identity.boot !== (await bootOf())) return false;
-  try {
-    process.kill(identity.pid, 0);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EPERM") return false;
-  }
+  if (!pidExists(identity.pid)) return false;
   return identity.started === (await startOf(identity.pid));
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { readFile } from "node:fs/promises";
+import { pidExists } from "../living-process.ts";
 
 /** Enough to tell a living process from a dead one whose number was given to another. */
 export interface ProcessIdentity {
@@ -18,12 +19,7 @@ export async function processIdentity(pid: number): Promise<ProcessIdentity> {
 }
 
 export async function isAlive(identity: ProcessIdentity): Promise<boolean> {
-  try {
-    process.kill(identity.pid, 0);
-  } catch (error) {
-    // EPERM: it lives, but belongs to someone else.
-    if (!(error instanceof Error && "code" in error && error.code === "EPERM")) return false;
-  }
+  if (!pidExists(identity.pid)) return false;
   const now = await processIdentity(identity.pid);
   return now.boot === identity.boot && now.started === identity.started;
 }
