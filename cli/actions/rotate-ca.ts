@@ -44,7 +44,7 @@ export async function rotateCa(name: string, flags: RotateCaFlags, context: Comm
   const kept = await presentStore(root, environment, flags.ageRecipient, context);
   const patience = kept.inCluster ? untilTrusted(context) : justOnce;
   // By what stays the same, so that a second run does not begin another exchange.
-  await withLock(`${secretsFile(root, environment)}.lock`, async () => {
+  await withLock(`${secretsFile(root, environment)}.lock`, { what: "exchange of CAs" }, async () => {
     const secrets = (await findSecrets(root, environment, context)) ?? cluster.secrets;
     const begun = secrets.rotation === undefined ? begin(secrets, flags, context) : secrets;
     const passes = rotationPasses(cluster.spec, begun);

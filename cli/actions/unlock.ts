@@ -24,7 +24,7 @@ function describe({ local, lease, leaseUnknown }: LockState): string[] {
   const lines: string[] = [];
   if (local !== undefined) {
     const state = local.alive ? "which is alive" : "which has died: the next run takes its lock over by itself";
-    lines.push(`On this computer: process ${local.pid}, since ${local.since}, ${state}.`);
+    lines.push(`On ${local.elsewhere ?? "this computer"}: process ${local.pid}, since ${local.since}, ${state}.`);
   }
   if (lease !== undefined) {
     const state = lease.expired

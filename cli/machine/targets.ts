@@ -54,7 +54,8 @@ export async function changeEachTarget(
 ): Promise<void> {
   if (flags.insecure) return forEachTarget(flags, context, work);
   const { credentials } = await talosContext(flags, context);
-  return withLock(lockFileFor(publicKeyFingerprint(credentials.ca)), () => forEachTarget(flags, context, work));
+  const file = lockFileFor(publicKeyFingerprint(credentials.ca));
+  return withLock(file, { what: "a command for single machines" }, () => forEachTarget(flags, context, work));
 }
 
 /** Whom a command is for, as far as flags and talosconfig say. */

@@ -32,7 +32,9 @@ const mostRounds = 10;
  * to do and everything is healthy. May be killed anywhere and run again.
  */
 export function applyCluster(options: ApplyOptions): Promise<ApplyResult> {
-  return withExclusiveContext(options, (context) => applyIn(context, options.review));
+  return withExclusiveContext(options, "bring the cluster to what is wished", (context) =>
+    applyIn(context, options.review),
+  );
 }
 
 export async function applyIn(context: StepContext, review?: ApplyOptions["review"]): Promise<ApplyResult> {

@@ -17,7 +17,7 @@ export interface DestroyResult {
  * Machines without our config are left alone, so that running it again does nothing.
  */
 export async function destroyCluster(options: DestroyOptions): Promise<DestroyResult> {
-  return withExclusiveContext(options, async (context) => {
+  return withExclusiveContext(options, "destroy the cluster", async (context) => {
     const observed = await context.observe();
     const steps = planDestroy(context.desired, observed);
     context.emit({ type: "planned", message: `${steps.length} machines to wipe`, steps });

@@ -65,6 +65,7 @@ export async function withContext<T>(options: EngineOptions, work: (context: Ste
 /** The same for work that changes the cluster: alone on this computer, and alone by the cluster's own book. */
 export function withExclusiveContext<T>(
   options: EngineOptions,
+  what: string,
   work: (context: StepContext) => Promise<T>,
 ): Promise<T> {
   const locked = () =>
@@ -76,7 +77,7 @@ export function withExclusiveContext<T>(
       }
     });
   if (options.machines !== undefined && options.lockFile === undefined) return locked();
-  return withLock(lockFileOf(options), locked);
+  return withLock(lockFileOf(options), { what, waiting: waitingOf(options) }, locked);
 }
 
 /** The file that keeps runs on this computer apart. */
@@ -86,7 +87,6 @@ export function lockFileOf({ lockFile, desired }: EngineOptions): string {
 
 function contextOf(options: EngineOptions, machines: Machines, place: string): StepContext {
   const timing = options.timing ?? systemTiming;
-  const watching = (message: string) => options.events?.({ type: "waiting", at: new Date(timing.now()), message });
   return new StepContext({
     desired: options.desired,
     machines,
@@ -97,6 +97,15 @@ function contextOf(options: EngineOptions, machines: Machines, place: string): S
     ...(options.signal === undefined ? {} : { signal: options.signal }),
     ...(options.events === undefined ? {} : { events: options.events }),
     ...(options.journal === undefined ? {} : { journal: options.journal }),
-    lease: new LeaseKeeper(machines.kubernetes, timing, { place, run: `${process.pid}-${randomUUID()}` }, watching),
+    lease: new LeaseKeeper(
+      machines.kubernetes,
+      timing,
+      { place, run: `${process.pid}-${randomUUID()}` },
+      waitingOf(options),
+    ),
   });
+}
+
+function waitingOf({ events, timing = systemTiming }: EngineOptions): (message: string) => void {
+  return (message) => events?.({ type: "waiting", at: new Date(timing.now()), message });
 }

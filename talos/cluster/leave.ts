@@ -20,7 +20,8 @@ const mostRounds = 3;
  * emptied, is being upgraded or is down. Afterwards etcd is as well as it was.
  */
 export async function leaveCluster(options: EngineOptions): Promise<{ readonly steps: readonly Step[] }> {
-  return withExclusiveContext(options, async (context) => {
+  const names = options.desired.leaving.map(({ name }) => name).join(", ");
+  return withExclusiveContext(options, `take ${names} out of the cluster`, async (context) => {
     const { desired } = context;
     const done: Step[] = [];
     let observed = await context.observe();

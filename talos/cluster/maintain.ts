@@ -55,7 +55,7 @@ export function planMaintenance(
 
 /** Does it, alone on the cluster, and waits until its effect can be seen. */
 export async function maintainMachine(work: Maintenance, machine: string, options: EngineOptions): Promise<void> {
-  await withExclusiveContext(options, async (context) => {
+  await withExclusiveContext(options, `${work} ${machine}`, async (context) => {
     const steps = planMaintenance(work, machine, context.desired, await context.observe());
     context.emit({ type: "planned", message: `${steps.length} steps`, steps });
     await runSteps(steps, context);

@@ -20,7 +20,7 @@ export interface RestoreOptions extends EngineOptions {
 /** Brings a cluster back to what it was when the snapshot was taken. The file is checked before anything is touched. */
 export async function restoreCluster(options: RestoreOptions): Promise<ApplyResult> {
   await checkSnapshot(options.snapshot);
-  return withExclusiveContext(options, async (context) => {
+  return withExclusiveContext(options, "restore from a snapshot", async (context) => {
     const observed = await observeAll(context);
     const steps = planRestore(context.desired, observed, options);
     context.emit({ type: "planned", message: `${steps.length} steps to do`, steps });

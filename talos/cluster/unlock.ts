@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../errors.ts";
 import { type EngineOptions, lockFileOf, withContext } from "./engine.ts";
-import { type LockHolder, lockHolder, removeLock } from "./lock.ts";
+import { type LockHolder, lockHolder, removeLock } from "./lock-file.ts";
 import type { LeaseState } from "./machines.ts";
 
 /** Who holds a cluster: on this computer, and by the cluster's own book. */
@@ -35,16 +35,16 @@ export async function breakLock(options: EngineOptions): Promise<void> {
   return withContext(options, async ({ machines, signal }) => {
     const file = lockFileOf(options);
     const local = await lockHolder(file);
-    if (local?.alive) {
-      throw new TalosError(
-        "conflict",
-        `process ${local.pid} on this computer works on this cluster, since ${local.since}`,
-        {
-          hint: `Stop it (kill ${local.pid}) and wait until it has ended: it stops at the next safe point and gives the lock back.`,
-        },
-      );
-    }
+    if (local?.alive) throw stillAlive(local);
     await machines.kubernetes.deleteLease(signal);
     await removeLock(file);
+  });
+}
+
+function stillAlive({ pid, since, elsewhere }: LockHolder): TalosError {
+  const place = elsewhere === undefined ? "on this computer" : `on ${elsewhere}`;
+  const dead = elsewhere === undefined ? "" : " If it has died, its lock is free a minute later.";
+  return new TalosError("conflict", `process ${pid} ${place} works on this cluster, since ${since}`, {
+    hint: `Stop it (kill ${pid}) and wait until it has ended: it stops at the next safe point and gives the lock back.${dead}`,
   });
 }

@@ -14,7 +14,7 @@ while (performance.now() < end) {
   const dead = { pid: 2 ** 22 - 1, boot: "another", started: "1", since: new Date().toISOString() };
   await writeFileAtomically(lock, JSON.stringify(dead), { exclusive: true }).catch(() => undefined);
   try {
-    await withLock(lock, async () => {
+    await withLock(lock, { what: "test" }, async () => {
       // Whoever is not alone finds the other's marker.
       closeSync(openSync(marker, "wx"));
       await sleep(1);

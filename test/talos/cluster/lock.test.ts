@@ -40,14 +40,22 @@ describe("the lock of a cluster", () => {
     const run = (name: string) =>
       apply(desired, {
         lockFile,
-        events: ({ type }: ClusterEvent) => {
+        events: ({ type, message }: ClusterEvent) => {
           if (type === "observed" || type === "healthy") order.push(`${name} ${type}`);
+          if (message.startsWith("waits for")) order.push(`${name} ${message}`);
         },
       });
     const [first, second] = await Promise.all([run("first"), run("second")]);
     expect(first.steps.length).toBeGreaterThan(0);
     expect(second.steps).toEqual([]);
-    expect(order).toEqual(["first observed", "first observed", "first healthy", "second observed", "second healthy"]);
+    expect(order).toEqual([
+      "second waits for its turn on this cluster, behind: bring the cluster to what is wished",
+      "first observed",
+      "first observed",
+      "first healthy",
+      "second observed",
+      "second healthy",
+    ]);
     expect(world.bootstraps).toBe(1);
     expect(await readdir(directory)).toEqual([]);
   });
@@ -92,7 +100,7 @@ describe("the lock of a cluster", () => {
     await writeFile(lockFile, dead);
     const leave = createHash("sha256").update(dead).digest("hex").slice(0, 16);
     await writeFile(`${lockFile}.${leave}`, dead.replace("2026-01-01", "2026-01-02"));
-    expect(await withLock(lockFile, async () => "alone")).toBe("alone");
+    expect(await withLock(lockFile, { what: "test" }, async () => "alone")).toBe("alone");
     expect(await readdir(directory)).toEqual([]);
   });
 
@@ -125,7 +133,7 @@ describe("locks of several clusters", () => {
   test("are taken and given back at the same time, and nothing is left of them", async () => {
     const files = Array.from({ length: 4 }, () => lockFileFor(randomUUID()));
     const runs = files.map(async (file) => {
-      for (let round = 0; round < 40; round++) await withLock(file, async () => {});
+      for (let round = 0; round < 40; round++) await withLock(file, { what: "test" }, async () => {});
     });
     await Promise.all(runs);
     expect(files.filter((file) => existsSync(file))).toEqual([]);
