@@ -29,14 +29,7 @@ export async function serveOperator({ host, port, book, facts }: ServerOptions):
     response.end(request.method === "HEAD" ? undefined : text);
   });
   await new Promise<void>((resolve, reject) => {
-    server.once("error", (cause: Error) => {
-      reject(
-        new TalosError("unavailable", `cannot listen on ${host}:${port}: ${cause.message}`, {
-          hint: "Choose another address or port with --listen.",
-          cause,
-        }),
-      );
-    });
+    server.once("error", (cause: NodeJS.ErrnoException) => reject(cannotListen(`${host}:${port}`, cause)));
     // Without a host Node takes IPv4 alone where there is no IPv6.
     if (host === "") server.listen(port, resolve);
     else server.listen(port, host, resolve);
@@ -51,6 +44,14 @@ export async function serveOperator({ host, port, book, facts }: ServerOptions):
       });
     },
   };
+}
+
+function cannotListen(address: string, cause: NodeJS.ErrnoException): TalosError {
+  const reason = cause.code === "EADDRINUSE" ? "another program has that port, perhaps another operate" : cause.message;
+  return new TalosError("unavailable", `cannot serve metrics on ${address}: ${reason}`, {
+    hint: "Choose another address or port with --listen, such as --listen 127.0.0.1:9181; port 0 takes a free one.",
+    cause,
+  });
 }
 
 interface Answer {

@@ -113,6 +113,14 @@ describe("the operator's server", () => {
     expect((await get("/readyz")).status).toBe(200);
   });
 
+  test("says of a port that is taken which one it is, and how to take another", async () => {
+    const port = Number(new URL(server.address).port);
+    await expect(serveOperator({ host: "127.0.0.1", port, book, facts: () => facts })).rejects.toMatchObject({
+      message: `cannot serve metrics on 127.0.0.1:${port}: another program has that port, perhaps another operate`,
+      hint: expect.stringContaining("--listen"),
+    });
+  });
+
   test("does nothing else", async () => {
     expect((await get("/")).status).toBe(404);
     expect((await get("/metrics", "POST")).status).toBe(405);

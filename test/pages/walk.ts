@@ -93,7 +93,7 @@ const aroundOf = (lines: Walk["before"] = {}, { text }: PageItem): readonly stri
 
 async function typeLine(shell: PageShell, line: string): Promise<Typed> {
   const [, begun] = untilStopped.find(([beginning]) => beginning.test(line)) ?? [];
-  return shell.type(sayYes(line), begun);
+  return shell.type(onFreePort(sayYes(line)), begun);
 }
 
 /** The exit code; what is no fault counts as 0. */
@@ -109,8 +109,15 @@ function sayYes(line: string): string {
   const [, ours] = /^npx talosmith (.+)$/.exec(line) ?? [];
   if (ours === undefined || /--(yes|auto-approve|dry-run(?!=false)|write-only)/.test(line)) return line;
   const asks = commandOf(program, ours).options.some(({ long }) => long === "--yes");
-  return asks ? line.replace(/(\s+[#>|].*)?$/, " --yes$1") : line;
+  return asks ? withFlags(line, "--yes") : line;
 }
+
+/** The usual port may be taken: by a walk beside this one, or by the operator of whoever runs the tests. */
+function onFreePort(line: string): string {
+  return /^npx talosmith operate\b/.test(line) ? withFlags(line, "--listen 127.0.0.1:0") : line;
+}
+
+const withFlags = (line: string, flags: string) => line.replace(/(\s+[#>|].*)?$/, ` ${flags}$1`);
 
 /** Whole words only: 10.0.0.1 is no part of 10.0.0.11. */
 function putIn(line: string, put: Readonly<Record<string, string>>): string {
