@@ -44,32 +44,36 @@ const legendHeight = 28;
 /** More of a pool in one place are told by their number, unless they are in trouble. */
 const mostOfAPool = 8;
 
-/** Where everything goes: places side by side; in each, control planes in rows above workers; below, what has no place. */
-export function layOut(topology: Topology): Layout {
+/** Wide: places side by side, machines in rows. Narrow, for a telephone: everything below each other. */
+export type PictureForm = "wide" | "narrow";
+
+/** Where everything goes: in each place, control planes in rows above workers; below the places, what has none. */
+export function layOut(topology: Topology, form: PictureForm): Layout {
   const top = margin + endpointBox.height + 44;
   const contents = topology.places.map(cardsOf);
   const pools = topology.elastic.map(elasticCard);
   const cardWidth = widthFor([...contents.flat(), ...pools]);
-  const columns = Math.min(Math.max(1, 4 - topology.places.length), widestGroup(contents));
-  const rows = Math.max(1, ...contents.map((cards) => rowsOf(cards, columns)));
+  const mostColumns = form === "wide" ? Math.max(1, 4 - topology.places.length) : 1;
+  const columns = Math.min(mostColumns, widestGroup(contents));
   const heading = Math.max(...topology.places.map(({ name }) => 2 * gap + widthOf(name, 0)));
-  const size = {
-    width: Math.max(gap + columns * (cardWidth + gap), heading),
-    height: headingHeight + rows * (cardHeight + gap),
-  };
-  const places = topology.places.map((place, index) => {
-    const box = { ...size, x: margin + gap + index * (size.width + gap), y: top + headingHeight };
+  const rows = contents.map((cards) => Math.max(1, rowsOf(cards, columns)));
+  const boxes = placeBoxes(
+    { width: Math.max(gap + columns * (cardWidth + gap), heading), rows, form },
+    { x: margin + gap, y: top + headingHeight },
+  );
+  const places = boxes.map((box, index) => {
     const cards = arrange(contents[index] ?? [], columns, cardWidth, { x: box.x + gap, y: box.y + headingHeight });
-    return { box, name: place.name, cards };
+    return { box, name: topology.places[index]?.name ?? "", cards };
   });
-  const below = top + headingHeight + size.height + gap;
-  const across = Math.max(1, Math.floor((places.length * (size.width + gap)) / (cardWidth + gap)));
+  const right = Math.max(margin + gap, ...boxes.map(({ x, width }) => x + width + gap));
+  const below = Math.max(top + headingHeight, ...boxes.map(({ y, height }) => y + height)) + gap;
+  const across = Math.max(1, Math.floor((right - margin - gap) / (cardWidth + gap)));
   const elastic = arrange(pools, across, cardWidth, { x: margin + gap, y: below });
   const elasticRows = Math.ceil(pools.length / across);
   const cluster = {
     x: margin,
     y: top,
-    width: gap + places.length * (size.width + gap),
+    width: right - margin,
     height: below - top + elasticRows * (cardHeight + gap),
   };
   const width = Math.max(cluster.width, endpointBox.width) + 2 * margin;
@@ -82,18 +86,42 @@ export function layOut(topology: Topology): Layout {
       .map(({ box }) => ({ x: arrival(box, free), y: box.y, middle: box.x + box.width / 2 }));
   });
   const endpoint = { ...endpointBox, x: above(ends, width), y: margin };
-  const from = { x: endpoint.x + endpoint.width / 2, y: endpoint.y + endpoint.height };
-  const links = ends.map((end) => [from, end] as const);
+  const links = ends.map((end) => [departure(endpoint, end, form), end] as const);
   return { width, height: cluster.y + cluster.height + legendHeight + gap, endpoint, cluster, places, elastic, links };
 }
 
+interface PlaceSizes {
+  readonly width: number;
+  /** Of each place. */
+  readonly rows: readonly number[];
+  readonly form: PictureForm;
+}
+
+/** Side by side, all as high as the highest; or below each other. */
+function placeBoxes({ width, rows, form }: PlaceSizes, { x, y }: Point): readonly Box[] {
+  const heightOf = (count: number) => headingHeight + count * (cardHeight + gap);
+  if (form === "wide") {
+    const height = heightOf(Math.max(1, ...rows));
+    return rows.map((_, index) => ({ x: x + index * (width + gap), y, width, height }));
+  }
+  let next = y;
+  return rows.map((count) => {
+    const box = { x, y: next, width, height: heightOf(count) };
+    next += box.height + gap;
+    return box;
+  });
+}
+
 /** Where each machine that has a card of its own is in the picture. */
-export function machineBoxes(topology: Topology): {
+export function machineBoxes(
+  topology: Topology,
+  form: PictureForm,
+): {
   readonly width: number;
   readonly height: number;
   readonly machines: readonly (Box & { readonly name: string })[];
 } {
-  const { width, height, places } = layOut(topology);
+  const { width, height, places } = layOut(topology, form);
   const cards = places.flatMap((place) => place.cards);
   return {
     width,
@@ -111,6 +139,12 @@ function above(ends: readonly (Point & { readonly middle: number })[], width: nu
   const columns = others.length === 0 ? [first.x] : ends.map(({ middle }) => middle);
   const middle = (Math.min(...columns) + Math.max(...columns)) / 2;
   return Math.min(Math.max(margin, middle - endpointBox.width / 2), width - margin - endpointBox.width);
+}
+
+/** In the middle of the endpoint; where all is below each other, straight above what it leads to. */
+function departure({ x, y, width, height }: Box, end: Point, form: PictureForm): Point {
+  const straight = Math.min(Math.max(end.x, x + margin), x + width - margin);
+  return { x: form === "wide" ? x + width / 2 : straight, y: y + height };
 }
 
 /** In the middle of a card, or beside the headings above it where there is room for that. */

@@ -6,7 +6,7 @@ import type { Topology } from "./topology.ts";
 export type TopologyFormat = "svg" | "mermaid" | "json";
 
 const renderers: Readonly<Record<TopologyFormat, (topology: Topology) => string>> = {
-  svg: renderSvg,
+  svg: (topology) => renderSvg(topology),
   mermaid: renderMermaid,
   json: (topology) => `${JSON.stringify({ v: 1, ...topology }, undefined, 2)}\n`,
 };

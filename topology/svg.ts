@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { type Box, type Card, headingOf, indentOf, layOut } from "./layout.ts";
+import { type Box, type Card, headingOf, indentOf, layOut, type PictureForm } from "./layout.ts";
 import { type MachineState, machineStates, type Topology } from "./topology.ts";
 
 const style = `
@@ -24,8 +24,8 @@ const style = `
   }`;
 
 /** One drawing that needs nothing from outside, in light and dark. The same topology gives the same bytes. */
-export function renderSvg(topology: Topology): string {
-  const { width, height, endpoint, cluster, places, elastic, links } = layOut(topology);
+export function renderSvg(topology: Topology, form: PictureForm = "wide"): string {
+  const { width, height, endpoint, cluster, places, elastic, links } = layOut(topology, form);
   const title = `Topology of ${topology.cluster}`;
   const reached = [topology.endpoint.through, portsOf(topology)].filter((part) => part !== "").join(", port ");
   const parts = [

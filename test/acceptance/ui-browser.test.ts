@@ -48,7 +48,7 @@ describe.skipIf(executablePath === undefined)("the page in a browser", { timeout
     );
     writeFileSync(
       join(root, "environments/rack.yaml"),
-      "infrastructure: { kind: libvirt, uri: 'qemu:///system', network: { cidr: 10.0.0.0/24 } }\ncontrolPlane: { count: 1 }\n",
+      "infrastructure: { kind: libvirt, uri: 'qemu:///system', network: { cidr: 10.0.0.0/24, vip: 10.0.0.60 } }\ncontrolPlane: { count: 3 }\nworkers: [{ count: 3 }]\n",
     );
     writeFileSync(join(root, "environments/broken.yaml"), "infrastructure: { kind: clouds }\n");
     const context = testContext({
@@ -258,13 +258,15 @@ describe.skipIf(executablePath === undefined)("the page in a browser", { timeout
 
   test("in a window as narrow as a telephone nothing of a table is cut off, and a fault keeps its lines", async () => {
     await page.setViewportSize({ width: 420, height: 900 });
-    for (const screen of ["", "machines/lab", "etcd/lab", "operations", "simulator"]) {
+    for (const screen of ["", "machines/lab", "topology/rack", "etcd/lab", "operations", "simulator"]) {
       await show(`#/${screen}`);
+      if (screen.startsWith("topology")) await page.locator("svg.topology image").waitFor();
       const widest = await page.evaluate<number>(`Math.max(
         document.documentElement.scrollWidth,
-        ...[...document.querySelectorAll("main tbody > tr > *, main form, main .events")].map((cell) => cell.getBoundingClientRect().right),
+        ...[...document.querySelectorAll("main tbody > tr > *, main form, main .events, main svg")].map((cell) => cell.getBoundingClientRect().right),
       )`);
       expect([screen, widest]).toEqual([screen, Math.min(widest, 420)]);
+      if (screen.startsWith("topology")) await inspect("topology-narrow");
     }
     expect(await row("lab-cp-1").getByRole("cell").count()).toBeGreaterThan(2);
     await page.locator("[name=name]").fill("Lab!");

@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, test } from "vitest";
 import { loadEnvironment, parseEnvironment } from "../../talos/environment/index.ts";
-import { renderTopology, type SeenMachine, type Topology, topologyOf, withLiveState } from "../../topology/index.ts";
+import {
+  machineBoxes,
+  renderTopology,
+  type SeenMachine,
+  type Topology,
+  topologyOf,
+  withLiveState,
+} from "../../topology/index.ts";
 
 const environments = ["local", "lab", "sandbox", "staging", "production"];
 const renderSvg = (found: Topology) => renderTopology(found, "svg");
@@ -50,6 +57,16 @@ describe("the topology of an environment file", () => {
 });
 
 describe("the pictures", () => {
+  test.each(environments)("of %s go onto a telephone, with every machine below the one before", (name) => {
+    const { width, height, machines } = machineBoxes(topology(name), "narrow");
+    expect(width).toBeLessThanOrEqual(388);
+    const wide = machineBoxes(topology(name), "wide").machines;
+    expect(machines.map((machine) => machine.name)).toEqual(wide.map((machine) => machine.name));
+    for (const [index, { x, y, width: across, height: down }] of machines.entries()) {
+      expect([x + across < width, y + down < (machines[index + 1]?.y ?? height)]).toEqual([true, true]);
+    }
+  });
+
   test.each(environments)("of %s are the same each time and name every machine", (name) => {
     const found = topology(name);
     const names = found.places.flatMap(({ machines }) => machines.map((machine) => machine.name));

@@ -310,7 +310,7 @@ describe("what the page can do", () => {
       expect(box.y + box.height).toBeLessThan(height);
     }
     const live = withLiveState(topologyOf(loadEnvironment(".", "local")), new Map([["local-w-1", { state: "ready" }]]));
-    expect(topologyMap(live).revision).not.toBe(revision);
+    expect(topologyMap(live, "wide").revision).not.toBe(revision);
   });
 
   test("an environment that was not looked at yet is said to be so, and not taken for one that is not deployed", async () => {

@@ -5,7 +5,7 @@ import { streamSSE } from "hono/streaming";
 import { plainFaults } from "../../simulator/control/index.ts";
 import { type Environment, EnvironmentError } from "../../talos/environment/index.ts";
 import { TalosError } from "../../talos/errors.ts";
-import { renderTopology, type Topology, topologyOf, withLiveState } from "../../topology/index.ts";
+import { type PictureForm, renderSvg, type Topology, topologyOf, withLiveState } from "../../topology/index.ts";
 import type { Action, ActionPlan, OperationView, Overview, ShapingKind } from "../shared/wire.ts";
 import type { Assets } from "./assets.ts";
 import { withWork } from "./at-work.ts";
@@ -113,11 +113,11 @@ export class UiApp {
       }),
     );
     this.hono.get("/api/environments/:name/topology.svg", (context) => {
-      const topology = this.#topology(context.req.param("name"));
-      return context.body(renderTopology(topology, "svg"), 200, { "content-type": "image/svg+xml" });
+      const picture = renderSvg(this.#topology(context.req.param("name")), formOf(context.req.query("form")));
+      return context.body(picture, 200, { "content-type": "image/svg+xml" });
     });
     this.hono.get("/api/environments/:name/topology.json", (context) =>
-      context.json(topologyMap(this.#topology(context.req.param("name")))),
+      context.json(topologyMap(this.#topology(context.req.param("name")), formOf(context.req.query("form")))),
     );
     const machine = "/api/environments/:name/machines/:machine";
     this.hono.get(machine, async (context) => {
@@ -234,3 +234,5 @@ export class UiApp {
 function isShaping(kind: Action["kind"]): kind is ShapingKind {
   return kind === "apply" || kind === "upgrade" || kind === "scale" || kind === "destroy";
 }
+
+const formOf = (asked: string | undefined): PictureForm => (asked === "narrow" ? "narrow" : "wide");

@@ -4,19 +4,21 @@ import type { ClusterView, TopologyMap } from "../../shared/wire.ts";
 import { html } from "../html.ts";
 import { linkTo } from "../route.ts";
 import { get } from "../server.ts";
+import { useMedia } from "../use-media.ts";
 
 /** The picture, in which each machine that was seen leads to its own screen. */
 export function TopologyScreen({ cluster }: { readonly cluster: ClusterView }) {
   const { environment, seenAt, machines } = cluster;
   const path = `/api/environments/${encodeURIComponent(environment)}`;
-  const [map, setMap] = useState<TopologyMap>();
+  const form = useMedia("(max-width: 44rem)") ? "narrow" : "wide";
+  const [map, setMap] = useState<TopologyMap & { readonly form: string }>();
   const [fault, setFault] = useState<string>();
   useEffect(() => {
     let current = true;
-    get<TopologyMap>(`${path}/topology.json`).then(
+    get<TopologyMap>(`${path}/topology.json?form=${form}`).then(
       (found) => {
         if (!current) return;
-        setMap(found);
+        setMap({ ...found, form });
         setFault(undefined);
       },
       (error: Error) => current && setFault(error.message),
@@ -24,20 +26,19 @@ export function TopologyScreen({ cluster }: { readonly cluster: ClusterView }) {
     return () => {
       current = false;
     };
-  }, [path, seenAt]);
+  }, [path, form, seenAt]);
   if (fault !== undefined) return html`<p class="fault" role="alert">${fault}</p>`;
   if (map === undefined) return html`<p class="hint" aria-busy="true">Drawing …</p>`;
   const { width, height, revision } = map;
+  const picture = `${path}/topology.svg?form=${map.form}&revision=${revision}`;
   const healthOf = (name: string) => machines.find((machine) => machine.name === name)?.health;
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Topology">
-    <svg class="topology" viewBox=${`0 0 ${width} ${height}`} width=${width} height=${height} role="group" aria-label=${`Topology of ${cluster.cluster}; the screen "machines" tells the same in words`}>
-      <image href=${`${path}/topology.svg?revision=${revision}`} width=${width} height=${height} />
+  return html`<svg class="topology" viewBox=${`0 0 ${width} ${height}`} width=${width} height=${height} role="group" aria-label=${`Topology of ${cluster.cluster}; the screen "machines" tells the same in words`}>
+      <image href=${picture} width=${width} height=${height} />
       ${map.machines.map(({ name, ...box }) => {
         const health = healthOf(name);
         if (health === undefined) return null;
         const href = linkTo({ screen: "machine", environment, machine: name });
         return html`<a key=${name} href=${href} aria-label=${`${name}, ${health}`}><rect ...${box} rx="4" /></a>`;
       })}
-    </svg>
-  </div>`;
+    </svg>`;
 }
