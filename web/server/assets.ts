@@ -30,15 +30,16 @@ export async function assetsFromSource(): Promise<Assets> {
   const folder = join(here, "..", "client");
   const { build } = await import("esbuild");
   const { outputFiles } = await build({
-    entryPoints: [join(folder, "main.ts")],
+    entryPoints: [join(folder, "main.ts"), join(folder, "style.css")],
+    outdir: folder,
     bundle: true,
     minify: true,
     format: "esm",
     target: "es2022",
     write: false,
   });
-  const script = outputFiles[0]?.text ?? "";
-  return assets(async (name) => (name === "main.js" ? script : readFile(join(folder, name), "utf8")));
+  const bundled = new Map(outputFiles.map(({ path, text }) => [path, text]));
+  return assets(async (name) => bundled.get(join(folder, name)) ?? readFile(join(folder, name), "utf8"));
 }
 
 async function assets(read: (name: string) => Promise<string>): Promise<Assets> {
