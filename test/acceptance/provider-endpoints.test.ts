@@ -3,20 +3,15 @@
 // a name which nobody here can resolve, so whatever reaches it has been passed on.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { connect } from "../../talos/api/index.ts";
 import { systemClock, systemEntropy } from "../../talos/clock.ts";
 import { encodeSecrets, generateSecrets } from "../../talos/secrets/index.ts";
 import { defaultTalosVersion } from "../../talos/version/index.ts";
-import { ClusterWorkspace } from "../support/cluster-workspace.ts";
 import { everything } from "../support/everything.ts";
-import { findTools } from "../support/terraform.ts";
+import { apply, underTools } from "../support/under-tools.ts";
 
-const tools = findTools();
-const workspaces: ClusterWorkspace[] = [];
-afterAll(() => Promise.all(workspaces.map((workspace) => workspace.dispose())));
-
-test.skipIf(tools.length === 0)("terraform or tofu is there", () => expect(tools).not.toEqual([]));
+const long = test.runIf(everything);
 
 const settings = `
   name               = "test"
@@ -84,13 +79,10 @@ data "talosmith_health" "this" {
 output "problems" { value = data.talosmith_health.this.problems }
 `;
 
-describe.skipIf(!everything).each(tools)("through one endpoint under $name", (tool) => {
-  test("a cluster comes up, changes, shrinks and ends; a machine without a config is refused", async () => {
-    const workspace = await ClusterWorkspace.open(
-      tool,
-      machines('"cp-1" = "controlplane", "w-1" = "worker", "w-2" = "worker"'),
-    );
-    workspaces.push(workspace);
+underTools("through one endpoint", ({ open }) => {
+  long("a cluster comes up, changes, shrinks and ends; a machine without a config is refused", async () => {
+    const all = machines('"cp-1" = "controlplane", "w-1" = "worker", "w-2" = "worker"');
+    const workspace = await open(all);
     const { contract } = defaultTalosVersion;
     const secrets = await generateSecrets({ contract, clock: systemClock, entropy: systemEntropy });
     writeFileSync(join(workspace.directory, "secrets.yaml"), encodeSecrets(secrets), { mode: 0o600 });
@@ -99,26 +91,24 @@ describe.skipIf(!everything).each(tools)("through one endpoint under $name", (to
       string,
       string
     >;
-    for (const { name, address } of await workspace.simulator().listMachines()) {
-      if (name === "w-2") continue;
-      const client = connect(address, { kind: "maintenance", trustOnFirstUse: true });
-      await client.applyConfiguration(userData[name] ?? "");
-      client.close();
-    }
+    const giveUserData = async (...names: string[]) => {
+      const made = await workspace.simulator().listMachines();
+      for (const { name, address } of made.filter((machine) => names.includes(machine.name))) {
+        const client = connect(address, { kind: "maintenance", trustOnFirstUse: true });
+        await client.applyConfiguration(userData[name] ?? "");
+        client.close();
+      }
+    };
 
     // Nobody has given w-2 its user data, and no endpoint can.
-    const all = machines('"cp-1" = "controlplane", "w-1" = "worker", "w-2" = "worker"');
+    await giveUserData("cp-1", "w-1");
     workspace.write("main.tf", `${all}${cluster()}`);
-    const refused = await workspace.run(["apply", "-auto-approve", "-no-color", "-input=false"]);
+    const refused = await workspace.run(apply);
     expect(refused.code).toBe(1);
     expect(refused.text).toContain("w-2 has no config of this cluster, and an endpoint can't pass on its first one");
     expect(refused.text).toContain("as user data");
 
-    const simulator = workspace.simulator();
-    const late = (await simulator.listMachines()).find(({ name }) => name === "w-2");
-    const client = connect(late?.address ?? "", { kind: "maintenance", trustOnFirstUse: true });
-    await client.applyConfiguration(userData["w-2"] ?? "");
-    client.close();
+    await giveUserData("w-2");
     await workspace.apply();
     expect(await workspace.isSettled()).toBe(true);
     expect(JSON.parse((await workspace.ok(["output", "-json", "problems"])).stdout)).toEqual([]);

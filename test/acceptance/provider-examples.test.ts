@@ -2,19 +2,13 @@
 // Every example of the reference, as it stands.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { encodeSecrets } from "../../talos/secrets/index.ts";
-import { ClusterWorkspace } from "../support/cluster-workspace.ts";
+import type { ClusterWorkspace } from "../support/cluster-workspace.ts";
 import { everything } from "../support/everything.ts";
 import { type PageItem, pageItems } from "../support/pages.ts";
-import { findTools } from "../support/terraform.ts";
+import { plan, underTools } from "../support/under-tools.ts";
 import { testSecrets } from "../talos/cluster/fixture.ts";
-
-const tools = findTools();
-const workspaces: ClusterWorkspace[] = [];
-afterAll(() => Promise.all(workspaces.map((workspace) => workspace.dispose())));
-
-test.skipIf(tools.length === 0)("terraform or tofu is there", () => expect(tools).not.toEqual([]));
 
 const folder = join(import.meta.dirname, "..", "..", "examples", "provider");
 const examples = readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -23,13 +17,9 @@ const examples = readdirSync(folder, { recursive: true, withFileTypes: true })
   .filter((name) => name !== "provider.tf")
   .map((name) => ({ name, text: readFileSync(join(folder, name), "utf8") }));
 
-describe.each(everything ? tools : tools.slice(0, 1))("under $name", (tool) => {
-  const open = async (text: string, environment: Record<string, string> = {}) => {
-    const provider = 'secrets_file = "secrets/demo.yaml"';
-    const workspace = await ClusterWorkspace.open(tool, text, { provider, environment });
-    workspaces.push(workspace);
-    return workspace;
-  };
+underTools("the examples", ({ open: openWorkspace }) => {
+  const open = (text: string, environment: Record<string, string> = {}) =>
+    openWorkspace(text, { provider: 'secrets_file = "secrets/demo.yaml"', environment });
 
   test("every example is valid and well formed", async () => {
     const workspace = await open("");
@@ -61,7 +51,7 @@ describe.each(everything ? tools : tools.slice(0, 1))("under $name", (tool) => {
         expect(own.split(/[,/]/).length, page).toBe(id.split(/[,/]/).length);
         await workspace.ok(["state", "rm", address]);
         await workspace.ok(["import", "-input=false", address, own]);
-        const { text: planned } = await workspace.ok(["plan", "-no-color", "-input=false"]);
+        const { text: planned } = await workspace.ok(plan);
         expect(planned, page).toMatch(/No changes|Plan: 0 to add, \d+ to change, 0 to destroy/);
       }
       await workspace.destroy();

@@ -2,23 +2,16 @@
 // SIGKILL of the provider in each call of an apply, and at each line of the journal; then the next apply completes.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { connect } from "../../talos/api/index.ts";
 import { systemClock, systemEntropy } from "../../talos/clock.ts";
 import { issueAdminCredentials } from "../../talos/config/index.ts";
 import { readSecretsFile } from "../../talos/secrets/index.ts";
-import { ClusterWorkspace, clusterConfig } from "../support/cluster-workspace.ts";
+import { type ClusterWorkspace, clusterConfig } from "../support/cluster-workspace.ts";
 import { everything } from "../support/everything.ts";
 import { callsOf, installKillingProvider, type KillAt, killAt } from "../support/killing-provider.ts";
-import { findTools } from "../support/terraform.ts";
+import { apply, underTools } from "../support/under-tools.ts";
 
-const tools = findTools();
-const workspaces: ClusterWorkspace[] = [];
-afterAll(() => Promise.all(workspaces.map((workspace) => workspace.dispose())));
-
-test.skipIf(tools.length === 0)("terraform or tofu is there", () => expect(tools).not.toEqual([]));
-
-const apply = ["apply", "-auto-approve", "-no-color", "-input=false"];
 const machines = { "cp-1": "controlplane", "cp-2": "controlplane" } as const;
 
 /** In the order of an apply, so that each kill finds the work of the one before. */
@@ -43,10 +36,9 @@ const always: readonly KillAt[] = [
   { journal: 4 },
 ];
 
-describe.each(everything ? tools : tools.slice(0, 1))("killed under $name", (tool) => {
+underTools("killed", ({ open }) => {
   test("the provider leaves what the next apply completes, with one start of etcd", { timeout: 600_000 }, async () => {
-    const workspace = await ClusterWorkspace.open(tool, clusterConfig({ machines }));
-    workspaces.push(workspace);
+    const workspace = await open(clusterConfig({ machines }));
     killAt(workspace, undefined);
     await installKillingProvider(workspace);
     const identities = new Set<string>();

@@ -2,18 +2,13 @@
 // The types that need no running cluster, each through every phase in the order of Terraform's own plugin tests.
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
-import { ClusterWorkspace } from "../support/cluster-workspace.ts";
+import { expect, test } from "vitest";
 import { everything } from "../support/everything.ts";
-import { findTools } from "../support/terraform.ts";
+import { plan, underTools } from "../support/under-tools.ts";
 
-const tools = findTools();
-const workspaces: ClusterWorkspace[] = [];
-afterAll(() => Promise.all(workspaces.map((workspace) => workspace.dispose())));
+const long = test.runIf(everything);
 
-test.skipIf(tools.length === 0)("terraform or tofu is there", () => expect(tools).not.toEqual([]));
-
-const plan = ["plan", "-no-color", "-input=false", "-detailed-exitcode"];
+const detailedPlan = [...plan, "-detailed-exitcode"];
 
 interface Wishes {
   readonly machine?: string;
@@ -82,12 +77,11 @@ output "address" { value = provider::talosmith::node_address("10.0.0.0/24", 70, 
 output "patched" { value = provider::talosmith::patch("machine:\\n  type: worker\\n", "machine: {nodeLabels: {a: b}}") }
 `;
 
-describe.skipIf(!everything).each(tools)("under $name", (tool) => {
-  test("every type that needs no cluster goes through every phase", { timeout: 600_000 }, async () => {
-    const workspace = await ClusterWorkspace.open(tool, config(), { provider: "" });
-    workspaces.push(workspace);
+underTools("all phases", ({ open }) => {
+  long("every type that needs no cluster goes through every phase", { timeout: 600_000 }, async () => {
+    const workspace = await open(config(), { provider: "" });
     await workspace.ok(["validate", "-no-color"]);
-    const first = await workspace.ok(plan, {}, 2);
+    const first = await workspace.ok(detailedPlan, {}, 2);
     expect(first.text).toContain("known after apply");
     await workspace.apply();
     expect(await workspace.isSettled("-refresh=false")).toBe(true);
@@ -108,21 +102,21 @@ describe.skipIf(!everything).each(tools)("under $name", (tool) => {
       await workspace.ok(["import", "-no-color", "-input=false", `${type}.this`, String(by)]);
     }
     // A file does not tell which release its secrets were made for; nothing else is different.
-    const imported = await workspace.run(plan);
+    const imported = await workspace.run(detailedPlan);
     expect(imported.text).toContain("Plan: 0 to add, 1 to change, 0 to destroy");
     await workspace.apply();
     expect(await workspace.isSettled()).toBe(true);
 
     // In place, each of them.
     workspace.write("main.tf", config({ release: "v1.13.8", onDestroy: "keep" }));
-    const changed = await workspace.ok(plan, {}, 2);
+    const changed = await workspace.ok(detailedPlan, {}, 2);
     expect(changed.text).toContain("0 to add, 3 to change, 0 to destroy");
     await workspace.apply();
     expect(await workspace.isSettled()).toBe(true);
 
     // Anew.
     workspace.write("main.tf", config({ machine: "cp-2", path: "generated/other.iso", onDestroy: "keep" }));
-    const replaced = await workspace.ok(plan, {}, 2);
+    const replaced = await workspace.ok(detailedPlan, {}, 2);
     for (const type of ["simulated_machine", "member", "cloud_init"])
       expect(replaced.text).toContain(`talosmith_${type}.this must be replaced`);
 
@@ -137,7 +131,7 @@ describe.skipIf(!everything).each(tools)("under $name", (tool) => {
       [{ index: "-1" }, ["provider::talosmith::node_mac"]],
     ] as const) {
       workspace.write("main.tf", config({ onDestroy: "keep", ...wishes }));
-      const refused = await workspace.run(plan);
+      const refused = await workspace.run(detailedPlan);
       expect(refused.code, JSON.stringify(wishes)).toBe(1);
       for (const place of places) expect.soft(refused.text, JSON.stringify(wishes)).toContain(place);
     }
@@ -147,7 +141,7 @@ describe.skipIf(!everything).each(tools)("under $name", (tool) => {
     await workspace.apply();
     rmSync(join(workspace.directory, "generated/seed.iso"));
     await workspace.simulator().deleteMachine(String(machine?.id));
-    const gone = await workspace.ok(plan, {}, 2);
+    const gone = await workspace.ok(detailedPlan, {}, 2);
     expect(gone.text).toContain("talosmith_simulated_machine.this will be created");
     await workspace.apply();
     const end = await workspace.destroy();
