@@ -55,7 +55,7 @@ const queues = new Map<string, Turn>();
 
 /**
  * Runs the work alone. Another process's lock is an error at once; the lock of a dead one is taken over. Work of this
- * process is waited for: Terraform destroys several members at a time.
+ * process is waited for: whoever has begun both wants both.
  */
 export async function withLock<T>(file: string, { what, waiting }: LockedWork, work: () => Promise<T>): Promise<T> {
   const before = queues.get(file);
