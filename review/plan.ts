@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
 import { TalosError } from "../talos/errors.ts";
 
@@ -76,9 +75,7 @@ export function parsePlan(text: string, file: string): Plan {
       const { before, after, after_unknown: unknown, replace_paths: paths } = change;
       return [{ address, type, action, before, after, unknown, replacedFor: paths.map((path) => path.join(".")) }];
     }),
-    drifted: resource_drift
-      .filter((found) => found.mode === "managed" && !forgotten(found))
-      .map(({ address }) => address),
+    drifted: resource_drift.filter((found) => found.mode === "managed").map(({ address }) => address),
     before: managed.flatMap(({ address, type, change }) =>
       change.before === null ? [] : [{ address, type, values: change.before }],
     ),
@@ -86,12 +83,6 @@ export function parsePlan(text: string, file: string): Plan {
     complete,
     errored,
   };
-}
-
-/** A refresh of our cluster lets go of what the last plan said: nobody changed anything. */
-function forgotten({ type, change: { before, after } }: z.infer<typeof resourceChange>): boolean {
-  const lasting = (found: Values | null) => ({ ...found, steps: null, changes: null });
-  return type === "talosmith_cluster" && isDeepStrictEqual(lasting(before), lasting(after));
 }
 
 function parseJson(text: string, file: string): unknown {

@@ -31,13 +31,13 @@ export class ClientFilesResource extends Resource<ClientFilesArguments> {
     return this.getStringAttribute("talosconfig_path");
   }
 
-  /** Empty unless `contents` asks for it. */
+  /** There only when `contents` asks for it. */
   get kubeconfig(): string {
-    return this.getStringAttribute("kubeconfig");
+    return this.getStringAttribute('texts["kubeconfig"]');
   }
 
-  /** Empty unless `contents` asks for it. */
+  /** There only when `contents` asks for it. */
   get talosconfig(): string {
-    return this.getStringAttribute("talosconfig");
+    return this.getStringAttribute('texts["talosconfig"]');
   }
 }

@@ -79,6 +79,11 @@ export interface Resource<S extends Attributes, C> {
   /** For each older version: its state as JSON into the state of the version after it. */
   readonly upgraders?: Readonly<Record<number, (state: Readonly<Record<string, Json>>) => Record<string, Json>>>;
 
+  /**
+   * What of a stored state a new run begins with. Unlike a change that `read` makes, what is dropped here is no drift:
+   * Terraform takes it for the upgrade of an older state.
+   */
+  recall?(state: StateOf<S>): StateOf<S>;
   /** Faults that can be seen in the configuration alone. Unknown values are not faults. */
   validate?(request: ValidateRequest<S>): void | Promise<void>;
   /** Refines the plan. Pure over its request, or the second plan of an apply differs from the first. */

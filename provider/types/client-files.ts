@@ -56,17 +56,12 @@ const attributes = {
       },
     ],
   }),
-  kubeconfig: attribute.string({
+  // One attribute for both: terraform keeps sensitive paths in any order, and takes another order of two for drift.
+  texts: attribute.stringMap({
     mode: "computed",
     stable: true,
     sensitive: true,
-    description: "Content of the kubeconfig, when `contents` asks for it.",
-  }),
-  talosconfig: attribute.string({
-    mode: "computed",
-    stable: true,
-    sensitive: true,
-    description: "Content of the talosconfig, when `contents` asks for it.",
+    description: "The files that `contents` asks for, by these names.",
   }),
   id: attribute.string({ mode: "computed", stable: true, description: "The cluster's name." }),
   kubeconfig_fingerprint: attribute.string({
@@ -91,8 +86,6 @@ const attributes = {
 type Schema = typeof attributes;
 type State = StateOf<Schema>;
 
-const none = { kubeconfig: null, talosconfig: null };
-
 /** kubeconfig and talosconfig on disk, readable by the user alone; the state holds fingerprints and a date. */
 export const clientFiles: Resource<Schema, Client> = {
   name: "talosmith_client_files",
@@ -112,16 +105,13 @@ export const clientFiles: Resource<Schema, Client> = {
   },
 
   plan({ prior, planned, changed }) {
-    const kept = (name: string) =>
-      !Array.isArray(planned.contents) || planned.contents.includes(name) ? unknown : null;
-    const contents =
-      planned.contents === null ? none : { kubeconfig: kept("kubeconfig"), talosconfig: kept("talosconfig") };
-    if (prior === null) return { values: { id: planned.cluster_name ?? unknown, ...contents } };
+    const texts = planned.contents === null ? {} : unknown;
+    if (prior === null) return { values: { id: planned.cluster_name ?? unknown, texts } };
     const lost = prior.kubeconfig_fingerprint === null || prior.talosconfig_fingerprint === null;
     const old = prior.expires_at !== null && endsSoon(new Date(prior.expires_at), new Date());
     if (!changed && !lost && !old) return {};
     const fresh = { kubeconfig_fingerprint: unknown, talosconfig_fingerprint: unknown, expires_at: unknown };
-    return { values: { id: planned.cluster_name ?? unknown, ...fresh, ...contents } };
+    return { values: { id: planned.cluster_name ?? unknown, ...fresh, texts } };
   },
 
   async create(request) {
@@ -187,7 +177,7 @@ export const clientFiles: Resource<Schema, Client> = {
       talosconfig_path,
       keep_on_disk: true,
       contents: null,
-      ...none,
+      texts: {},
       id: context,
       kubeconfig_fingerprint: sha256(kubeconfig),
       talosconfig_fingerprint: sha256(talosconfig),
@@ -234,8 +224,9 @@ async function writeFiles(planned: PlanOf<Schema>, { client, signal, log }: Oper
   return {
     ...planned,
     keep_on_disk: planned.keep_on_disk !== false,
-    kubeconfig: planned.contents?.includes("kubeconfig") ? kubeconfig : null,
-    talosconfig: planned.contents?.includes("talosconfig") ? talosconfig : null,
+    texts: Object.fromEntries(
+      Object.entries({ kubeconfig, talosconfig }).filter(([name]) => planned.contents?.includes(name)),
+    ),
     id: planned.cluster_name,
     kubeconfig_fingerprint: sha256(kubeconfig),
     talosconfig_fingerprint: sha256(talosconfig),

@@ -20,8 +20,8 @@ underTools("a cluster", ({ open }) => {
     await workspace.apply();
     expect(statSync(file("secrets.yaml")).mode & 0o777).toBe(0o600);
     for (const name of ["files/kubeconfig", "files/talosconfig"]) expect(statSync(file(name)).mode & 0o777).toBe(0o600);
-    expect(await workspace.isSettled("-refresh=false")).toBe(true);
-    expect(await workspace.isSettled()).toBe(true);
+    for (const args of [["-refresh=false"], ["-refresh-only"], []])
+      expect(await workspace.isSettled(...args), args.join()).toBe(true);
 
     // A wish: the plan says what happens, without a word about addresses.
     const wish = { machines, files: true, more: 'additional_sans = ["api.example"]' };

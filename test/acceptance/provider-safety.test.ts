@@ -105,20 +105,29 @@ underTools("safety", ({ open }) => {
   });
 
   test("a config that was edited behind our back is shown and put back", async () => {
-    const workspace = await open(clusterConfig({ machines: one, files: true }));
+    const asked = clusterConfig({ machines: one, files: true }).replace(
+      "kubeconfig_path",
+      'contents = ["kubeconfig"]\n$&',
+    );
+    const output =
+      'output "kubeconfig" {\nvalue = talosmith_client_files.this.texts["kubeconfig"]\nsensitive = true\n}';
+    const workspace = await open(`${asked}\n${output}`);
     await workspace.apply();
+    expect((await workspace.ok(["output", "-raw", "kubeconfig"])).stdout).toBe(workspace.read("files/kubeconfig"));
     const [{ address } = { address: "" }] = await workspace.simulator().listMachines();
     const machine = workspace.machineAt(address);
     const config = (await machine.machineConfig()) ?? "";
     const edited = applyPatches(config, [parsePatch("machine: {sysctls: {vm.swappiness: '1'}}", "edit")], "config");
+    expect(await workspace.isSettled("-refresh-only")).toBe(true);
     await machine.applyConfiguration(edited, { mode: "no-reboot" });
+    expect(await workspace.isSettled("-refresh-only")).toBe(false);
     const planned = await workspace.run([...plan, "-detailed-exitcode"]);
     expect(planned.code, planned.text).toBe(2);
     expect(planned.text).toContain("1. change the config of cp-1 without a reboot: machine.sysctls");
     await workspace.apply();
     expect(await machine.machineConfig()).not.toContain("swappiness");
     machine.close();
-    expect(await workspace.isSettled()).toBe(true);
+    for (const args of [["-refresh-only"], []]) expect(await workspace.isSettled(...args), args.join()).toBe(true);
     await workspace.destroy();
   });
 

@@ -69,7 +69,10 @@ describe("a synthesized environment", () => {
     environment("one", "outputs: { kubeconfig: true }\n");
     const { stacks } = await synthesizeEnvironments({ root });
     const { output, resource } = json("one");
-    expect(output.kubeconfig).toEqual({ sensitive: true, value: "${talosmith_client_files.client.kubeconfig}" });
+    expect(output.kubeconfig).toEqual({
+      sensitive: true,
+      value: '${talosmith_client_files.client.texts["kubeconfig"]}',
+    });
     expect(output.talosconfig).toBeUndefined();
     expect(resource.talosmith_client_files.client.contents).toEqual(["kubeconfig"]);
     expect(stacks[0]?.warnings.map(({ path }) => path)).toEqual(["outputs.kubeconfig"]);

@@ -77,16 +77,12 @@ test("tells machines with the same changes of their configs together", () => {
   expect(renderMarkdown(review(text))).toContain("# cp-1, cp-2\na: 1 → 2\n# w-1\nb: added\n");
 });
 
-test.each([
-  ["another value", { drift: ["mend it"] }, ["talosmith_cluster.cluster"]],
-  ["only the last plan's words, which a refresh forgets", { steps: [], changes: {} }, []],
-])("of a cluster that was refreshed to %s, tells what was changed outside", (_, found, drifted) => {
-  const before = cluster(three, { steps: ["1. old"], changes: { "cp-1": ["old"] }, drift: [] });
-  const change = { actions: ["update"], before, after: { ...before, ...found } };
+test("tells what a refresh found to be changed outside", () => {
+  const change = { actions: ["update"], before: cluster(three), after: cluster(three, { drift: ["mend it"] }) };
   const text = planOf([], {
     resource_drift: [{ address: "talosmith_cluster.cluster", mode: "managed", type: "talosmith_cluster", change }],
   });
-  expect(review(text).drifted).toEqual(drifted);
+  expect(review(text).drifted).toEqual(["talosmith_cluster.cluster"]);
 });
 
 describe("what a review finds", () => {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import type { Attributes, StateOf } from "../attribute.ts";
 import { withEmptyBlocks } from "../block-rules.ts";
 import { DiagnosticError } from "../diagnostics.ts";
 import { type Json, parseJson, valueFromJson } from "../json.ts";
 import { schemaOf } from "../schema.ts";
 import type { Server } from "../server.ts";
-import { isObject, type Value } from "../value.ts";
+import { isObject, type ObjectValue, type Value } from "../value.ts";
 
 /** A stored state, of this schema version or an older one, as a value of the current schema. */
 export function upgradeResourceState<C>(server: Server<C>, typeName: string, version: number, json: string): Value {
@@ -26,7 +27,9 @@ export function upgradeResourceState<C>(server: Server<C>, typeName: string, ver
     state = upgrade(state as Readonly<Record<string, Json>>);
   }
   const value = stateFromJson(typeName, () => valueFromJson(schema.type, state));
-  return isObject(value) ? withEmptyBlocks(schema.attributes, value) : value;
+  if (!isObject(value)) return value;
+  const stored = withEmptyBlocks(schema.attributes, value);
+  return (resource.recall?.(stored as StateOf<Attributes>) as ObjectValue | undefined) ?? stored;
 }
 
 /** A state that was cut off or edited is nobody's fault but the file's. */

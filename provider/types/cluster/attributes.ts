@@ -144,13 +144,13 @@ export const clusterAttributes = {
     mode: "computed",
     stable: true,
     description:
-      "What the apply will do, in order. Kept until the next refresh, so that a plan shows its own steps only.",
+      "What the apply will do, in order. The next plan begins without them, so that it shows its own steps only.",
   }),
   changes: attribute.stringListMap({
     mode: "computed",
     stable: true,
     description:
-      "What the apply will change in each machine's config, by path and without secrets. Kept until the next refresh.",
+      "What the apply will change in each machine's config, by path and without secrets. The next plan begins without them.",
   }),
   drift: attribute.stringList({
     mode: "computed",

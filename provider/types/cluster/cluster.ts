@@ -49,6 +49,9 @@ export const cluster: Resource<Schema, Client> = {
   attributes: clusterAttributes,
   timeouts: { create: "30m", read: "1m", update: "2h", delete: "30m" },
 
+  // What the last apply did is history: in the next plan it would stand among the new steps, as if taken away.
+  recall: (state) => ({ ...state, steps: [], changes: {} }),
+
   validate: ({ config, diagnostics }) => checkWishes(config, diagnostics),
 
   async plan(request) {
@@ -86,9 +89,7 @@ export const cluster: Resource<Schema, Client> = {
 
   async read(request) {
     await noteControlPlanes(request.client, request.state);
-    const state = await findDrift(request, (secrets) => prepareWhole(request.state, secrets, request));
-    // What the last apply did is history: in the next plan it would stand among the new steps, as if taken away.
-    return { ...state, steps: [], changes: {} };
+    return findDrift(request, (secrets) => prepareWhole(request.state, secrets, request));
   },
 
   async update(request) {

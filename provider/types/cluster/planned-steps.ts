@@ -54,7 +54,7 @@ async function withPresentFiles(prior: ClusterInput, next: ClusterInput, client:
   return withPatchFiles({ ...prior, machines: Object.fromEntries(machines) }, client);
 }
 
-/** With numbers, Terraform shows the new steps in one piece and not woven into those of the last apply. */
+/** With numbers, a step of a long plan can be named to others. */
 export function numbered(sentences: readonly string[]): readonly string[] {
   return sentences.map((sentence, index) => `${index + 1}. ${sentence}`);
 }
