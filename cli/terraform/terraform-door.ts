@@ -3,7 +3,6 @@ import { join } from "node:path";
 import * as z from "zod";
 import { eventFileVariable, type ToldEvent } from "../../talos/cluster/index.ts";
 import { type Environment, machinesOf } from "../../talos/environment/index.ts";
-import { TalosError } from "../../talos/errors.ts";
 import { type ApprovalFlags, approved } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
 import { clientFiles } from "../helper/client-files.ts";
@@ -11,6 +10,7 @@ import { plainLines } from "../output/plain-lines.ts";
 import type { Deployed } from "../output/summary.ts";
 import { dangersIn } from "./dangers.ts";
 import { withFollowedEvents } from "./follow-events.ts";
+import { onlyClustersRefused } from "./plan-faults.ts";
 import { eventsBeside, withPlanFile } from "./plan-file.ts";
 import { prepareStack, removeStack, stackDirectory } from "./prepare-stack.ts";
 import { backUpState, requireRoom } from "./state-backup.ts";
@@ -137,12 +137,8 @@ async function planChange(
   try {
     return await terraform.plan(file, args, show);
   } catch (error) {
-    if (
-      !args.includes("-destroy") ||
-      !(error instanceof TalosError) ||
-      !/\bwith talosmith_cluster\./.test(error.message)
-    )
-      throw error;
+    if (!args.includes("-destroy") || context.signal.aborted) throw error;
+    if (!onlyClustersRefused(await terraform.planReport(args))) throw error;
     // Where the cluster is protected, say, this is refused as well.
     const changed = await terraform.plan(file, [...args, "-refresh=false"], show);
     context.stderr.write(

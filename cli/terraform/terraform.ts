@@ -55,6 +55,11 @@ export class Terraform {
     return finished.code === 2;
   }
 
+  /** What a plan that fails says for programs: its diagnostics, one message of JSON a line. */
+  async planReport(args: readonly string[]): Promise<string> {
+    return (await this.#run(["plan", "-input=false", "-json", ...args])).stdout;
+  }
+
   /** A saved plan as JSON, with all its values in the clear. */
   async showPlan(file: string): Promise<string> {
     const printed = await this.#succeed(["show", "-json", "-no-color", file]);
