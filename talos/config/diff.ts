@@ -64,8 +64,14 @@ export function movesInWords(changes: readonly Change[]): string | undefined {
 }
 
 /** Whether a setting that moved has also changed: then the change, at its new place, says it all. */
-function isAmong(changes: readonly Change[], { to, path }: MovedSetting): boolean {
-  return changes.some((change) => change.document.split("/")[0] === to && `${change.path}.`.startsWith(`${path}.`));
+function isAmong(changes: readonly Change[], { places }: MovedSetting): boolean {
+  return changes.some((change) =>
+    places.some(({ document, path }) => change.document === document && isWithin(change.path, path)),
+  );
+}
+
+function isWithin(inner: string, path: string): boolean {
+  return inner === path || inner.startsWith(`${path}.`) || inner.startsWith(`${path}[`);
 }
 
 function movedChange({ from, to, since }: MovedSetting): Change {

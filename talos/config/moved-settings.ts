@@ -12,6 +12,8 @@ import {
   valueAt,
 } from "./document/value.ts";
 import { controlPlaneRole } from "./generate/common-values.ts";
+import { movedInterfaces } from "./moved-interfaces.ts";
+import { findDocument, type PlacedSetting, putSetting, takeSetting } from "./placed-setting.ts";
 import { kindType } from "./schema/schema.ts";
 
 /** A setting that a newer contract keeps in a document of its own. */
@@ -21,21 +23,14 @@ export interface MovedSetting {
   /** The kind of the document that has it now, and the minor release of Talos that brought that kind. */
   readonly to: string;
   readonly since: number;
-  /** Where it stands in that document. */
-  readonly path: string;
-}
-
-interface Placed {
-  readonly kind: string;
-  readonly name?: string;
-  readonly path: string;
-  readonly value: Value;
+  /** Where it stands now: documents by kind and name, and paths in them. */
+  readonly places: readonly { readonly document: string; readonly path: string }[];
 }
 
 interface Move {
   readonly from: readonly string[];
   /** Where the settings stand in the newer form; undefined when it has no place for what they say. */
-  readonly place: (v1alpha1: Section) => readonly Placed[] | undefined;
+  readonly place: (v1alpha1: Section, after: readonly ConfigDocument[]) => readonly PlacedSetting[] | undefined;
 }
 
 /**
@@ -50,25 +45,26 @@ export function inFormOf(
   const [whole, old, target] = [before, documents, after].map((list) => list.find(isLegacy)?.section);
   if (whole === undefined || old === undefined || target === undefined) return { documents, moved: [] };
   const becomesSplit =
-    find(after, "KubeClusterConfig") !== undefined && find(before, "KubeClusterConfig") === undefined;
-  const wanted = ({ kind, name }: Placed): boolean => find(after, kind, name) !== undefined;
-  const taken = ({ kind, name, path }: Placed): boolean =>
-    valueAt(find(before, kind, name)?.section, path) !== undefined;
+    findDocument(after, { kind: "KubeClusterConfig" }) !== undefined &&
+    findDocument(before, { kind: "KubeClusterConfig" }) === undefined;
+  const wanted = (one: PlacedSetting): boolean => findDocument(after, one) !== undefined;
+  const taken = (one: PlacedSetting): boolean => valueAt(findDocument(before, one)?.section, one.path) !== undefined;
   const moved: MovedSetting[] = [];
   for (const { from, place } of moves) {
     const set = from.filter((path) => valueAt(old, path) !== undefined);
     if (set.length === 0 || from.some((path) => valueAt(target, path) !== undefined)) continue;
-    const places = place(whole);
+    const places = place(whole, after);
     if (places === undefined || (places.length === 0 && !becomesSplit)) continue;
     if (!places.every((one) => wanted(one) && !taken(one))) continue;
-    for (const one of places) put(documents, one);
+    for (const one of places) putSetting(documents, one);
     for (const path of set) {
-      take(old, path);
+      takeSetting(old, path);
       const [first] = places;
-      if (first !== undefined) moved.push({ from: path, to: first.kind, since: sinceOf(first.kind), path: first.path });
+      if (first !== undefined)
+        moved.push({ from: path, to: first.kind, since: sinceOf(first.kind), places: places.map(placeOf) });
     }
   }
-  if (becomesSplit) for (const one of builtIn(whole).filter(wanted)) put(documents, one);
+  if (becomesSplit) for (const one of builtIn(whole).filter(wanted)) putSetting(documents, one);
   return { documents, moved };
 }
 
@@ -99,6 +95,9 @@ const moves: readonly Move[] = [
     (disk) => `disk.dev_path == ${JSON.stringify(disk)}`,
   ),
   value("machine.install.wipe", "UnattendedInstallConfig", "provisioning.wipe"),
+  // Volumes and mounts of Kubernetes' own parts (extraVolumes, extraMounts) have no place in the newer form: they are lost.
+  ...["state", "ephemeral"].map(volumeEncryption),
+  value("machine.features.imageCache.localEnabled", "ImageCacheConfig", "local.enabled"),
   value("machine.features.hostDNS", "ResolverConfig", "hostDNS"),
   { from: ["machine.features.kubePrism"], place: kubePrism },
   ...values("machine.network.kubespan", "KubeSpanConfig", [
@@ -109,6 +108,7 @@ const moves: readonly Move[] = [
     "mtu",
     "filters",
   ]),
+  { from: ["machine.network.interfaces"], place: movedInterfaces },
   { from: ["machine.network.hostname"], place: hostname },
   {
     from: ["machine.features.stableHostname"],
@@ -158,7 +158,7 @@ const moves: readonly Move[] = [
   value("cluster.coreDNS.disabled", "KubeCoreDNSConfig", "enabled", (disabled) => disabled !== true),
 ];
 
-function admissionPlugins(config: Section): readonly Placed[] {
+function admissionPlugins(config: Section): readonly PlacedSetting[] {
   return sectionsAt(config, "cluster.apiServer.admissionControl").map((plugin) => ({
     kind: "KubeAdmissionControlConfig",
     name: textAt(plugin, "name"),
@@ -167,19 +167,36 @@ function admissionPlugins(config: Section): readonly Placed[] {
   }));
 }
 
-function registryMirrors(config: Section): readonly Placed[] | undefined {
+function registryMirrors(config: Section): readonly PlacedSetting[] | undefined {
   const mirrors = [...(sectionAt(config, "machine.registries.mirrors") ?? [])];
-  const more = mirrors.some(([, mirror]) => isSection(mirror) && [...mirror.keys()].some((key) => key !== "endpoints"));
-  if (more) return undefined;
-  return mirrors.map(([name, mirror]) => ({
-    kind: "RegistryMirrorConfig",
-    name,
-    path: "endpoints",
-    value: textsAt(isSection(mirror) ? mirror : undefined, "endpoints").map((url) => new Map([["url", url]])),
-  }));
+  const known = ["endpoints", "skipFallback"];
+  if (mirrors.some(([, mirror]) => isSection(mirror) && [...mirror.keys()].some((key) => !known.includes(key))))
+    return undefined;
+  return mirrors.flatMap(([name, found]) => {
+    const mirror = isSection(found) ? found : undefined;
+    const place = { kind: "RegistryMirrorConfig", name };
+    const endpoints: Value[] = textsAt(mirror, "endpoints").map((url) => new Map([["url", url]]));
+    const skip = valueAt(mirror, "skipFallback");
+    return [
+      { ...place, path: "endpoints", value: endpoints },
+      ...(skip === undefined ? [] : [{ ...place, path: "skipFallback", value: skip }]),
+    ];
+  });
 }
 
-function podNetwork(config: Section): readonly Placed[] | undefined {
+function volumeEncryption(volume: string): Move {
+  const from = `machine.systemDiskEncryption.${volume}`;
+  return {
+    from: [from],
+    place: (config) => {
+      const found = valueAt(config, from);
+      if (found === undefined) return undefined;
+      return [{ kind: "VolumeConfig", name: volume.toUpperCase(), path: "encryption", value: found }];
+    },
+  };
+}
+
+function podNetwork(config: Section): readonly PlacedSetting[] | undefined {
   if (valueAt(config, "cluster.network.cni.flannel") !== undefined) return undefined;
   return textsAt(config, "cluster.network.cni.urls").map((url, index) => ({
     kind: "KubeExternalManifestConfig",
@@ -189,7 +206,7 @@ function podNetwork(config: Section): readonly Placed[] | undefined {
   }));
 }
 
-function discovery(config: Section): readonly Placed[] | undefined {
+function discovery(config: Section): readonly PlacedSetting[] | undefined {
   const registries = "cluster.discovery.registries";
   if (valueAt(config, "cluster.discovery.enabled") !== true) return [];
   // The registry in Kubernetes is not in the newer form: whoever used it loses it.
@@ -199,13 +216,13 @@ function discovery(config: Section): readonly Placed[] | undefined {
   return [{ kind: "DiscoveryServiceConfig", name: "default", path: "endpoint", value: endpoint }];
 }
 
-function kubePrism(config: Section): readonly Placed[] | undefined {
+function kubePrism(config: Section): readonly PlacedSetting[] | undefined {
   if (valueAt(config, "machine.features.kubePrism.enabled") !== true) return undefined;
   const port = valueAt(config, "machine.features.kubePrism.port") ?? 7445;
   return [{ kind: "KubePrismConfig", path: "port", value: port }];
 }
 
-function hostname(config: Section): readonly Placed[] {
+function hostname(config: Section): readonly PlacedSetting[] {
   return [
     { kind: "HostnameConfig", path: "hostname", value: textAt(config, "machine.network.hostname") },
     { kind: "HostnameConfig", path: "auto", value: "off" },
@@ -213,7 +230,7 @@ function hostname(config: Section): readonly Placed[] {
 }
 
 /** Workers have no key: to them the CA is one of those that they accept. */
-function kubernetesCa(config: Section): readonly Placed[] | undefined {
+function kubernetesCa(config: Section): readonly PlacedSetting[] | undefined {
   const kind = "KubeAPIServerCAConfig";
   const ca = valueAt(config, "cluster.ca");
   const others = valueAt(config, "cluster.acceptedCAs");
@@ -229,7 +246,7 @@ function kubernetesCa(config: Section): readonly Placed[] | undefined {
 }
 
 /** The names of the keys are those that Talos gives them in either form. */
-function encryption(config: Section): readonly Placed[] {
+function encryption(config: Section): readonly PlacedSetting[] {
   const provider = (kind: string, name: string): readonly Value[] => {
     const secret = textAt(config, `cluster.${kind}EncryptionSecret`);
     if (secret === "") return [];
@@ -252,10 +269,10 @@ function encryption(config: Section): readonly Placed[] {
 }
 
 /** What contracts up to 1.13 do without a word in the config, as 1.14 says it. */
-function builtIn(config: Section): readonly Placed[] {
+function builtIn(config: Section): readonly PlacedSetting[] {
   const controlPlane = textAt(config, "machine.type") === "controlplane";
   const node = "KubeNodeConfig";
-  const empty: Placed = { kind: node, path: "nodeIP", value: new Map() };
+  const empty: PlacedSetting = { kind: node, path: "nodeIP", value: new Map() };
   if (!controlPlane) return [empty];
   const spared = valueAt(config, "cluster.allowSchedulingOnControlPlanes") !== true;
   const cni = textAt(config, "cluster.network.cni.name");
@@ -302,50 +319,14 @@ function pemPair(value: Value): Value {
   ]);
 }
 
+function placeOf({ kind, name, path }: PlacedSetting): MovedSetting["places"][number] {
+  return { document: name === undefined ? kind : `${kind}/${name}`, path };
+}
+
 function sinceOf(kind: string): number {
   return kindType(kind)?.since ?? 0;
 }
 
 function isLegacy({ kind }: ConfigDocument): boolean {
   return kind === "v1alpha1";
-}
-
-function find(documents: readonly ConfigDocument[], kind: string, name?: string): ConfigDocument | undefined {
-  return documents.find(
-    (document) => document.kind === kind && (name === undefined || textAt(document.section, "name") === name),
-  );
-}
-
-function put(documents: ConfigDocument[], { kind, name, path, value: placed }: Placed): void {
-  const type = kindType(kind);
-  if (type === undefined) return;
-  const known = find(documents, kind, name);
-  const head: readonly (readonly [string, Value])[] = [
-    ["apiVersion", "v1alpha1"],
-    ["kind", kind],
-    ...(name === undefined ? [] : [["name", name] as const]),
-  ];
-  const document = known ?? { kind, apiVersion: "v1alpha1", section: new Map(head), struct: type.struct };
-  if (known === undefined) documents.push(document);
-  const keys = path.split(".");
-  const last = keys.pop() ?? path;
-  let section: Section = document.section;
-  for (const key of keys) {
-    const inner = section.get(key);
-    const next: Section = isSection(inner) ? inner : new Map();
-    section.set(key, next);
-    section = next;
-  }
-  section.set(last, placed);
-}
-
-/** Sections that are left empty go too: they said nothing else. */
-function take(section: Section, path: string): void {
-  const [key = "", ...rest] = path.split(".");
-  const inner = section.get(key);
-  if (rest.length === 0) section.delete(key);
-  else if (isSection(inner)) {
-    take(inner, rest.join("."));
-    if (inner.size === 0) section.delete(key);
-  }
 }

@@ -266,6 +266,108 @@ describe("the diff of two contracts", () => {
     });
   });
 
+  const eth0 = (more: string) => `machine: {network: {interfaces: [{interface: eth0, ${more}}]}}`;
+  const link = (more: string) => `apiVersion: v1alpha1\nkind: LinkConfig\nname: eth0\n${more}`;
+  const volume = (name: string, keys: string) =>
+    `apiVersion: v1alpha1\nkind: VolumeConfig\nname: ${name}\nencryption: {provider: luks2, keys: ${keys}}`;
+  const encrypted = (keys: string) => `{provider: luks2, keys: ${keys}}`;
+  test.each<[string, string, string, readonly string[]]>([
+    [
+      "an interface with all that a document has",
+      eth0(
+        "addresses: [10.5.0.2/24], mtu: 1450, vip: {ip: 10.5.0.10}, routes: [{network: 0.0.0.0/0, gateway: 10.5.0.1}, {network: 10.9.0.0/16, gateway: 10.5.0.9, metric: 7}]",
+      ),
+      `${link("up: true\nmtu: 1450\naddresses: [{address: 10.5.0.2/24}]\nroutes: [{gateway: 10.5.0.1}, {destination: 10.9.0.0/16, gateway: 10.5.0.9, metric: 7}]")}\n---\napiVersion: v1alpha1\nkind: Layer2VIPConfig\nname: 10.5.0.10\nlink: eth0`,
+      ["moved v1alpha1 machine.network.interfaces"],
+    ],
+    [
+      "one that a document need not tell to be up",
+      eth0("addresses: [10.5.0.2/24]"),
+      link("addresses: [{address: 10.5.0.2/24}]"),
+      ["moved v1alpha1 machine.network.interfaces"],
+    ],
+    [
+      "one with DHCP",
+      eth0("dhcp: true"),
+      "apiVersion: v1alpha1\nkind: DHCPv4Config\nname: eth0",
+      ["moved v1alpha1 machine.network.interfaces"],
+    ],
+    [
+      "one that is also changed",
+      eth0("addresses: [10.5.0.2/24], mtu: 1450"),
+      link("mtu: 9000\naddresses: [{address: 10.5.0.2/24}]"),
+      ["changed LinkConfig/eth0 mtu"],
+    ],
+    [
+      "one with a further address",
+      eth0("addresses: [10.5.0.2/24]"),
+      link("addresses: [{address: 10.5.0.2/24}, {address: 10.6.0.2/24}]"),
+      ["added LinkConfig/eth0 addresses[]"],
+    ],
+    [
+      "one that goes down",
+      eth0("addresses: [10.5.0.2/24]"),
+      link("up: false\naddresses: [{address: 10.5.0.2/24}]"),
+      ["changed LinkConfig/eth0 up"],
+    ],
+    [
+      "one with more than the document has",
+      eth0("addresses: [10.5.0.2/24], bond: {interfaces: [a, b], mode: 802.3ad}"),
+      link("addresses: [{address: 10.5.0.2/24}]"),
+      ["removed v1alpha1 machine.network", "added LinkConfig/eth0"],
+    ],
+    [
+      "one whose document is of another link",
+      eth0("addresses: [10.5.0.2/24]"),
+      link("addresses: [{address: 10.5.0.2/24}]").replace("eth0", "eth1"),
+      ["removed v1alpha1 machine.network", "added LinkConfig/eth1"],
+    ],
+    [
+      "keys of encrypted volumes",
+      `machine: {systemDiskEncryption: {state: ${encrypted("[{slot: 0, nodeID: {}}]")}, ephemeral: ${encrypted("[{slot: 0, tpm: {}}]")}}}`,
+      `${volume("STATE", "[{slot: 0, nodeID: {}}]")}\n---\n${volume("EPHEMERAL", "[{slot: 0, tpm: {}}]")}`,
+      ["moved v1alpha1 machine.systemDiskEncryption.state", "moved v1alpha1 machine.systemDiskEncryption.ephemeral"],
+    ],
+    [
+      "the cache of images",
+      "machine: {features: {imageCache: {localEnabled: true}}}",
+      "apiVersion: v1alpha1\nkind: ImageCacheConfig\nlocal: {enabled: true}",
+      ["moved v1alpha1 machine.features.imageCache.localEnabled"],
+    ],
+    [
+      "a mirror without fallback",
+      "machine: {registries: {mirrors: {docker.io: {endpoints: [https://mirror.test], skipFallback: true}}}}",
+      "apiVersion: v1alpha1\nkind: RegistryMirrorConfig\nname: docker.io\nendpoints: [{url: https://mirror.test}]\nskipFallback: true",
+      ["moved v1alpha1 machine.registries.mirrors"],
+    ],
+    [
+      "volumes of a component, for which the newer form has no place",
+      "cluster: {apiServer: {extraVolumes: [{hostPath: /a, mountPath: /b}]}}",
+      "machine: {}",
+      ["removed v1alpha1 cluster.apiServer.extraVolumes"],
+    ],
+  ])("%s: what is told", (_, before, after, expected) => {
+    const changes = diffConfigs(patched(before), patched(after), names);
+    expect(changes.map(({ kind, document, path }) => `${kind} ${document} ${path}`.trim())).toEqual(expected);
+  });
+
+  test("1.11 and 1.12 of a machine with our own network has nothing but moves in it", () => {
+    const [before, after] = ["v1.11", "v1.12"].map((contract) =>
+      generateMachineConfig(clusterOf(contract, { virtualIp: { address: "10.5.0.10", link: "eth0" } }), secrets, {
+        type: "controlplane",
+        links: [{ name: "eth0", addresses: ["10.5.0.11/24", "fd00::11/64"], gateway: "10.5.0.1", mtu: 1450 }],
+        nameservers: ["10.0.0.53"],
+      }),
+    );
+    const network = diffConfigs(before ?? "", after ?? "", names).filter(({ document, path }) =>
+      `${document} ${path}`.match(/network|Link|VIP|Resolver/),
+    );
+    expect(network.map(({ kind, path, to }) => `${kind} ${path} ${to}`)).toEqual([
+      "moved machine.network.interfaces LinkConfig",
+      "moved machine.network.nameservers ResolverConfig",
+    ]);
+  });
+
   test("never hides what is lost without a place in the newer form", () => {
     const lost = "cluster: {discovery: {registries: {kubernetes: {disabled: false}}}, coreDNS: {disabled: true}}";
     const before = applyPatches(configOf("v1.13", "controlplane", {}), [parsePatch(lost, "patch")], "config");
