@@ -4,6 +4,8 @@ import { type Environment, listEnvironments, loadEnvironment } from "../../talos
 import { TalosError } from "../../talos/errors.ts";
 import type { Workshop } from "../../web/server/index.ts";
 import type { CommandContext } from "../context.ts";
+import { stackDirectory } from "../terraform/prepare-stack.ts";
+import { runElsewhere } from "../terraform/run-elsewhere.ts";
 import { ownedByTerraform } from "../terraform/state-file.ts";
 import { backupsView } from "./backups-view.ts";
 import { clientCertificates } from "./client-files.ts";
@@ -33,6 +35,7 @@ export function projectWorkshop(root: string, context: CommandContext): Workshop
       const machines = await simulatedMachinesOf(root, environment);
       return machines.map(({ name, stage, faults }) => ({ name, stage, faults }));
     },
+    elsewhere: ({ name }) => runElsewhere(stackDirectory(root, name)),
     obstacle: (environment) => obstacleTo(root, environment, context),
     plan: async (environment, action, signal) => {
       const steps = await planAction(root, environment, action, { ...context, signal });
@@ -61,7 +64,11 @@ async function obstacleTo(
 ): ReturnType<Workshop["obstacle"]> {
   const { name } = environment;
   try {
-    if (!(await ownedByTerraform(root, environment))) return undefined;
+    if (!(await ownedByTerraform(root, environment))) {
+      // Its first run owns it as soon as it has written a state.
+      if ((await runElsewhere(stackDirectory(root, name))) === undefined) return undefined;
+      return { reason: `Terraform is at work on ${name}: wait until it has ended.`, instead: null };
+    }
   } catch (error) {
     const { message, hint } = TalosError.from(error);
     return { reason: [message, hint].filter((part) => part !== undefined).join(" "), instead: null };

@@ -10,7 +10,9 @@ const marks: Readonly<Partial<Record<ClusterEvent["type"], string>>> = {
 };
 
 /** The engine's events as one line each. The start of a step is not worth one. */
-export function plainLines(write: (line: string) => void): (event: ToldEvent) => void {
+export function plainLines(
+  write: (line: string) => void,
+): (event: Pick<ToldEvent, "type" | "message" | "machine">) => void {
   return ({ type, message, machine }) => {
     const mark = marks[type];
     if (mark === undefined) return;

@@ -6,9 +6,11 @@ import type { ClusterEvent, EventListener } from "./events.ts";
 /** Names a file that somebody follows: whoever runs the engine out of sight, as Terraform's provider does, tells there. */
 export const eventFileVariable = "TALOSMITH_EVENT_FILE";
 
-export type ToldEvent = Pick<ClusterEvent, "type" | "message" | "machine">;
+/** An event as it stands in the file: of steps, what tells them apart and what people read. */
+export type ToldEvent = z.infer<typeof schema>;
 
 const schema = z.object({
+  at: z.coerce.date(),
   type: z.enum([
     "observed",
     "planned",
@@ -21,13 +23,26 @@ const schema = z.object({
   ]) satisfies z.ZodType<ClusterEvent["type"]>,
   message: z.string(),
   machine: z.string().optional(),
+  step: z.object({ id: z.string() }).optional(),
+  steps: z
+    .array(z.object({ id: z.string(), sentence: z.string(), destructive: z.boolean() }))
+    .readonly()
+    .optional(),
 });
 
 /** Appends events as lines of JSON. A file that is gone or full keeps nobody from working. */
 export function eventsTo(path: string): EventListener {
-  return ({ type, message, machine }) => {
+  return ({ at, type, message, machine, step, steps }) => {
+    const told = {
+      at,
+      type,
+      message,
+      machine,
+      step: step && { id: step.id },
+      steps: steps?.map(({ id, sentence, destructive }) => ({ id, sentence, destructive })),
+    };
     try {
-      appendFileSync(path, `${JSON.stringify({ type, message, machine })}\n`, { mode: 0o600 });
+      appendFileSync(path, `${JSON.stringify(told)}\n`, { mode: 0o600 });
     } catch {
       return;
     }
@@ -37,10 +52,7 @@ export function eventsTo(path: string): EventListener {
 /** Undefined for a line that is none of ours. */
 export function parseEvent(line: string): ToldEvent | undefined {
   try {
-    const { data } = schema.safeParse(JSON.parse(line));
-    if (data === undefined) return undefined;
-    const { type, message, machine } = data;
-    return { type, message, ...(machine === undefined ? {} : { machine }) };
+    return schema.safeParse(JSON.parse(line)).data;
   } catch {
     return undefined;
   }

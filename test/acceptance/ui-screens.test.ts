@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import { mkdirSync, writeFileSync } from "node:fs";
 import { availableParallelism, loadavg } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { projectSimulator } from "../../cli/helper/simulator.ts";
+import { withFollowedEvents } from "../../cli/terraform/follow-events.ts";
 import { everything } from "../support/everything.ts";
 import { chromiumPath, openPage, type PageInBrowser } from "../support/ui-page.ts";
 
@@ -100,6 +104,41 @@ describe.skipIf(chromiumPath === undefined)("the page's screens in a browser", {
     await ui.page.getByText("Nothing to change.").waitFor();
     await ui.show("#/simulator");
     await ui.inspect("simulator");
+  });
+
+  test("what Terraform does elsewhere is told, and what it boots is on its way", async () => {
+    const stack = join(ui.root, "cdktf.out/stacks/lab");
+    const events = join(stack, `talosmith.${process.pid}.beef.events`);
+    mkdirSync(stack, { recursive: true });
+    const simulator = projectSimulator(ui.root);
+    const worker = (await simulator.listMachines()).find(({ name }) => name === "lab-w-1")?.id ?? "";
+    await withFollowedEvents(
+      events,
+      () => {},
+      async () => {
+        const id = "apply-config/lab-w-1";
+        const step = { id, sentence: "change the config of lab-w-1, which reboots it", destructive: false };
+        const told = { at: new Date(), message: step.sentence, machine: "lab-w-1" };
+        const lines = [
+          { ...told, type: "planned", steps: [step] },
+          { ...told, type: "step-started", step },
+        ];
+        writeFileSync(events, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+        await simulator.setPower(worker, false);
+        await ui.show("#/machines/lab");
+        await ui.row("lab-w-1").getByText("starting").waitFor();
+        await ui.page.getByRole("heading", { name: /^lab/ }).getByText("changing").waitFor();
+        expect(await ui.page.getByRole("button", { name: "Apply …" }).isDisabled()).toBe(true);
+        await ui.inspect("elsewhere");
+        await ui.page.getByRole("link", { name: "terraform lab" }).click();
+        await ui.page.getByText("0 of 1 steps done").waitFor();
+        expect(await ui.page.getByRole("button", { name: "Stop" }).count()).toBe(0);
+      },
+    );
+    await ui.page.getByText("What came of it stands where it was started.").waitFor();
+    await simulator.setPower(worker, true);
+    await ui.show("#/machines/lab");
+    await ui.row("lab-w-1").getByText("ready").waitFor();
   });
 
   test("in a window as narrow as a telephone nothing of a table is cut off, and a fault keeps its lines", async () => {

@@ -19,6 +19,17 @@ test.each([
   ["has its name in another cluster", operation("reboot/cp-1", "running", { environment: "rack" }), "unreachable"],
   ["is not the one at work", operation("reboot/cp-11", "running"), "unreachable"],
 ])("a silent machine that %s is told as what it is", (_, at, health) => {
-  const [found] = withWork([cluster("lab")], [at]);
-  expect(found?.machines.map((row) => row.health)).toEqual([health, "ready"]);
+  const found = withWork(cluster("lab"), [at]);
+  expect(found.machines.map((row) => row.health)).toEqual([health, "ready"]);
+});
+
+test.each([
+  ["applied to", "unhealthy", { kind: "apply" }, "changing"],
+  ["brought up by Terraform", "unhealthy", { kind: "terraform" }, "changing"],
+  ["well all the while", "healthy", { kind: "terraform" }, "healthy"],
+  ["only backed up", "unhealthy", { kind: "backup" }, "unhealthy"],
+  ["left alone again", "unhealthy", { kind: "terraform", endedAt: "now" }, "unhealthy"],
+])("a cluster that is %s is told as what it is", (_, state, more, expected) => {
+  const seen = { ...cluster("lab"), state } as ClusterView;
+  expect(withWork(seen, [operation("join-etcd/cp-1", "running", more)]).state).toBe(expected);
 });

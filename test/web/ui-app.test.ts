@@ -23,6 +23,7 @@ function idleWorkshop(more: Partial<Workshop> = {}): Workshop {
     clientCertificates: async () => [],
     backups: async () => undefined,
     simulatedMachines: async () => undefined,
+    elsewhere: async () => undefined,
     obstacle: async () => undefined,
     plan: async () => [{ id: "create/local-cp-1", sentence: "make the machine local-cp-1", destructive: false }],
     perform: async () => undefined,

@@ -4,13 +4,17 @@ import { afterEach, describe, expect, test } from "vitest";
 import { loadEnvironment } from "../../talos/environment/index.ts";
 import { Broadcast } from "../../web/server/broadcast.ts";
 import { hostNames } from "../../web/server/host-names.ts";
-import { Watcher, type Workshop } from "../../web/server/index.ts";
+import { type RunElsewhere, Watcher, type Workshop } from "../../web/server/index.ts";
 
-const idle: Pick<Workshop, "openCluster" | "clientCertificates" | "backups" | "simulatedMachines" | "obstacle"> = {
+const idle: Pick<
+  Workshop,
+  "openCluster" | "clientCertificates" | "backups" | "simulatedMachines" | "elsewhere" | "obstacle"
+> = {
   openCluster: async () => undefined,
   clientCertificates: async () => [],
   backups: async () => undefined,
   simulatedMachines: async () => undefined,
+  elsewhere: async () => undefined,
   obstacle: async () => undefined,
 };
 
@@ -18,7 +22,7 @@ describe("a watcher", () => {
   let watcher: Watcher | undefined;
   afterEach(() => watcher?.stop());
 
-  function watch(workshop: Pick<Workshop, "environmentNames" | "loadEnvironment">): Watcher {
+  function watch(workshop: Pick<Workshop, "environmentNames" | "loadEnvironment"> & Partial<Workshop>): Watcher {
     const whole = { ...idle, ...workshop } as Workshop;
     watcher = new Watcher({ workshop: whole, changed: () => {}, now: () => new Date(), interval: 10 });
     watcher.start();
@@ -50,6 +54,39 @@ describe("a watcher", () => {
     });
     await expect.poll(() => seen.clusters).toMatchObject([{ environment: "local" }]);
     expect(seen.broken).toEqual([{ environment: "lab", fault: "EIO: i/o error, read" }]);
+  });
+
+  test("tells what is done elsewhere, takes a state in the making for none, and tells when it has ended", async () => {
+    let run: RunElsewhere | undefined;
+    const seen = watch({
+      environmentNames: () => ["local"],
+      loadEnvironment: (name) => loadEnvironment(".", name),
+      elsewhere: async () => run,
+      openCluster: async () => {
+        if (run === undefined) return undefined;
+        throw new Error("local.tfstate is empty: somebody is applying");
+      },
+    });
+    await expect.poll(() => seen.clusters).toMatchObject([{ state: "not deployed" }]);
+    expect(seen.elsewhere).toEqual([]);
+    const at = new Date(0);
+    const step = { id: "apply-config/cp-1", sentence: "send cp-1 its first config", destructive: false };
+    run = {
+      id: "terraform-1",
+      startedAt: at,
+      events: [
+        { at, type: "planned", message: "1 step", steps: [step] },
+        { at, type: "step-started", message: step.sentence, machine: "cp-1", step },
+      ],
+    };
+    await expect
+      .poll(() => seen.elsewhere)
+      .toMatchObject([
+        { id: "terraform-1", kind: "terraform", environment: "local", state: "running", steps: [{ state: "running" }] },
+      ]);
+    expect(seen.clusters).toMatchObject([{ state: "not deployed", note: null }]);
+    run = undefined;
+    await expect.poll(() => seen.elsewhere).toMatchObject([{ id: "terraform-1", state: "ended" }]);
   });
 });
 

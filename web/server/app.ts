@@ -84,12 +84,13 @@ export class UiApp {
   }
 
   #overview(): Overview {
-    const operations = this.#operations.list();
+    const own = this.#operations.list();
+    const operations = [...own, ...this.#watcher.elsewhere].sort((a, b) => b.startedAt.localeCompare(a.startedAt));
     return {
       version: this.#options.version,
       program: this.#options.program,
       readOnly: this.#options.readOnly,
-      clusters: withWork(this.#watcher.clusters, operations),
+      clusters: this.#watcher.clusters.map((cluster) => withWork(cluster, own)),
       broken: this.#watcher.broken,
       unseen: this.#watcher.unseen,
       operations,

@@ -5,4 +5,4 @@ export { findMachine, machineDetail, unknownMachine } from "./machine-detail.ts"
 export { sentenceOf } from "./machine-streams.ts";
 export { type RunningUi, type ServeOptions, serveUi } from "./serve.ts";
 export { Watcher } from "./watcher.ts";
-export type { OpenedCluster, Workshop } from "./workshop.ts";
+export type { OpenedCluster, RunElsewhere, Workshop } from "./workshop.ts";

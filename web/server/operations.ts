@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ClusterEvent, EventListener, Step } from "../../talos/cluster/index.ts";
+import type { EventListener, ToldEvent } from "../../talos/cluster/index.ts";
 import { TalosError } from "../../talos/errors.ts";
-import type { Action, OperationEvent, OperationStep, OperationView, PlannedStep } from "../shared/wire.ts";
+import type { Action, OperationView, PlannedStep } from "../shared/wire.ts";
+import { afterEvent } from "./operation-view.ts";
 
 /** Older ones are forgotten; the journal on disk has everything. */
 const kept = 50;
-/** Every page gets all of them again with every change; more are on disk. */
-const keptEvents = 200;
 
 /** What a person asked for. */
 export interface Request {
@@ -71,7 +70,7 @@ export class Operations {
       outcome: null,
     };
     const ended = Promise.resolve()
-      .then(() => work((event) => this.#record(id, event), stop.signal))
+      .then(() => work((event) => this.#tell(id, event), stop.signal))
       .then(
         (outcome) => this.#end(id, "done", outcome ?? null),
         (error: unknown) => this.#fail(id, error),
@@ -106,26 +105,9 @@ export class Operations {
     await Promise.all([...this.#byId.values()].map(({ ended }) => ended));
   }
 
-  #record(id: string, { at, type, message, machine, step, steps }: Parameters<EventListener>[0]): void {
+  #tell(id: string, event: ToldEvent): void {
     const found = this.#byId.get(id);
-    if (found === undefined) return;
-    const event: OperationEvent = {
-      at: at.toISOString(),
-      type,
-      message,
-      machine: machine ?? null,
-      step: step?.id ?? null,
-    };
-    const last = found.view.events.at(-1);
-    // A heartbeat that says the same again only moves its time.
-    const repeats = last?.type === type && last.message === message && last.machine === event.machine;
-    const before = repeats ? found.view.events.slice(0, -1) : found.view.events.slice(-(keptEvents - 1));
-    const known = type === "planned" && steps !== undefined ? replanned(found.view.steps, steps) : found.view.steps;
-    const state = stepStates[type];
-    this.#update(id, {
-      events: [...before, event],
-      steps: known.map((one) => (state !== undefined && one.id === event.step ? { ...one, state } : one)),
-    });
+    if (found !== undefined) this.#update(id, afterEvent(found.view, event));
   }
 
   #fail(id: string, error: unknown): void {
@@ -166,21 +148,4 @@ function subjectOf(action: Action): string | null {
   if (action.kind === "drill") return action.backup;
   if (action.kind !== "upgrade") return null;
   return [action.talosVersion, action.kubernetesVersion].filter((version) => version !== undefined).join(", ");
-}
-
-const stepStates: Readonly<Partial<Record<ClusterEvent["type"], OperationStep["state"]>>> = {
-  "step-started": "running",
-  "step-finished": "done",
-  "step-failed": "failed",
-};
-
-/** The engine plans only what is left: what it does not name any more is done, and stays on the list. */
-function replanned(before: readonly OperationStep[], steps: readonly Step[]): readonly OperationStep[] {
-  const ids = new Set(steps.map(({ id }) => id));
-  const kept = before.filter(({ id }) => !ids.has(id)).map((step) => ({ ...step, state: "done" as const }));
-  return [...kept, ...steps.map((step) => ({ ...plannedStep(step), state: "planned" as const }))];
-}
-
-export function plannedStep({ id, sentence, destructive }: Pick<Step, "id" | "sentence" | "destructive">): PlannedStep {
-  return { id, sentence, destructive };
 }

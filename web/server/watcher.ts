@@ -2,10 +2,11 @@
 import { checkHealth, makingSteps, previewCluster } from "../../talos/cluster/index.ts";
 import { controlPlanePool, type Environment, machinesOf } from "../../talos/environment/index.ts";
 import { TalosError } from "../../talos/errors.ts";
-import type { BrokenEnvironment, ClusterView } from "../shared/wire.ts";
+import type { BrokenEnvironment, ClusterView, OperationView } from "../shared/wire.ts";
+import { withWork } from "./at-work.ts";
 import { agedConditions, certificateRows, etcdRows, machineRows } from "./cluster-view.ts";
 import { differencesOf } from "./config-changes.ts";
-import { plannedStep } from "./operations.ts";
+import { endedElsewhere, plannedStep, viewOfElsewhere } from "./operation-view.ts";
 import type { OpenedCluster, Workshop } from "./workshop.ts";
 
 export interface WatcherOptions {
@@ -25,6 +26,7 @@ export class Watcher {
   readonly #options: WatcherOptions;
   readonly #views = new Map<string, ClusterView | BrokenEnvironment>();
   readonly #backupsOf = new Map<string, { readonly at: number; readonly view: ClusterView["backups"] }>();
+  readonly #elsewhere = new Map<string, OperationView>();
   #stop: AbortController | undefined;
   #watching: Promise<void> = Promise.resolve();
   #wake = new AbortController();
@@ -39,6 +41,11 @@ export class Watcher {
 
   get broken(): readonly BrokenEnvironment[] {
     return this.#sorted().filter((view): view is BrokenEnvironment => "fault" in view);
+  }
+
+  /** The last work on each environment that another process was seen doing. */
+  get elsewhere(): readonly OperationView[] {
+    return [...this.#elsewhere.values()];
   }
 
   /** Environments whose first look has not come back. */
@@ -109,14 +116,29 @@ export class Watcher {
       return { environment: name, fault: TalosError.from(error).message };
     }
     const empty = emptyView(environment);
+    const work = await this.#workElsewhere(environment);
     try {
       const known = { ...empty, ...(await this.#around(environment, signal)) };
       const opened = await workshop.openCluster(environment);
-      if (opened !== undefined) return { ...known, ...(await this.#seen(environment, opened, signal)) };
-      return { ...known, pending: firstSteps(environment) };
+      if (opened === undefined) return { ...known, pending: firstSteps(environment) };
+      const seen = { ...known, ...(await this.#seen(environment, opened, signal)) };
+      // Once more: what is silent now may be so because of a step that began during the look.
+      return withWork(seen, await this.#workElsewhere(environment));
     } catch (error) {
+      // Who works on it may be writing its state right now.
+      if (work.length > 0) return this.#views.get(name) ?? empty;
       return { ...empty, state: "unknown", note: TalosError.from(error).message };
     }
+  }
+
+  async #workElsewhere(environment: Environment): Promise<readonly OperationView[]> {
+    const { workshop, now } = this.#options;
+    const { name } = environment;
+    const run = await workshop.elsewhere(environment);
+    const before = this.#elsewhere.get(name);
+    const view = run === undefined ? before && endedElsewhere(before, now()) : viewOfElsewhere(name, run);
+    if (view !== undefined) this.#elsewhere.set(name, view);
+    return view === undefined || view.endedAt !== null ? [] : [view];
   }
 
   /** What is known without asking the cluster. */

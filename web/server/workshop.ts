@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { DesiredCluster, EventListener } from "../../talos/cluster/index.ts";
+import type { DesiredCluster, EventListener, ToldEvent } from "../../talos/cluster/index.ts";
 import type { Environment } from "../../talos/environment/index.ts";
 import type { SecretsBundle } from "../../talos/secrets/index.ts";
 import type {
@@ -20,6 +20,14 @@ export interface OpenedCluster {
   readonly secrets: SecretsBundle;
 }
 
+/** Work on an environment that another process does. */
+export interface RunElsewhere {
+  /** The same for as long as it runs, and of no other. */
+  readonly id: string;
+  readonly startedAt: Date;
+  readonly events: readonly ToldEvent[];
+}
+
 /** What the page's server needs of the project around it. The command line has it already and lends it. */
 export interface Workshop {
   environmentNames(): readonly string[];
@@ -33,6 +41,8 @@ export interface Workshop {
   backups(environment: Environment, signal: AbortSignal): Promise<BackupsView | undefined>;
   /** Undefined unless the machines are simulated. */
   simulatedMachines(environment: Environment): Promise<readonly SimulatedRow[] | undefined>;
+  /** What Terraform does to it now, if anything. Never throws. */
+  elsewhere(environment: Environment): Promise<RunElsewhere | undefined>;
   /** Undefined where this door may change what the cluster consists of. */
   obstacle(environment: Environment): Promise<Obstacle | undefined>;
   /** What the action would do now. Throws what is known to stand in its way. */

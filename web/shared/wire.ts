@@ -110,7 +110,8 @@ export interface ClusterView {
   readonly talosVersion: string;
   readonly kubernetesVersion: string;
   readonly endpoint: string | null;
-  readonly state: "healthy" | "unhealthy" | "not deployed" | "unknown";
+  /** `changing` is not healthy while something is at work on it. */
+  readonly state: "healthy" | "changing" | "unhealthy" | "not deployed" | "unknown";
   /** Why it is in this state, when there is something to say. */
   readonly note: string | null;
   readonly seenAt: string | null;
@@ -176,13 +177,15 @@ export interface OperationEvent {
 
 export interface OperationView {
   readonly id: string;
-  readonly kind: OperationKind;
+  /** What was asked for here; `terraform` is a run of it that was started elsewhere, and can only be watched. */
+  readonly kind: OperationKind | "terraform";
   /** The machine, pool or backup that it is about; null when it is about the whole. */
   readonly subject: string | null;
   readonly environment: string;
   readonly startedAt: string;
   readonly endedAt: string | null;
-  readonly state: "running" | "stopping" | "done" | "failed" | "stopped";
+  /** `ended`: started elsewhere, where it is known what came of it. */
+  readonly state: "running" | "stopping" | "done" | "failed" | "stopped" | "ended";
   readonly steps: readonly OperationStep[];
   readonly events: readonly OperationEvent[];
   /** In words: what came of it, or what happened and how to go on. */

@@ -143,6 +143,7 @@ describe("the dashboard at work", () => {
       clientCertificates: async () => [],
       backups: async () => undefined,
       simulatedMachines: async () => undefined,
+      elsewhere: async () => undefined,
       obstacle: async () => undefined,
     } as unknown as Workshop;
     await watchWith(

@@ -19,15 +19,27 @@ test("what the provider tells is heard in order, while it works and at the end; 
     (event) => heard.push(event),
     async (catchUp) => {
       expect(statSync(path).mode & 0o777).toBe(0o600);
-      write({ type: "step-started", at, message: "über cp-1", machine: "cp-1" });
+      const step = {
+        kind: "bootstrap-etcd",
+        machine: "cp-1",
+        id: "s",
+        sentence: "über cp-1",
+        after: [],
+        destructive: false,
+      } as const;
+      write({ type: "planned", at, message: "one step", steps: [step] });
+      write({ type: "step-started", at, message: "über cp-1", machine: "cp-1", step });
       catchUp();
-      expect(heard).toEqual([{ type: "step-started", message: "über cp-1", machine: "cp-1" }]);
+      expect(heard).toEqual([
+        { at, type: "planned", message: "one step", steps: [{ id: "s", sentence: "über cp-1", destructive: false }] },
+        { at, type: "step-started", message: "über cp-1", machine: "cp-1", step: { id: "s" } },
+      ]);
       appendFileSync(path, "not ours\n{}\n");
       write({ type: "healthy", at, message: "all is well" });
     },
   );
-  expect(heard.at(-1)).toEqual({ type: "healthy", message: "all is well" });
-  expect(heard).toHaveLength(2);
+  expect(heard.at(-1)).toEqual({ at, type: "healthy", message: "all is well" });
+  expect(heard).toHaveLength(3);
   expect(existsSync(path)).toBe(false);
 });
 
@@ -38,7 +50,7 @@ test("half a line is told when the rest of it has come", async () => {
     path,
     ({ message }) => heard.push(message),
     async (catchUp) => {
-      appendFileSync(path, '{"type":"waiting","mess');
+      appendFileSync(path, '{"at":"2026-11-17T09:00:00Z","type":"waiting","mess');
       catchUp();
       appendFileSync(path, 'age":"for cp-1"}\n');
       expect(heard).toEqual([]);

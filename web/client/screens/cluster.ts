@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { ClusterView, OperationView } from "../../shared/wire.ts";
 import { html } from "../html.ts";
+import { AtWork } from "../parts/at-work.ts";
 import { mark } from "../parts/mark.ts";
 import { Offers } from "../parts/offers.ts";
 import { Table } from "../parts/table.ts";
@@ -19,11 +20,15 @@ interface ClusterProps {
 }
 
 export function ClusterScreenView(props: ClusterProps) {
-  const { cluster, screen, readOnly } = props;
+  const { cluster, screen, readOnly, operations, now } = props;
+  const running = operations.filter(
+    ({ environment, endedAt }) => environment === cluster.environment && endedAt === null,
+  );
   return html`
     <${ClusterHead} cluster=${cluster} screen=${screen} />
     <${Offers} offers=${offersOf(cluster)} readOnly=${readOnly} obstacle=${cluster.obstacle} />
-    ${cluster.note !== null && html`<p class="fault">${cluster.note}</p>`}
+    ${running.length > 0 && html`<${AtWork} running=${running} now=${now} />`}
+    ${cluster.note !== null && html`<p class=${cluster.state === "changing" ? "hint" : "fault"}>${cluster.note}</p>`}
     ${body(props)}
   `;
 }

@@ -52,7 +52,7 @@ function Timeline({
   readonly readOnly: boolean;
   readonly now: number;
 }) {
-  const { id, state, steps, events, startedAt, endedAt, outcome } = operation;
+  const { id, kind, state, steps, events, startedAt, endedAt, outcome } = operation;
   const [fault, setFault] = useState<string>();
   const tell = (error: Error) => setFault(error.message);
   const resume = () =>
@@ -61,7 +61,7 @@ function Timeline({
     }, tell);
   return html`
     <p class="state">${mark(state)} ${endedAt === null ? `for ${age(startedAt, now)}` : `took ${age(startedAt, Date.parse(endedAt))}`}</p>
-    ${outcome !== null && html`<p class=${state === "done" ? "" : "fault"} role="status">${outcome}</p>`}
+    ${outcome !== null && html`<p class=${state === "done" || state === "ended" ? "" : "fault"} role="status">${outcome}</p>`}
     ${fault !== undefined && html`<p class="fault" role="alert">${fault}</p>`}
     ${
       (state === "stopped" || state === "failed") &&
@@ -70,6 +70,12 @@ function Timeline({
     }
     ${
       endedAt === null &&
+      kind === "terraform" &&
+      html`<p class="hint">Started elsewhere: it is stopped with Ctrl-C there, and goes on when it is started again.</p>`
+    }
+    ${
+      endedAt === null &&
+      kind !== "terraform" &&
       !readOnly &&
       html`<p class="buttons"><button type="button" disabled=${state === "stopping"} onClick=${() => send(`/api/operations/${id}/stop`).catch(tell)}>Stop at the next safe point</button></p>`
     }

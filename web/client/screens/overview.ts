@@ -2,6 +2,7 @@
 import type { BackupsView, ClusterView, Condition, Overview } from "../../shared/wire.ts";
 import { age } from "../age.ts";
 import { html } from "../html.ts";
+import { AtWork } from "../parts/at-work.ts";
 import { mark, sign } from "../parts/mark.ts";
 import { Table } from "../parts/table.ts";
 import { linkTo } from "../route.ts";
@@ -14,6 +15,7 @@ export function OverviewScreen({ overview, now }: { readonly overview: Overview;
   const { clusters, broken, unseen, operations, program } = overview;
   const isPlanned = ({ state }: ClusterView) => state === "not deployed";
   const planned = clusters.filter(isPlanned);
+  const running = operations.filter(({ endedAt }) => endedAt === null);
   return html`
     <h1>Clusters</h1>
     ${unseen.length > 0 && html`<p class="hint" aria-busy="true">Looking at ${unseen.join(", ")} …</p>`}
@@ -33,7 +35,7 @@ export function OverviewScreen({ overview, now }: { readonly overview: Overview;
       )}
     </ul>
     <h2>At work</h2>
-    <${AtWork} running=${operations.filter(({ endedAt }) => endedAt === null)} now=${now} />
+    ${running.length === 0 ? html`<p class="hint">Nothing is going on.</p>` : html`<${AtWork} running=${running} now=${now} />`}
     ${
       planned.length > 0 &&
       html`<h2>Not deployed</h2>
@@ -50,16 +52,6 @@ export function OverviewScreen({ overview, now }: { readonly overview: Overview;
         />`
     }
   `;
-}
-
-function AtWork({ running, now }: { readonly running: Overview["operations"]; readonly now: number }) {
-  if (running.length === 0) return html`<p class="hint">Nothing is going on.</p>`;
-  return html`<ul>${running.map(
-    (operation) => html`<li key=${operation.id}>
-      <a href=${linkTo({ screen: "operations", id: operation.id })}>${[operation.kind, operation.environment, operation.subject].filter(Boolean).join(" ")}</a>
-      ${" "}for ${age(operation.startedAt, now)}: ${operation.events.at(-1)?.message ?? "begins"}
-    </li>`,
-  )}</ul>`;
 }
 
 interface CardProps {

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Step, ToldEvent } from "../../talos/cluster/index.ts";
+import type { OperationEvent, OperationStep, OperationView, PlannedStep } from "../shared/wire.ts";
+import type { RunElsewhere } from "./workshop.ts";
+
+/** Every page gets all of them again with every change; more are on disk. */
+const keptEvents = 200;
+
+/** An operation after one more event. */
+export function afterEvent(view: OperationView, { at, type, message, machine, step, steps }: ToldEvent): OperationView {
+  const event: OperationEvent = {
+    at: at.toISOString(),
+    type,
+    message,
+    machine: machine ?? null,
+    step: step?.id ?? null,
+  };
+  const last = view.events.at(-1);
+  // A heartbeat that says the same again only moves its time.
+  const repeats = last?.type === type && last.message === message && last.machine === event.machine;
+  const before = repeats ? view.events.slice(0, -1) : view.events.slice(-(keptEvents - 1));
+  const known = type === "planned" && steps !== undefined ? replanned(view.steps, steps) : view.steps;
+  const state = stepStates[type];
+  return {
+    ...view,
+    events: [...before, event],
+    steps: known.map((one) => (state !== undefined && one.id === event.step ? { ...one, state } : one)),
+  };
+}
+
+/** What another process does, as an operation that can only be watched. */
+export function viewOfElsewhere(environment: string, { id, startedAt, events }: RunElsewhere): OperationView {
+  const begun: OperationView = {
+    id,
+    kind: "terraform",
+    subject: null,
+    environment,
+    startedAt: startedAt.toISOString(),
+    endedAt: null,
+    state: "running",
+    steps: [],
+    events: [],
+    outcome: null,
+  };
+  return events.reduce(afterEvent, begun);
+}
+
+/** It is gone, and only where it was started is known what came of it. */
+export function endedElsewhere(view: OperationView, now: Date): OperationView {
+  if (view.endedAt !== null) return view;
+  const outcome = "It has ended. What came of it stands where it was started.";
+  return { ...view, state: "ended", endedAt: now.toISOString(), outcome };
+}
+
+const stepStates: Readonly<Partial<Record<ToldEvent["type"], OperationStep["state"]>>> = {
+  "step-started": "running",
+  "step-finished": "done",
+  "step-failed": "failed",
+};
+
+/** The engine plans only what is left: what it does not name any more is done, and stays on the list. */
+function replanned(before: readonly OperationStep[], steps: readonly PlannedStep[]): readonly OperationStep[] {
+  const ids = new Set(steps.map(({ id }) => id));
+  const kept = before.filter(({ id }) => !ids.has(id)).map((step) => ({ ...step, state: "done" as const }));
+  return [...kept, ...steps.map((step) => ({ ...plannedStep(step), state: "planned" as const }))];
+}
+
+export function plannedStep({ id, sentence, destructive }: Pick<Step, "id" | "sentence" | "destructive">): PlannedStep {
+  return { id, sentence, destructive };
+}
