@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { DiagnosticError, parseJson, type Type, type Value, valueFromJson } from "../framework/index.ts";
 import type { DynamicValue } from "./gen/tfplugin6.ts";
-import { decodeValue, encodeValue } from "./value-codec.ts";
+import { decodeValue, encodeValue, type NumberForm } from "./value-codec.ts";
 
 /** Terraform sends MessagePack, and JSON only from old state files. Absent means null. What is neither is a diagnostic. */
 export function fromDynamicValue(type: Type, dynamic: DynamicValue | undefined): Value {
@@ -22,6 +22,6 @@ export function fromDynamicValue(type: Type, dynamic: DynamicValue | undefined):
   return null;
 }
 
-export function toDynamicValue(type: Type, value: Value): DynamicValue {
-  return { msgpack: encodeValue(type, value), json: new Uint8Array(0) };
+export function toDynamicValue(type: Type, value: Value, number?: NumberForm): DynamicValue {
+  return { msgpack: encodeValue(type, value, number), json: new Uint8Array(0) };
 }

@@ -12,6 +12,10 @@ export function writeNumber(writer: MsgpackWriter, value: NumberValue): void {
       return;
     }
   }
+  writeNumberAsText(writer, value);
+}
+
+export function writeNumberAsText(writer: MsgpackWriter, value: NumberValue): void {
   writer.string(numberText(value));
 }
 

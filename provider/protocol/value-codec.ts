@@ -18,34 +18,43 @@ import { readUnknown, writeUnknown } from "./refinement.ts";
 
 const deepest = 500;
 
+/** Terraform reads a number in any of its forms. */
+export type NumberForm = typeof writeNumber;
+
 /** A value in Terraform's MessagePack form. Throws when the value is not of the type. */
-export function encodeValue(type: Type, value: Value): Uint8Array {
+export function encodeValue(type: Type, value: Value, number: NumberForm = writeNumber): Uint8Array {
   const writer = new MsgpackWriter();
-  write(writer, type, value, "value");
+  write({ writer, number }, type, value, "value");
   return writer.bytes();
 }
 
-function write(writer: MsgpackWriter, type: Type, value: Value, where: string): void {
+interface Output {
+  readonly writer: MsgpackWriter;
+  readonly number: NumberForm;
+}
+
+function write(output: Output, type: Type, value: Value, where: string): void {
+  const { writer, number } = output;
   if (value === null) writer.nil();
   else if (isUnknown(value)) writeUnknown(writer, value);
   else if (type.kind === "dynamic" && value instanceof Dynamic) {
     writer.array(2);
     writer.binary(Buffer.from(JSON.stringify(typeToJson(value.type))));
-    write(writer, value.type, value.value, where);
+    write(output, value.type, value.value, where);
   } else if (type.kind === "string" && typeof value === "string") writer.string(value);
   else if (type.kind === "bool" && typeof value === "boolean") writer.bool(value);
-  else if (type.kind === "number" && isNumber(value)) writeNumber(writer, value);
+  else if (type.kind === "number" && isNumber(value)) number(writer, value);
   else if ((type.kind === "list" || type.kind === "set" || type.kind === "tuple") && isList(value)) {
     writer.array(value.length);
     value.forEach((item, index) => {
-      write(writer, elementType(type, index), item, `${where}[${index}]`);
+      write(output, elementType(type, index), item, `${where}[${index}]`);
     });
   } else if ((type.kind === "map" || type.kind === "object") && isObject(value)) {
     const names = Object.keys(type.kind === "object" ? type.attributes : value).sort();
     writer.map(names.length);
     for (const name of names) {
       writer.string(name);
-      write(writer, elementType(type, name), value[name] ?? null, `${where}.${name}`);
+      write(output, elementType(type, name), value[name] ?? null, `${where}.${name}`);
     }
   } else throw new TypeError(`${where}: expected ${type.kind}`);
 }

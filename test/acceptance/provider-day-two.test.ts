@@ -55,7 +55,7 @@ describe.skipIf(!everything).each(tools)("under $name", (tool) => {
     expect(backups()).toHaveLength(1);
     expect(helmCalls()).toContain('"upgrade","app"');
     expect(await workspace.isSettled()).toBe(true);
-    if (everything) expect(await workspace.isSettled("-refresh=false")).toBe(true);
+    for (const args of ["-refresh=false", "-refresh-only"]) expect(await workspace.isSettled(args), args).toBe(true);
   });
 
   test("no secret of the values is in the state or in an argument", () => {

@@ -78,7 +78,8 @@ describe.each(tools)("under $name", (tool) => {
       }`;
     const workspace = await open(config(""));
     await workspace.apply();
-    for (const refresh of ["-refresh=false", "-refresh=true"]) expect(await workspace.isSettled(refresh)).toBe(true);
+    for (const refresh of ["-refresh=false", "-refresh=true", "-refresh-only"])
+      expect(await workspace.isSettled(refresh), refresh).toBe(true);
     const whole = {
       action: "keep",
       weight: 10,

@@ -3,6 +3,7 @@ import { readResource as answer, schemaOf } from "../../framework/index.ts";
 import { toWireDiagnostics } from "../diagnostics.ts";
 import { fromDynamicValue, toDynamicValue } from "../dynamic-value.ts";
 import { ReadResourceRequest, ReadResourceResponse } from "../gen/tfplugin6.ts";
+import { writeNumberAsText } from "../number.ts";
 import { unary } from "../unary.ts";
 
 export const readResource = unary(
@@ -12,7 +13,8 @@ export const readResource = unary(
     const { type } = schemaOf(server.resource(request.typeName));
     const { state, diagnostics } = await answer(server, request.typeName, fromDynamicValue(type, request.currentState));
     return {
-      newState: toDynamicValue(type, state),
+      // As its state has them: terraform from 1.10 on takes a number of another precision for drift in -refresh-only.
+      newState: toDynamicValue(type, state, writeNumberAsText),
       private: request.private,
       diagnostics: toWireDiagnostics(diagnostics),
     };
