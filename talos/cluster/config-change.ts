@@ -4,10 +4,17 @@ import { needsReboot } from "../config/index.ts";
 import { parseYaml, toPlainData } from "../yaml/index.ts";
 
 export interface ConfigChange {
-  /** Such as `machine.sysctls.vm.nr_hugepages` or `HostnameConfig.auto`; never a value. */
-  readonly paths: readonly string[];
+  /** Where, never a value; in order. */
+  readonly places: readonly ConfigPlace[];
   /** Whether Talos up to 1.13 needs a reboot for it. */
   readonly reboot: boolean;
+}
+
+export interface ConfigPlace {
+  /** `v1alpha1`, or the kind and name of a document. */
+  readonly document: string;
+  /** Such as `machine.sysctls.vm.nr_hugepages`; empty for a document that came or went. */
+  readonly path: string;
 }
 
 /**
@@ -17,17 +24,22 @@ export interface ConfigChange {
 export function configChange(from: string, to: string): ConfigChange | undefined {
   if (from === to) return undefined;
   const [before, after] = [documentsOf(from), documentsOf(to)];
-  const legacy: string[] = [];
-  const others: string[] = [];
-  for (const key of new Set([...before.keys(), ...after.keys()])) {
-    if (key === legacyKey) collect(before.get(key), after.get(key), "", legacy);
-    else collect(before.get(key), after.get(key), key, others);
+  const places: ConfigPlace[] = [];
+  for (const document of new Set([...before.keys(), ...after.keys()])) {
+    const paths: string[] = [];
+    collect(before.get(document), after.get(document), "", paths);
+    places.push(...paths.map((path) => ({ document, path })));
   }
-  if (legacy.length + others.length === 0) return undefined;
+  if (places.length === 0) return undefined;
   return {
-    paths: [...legacy, ...others].sort(),
-    reboot: legacy.some((path) => needsReboot(legacyKey, path)),
+    places: places.sort((a, b) => (placeInWords(a) < placeInWords(b) ? -1 : 1)),
+    reboot: places.some(({ document, path }) => document === legacyKey && needsReboot(document, path)),
   };
+}
+
+/** `machine.sysctls` or `HostnameConfig.auto`. */
+export function placeInWords({ document, path }: ConfigPlace): string {
+  return document === legacyKey ? path : [document, path].filter(Boolean).join(".");
 }
 
 /** `controlplane` or `worker`, as a config says; undefined when it does not. */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+export { activeDifferences } from "./active-differences.ts";
 export { type ApplyOptions, type ApplyResult, applyCluster } from "./apply.ts";
 export { fetchKubeconfig } from "./client-files.ts";
 export {

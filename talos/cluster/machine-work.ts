@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { KubernetesVersion, TalosVersion } from "../version/index.ts";
 import { componentVersions, withComponentVersions } from "./component-images.ts";
-import { configChange } from "./config-change.ts";
+import { configChange, placeInWords } from "./config-change.ts";
 import type { DesiredCluster, DesiredMachine } from "./desired.ts";
 import type { ConfiguredMachine, KubernetesNode, ObservedCluster } from "./observed.ts";
 import type { Policy } from "./policy.ts";
@@ -49,7 +49,12 @@ function findWork(desired: DesiredCluster, machine: DesiredMachine, state: Confi
     ...(talos === undefined ? {} : { talos }),
     ...(change === undefined
       ? {}
-      : { config: { paths: change.paths, reboot: change.reboot && desired.talosVersion.contract.rebootsForConfig } }),
+      : {
+          config: {
+            paths: change.places.map(placeInWords),
+            reboot: change.reboot && desired.talosVersion.contract.rebootsForConfig,
+          },
+        }),
     kubernetes,
   };
 }

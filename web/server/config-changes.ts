@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import {
+  activeDifferences,
   type DesiredCluster,
   type DesiredMachine,
   type ObservedCluster,
   type Step,
   stateOf,
 } from "../../talos/cluster/index.ts";
-import { diffConfigs, movesInWords } from "../../talos/config/index.ts";
+import { movesInWords } from "../../talos/config/index.ts";
 import { hideSecrets, type SecretsBundle } from "../../talos/secrets/index.ts";
 import type { ConfigDifferences, MachineDifferences } from "../shared/wire.ts";
 
@@ -16,11 +17,10 @@ export function configChanges(
   active: string,
   hide: (text: string) => string,
 ): ConfigDifferences {
-  const names = { before: "active config", after: "desired config" };
   const shown = (text: string | undefined) => (text === undefined ? null : hide(text));
   // What came or went as a whole has no value of its own to show.
   const whole = "the whole document";
-  const found = diffConfigs(active, machine.config, names);
+  const found = activeDifferences(active, machine.config);
   return {
     changes: found
       .filter(({ kind }) => kind !== "moved")

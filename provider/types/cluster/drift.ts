@@ -24,7 +24,9 @@ export async function findDrift(
   prepare: (secrets: SecretsBundle) => Promise<Renderable>,
 ): Promise<ClusterState> {
   const secrets = await client.secrets.of(state.ca_fingerprint);
-  const { defaultPolicy, observe, plan, talosMachines } = await import("../../../talos/cluster/index.ts");
+  const { activeDifferences, defaultPolicy, observe, plan, talosMachines } = await import(
+    "../../../talos/cluster/index.ts"
+  );
   let rendering: Renderable;
   try {
     rendering = await prepare(secrets);
@@ -68,13 +70,12 @@ export async function findDrift(
     (step) => !notDrift.has(step.kind),
   );
   const { caFingerprint } = await import("../../../talos/secrets/index.ts");
-  const { diffConfigs } = await import("../../../talos/config/index.ts");
   const drift = steps.map(({ kind, machine, sentence }) => {
     const found = observed.machines.get(machine)?.state;
     const wanted = desired.machines.find(({ name }) => name === machine)?.config;
     const config = found?.kind === "configured" ? found.config : undefined;
     if (kind !== "apply-config" || config === undefined || wanted === undefined) return sentence;
-    const differences = diffConfigs(config, wanted, { before: "its config", after: "the applied config" });
+    const differences = activeDifferences(config, wanted);
     // What only moved is told where there is nothing else.
     const changed = differences.filter(({ kind }) => kind !== "moved");
     const told = changed.length > 0 ? changed : differences;
