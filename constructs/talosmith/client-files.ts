@@ -33,11 +33,11 @@ export class ClientFilesResource extends Resource<ClientFilesArguments> {
 
   /** There only when `contents` asks for it. */
   get kubeconfig(): string {
-    return this.getStringAttribute('texts["kubeconfig"]');
+    return this.getStringAttribute('files["kubeconfig"]');
   }
 
   /** There only when `contents` asks for it. */
   get talosconfig(): string {
-    return this.getStringAttribute('texts["talosconfig"]');
+    return this.getStringAttribute('files["talosconfig"]');
   }
 }

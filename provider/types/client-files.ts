@@ -57,7 +57,7 @@ const attributes = {
     ],
   }),
   // One attribute for both: terraform keeps sensitive paths in any order, and takes another order of two for drift.
-  texts: attribute.stringMap({
+  files: attribute.stringMap({
     mode: "computed",
     stable: true,
     sensitive: true,
@@ -92,6 +92,14 @@ export const clientFiles: Resource<Schema, Client> = {
   description:
     "The files that give access to a cluster: a kubeconfig and a talosconfig, written whole and with mode 0600. Their content is not in the state, unless `contents` asks for it.",
   attributes,
+  version: 1,
+  upgraders: {
+    // Each file had an attribute of its own.
+    0: ({ kubeconfig = null, talosconfig = null, ...state }) => ({
+      ...state,
+      files: { ...(kubeconfig !== null && { kubeconfig }), ...(talosconfig !== null && { talosconfig }) },
+    }),
+  },
   timeouts: { create: "5m", update: "5m" },
 
   validate({ config, diagnostics }) {
@@ -105,13 +113,13 @@ export const clientFiles: Resource<Schema, Client> = {
   },
 
   plan({ prior, planned, changed }) {
-    const texts = planned.contents === null ? {} : unknown;
-    if (prior === null) return { values: { id: planned.cluster_name ?? unknown, texts } };
+    const files = planned.contents === null ? {} : unknown;
+    if (prior === null) return { values: { id: planned.cluster_name ?? unknown, files } };
     const lost = prior.kubeconfig_fingerprint === null || prior.talosconfig_fingerprint === null;
     const old = prior.expires_at !== null && endsSoon(new Date(prior.expires_at), new Date());
     if (!changed && !lost && !old) return {};
     const fresh = { kubeconfig_fingerprint: unknown, talosconfig_fingerprint: unknown, expires_at: unknown };
-    return { values: { id: planned.cluster_name ?? unknown, ...fresh, texts } };
+    return { values: { id: planned.cluster_name ?? unknown, ...fresh, files } };
   },
 
   async create(request) {
@@ -177,7 +185,7 @@ export const clientFiles: Resource<Schema, Client> = {
       talosconfig_path,
       keep_on_disk: true,
       contents: null,
-      texts: {},
+      files: {},
       id: context,
       kubeconfig_fingerprint: sha256(kubeconfig),
       talosconfig_fingerprint: sha256(talosconfig),
@@ -224,7 +232,7 @@ async function writeFiles(planned: PlanOf<Schema>, { client, signal, log }: Oper
   return {
     ...planned,
     keep_on_disk: planned.keep_on_disk !== false,
-    texts: Object.fromEntries(
+    files: Object.fromEntries(
       Object.entries({ kubeconfig, talosconfig }).filter(([name]) => planned.contents?.includes(name)),
     ),
     id: planned.cluster_name,

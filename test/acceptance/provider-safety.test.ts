@@ -110,7 +110,7 @@ underTools("safety", ({ open }) => {
       'contents = ["kubeconfig"]\n$&',
     );
     const output =
-      'output "kubeconfig" {\nvalue = talosmith_client_files.this.texts["kubeconfig"]\nsensitive = true\n}';
+      'output "kubeconfig" {\nvalue = talosmith_client_files.this.files["kubeconfig"]\nsensitive = true\n}';
     const workspace = await open(`${asked}\n${output}`);
     await workspace.apply();
     expect((await workspace.ok(["output", "-raw", "kubeconfig"])).stdout).toBe(workspace.read("files/kubeconfig"));

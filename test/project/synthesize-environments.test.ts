@@ -71,7 +71,7 @@ describe("a synthesized environment", () => {
     const { output, resource } = json("one");
     expect(output.kubeconfig).toEqual({
       sensitive: true,
-      value: '${talosmith_client_files.client.texts["kubeconfig"]}',
+      value: '${talosmith_client_files.client.files["kubeconfig"]}',
     });
     expect(output.talosconfig).toBeUndefined();
     expect(resource.talosmith_client_files.client.contents).toEqual(["kubeconfig"]);
