@@ -19,12 +19,17 @@ export function addDayTwo<Settings>(cluster: TalosCluster<Settings>, wishes: Day
       ...cluster.bindingMeta,
       dependsOn: [cluster.resource, ...before.map(({ resource }) => resource)],
     };
-    const resource = new AddonResource(cluster, `addon-${plan.name}`, { endpoints, ...addonArguments(plan) }, meta);
+    const resource = new AddonResource(
+      cluster.besidePools,
+      `addon-${plan.name}`,
+      { endpoints, ...addonArguments(plan) },
+      meta,
+    );
     made.set(plan.name, { plan, resource });
   }
   if (wishes.backup === undefined) return;
   new EtcdSnapshotResource(
-    cluster,
+    cluster.besidePools,
     "backup",
     {
       cluster_name: cluster.clusterName,

@@ -101,6 +101,8 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
   readonly clientFiles: ClientFilesResource | undefined;
   /** The cluster itself, for what comes after it. */
   readonly resource: ClusterResource;
+  /** Scope of what is not a pool, apart from the pools so that those may have any name. Not part of addresses. */
+  readonly besidePools: Construct;
   readonly #props: TalosClusterProps<Settings>;
   readonly #pools: MachinePool[] = [];
   readonly #members = new Map<string, string>();
@@ -122,6 +124,7 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
     this.installImage =
       props.installImage ?? clusterInstaller(this.schematic, this.talosVersion, platform, props.imageFactory);
 
+    this.besidePools = new Construct(this, "Resource");
     this.#provider = this.#createProvider(props.secretsFile ?? `secrets/${props.name}.yaml`);
     if (isJoined(props.controlPlane)) this.endpoint = props.controlPlane.endpoint;
     else {
@@ -129,10 +132,10 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
       this.addPool(this.controlPlane);
       this.endpoint = props.endpoint ?? props.infrastructure.endpoint(this.controlPlane.machines);
     }
-    this.resource = new ClusterResource(this, "cluster", () => this.#clusterArguments(), this.bindingMeta);
+    this.resource = new ClusterResource(this.besidePools, "cluster", () => this.#clusterArguments(), this.bindingMeta);
     if (this.controlPlane === undefined) return;
     const folder = props.outputFolder ?? `generated/${props.name}`;
-    this.clientFiles = new ClientFilesResource(this, "client", () => this.#clientFilesArguments(folder), {
+    this.clientFiles = new ClientFilesResource(this.besidePools, "client", () => this.#clientFilesArguments(folder), {
       ...this.bindingMeta,
       dependsOn: [this.resource],
     });
@@ -206,7 +209,7 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
       .node.findAll()
       .filter((construct) => construct instanceof TalosmithProvider);
     const alias = others.length === 0 ? undefined : this.clusterName.replaceAll("-", "_");
-    return new TalosmithProvider(this, "talosmith", { secrets_file: secretsFile }, alias);
+    return new TalosmithProvider(this.besidePools, "talosmith", { secrets_file: secretsFile }, alias);
   }
 
   #clusterArguments(): ClusterArguments {

@@ -5,6 +5,17 @@ import { machineOf, stackOf } from "./project.ts";
 
 const cluster = (stack: ReturnType<typeof stackOf>) => stack.resource.talosmith_cluster?.cluster;
 
+it("has a pool that is called as the backup is, with a backup", () => {
+  const { resource } = stackOf(`
+infrastructure: { kind: simulated }
+controlPlane: {}
+workers: [{ name: backup, count: 1 }]
+backup: { directory: backups }
+`);
+  expect(Object.keys(resource.talosmith_etcd_snapshot ?? {})).toEqual(["backup"]);
+  expect(Object.keys(resource.talosmith_simulated_machine ?? {})).toContain("backup_1");
+});
+
 describe("an air gap", () => {
   const stack = stackOf(`
 cluster:

@@ -49,6 +49,14 @@ describe("TalosStack", () => {
 });
 
 describe("TalosCluster", () => {
+  it.each(["cluster", "client", "talosmith"])("has a pool that is called %s, as something of its own is", (name) => {
+    const cluster = new TalosCluster(stack, "Default", { name: "lab", infrastructure, controlPlane });
+    new WorkerPool(cluster, name, { count: 1 });
+    const { resource } = json();
+    expect(Object.keys(resource.talosmith_simulated_machine ?? {})).toEqual(["cp_1", `${name}_1`]);
+    expect(Object.keys(resource.talosmith_cluster ?? {})).toEqual(["cluster"]);
+  });
+
   it("puts two clusters with secrets of their own into one stack", () => {
     new TalosCluster(stack, "one", { name: "one", infrastructure, controlPlane });
     new TalosCluster(stack, "two", { name: "two", infrastructure, controlPlane });
