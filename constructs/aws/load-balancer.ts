@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { Construct } from "constructs";
 import type { Addressable } from "../terraform/index.ts";
 import { AwsResource } from "./bindings/index.ts";
+import { unreservedName } from "./unreserved-name.ts";
 
 export interface LoadBalancerProps {
   readonly clusterName: string;
@@ -29,7 +30,7 @@ export class LoadBalancer extends Construct {
 
   constructor(scope: Construct, id: string, props: LoadBalancerProps) {
     super(scope, id);
-    const short = shortName(props.clusterName);
+    const short = shortName(unreservedName(props.clusterName));
     const balancer = new AwsResource(this, "Resource", "aws_lb", {
       name: `${short}-api`,
       load_balancer_type: "network",

@@ -4,6 +4,7 @@ import type { Addressable } from "../terraform/index.ts";
 import { AwsResource, type SecurityGroupRuleArguments } from "./bindings/index.ts";
 import { clusterTag } from "./policy.ts";
 import { type Peer, type PortRule, talosFromLoadBalancer } from "./ports.ts";
+import { unreservedName } from "./unreserved-name.ts";
 
 export interface SecurityGroupsProps {
   readonly clusterName: string;
@@ -34,7 +35,7 @@ export class SecurityGroups extends Construct {
     super(scope, id);
     const create = (peer: string, description: string, tags: { readonly [key: string]: string }) =>
       new AwsResource(this, peer, "aws_security_group", {
-        name: `${props.clusterName}-${peer}`,
+        name: `${unreservedName(props.clusterName)}-${peer}`,
         description,
         vpc_id: props.vpcId,
         tags: { Name: `${props.clusterName}-${peer}`, ...tags },

@@ -202,6 +202,20 @@ describe("machines and network", () => {
     for (const name of names) expect(String(name)).toMatch(/^[a-z0-9-]{1,32}$/);
   });
 
+  it.each(["sg-production", "internal-tools", "internal-tools-of-the-platform-team"])(
+    "gives the cluster %s names that AWS takes",
+    (name) => {
+      const { resource } = aws(withAdmins, `controlPlane: { count: 1 }\ncluster: { name: ${name} }\n`);
+      const named = (types: readonly string[]) =>
+        types.flatMap((type) => Object.values(resource[type] ?? {}).map((body) => String(body.name)));
+      for (const group of named(["aws_security_group"])) expect(group).not.toMatch(/^sg-/);
+      for (const balancer of named(["aws_lb", "aws_lb_target_group"])) {
+        expect(balancer).not.toMatch(/^internal-/);
+        expect(balancer).toMatch(/^[a-z0-9-]{1,32}$/);
+      }
+    },
+  );
+
   it("calls the API by the load balancer's name without DNS", () => {
     expect(aws(withAdmins).output.cluster_endpoint?.value).toBe("https://${aws_lb.api.dns_name}:6443");
   });
