@@ -207,11 +207,10 @@ export class AwsInfrastructure extends Construct implements Infrastructure<AwsPo
         profileName: this.#roles[machine.role].profileName,
         protectedFromDeletion: (this.#props.deletionProtection ?? false) && machine.role === "controlplane",
       });
-      if (machine.role === "controlplane")
-        made.reachedThrough.push(...this.#loadBalancer.addTarget(made, made.resource.id));
+      if (machine.role === "controlplane") made.needs.push(...this.#loadBalancer.addTarget(made, made.resource.id));
       // Through the load balancer's public name, a machine comes from its own public address.
       if (made.publicAddress !== undefined)
-        made.reachedThrough.push(
+        made.needs.push(
           ...this.#groups.allowCidrs(
             `kubernetes-${machine.pool}-${machine.index}`,
             "loadBalancer",

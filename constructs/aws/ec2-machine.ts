@@ -110,11 +110,13 @@ export class Ec2Machine extends Machine {
       encrypted: true,
       tags,
     });
-    new AwsResource(this, `data-${index + 1}-attachment`, "aws_volume_attachment", {
+    const attachment = new AwsResource(this, `data-${index + 1}-attachment`, "aws_volume_attachment", {
       device_name: `/dev/sd${String.fromCharCode("f".charCodeAt(0) + index)}`,
       instance_id: this.resource.id,
       volume_id: volume.id,
     });
+    // A disk that is detached while pods write to it is a disk with a broken file system.
+    this.needs.push(attachment);
   }
 }
 

@@ -30,8 +30,8 @@ export abstract class Machine extends Construct {
   /** What it keeps for as long as it is the same machine to the cluster: a reference, usually to its disk. */
   abstract readonly identity: string;
 
-  /** What of the way to this machine alone has to be there, besides the infrastructure's. */
-  readonly reachedThrough: Addressable[] = [];
+  /** What else has to be there before it joins and until it has left: the way to this machine alone, its disks. */
+  readonly needs: Addressable[] = [];
 
   constructor(scope: Construct, request: MachineRequest, id = String(request.index)) {
     super(scope, id);

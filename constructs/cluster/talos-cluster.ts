@@ -171,7 +171,7 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
       };
       const member = new MemberResource(machine, "Member", args, this.bindingMeta);
       const { reach } = this.infrastructure;
-      const needed = [machine.resource, ...machine.reachedThrough, reach].filter((part) => part !== undefined);
+      const needed = [machine.resource, ...machine.needs, reach].filter((part) => part !== undefined);
       if (needed.length > 0) member.dependOn(...needed);
       this.#members.set(name, member.id);
     }

@@ -168,6 +168,12 @@ describe("machines and network", () => {
     }
   });
 
+  it("attaches a machine's disks before it joins, and detaches them only after it has left", () => {
+    const rest = "controlPlane: { count: 1 }\nworkers: [{ name: db, count: 1, extraDisks: [{ size: 10GiB }] }]\n";
+    const { resource } = aws(withAdmins, rest);
+    expect(resource.talosmith_member?.db_1?.depends_on).toContain("aws_volume_attachment.db_1_data_1_attachment");
+  });
+
   it("needs no workers, and takes auto scaling groups of them", () => {
     expect(aws(withAdmins, "controlPlane: { count: 1 }\n").resource.aws_instance).toHaveProperty("cp_1");
     const stack = aws(
