@@ -7,7 +7,16 @@ const byName = z.record(z.string(), z.record(z.string(), z.unknown()));
 const stackFile = z.object({ resource: z.record(z.string(), byName).default({}) });
 
 /** What is in a resource's block for Terraform itself, and never an attribute. */
-const metaArguments = new Set(["//", "depends_on", "lifecycle", "provider", "provisioner", "connection"]);
+const metaArguments = new Set([
+  "//",
+  "connection",
+  "count",
+  "depends_on",
+  "for_each",
+  "lifecycle",
+  "provider",
+  "provisioner",
+]);
 
 /** A reference or a template; `$${` and `%%{` are the texts `${` and `%{`. */
 const template = /(?<!\$)\$\{|(?<!%)%\{/;
@@ -15,7 +24,7 @@ const escapes = /([$%])\1\{/g;
 
 /**
  * What the first apply of a generated stack makes, read from its JSON alone: without Terraform, its providers or an
- * account. Our generator writes every resource out, so there is no `count` and no `for_each` to work out.
+ * account. A resource with `for_each`, such as the images of libvirt, counts as one, which it is at a first apply.
  */
 export function planOfStack(text: string, file: string): Plan {
   return {

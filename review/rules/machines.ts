@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { clusterChanges, goingMachines } from "../cluster-change.ts";
 import type { Rule } from "../finding.ts";
-import type { Change, Plan } from "../plan.ts";
+import type { Change, Plan, Values } from "../plan.ts";
 
 /** What a machine is made of, by kind of infrastructure. */
 const machineTypes = new Set([
@@ -38,10 +38,18 @@ function toldByClusters(plan: Plan): ReadonlySet<string> {
   );
 }
 
-/** The name of the member on a machine: it has the id that the infrastructure gave the machine. */
+/** The name of the member on a machine. It has the machine's id, or that of its disk: then they share a name. */
 function memberOn({ before }: Plan, change: Change): string | undefined {
-  const id = change.before?.id;
-  const member = before.find(({ type, values }) => type === "talosmith_member" && values.machine_id === id);
-  const name = member?.values.name;
-  return id !== undefined && typeof name === "string" ? name : undefined;
+  const members = before.filter(({ type }) => type === "talosmith_member").map(({ values }) => values);
+  const { id } = change.before ?? {};
+  const byId = id === undefined ? undefined : members.find(({ machine_id }) => machine_id === id);
+  const own = machineName(change.before);
+  const name = (byId ?? members.find((member) => member.name === own))?.name;
+  return typeof name === "string" ? name : undefined;
+}
+
+function machineName(values: Values | null): unknown {
+  const { name, metadata } = values ?? {};
+  const [ofPod] = Array.isArray(metadata) ? metadata : [];
+  return name ?? (ofPod as Values | undefined)?.name;
 }

@@ -135,6 +135,19 @@ describe("what a review finds", () => {
       ],
       ["danger: Quorum touched: talosmith_cluster.cluster"],
     ],
+    ...[
+      ["libvirt_domain", { name: "w-1" }],
+      ["docker_container", { id: "4a5b", name: "w-1" }],
+      ["kubernetes_stateful_set_v1", { id: "talos-prod/w-1", metadata: [{ name: "w-1" }] }],
+    ].map(([type, before]): [string, readonly PlannedChange[], readonly string[]] => [
+      `a worker that leaves before its ${type} goes, by the name they share`,
+      [
+        change(three, withoutWorker),
+        member("w-1", "its disk"),
+        { address: `${type}.w_1`, actions: ["delete"], before: before as Values },
+      ],
+      ["caution: Disk wiped: talosmith_cluster.cluster"],
+    ]),
     [
       "a machine that no cluster lets leave",
       [{ address: "libvirt_domain.cp_1", actions: ["delete", "create"], before: { id: "d-1" }, after: {} }],
