@@ -12,9 +12,9 @@ function output(stream: NodeJS.WriteStream, shape = (text: string) => text): Out
   stream.on("error", (error: NodeJS.ErrnoException) => {
     // Nobody hears us any more, as when a terminal is closed: the work is still to be done, or to be stopped safely.
     if (stream === process.stderr) return;
-    // Who reads our output has seen enough, as `head` does: that is no error.
+    // Who reads our output has seen enough, as `head` does: that is no error, but earlier ones stay.
     if (error.code === "EPIPE" && onlyTells) return;
-    if (error.code === "EPIPE") process.exit(0);
+    if (error.code === "EPIPE") process.exit();
     process.stderr.write(`Error: the output could not be written: ${error.message}\n`);
     process.exit(1);
   });

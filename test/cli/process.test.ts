@@ -76,6 +76,21 @@ test("a reader that leaves, as head does, ends no work that is under way, and ma
   expect(code).toBe(1);
 });
 
+test("a failure that was told before the reader left is still one", async () => {
+  const project = mkdtempSync(join(tmpdir(), "talosmith-process-"));
+  onTestFinished(() => rmSync(project, { recursive: true, force: true }));
+  mkdirSync(join(project, "environments"));
+  writeFileSync(join(project, "cdktf.json"), "{}");
+  writeFileSync(join(project, "environments/a-broken.yaml"), "infrastructure: { kind: none }\n");
+  writeFileSync(join(project, "environments/b-good.yaml"), "infrastructure: { kind: simulated }\ncontrolPlane: {}\n");
+  const args = [resolve("bin/talosmith.js"), "synth"];
+  const command = spawn(process.execPath, args, { cwd: project, stdio: ["ignore", "pipe", "ignore"] });
+  onTestFinished(() => void command.kill("SIGKILL"));
+  command.stdout?.destroy();
+  const [code] = await once(command, "close");
+  expect(code).toBe(1);
+});
+
 test("a second Ctrl-C while a command ends does not take its exit code away", async () => {
   for (let round = 0; round < 5; round++) {
     const args = [resolve("bin/talosmith.js"), "health", "nobody"];
