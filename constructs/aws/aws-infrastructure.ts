@@ -259,9 +259,12 @@ export class AwsInfrastructure extends Construct implements Infrastructure<AwsPo
       vpcId: this.#network.vpcId,
     };
     const { account } = scope;
+    const keepLog = this.#props.deletionProtection ?? false;
     const keyArn = backups !== false || flowLogs ? createEncryptionKey(this, "key", scope) : "";
     const bucket =
-      backups === false ? undefined : new BackupBucket(this, "backups", { clusterName, account, keyArn, ...backups });
+      backups === false
+        ? undefined
+        : new BackupBucket(this, "backups", { clusterName, account, keyArn, keepLog, ...backups });
     if (flowLogs) new FlowLogs(this, "flow-logs", { clusterName, vpcId: this.#network.vpcId, keyArn });
     const roles = {
       controlplane: new InstanceRole(this, "control-plane", {

@@ -9,6 +9,8 @@ export interface BackupBucketProps {
   readonly account: string;
   readonly keyArn: string;
   readonly expireDays: number;
+  /** Whether a destroy has to leave the log, too. */
+  readonly keepLog: boolean;
 }
 
 /** A bucket for etcd snapshots, and one for the log of who touched them. */
@@ -17,8 +19,9 @@ export class BackupBucket extends Construct {
   /** What it takes to put snapshots into the bucket and to get them out. */
   readonly policy: readonly Statement[];
 
-  constructor(scope: Construct, id: string, { clusterName, account, keyArn, expireDays }: BackupBucketProps) {
+  constructor(scope: Construct, id: string, props: BackupBucketProps) {
     super(scope, id);
+    const { clusterName, account, keyArn, expireDays, keepLog } = props;
     const name = `${clusterName.slice(0, 28)}-backups`;
     const bucket = new PrivateBucket(this, "Default", { name, expireDays, keyArn });
     this.bucketName = bucket.bucketName;
@@ -31,6 +34,7 @@ export class BackupBucket extends Construct {
     const logs = new PrivateBucket(this, "logs", {
       name: `${name}-logs`,
       expireDays: 365,
+      disposable: !keepLog,
       statements: (arn) => [
         {
           Sid: "AccessLogs",
@@ -42,6 +46,8 @@ export class BackupBucket extends Construct {
         },
       ],
     });
+    // Backups that are still there end a destroy before their log is emptied.
+    bucket.resource.dependOn(logs.resource);
     // S3 refuses a place for logs that its logging service may not write to yet.
     new AwsResource(
       this,

@@ -7,6 +7,8 @@ export interface PrivateBucketProps {
   /** Full name, for people; the bucket's own begins with it. */
   readonly name: string;
   readonly expireDays: number;
+  /** Whether a destroy may empty it; else S3 refuses to remove it while something is in it. @default false */
+  readonly disposable?: boolean;
   /** KMS key to encrypt with. @default - S3's own */
   readonly keyArn?: string;
   /** Who else may write to it. `arn` is the bucket's. @default - nobody */
@@ -15,19 +17,23 @@ export interface PrivateBucketProps {
 
 /** A bucket that is private, versioned, encrypted, reached by TLS only, and emptied after a while. */
 export class PrivateBucket extends Construct {
+  readonly resource: AwsResource<"aws_s3_bucket">;
   readonly id: string;
   readonly arn: string;
   readonly bucketName: string;
   /** What has to be there before anybody else is told to write to it. */
   readonly policy: AwsResource<"aws_s3_bucket_policy">;
 
-  constructor(scope: Construct, id: string, { name, expireDays, keyArn, statements }: PrivateBucketProps) {
+  constructor(scope: Construct, id: string, props: PrivateBucketProps) {
     super(scope, id);
+    const { name, expireDays, disposable = false, keyArn, statements } = props;
     const bucket = new AwsResource(this, "Resource", "aws_s3_bucket", {
       // A prefix, because names of buckets are shared by all the world; of at most 37 characters.
       bucket_prefix: `${name.slice(0, 36)}-`,
+      ...(disposable ? { force_destroy: true } : {}),
       tags: { Name: name },
     });
+    this.resource = bucket;
     this.id = bucket.id;
     this.arn = bucket.arn;
     this.bucketName = bucket.attribute("bucket");

@@ -4,6 +4,8 @@
 resource "aws_s3_bucket" "backups" {
   bucket_prefix = "production-backups-"
   tags          = { Name = "production-backups" }
+
+  depends_on = [aws_s3_bucket.backups_logs]
 }
 
 resource "aws_s3_bucket" "backups_logs" {

@@ -4,10 +4,13 @@
 resource "aws_s3_bucket" "backups" {
   bucket_prefix = "sandbox-backups-"
   tags          = { Name = "sandbox-backups" }
+
+  depends_on = [aws_s3_bucket.backups_logs]
 }
 
 resource "aws_s3_bucket" "backups_logs" {
   bucket_prefix = "sandbox-backups-logs-"
+  force_destroy = true
   tags          = { Name = "sandbox-backups-logs" }
 }
 

@@ -4,10 +4,13 @@
 resource "aws_s3_bucket" "backups" {
   bucket_prefix = "staging-backups-"
   tags          = { Name = "staging-backups" }
+
+  depends_on = [aws_s3_bucket.backups_logs]
 }
 
 resource "aws_s3_bucket" "backups_logs" {
   bucket_prefix = "staging-backups-logs-"
+  force_destroy = true
   tags          = { Name = "staging-backups-logs" }
 }
 

@@ -238,6 +238,16 @@ describe("machines and network", () => {
     });
   });
 
+  it.each([
+    ["", true],
+    ["deletionProtection: true", undefined],
+  ])("lets a destroy empty the log of the backups with %j, but never the backups, which go first", (more, emptied) => {
+    const { backups, backups_logs: logs } = aws(`${withAdmins}\n${more}`).resource.aws_s3_bucket ?? {};
+    expect(logs?.force_destroy).toBe(emptied);
+    expect(backups).not.toHaveProperty("force_destroy");
+    expect(backups?.depends_on).toEqual(["aws_s3_bucket.backups_logs"]);
+  });
+
   it("gives no role more than it needs: no wildcard actions, and writes only to what is tagged or named", () => {
     const stack = aws(withAdmins);
     for (const [id, { policy }] of Object.entries(stack.resource.aws_iam_role_policy ?? {})) {

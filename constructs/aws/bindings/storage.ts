@@ -17,7 +17,7 @@ export interface StorageResources {
     readonly kms_key_id: string;
     readonly tags: Tags;
   };
-  aws_s3_bucket: { readonly bucket_prefix: string; readonly tags: Tags };
+  aws_s3_bucket: { readonly bucket_prefix: string; readonly force_destroy?: boolean; readonly tags: Tags };
   aws_s3_bucket_public_access_block: {
     readonly bucket: string;
     readonly block_public_acls: boolean;
