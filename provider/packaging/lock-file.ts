@@ -16,7 +16,8 @@ const heading = `# This file is maintained automatically by "terraform init".
  */
 export function mergeLockFile(existing: string, entry: LockEntry): string {
   const blocks = new Map<string, string>();
-  for (const [block, source] of existing.matchAll(/^provider "([^"]+)" \{\n[\s\S]*?^\}\n?/gm)) {
+  const lines = existing.replaceAll("\r\n", "\n");
+  for (const [block, source] of lines.matchAll(/^provider "([^"]+)" \{\n[\s\S]*?^\}\n?/gm)) {
     if (source !== undefined) blocks.set(source, block.trimEnd());
   }
   blocks.set(entry.source, render(entry));

@@ -41,6 +41,10 @@ provider "talosmith.internal/talosmith/talosmith" {
     expect(merged).toContain(later);
   });
 
+  test("keeps the entries of a file that was checked out with other line ends", () => {
+    expect(mergeLockFile(`# head\n\n${other}\n`.replaceAll("\n", "\r\n"), entry)).toContain(other);
+  });
+
   test("does not change by merging twice", () => {
     const once = mergeLockFile(`${other}\n`, entry);
     expect(mergeLockFile(once, entry)).toBe(once);
