@@ -32,5 +32,10 @@ export async function protectStates(root: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await chmod(folder, 0o700);
   for (const entry of await readdir(folder, { withFileTypes: true }))
-    if (entry.isFile()) await chmod(join(folder, entry.name), 0o600);
+    if (entry.isFile()) await chmod(join(folder, entry.name), 0o600).catch(unlessGone);
+}
+
+/** Terraform's lock of a state goes when its run ends. */
+function unlessGone(error: NodeJS.ErrnoException): void {
+  if (error.code !== "ENOENT") throw error;
 }

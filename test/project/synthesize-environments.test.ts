@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { TerraformOutput } from "cdktf";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { synthesizeEnvironments } from "../../project/index.ts";
+import { protectStates } from "../../project/lay-beside-stack.ts";
 
 let root: string;
 const environment = (name: string, more = "") =>
@@ -20,6 +21,17 @@ beforeEach(() => {
   mkdirSync(join(root, "environments"));
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+test("the folder of the states is made private though a lock in it goes meanwhile, as at the end of an apply", async () => {
+  mkdirSync(join(root, "state"));
+  const files = Array.from({ length: 200 }, (_, index) => join(root, "state", `.${index}.tfstate.lock.info`));
+  for (const file of files) writeFileSync(file, "{}", { mode: 0o644 });
+  const done = protectStates(root);
+  const isPrivate = (file: string) => (statSync(file).mode & 0o777) === 0o600;
+  while (!files.some(isPrivate)) await new Promise(setImmediate);
+  for (const file of files) rmSync(file);
+  await expect(done).resolves.toBeUndefined();
+});
 
 describe("a synthesized environment", () => {
   test("is ready for init: provider, its lock entry beside the committed ones, a private folder for the state", async () => {
