@@ -18,6 +18,8 @@ export const packageFile = "package.json";
 const ignored = [
   "node_modules",
   "/generated/",
+  "# What talosctl's own commands write where they are run.",
+  ...["/secrets.yaml", "/controlplane.yaml", "/worker.yaml", "/talosconfig", "/kubeconfig"],
   "# What is encrypted may be shared by git.",
   ...["/secrets/*", "!/secrets/*.age", "!/secrets/*.sops.yaml"],
   ...["/state/", "/backups/", "support-*.zip", "/cdktf.out/", ".terraform/", "*.tfstate", "*.tfstate.*", "*.tfplan"],
@@ -25,8 +27,8 @@ const ignored = [
 ].join("\n");
 
 /**
- * Makes a folder a project of its own, for our commands and the CDK's alike. What is there stays; a package.json gets what
- * it lacks. Returns the files that it wrote; with package.json among them, npm has something to install.
+ * Makes a folder a project of its own, for our commands and the CDK's alike. What is there stays; a package.json and a
+ * .gitignore get what they lack. Returns the files that it wrote; with package.json among them, npm has something to install.
  */
 export async function writeProject(
   root: string,
@@ -42,12 +44,21 @@ export async function writeProject(
   const files: readonly (readonly [string, string])[] = [
     ["cdktf.json", json(projectFile)],
     ["main.ts", plainMain("talosmith")],
-    [".gitignore", ignored],
   ];
   const missing = files.filter(([path]) => !existsSync(join(root, path)));
   for (const [path, content] of missing) await writeFileAtomically(join(root, path), content, { mode: 0o644 });
   const written = missing.map(([path]) => path);
+  if (await writeIgnored(join(root, ".gitignore"))) written.push(".gitignore");
   return (await writePackage(root)) ? [...written, packageFile] : written;
+}
+
+/** True when it was changed. Who has one of our lines had them all, and took out the others on purpose. */
+async function writeIgnored(file: string): Promise<boolean> {
+  const before = existsSync(file) ? readFileSync(file, "utf8").trimEnd() : "";
+  if (before.split(/\r?\n/).includes("/secrets/*")) return false;
+  const after = before === "" ? ignored : `${before}\n\n# What talosmith writes\n${ignored}`;
+  await writeFileAtomically(file, after, { mode: 0o644 });
+  return true;
 }
 
 /** True when it was changed. */

@@ -85,6 +85,20 @@ describe("talosmith init", () => {
     });
   });
 
+  it("adds to a .gitignore that knows nothing of secrets what must never be committed, once", async () => {
+    const file = join(folder, ".gitignore");
+    writeFileSync(file, "node_modules\n*.log");
+    await init("one", { kind: "simulated" }, context());
+    const after = readFileSync(file, "utf8");
+    expect(after).toMatch(/^node_modules\n\*\.log\n\n# /);
+    const secret = ["/secrets/*", "/state/", "/generated/", "/secrets.yaml", "/controlplane.yaml", "/talosconfig"];
+    expect(after.split("\n")).toEqual(expect.arrayContaining(secret));
+    // Whoever takes a line out again meant it.
+    writeFileSync(file, after.replace("/backups/\n", ""));
+    await init("two", { kind: "simulated" }, context());
+    expect(readFileSync(file, "utf8")).toBe(after.replace("/backups/\n", ""));
+  });
+
   it("names the schema where it is: in the package, or in a checkout", async () => {
     await init("one", { kind: "simulated" }, context());
     mkdirSync(join(folder, "schemas"));
