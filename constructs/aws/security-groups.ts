@@ -30,6 +30,8 @@ export class SecurityGroups extends Construct {
   readonly ids: Readonly<Record<Peer, string>>;
   /** All rules so far. */
   readonly rules: Addressable[] = [];
+  /** Group, port and network of each rule for a network: the same one twice is refused by AWS. */
+  readonly #letIn = new Set<string>();
 
   constructor(scope: Construct, id: string, props: SecurityGroupsProps) {
     super(scope, id);
@@ -52,7 +54,7 @@ export class SecurityGroups extends Construct {
     this.#letOut(props);
   }
 
-  /** Lets networks in to one port, and tells the rules. `id` tells them from others. */
+  /** Lets networks in to one port where they are not yet, and tells the new rules. `id` tells them from others. */
   allowCidrs(
     id: string,
     peer: Peer,
@@ -60,13 +62,16 @@ export class SecurityGroups extends Construct {
     description: string,
     cidrs: readonly string[],
   ): readonly Addressable[] {
-    return cidrs.map((cidr, index) =>
-      this.#rule("ingress", `${kebab(peer)}-${id}-${index + 1}`, peer, {
+    return cidrs.flatMap((cidr, index) => {
+      const key = `${peer} ${port} ${cidr}`;
+      if (this.#letIn.has(key)) return [];
+      this.#letIn.add(key);
+      return this.#rule("ingress", `${kebab(peer)}-${id}-${index + 1}`, peer, {
         description,
         ...portArguments({ protocol: "tcp", from: port, to: port }),
         cidr_ipv4: cidr,
-      }),
-    );
+      });
+    });
   }
 
   /** Lets other groups in to one port. */

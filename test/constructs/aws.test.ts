@@ -4,6 +4,7 @@ import { allEnvironments, machineOf, type StackJson, stackOf, withSynth } from "
 
 const aws = (more: string, rest = "controlPlane: { count: 3 }\nworkers: [{ count: 2 }]\n") =>
   stackOf(`infrastructure:\n  kind: aws\n  region: eu-central-1\n${more.replaceAll(/^/gm, "  ")}\n${rest}`);
+const subnets = (mark: string) => [1, 2, 3].map((zone) => `subnet-${mark.repeat(16)}${zone}`).join(", ");
 const withAdmins = "adminCidrs: [198.51.100.0/24]";
 
 interface Rule {
@@ -98,6 +99,15 @@ describe("the ports between machines", () => {
   ])("let only the right ones to %i", (port, expected) => {
     expect(whoReaches(stack, port)).toEqual(expected);
   });
+});
+
+it("opens a port to a network once, however often it is named: AWS refuses the same rule twice", () => {
+  const vpc = `{ id: vpc-0123456789abcdef0, cidr: 10.0.0.0/16, natCidrs: [198.51.100.0/24], publicSubnetIds: [${subnets("a")}], privateSubnetIds: [${subnets("b")}] }`;
+  const stack = aws(`adminCidrs: [198.51.100.0/24, 203.0.113.0/24, 198.51.100.0/24]\nvpc: ${vpc}`);
+  for (const port of [6443, 50000]) {
+    const from = whoReaches(stack, port).filter((line) => line.startsWith("load_balancer"));
+    expect(from).toEqual(["load_balancer ← 198.51.100.0/24", "load_balancer ← 203.0.113.0/24"]);
+  }
 });
 
 describe("access to the Talos API", () => {
