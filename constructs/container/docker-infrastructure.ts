@@ -12,7 +12,7 @@ import {
 } from "./docker-bindings.ts";
 import {
   type ContainerPoolSettings,
-  keptPaths,
+  rewrittenPaths,
   statePath,
   talosImage,
   temporaryPaths,
@@ -83,7 +83,7 @@ export class DockerMachine extends Machine {
           ...temporaryPaths.map((target) => ({ type: "tmpfs" as const, target })),
           { type: "volume", target: statePath, source: state.volumeName },
           { type: "volume", target: variablePath, source: ephemeral.volumeName },
-          ...keptPaths.map((target) => ({ type: "volume" as const, target })),
+          ...rewrittenPaths.map((target) => ({ type: "volume" as const, target })),
         ],
         networks_advanced: [{ name: props.network, ipv4_address: props.address }],
         ...(props.ports.length === 0 ? {} : { ports: props.ports }),

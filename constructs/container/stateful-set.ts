@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { StatefulSetArguments } from "./kubernetes-bindings.ts";
-import { type ContainerPoolSettings, keptPaths, statePath, temporaryPaths, variablePath } from "./talos-container.ts";
+import {
+  type ContainerPoolSettings,
+  rewrittenPaths,
+  statePath,
+  temporaryPaths,
+  variablePath,
+} from "./talos-container.ts";
 
 export interface PodProps {
   readonly name: string;
@@ -60,14 +66,14 @@ export function statefulSetArguments({
             security_context: { privileged: true, read_only_root_filesystem: true },
             ...(Object.keys(resources).length === 0 ? {} : { resources }),
             volume_mount: [
-              ...[...temporaryPaths, ...keptPaths].map((path) => ({ name: volumeName(path), mount_path: path })),
+              ...[...temporaryPaths, ...rewrittenPaths].map((path) => ({ name: volumeName(path), mount_path: path })),
               { name: state, mount_path: statePath },
               { name: ephemeral, mount_path: variablePath },
             ],
           },
           volume: [
             ...temporaryPaths.map((path) => ({ name: volumeName(path), empty_dir: { medium: "Memory" as const } })),
-            ...keptPaths.map((path) => ({ name: volumeName(path), empty_dir: {} })),
+            ...rewrittenPaths.map((path) => ({ name: volumeName(path), empty_dir: {} })),
           ],
         },
       },

@@ -25,11 +25,11 @@ export function talosImage(version: TalosVersion): string {
   return `ghcr.io/siderolabs/talos:${version.toString()}`;
 }
 
-/** What Talos writes while its own file system is read-only: gone with the container … */
+/** In memory: Talos's own file system is read-only. */
 export const temporaryPaths = ["/run", "/system", "/tmp"] as const;
-/** … the config, and with it the machine's identity … */
+/** On a volume that outlives the container: the config, and with it the machine's identity. */
 export const statePath = "/system/state";
-/** … etcd and what pods keep … */
+/** On a volume that outlives the container: etcd, and what pods keep. */
 export const variablePath = "/var";
-/** … and what Talos writes anew at each start. */
-export const keptPaths = ["/etc/cni", "/etc/kubernetes", "/usr/libexec/kubernetes", "/opt"] as const;
+/** On disk for as long as the container lives: Talos writes them anew at each start. */
+export const rewrittenPaths = ["/etc/cni", "/etc/kubernetes", "/usr/libexec/kubernetes", "/opt"] as const;
