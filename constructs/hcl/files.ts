@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { TalosError } from "../../talos/errors.ts";
 import { encryptionFileName } from "../state-encryption.ts";
 import { rootFromStack } from "../terraform/index.ts";
 import { type BlockPaths, printBlock } from "./body.ts";
@@ -24,8 +25,22 @@ export function writtenByTalosmith(text: string): boolean {
   return text.startsWith(mark);
 }
 
+const printed = new Set(["//", "terraform", "provider", "data", "resource", "locals", "output"]);
+
+/** A project's own app may add what environments never have. What HCL lacks and the JSON has, an apply would destroy. */
+function refuseOtherParts(stack: JsonObject, environment: string): void {
+  const others = Object.keys(stack).filter((part) => !printed.has(part));
+  if (others.length === 0) return;
+  throw new TalosError(
+    "invalid-input",
+    `${environment}: found ${others.join(", ")} in the stack, which cannot be written as HCL`,
+    { hint: "Use the JSON that `talosmith synth` writes: terraform and tofu read it just as well." },
+  );
+}
+
 /** The files of a stack in HCL, by name, from its JSON: the same addresses, so that one state serves both. */
 export function printStack(stack: JsonObject, options: HclOptions): ReadonlyMap<string, string> {
+  refuseOtherParts(stack, options.environment);
   const json = moveRoot(stack, options.rootFromFolder ?? "../../") as JsonObject;
   const chunks = new Map<string, string[]>();
   const add = (file: string, text: string) => chunks.set(file, [...(chunks.get(file) ?? []), text]);

@@ -67,6 +67,13 @@ describe("the HCL in terraform/", () => {
   });
 });
 
+it("refuses a stack with parts that it cannot write, rather than leave them out: an apply would destroy them", () => {
+  const stack = { ...nasty, module: { vpc: { source: "./vpc" } }, variable: { size: { type: "string" } } };
+  expect(() => printStack(stack, { environment: "nasty", source: "a test" })).toThrow(
+    "nasty: found module, variable in the stack, which cannot be written as HCL",
+  );
+});
+
 /** Everything that is hard to write in HCL, in resources that need no provider. */
 const nasty: JsonObject = {
   terraform: { backend: { local: { path: "../../../state/x.tfstate" } }, required_version: ">= 1.10.0" },
