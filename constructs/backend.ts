@@ -20,6 +20,15 @@ export type BackendSettings =
   | { readonly kind: "s3"; readonly config: S3BackendConfig }
   | { readonly kind: "http"; readonly config: HttpBackendConfig };
 
+/** Terraform asks Amazon about regions, accounts and credentials unless it is told not to; other stores are not theirs. */
+const notAmazon = {
+  usePathStyle: true,
+  skipCredentialsValidation: true,
+  skipRegionValidation: true,
+  skipRequestingAccountId: true,
+  skipS3Checksum: true,
+} as const;
+
 /** Where an environment's state is. Nothing is absolute, and nothing lies in the output folder, which is deleted. */
 export function backendSettings(environment: string, backend: Backend): BackendSettings {
   switch (backend.kind) {
@@ -28,7 +37,7 @@ export function backendSettings(environment: string, backend: Backend): BackendS
     case "s3": {
       const { bucket, region, lockTable, endpoint } = backend;
       const lock = lockTable === undefined ? { useLockfile: true } : { dynamodbTable: lockTable };
-      const compatible = endpoint === undefined ? {} : { endpoints: { s3: endpoint }, usePathStyle: true };
+      const compatible = endpoint === undefined ? {} : { endpoints: { s3: endpoint }, ...notAmazon };
       const key = backend.key ?? `talosmith/${environment}.tfstate`;
       return { kind: "s3", config: { bucket, region, key, encrypt: true, ...lock, ...compatible } };
     }

@@ -192,6 +192,25 @@ rollout:
         },
       },
     ],
+    [
+      "{ kind: s3, bucket: states, region: garage, endpoint: 'https://s3.example.com', key: lab }",
+      {
+        s3: {
+          bucket: "states",
+          encrypt: true,
+          endpoints: { s3: "https://s3.example.com" },
+          key: "lab",
+          region: "garage",
+          // What Terraform would ask Amazon about, which knows nothing of this store.
+          skip_credentials_validation: true,
+          skip_region_validation: true,
+          skip_requesting_account_id: true,
+          skip_s3_checksum: true,
+          use_lockfile: true,
+          use_path_style: true,
+        },
+      },
+    ],
     ["{ kind: http, address: 'https://states.example.com/x' }", { http: { address: "https://states.example.com/x" } }],
   ])("keeps the state where the environment says: %s", (backend, expected) => {
     expect(stackOf(`${simulated}backend: ${backend}\n`).terraform.backend).toEqual(expected);
