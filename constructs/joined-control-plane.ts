@@ -21,8 +21,11 @@ function remoteState(scope: Construct, { name, backend }: Environment): Terrafor
   switch (settings.kind) {
     case "local":
       return new DataTerraformRemoteStateLocal(scope, "control_plane", settings.config);
-    case "s3":
-      return new DataTerraformRemoteStateS3(scope, "control_plane", settings.config);
+    case "s3": {
+      // Who only reads locks nothing, and an older Terraform than the owner's need not know this way of locking.
+      const { useLockfile: _file, dynamodbTable: _table, ...config } = settings.config;
+      return new DataTerraformRemoteStateS3(scope, "control_plane", config);
+    }
     case "http":
       return new DataTerraformRemoteStateHttp(scope, "control_plane", settings.config);
   }

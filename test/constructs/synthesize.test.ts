@@ -216,6 +216,18 @@ rollout:
     expect(stackOf(`${simulated}backend: ${backend}\n`).terraform.backend).toEqual(expected);
   });
 
+  it("reads another environment's state without locking it, which older Terraforms do not know", () => {
+    const planes = `${simulated}backend: { kind: s3, bucket: states, region: eu-central-1 }\n`;
+    const workers =
+      "infrastructure: { kind: simulated }\ncontrolPlaneRef: { environment: planes }\nworkers: [{ name: more, count: 1 }]\n";
+    const { data, terraform } = stackOf(workers, { "planes.yaml": planes });
+    expect(data?.terraform_remote_state?.control_plane).toMatchObject({
+      config: { bucket: "states", encrypt: true, key: "talosmith/planes.tfstate", region: "eu-central-1" },
+    });
+    expect(data?.terraform_remote_state?.control_plane?.config).not.toHaveProperty("use_lockfile");
+    expect(terraform).toMatchObject({ required_version: ">= 1.8.0" });
+  });
+
   it("is what the app in cdktf.json runs, with the CLI's output folder", () => {
     const folder = mkdtempSync(join(tmpdir(), "talosmith-app-"));
     try {
