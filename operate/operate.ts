@@ -43,16 +43,14 @@ export async function operateAll(options: OperateOptions): Promise<void> {
         running.set(name, { stop, ended: keepRunning(name, options, stop.signal) });
       }
       for (const [name, { stop, ended }] of running) {
-        if (names.has(name)) continue;
+        if (names.has(name) || stop.signal.aborted) continue;
         stop.abort();
-        await ended;
-        running.delete(name);
-        book.forget(name);
-        log({
-          level: "info",
-          event: "environment",
-          environment: name,
-          message: "its file is gone: not watched any more",
+        // Not waited for here: it may take minutes to its safe point, and the others go on. Only then may it begin anew.
+        void ended.then(() => {
+          running.delete(name);
+          book.forget(name);
+          const message = "its file is gone: not watched any more";
+          log({ level: "info", event: "environment", environment: name, message });
         });
       }
       await timing.sleep(lookEvery, signal);

@@ -229,6 +229,28 @@ describe("the operator", () => {
     expect([...book.entries.keys()]).toEqual(["late"]);
   });
 
+  test("takes up a new file while one that is gone still comes to its safe point, and waits for the same one", async () => {
+    let time = new VirtualTiming();
+    const { times, lines, book } = await play({
+      files: { lab: repairing },
+      lasts: 30 * minute,
+      look: (name) => lookAtLab({}, { steps: name === "lab" ? [stepFor("w-1")] : [] }),
+      repair: async () => time.sleep(15 * minute),
+      during: async (timing, script) => {
+        time = timing;
+        await timing.sleep(minute);
+        delete script.files.lab;
+        await timing.sleep(minute);
+        script.files.new = simulated;
+        script.files.lab = simulated;
+      },
+    });
+    expect(times["look new"]?.[0]).toBeLessThan(3 * minute);
+    expect(times["look lab"]?.[1]).toBeGreaterThanOrEqual(15 * minute);
+    expect(lines).toContain("info lab: its file is gone: not watched any more");
+    expect([...book.entries.keys()].sort()).toEqual(["lab", "new"]);
+  });
+
   test("takes backups by the schedule, and by another one without a restart", async () => {
     const withSchedule = (cron: string) => `${simulated}backup: { directory: b, schedule: "${cron}" }\n`;
     const { times, counts, lines } = await play({
