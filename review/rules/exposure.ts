@@ -14,8 +14,14 @@ const portNames: Readonly<Record<number, string>> = {
 };
 
 /** Ports and buckets that anyone on the internet can reach after this plan and could not before. */
-export const exposureRule: Rule = (plan) =>
-  plan.changes.flatMap((change) => [...openPorts(change), ...openBucket(change)]);
+export const exposureRule: Rule = ({ changes }) => {
+  const gone = new Set(
+    changes
+      .filter(({ type, action }) => type === "aws_s3_bucket" && action === "delete")
+      .flatMap(({ before }) => before?.id ?? []),
+  );
+  return changes.flatMap((change) => [...openPorts(change), ...openBucket(change, gone)]);
+};
 
 function openPorts(change: Change): Finding[] {
   const before = new Set(worldPorts(change.type, change.before));
@@ -63,9 +69,9 @@ function portsInWords({ from_port: from, to_port: to }: Values): string {
 
 const blocks = ["block_public_acls", "block_public_policy", "ignore_public_acls", "restrict_public_buckets"];
 
-function openBucket({ type, address, action, after }: Change): Finding[] {
+function openBucket({ type, address, action, before, after }: Change, gone: ReadonlySet<unknown>): Finding[] {
   if (type !== "aws_s3_bucket_public_access_block") return [];
-  const open = action === "delete" || blocks.some((block) => after?.[block] === false);
+  const open = (action === "delete" && !gone.has(before?.bucket)) || blocks.some((block) => after?.[block] === false);
   if (!open) return [];
   const sentence = "The bucket may become readable by anyone: its public access block is lifted.";
   return [{ level: "danger", title: "Bucket opened to the world", address, sentence }];

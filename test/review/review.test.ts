@@ -167,6 +167,18 @@ describe("what a review finds", () => {
       ["danger: Data lost: libvirt_volume.w_1_disk"],
     ],
     [
+      "a bucket that goes with its public access block, once",
+      [
+        { address: "aws_s3_bucket.logs", actions: ["delete"], before: { id: "logs-1", bucket: "logs-1" } },
+        { address: "aws_s3_bucket_public_access_block.logs", actions: ["delete"], before: { bucket: "logs-1" } },
+        { address: "aws_s3_bucket_public_access_block.other", actions: ["delete"], before: { bucket: "other-1" } },
+      ],
+      [
+        "danger: Data lost: aws_s3_bucket.logs",
+        "danger: Bucket opened to the world: aws_s3_bucket_public_access_block.other",
+      ],
+    ],
+    [
       "secrets and buckets that go",
       [
         { address: "talosmith_secrets.secrets", actions: ["delete"], before: {} },
