@@ -90,6 +90,8 @@ export function grpcTransport(
     }
     return opening;
   };
+  /** How many streams each client has open. */
+  const streams = new Map<Client, number>();
   /**
    * A connection whose peer went away without a word looks alive for minutes: after a lost call, take a new one. Calls
    * that are under way on the old one come to their end there.
@@ -99,7 +101,14 @@ export function grpcTransport(
       current = undefined;
       opening = undefined;
     }
-    used.close();
+    // A stream's heartbeat needs its client; the last stream closes it.
+    if (!streams.has(used)) used.close();
+  };
+  const streamEnded = (used: Client) => {
+    const left = (streams.get(used) ?? 1) - 1;
+    if (left > 0) streams.set(used, left);
+    else streams.delete(used);
+    if (left === 0 && current !== used) used.close();
   };
   const failed = (error: unknown, used: Client, options: CallOptions): TalosError => {
     const name = nameOf(options);
@@ -150,6 +159,7 @@ export function grpcTransport(
       );
       const cancel = () => call.cancel();
       followSignal(options.signal, cancel);
+      streams.set(used, (streams.get(used) ?? 0) + 1);
       let lost = false;
       const watch = watchConnection(used, heartbeat, () => {
         lost = true;
@@ -171,6 +181,7 @@ export function grpcTransport(
         // After an early return the library reports the cancellation as an error that nobody waits for.
         call.on("error", () => {});
         call.cancel();
+        streamEnded(used);
       }
     },
     async clientStream(method, requests, options = {}) {

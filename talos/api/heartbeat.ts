@@ -11,9 +11,7 @@ export function watchConnection(client: Client, interval: number, onLost: () => 
   // By a clock that nobody sets: a corrected time is no silence.
   let last = performance.now();
   let asking = false;
-  const timer = setInterval(() => {
-    if (asking || performance.now() - last < interval) return;
-    asking = true;
+  const ask = () =>
     client.makeUnaryRequest(
       service.version.path,
       service.version.requestSerialize,
@@ -27,6 +25,15 @@ export function watchConnection(client: Client, interval: number, onLost: () => 
         else last = performance.now();
       },
     );
+  const timer = setInterval(() => {
+    if (asking || performance.now() - last < interval) return;
+    asking = true;
+    try {
+      ask();
+    } catch {
+      // The library throws when somebody has closed the client.
+      onLost();
+    }
   }, interval / 2);
   timer.unref();
   return {

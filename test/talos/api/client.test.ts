@@ -218,6 +218,45 @@ describe("a client with certificates", () => {
     });
   });
 
+  describe("a quiet stream whose connection was given up", () => {
+    const quietLogs = async () => {
+      let say = (_line: string) => {};
+      const { address } = await machine({
+        machine: {
+          version,
+          memory: () => {},
+          logs: (call: { write(chunk: unknown): void }) => {
+            say = (line) => call.write({ metadata: undefined, bytes: Buffer.from(line) });
+            say("first");
+          },
+        },
+      });
+      const talos = connect(address, mtls, { heartbeat: 500 });
+      open.push(talos);
+      const stream = talos.logs("etcd", { follow: true })[Symbol.asyncIterator]();
+      await stream.next();
+      return { talos, stream, say: (line: string) => say(line) };
+    };
+    const beats = () => new Promise((resolve) => setTimeout(resolve, 1_500));
+
+    test("goes on after another call was lost, and is still watched over", async () => {
+      const { talos, stream, say } = await quietLogs();
+      const next = stream.next();
+      await expect(talos.memoryTotal({ deadline: 50 })).rejects.toMatchObject({ code: "deadline-exceeded" });
+      await beats();
+      say("second");
+      expect(Buffer.from((await next).value ?? []).toString()).toBe("second");
+      await stream.return?.();
+    });
+
+    test("ends when the client is closed", async () => {
+      const { talos, stream } = await quietLogs();
+      const next = stream.next();
+      talos.close();
+      await expect(next).rejects.toMatchObject({ code: "unavailable" });
+    });
+  });
+
   test("reads a kubeconfig from an archive that lacks its end", async () => {
     const text = "apiVersion: v1\nkind: Config\n";
     const header = Buffer.alloc(512);
