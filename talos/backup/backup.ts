@@ -39,14 +39,21 @@ export function backupId(cluster: string, takenAt: Date, suffix: string): string
   return `${cluster}-${takenAt.toISOString().replaceAll(/[-:]|\.\d+/g, "")}-${suffix}`;
 }
 
+const fileName = /^([^/]+)-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z-[0-9a-f]{4}(\.db|\.json|\.secrets\.age)$/;
+
+/** Whether a file has the name of one of ours, of any cluster. */
+export function isFileOfBackup(name: string): boolean {
+  return fileName.test(name);
+}
+
 /** A file of a backup of this cluster, taken apart; undefined for what belongs to somebody else. */
 export function parseFileName(
   name: string,
   cluster: string,
 ): { readonly id: string; readonly part: keyof typeof parts; readonly takenAt: Date } | undefined {
-  const match = /^(.+)-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z-([0-9a-f]{4})(\.db|\.json|\.secrets\.age)$/.exec(name);
+  const match = fileName.exec(name);
   if (match?.[1] !== cluster) return undefined;
-  const [, , year, month, day, hour, minute, second, , ending] = match;
+  const [, , year, month, day, hour, minute, second, ending] = match;
   const part = (Object.keys(parts) as (keyof typeof parts)[]).find((key) => parts[key] === ending);
   const takenAt = new Date(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
   if (part === undefined || Number.isNaN(takenAt.getTime())) return undefined;

@@ -18,7 +18,9 @@ export async function listBackups(
   const backups: Backup[] = [];
   for (const { name } of await store.list(signal)) {
     const parsed = parseFileName(name, cluster);
-    if (parsed?.part === "manifest") backups.push(await readBackup(store, parsed.id, signal));
+    if (parsed?.part !== "manifest") continue;
+    const backup = await readBackup(store, parsed.id, signal);
+    if (backup !== undefined) backups.push(backup);
   }
   return backups.sort((a, b) => a.takenAt.getTime() - b.takenAt.getTime() || (a.id < b.id ? -1 : 1));
 }
@@ -46,7 +48,7 @@ export async function findBackup(
   const newestFirst = names.sort((a, b) => b.takenAt.getTime() - a.takenAt.getTime());
   for (const { id } of newestFirst.filter((name) => which === "latest" || name.id === which)) {
     const backup = await readBackup(store, id, signal);
-    if (which !== "latest" || isOf(backup, cas)) return backup;
+    if (backup !== undefined && (which !== "latest" || isOf(backup, cas))) return backup;
   }
   const what = which === "latest" ? `no backup of ${cluster}` : `no backup ${which} of ${cluster}`;
   const [newest] = newestFirst;
@@ -64,14 +66,19 @@ export function isOf({ caFingerprint }: Backup, cas: readonly string[] | undefin
   return cas === undefined || cas.includes(caFingerprint);
 }
 
-async function readBackup(store: BackupStore, id: string, signal?: AbortSignal): Promise<Backup> {
-  const text = Buffer.concat(await collect(store.read(`${id}${parts.manifest}`, signal))).toString("utf8");
-  return parseManifest(text, id, store.place);
+/** Undefined when another run has removed it since it was listed. */
+async function readBackup(store: BackupStore, id: string, signal?: AbortSignal): Promise<Backup | undefined> {
+  try {
+    return parseManifest(await readText(store, `${id}${parts.manifest}`, signal), id, store.place);
+  } catch (error) {
+    if (error instanceof TalosError && error.code === "not-found") return undefined;
+    throw error;
+  }
 }
 
 /** The encrypted secrets bundle that lies beside a backup. */
-export async function readSealedSecrets(store: BackupStore, { id }: Backup, signal?: AbortSignal): Promise<string> {
-  return Buffer.concat(await collect(store.read(`${id}${parts.pki}`, signal))).toString("utf8");
+export function readSealedSecrets(store: BackupStore, { id }: Backup, signal?: AbortSignal): Promise<string> {
+  return readText(store, `${id}${parts.pki}`, signal);
 }
 
 /** Fetches a backup's snapshot into a folder, checked as `verifyBackup` does, and returns its path. */
@@ -154,8 +161,8 @@ export async function pruneBackups(
   return old;
 }
 
-async function collect(pieces: AsyncIterable<Uint8Array>): Promise<Uint8Array[]> {
-  const all: Uint8Array[] = [];
-  for await (const piece of pieces) all.push(piece);
-  return all;
+async function readText(store: BackupStore, name: string, signal?: AbortSignal): Promise<string> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of store.read(name, signal)) pieces.push(piece);
+  return Buffer.concat(pieces).toString("utf8");
 }

@@ -12,6 +12,7 @@ import {
   UploadPartCommand,
 } from "@aws-sdk/client-s3";
 import { TalosError } from "../errors.ts";
+import { isFileOfBackup } from "./backup.ts";
 import { type S3Place, s3Client, s3Error } from "./s3-client.ts";
 import { ScratchFile } from "./scratch-file.ts";
 import type { BackupStore, StoredFile } from "./store.ts";
@@ -90,7 +91,9 @@ export function s3Store(where: S3Place): BackupStore {
           new ListMultipartUploadsCommand({ ...bucket, Prefix: prefix }),
           options(signal),
         );
-        for (const { Key, UploadId, Initiated } of Uploads) {
+        for (const { Key = "", UploadId, Initiated } of Uploads) {
+          // Others may keep their files in the same bucket.
+          if (!isFileOfBackup(Key.slice(prefix.length))) continue;
           if (Initiated === undefined || now.getTime() - Initiated.getTime() < uploadsDieAfter) continue;
           await client.send(new AbortMultipartUploadCommand({ ...bucket, Key, UploadId }), options(signal));
         }

@@ -4,6 +4,7 @@ import { type FileHandle, mkdtemp, open, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { TalosError } from "../errors.ts";
+import { fileError } from "../file-error.ts";
 
 const pieceSize = 256 * 1024;
 
@@ -39,7 +40,7 @@ export class ScratchFile {
       for await (const piece of joined(chunks, see)) await this.handle.writeFile(piece);
       await this.handle.sync();
     } catch (error) {
-      throw diskError(error, this.path ?? tmpdir());
+      throw diskError(error, "write", this.path ?? tmpdir());
     }
   }
 
@@ -81,22 +82,13 @@ async function* joined(chunks: AsyncIterable<Uint8Array>, see: (chunk: Uint8Arra
 }
 
 /** What the file system says, as one of our errors; others pass. */
-export function diskError(error: unknown, place: string): unknown {
-  const code = (error as NodeJS.ErrnoException | null)?.code;
-  switch (code) {
-    case "ENOSPC":
-    case "EDQUOT":
-      return new TalosError("failed-precondition", `no space left for a backup at ${place}`, {
-        hint: "Make room there, or name another place. Nothing half was left.",
-        cause: error,
-      });
-    case "EACCES":
-    case "EPERM":
-    case "EROFS":
-      return new TalosError("permission-denied", `backups cannot be written to ${place}: ${code}`, { cause: error });
-    case "ENOENT":
-      return new TalosError("not-found", `${place} does not exist`, { cause: error });
-    default:
-      return error;
+export function diskError(error: unknown, action: "open" | "write", place: string): unknown {
+  if (error instanceof TalosError || !(error instanceof Error) || !("code" in error)) return error;
+  if (error.code === "ENOSPC" || error.code === "EDQUOT") {
+    return new TalosError("failed-precondition", `no space left for a backup at ${place}`, {
+      hint: "Make room there, or name another place. Nothing half was left.",
+      cause: error,
+    });
   }
+  return fileError(action, place, error);
 }

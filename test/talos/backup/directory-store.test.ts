@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
@@ -43,6 +43,26 @@ describe("backups in a folder", () => {
     expect(await listBackups(store, "lab")).toEqual([backup]);
     await store.sweep(new Date(Date.now() + 25 * 3_600_000));
     expect(readdirSync(folder)).toEqual([`${backup.id}.db`, `${backup.id}.json`]);
+  });
+
+  test("a file that goes away while others are listed is not in the list", async () => {
+    const folder = fresh();
+    const { id } = await take(directoryStore(folder));
+    symlinkSync("gone", join(folder, "a-file-on-its-way-out"));
+    expect((await directoryStore(folder).list()).map(({ name }) => name)).toEqual([`${id}.db`, `${id}.json`]);
+  });
+
+  test("a place that is no folder is named, with what is wrong with it", async () => {
+    const file = join(root, "a-file");
+    writeFileSync(file, "");
+    const store = directoryStore(file, "backups/lab");
+    for (const work of [() => store.list(), () => store.scratch(), () => store.sweep(new Date())]) {
+      await expect(work()).rejects.toMatchObject({
+        name: "TalosError",
+        code: "failed-precondition",
+        message: expect.stringMatching(/^open backups\/lab: /),
+      });
+    }
   });
 
   const tiny = join(root, "tiny");

@@ -96,6 +96,22 @@ describe("a store that refuses", () => {
     ]);
   });
 
+  test("is rid of old parts of backups, and keeps the uploads of others in the same bucket", async () => {
+    const given: string[] = [];
+    const old = ["lab-20250101T000000Z-0a1b.db", "dump.sql", "other/lab-20250101T000000Z-0a1b.db"];
+    const at = await serving((request, response) => {
+      if (request.method === "DELETE") given.push(String(request.url));
+      const upload = (key: string) =>
+        `<Upload><Key>${key}</Key><UploadId>u</UploadId><Initiated>2025-01-01T00:00:00.000Z</Initiated></Upload>`;
+      const list = `<ListMultipartUploadsResult>${old.map(upload).join("")}</ListMultipartUploadsResult>`;
+      response.statusCode = request.method === "DELETE" ? 204 : 200;
+      response.end(request.method === "DELETE" ? "" : list);
+    });
+    const store = await openStore({ s3: { bucket: "b", endpoint: at } }, "");
+    await store.sweep(new Date("2025-01-03T00:00:00Z"));
+    expect(given.map((url) => url.replace(/\?.*/, ""))).toEqual(["/b/lab-20250101T000000Z-0a1b.db"]);
+  });
+
   test("is told when the connection is cut, after some attempts", async () => {
     let cuts = 0;
     const at = await serving((request) => {

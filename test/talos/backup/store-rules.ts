@@ -38,6 +38,18 @@ export function storeRules(open: () => Promise<BackupStore>): void {
     expect((await store.list()).map(({ name }) => name)).toEqual([`${all[2]?.id}.db`, `${all[2]?.id}.json`]);
   });
 
+  test("a backup that another run prunes meanwhile is left out", async () => {
+    const store = await open();
+    const [gone, kept] = [await take(store), await take(store)];
+    const list = async () => {
+      const files = await store.list();
+      await store.remove(`${gone.id}.json`);
+      return files;
+    };
+    expect(await listBackups({ ...store, list }, "lab")).toEqual([kept]);
+    expect(await findBackup(store, "lab", "latest")).toEqual(kept);
+  });
+
   test("a snapshot that breaks off is taken again; one that always does leaves nothing", async () => {
     const store = await open();
     let failures = 2;
