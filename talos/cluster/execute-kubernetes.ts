@@ -73,9 +73,9 @@ async function componentReason(
     if (found.version !== version) return `${component} still runs ${found.version}`;
     return found.ready ? undefined : `${component} ${version} is not ready yet`;
   }
-  const kubernetes = await context.observeKubernetes();
-  if (kubernetes.kind === "unreachable") return `the Kubernetes API does not answer: ${kubernetes.reason}`;
-  const node = kubernetes.nodes.find(({ name }) => name === machine);
+  const observed = await context.observeNode(machine);
+  if (observed.kind === "unreachable") return `the Kubernetes API does not answer: ${observed.reason}`;
+  const { node } = observed;
   if (node?.kubeletVersion !== `v${version}`) return `its kubelet still is ${node?.kubeletVersion ?? "not there"}`;
   return node.ready || !context.desired.nodesBecomeReady ? undefined : "its Kubernetes node is not ready yet";
 }

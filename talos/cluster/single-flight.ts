@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * Lets many callers share one slow question. Nobody gets an answer from before they asked: who comes while one is on
- * its way shares the next.
+ * Lets many callers share one slow question. Nobody gets an answer from before they asked: callers that come while one
+ * is on its way share the next.
  */
 export function singleFlight<T>(ask: () => Promise<T>): () => Promise<T> {
   let running: Promise<T> | undefined;
@@ -15,20 +15,17 @@ export function singleFlight<T>(ask: () => Promise<T>): () => Promise<T> {
     return started;
   };
   return () => {
+    // Between the end of one and the start of the next, `running` is empty while callers wait already.
+    if (next !== undefined) return next;
     if (running === undefined) return start();
-    if (next === undefined) {
-      const current = running;
-      const queued = current
-        .then(
-          () => undefined,
-          () => undefined,
-        )
-        .then(() => {
-          if (next === queued) next = undefined;
-          return start();
-        });
-      next = queued;
-    }
+    const settled = running.then(
+      () => undefined,
+      () => undefined,
+    );
+    next = settled.then(() => {
+      next = undefined;
+      return start();
+    });
     return next;
   };
 }
