@@ -55,12 +55,14 @@ export async function uncordonNode(api: KubernetesApi, node: string, signal?: Ab
   await api.call(path, { ...options, method: "PATCH", body });
 }
 
-/** Static pods, pods of daemon sets and finished ones stay, as with `kubectl drain`. */
+/** Static pods and those of daemon sets stay, as with `kubectl drain`; finished ones are in nobody's way. */
 function mustGo(pod: Pod): boolean {
   if ("kubernetes.io/config.mirror" in pod.metadata.annotations) return false;
   if (["Succeeded", "Failed"].includes(pod.status.phase)) return false;
   return !pod.metadata.ownerReferences.some(({ kind, controller }) => controller && kind === "DaemonSet");
 }
+
+const namespaceEnds = /is forbidden: unable to create new content in namespace \S+ because it is being terminated/;
 
 async function sendAway(
   api: KubernetesApi,
@@ -81,6 +83,8 @@ async function sendAway(
     const ours = TalosError.from(error);
     if (ours.code === "not-found") return undefined;
     if (ours.code === "conflict") return `a disruption budget keeps pod ${namespace}/${name}`;
+    // In a namespace that is being deleted evictions are forbidden until the pod itself is.
+    if (namespaceEnds.test(ours.message)) return `pod ${namespace}/${name} goes with its namespace`;
     throw ours;
   }
 }
