@@ -3,6 +3,7 @@ import { type FileHandle, mkdir, open, readFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import * as z from "zod";
 import { TalosError } from "../errors.ts";
+import { fileError } from "../file-error.ts";
 
 /** One thing that was done. Names of machines and steps only: no address, no secret. */
 export interface JournalEntry {
@@ -30,14 +31,11 @@ const schema = z.object({
 export function journalFile(path: string): Journal {
   return {
     async append(entry) {
-      await mkdir(dirname(path), { recursive: true });
-      const file = await open(path, "a+", 0o600);
       try {
-        await dropTornLine(file);
-        await file.appendFile(`${JSON.stringify(entry)}\n`);
-        await file.sync();
-      } finally {
-        await file.close();
+        await mkdir(dirname(path), { recursive: true });
+        await appendLine(path, JSON.stringify(entry));
+      } catch (error) {
+        throw fileError("write", path, error, "Make room or give this user the file; then run the same command again.");
       }
     },
     async entries() {
@@ -46,7 +44,7 @@ export function journalFile(path: string): Journal {
         text = await readFile(path, "utf8");
       } catch (error) {
         if (error instanceof Error && "code" in error && error.code === "ENOENT") return [];
-        throw error;
+        throw fileError("open", path, error);
       }
       const lines = text.split("\n");
       return lines.flatMap((line, index): JournalEntry[] => {
@@ -61,6 +59,17 @@ export function journalFile(path: string): Journal {
       });
     },
   };
+}
+
+async function appendLine(path: string, line: string): Promise<void> {
+  const file = await open(path, "a+", 0o600);
+  try {
+    await dropTornLine(file);
+    await file.appendFile(`${line}\n`);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
 }
 
 /** Longer than any entry. */

@@ -70,7 +70,8 @@ async function perform(step: Step, context: StepContext): Promise<void> {
   try {
     await execute(step, context);
   } catch (error) {
-    await context.record(step, "failed");
+    // A journal that cannot be written must not hide why the step failed.
+    await context.record(step, "failed").catch(() => {});
     throw error;
   }
   await context.record(step, "finished");

@@ -357,6 +357,33 @@ describe("the journal", () => {
     expect(await journal.entries()).toEqual([entry("reset/w-1"), entry("reset/w-2")]);
   });
 
+  test("that cannot be written or read is named", async () => {
+    await writeFile(join(directory, "file"), "");
+    const path = join(directory, "file", "journal.ndjson");
+    const journal = journalFile(path);
+    const entry: JournalEntry = { at: "2026-01-01T00:00:00Z", cluster: "ca", step: "reset/w-1", event: "begun" };
+    await expect(journal.append(entry)).rejects.toMatchObject({
+      code: "failed-precondition",
+      message: expect.stringContaining(`write ${path}: `),
+    });
+    await expect(journal.entries()).rejects.toMatchObject({
+      code: "failed-precondition",
+      message: `open ${path}: not a directory`,
+    });
+  });
+
+  test("that cannot be written does not hide why a step failed", async () => {
+    const desired = wish({ controlPlanes: ["cp-1"], workers: [] });
+    const { world, apply } = lab(desired);
+    const machines = { ...world.port(), install: () => Promise.reject(new TalosError("invalid-input", "bad config")) };
+    const full: Journal = {
+      append: ({ event }) =>
+        event === "failed" ? Promise.reject(new TalosError("failed-precondition", "disk full")) : Promise.resolve(),
+      entries: async () => [],
+    };
+    await expect(apply(desired, { machines, journal: full })).rejects.toThrow("bad config");
+  });
+
   test("tells a wiped machine that boots nothing from one that is cut off", async () => {
     const desired = wish({ workers: ["w-1"] });
     const { world, timing, apply } = lab(desired);
