@@ -3,8 +3,17 @@ import { createHash } from "node:crypto";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
-/** The parts of `talos/` that the simulator is made from. */
-const used = ["api/gen", "config", "pki", "secrets", "version"];
+/** The folders that the daemon is made from, beside the files of `talos/` itself. */
+const folders = [
+  "simulator",
+  "talos/api/gen",
+  "talos/config",
+  "talos/image",
+  "talos/pki",
+  "talos/secrets",
+  "talos/version",
+  "talos/yaml",
+];
 
 /**
  * Names the code that a command would run, so that a daemon of older code can be told from one of this code: a bundle by
@@ -19,9 +28,7 @@ export async function codeIdentity(daemonCommand: readonly string[]): Promise<st
       .digest("hex")
       .slice(0, 16)}`;
   }
-  const simulator = dirname(entry);
-  const folders = ["simulator", ...used.map((folder) => `talos/${folder}`)];
-  const files = (await Promise.all(folders.map((folder) => sourceFiles(join(simulator, "..", folder))))).flat();
+  const files = await codeFiles(entry);
   const hash = createHash("sha256");
   for (const file of files.sort()) {
     const { size, mtimeMs } = await stat(file);
@@ -35,8 +42,18 @@ export function isOutdated(running: string, wanted: string): boolean {
   return running !== wanted && running.split(":", 1)[0] === wanted.split(":", 1)[0];
 }
 
-async function sourceFiles(folder: string): Promise<string[]> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+/** The source files of a checkout's daemon, by its entry. */
+export async function codeFiles(entry: string): Promise<string[]> {
+  const root = join(dirname(entry), "..");
+  const lists = await Promise.all([
+    sourceFiles(join(root, "talos"), false),
+    ...folders.map((folder) => sourceFiles(join(root, folder), true)),
+  ]);
+  return lists.flat();
+}
+
+async function sourceFiles(folder: string, recursive: boolean): Promise<string[]> {
+  const entries = await readdir(folder, { recursive, withFileTypes: true });
   return entries
     .filter((entry) => entry.isFile() && entry.name.endsWith(".ts"))
     .map((entry) => join(entry.parentPath, entry.name));

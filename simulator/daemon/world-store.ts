@@ -35,7 +35,7 @@ function renamed(machines: readonly Machine[]): (cluster: Cluster) => Cluster {
 async function checkFormat(directory: string): Promise<void> {
   const path = join(directory, formatFile);
   try {
-    const found: unknown = JSON.parse(await readFile(path, "utf8"));
+    const found = await readJson(path);
     if (found === format) return;
     throw new TalosError(
       "failed-precondition",
@@ -53,7 +53,19 @@ async function checkFormat(directory: string): Promise<void> {
 async function readAll<T>(folder: string): Promise<T[]> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const names = (await readdir(folder)).filter((name) => name.endsWith(".json") && !name.startsWith("."));
-  return Promise.all(names.map(async (name) => JSON.parse(await readFile(join(folder, name), "utf8")) as T));
+  return Promise.all(names.map(async (name) => (await readJson(join(folder, name))) as T));
+}
+
+async function readJson(path: string): Promise<unknown> {
+  const text = await readFile(path, "utf8");
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new TalosError("failed-precondition", `${path} is damaged: ${(cause as Error).message}`, {
+      hint: "Restore the file, or remove it: what it describes, a simulated machine or cluster, is then gone.",
+      cause,
+    });
+  }
 }
 
 export interface WorldStore {
