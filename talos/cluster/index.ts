@@ -58,7 +58,6 @@ export {
   rotationPasses,
 } from "./rotate-ca.ts";
 export { schematicOf } from "./schematic.ts";
-export { type SnapshotOptions, type SnapshotResult, saveSnapshot } from "./snapshot.ts";
 export { checkSnapshot, readSnapshot, SnapshotCheck, type SnapshotSummary } from "./snapshot-file.ts";
 export type { KubernetesComponent, Step, StepAction, StepKind } from "./step.ts";
 export { readerOf, type TalosMachinesOptions, talosMachines } from "./talos-machines.ts";

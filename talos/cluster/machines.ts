@@ -49,8 +49,6 @@ export interface Machines {
   reset(machine: MachineTarget, options: { readonly graceful: boolean }, signal?: AbortSignal): Promise<void>;
   /** Throws away all data of workloads and etcd and reboots; the config stays. */
   wipeData(machine: MachineTarget, signal?: AbortSignal): Promise<void>;
-  /** etcd's snapshot, in chunks as they come. */
-  snapshot(machine: MachineTarget, signal?: AbortSignal): AsyncIterable<Uint8Array>;
   /** Uploads a snapshot and starts etcd from it. */
   restore(machine: MachineTarget, snapshot: AsyncIterable<Uint8Array>, signal?: AbortSignal): Promise<void>;
   /** Fetches an image. What the machine has already is not fetched again. */

@@ -11,7 +11,7 @@ import { checkSnapshot } from "./snapshot-file.ts";
 import type { Step } from "./step.ts";
 
 export interface RestoreOptions extends EngineOptions {
-  /** A snapshot as etcd or `saveSnapshot` wrote it. */
+  /** Path of a snapshot as etcd writes it. */
   readonly snapshot: string;
   /** Throw away the etcd data that control planes still have. @default false: then they are refused */
   readonly discardData?: boolean;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { mkdir, open, rename, rm } from "node:fs/promises";
-import { dirname } from "node:path";
 import { TalosError } from "../errors.ts";
 
 export interface SnapshotSummary {
@@ -38,31 +36,6 @@ export class SnapshotCheck {
       });
     }
     return { bytes: this.#bytes, sha256: sha256.toString("hex") };
-  }
-}
-
-/** Writes a stream to a file that appears only when the snapshot has been found whole. Nothing is kept in memory. */
-export async function writeSnapshot(path: string, chunks: AsyncIterable<Uint8Array>): Promise<SnapshotSummary> {
-  await mkdir(dirname(path), { recursive: true });
-  const part = `${path}.part`;
-  const check = new SnapshotCheck();
-  try {
-    const file = await open(part, "w", 0o600);
-    try {
-      for await (const chunk of chunks) {
-        check.add(chunk);
-        await file.writeFile(chunk);
-      }
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    const summary = check.finish("what the machine sent");
-    await rename(part, path);
-    return summary;
-  } catch (error) {
-    await rm(part, { force: true });
-    throw error;
   }
 }
 

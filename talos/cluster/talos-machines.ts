@@ -114,7 +114,6 @@ export function talosMachines(options: TalosMachinesOptions): Machines {
     async wipeData(machine, signal) {
       await clientOf(machine).reset({ graceful: false, reboot: true, partitions: ["EPHEMERAL"], ...call(signal) });
     },
-    snapshot: (machine, signal) => clientOf(machine).etcdSnapshot(call(signal)),
     async restore(machine, snapshot, signal) {
       const client = clientOf(machine);
       await client.etcdRecover(snapshot, call(signal));

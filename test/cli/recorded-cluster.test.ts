@@ -13,11 +13,12 @@ import { projectWorkshop } from "../../cli/helper/workshop.ts";
 import { createProgram, runProgram } from "../../cli/program.ts";
 import { prepareStack } from "../../cli/terraform/prepare-stack.ts";
 import { systemClock } from "../../talos/clock.ts";
-import { type DesiredCluster, saveSnapshot } from "../../talos/cluster/index.ts";
+import type { DesiredCluster } from "../../talos/cluster/index.ts";
 import { createSecretsFile } from "../../talos/secrets/index.ts";
 import { testContext } from "../support/command-context.ts";
 import { everything } from "../support/everything.ts";
 import { runCommand } from "../support/run-command.ts";
+import { saveSnapshot } from "../support/save-snapshot.ts";
 import { cleanEnvironment, findTools } from "../support/terraform.ts";
 import { testSecrets } from "../talos/cluster/fixture.ts";
 import { type SimulatedLab, simulatedLab } from "../talos/cluster/simulated-cluster.ts";
@@ -174,7 +175,7 @@ describe("a cluster on machines that Terraform made", () => {
 
   test("is restored from a backup", async () => {
     const snapshot = at("etcd.snapshot");
-    await saveSnapshot({ desired, secrets: testSecrets(), path: snapshot });
+    await saveSnapshot(desired, testSecrets(), snapshot);
     const refused = await talosmith("restore", "lab", "--from", snapshot, "--yes");
     expect(refused.stderr).toContain("cp-1 still have etcd data");
     const { exitCode, stderr } = await talosmith("restore", "lab", "--from", snapshot, "--yes", "--discard-data");

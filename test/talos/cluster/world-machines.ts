@@ -96,10 +96,6 @@ export function worldMachines(world: World): Machines {
       machine.node = undefined;
       world.goDown(machine, durations.boot);
     },
-    async *snapshot(target) {
-      world.configured(target);
-      yield* snapshotChunks(`etcd of ${target.name}`);
-    },
     async restore(target, snapshot) {
       const machine = world.configured(target);
       if (machine.member !== undefined) throw new TalosError("already-exists", "etcd data directory is not empty");
