@@ -253,10 +253,15 @@ class TreeBuilder {
   }
 }
 
-/** Messages of the parser may repeat a piece of the file, which may be a secret. */
+/** The parser's words for these end with a piece of the file, which may be a secret. */
+const quoting =
+  /^(Block scalar header includes extra characters|Invalid escape sequence|Not a YAML token|Unexpected \S+ token in YAML (?:document|stream)).*/s;
+/** Whatever else is as long as a key or token is left out, unless it is one of the parser's own words. */
+const longWord = /(?<!\S)(?!(?:(?:double|single)-quoted-scalar|directives-end\/doc-start)(?!\S))\S{20,}/g;
+
 function safeMessage(fault: { readonly code: string; readonly message: string }): string {
   if (fault.code === "TAG_RESOLVE_FAILED") return 'found text that begins with "!", a tag in YAML; put it in quotes';
-  return fault.message.replace(/\S{20,}/g, "…");
+  return fault.message.replace(quoting, "$1").replace(longWord, "…");
 }
 
 function scalarNode(node: Scalar, place: Placed): YamlScalar {

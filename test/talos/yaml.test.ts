@@ -54,6 +54,15 @@ describe("the loader refuses", () => {
   });
 });
 
+test.each([
+  ["a password that begins like a block", "a: |hunter2\n x\n", "1:5: Block scalar header includes extra characters"],
+  ["a password with a backslash", '"\\Uhunter2"', "1:2: Invalid escape sequence"],
+  ["a token where none may be", 'a: ["x"\n] "hunter2 hunter2"', "2:3: Unexpected double-quoted-scalar at node end"],
+  ["a bracket too much", "}hunter2", "1:1: Unexpected flow-map-end token in YAML document"],
+])("an error about %s does not repeat it", (_, text, message) => {
+  expect(() => data(text)).toThrow(new RegExp(`${message}$`));
+});
+
 test("20 000 keys are read in a moment", () => {
   const text = Array.from({ length: 20_000 }, (_, index) => `key-${index}: 1`).join("\n");
   const started = process.cpuUsage();
