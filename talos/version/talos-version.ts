@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+import semver from "semver";
 import { TalosError } from "../errors.ts";
 import { Contract } from "./contract.ts";
 import { KubernetesVersion } from "./kubernetes-version.ts";
 import { defaultRelease, type Release, releaseOf } from "./release.ts";
 import { parseSemanticVersion, type SemanticVersion } from "./semantic-version.ts";
 
-/** One Talos release. Comparisons look at major, minor and patch only, as Talos itself does. */
+/** One Talos release, or a candidate for one. What it can run and be upgraded from depends on its minor alone. */
 export class TalosVersion {
   readonly #version: SemanticVersion;
   readonly #release: Release;
@@ -43,8 +44,7 @@ export class TalosVersion {
 
   /** Negative when this release is older than the other, 0 when the same, positive when newer. */
   compare(other: TalosVersion): number {
-    const [left, right] = [this.#version, other.#version];
-    return left.minor - right.minor || left.patch - right.patch;
+    return semver.compare(this.#version.text, other.#version.text);
   }
 
   /** The Kubernetes version that this release installs when none is named, without `v`. */

@@ -92,6 +92,15 @@ describe("a new Talos", () => {
     `> drain/${name}`,
     `> upgrade-talos/${name}`,
   ];
+  test.each([
+    ["v1.14.0-rc.1", "v1.14.0", 2],
+    ["v1.14.0-rc.0", "v1.14.0-rc.1", 2],
+    ["v1.14.0", "v1.14.0-rc.1", 0],
+  ])("takes %s to %s as a release of its own, and never back", (from, to, upgrades) => {
+    const ids = planned(wish({ ...small, talos: to }), { was: wish({ ...small, talos: from }) });
+    expect(ids.filter((id) => id.includes("upgrade-talos"))).toHaveLength(upgrades);
+  });
+
   test("is fetched before the machine is drained, and its config comes after it", () => {
     expect(planned(wish({ ...small, kubernetes: "1.35.4", file: "b" }), { was: before })).toEqual([
       ...upgraded("cp-1", ""),

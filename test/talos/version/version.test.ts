@@ -59,13 +59,17 @@ describe("a Talos version", () => {
     expect(move).toThrow("host version 1.11.0 is too new to downgrade to Talos 1.9.6");
   });
 
-  test("compares by minor and patch", () => {
-    const order = ["v1.9.6", "v1.13.10", "v1.10.9", "v1.13.9"].map((text) => TalosVersion.parse(text));
+  test("compares by minor and patch, and takes a candidate for older than its release", () => {
+    const texts = ["v1.9.6", "v1.14.0", "v1.13.10", "v1.10.9", "v1.14.0-rc.1", "v1.14.0-rc.0", "v1.13.9"];
+    const order = texts.map((text) => TalosVersion.parse(text));
     expect(order.sort((left, right) => left.compare(right)).map(String)).toEqual([
       "v1.9.6",
       "v1.10.9",
       "v1.13.9",
       "v1.13.10",
+      "v1.14.0-rc.0",
+      "v1.14.0-rc.1",
+      "v1.14.0",
     ]);
   });
 
