@@ -51,14 +51,16 @@ function firstOfEach<T>(config: string, what: (match: RegExpExecArray) => T): Re
   return found;
 }
 
-/** Whether a control plane's config wants a kube-proxy at all. Dear: it reads the whole config. */
+/** Whether a control plane's config wants a kube-proxy at all. Slow: it reads the whole config. */
 export function wantsProxy(config: string): boolean {
-  return !parseYaml(config, "machine config").some(
-    (node) => proxySchema.safeParse(toPlainData(node)).data?.cluster.proxy.disabled === true,
-  );
+  return !parseYaml(config, "machine config").some((node) => {
+    const document = toPlainData(node);
+    return legacyNoProxy.safeParse(document).success || noProxy.safeParse(document).success;
+  });
 }
 
-const proxySchema = z.object({ cluster: z.object({ proxy: z.object({ disabled: z.boolean() }) }) });
+const legacyNoProxy = z.object({ cluster: z.object({ proxy: z.object({ disabled: z.literal(true) }) }) });
+const noProxy = z.object({ kind: z.literal("KubeProxyConfig"), enabled: z.literal(false) });
 
 /** The same config with other versions of some components. Nothing else changes, not even a space. */
 export function withComponentVersions(config: string, versions: ReadonlyMap<KubernetesComponent, string>): string {

@@ -78,10 +78,12 @@ export interface RemovedItem {
   readonly release: string;
 }
 
+const mayName = /\b(?:extraArgs|featureGates|admissionControl):|^kind: KubeAdmissionControlConfig$/m;
+
 /** What a machine config asks of Kubernetes that the given version has no more. */
 export function removedItems(config: string, kubernetesVersion: string): readonly RemovedItem[] {
   // Most configs have nothing of the kind, and reading hundreds of them takes its time.
-  if (!/\b(?:extraArgs|extraConfig|admissionControl):/.test(config)) return [];
+  if (!mayName.test(config)) return [];
   const target = KubernetesVersion.parse(kubernetesVersion);
   const gone = removals.filter(({ release }) => KubernetesVersion.parse(`${release}.0`).compare(target) <= 0);
   return settingsOf(config).flatMap(({ component, flags, featureGates, admissionPlugins }) =>
@@ -116,21 +118,25 @@ const legacy = z.object({
     .catch({ apiServer: part.parse({}), controllerManager: part.parse({}), scheduler: part.parse({}) }),
 });
 
-/** Each component has its own document since Talos 1.14. */
+/** Each component has its own documents since Talos 1.14; in them `config` is what was `extraConfig`. */
 const documents: Readonly<Record<string, Component>> = {
   KubeAPIServerConfig: "kube-apiserver",
+  KubeAdmissionControlConfig: "kube-apiserver",
   KubeControllerManagerConfig: "kube-controller-manager",
   KubeSchedulerConfig: "kube-scheduler",
   KubeletConfig: "kubelet",
 };
+const modern = z.object({ kind: z.string(), name: z.string().optional(), extraArgs: args, config: gates });
 
 function settingsOf(config: string): Settings[] {
   return parseYaml(config, "machine config").flatMap((node) => {
     const document = toPlainData(node);
-    const kind = z.object({ kind: z.string() }).safeParse(document).data?.kind;
-    if (kind !== undefined) {
-      const component = documents[kind];
-      return component === undefined ? [] : [settings(component, part.parse(document))];
+    const own = modern.safeParse(document).data;
+    if (own !== undefined) {
+      const component = documents[own.kind];
+      const admissionControl = own.kind === "KubeAdmissionControlConfig" ? [{ name: own.name ?? "" }] : [];
+      const { extraArgs, config: extraConfig } = own;
+      return component === undefined ? [] : [settings(component, { extraArgs, extraConfig, admissionControl })];
     }
     const { machine, cluster } = legacy.parse(document ?? {});
     return [

@@ -138,6 +138,18 @@ describe("the objects of the cluster", () => {
     expect(planned(wish(small), difference, { kubernetes: false })).toEqual(steps);
   });
 
+  test.each([
+    ["the machine config", (config: string) => config.replace("  proxy:\n", "  proxy:\n    disabled: true\n")],
+    [
+      "a document of its own",
+      (config: string) => `${config}---\napiVersion: v1alpha1\nkind: KubeProxyConfig\nenabled: false\n`,
+    ],
+  ])("stay as they are where kube-proxy is switched off in %s", (_, off) => {
+    const desired = wish(small);
+    const machines = desired.machines.map((machine) => ({ ...machine, config: off(machine.config) }));
+    expect(planned({ ...desired, machines }, { proxyVersion: "1.35.4" })).toEqual([]);
+  });
+
   test("has its manifests brought by a control plane, never by a worker", () => {
     const steps = planned(wish(small), { was: old, machines: { "cp-1": unreachable } });
     expect(steps.filter((step) => step.includes("sync-manifests"))).toEqual([]);

@@ -133,7 +133,7 @@ describe("before the first change", () => {
     expect(errors(desired, await empty(desired))).toMatchObject([{ message: expect.stringMatching(message) }]);
   });
 
-  test("so is what the control plane's components are started with, in either form of the config", async () => {
+  test("so is what the control plane's components are started with", async () => {
     const old = withConfig((config) =>
       config.replace(
         "  apiServer:\n",
@@ -147,12 +147,24 @@ describe("before the first change", () => {
         ),
       },
     ]);
-    const document =
-      "---\napiVersion: v1alpha1\nkind: KubeSchedulerConfig\nextraArgs:\n  feature-gates: [CPUManager=true]\n";
-    const modern = withConfig((config) => config + document);
-    expect(errors(modern, await empty(modern))).toMatchObject([
-      { message: expect.stringContaining("kube-scheduler of Kubernetes 1.36.3 has no feature gate CPUManager") },
-    ]);
+  });
+
+  test.each([
+    [
+      "KubeSchedulerConfig\nextraArgs:\n  feature-gates: [CPUManager=true]\n",
+      "kube-scheduler of Kubernetes 1.36.3 has no feature gate CPUManager",
+    ],
+    [
+      "KubeletConfig\nconfig:\n  featureGates:\n    AppArmor: true\n",
+      "kubelet of Kubernetes 1.36.3 has no feature gate AppArmor",
+    ],
+    [
+      "KubeAdmissionControlConfig\nname: SecurityContextDeny\nconfiguration: {}\n",
+      "kube-apiserver of Kubernetes 1.36.3 has no admission plugin SecurityContextDeny",
+    ],
+  ])("so is what stands in a document of its own, as %j", async (document, message) => {
+    const modern = withConfig((config) => `${config}---\napiVersion: v1alpha1\nkind: ${document}`);
+    expect(errors(modern, await empty(modern))).toMatchObject([{ message: expect.stringContaining(message) }]);
   });
 
   test("the endpoint's host must be in the certificate of the Kubernetes API", async () => {
