@@ -163,7 +163,9 @@ function parse(text: string): NodeConfig {
     },
     ...(installDisk === undefined ? {} : { installDisk }),
     discovery: tree(cluster.discovery).enabled === true || of("DiscoveryServiceConfig").kind !== undefined,
-    proxyEnabled: tree(cluster.proxy).disabled !== true && (!modern || of("KubeProxyConfig").kind !== undefined),
+    proxyEnabled: modern
+      ? of("KubeProxyConfig").kind !== undefined && of("KubeProxyConfig").enabled !== false
+      : tree(cluster.proxy).disabled !== true,
     coreDnsEnabled: tree(cluster.coreDNS).disabled !== true && of("KubeCoreDNSConfig").enabled !== false,
     allowSchedulingOnControlPlanes: schedulingAllowed,
     sysctls: stringMap(machine.sysctls),
