@@ -122,7 +122,8 @@ function nextConfig(
   moment: Moment,
 ): Applied {
   const active = machine.activeConfig ?? "";
-  const cold = needsReboot(active, input.text);
+  // Since 1.14 every field takes effect at once.
+  const cold = minorOf(machine.talosVersion) < 1_014 && needsReboot(active, input.text);
   if (cold && (input.mode === "NO_REBOOT" || input.mode === "TRY")) {
     throw new CallError(
       "InvalidArgument",

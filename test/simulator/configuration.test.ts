@@ -58,6 +58,18 @@ describe("a config on a running machine", () => {
     expect(lab.now(machine.id).activeConfig).toBe(config());
   });
 
+  it.each(["AUTO", "NO_REBOOT"] as const)("takes effect at once on 1.14, whatever changes: %s", async (mode) => {
+    lab.simulation.update((world) => {
+      const modern = { ...lab.now(machine.id), talosVersion: "v1.14.0-rc.1" };
+      return { ...world, machines: { ...world.machines, [machine.id]: modern } };
+    });
+    expect(await apply(config(cold), mode)).toEqual({
+      mode: "NO_REBOOT",
+      details: "Applied configuration without a reboot",
+    });
+    expect(lab.now(machine.id)).toMatchObject({ activeConfig: config(cold), life: { stage: "running" } });
+  });
+
   it("waits for the next boot when it is staged", async () => {
     expect((await apply(config(cold), "STAGED")).details).toBe(
       "Staged configuration to be applied after the next reboot",
