@@ -91,7 +91,9 @@ export function talosMachines(options: TalosMachinesOptions): Machines {
     },
     async changeConfig(machine, config, effect, signal) {
       const mode = effect === "reboot" ? "auto" : "no-reboot";
-      const reply = await clientOf(machine).applyConfiguration(config, { mode, ...call(signal) });
+      const reply = await clientOf(machine)
+        .applyConfiguration(config, { mode, ...call(signal) })
+        .catch(withoutDiff);
       return reply.mode === "reboot" ? "reboot" : "no-reboot";
     },
     async writeMeta(machine, key, value, signal) {
@@ -166,6 +168,14 @@ export function readerOf(
   const authentication = { kind: "mtls", credentials } as const;
   if (desired.talosEndpoints === undefined) return connect(address, authentication);
   return connectThrough(desired.talosEndpoints, parseAddress(address).host, authentication);
+}
+
+/** Talos ends its refusal of a config with a diff of the whole, secrets included. */
+function withoutDiff(error: unknown): never {
+  const { code, message, node } = TalosError.from(error);
+  const [said = ""] = message.split("\ndiff:");
+  if (said === message) throw error;
+  throw new TalosError(code, said, node === undefined ? {} : { node });
 }
 
 function unlessUnimplemented(error: unknown): undefined {
