@@ -27,9 +27,12 @@ export function gateCheck(directory: string): GateCheck {
     "command" in gate ? runCommand(gate, subject, directory, signal) : askUrl(gate.url, signal);
 }
 
-/** How a gate is called in messages. */
+/** How a gate is called in messages: without what in its URL may be a password or a token. */
 export function gateName(gate: Gate): string {
-  return "command" in gate ? gate.command.join(" ") : gate.url;
+  if ("command" in gate) return gate.command.join(" ");
+  if (!URL.canParse(gate.url)) return gate.url;
+  const { origin, pathname } = new URL(gate.url);
+  return `${origin}${pathname}`;
 }
 
 function runCommand(
@@ -86,7 +89,8 @@ function tailOf(stream: Readable): () => string {
 async function askUrl(url: string, signal: AbortSignal | undefined): Promise<string | undefined> {
   const ends = [AbortSignal.timeout(longestAnswer), ...(signal === undefined ? [] : [signal])];
   try {
-    const response = await fetch(url, { signal: AbortSignal.any(ends), redirect: "follow" });
+    const { target, headers } = requestTo(url);
+    const response = await fetch(target, { headers, signal: AbortSignal.any(ends), redirect: "follow" });
     await response.body?.cancel();
     return response.ok ? undefined : `it answered ${response.status} ${response.statusText}`.trimEnd();
   } catch (error) {
@@ -94,6 +98,17 @@ async function askUrl(url: string, signal: AbortSignal | undefined): Promise<str
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
     return `it does not answer: ${cause instanceof Error ? cause.message : String(cause)}`;
   }
+}
+
+/** `fetch` takes no name and password in a URL, and would repeat them in its refusal. */
+function requestTo(url: string): { readonly target: URL; readonly headers: { readonly authorization?: string } } {
+  const target = new URL(url);
+  const { username, password } = target;
+  if (username === "" && password === "") return { target, headers: {} };
+  target.username = "";
+  target.password = "";
+  const identity = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  return { target, headers: { authorization: `Basic ${Buffer.from(identity).toString("base64")}` } };
 }
 
 function lastLine(text: string): string | undefined {

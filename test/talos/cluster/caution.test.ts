@@ -6,6 +6,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { gateName } from "../../../talos/cluster/gate-check.ts";
 import {
   type ApplyOptions,
   defaultPolicy,
@@ -212,8 +213,9 @@ describe("canaries of a rollout", () => {
 
 describe("the real gates", () => {
   let folder: string;
-  const server = createServer((request, response) => {
-    response.writeHead(request.url === "/well" ? 204 : 503).end();
+  const server = createServer(({ url, headers }, response) => {
+    const known = url === "/private" && headers.authorization === `Basic ${btoa("me:p@ss")}`;
+    response.writeHead(url === "/well" || known ? 204 : 503).end();
   });
   let base: string;
   beforeAll(async () => {
@@ -252,6 +254,13 @@ describe("the real gates", () => {
     );
     expect(await ask({ command: ["sh", "-c", "sleep 3 & exit 0"], timeout: 1000 })).toBeUndefined();
     expect(await ask({ command: ["sh", "-c", "echo no; sleep 3 & exit 5"], timeout: 1000 })).toBe("exit code 5: no");
+  });
+
+  test("may need a name and a password, which no message repeats", async () => {
+    const guarded = `${base.replace("//", "//me:p%40ss@")}/private`;
+    expect(await ask({ url: guarded, timeout })).toBeUndefined();
+    expect(await ask({ url: guarded.replace("private", "ill"), timeout })).toBe("it answered 503 Service Unavailable");
+    expect(gateName({ url: `${guarded}?token=abc`, timeout })).toBe(`${base}/private`);
   });
 
   test("end with the run", async () => {
