@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileError } from "../file-error.ts";
 import type { Environment } from "./environment.ts";
 import { parseEnvironment } from "./parse-environment.ts";
 import type { ReadFile } from "./references.ts";
@@ -17,7 +18,7 @@ export function fileReader(projectRoot: string): ReadFile {
       return readFileSync(join(projectRoot, file), "utf8");
     } catch (error) {
       if (isMissing(error)) return undefined;
-      throw error;
+      throw fileError("open", file, error);
     }
   };
   return Object.assign(read, { environments: () => listEnvironments(projectRoot) });
@@ -46,7 +47,7 @@ export function listEnvironments(projectRoot: string): readonly string[] {
     files = readdirSync(join(projectRoot, "environments"));
   } catch (error) {
     if (isMissing(error)) return [];
-    throw error;
+    throw fileError("open", "environments", error);
   }
   return files
     .filter((file) => file.endsWith(".yaml") && file !== "base.yaml")

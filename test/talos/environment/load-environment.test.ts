@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { stringify } from "yaml";
@@ -29,6 +32,22 @@ describe("the environments of this repository", () => {
   it("give local three control planes and two workers with stable names", () => {
     const names = machinesOf(loadEnvironment(root, "local")).map((machine) => machine.name);
     expect(names).toEqual(["local-cp-1", "local-cp-2", "local-cp-3", "local-w-1", "local-w-2"]);
+  });
+});
+
+describe("loadEnvironment", () => {
+  it("names a file that is there and cannot be read", () => {
+    const root = mkdtempSync(join(tmpdir(), "talosmith-environments-"));
+    try {
+      mkdirSync(join(root, "environments"));
+      symlinkSync("lab.yaml", join(root, "environments", "lab.yaml"));
+      const refusal = "open environments/lab.yaml: too many symbolic links encountered";
+      expect(() => loadEnvironment(root, "lab")).toThrow(
+        expect.objectContaining({ name: "TalosError", message: refusal }),
+      );
+    } finally {
+      rmSync(root, { recursive: true, force: true });
+    }
   });
 });
 
