@@ -3,14 +3,15 @@ import { TalosError } from "../errors.ts";
 import { configChange } from "./config-change.ts";
 import { describe } from "./execute-join.ts";
 import { configHeldBack, configToJoin } from "./machine-work.ts";
+import type { ApplyEffect } from "./machines.ts";
 import type { ConfiguredMachine, MachineState } from "./observed.ts";
 import { outageObstacle } from "./outage.ts";
-import type { Step } from "./step.ts";
+import type { StepOf } from "./step.ts";
 import type { StepContext } from "./step-context.ts";
 import { attempt } from "./wait.ts";
 
 /** First config: sent in maintenance mode, done when the machine answers with it under our CA. */
-export async function installConfig(step: Step, context: StepContext): Promise<void> {
+export async function installConfig(step: StepOf<"apply-config">, context: StepContext): Promise<void> {
   const target = context.target(step.machine);
   const machine = context.desiredMachine(step.machine);
   const config = configToJoin(machine, await context.observeControlPlanes());
@@ -35,9 +36,11 @@ export async function installConfig(step: Step, context: StepContext): Promise<v
 }
 
 /** A change of a running machine's config. */
-export async function applyConfig(step: Step, context: StepContext): Promise<void> {
-  if (step.kind !== "apply-config" || step.effect === "install") throw wrongStep(step);
-  const effect = step.effect;
+export async function applyConfig(
+  step: StepOf<"apply-config">,
+  effect: ApplyEffect,
+  context: StepContext,
+): Promise<void> {
   const target = context.target(step.machine);
   const wanted = context.desiredMachine(step.machine).config;
   let rebootedFrom: string | undefined;
@@ -73,8 +76,4 @@ function returned(state: ConfiguredMachine, before: string | undefined): string 
 
 function differs(state: MachineState): string {
   return describe(state, "it runs another config than the one that it was sent");
-}
-
-function wrongStep(step: Step): TalosError {
-  return new TalosError("internal", `step ${step.id} went to the wrong place`);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../errors.ts";
 import { outageObstacle } from "./outage.ts";
-import type { Step } from "./step.ts";
+import type { Step, StepOf } from "./step.ts";
 import type { StepContext } from "./step-context.ts";
 
 /** Moves the pods away; what stays after the time that it has is dealt with as the policy says. */
@@ -36,10 +36,10 @@ export async function cordon(step: Step, context: StepContext): Promise<void> {
   });
 }
 
-export async function uncordon(step: Step, context: StepContext): Promise<void> {
+export async function uncordon(step: StepOf<"uncordon">, context: StepContext): Promise<void> {
   const { kubernetes } = context.machines;
   await context.until(step, async () => {
-    if (step.kind === "uncordon" && step.anyones) await kubernetes.setSchedulable(step.machine, true, context.signal);
+    if (step.anyones) await kubernetes.setSchedulable(step.machine, true, context.signal);
     else await kubernetes.uncordon(step.machine, context.signal);
     return undefined;
   });

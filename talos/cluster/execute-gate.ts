@@ -2,7 +2,7 @@
 import { TalosError } from "../errors.ts";
 import { gateName } from "./gate-check.ts";
 import type { Gate } from "./policy.ts";
-import type { Step } from "./step.ts";
+import type { Step, StepOf } from "./step.ts";
 import type { StepContext } from "./step-context.ts";
 import { windowAt } from "./window.ts";
 
@@ -10,7 +10,7 @@ import { windowAt } from "./window.ts";
 const longestPause = 5_000;
 
 /** Passes when a window is open and every gate lets us through, one after another. */
-export async function gate(step: Step, context: StepContext): Promise<void> {
+export async function gate(step: StepOf<"gate">, context: StepContext): Promise<void> {
   refuseClosed(step, context);
   const { gates } = context.policy;
   for (const check of gates) await passThrough(check, step, context);
@@ -46,8 +46,7 @@ async function passThrough(check: Gate, step: Step, context: StepContext): Promi
 }
 
 /** After the canaries: time to watch them, and then perhaps the end of this run. */
-export async function pause(step: Step, context: StepContext): Promise<void> {
-  if (step.kind !== "pause") throw new TalosError("internal", `step ${step.id} went to the wrong place`);
+export async function pause(step: StepOf<"pause">, context: StepContext): Promise<void> {
   // Whoever starts the same change again after it stopped here has looked at them.
   if (await context.wasAccepted(step)) return;
   const end = context.timing.elapsed() + step.soak;

@@ -4,16 +4,17 @@ import { TalosVersion } from "../version/index.ts";
 import { componentVersions, withComponentVersions } from "./component-images.ts";
 import { describe } from "./execute-join.ts";
 import type { ManifestChange, ManifestObject, WorkloadKind } from "./machines.ts";
-import type { KubernetesComponent, Step } from "./step.ts";
+import type { KubernetesComponent, Step, StepOf } from "./step.ts";
 import type { StepContext } from "./step-context.ts";
 import { attempt } from "./wait.ts";
 import type { WantedImage } from "./wanted-image.ts";
 
 /** Fetches images while nothing has been disturbed yet, so that a missing one is found out in time. */
-export async function pullImages(step: Step, context: StepContext): Promise<void> {
+export async function pullImages(step: StepOf<"pull-installer" | "pull-images">, context: StepContext): Promise<void> {
   const target = context.target(step.machine);
   const done = new Set<WantedImage>();
-  const wanted = wantedImages(step);
+  const wanted: readonly WantedImage[] =
+    step.kind === "pull-images" ? step.images : [{ image: step.image, namespace: "system" }];
   await context.until(step, async () => {
     for (const one of wanted) {
       if (done.has(one)) continue;
@@ -27,12 +28,6 @@ export async function pullImages(step: Step, context: StepContext): Promise<void
   });
 }
 
-function wantedImages(step: Step): readonly WantedImage[] {
-  if (step.kind === "pull-installer") return [{ image: step.image, namespace: "system" }];
-  if (step.kind === "pull-images") return step.images;
-  throw wrongStep(step);
-}
-
 /** A machine that has no call for it fetches its images when it needs them. */
 async function pullIfPossible(pull: () => Promise<void>): Promise<void> {
   try {
@@ -43,8 +38,7 @@ async function pullIfPossible(pull: () => Promise<void>): Promise<void> {
 }
 
 /** One component of Kubernetes on one machine: its image in the config, then its pod or kubelet. */
-export async function upgradeKubernetes(step: Step, context: StepContext): Promise<void> {
-  if (step.kind !== "upgrade-kubernetes") throw wrongStep(step);
+export async function upgradeKubernetes(step: StepOf<"upgrade-kubernetes">, context: StepContext): Promise<void> {
   const target = context.target(step.machine);
   await context.until(step, async () => {
     const state = await context.inspect(step.machine);
@@ -81,8 +75,7 @@ async function componentReason(
 }
 
 /** The cluster's own objects, then their rollout: done when every pod of them is new and ready. */
-export async function syncManifests(step: Step, context: StepContext): Promise<void> {
-  if (step.kind !== "sync-manifests") throw wrongStep(step);
+export async function syncManifests(step: StepOf<"sync-manifests">, context: StepContext): Promise<void> {
   const target = context.target(step.machine);
   const { kubernetes } = context.machines;
   let objects: readonly ManifestObject[] = [];
@@ -118,8 +111,4 @@ function workloadOf({ kind, metadata }: ManifestObject): { readonly kind: Worklo
   if (typeof name !== "string" || namespace !== "kube-system") return [];
   if (kind === "DaemonSet") return [{ kind: "daemonsets", name }];
   return kind === "Deployment" ? [{ kind: "deployments", name }] : [];
-}
-
-function wrongStep(step: Step): TalosError {
-  return new TalosError("internal", `step ${step.id} went to the wrong place`);
 }

@@ -3,7 +3,7 @@ import { TalosError } from "../errors.ts";
 import type { MachineTarget } from "./machines.ts";
 import type { ConfiguredMachine } from "./observed.ts";
 import { configured, etcdView, holdsSilentEtcd, survivesRemoval } from "./quorum.ts";
-import type { Step } from "./step.ts";
+import type { Step, StepOf } from "./step.ts";
 import type { StepContext } from "./step-context.ts";
 import { attempt } from "./wait.ts";
 
@@ -26,8 +26,7 @@ export async function forfeitLeadership(step: Step, context: StepContext): Promi
 }
 
 /** Through a healthy member, and only while the rest can go on without the dead one. */
-export async function removeEtcdMember(step: Step, context: StepContext): Promise<void> {
-  if (step.kind !== "remove-etcd-member") throw new TalosError("internal", `step ${step.id} went to the wrong place`);
+export async function removeEtcdMember(step: StepOf<"remove-etcd-member">, context: StepContext): Promise<void> {
   await context.until(step, async () => {
     const observed = await context.observeControlPlanes();
     const view = etcdView(observed, step.machine);
@@ -53,8 +52,7 @@ export async function removeEtcdMember(step: Step, context: StepContext): Promis
 }
 
 /** Done when the machine is back without a config, or has been silent long enough to have wiped what it boots from. */
-export async function reset(step: Step, context: StepContext): Promise<void> {
-  if (step.kind !== "reset") throw new TalosError("internal", `step ${step.id} went to the wrong place`);
+export async function reset(step: StepOf<"reset">, context: StepContext): Promise<void> {
   const target = context.target(step.machine);
   let accepted = false;
   let silentSince: number | undefined;

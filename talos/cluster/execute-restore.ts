@@ -2,7 +2,7 @@
 import { TalosError } from "../errors.ts";
 import { describe } from "./execute-join.ts";
 import { readSnapshot } from "./snapshot-file.ts";
-import type { Step } from "./step.ts";
+import type { Step, StepOf } from "./step.ts";
 import type { StepContext } from "./step-context.ts";
 import { attempt } from "./wait.ts";
 
@@ -22,8 +22,7 @@ export async function wipeEtcd(step: Step, context: StepContext): Promise<void> 
 }
 
 /** Uploads the snapshot and starts etcd from it. A machine that has members already has been restored before. */
-export async function restoreEtcd(step: Step, context: StepContext): Promise<void> {
-  if (step.kind !== "restore-etcd") throw new TalosError("internal", `step ${step.id} went to the wrong place`);
+export async function restoreEtcd(step: StepOf<"restore-etcd">, context: StepContext): Promise<void> {
   const target = context.target(step.machine);
   let begun = false;
   await context.until(step, async () => {

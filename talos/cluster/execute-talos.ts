@@ -4,18 +4,17 @@ import { describe, etcdReason, kubernetesReason } from "./execute-join.ts";
 import type { ConfiguredMachine } from "./observed.ts";
 import { outageObstacle } from "./outage.ts";
 import { runsOtherSchematic } from "./schematic.ts";
-import type { Step } from "./step.ts";
+import type { StepOf } from "./step.ts";
 import type { StepContext } from "./step-context.ts";
 import { attempt } from "./wait.ts";
 
-type UpgradeStep = Extract<Step, { kind: "upgrade-talos" }>;
+type UpgradeStep = StepOf<"upgrade-talos">;
 
 /**
  * Another Talos: installed beside the old one, then a reboot. A machine that comes back as it was has rolled back by
  * itself; one that comes back but does not become healthy is made to, if the policy says so.
  */
-export async function upgradeTalos(step: Step, context: StepContext): Promise<void> {
-  if (step.kind !== "upgrade-talos") throw new TalosError("internal", `step ${step.id} went to the wrong place`);
+export async function upgradeTalos(step: UpgradeStep, context: StepContext): Promise<void> {
   const upgraded = await installAndReboot(step, context);
   try {
     await context.until(step, () => unhealthyReason(step, context));

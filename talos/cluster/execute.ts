@@ -19,7 +19,7 @@ import type { StepContext } from "./step-context.ts";
 export function execute(step: Step, context: StepContext): Promise<void> {
   switch (step.kind) {
     case "apply-config":
-      return step.effect === "install" ? installConfig(step, context) : applyConfig(step, context);
+      return step.effect === "install" ? installConfig(step, context) : applyConfig(step, step.effect, context);
     case "write-meta":
       return writeMeta(step, context);
     case "bootstrap-etcd":

@@ -86,6 +86,9 @@ export type Step = StepAction & {
   readonly destructive: boolean;
 };
 
+/** A step of one kind. */
+export type StepOf<K extends StepKind> = Extract<Step, { readonly kind: K }>;
+
 const destructiveKinds: ReadonlySet<StepKind> = new Set(["reset", "remove-etcd-member", "delete-node", "wipe-etcd"]);
 
 export function step(action: StepAction, after: readonly string[] = []): Step {
