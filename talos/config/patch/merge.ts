@@ -65,6 +65,8 @@ function mergeValues(
       return merged;
     }
     case "struct": {
+      // The halves of two pairs would not belong together.
+      if (type.name.startsWith("x509.")) return cloneValue(right);
       const merged: Section = isSection(left) ? left : new Map();
       if (isSection(right)) mergeSections(merged, right, structOf(type.name));
       return merged;

@@ -48,6 +48,21 @@ describe("a piece of config as a patch", () => {
   });
 });
 
+/** By talosctl 1.12 and 1.13, which merge no halves of two pairs. */
+test.each([
+  ["machine: {ca: {crt: Yw==}}", 'crt: Yw==\n        key: ""\n'],
+  ["machine: {ca: {key: Yw==}}", 'crt: ""\n        key: Yw==\n'],
+  ["machine: {ca: {}}", 'crt: ""\n        key: ""\n'],
+])("a certificate and its key are replaced together: %s", (patch, expected) => {
+  const config = "version: v1alpha1\nmachine: {ca: {crt: YQ==, key: Yg==}}\n";
+  expect(apply(config, patch)).toContain(expected);
+});
+
+test("so is a key that stands alone", () => {
+  const config = "version: v1alpha1\ncluster: {serviceAccount: {key: YQ==}}\n";
+  expect(apply(config, "cluster: {serviceAccount: {}}")).toContain('key: ""');
+});
+
 describe("a delete directive", () => {
   const interfaces = (text: string) => `version: v1alpha1\nmachine:\n  network:\n    interfaces: ${text}\n`;
   const two = interfaces("[{interface: eth0, mtu: 1400}, {deviceSelector: {busPath: '0*'}, dhcp: true}]");
