@@ -35,7 +35,7 @@ function compare(before: Data, after: Data): [removed: Tree, set: Tree] {
     const [old, wanted] = [before[key], after[key]];
     if (isDeepStrictEqual(old, wanted) || (isEmpty(old) && isEmpty(wanted))) continue;
     if (isEmpty(wanted)) removed[key] = removal;
-    else if (isData(old) && isData(wanted)) {
+    else if (isData(old) && isData(wanted) && !isPair(wanted)) {
       const [innerRemoved, innerSet] = compare(old, wanted);
       if (Object.keys(innerRemoved).length > 0) removed[key] = innerRemoved;
       if (Object.keys(innerSet).length > 0) set[key] = innerSet;
@@ -45,6 +45,11 @@ function compare(before: Data, after: Data): [removed: Tree, set: Tree] {
     }
   }
   return [removed, set];
+}
+
+/** A certificate and its key, which a patch replaces together. */
+function isPair(value: Data): boolean {
+  return Object.keys(value).every((key) => key === "crt" || key === "key");
 }
 
 /** What tells a document from the others of a config; the first one has no such fields. */

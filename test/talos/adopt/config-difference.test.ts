@@ -55,6 +55,11 @@ describe("patches between two configs", () => {
       config("v1.12.4"),
       config("v1.12.4", {}, ["apiVersion: v1alpha1\nkind: HostnameConfig\nauto: stable\nhostname: { $patch: delete }"]),
     ],
+    [
+      "that differ in a certificate of the same key",
+      config("v1.12.4", {}, ["cluster: { aggregatorCA: { crt: YQ==, key: Yg== } }"]),
+      config("v1.12.4", {}, ["cluster: { aggregatorCA: { crt: Yw==, key: Yg== } }"]),
+    ],
     ["of an older form", config("v1.12.4"), config("v1.10.7")],
     ["of a newer form", config("v1.11.5"), config("v1.12.4")],
   ])("%s make the second of the first", (_, from, to) => {
