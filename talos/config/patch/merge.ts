@@ -2,6 +2,7 @@
 import { TalosError } from "../../errors.ts";
 import { YamlFloat, YamlPlain } from "../../yaml/index.ts";
 import { cloneValue, isSection, type Section, sameValue, type Value } from "../document/value.ts";
+import { zeroWord } from "../schema/enums.ts";
 import { type Field, type FieldType, type Struct, structOf } from "../schema/schema.ts";
 
 /**
@@ -46,8 +47,9 @@ function mergeValues(
     case "pointer":
       return left === undefined ? cloneValue(right) : mergeValues(left, right, type.to, { byPointer: true });
     case "scalar":
-    case "enum":
       return !held.byPointer && (right === "" || right === 0) ? left : right;
+    case "enum":
+      return !held.byPointer && (right === "" || right === zeroWord(type.name)) ? left : right;
     case "list":
       return [
         ...(Array.isArray(left) ? left : []),

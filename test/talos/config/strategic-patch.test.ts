@@ -63,6 +63,17 @@ test("so is a key that stands alone", () => {
   expect(apply(config, "cluster: {serviceAccount: {}}")).toContain('key: ""');
 });
 
+/** By talosctl 1.13. */
+test.each([
+  ["NetworkDefaultActionConfig", "ingress: block", "ingress: accept"],
+  ["VolumeConfig", "name: STATE\nencryption: {provider: luks2, keys: []}", "name: STATE\nencryption: {provider: none}"],
+])("a word of %s that means the same as no word changes nothing", (kind, before, after) => {
+  const document = (fields: string) => `apiVersion: v1alpha1\nkind: ${kind}\n${fields}\n`;
+  const config = "version: v1alpha1\nmachine: {type: worker}\n";
+  expect(apply(config, document(before), document(after))).toBe(apply(config, document(before)));
+  expect(apply(config, document(after), document(before))).toBe(apply(config, document(before)));
+});
+
 describe("a delete directive", () => {
   const interfaces = (text: string) => `version: v1alpha1\nmachine:\n  network:\n    interfaces: ${text}\n`;
   const two = interfaces("[{interface: eth0, mtu: 1400}, {deviceSelector: {busPath: '0*'}, dhcp: true}]");
