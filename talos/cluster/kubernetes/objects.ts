@@ -92,9 +92,9 @@ export function readWorkloadVersion(answer: unknown, container: string): string 
   return versionOf(spec.template?.spec.containers.find(({ name }) => name === container)?.image ?? "");
 }
 
-/** The version that an image's tag names, without v. */
+/** The version that an image's tag names, without v; undefined for a tag that is none, as others' builds may have. */
 export function versionOf(image: string): string | undefined {
-  return /:v([^:@/]+)(?:@.*)?$/.exec(image)?.[1];
+  return /:v(\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?)(?:@.*)?$/.exec(image)?.[1];
 }
 
 export function isReady(object: {

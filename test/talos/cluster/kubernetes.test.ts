@@ -53,6 +53,16 @@ describe("the view of Kubernetes", () => {
     });
   });
 
+  test.each(["example.org/kube-proxy:v1.36", "example.org/kube-proxy:vendor", "example.org/kube-proxy@sha256:0"])(
+    "tells no version of a kube-proxy whose image names none: %s",
+    async (image) => {
+      const containers = [{ name: "kube-proxy", image }];
+      answer = ({ path }) =>
+        path === "/api/v1/nodes" ? [200, { items: [] }] : [200, { spec: { template: { spec: { containers } } } }];
+      expect(await kubernetes.observe()).toEqual({ kind: "reachable", nodes: [] });
+    },
+  );
+
   test("of one node asks for no other, and tells when it has not registered", async () => {
     api.answer = ({ path }) => (path === "/api/v1/nodes/w-1" ? [200, node("w-1")] : [404, {}]);
     expect(await api.kubernetes.observeNode("w-1")).toMatchObject({
