@@ -57,9 +57,9 @@ describe("the view of Kubernetes", () => {
     "tells no version of a kube-proxy whose image names none: %s",
     async (image) => {
       const containers = [{ name: "kube-proxy", image }];
-      answer = ({ path }) =>
+      api.answer = ({ path }) =>
         path === "/api/v1/nodes" ? [200, { items: [] }] : [200, { spec: { template: { spec: { containers } } } }];
-      expect(await kubernetes.observe()).toEqual({ kind: "reachable", nodes: [] });
+      expect(await api.kubernetes.observe()).toEqual({ kind: "reachable", nodes: [] });
     },
   );
 
@@ -152,14 +152,14 @@ describe("draining a node", () => {
   test("waits for a pod whose namespace is being deleted, which no eviction may touch, as kubectl does", async () => {
     const refusal = (reason: string) => ({ message: `pods "web" is forbidden: ${reason}` });
     let reason = "unable to create new content in namespace default because it is being terminated";
-    answer = ({ method, path }) => {
+    api.answer = ({ method, path }) => {
       if (path === "/api/v1/nodes/w-1") return [200, node("w-1")];
       if (path.startsWith("/api/v1/pods?")) return [200, { items: pods }];
       return method === "POST" ? [403, refusal(reason)] : [200, {}];
     };
-    expect(await kubernetes.drain("w-1", "evict")).toBe("pod default/web goes with its namespace");
+    expect(await api.kubernetes.drain("w-1", "evict")).toBe("pod default/web goes with its namespace");
     reason = 'User "reader" cannot create resource "pods/eviction"';
-    await expect(kubernetes.drain("w-1", "evict")).rejects.toMatchObject({ code: "permission-denied" });
+    await expect(api.kubernetes.drain("w-1", "evict")).rejects.toMatchObject({ code: "permission-denied" });
   });
 
   test("is done when nothing is left, and for a node that is not there", async () => {
