@@ -122,6 +122,36 @@ const subnetsGiven = forAws((environment) => {
   );
 });
 
+const zonesOfTheRegion = forAws(({ infrastructure: { region, zones } }) =>
+  (typeof zones === "number" ? [] : zones).flatMap((zone, index) =>
+    zone.startsWith(region)
+      ? []
+      : [
+          error({
+            path: path("zones", index),
+            expected: `a zone of ${region}, such as ${region}a`,
+            hint: "Correct the zone, or the region.",
+            also: path("region"),
+          }),
+        ],
+  ),
+);
+
+const tagsThatAwsTakes = forAws(({ infrastructure: { tags } }) =>
+  Object.entries(tags).flatMap(([key, value]) =>
+    /^(?!aws:).{1,128}$/i.test(key) && value.length <= 256
+      ? []
+      : [
+          error({
+            path: path("tags", key),
+            found: `the tag ${key}`,
+            expected: "a key of 1 to 128 characters that does not begin with aws:, and a value of up to 256",
+            hint: "AWS keeps aws: for itself.",
+          }),
+        ],
+  ),
+);
+
 const roomForSubnets = forAws((environment) => {
   const { vpc, zones } = environment.infrastructure;
   if (vpc.id !== undefined) return [];
@@ -259,6 +289,8 @@ export const awsRules: readonly Rule[] = [
   madeOrGiven,
   subnetsGiven,
   wayBackIn,
+  zonesOfTheRegion,
+  tagsThatAwsTakes,
   roomForSubnets,
   networksApart,
   scalingInOrder,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import * as z from "zod";
 import { controlPlaneFields, poolFields, workerFields } from "./pool.ts";
-import { anyCidr, cidr, count, dnsName, hostOrAddress, size } from "./values.ts";
+import { cidr, count, dnsName, hostOrAddress, size } from "./values.ts";
 
 const id = (prefix: string) =>
   z.string().regex(new RegExp(`^${prefix}-[0-9a-f]{8,17}$`), { error: `an id such as ${prefix}-0123456789abcdef0` });
@@ -50,7 +50,7 @@ const vpc = z
     id: id("vpc").optional().describe("An existing VPC, in place of one that is made."),
     publicSubnetIds: z.array(id("subnet")).default([]).describe("Its public subnets, one per zone."),
     privateSubnetIds: z.array(id("subnet")).default([]).describe("Its private subnets, one per zone."),
-    natCidrs: z.array(anyCidr).default([]).describe("Addresses that its private subnets have on the internet."),
+    natCidrs: z.array(cidr).default([]).describe("Addresses that its private subnets have on the internet."),
   })
   .prefault({})
   .describe("The network to make, or an existing one.");
