@@ -20,8 +20,15 @@ export const systemTiming: Timing = {
   sleep: (milliseconds, signal) => sleepBy(systemAlarm, milliseconds, signal),
 };
 
+/** Node's timers take no more than 24 days, and fire at once where they are given more. */
+const longestTimer = 2 ** 31 - 1;
+
 function systemAlarm(milliseconds: number, ring: () => void): () => void {
-  const timer = setTimeout(ring, milliseconds);
+  let timer: NodeJS.Timeout;
+  const waitFor = (left: number) => {
+    timer = left > longestTimer ? setTimeout(() => waitFor(left - longestTimer), longestTimer) : setTimeout(ring, left);
+  };
+  waitFor(milliseconds);
   return () => clearTimeout(timer);
 }
 
