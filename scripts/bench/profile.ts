@@ -92,7 +92,7 @@ function moduleFinder(): (frame: CpuProfile["nodes"][number]["callFrame"]) => st
 
 /** What Node.js was at. */
 export function partOfNode(url: string): string {
-  if (/modules|bootstrap|process\/pre_execution/.test(url)) return "Node.js loading code";
+  if (/modules|bootstrap|process\/pre_execution|^node:vm$/.test(url)) return "Node.js loading code";
   if (/tls|crypto/.test(url)) return "Node.js TLS";
   if (/http2|net|stream|dns/.test(url)) return "Node.js network";
   return "Node.js otherwise";
