@@ -50,12 +50,18 @@ function compileThrough(folder: string, directory: string): void {
 }
 
 const mark = "\0";
+const sealLength = 32;
+
+/** V8 refuses what another version of it has made, but of the source it looks at the length, and at the data not at all. */
+function seal(source: string, data: Buffer): Buffer {
+  return createHash("sha256").update(source).update(data).digest();
+}
 
 class CodeCache {
   readonly #folder: string;
   /** Of the sources. */
   readonly #directory: string;
-  readonly #loaded: { readonly script: Script; readonly name: string; readonly digest: Buffer }[] = [];
+  readonly #loaded: { readonly script: Script; readonly name: string; readonly source: string }[] = [];
   #complete = true;
 
   constructor(folder: string, directory: string) {
@@ -65,8 +71,7 @@ class CodeCache {
 
   compile(source: string, filename: string): Script {
     const name = basename(filename);
-    const digest = createHash("sha256").update(source).digest();
-    const cachedData = this.#read(name, digest);
+    const cachedData = this.#read(name, source);
     const script = new Script(nodeModule.wrap(source), {
       filename,
       // As if nothing stood before the source: profiles and traces tell its own columns.
@@ -74,15 +79,15 @@ class CodeCache {
       ...(cachedData === undefined ? {} : { cachedData }),
     });
     this.#complete &&= cachedData !== undefined && !script.cachedDataRejected;
-    this.#loaded.push({ script, name, digest });
+    this.#loaded.push({ script, name, source });
     return script;
   }
 
-  /** V8 itself refuses what another version of it has made, but of the source it looks at the length only. */
-  #read(name: string, digest: Buffer): Buffer | undefined {
+  #read(name: string, source: string): Buffer | undefined {
     try {
       const content = readFileSync(join(this.#folder, name));
-      return content.subarray(0, digest.length).equals(digest) ? content.subarray(digest.length) : undefined;
+      const data = content.subarray(sealLength);
+      return content.subarray(0, sealLength).equals(seal(source, data)) ? data : undefined;
     } catch {
       return undefined;
     }
@@ -96,7 +101,10 @@ class CodeCache {
     if (this.#complete) return;
     try {
       mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
-      for (const { script, name, digest } of this.#loaded) this.#write(name, digest, script.createCachedData());
+      for (const { script, name, source } of this.#loaded) {
+        const data = script.createCachedData();
+        this.#write(name, Buffer.concat([seal(source, data), data]));
+      }
       for (const name of readdirSync(this.#folder))
         if (!existsSync(join(this.#directory, name))) rmSync(join(this.#folder, name));
     } catch {
@@ -104,11 +112,11 @@ class CodeCache {
     }
   }
 
-  #write(name: string, ...parts: readonly Buffer[]): void {
+  #write(name: string, content: Buffer): void {
     const file = join(this.#folder, name);
     const partial = `${file}.${process.pid}`;
     try {
-      writeFileSync(partial, Buffer.concat(parts), { mode: 0o600 });
+      writeFileSync(partial, content, { mode: 0o600 });
       renameSync(partial, file);
     } finally {
       rmSync(partial, { force: true });

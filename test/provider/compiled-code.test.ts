@@ -90,10 +90,13 @@ describe("compiled code", () => {
     ["empty", () => ""],
     ["cut off", (content: Buffer) => content.subarray(0, content.length - 40)],
     ["something else", () => "something else"],
+    ["damaged in the middle", (content: Buffer) => content.fill(0xff, content.length / 2, content.length / 2 + 8)],
   ])("that is %s is made anew", (_, spoil) => {
     run();
     for (const file of kept()) writeFileSync(file, spoil(readFileSync(file)));
+    const spoilt = kept().map((file) => readFileSync(file));
     expect(run()).toBe("first");
+    expect(kept().map((file) => readFileSync(file))).not.toEqual(spoilt);
     const before = written();
     expect(run()).toBe("first");
     expect(written()).toEqual(before);
