@@ -20,6 +20,7 @@ export class Client {
   readonly environment: NodeJS.ProcessEnv;
   readonly #daemonCommand: readonly [string, ...string[]];
   readonly #ended = new Set<string>();
+  readonly #left = new Set<string>();
   readonly #texts = new Map<string, Promise<string>>();
   #simulator: Promise<SimulatorControl> | undefined;
   #turns: Promise<unknown> = Promise.resolve();
@@ -66,6 +67,15 @@ export class Client {
 
   hasEnded(cluster: string): boolean {
     return this.#ended.has(cluster);
+  }
+
+  /** Notes that a member has left in this run, or what kept it from that was told: the cluster need not look for it. */
+  left(cluster: string, machine: string): void {
+    this.#left.add(`${cluster}/${machine}`);
+  }
+
+  hasLeft(cluster: string, machine: string): boolean {
+    return this.#left.has(`${cluster}/${machine}`);
   }
 
   /** Runs work of which only one at a time may be under way. Its time begins with its turn. */

@@ -19,7 +19,11 @@ interface Membership {
 
 /** Terraform destroys members side by side. They leave one after another, each with a fresh look at etcd. */
 export function leaveCluster(membership: Membership, operation: Operation<Client>): Promise<void> {
-  return operation.client.inTurn(operation.clock, () => leave(membership, operation));
+  const { client, clock } = operation;
+  return client.inTurn(clock, async () => {
+    await leave(membership, operation);
+    client.left(membership.cluster, membership.name);
+  });
 }
 
 async function leave(membership: Membership, operation: Operation<Client>): Promise<void> {

@@ -62,6 +62,22 @@ underTools("a cluster", ({ open }) => {
     expect(existsSync(file("secrets.yaml"))).toBe(true);
   });
 
+  test("takes a member's word that it has left, and does not warn about its disk", async () => {
+    const two = { "cp-1": "controlplane", "w-1": "worker" } as const;
+    const workspace = await open(clusterConfig({ machines: two, members: true }), {
+      environment: { TALOSMITH_EVENT_FILE: "events.jsonl" },
+    });
+    await workspace.apply();
+    workspace.write("main.tf", clusterConfig({ machines: { "cp-1": "controlplane" }, members: true }));
+    workspace.write("events.jsonl", "");
+    await workspace.apply();
+    const told = workspace.read("events.jsonl");
+    expect(told).toContain("take w-1 out of the cluster and wipe its disk");
+    expect(told).not.toContain("is not wiped");
+    expect(await workspace.isSettled()).toBe(true);
+    await workspace.destroy();
+  });
+
   test("refuses what would do harm, at plan and at the attribute", async () => {
     const small = { machines: { "cp-1": "controlplane" } as const };
     const workspace = await open(clusterConfig(small));

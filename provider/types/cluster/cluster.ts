@@ -96,7 +96,8 @@ export const cluster: Resource<Schema, Client> = {
     const { prior, planned, client } = request;
     const secrets = await client.secrets.of(prior.ca_fingerprint);
     const hashes = await agreedHashes(request, secrets);
-    const leaving = leavingMachines(prior, planned);
+    // Whoever left as a member is gone and wiped; as a machine that does not answer it would be warned about.
+    const leaving = leavingMachines(prior, planned).filter(({ name }) => !client.hasLeft(planned.name, name));
     const desired = await renderWhole(withoutOldMeta(prior, planned), secrets, request, leaving);
     const announced = isUnknown(planned.steps) ? [] : (planned.steps ?? []);
     const expected = [...leaving.map(({ name }) => name), ...remadeMachines(prior, planned)];
