@@ -44,8 +44,13 @@ export function lockedError(words: string, program: string): TalosError | undefi
   return new TalosError(
     "failed-precondition",
     `the state is locked: ${who} is ${what}${since === undefined ? "" : ` since ${since}`}`,
-    {
-      hint: `Wait until that has ended and try again. Only if it was killed, in the stack's folder: ${program} force-unlock ${id}`,
-    },
+    { hint: `Wait until that has ended and try again. ${wayOut(words, program, id)}` },
   );
+}
+
+/** The lock of a local state is its process's: it ends with that, and nothing else can end it. */
+function wayOut(words: string, program: string, id: string): string {
+  return words.includes("resource temporarily unavailable")
+    ? `Its ${program} is still running on this computer, even if what started it was killed: pgrep -a ${program}`
+    : `Only if it was killed, in the stack's folder: ${program} force-unlock ${id}`;
 }

@@ -16,14 +16,18 @@ const boxed = `╷
 │   Info:      
 ╵`;
 
+const remote = boxed.replace("resource temporarily unavailable", "operation error S3: PutObject, StatusCode: 412");
+const plain = (words: string) => words.replaceAll(/[╷│╵] ?/g, "");
+
 test.each([
-  ["with terraform's frame", boxed],
-  ["without colours", boxed.replaceAll(/[╷│╵] ?/g, "")],
-])("a held lock %s is told by holder, time and what to do", (_, words) => {
+  ["of a local state, with terraform's frame", boxed, "pgrep -a tofu"],
+  ["of a local state, without colours", plain(boxed), "pgrep -a tofu"],
+  ["of a remote state", remote, "tofu force-unlock 6b1f6c3d-7c1c-9f0e-1a3e-3f1f4f5a6b7c"],
+])("a held lock %s is told by holder, time and what to do", (_, words, hint) => {
   expect(lockedError(words, "tofu")).toMatchObject({
     code: "failed-precondition",
     message: "the state is locked: ada@workshop is applying since 2026-11-16 10:20:30 UTC",
-    hint: expect.stringContaining("tofu force-unlock 6b1f6c3d-7c1c-9f0e-1a3e-3f1f4f5a6b7c"),
+    hint: expect.stringContaining(hint),
   });
 });
 
