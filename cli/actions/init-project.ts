@@ -15,7 +15,7 @@ const theirPackage = z.looseObject({ scripts: section, dependencies: section, de
 export const packageFile = "package.json";
 
 /** What must never be committed: keys, credentials and states; and what is made anew anyway. */
-const ignored = [
+const ignored: readonly string[] = [
   "node_modules",
   "/generated/",
   "# What talosctl's own commands write where they are run.",
@@ -23,8 +23,7 @@ const ignored = [
   "# What is encrypted may be shared by git.",
   ...["/secrets/*", "!/secrets/*.age", "!/secrets/*.sops.yaml"],
   ...["/state/", "/backups/", "support-*.zip", "/cdktf.out/", ".terraform/", "*.tfstate", "*.tfstate.*", "*.tfplan"],
-  "",
-].join("\n");
+];
 
 /**
  * Makes a folder a project of its own, for our commands and the CDK's alike. What is there stays; a package.json and a
@@ -55,9 +54,11 @@ export async function writeProject(
 /** True when it was changed. Who has one of our lines had them all, and took out the others on purpose. */
 async function writeIgnored(file: string): Promise<boolean> {
   const before = existsSync(file) ? readFileSync(file, "utf8").trimEnd() : "";
-  if (before.split(/\r?\n/).includes("/secrets/*")) return false;
-  const after = before === "" ? ignored : `${before}\n\n# What talosmith writes\n${ignored}`;
-  await writeFileAtomically(file, after, { mode: 0o644 });
+  const known = new Set(before.split(/\r?\n/));
+  if (known.has("/secrets/*")) return false;
+  const missing = ignored.filter((line) => !known.has(line));
+  const lines = before === "" ? missing : [before, "", "# What talosmith writes", ...missing];
+  await writeFileAtomically(file, `${lines.join("\n")}\n`, { mode: 0o644 });
   return true;
 }
 

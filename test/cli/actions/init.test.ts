@@ -93,6 +93,7 @@ describe("talosmith init", () => {
     expect(after).toMatch(/^node_modules\n\*\.log\n\n# /);
     const secret = ["/secrets/*", "/state/", "/generated/", "/secrets.yaml", "/controlplane.yaml", "/talosconfig"];
     expect(after.split("\n")).toEqual(expect.arrayContaining(secret));
+    expect(after.match(/node_modules/g)).toHaveLength(1);
     // Whoever takes a line out again meant it.
     writeFileSync(file, after.replace("/backups/\n", ""));
     await init("two", { kind: "simulated" }, context());
