@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import { basename } from "node:path";
 import { endsSoon } from "../../talos/client-file.ts";
 import { makingSteps } from "../../talos/cluster/index.ts";
-import type { Environment } from "../../talos/environment/index.ts";
 import type { CommandContext } from "../context.ts";
 import { backupLine, backupStatus } from "../helper/backup-status.ts";
 import { clientCertificates, clientFiles } from "../helper/client-files.ts";
@@ -21,9 +21,14 @@ export async function plan(
   const { root, environment } = openEnvironment(name, context);
   const backup = await backupStatus(root, environment, context);
   if (backup !== undefined) context.stderr.write(`${backupLine(backup)}\n`);
-  const binary = (await meansHelper(root, environment, kubernetes))
-    ? undefined
-    : findTerraform(context.env, environment.backend);
+  // Terraform's door knows no cluster without Kubernetes. What `up` has made, it goes on with.
+  const terraform = kubernetes ? findTerraform(context.env, environment.backend) : undefined;
+  const madeByUs = !(await ownedByTerraform(root, environment)) && (await hasMachines(root, environment));
+  const binary = madeByUs ? undefined : terraform;
+  if (madeByUs && terraform !== undefined)
+    context.stderr.write(
+      `Made without ${basename(terraform)}, as \`up\` goes on with it; \`deploy\` would take it into a state of ${basename(terraform)}.\n`,
+    );
   if (binary !== undefined) {
     const changes = await planWithTerraform({ root, environment, binary, approval: { yes: false }, context });
     context.exit(changes ? 2 : 0);
@@ -44,10 +49,4 @@ export async function plan(
   const notice = windowNotice(environment, steps, context.clock.now());
   if (notice !== undefined) context.stderr.write(`${notice}\n`);
   context.exit(lines.length === 0 ? 0 : 2);
-}
-
-/** What `up` has made, it goes on with. And Terraform's door knows no cluster without Kubernetes. */
-async function meansHelper(root: string, environment: Environment, kubernetes: boolean): Promise<boolean> {
-  if (!kubernetes) return true;
-  return !(await ownedByTerraform(root, environment)) && (await hasMachines(root, environment));
 }
