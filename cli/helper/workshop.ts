@@ -2,10 +2,10 @@
 import { parseFault } from "../../simulator/control/index.ts";
 import { type Environment, listEnvironments, loadEnvironment } from "../../talos/environment/index.ts";
 import { TalosError } from "../../talos/errors.ts";
-import type { Workshop } from "../../web/server/index.ts";
+import type { RunElsewhere, Workshop } from "../../web/server/index.ts";
 import type { CommandContext } from "../context.ts";
 import { stackDirectory } from "../terraform/prepare-stack.ts";
-import { runElsewhere } from "../terraform/run-elsewhere.ts";
+import { RunsElsewhere } from "../terraform/run-elsewhere.ts";
 import { ownedByTerraform } from "../terraform/state-file.ts";
 import { backupsView } from "./backups-view.ts";
 import { clientCertificates } from "./client-files.ts";
@@ -17,6 +17,8 @@ import { projectSimulator } from "./simulator.ts";
 
 /** The project as the web page's server needs it. */
 export function projectWorkshop(root: string, context: CommandContext): Workshop {
+  const runs = new RunsElsewhere();
+  const elsewhere = ({ name }: Environment) => runs.look(stackDirectory(root, name));
   return {
     environmentNames: () => listEnvironments(root),
     loadEnvironment: (name) => loadEnvironment(root, name),
@@ -35,8 +37,8 @@ export function projectWorkshop(root: string, context: CommandContext): Workshop
       const machines = await simulatedMachinesOf(root, environment);
       return machines.map(({ name, stage, faults }) => ({ name, stage, faults }));
     },
-    elsewhere: ({ name }) => runElsewhere(stackDirectory(root, name)),
-    obstacle: (environment) => obstacleTo(root, environment, context),
+    elsewhere: async (environment) => elsewhere(environment),
+    obstacle: (environment) => obstacleTo(root, environment, elsewhere(environment), context),
     plan: async (environment, action, signal) => {
       const steps = await planAction(root, environment, action, { ...context, signal });
       return steps.map(({ id, sentence, destructive }) => ({ id, sentence, destructive }));
@@ -60,13 +62,14 @@ export function projectWorkshop(root: string, context: CommandContext): Workshop
 async function obstacleTo(
   root: string,
   environment: Environment,
+  run: RunElsewhere | undefined,
   { name: talosmith }: Pick<CommandContext, "name">,
 ): ReturnType<Workshop["obstacle"]> {
   const { name } = environment;
   try {
     if (!(await ownedByTerraform(root, environment))) {
       // Its first run owns it as soon as it has written a state.
-      if ((await runElsewhere(stackDirectory(root, name))) === undefined) return undefined;
+      if (run === undefined || run.end !== null) return undefined;
       return { reason: `Terraform is at work on ${name}: wait until it has ended.`, instead: null };
     }
   } catch (error) {

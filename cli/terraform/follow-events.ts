@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-import { closeSync, openSync, readSync } from "node:fs";
+import { appendFileSync, closeSync, openSync, readSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { StringDecoder } from "node:string_decoder";
 import { parseEvent, type ToldEvent } from "../../talos/cluster/index.ts";
+import { endLine, type RunEnd } from "./run-end.ts";
 
 const interval = 200;
 
-/** Tells what the provider writes into a file while the work lasts. `catchUp` tells at once what is there already. */
+/**
+ * Tells what the provider writes into a file while the work lasts. `catchUp` tells at once what is there already. The
+ * file is gone afterwards; who has it open still reads in its last line how the work has ended.
+ */
 export async function withFollowedEvents<T>(
   path: string,
+  signal: AbortSignal,
   tell: (event: ToldEvent) => void,
   work: (catchUp: () => void) => Promise<T>,
 ): Promise<T> {
@@ -31,12 +36,25 @@ export async function withFollowedEvents<T>(
     }
   };
   const timer = setInterval(catchUp, interval);
+  let isDone = false;
   try {
-    return await work(catchUp);
+    const result = await work(catchUp);
+    isDone = true;
+    return result;
   } finally {
     clearInterval(timer);
     catchUp();
+    writeEnd(file, isDone ? "done" : signal.aborted ? "stopped" : "failed");
     closeSync(file);
     await rm(path, { force: true });
+  }
+}
+
+/** A disk that is full does not change what came of the work. */
+function writeEnd(file: number, outcome: RunEnd["outcome"]): void {
+  try {
+    appendFileSync(file, endLine({ outcome, at: new Date() }));
+  } catch {
+    return;
   }
 }

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import { randomBytes } from "node:crypto";
+import { readdirSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { pidExists } from "../../talos/living-process.ts";
 
-const pattern = /^talosmith\.(?<pid>\d+)\.(?<run>[0-9a-f]+)\.(?<kind>tfplan|events)$/;
+const pattern = /^talosmith\.(?<pid>\d+)\.(?<run>[0-9a-f]+)\.(?:tfplan|(?<action>deploy|destroy)\.events)$/;
+
+export type RunAction = "deploy" | "destroy";
 
 /** The name for what is told while a plan is applied. */
-export function eventsBeside(plan: string): string {
-  return plan.replace(/\.tfplan$/, ".events");
+export function eventsBeside(plan: string, action: RunAction): string {
+  return plan.replace(/\.tfplan$/, `.${action}.events`);
 }
 
 /**
@@ -25,13 +28,27 @@ export async function withPlanFile<T>(directory: string, work: (file: string) =>
   }
 }
 
+export interface ApplyingRun {
+  readonly run: string;
+  readonly action: RunAction;
+  readonly events: string;
+}
+
 /** The run that applies a plan in the stack's folder now, and the file in which it tells what it does. */
-export async function applyingRun(
-  directory: string,
-): Promise<{ readonly run: string; readonly events: string } | undefined> {
-  const names = await readdir(directory).catch(() => []);
-  const found = names.map(partsOf).find((parts) => parts?.kind === "events" && parts.alive);
-  return found && { run: found.run, events: found.name };
+export function applyingRun(directory: string): ApplyingRun | undefined {
+  for (const name of namesIn(directory)) {
+    const { run, action, alive } = partsOf(name) ?? {};
+    if (run !== undefined && action !== undefined && alive) return { run, action, events: name };
+  }
+  return undefined;
+}
+
+function namesIn(directory: string): readonly string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
+  }
 }
 
 /** What runs that were killed have left. */
@@ -41,6 +58,8 @@ async function removeOrphans(directory: string): Promise<void> {
 }
 
 function partsOf(name: string) {
-  const { pid, run, kind } = pattern.exec(name)?.groups ?? {};
-  return run === undefined ? undefined : { name, run, kind, alive: pidExists(Number(pid)) };
+  const { pid, run, action } = pattern.exec(name)?.groups ?? {};
+  return run === undefined
+    ? undefined
+    : { run, action: action as RunAction | undefined, alive: pidExists(Number(pid)) };
 }

@@ -1,20 +1,72 @@
 // SPDX-License-Identifier: Apache-2.0
-import { readFile, stat } from "node:fs/promises";
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { parseEvent } from "../../talos/cluster/index.ts";
 import type { RunElsewhere } from "../../web/server/index.ts";
-import { applyingRun } from "./plan-file.ts";
+import { type ApplyingRun, applyingRun } from "./plan-file.ts";
+import { parseEnd } from "./run-end.ts";
 
-/** What `talosmith deploy` or `destroy` does through Terraform in this stack's folder now, whoever has started it. */
-export async function runElsewhere(directory: string): Promise<RunElsewhere | undefined> {
-  const found = await applyingRun(directory);
-  if (found === undefined) return undefined;
-  const file = join(directory, found.events);
-  try {
-    const [text, { birthtime }] = await Promise.all([readFile(file, "utf8"), stat(file)]);
-    const events = text.split("\n").flatMap((line) => parseEvent(line) ?? []);
-    return { id: `terraform-${found.run}`, startedAt: birthtime, events };
-  } catch {
-    return undefined; // It has ended meanwhile, and taken its file away.
+interface Followed {
+  readonly found: ApplyingRun;
+  readonly file: number;
+  readonly startedAt: Date;
+}
+
+/** What `talosmith deploy` or `destroy` does through Terraform in stacks' folders, whoever has started it. */
+export class RunsElsewhere {
+  readonly #files = new Map<string, Followed>();
+  readonly #ended = new Map<string, RunElsewhere>();
+
+  /** The run in this folder now, or the last one that was seen there. */
+  look(directory: string): RunElsewhere | undefined {
+    const applying = applyingRun(directory);
+    const followed = this.#files.get(directory) ?? this.#open(directory, applying);
+    if (followed === undefined) return this.#ended.get(directory);
+    const seen = readRun(followed);
+    if (seen.end === null && applying?.run === followed.found.run) return seen;
+    closeSync(followed.file);
+    this.#files.delete(directory);
+    // Who was killed has not said how it ended.
+    const ended: RunElsewhere = { ...seen, end: seen.end ?? { outcome: "unknown", at: new Date() } };
+    this.#ended.set(directory, ended);
+    return ended;
   }
+
+  /** It stays open: a run takes its file away when it ends, and its last words are read all the same. */
+  #open(directory: string, found: ApplyingRun | undefined): Followed | undefined {
+    if (found === undefined || this.#ended.get(directory)?.id === idOf(found)) return undefined;
+    try {
+      const file = openSync(join(directory, found.events), "r");
+      const followed = { found, file, startedAt: fstatSync(file).birthtime };
+      this.#files.set(directory, followed);
+      return followed;
+    } catch {
+      return undefined; // It has ended meanwhile, and taken its file away.
+    }
+  }
+}
+
+function readRun({ found, file, startedAt }: Followed): RunElsewhere {
+  const lines = readText(file).split("\n");
+  return {
+    id: idOf(found),
+    action: found.action,
+    startedAt,
+    events: lines.flatMap((line) => parseEvent(line) ?? []),
+    end: lines.map(parseEnd).find((end) => end !== undefined) ?? null,
+  };
+}
+
+/** Nothing where the disk gives nothing: the page goes on without. */
+function readText(file: number): string {
+  try {
+    const buffer = Buffer.alloc(fstatSync(file).size);
+    return buffer.toString("utf8", 0, readSync(file, buffer, 0, buffer.length, 0));
+  } catch {
+    return "";
+  }
+}
+
+function idOf({ run }: ApplyingRun): string {
+  return `terraform-${run}`;
 }

@@ -11,7 +11,7 @@ import type { Deployed } from "../output/summary.ts";
 import { dangersIn } from "./dangers.ts";
 import { withFollowedEvents } from "./follow-events.ts";
 import { onlyClustersRefused } from "./plan-faults.ts";
-import { eventsBeside, withPlanFile } from "./plan-file.ts";
+import { eventsBeside, type RunAction, withPlanFile } from "./plan-file.ts";
 import { prepareStack, removeStack, stackDirectory } from "./prepare-stack.ts";
 import { backUpState, requireRoom } from "./state-backup.ts";
 import { readState, removeState, removeUnwritten, stateFile } from "./state-file.ts";
@@ -118,7 +118,7 @@ async function change(
     if (!(await approved(question, answer, approval, context))) return "declined";
     if (options.environment.backend.kind === "local")
       await keepState(stateFile(options.root, options.environment.name));
-    await applyAloud(terraform, file, options);
+    await applyAloud(terraform, file, args.includes("-destroy") ? "destroy" : "deploy", options);
     return "changed";
   });
 }
@@ -149,9 +149,9 @@ async function planChange(
 }
 
 /** Terraform says of a cluster only that it takes time; the engine inside of the provider tells its steps. */
-async function applyAloud(terraform: Terraform, plan: string, options: DoorOptions): Promise<void> {
-  const { stderr } = options.context;
-  const file = join(stackOf(options), eventsBeside(plan));
+async function applyAloud(terraform: Terraform, plan: string, action: RunAction, options: DoorOptions): Promise<void> {
+  const { stderr, signal } = options.context;
+  const file = join(stackOf(options), eventsBeside(plan, action));
   const line = plainLines((text) => stderr.write(`${text}\n`));
   let heard = false;
   const tell = (event: ToldEvent) => {
@@ -163,7 +163,7 @@ async function applyAloud(terraform: Terraform, plan: string, options: DoorOptio
     if (told) heard = false;
     return told;
   };
-  await withFollowedEvents(file, tell, (catchUp) => {
+  await withFollowedEvents(file, signal, tell, (catchUp) => {
     const show = (text: string) => {
       catchUp();
       stderr.write(text);

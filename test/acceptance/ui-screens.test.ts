@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { mkdirSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { availableParallelism, loadavg } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -108,12 +108,13 @@ describe.skipIf(chromiumPath === undefined)("the page's screens in a browser", {
 
   test("what Terraform does elsewhere is told, and what it boots is on its way", async () => {
     const stack = join(ui.root, "cdktf.out/stacks/lab");
-    const events = join(stack, `talosmith.${process.pid}.beef.events`);
+    const events = join(stack, `talosmith.${process.pid}.beef.deploy.events`);
     mkdirSync(stack, { recursive: true });
     const simulator = projectSimulator(ui.root);
     const worker = (await simulator.listMachines()).find(({ name }) => name === "lab-w-1")?.id ?? "";
     await withFollowedEvents(
       events,
+      new AbortController().signal,
       () => {},
       async () => {
         const id = "apply-config/lab-w-1";
@@ -130,12 +131,14 @@ describe.skipIf(chromiumPath === undefined)("the page's screens in a browser", {
         await ui.page.getByRole("heading", { name: /^lab/ }).getByText("changing").waitFor();
         expect(await ui.page.getByRole("button", { name: "Apply …" }).isDisabled()).toBe(true);
         await ui.inspect("elsewhere");
-        await ui.page.getByRole("link", { name: "terraform lab" }).click();
+        await ui.page.getByRole("link", { name: "terraform deploy lab" }).click();
         await ui.page.getByText("0 of 1 steps done").waitFor();
         expect(await ui.page.getByRole("button", { name: "Stop" }).count()).toBe(0);
+        appendFileSync(events, `${JSON.stringify({ ...told, type: "step-finished", step })}\n`);
       },
     );
-    await ui.page.getByText("What came of it stands where it was started.").waitFor();
+    await ui.page.getByText("1 of 1 steps done").waitFor();
+    await ui.page.locator(".state").getByText("done").waitFor();
     await simulator.setPower(worker, true);
     await ui.show("#/machines/lab");
     await ui.row("lab-w-1").getByText("ready").waitFor();

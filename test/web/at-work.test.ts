@@ -25,10 +25,10 @@ test.each([
 
 test.each([
   ["applied to", "unhealthy", { kind: "apply" }, "changing"],
-  ["brought up by Terraform", "unhealthy", { kind: "terraform" }, "changing"],
-  ["well all the while", "healthy", { kind: "terraform" }, "healthy"],
+  ["brought up by Terraform", "unhealthy", { kind: "terraform deploy" }, "changing"],
+  ["well all the while", "healthy", { kind: "terraform deploy" }, "healthy"],
   ["only backed up", "unhealthy", { kind: "backup" }, "unhealthy"],
-  ["left alone again", "unhealthy", { kind: "terraform", endedAt: "now" }, "unhealthy"],
+  ["left alone again", "unhealthy", { kind: "terraform deploy", endedAt: "now" }, "unhealthy"],
 ])("a cluster that is %s is told as what it is", (_, state, more, expected) => {
   const seen = { ...cluster("lab"), state } as ClusterView;
   expect(withWork(seen, [operation("join-etcd/cp-1", "running", more)]).state).toBe(expected);

@@ -73,7 +73,9 @@ describe("a watcher", () => {
     const step = { id: "apply-config/cp-1", sentence: "send cp-1 its first config", destructive: false };
     run = {
       id: "terraform-1",
+      action: "deploy",
       startedAt: at,
+      end: null,
       events: [
         { at, type: "planned", message: "1 step", steps: [step] },
         { at, type: "step-started", message: step.sentence, machine: "cp-1", step },
@@ -82,11 +84,14 @@ describe("a watcher", () => {
     await expect
       .poll(() => seen.elsewhere)
       .toMatchObject([
-        { id: "terraform-1", kind: "terraform", environment: "local", state: "running", steps: [{ state: "running" }] },
+        { id: "terraform-1", kind: "terraform deploy", state: "running", steps: [{ state: "running" }] },
       ]);
     expect(seen.clusters).toMatchObject([{ state: "not deployed", note: null }]);
-    run = undefined;
-    await expect.poll(() => seen.elsewhere).toMatchObject([{ id: "terraform-1", state: "ended" }]);
+    const finished = { at, type: "step-finished", message: step.sentence, machine: "cp-1", step } as const;
+    run = { ...run, events: [...run.events, finished], end: { outcome: "done", at: new Date(5_000) } };
+    await expect
+      .poll(() => seen.elsewhere)
+      .toMatchObject([{ state: "done", endedAt: "1970-01-01T00:00:05.000Z", steps: [{ state: "done" }] }]);
   });
 });
 

@@ -5,7 +5,14 @@ import type { ClusterView, OperationView } from "../shared/wire.ts";
 const takesAway = /^(?:apply-config|upgrade-talos|reboot|restore-etcd)\/(.+)$/;
 
 /** Operations during which a cluster is not as it will be. */
-const changes: ReadonlySet<OperationView["kind"]> = new Set(["apply", "upgrade", "scale", "destroy", "terraform"]);
+const changes: ReadonlySet<OperationView["kind"]> = new Set([
+  "apply",
+  "upgrade",
+  "scale",
+  "destroy",
+  "terraform deploy",
+  "terraform destroy",
+]);
 
 /**
  * A cluster in the light of what is done to it: one that is being changed has conditions that are not met yet, and a

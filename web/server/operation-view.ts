@@ -29,10 +29,13 @@ export function afterEvent(view: OperationView, { at, type, message, machine, st
 }
 
 /** What another process does, as an operation that can only be watched. */
-export function viewOfElsewhere(environment: string, { id, startedAt, events }: RunElsewhere): OperationView {
+export function viewOfElsewhere(
+  environment: string,
+  { id, action, startedAt, events, end }: RunElsewhere,
+): OperationView {
   const begun: OperationView = {
     id,
-    kind: "terraform",
+    kind: `terraform ${action}`,
     subject: null,
     environment,
     startedAt: startedAt.toISOString(),
@@ -42,15 +45,21 @@ export function viewOfElsewhere(environment: string, { id, startedAt, events }: 
     events: [],
     outcome: null,
   };
-  return events.reduce(afterEvent, begun);
+  const view = events.reduce(afterEvent, begun);
+  return end === null ? view : { ...view, ...endings[end.outcome], endedAt: end.at.toISOString() };
 }
 
-/** It is gone, and only where it was started is known what came of it. */
-export function endedElsewhere(view: OperationView, now: Date): OperationView {
-  if (view.endedAt !== null) return view;
-  const outcome = "It has ended. What came of it stands where it was started.";
-  return { ...view, state: "ended", endedAt: now.toISOString(), outcome };
-}
+/** What was said to the person stands where it was started. */
+const endings: Readonly<Record<NonNullable<RunElsewhere["end"]>["outcome"], Pick<OperationView, "state" | "outcome">>> =
+  {
+    done: { state: "done", outcome: null },
+    failed: { state: "failed", outcome: "It has failed. Why stands where it was started." },
+    stopped: {
+      state: "stopped",
+      outcome: "It was stopped where it was started, and goes on when it is started again.",
+    },
+    unknown: { state: "ended", outcome: "It has ended. What came of it stands where it was started." },
+  };
 
 const stepStates: Readonly<Partial<Record<ToldEvent["type"], OperationStep["state"]>>> = {
   "step-started": "running",

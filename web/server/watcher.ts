@@ -6,7 +6,7 @@ import type { BrokenEnvironment, ClusterView, OperationView } from "../shared/wi
 import { withWork } from "./at-work.ts";
 import { agedConditions, certificateRows, etcdRows, machineRows } from "./cluster-view.ts";
 import { differencesOf } from "./config-changes.ts";
-import { endedElsewhere, plannedStep, viewOfElsewhere } from "./operation-view.ts";
+import { plannedStep, viewOfElsewhere } from "./operation-view.ts";
 import type { OpenedCluster, Workshop } from "./workshop.ts";
 
 export interface WatcherOptions {
@@ -132,13 +132,11 @@ export class Watcher {
   }
 
   async #workElsewhere(environment: Environment): Promise<readonly OperationView[]> {
-    const { workshop, now } = this.#options;
-    const { name } = environment;
-    const run = await workshop.elsewhere(environment);
-    const before = this.#elsewhere.get(name);
-    const view = run === undefined ? before && endedElsewhere(before, now()) : viewOfElsewhere(name, run);
-    if (view !== undefined) this.#elsewhere.set(name, view);
-    return view === undefined || view.endedAt !== null ? [] : [view];
+    const run = await this.#options.workshop.elsewhere(environment);
+    if (run === undefined) return [];
+    const view = viewOfElsewhere(environment.name, run);
+    this.#elsewhere.set(environment.name, view);
+    return view.endedAt === null ? [view] : [];
   }
 
   /** What is known without asking the cluster. */

@@ -24,8 +24,11 @@ export interface OpenedCluster {
 export interface RunElsewhere {
   /** The same for as long as it runs, and of no other. */
   readonly id: string;
+  readonly action: "deploy" | "destroy";
   readonly startedAt: Date;
   readonly events: readonly ToldEvent[];
+  /** Null while it lasts; unknown where it was killed. */
+  readonly end: { readonly outcome: "done" | "failed" | "stopped" | "unknown"; readonly at: Date } | null;
 }
 
 /** What the page's server needs of the project around it. The command line has it already and lends it. */
@@ -41,7 +44,7 @@ export interface Workshop {
   backups(environment: Environment, signal: AbortSignal): Promise<BackupsView | undefined>;
   /** Undefined unless the machines are simulated. */
   simulatedMachines(environment: Environment): Promise<readonly SimulatedRow[] | undefined>;
-  /** What Terraform does to it now, if anything. Never throws. */
+  /** What Terraform does to it now, or has done last as far as it was seen. Never throws. */
   elsewhere(environment: Environment): Promise<RunElsewhere | undefined>;
   /** Undefined where this door may change what the cluster consists of. */
   obstacle(environment: Environment): Promise<Obstacle | undefined>;

@@ -177,14 +177,14 @@ export interface OperationEvent {
 
 export interface OperationView {
   readonly id: string;
-  /** What was asked for here; `terraform` is a run of it that was started elsewhere, and can only be watched. */
-  readonly kind: OperationKind | "terraform";
+  /** What was asked for here; `terraform …` is a run of it that was started elsewhere, and can only be watched. */
+  readonly kind: OperationKind | "terraform deploy" | "terraform destroy";
   /** The machine, pool or backup that it is about; null when it is about the whole. */
   readonly subject: string | null;
   readonly environment: string;
   readonly startedAt: string;
   readonly endedAt: string | null;
-  /** `ended`: started elsewhere, where it is known what came of it. */
+  /** `ended`: started elsewhere and killed there, so that it did not tell what came of it. */
   readonly state: "running" | "stopping" | "done" | "failed" | "stopped" | "ended";
   readonly steps: readonly OperationStep[];
   readonly events: readonly OperationEvent[];

@@ -8,6 +8,7 @@ import { eventsTo, type ToldEvent } from "../../../talos/cluster/index.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "talosmith-events-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const running = new AbortController().signal;
 
 test("what the provider tells is heard in order, while it works and at the end; nothing stays", async () => {
   const path = join(folder, "one.events");
@@ -16,6 +17,7 @@ test("what the provider tells is heard in order, while it works and at the end; 
   const at = new Date(0);
   await withFollowedEvents(
     path,
+    running,
     (event) => heard.push(event),
     async (catchUp) => {
       expect(statSync(path).mode & 0o777).toBe(0o600);
@@ -48,6 +50,7 @@ test("half a line is told when the rest of it has come", async () => {
   const heard: string[] = [];
   await withFollowedEvents(
     path,
+    running,
     ({ message }) => heard.push(message),
     async (catchUp) => {
       appendFileSync(path, '{"at":"2026-11-17T09:00:00Z","type":"waiting","mess');
@@ -64,6 +67,7 @@ test("a failure is passed on after the last word was heard", async () => {
   const heard: string[] = [];
   const failing = withFollowedEvents(
     path,
+    running,
     ({ message }) => heard.push(message),
     async () => {
       eventsTo(path)({ type: "step-failed", at: new Date(0), message: "no disk" });

@@ -36,7 +36,7 @@ test("a failure leaves no plan", async () => {
 test("what a killed run has left goes, what a living one works with stays", async () => {
   const dead = spawnSync(process.execPath, ["-e", ""]).pid;
   write(`talosmith.${dead}.0a1b2c3d.tfplan`);
-  write(eventsBeside(`talosmith.${dead}.0a1b2c3d.tfplan`));
+  write(eventsBeside(`talosmith.${dead}.0a1b2c3d.tfplan`, "deploy"));
   const living = `talosmith.${process.ppid}.0a1b2c3d.tfplan`;
   write(living);
   await withPlanFile(folder, async () => expect(readdirSync(folder)).toEqual([living]));

@@ -53,6 +53,7 @@ function Timeline({
   readonly now: number;
 }) {
   const { id, kind, state, steps, events, startedAt, endedAt, outcome } = operation;
+  const isElsewhere = kind.startsWith("terraform ");
   const [fault, setFault] = useState<string>();
   const tell = (error: Error) => setFault(error.message);
   const resume = () =>
@@ -65,17 +66,18 @@ function Timeline({
     ${fault !== undefined && html`<p class="fault" role="alert">${fault}</p>`}
     ${
       (state === "stopped" || state === "failed") &&
+      !isElsewhere &&
       !readOnly &&
       html`<p class="buttons"><button type="button" class="main" onClick=${resume}>Resume</button></p>`
     }
     ${
       endedAt === null &&
-      kind === "terraform" &&
+      isElsewhere &&
       html`<p class="hint">Started elsewhere: it is stopped with Ctrl-C there, and goes on when it is started again.</p>`
     }
     ${
       endedAt === null &&
-      kind !== "terraform" &&
+      !isElsewhere &&
       !readOnly &&
       html`<p class="buttons"><button type="button" disabled=${state === "stopping"} onClick=${() => send(`/api/operations/${id}/stop`).catch(tell)}>Stop at the next safe point</button></p>`
     }
