@@ -16,7 +16,8 @@ export async function deploy(name: string, flags: ApprovalFlags, context: Comman
   const { root, environment } = openEnvironment(name, context);
   const binary = findTerraform(context.env, environment.backend);
   const finish = (deployed: Parameters<typeof deployedSummary>[0], changed: boolean) => {
-    if (!changed) context.stderr.write("Nothing to change.\n");
+    const nothing = `Nothing to change${deployed.unseen === undefined ? "" : " on the machines that answer"}.\n`;
+    if (!changed) context.stderr.write(nothing);
     context.stdout.write(deployedSummary(deployed, context.name));
   };
   const seconds = () => (performance.now() - started) / 1000;
@@ -33,11 +34,11 @@ export async function deploy(name: string, flags: ApprovalFlags, context: Comman
   }
   context.stderr.write(`Deploying ${name} through ${basename(binary)}.\n`);
   const options = { root, environment, binary, approval: flags, context };
-  const outcome = await deployWithTerraform(options);
-  if (outcome === "declined") {
+  const { did, unseen } = await deployWithTerraform(options);
+  if (did === "declined") {
     context.stderr.write("Nothing was changed.\n");
     context.exit(1);
     return;
   }
-  finish({ ...(await readDeployed(options)), seconds: seconds(), door: basename(binary) }, outcome === "changed");
+  finish({ ...(await readDeployed(options)), unseen, seconds: seconds(), door: basename(binary) }, did === "changed");
 }

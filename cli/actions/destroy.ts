@@ -26,13 +26,13 @@ export async function destroy(name: string, flags: ApprovalFlags, context: Comma
     return;
   }
   const done = (await ownedByTerraform(root, environment))
-    ? (await destroyWithTerraform({
+    ? await destroyWithTerraform({
         root,
         environment,
         binary: requireTerraform(environment, context),
         approval,
         context,
-      })) !== "declined"
+      })
     : await destroyAlone(root, environment, approval, context);
   context.stderr.write(done ? `${name} is gone.\n${whatStays(root, environment)}` : "Nothing was changed.\n");
   if (!done) context.exit(1);

@@ -12,6 +12,8 @@ export interface Deployed {
   readonly talosVersion: string;
   readonly kubernetesVersion: string;
   readonly machines: readonly DeployedMachine[];
+  /** Machines that could not be looked at, none if it is not known which; undefined when everything was seen. */
+  readonly unseen?: readonly string[] | undefined;
   readonly endpoint: string;
   readonly kubeconfigPath: string;
   readonly talosconfigPath: string;
@@ -24,18 +26,19 @@ export interface Deployed {
 export function deployedSummary(deployed: Deployed, name: string): string {
   const width = Math.max(...deployed.machines.map(({ name }) => name.length));
   const roles = { controlplane: "control plane", worker: "worker" } as const;
+  const mark = (machine: string) => (isSeen(deployed, machine) ? pc.green("●") : pc.yellow("○"));
   const machines = deployed.machines.map(
-    ({ name, role, address }) => `  ${pc.green("●")} ${name.padEnd(width)}  ${roles[role].padEnd(13)}  ${address}`,
+    ({ name, role, address }) => `  ${mark(name)} ${name.padEnd(width)}  ${roles[role].padEnd(13)}  ${address}`,
   );
   return [
     "",
-    pc.bold(`${deployed.environment} is up: ${counts(deployed.machines)}`) +
-      pc.dim(`  (${deployed.seconds.toFixed(1)} s, ${deployed.door})`),
+    pc.bold(headline(deployed)) + pc.dim(`  (${deployed.seconds.toFixed(1)} s, ${deployed.door})`),
     `Talos ${deployed.talosVersion}, Kubernetes v${deployed.kubernetesVersion}, ${deployed.endpoint}`,
     "",
     ...machines,
     "",
     "What to type next:",
+    ...(deployed.unseen === undefined ? [] : [`  ${name} health ${deployed.environment}`]),
     `  kubectl --kubeconfig ${deployed.kubeconfigPath} get nodes`,
     `  talosctl --talosconfig ${deployed.talosconfigPath} version`,
     `  ${name} ui`,
@@ -43,6 +46,16 @@ export function deployedSummary(deployed: Deployed, name: string): string {
     `  ${name} destroy ${deployed.environment}`,
     "",
   ].join("\n");
+}
+
+function isSeen({ unseen }: Deployed, machine: string): boolean {
+  return unseen === undefined || (unseen.length > 0 && !unseen.includes(machine));
+}
+
+function headline({ environment, machines, unseen }: Deployed): string {
+  if (unseen === undefined) return `${environment} is up: ${counts(machines)}`;
+  if (unseen.length === 0) return `${environment}: not everything could be looked at, see the warnings above`;
+  return `${environment}: ${unseen.length} of ${machines.length} machines could not be looked at: ${unseen.join(", ")}`;
 }
 
 function counts(machines: readonly DeployedMachine[]): string {

@@ -12,10 +12,11 @@ import { dangersIn } from "./dangers.ts";
 import { withFollowedEvents } from "./follow-events.ts";
 import { onlyClustersRefused } from "./plan-faults.ts";
 import { eventsBeside, type RunAction, withPlanFile } from "./plan-file.ts";
+import { unseenIn } from "./plan-warnings.ts";
 import { prepareStack, removeStack, stackDirectory } from "./prepare-stack.ts";
 import { backUpState, requireRoom } from "./state-backup.ts";
 import { readState, removeState, removeUnwritten, stateFile } from "./state-file.ts";
-import { Terraform } from "./terraform.ts";
+import { type Planned, Terraform } from "./terraform.ts";
 
 export interface DoorOptions {
   readonly root: string;
@@ -26,7 +27,11 @@ export interface DoorOptions {
   readonly context: CommandContext;
 }
 
-export type DeployOutcome = "unchanged" | "changed" | "declined";
+export interface DeployOutcome {
+  readonly did: "unchanged" | "changed" | "declined";
+  /** As the summary of what is deployed tells it. */
+  readonly unseen: Deployed["unseen"];
+}
 
 const outputs = z.object({
   cluster_endpoint: z.string(),
@@ -46,24 +51,25 @@ export async function planWithTerraform(options: DoorOptions): Promise<boolean> 
   const terraform = await openStack(options);
   const show = (text: string) => options.context.stdout.write(text);
   return withPlanFile(stackOf(options), async (file) => {
-    const changes = await terraform.plan(file, colour(options.context), show);
+    const { changes } = await terraform.plan(file, colour(options.context), show);
     if (changes) show(dangersIn(await terraform.showPlan(file)));
     return changes;
   });
 }
 
-export async function destroyWithTerraform(options: DoorOptions): Promise<DeployOutcome> {
+/** False when it was declined. */
+export async function destroyWithTerraform(options: DoorOptions): Promise<boolean> {
   const { root, environment } = options;
   const question = `Destroy everything in ${environment.name}? There is no way back.`;
-  const outcome = await change(await openStack(options), ["-destroy"], options, question, environment.name);
-  if (outcome === "declined") return outcome;
+  const { did } = await change(await openStack(options), ["-destroy"], options, question, environment.name);
+  if (did === "declined") return false;
   await removeState(stateFile(root, environment.name));
   await removeStack(root, environment.name);
-  return outcome;
+  return true;
 }
 
 /** What the applied stack says of itself. */
-export async function readDeployed(options: DoorOptions): Promise<Omit<Deployed, "seconds" | "door">> {
+export async function readDeployed(options: DoorOptions): Promise<Omit<Deployed, "seconds" | "door" | "unseen">> {
   const { environment } = options;
   const joined = clientFiles(environment.joins?.name ?? environment.name);
   const found = outputs.parse(await terraformOf(options).outputs());
@@ -113,13 +119,17 @@ async function change(
   const { context, approval } = options;
   const show = approval.yes ? undefined : (text: string) => context.stderr.write(text);
   return withPlanFile(stackOf(options), async (file) => {
-    if (!(await planChange(terraform, file, [...args, ...colour(context)], options, show))) return "unchanged";
+    const { changes, warnings } = await planChange(terraform, file, [...args, ...colour(context)], options, show);
+    if (show === undefined && warnings !== "") context.stderr.write(`\n${warnings}\n`);
+    const names = machinesOf(options.environment).map(({ name }) => name);
+    const unseen = unseenIn(warnings, names);
+    if (!changes) return { did: "unchanged", unseen };
     show?.(dangersIn(await terraform.showPlan(file)));
-    if (!(await approved(question, answer, approval, context))) return "declined";
+    if (!(await approved(question, answer, approval, context))) return { did: "declined", unseen };
     if (options.environment.backend.kind === "local")
       await keepState(stateFile(options.root, options.environment.name));
-    await applyAloud(terraform, file, args.includes("-destroy") ? "destroy" : "deploy", options);
-    return "changed";
+    const healthy = await applyAloud(terraform, file, args.includes("-destroy") ? "destroy" : "deploy", options);
+    return { did: "changed", unseen: healthy ? undefined : unseen };
   });
 }
 
@@ -133,29 +143,39 @@ async function planChange(
   args: readonly string[],
   { context }: DoorOptions,
   show?: (text: string) => void,
-): Promise<boolean> {
+): Promise<Planned> {
   try {
     return await terraform.plan(file, args, show);
   } catch (error) {
     if (!args.includes("-destroy") || context.signal.aborted) throw error;
     if (!onlyClustersRefused(await terraform.planReport(args))) throw error;
     // Where the cluster is protected, say, this is refused as well.
-    const changed = await terraform.plan(file, [...args, "-refresh=false"], show);
+    const planned = await terraform.plan(file, [...args, "-refresh=false"], show);
     context.stderr.write(
       "The file asks for a change that is refused; it is left alone, and what there is is destroyed.\n",
     );
-    return changed;
+    return planned;
   }
 }
 
-/** Terraform says of a cluster only that it takes time; the engine inside of the provider tells its steps. */
-async function applyAloud(terraform: Terraform, plan: string, action: RunAction, options: DoorOptions): Promise<void> {
+/**
+ * Terraform says of a cluster only that it takes time; the engine inside of the provider tells its steps. True when the
+ * engine has seen the whole cluster healthy meanwhile.
+ */
+async function applyAloud(
+  terraform: Terraform,
+  plan: string,
+  action: RunAction,
+  options: DoorOptions,
+): Promise<boolean> {
   const { stderr, signal } = options.context;
   const file = join(stackOf(options), eventsBeside(plan, action));
   const line = plainLines((text) => stderr.write(`${text}\n`));
   let heard = false;
+  let healthy = false;
   const tell = (event: ToldEvent) => {
     heard = true;
+    if (event.type === "healthy") healthy = true;
     line(event);
   };
   const isTold = (address: string): boolean => {
@@ -170,6 +190,7 @@ async function applyAloud(terraform: Terraform, plan: string, action: RunAction,
     };
     return terraform.apply(plan, show, { env: { [eventFileVariable]: file }, isTold });
   });
+  return healthy;
 }
 
 async function keepState(path: string): Promise<void> {

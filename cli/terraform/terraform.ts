@@ -4,6 +4,7 @@ import * as z from "zod";
 import { TalosError } from "../../talos/errors.ts";
 import { applyReportLine } from "./apply-report.ts";
 import { knownFailureHint } from "./known-failures.ts";
+import { warningsIn } from "./plan-warnings.ts";
 import { type Finished, type RunOptions, runProgram } from "./run-program.ts";
 import { lockedError } from "./state-lock.ts";
 
@@ -19,6 +20,12 @@ export interface TerraformOptions {
 
 const killedHint =
   "Run the same command again: it goes on from here. If nobody killed it, the kernel's log tells whether memory ran out.";
+
+export interface Planned {
+  readonly changes: boolean;
+  /** Terraform's own words; empty when it warns of nothing. */
+  readonly warnings: string;
+}
 
 export type TerraformOutputs = Readonly<Record<string, unknown>>;
 
@@ -47,12 +54,12 @@ export class Terraform {
     return finished.code === 0 ? undefined : this.#failed(command, finished, false);
   }
 
-  /** Saves the plan to `file`; true when it holds changes. Terraform's own text goes to `show`, where given. */
-  async plan(file: string, args: readonly string[], show?: (text: string) => void): Promise<boolean> {
+  /** Saves the plan to `file`. Terraform's own text goes to `show`, where given. */
+  async plan(file: string, args: readonly string[], show?: (text: string) => void): Promise<Planned> {
     const command = ["plan", "-input=false", "-detailed-exitcode", `-out=${file}`, ...args];
     const finished = await this.#run(command, show === undefined ? {} : { show });
     if (finished.code !== 0 && finished.code !== 2) throw this.#failed(command, finished, show !== undefined);
-    return finished.code === 2;
+    return { changes: finished.code === 2, warnings: warningsIn(finished.stdout) };
   }
 
   /** What a plan that fails says for programs: its diagnostics, one message of JSON a line. */

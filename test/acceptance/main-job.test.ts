@@ -39,13 +39,12 @@ describe.each(doors)("the main job through %s", (door) => {
   let checkout: Checkout;
   let before: string[];
   let first: CommandResult;
-  const npm = (...args: string[]) => {
-    const path = programFolder({ ...basics, ...(binary === undefined ? {} : { [door]: binary }) });
-    return runCommand("npm", args, {
+  const path = programFolder({ ...basics, ...(binary === undefined ? {} : { [door]: binary }) });
+  const npm = (...args: string[]) =>
+    runCommand("npm", args, {
       cwd: checkout.root,
       env: { HOME: `${checkout.root}/generated/home`, PATH: path },
     });
-  };
 
   beforeAll(async () => {
     if (missing) return;
@@ -134,6 +133,20 @@ describe.each(doors)("the main job through %s", (door) => {
     expect(readFileSync(join(checkout.root, "generated/local/kubeconfig"), "utf8")).toBe(kubeconfig);
     expect((await npm("run", "plan", "--", "local")).code).toBe(0);
   });
+
+  // Alone, talosmith waits for the machine.
+  if (door !== "helper")
+    test.skipIf(missing)("a deploy warns of a machine that is off, and calls nothing up", async () => {
+      const power = (to: string) => npm("exec", "--", "talosmith", "sim", "power", "local-cp-1", to);
+      expect((await power("off")).code).toBe(0);
+      const dark = await npm("start");
+      expect(dark.stderr).toContain("Warning: Some machines could not be looked at");
+      expect(dark.stdout).toContain("local: 1 of 5 machines could not be looked at: local-cp-1");
+      expect(dark.stdout).not.toContain("is up");
+      expect(dark.code).toBe(0);
+      expect((await power("on")).code).toBe(0);
+      await expect.poll(async () => (await npm("start")).stdout, { timeout: 30_000 }).toContain("local is up");
+    });
 
   test.skipIf(missing)("destroy leaves no process, no state and no file outside generated/", async () => {
     expect(processesMentioning(checkout.root)).not.toEqual([]);
