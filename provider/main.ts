@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The start file: as little as a handshake needs. The provider itself is a file of its own beside it.
-import { keepCompiledCode } from "./compiled-code.ts";
 import { listen } from "./protocol/transport/index.ts";
 
 try {
-  keepCompiledCode(process.argv[1] ?? "", process.env);
   listen(async () => (await import("./session.ts")).talosmithSession());
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);

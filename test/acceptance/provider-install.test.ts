@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ways in which `init` finds the provider: beside a stack, in the user's folder, in a mirror.
 import { createHash } from "node:crypto";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
@@ -52,6 +52,18 @@ describe.each(tools)("$name", (tool) => {
     await installProvider(workspace.directory);
     await workspace.ok(["init", "-input=false"]);
     await workspace.apply();
+  });
+
+  // Terraform checks the provider's directory against the lock file at each run, and nothing else.
+  test("the provider stores nothing that its next start could run in place of the checked files", async () => {
+    const writable = ["home", "temporary", "data"].map((name) => join(work, `${name}-of-${tool.name}`));
+    for (const directory of writable) mkdirSync(directory);
+    const [HOME = "", TMPDIR = "", TF_DATA_DIR = ""] = writable;
+    const workspace = open({ HOME, TMPDIR, TF_DATA_DIR });
+    await installProvider(workspace.directory);
+    await workspace.ok(["init", "-input=false"]);
+    await workspace.apply();
+    expect(writable.map((directory) => readdirSync(directory))).toEqual([[], [], ["providers"]]);
   });
 
   test("init finds the provider in the user's folder from any directory", async () => {
