@@ -4,7 +4,7 @@ import { TalosError } from "../../talos/errors.ts";
 import { type ApprovalFlags, approved } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
 import { removeClientFiles } from "../helper/client-files.ts";
-import { destroyWithHelper } from "../helper/helper-door.ts";
+import { destroyWithHelper, refuseProtected } from "../helper/helper-door.ts";
 import { removeMachines } from "../helper/machines.ts";
 import { findSecrets } from "../helper/secrets.ts";
 import { whatStays } from "../helper/what-stays.ts";
@@ -17,6 +17,7 @@ import { destroyWithTerraform } from "../terraform/terraform-door.ts";
 
 export async function destroy(name: string, flags: ApprovalFlags, context: CommandContext): Promise<void> {
   const { root, environment } = openEnvironment(name, context);
+  refuseProtected(environment);
   // A state that cannot be read may own what there is: it is refused before anything goes, the file itself included.
   if (environment.backend.kind === "local") await readState(stateFile(root, name));
   // Simulated machines hold nothing worth a question.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { type ApprovalFlags, approved } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
-import { deployWithHelper, destroyWithHelper } from "../helper/helper-door.ts";
+import { deployWithHelper, destroyWithHelper, refuseProtected } from "../helper/helper-door.ts";
 import { mayTakeAway } from "../helper/may-take-away.ts";
 import { whatStays } from "../helper/what-stays.ts";
 import { openEnvironment } from "../open-environment.ts";
@@ -33,6 +33,7 @@ export async function down(
   context: CommandContext,
 ): Promise<void> {
   const { root, environment } = openEnvironment(name, context);
+  refuseProtected(environment);
   await refuseOwnedByTerraform(root, environment);
   const question = `Destroy everything in ${name}? There is no way back.`;
   // Simulated machines hold nothing worth a question.

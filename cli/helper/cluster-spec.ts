@@ -62,6 +62,7 @@ export function clusterSpec(
       cluster.installImage ??
       clusterInstaller(cluster.schematic ?? nothingAdded, talosVersion, "metal", cluster.airGap?.factory),
     patches: cluster.patches,
+    deletionProtection: environment.infrastructure.deletionProtection,
     machines,
     leaving,
   };

@@ -12,6 +12,8 @@ import {
   type Journal,
   journalFile,
   previewCluster,
+  refuseDestroy,
+  refuseErrors,
   type Step,
 } from "../../talos/cluster/index.ts";
 import type { Environment } from "../../talos/environment/index.ts";
@@ -146,7 +148,7 @@ export interface HelperPlan {
   readonly unseen: readonly string[];
 }
 
-/** What a deploy would do: the machines to make, and the engine's steps on the ones that are there. */
+/** What a deploy would do: the machines to make, and the engine's steps on the ones that are there. Throws when a deploy would refuse. */
 export async function planWithHelper(
   root: string,
   environment: Environment,
@@ -161,12 +163,20 @@ export async function planWithHelper(
   const files = await readPatchFiles(root, environment, context);
   const desired = desiredCluster(clusterSpec(environment, addresses, leaving, files), secrets);
   const care = engineCare(environment, policy);
-  const { steps, observed } = await previewCluster({ desired, secrets, ...care, signal: context.signal });
-  const unseen = desired.machines.flatMap(({ name }) => {
-    const state = observed.machines.get(name)?.state;
-    return state?.kind === "unreachable" || state?.kind === "foreign" ? [`${name}: ${state.reason}`] : [];
-  });
-  return { missing, steps, unseen };
+  const { steps, observed, findings } = await previewCluster({ desired, secrets, ...care, signal: context.signal });
+  const unseen = new Map(
+    desired.machines.flatMap(({ name }) => {
+      const state = observed.machines.get(name)?.state;
+      return state?.kind === "unreachable" || state?.kind === "foreign" ? [[name, `${name}: ${state.reason}`]] : [];
+    }),
+  );
+  refuseErrors(findings.filter(({ machine = "" }) => !unseen.has(machine)));
+  return { missing, steps, unseen: [...unseen.values()] };
+}
+
+/** Throws for an environment whose file has deletion protection. */
+export function refuseProtected({ cluster: { name }, infrastructure: { deletionProtection } }: Environment): void {
+  refuseDestroy({ name, deletionProtection });
 }
 
 /** Resets every machine of the cluster, then takes the machines and the client files away. */
@@ -176,6 +186,7 @@ export async function destroyWithHelper(
   context: CommandContext,
   events: Listener,
 ): Promise<void> {
+  refuseProtected(environment);
   const addresses = await findMachines(root, environment);
   const secrets = await findSecrets(root, environment, context);
   // Simulated machines go with the simulator; real ones would run on, though we called them gone.

@@ -18,7 +18,7 @@ import { openBackups, takeBackup } from "./backups.ts";
 import { clusterSpec } from "./cluster-spec.ts";
 import { drillBackup, drillVerdict } from "./drill.ts";
 import { type EditedEnvironment, saveTexts, withNewVersions, withPoolCount } from "./environment-file.ts";
-import { clusterJournal, deployWithHelper, destroyWithHelper, planWithHelper } from "./helper-door.ts";
+import { clusterJournal, deployWithHelper, destroyWithHelper, planWithHelper, refuseProtected } from "./helper-door.ts";
 import { absentMachines, findMachines, isBegun, surplusMachines } from "./machines.ts";
 import { openCluster } from "./open-cluster.ts";
 import { readPatchFiles } from "./patch-files.ts";
@@ -112,6 +112,7 @@ async function planDeploy(root: string, environment: Environment, context: Comma
 
 /** Of a cluster that some machines are gone from already, as an earlier destroy leaves it, the rest are taken away. */
 async function planDestruction(root: string, environment: Environment, context: CommandContext): Promise<Steps> {
+  refuseProtected(environment);
   const left = await findMachines(root, environment);
   if (left.size > 0 && absentMachines(environment, left).length > 0)
     return [...left.keys()].map((name) => ({

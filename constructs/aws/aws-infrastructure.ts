@@ -95,6 +95,7 @@ export class AwsInfrastructure extends Construct implements Infrastructure<AwsPo
   readonly loadBalancerDns: string;
   readonly backupBucket: string | undefined;
   readonly reach: Milestone;
+  readonly deletionProtection: boolean;
   readonly #props: AwsInfrastructureProps;
   readonly #access: "public" | "nlb" | "private";
   readonly #network: AwsNetwork;
@@ -108,6 +109,7 @@ export class AwsInfrastructure extends Construct implements Infrastructure<AwsPo
     super(scope, id);
     this.#props = props;
     this.#access = props.access ?? "nlb";
+    this.deletionProtection = props.deletionProtection ?? false;
     const { clusterName, region } = props;
     new AwsProvider(this, "aws", {
       region,
@@ -141,7 +143,7 @@ export class AwsInfrastructure extends Construct implements Infrastructure<AwsPo
       subnetIds: internal ? this.#network.privateSubnetIds : this.#network.publicSubnetIds,
       securityGroupId: this.#groups.ids.loadBalancer,
       internal,
-      deletionProtection: props.deletionProtection ?? false,
+      deletionProtection: this.deletionProtection,
       ports: [
         { name: "kubernetes", port: 6443 },
         ...(throughBalancer ? [{ name: "talos", port: 50000 } as const] : []),
@@ -205,7 +207,7 @@ export class AwsInfrastructure extends Construct implements Infrastructure<AwsPo
         subnetId: this.#network.subnet(isPublic ? "public" : "private", machine.index - 1),
         isPublic,
         profileName: this.#roles[machine.role].profileName,
-        protectedFromDeletion: (this.#props.deletionProtection ?? false) && machine.role === "controlplane",
+        protectedFromDeletion: this.deletionProtection && machine.role === "controlplane",
       });
       if (machine.role === "controlplane") made.needs.push(...this.#loadBalancer.addTarget(made, made.resource.id));
       // Through the load balancer's public name, a machine comes from its own public address.
@@ -259,7 +261,7 @@ export class AwsInfrastructure extends Construct implements Infrastructure<AwsPo
       vpcId: this.#network.vpcId,
     };
     const { account } = scope;
-    const keepLog = this.#props.deletionProtection ?? false;
+    const keepLog = this.deletionProtection;
     const keyArn = backups !== false || flowLogs ? createEncryptionKey(this, "key", scope) : "";
     const bucket =
       backups === false

@@ -42,6 +42,8 @@ export interface Infrastructure<Settings> {
   readonly onThisComputer?: boolean;
   /** True when a machine's first certificate cannot be known beforehand and its network is trusted instead. */
   readonly trustOnFirstUse: boolean;
+  /** True when it refuses to delete machines, so that the cluster has to refuse it first. @default false */
+  readonly deletionProtection?: boolean;
   /** The disk that Talos is installed on. @default - Talos's own */
   readonly installDisk?: string;
 }

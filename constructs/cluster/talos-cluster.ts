@@ -71,6 +71,8 @@ export interface TalosClusterProps<Settings> {
   readonly patchFiles?: readonly string[];
   /** How careful changes of machines in use are. @default - the provider's */
   readonly rollout?: ClusterRolloutArguments;
+  /** Refuse to destroy the cluster and to remove its machines. @default - the infrastructure's */
+  readonly deletionProtection?: boolean;
   /** Folder for kubeconfig and talosconfig, relative to the project's root. @default - generated/<name> */
   readonly outputFolder?: string;
 }
@@ -168,6 +170,7 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
         machine_id: identity,
         address,
         ...(talosEndpoints === undefined ? {} : { talos_endpoints: talosEndpoints }),
+        ...this.#onDestroy(),
       };
       const member = new MemberResource(machine, "Member", args, this.bindingMeta);
       const { reach } = this.infrastructure;
@@ -222,7 +225,13 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
       ...differs("talos_endpoints", props.infrastructure.talosEndpoints, undefined),
       ...differs("trust_on_first_use", props.infrastructure.trustOnFirstUse, false),
       ...differs("rollout", props.rollout, {}),
+      ...this.#onDestroy(),
     };
+  }
+
+  #onDestroy(): { readonly on_destroy?: "prevent" } {
+    const { deletionProtection, infrastructure } = this.#props;
+    return (deletionProtection ?? infrastructure.deletionProtection) ? { on_destroy: "prevent" } : {};
   }
 
   #settings(): ClusterSettings {

@@ -67,6 +67,8 @@ export interface ClusterArguments {
   /** How careful changes of machines in use are. */
   readonly rollout?: ClusterRolloutArguments;
   readonly registry_mirrors?: { readonly [host: string]: readonly string[] };
+  /** `reset`, `keep` or `prevent`. */
+  readonly on_destroy?: string;
 }
 
 /** A whole cluster: all of its machines in one resource. */

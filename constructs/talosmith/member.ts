@@ -10,6 +10,8 @@ export interface MemberArguments {
   readonly address: string;
   /** Through which the machine is reached, as in its cluster. */
   readonly talos_endpoints?: readonly string[];
+  /** `leave`, `keep` or `prevent`. */
+  readonly on_destroy?: string;
 }
 
 /** A machine's membership: made after the machine, destroyed before it, and the destroy does the leaving. */

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import { type Attributes, attribute, DiagnosticError, type Resource } from "../framework/index.ts";
+import { type Attributes, attribute, DiagnosticError, path, type Resource, type StateOf } from "../framework/index.ts";
 import type { Client } from "./client.ts";
 import { leaveCluster } from "./member-leave.ts";
-import { oneOf } from "./value-rules.ts";
+import { liftProtection, oneOf } from "./value-rules.ts";
+
+const endings = ["leave", "keep", "prevent"] as const;
 
 const attributes = {
   name: attribute.string({ mode: "required", replaces: true, description: "The machine's name in its cluster." }),
@@ -21,8 +23,9 @@ const attributes = {
   on_destroy: attribute.string({
     mode: "defaulted",
     default: "leave",
-    description: "`leave` takes the machine out of the cluster before it is destroyed, `keep` does nothing.",
-    validators: [oneOf("leave", "keep")],
+    description:
+      "`leave` takes the machine out of the cluster before it is destroyed (default), `keep` does nothing, `prevent` refuses.",
+    validators: [oneOf(...endings)],
   }),
   id: attribute.string({
     mode: "computed",
@@ -30,6 +33,8 @@ const attributes = {
     description: "For `member_id` of the machine in its cluster, so that Terraform keeps the order.",
   }),
 } satisfies Attributes;
+
+type MemberState = StateOf<typeof attributes>;
 
 /**
  * One machine's membership. Terraform destroys a removed machine before it updates the cluster that listed it; this
@@ -41,6 +46,14 @@ export const member: Resource<typeof attributes, Client> = {
     "The membership of one machine in a cluster: made after the machine, destroyed before it. Its destroy moves the pods away, leaves etcd, wipes the disk and deletes the node, and refuses where etcd would lose its majority.",
   attributes,
   timeouts: { delete: "20m" },
+
+  plan({ prior, planned }) {
+    const kept = (name: "name" | "cluster" | "machine_id") => prior?.[name] === planned[name];
+    if (prior !== null && !(kept("name") && kept("cluster") && kept("machine_id"))) refuseProtected(prior, "replaced");
+    return {};
+  },
+
+  planDelete: ({ state }) => refuseProtected(state, "removed"),
 
   async create({ planned }) {
     return { ...planned, on_destroy: onDestroy(planned.on_destroy), id: `${planned.cluster}/${planned.machine_id}` };
@@ -55,6 +68,8 @@ export const member: Resource<typeof attributes, Client> = {
   },
 
   async delete({ state, ...operation }) {
+    // A replacement that the user forces (-replace) is not shown to the provider before this.
+    refuseProtected(state, "removed");
     if (state.on_destroy !== "keep") await leaveCluster(state, operation);
   },
 
@@ -73,5 +88,14 @@ function importMember(id: string) {
 }
 
 function onDestroy(value: unknown): string {
-  return value === "keep" ? "keep" : "leave";
+  return endings.find((known) => known === value) ?? "leave";
+}
+
+function refuseProtected({ name, on_destroy }: Pick<MemberState, "name" | "on_destroy">, what: string): void {
+  if (on_destroy !== "prevent") return;
+  throw new DiagnosticError({
+    summary: "The machine is protected",
+    detail: `on_destroy of ${name} is "prevent": the machine can't be ${what}. ${liftProtection}`,
+    path: path("on_destroy"),
+  });
 }

@@ -6,6 +6,10 @@ export function isGiven(value: unknown): boolean {
   return value !== null && !isUnknown(value);
 }
 
+/** What to do where `on_destroy` is `prevent`. */
+export const liftProtection =
+  "To lift the protection, set on_destroy to another value (deletionProtection: false in an environment file) and apply that first.";
+
 /** One of these words and no other. */
 export const oneOf =
   (...allowed: readonly string[]): Validator<string> =>

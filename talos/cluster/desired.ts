@@ -29,6 +29,8 @@ export interface ClusterSpec extends Omit<ClusterConfig, "clusterName"> {
   };
   /** Where the Talos API of all machines is reached. @default each machine's own address */
   readonly talosEndpoints?: readonly string[];
+  /** Refuse to remove machines and to destroy the cluster. @default false */
+  readonly deletionProtection?: boolean;
   /** Machines that should leave the cluster: drained, out of etcd, reset, their Nodes deleted. @default none */
   readonly leaving?: readonly MachineSpec[];
 }
@@ -74,6 +76,8 @@ export interface DesiredCluster {
   /** Control planes first, each role sorted by name. */
   readonly machines: readonly DesiredMachine[];
   readonly leaving: readonly LeavingMachine[];
+  /** Removing machines and destroying the cluster are refused. @default false */
+  readonly deletionProtection?: boolean;
   /** Public, stable name of the Talos CA that the machines trust. */
   readonly caFingerprint: string;
 }

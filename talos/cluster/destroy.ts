@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { type EngineOptions, withExclusiveContext } from "./engine.ts";
 import { planDestroy } from "./plan.ts";
+import { refuseDestroy } from "./protection.ts";
 import { runSteps } from "./run.ts";
 import type { Step } from "./step.ts";
 
@@ -17,6 +18,7 @@ export interface DestroyResult {
  * Machines without our config are left alone, so that running it again does nothing.
  */
 export async function destroyCluster(options: DestroyOptions): Promise<DestroyResult> {
+  refuseDestroy(options.desired);
   return withExclusiveContext(options, "destroy the cluster", async (context) => {
     const observed = await context.observe();
     const steps = planDestroy(context.desired, observed);

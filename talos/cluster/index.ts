@@ -45,8 +45,9 @@ export type {
 } from "./observed.ts";
 export { plan, planDestroy } from "./plan.ts";
 export { type Canary, defaultPolicy, type Gate, type Policy, unavailableLimit, type Window } from "./policy.ts";
-export { type Finding, preflight } from "./preflight.ts";
+export { type Finding, preflight, refuseErrors } from "./preflight.ts";
 export { type Preview, previewCluster } from "./preview.ts";
+export { refuseDestroy } from "./protection.ts";
 export { type EtcdView, etcdView, quorumOf } from "./quorum.ts";
 export { desiredCluster, type Renderable, Rendering } from "./rendering.ts";
 export { planRestore, type RestoreOptions, restoreCluster } from "./restore.ts";

@@ -9,6 +9,7 @@ import { planLeaving, planRepairs } from "./plan-leaving.ts";
 import { planMeta } from "./plan-meta.ts";
 import { planRollout } from "./plan-rollout.ts";
 import type { Policy } from "./policy.ts";
+import { refuseDestroy } from "./protection.ts";
 import { configured, etcdView, nodeOf } from "./quorum.ts";
 import { type Step, step } from "./step.ts";
 
@@ -47,8 +48,12 @@ export function planLeave(desired: DesiredCluster, observed: ObservedCluster): r
   return builder.steps;
 }
 
-/** Everything goes: each machine is wiped, side by side. Machines without our config have nothing to lose. */
+/**
+ * Everything goes: each machine is wiped, side by side. Machines without our config have nothing to lose. Throws for a
+ * cluster with deletion protection.
+ */
 export function planDestroy(desired: DesiredCluster, observed: ObservedCluster): readonly Step[] {
+  refuseDestroy(desired);
   const present = [...desired.machines, ...desired.leaving].filter(
     (machine) => configured(observed.machines.get(machine.name)) !== undefined,
   );

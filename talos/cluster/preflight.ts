@@ -9,6 +9,7 @@ import { removedItems } from "./kubernetes-removals.ts";
 import { machineWork } from "./machine-work.ts";
 import type { MachineState, ObservedCluster } from "./observed.ts";
 import { bootstrapObstacle } from "./plan-bootstrap.ts";
+import { protectionFindings } from "./protection.ts";
 import {
   configured,
   type EtcdView,
@@ -47,6 +48,7 @@ export function preflight(desired: DesiredCluster, observed: ObservedCluster): r
 /** The part of it that matters when machines leave and nothing else happens. */
 export function preflightLeave(desired: DesiredCluster, observed: ObservedCluster): readonly Finding[] {
   return [
+    ...protectionFindings(desired),
     ...desired.leaving.flatMap(({ name }) => leavingFindings(name, observed.machines.get(name)?.state)),
     ...etcdFindings(desired, observed),
   ];

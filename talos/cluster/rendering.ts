@@ -37,6 +37,7 @@ export class Rendering implements Renderable {
       patches: _patches,
       leaving: _leaving,
       talosEndpoints: _ways,
+      deletionProtection: _protection,
       ...options
     } = spec;
     this.#spec = spec;
@@ -54,7 +55,16 @@ export class Rendering implements Renderable {
   }
 
   whole(): DesiredCluster {
-    const { name, endpoint, talosVersion, talosEndpoints, kubernetesVersion, cni, leaving = [] } = this.#spec;
+    const {
+      name,
+      endpoint,
+      talosVersion,
+      talosEndpoints,
+      kubernetesVersion,
+      cni,
+      leaving = [],
+      deletionProtection,
+    } = this.#spec;
     return {
       name,
       endpoint,
@@ -64,6 +74,7 @@ export class Rendering implements Renderable {
       nodesBecomeReady: cni?.name !== "none",
       machines: [...this.machines()],
       leaving: [...leaving].sort(byRoleAndName).map(({ name, role, address }) => ({ name, role, address })),
+      ...(deletionProtection ? { deletionProtection } : {}),
       caFingerprint: caFingerprint(this.#secrets),
     };
   }

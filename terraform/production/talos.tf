@@ -43,6 +43,7 @@ resource "talosmith_member" "cp_1" {
   address         = aws_instance.cp_1.private_ip
   cluster         = "production"
   machine_id      = aws_instance.cp_1.id
+  on_destroy      = "prevent"
   talos_endpoints = [aws_lb.api.dns_name]
 
   depends_on = [
@@ -58,6 +59,7 @@ resource "talosmith_member" "cp_2" {
   address         = aws_instance.cp_2.private_ip
   cluster         = "production"
   machine_id      = aws_instance.cp_2.id
+  on_destroy      = "prevent"
   talos_endpoints = [aws_lb.api.dns_name]
 
   depends_on = [
@@ -73,6 +75,7 @@ resource "talosmith_member" "cp_3" {
   address         = aws_instance.cp_3.private_ip
   cluster         = "production"
   machine_id      = aws_instance.cp_3.id
+  on_destroy      = "prevent"
   talos_endpoints = [aws_lb.api.dns_name]
 
   depends_on = [
@@ -88,6 +91,7 @@ resource "talosmith_member" "general_1" {
   address         = aws_instance.general_1.private_ip
   cluster         = "production"
   machine_id      = aws_instance.general_1.id
+  on_destroy      = "prevent"
   talos_endpoints = [aws_lb.api.dns_name]
 
   depends_on = [aws_instance.general_1, terraform_data.reachable]
@@ -98,6 +102,7 @@ resource "talosmith_member" "general_2" {
   address         = aws_instance.general_2.private_ip
   cluster         = "production"
   machine_id      = aws_instance.general_2.id
+  on_destroy      = "prevent"
   talos_endpoints = [aws_lb.api.dns_name]
 
   depends_on = [aws_instance.general_2, terraform_data.reachable]
@@ -108,6 +113,7 @@ resource "talosmith_member" "general_3" {
   address         = aws_instance.general_3.private_ip
   cluster         = "production"
   machine_id      = aws_instance.general_3.id
+  on_destroy      = "prevent"
   talos_endpoints = [aws_lb.api.dns_name]
 
   depends_on = [aws_instance.general_3, terraform_data.reachable]
@@ -120,6 +126,7 @@ resource "talosmith_cluster" "cluster" {
   endpoint           = "https://k8s.prod.example.com:6443"
   install_image      = "factory.talos.dev/aws-installer/376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d603b4ba:v1.13.9"
   kubernetes_version = "1.36.3"
+  on_destroy         = "prevent"
   talos_endpoints    = [aws_lb.api.dns_name]
   talos_version      = "v1.13.9"
   machines = {

@@ -159,3 +159,26 @@ controlPlane: {}
   expect(machine?.patches.join("---\n")).toMatch(/kind: VolumeConfig[\s\S]*kind: NetworkDefaultActionConfig/);
   expect(machine?.patch_files).toEqual(["secrets/disk.key#STATE/1"]);
 });
+
+describe("deletion protection", () => {
+  const sections = {
+    simulated: "kind: simulated",
+    libvirt: "kind: libvirt",
+    aws: "kind: aws, region: eu-central-1, adminCidrs: [203.0.113.7/32]",
+    metal:
+      "kind: metal, trustOnFirstUse: true, machines: { cp-1: { address: 10.0.0.1, role: controlplane }, w-1: { address: 10.0.0.2, role: worker } }",
+    container: "kind: container, engine: docker",
+  };
+
+  it.each(Object.entries(sections))("of %s protects the cluster and each of its machines", (kind, section) => {
+    const counts = kind === "metal" ? "workers: [{}]" : "controlPlane: {}\nworkers: [{ count: 1 }]";
+    const ends = (protection: boolean) => {
+      const { resource } = stackOf(`infrastructure: { ${section}, deletionProtection: ${protection} }\n${counts}\n`);
+      const members = Object.values(resource.talosmith_member ?? {});
+      expect(members).toHaveLength(2);
+      return [resource.talosmith_cluster?.cluster, ...members].map((block) => block?.on_destroy);
+    };
+    expect(ends(true)).toEqual(["prevent", "prevent", "prevent"]);
+    expect(ends(false)).toEqual([undefined, undefined, undefined]);
+  });
+});

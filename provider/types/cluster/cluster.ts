@@ -19,6 +19,7 @@ import type { Client } from "../client.ts";
 import { forgetControlPlanes, noteControlPlanes } from "../control-plane-note.ts";
 import { isBeingCreated, markCreating, unmarkCreating } from "../creation-mark.ts";
 import { MissingPatchFile } from "../patch-files.ts";
+import { liftProtection } from "../value-rules.ts";
 import { type ClusterPlan, type ClusterState, clusterAttributes } from "./attributes.ts";
 import { findDrift } from "./drift.ts";
 import { refuseUnplanned } from "./guard.ts";
@@ -58,14 +59,7 @@ export const cluster: Resource<Schema, Client> = {
     return { values: request.prior === null ? await planCreate(request) : await planUpdate(request, request.prior) };
   },
 
-  planDelete({ state }) {
-    if (state.on_destroy !== "prevent") return;
-    throw new DiagnosticError({
-      summary: "The cluster is protected",
-      detail: `on_destroy of ${state.name} is "prevent". To destroy it all the same, set it to "reset" or "keep" and apply that first.`,
-      path: path("on_destroy"),
-    });
-  },
+  planDelete: ({ state }) => refuseProtected(state),
 
   async create(request) {
     const { planned, client } = request;
@@ -108,6 +102,8 @@ export const cluster: Resource<Schema, Client> = {
 
   async delete(request) {
     const { state, client } = request;
+    // A replacement that the user forces (-replace) is not shown to the provider before this.
+    refuseProtected(state);
     if (state.on_destroy === "keep") return;
     const secrets = await client.secrets.of(state.ca_fingerprint);
     const desired = await renderWhole(withoutPatchFiles(state), secrets, request);
@@ -119,6 +115,15 @@ export const cluster: Resource<Schema, Client> = {
 
   import: importCluster,
 };
+
+function refuseProtected({ name, on_destroy }: Pick<ClusterState, "name" | "on_destroy">): void {
+  if (on_destroy !== "prevent") return;
+  throw new DiagnosticError({
+    summary: "The cluster is protected",
+    detail: `on_destroy of ${name} is "prevent": the cluster can't be destroyed. ${liftProtection}`,
+    path: path("on_destroy"),
+  });
+}
 
 /** A create that did not have to make the cluster: its state was lost, or another one has it. */
 function warnIfThere(

@@ -2,6 +2,7 @@
 import { type AttributePath, type Diagnostics, isUnknown, path } from "../../framework/index.ts";
 import { refuseSecretPatches } from "../patch-files.ts";
 import { translateError } from "../translate-error.ts";
+import { liftProtection } from "../value-rules.ts";
 import type { ClusterState, ClusterWishes } from "./attributes.ts";
 import { checkCaution } from "./caution-rules.ts";
 
@@ -112,6 +113,7 @@ export async function checkChange(prior: ClusterState, next: ClusterWishes, diag
         fixed(path("machines").key(name).attribute("role"), before.role, machine.role);
     }
     checkReplacements(prior, next.machines, diagnostics);
+    checkProtection(prior, next, Object.keys(next.machines), diagnostics);
   }
   const talos = next.talos_version;
   if (typeof talos === "string" && talos !== prior.talos_version)
@@ -170,6 +172,21 @@ function checkReplacements(
             }
           : undefined;
   if (finding !== undefined) diagnostics.error({ ...finding, path: path("machines") });
+}
+
+function checkProtection(
+  prior: ClusterState,
+  { on_destroy }: ClusterWishes,
+  machines: readonly string[],
+  diagnostics: Diagnostics,
+): void {
+  const removed = Object.keys(prior.machines).filter((name) => !machines.includes(name));
+  if (removed.length === 0 || (prior.on_destroy !== "prevent" && on_destroy !== "prevent")) return;
+  diagnostics.error({
+    summary: "The cluster is protected",
+    detail: `on_destroy of ${prior.name} is "prevent": ${removed.join(", ")} can't be removed. ${liftProtection}`,
+    path: path("machines"),
+  });
 }
 
 function goingDown(diagnostics: Diagnostics, name: string, from: string, to: string): void {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import * as z from "zod";
 import { controlPlaneFields, poolFields, workerFields } from "./pool.ts";
-import { cidr, count, dnsName, hostOrAddress, size } from "./values.ts";
+import { cidr, count, deletionProtection, dnsName, hostOrAddress, size } from "./values.ts";
 
 const id = (prefix: string) =>
   z.string().regex(new RegExp(`^${prefix}-[0-9a-f]{8,17}$`), { error: `an id such as ${prefix}-0123456789abcdef0` });
@@ -106,10 +106,9 @@ export const aws = {
       })
       .optional()
       .describe("Name of the Kubernetes API: <name>.<label>.<zone>. Default: the load balancer's own name."),
-    deletionProtection: z
-      .boolean()
-      .default(false)
-      .describe("Protect the load balancer and control planes from deletion."),
+    deletionProtection: deletionProtection.describe(
+      "Refuse to destroy the cluster and to remove its machines; AWS refuses to delete the load balancer and the control planes, too.",
+    ),
     flowLogs: z.boolean().default(false).describe("Log the VPC's traffic for a year."),
     detailedMonitoring: z.boolean().default(true).describe("EC2 metrics by the minute."),
     backups: z

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import * as z from "zod";
 import { controlPlaneFields, poolFields, workerFields } from "./pool.ts";
-import { address, cidr, count, name, size } from "./values.ts";
+import { address, cidr, count, deletionProtection, name, size } from "./values.ts";
 
 const cpuNoun = 'a number of processors such as 2, or "500m"';
 const cpu = z
@@ -68,6 +68,7 @@ export const container = {
     image: z.string().min(1).optional().describe("Talos container image. Default: the release's own."),
     docker: docker.optional().describe("Settings of the engine docker."),
     kubernetes: kubernetes.optional().describe("Settings of the engine kubernetes."),
+    deletionProtection,
   }),
   controlPlane: z.strictObject({ ...controlPlaneFields, ...hardware, ...poolFields }),
   worker,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import * as z from "zod";
 import { controlPlaneFields, poolFields, workerFields } from "./pool.ts";
-import { address, cidr, count, name, size } from "./values.ts";
+import { address, cidr, count, deletionProtection, name, size } from "./values.ts";
 
 const gibibyte = 2 ** 30;
 const poolName = z.string().regex(/^[A-Za-z0-9_.-]+$/, { error: "the name of a libvirt storage pool" });
@@ -107,6 +107,7 @@ export const libvirt = {
       )
       .optional()
       .describe("Firmware of the machines. Default: bios, or uefi on arm64."),
+    deletionProtection,
     autostart: z.boolean().default(true).describe("Start the machines with the host."),
     network,
     machineConfig: z

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { patches } from "./cluster.ts";
 import { poolFields } from "./pool.ts";
 import { schematic } from "./schematic.ts";
-import { anyAddress, anyCidr, count, hostOrAddress, name } from "./values.ts";
+import { anyAddress, anyCidr, count, deletionProtection, hostOrAddress, name } from "./values.ts";
 
 const device = z.string().regex(/^\/dev\/\S+$/, { error: "the path of a disk such as /dev/nvme0n1" });
 const macAddress = z
@@ -98,6 +98,7 @@ export const metal = {
     wipe: z.boolean().default(false).describe("Empty the whole disk before installing."),
     meta,
     network,
+    deletionProtection,
   }),
   controlPlane: z.strictObject({ ...pool, ...poolFields }),
   worker,

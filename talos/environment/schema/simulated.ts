@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import * as z from "zod";
 import { controlPlaneFields, poolFields, workerFields } from "./pool.ts";
+import { deletionProtection } from "./values.ts";
 
 const worker = z.strictObject({ ...workerFields, ...poolFields });
 
@@ -9,6 +10,7 @@ export const simulated = {
   kind: "simulated",
   infrastructure: z.strictObject({
     kind: z.literal("simulated").describe("Machines of the simulator on this computer."),
+    deletionProtection,
   }),
   controlPlane: z.strictObject({ ...controlPlaneFields, ...poolFields }),
   worker,

@@ -75,6 +75,11 @@ export const relativePath = text(
   (value) =>
     value !== "" && !/^([/~]|[A-Za-z]:)/.test(value) && !value.split(/[\\/]/).includes("..") && !/[\n\r\0]/.test(value),
 );
+/** Of every kind of infrastructure. */
+export const deletionProtection = z
+  .boolean()
+  .default(false)
+  .describe("Refuse to destroy the cluster and to remove its machines.");
 export const count = (minimum: number, maximum: number) => {
   const noun = `a whole number from ${minimum} to ${maximum}`;
   return z.int({ error: noun }).min(minimum, { error: noun }).max(maximum, { error: noun });
