@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { createReadStream } from "node:fs";
-import { link, mkdir, open, readdir, rm, stat } from "node:fs/promises";
+import { link, mkdir, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { writeFileAtomically } from "../atomic-file.ts";
+import { syncFolder, writeFileAtomically } from "../atomic-file.ts";
 import { TalosError } from "../errors.ts";
 import { diskError, partPrefix, ScratchFile } from "./scratch-file.ts";
 import type { BackupStore, StoredFile } from "./store.ts";
@@ -75,15 +75,5 @@ async function ifThere<T>(asked: Promise<T>): Promise<T | undefined> {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw error;
-  }
-}
-
-/** A name is only on disk when its folder is. */
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, "r");
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
   }
 }

@@ -2,6 +2,7 @@
 import { type FileHandle, mkdir, open, readFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import * as z from "zod";
+import { syncFolder } from "../atomic-file.ts";
 import { TalosError } from "../errors.ts";
 import { fileError } from "../file-error.ts";
 
@@ -64,9 +65,11 @@ export function journalFile(path: string): Journal {
 async function appendLine(path: string, line: string): Promise<void> {
   const file = await open(path, "a+", 0o600);
   try {
+    const isNew = (await file.stat()).size === 0;
     await dropTornLine(file);
     await file.appendFile(`${line}\n`);
     await file.sync();
+    if (isNew) await syncFolder(dirname(path));
   } finally {
     await file.close();
   }

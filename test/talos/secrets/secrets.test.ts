@@ -1,6 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import { X509Certificate } from "node:crypto";
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Encrypter, generateX25519Identity, identityToRecipient } from "age-encryption";
@@ -261,6 +271,19 @@ describe("the stores", () => {
     expect(readFileSync(path, "utf8")).not.toContain(generated.trustdInfo.token);
     expect(await store.read()).toEqual(generated);
     expect(readFileSync(log, "utf8")).not.toContain(generated.trustdInfo.token);
+  });
+
+  test.each(["file", "age"] as const)("a link to the file (%s) is kept when the CAs are exchanged", async (kind) => {
+    const { identity, recipient } = await recipientOf();
+    const [path, kept] = [join(directory, `link.${kind}`), join(directory, `kept.${kind}`)];
+    symlinkSync(kept, path);
+    const store = secretsStore({ kind, path, recipients: [recipient], identities: [identity] });
+    await store.create(generated);
+    const next = { ...generated, trustdInfo: { token: "aaaaaa.bbbbbbbbbbbbbbbb" } };
+    await store.exchange(generated, next);
+    expect(readlinkSync(path)).toBe(kept);
+    expect(await secretsStore({ kind, path: kept, identities: [identity] }).read()).toEqual(next);
+    expect(statSync(kept).mode & 0o777).toBe(0o600);
   });
 
   test("a missing sops says so", async () => {
