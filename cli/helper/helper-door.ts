@@ -24,6 +24,7 @@ import type { Deployed } from "../output/summary.ts";
 import { addonAccess, readAddons } from "./addons.ts";
 import { clientFiles, ensureClientFiles, removeClientFiles } from "./client-files.ts";
 import { clusterSpec } from "./cluster-spec.ts";
+import { refuseLostSecrets } from "./lost-secrets.ts";
 import {
   absentMachines,
   ensureMachines,
@@ -51,8 +52,10 @@ export async function deployWithHelper(
 ): Promise<Omit<Deployed, "seconds" | "door"> & { readonly changed: boolean }> {
   const addons = await readAddons(root, environment, context);
   refuseWithoutKubernetes(addons, policy);
-  const addresses = await ensureMachines(root, environment);
+  await refuseLostSecrets(root, environment, context);
+  // Before the machines: a run that is killed in between leaves no machine without secrets.
   const secrets = await ensureSecrets(root, environment, context);
+  const addresses = await ensureMachines(root, environment);
   const leaving = await surplusMachines(root, environment);
   const files = await readPatchFiles(root, environment, context);
   const desired = desiredCluster(clusterSpec(environment, addresses, leaving, files), secrets);
@@ -157,6 +160,7 @@ export async function planWithHelper(
 ): Promise<HelperPlan> {
   const addresses = await findMachines(root, environment);
   const missing = absentMachines(environment, addresses);
+  await refuseLostSecrets(root, environment, context);
   if (!isBegun(environment, addresses)) return { missing, steps: [], unseen: [] };
   const secrets = await secretsForPlan(root, environment, context);
   const leaving = await surplusMachines(root, environment);

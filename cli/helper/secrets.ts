@@ -3,16 +3,19 @@ import { isAbsolute, join } from "node:path";
 import type { Environment } from "../../talos/environment/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import {
-  createSecretsFile,
+  type EnsureOptions,
+  ensureStored,
+  findStored,
   generateSecrets,
   openSecrets,
+  protectionByName,
   protectionOf,
   type SecretsBundle,
   type SecretsStore,
   secretsStore,
   storeOfFile,
 } from "../../talos/secrets/index.ts";
-import { TalosVersion } from "../../talos/version/index.ts";
+import { type Contract, TalosVersion } from "../../talos/version/index.ts";
 import type { CommandContext } from "../context.ts";
 import { environmentSecret } from "./environment-secret.ts";
 
@@ -26,11 +29,13 @@ function storeOf(
   root: string,
   environment: Environment,
   env: CommandContext["env"],
-): Pick<SecretsStore, "read" | "create"> {
+): Pick<EnsureOptions, "store" | "file"> {
   const kept = keptStoreOf(environment, env);
-  if (kept !== undefined) return kept.store;
+  if (kept !== undefined) return kept;
   const file = secretsFile(root, environment);
-  return { read: () => openSecrets(file, env), create: (bundle, how) => createSecretsFile(file, bundle, how) };
+  const create: SecretsStore["create"] = (bundle, how) =>
+    secretsStore({ kind: protectionByName(file), path: file }).create(bundle, how);
+  return { file, store: { read: () => openSecrets(file, env), create } };
 }
 
 function keptStoreOf(environment: Environment, env: CommandContext["env"]): PlacedStore | undefined {
@@ -65,17 +70,12 @@ export async function presentStore(
 }
 
 /** The cluster's secrets, or undefined when the file is not there yet. */
-export async function findSecrets(
+export function findSecrets(
   root: string,
   environment: Environment,
   { env }: Pick<CommandContext, "env">,
 ): Promise<SecretsBundle | undefined> {
-  try {
-    return await storeOf(root, environment, env).read();
-  } catch (error) {
-    if (error instanceof TalosError && error.code === "not-found") return undefined;
-    throw error;
-  }
+  return findStored(storeOf(root, environment, env).store);
 }
 
 /** There are machines, and the key to them is lost, or never was. `hint` says what can be done about it. */
@@ -94,27 +94,20 @@ export async function secretsForPlan(
 }
 
 function freshSecrets(environment: Environment, { clock, entropy }: CommandContext): Promise<SecretsBundle> {
-  const { contract } = TalosVersion.parse(environment.cluster.talosVersion);
-  return generateSecrets({ contract, clock, entropy });
+  return generateSecrets({ contract: contractOf(environment), clock, entropy });
+}
+
+function contractOf({ cluster }: Environment): Contract {
+  return TalosVersion.parse(cluster.talosVersion).contract;
 }
 
 /** The cluster's secrets; made at the first call. Of two first calls at once one wins, and both use its bundle. */
-export async function ensureSecrets(
+export function ensureSecrets(
   root: string,
   environment: Environment,
-  context: CommandContext,
+  { env, clock, entropy }: CommandContext,
 ): Promise<SecretsBundle> {
-  const { env } = context;
-  const found = await findSecrets(root, environment, context);
-  if (found !== undefined) return found;
-  const made = await freshSecrets(environment, context);
-  try {
-    await storeOf(root, environment, env).create(made);
-    return made;
-  } catch (error) {
-    if (error instanceof TalosError && error.code === "already-exists") {
-      return storeOf(root, environment, env).read();
-    }
-    throw error;
-  }
+  const throwaway = environment.kind === "simulated";
+  const how = { contract: contractOf(environment), clock, entropy, env, throwaway };
+  return ensureStored({ ...storeOf(root, environment, env), ...how });
 }

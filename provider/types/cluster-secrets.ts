@@ -9,7 +9,8 @@ export type SecretsSource =
   | {
       readonly kind: "file";
       readonly path: string;
-      readonly encryption: Encryption;
+      /** @default by the file's name */
+      readonly encryption?: Encryption;
       /** For whom a new file is encrypted with age. */
       readonly recipients: readonly string[];
     }
@@ -78,29 +79,22 @@ export class ClusterSecrets {
     const found = await this.find();
     if (found !== undefined) return found;
     if (this.#source.kind !== "file") throw noSource();
-    const file = this.#source.path;
-    if (isBuildMachine(this.#environment) && !options.throwaway)
-      throw new DiagnosticError({
-        summary: "Secrets would be lost with this machine",
-        detail: `${file} is not there, and this looks like a build machine (CI is set). Make the file where you keep it, with: talosmith gen secrets --output-file ${file}`,
-      });
-    const [{ generateSecrets }, { TalosVersion }, { systemClock, systemEntropy }] = await Promise.all([
+    const [{ ensureStored }, { TalosVersion }, { systemClock, systemEntropy }] = await Promise.all([
       import("../../talos/secrets/index.ts"),
       import("../../talos/version/index.ts"),
       import("../../talos/clock.ts"),
     ]);
-    const { contract } = TalosVersion.parse(options.talosVersion);
-    const store = await this.#store();
-    const fresh = await generateSecrets({ contract, clock: systemClock, entropy: systemEntropy });
-    const kept = store.create(fresh).then(
-      () => fresh,
-      (error: { code?: unknown }) => {
-        if (error.code === "already-exists") return store.read();
-        throw error;
-      },
-    );
-    this.#found = kept;
-    return kept;
+    const ensured = await ensureStored({
+      store: await this.#store(),
+      file: this.#source.path,
+      throwaway: options.throwaway,
+      env: this.#environment,
+      contract: TalosVersion.parse(options.talosVersion).contract,
+      clock: systemClock,
+      entropy: systemEntropy,
+    });
+    this.#found = Promise.resolve(ensured);
+    return ensured;
   }
 
   async #read(): Promise<SecretsBundle | undefined> {
@@ -109,38 +103,23 @@ export class ClusterSecrets {
       return parseSecrets(this.#source.text, this.#source.from);
     }
     if (this.#source.kind !== "file") return undefined;
-    try {
-      return await (await this.#store()).read();
-    } catch (error) {
-      if ((error as { code?: unknown }).code === "not-found") return undefined;
-      throw error;
-    }
+    const { findStored } = await import("../../talos/secrets/index.ts");
+    return findStored(await this.#store());
   }
 
   async #store(): Promise<SecretsStore> {
-    const { ageIdentities, secretsStore } = await import("../../talos/secrets/index.ts");
+    const { ageIdentities, protectionByName, secretsStore } = await import("../../talos/secrets/index.ts");
     if (this.#source.kind !== "file") throw noSource();
     const { path, encryption, recipients } = this.#source;
-    if (encryption === "none") return secretsStore({ kind: "file", path });
-    if (encryption === "sops") return secretsStore({ kind: "sops", path });
-    return secretsStore({ kind: "age", path, recipients, identities: await ageIdentities(this.#environment) });
+    const kind = encryption === "none" ? "file" : (encryption ?? protectionByName(path));
+    if (kind !== "age") return secretsStore({ kind, path });
+    return secretsStore({ kind, path, recipients, identities: await ageIdentities(this.#environment) });
   }
 
   get #where(): string {
     if (this.#source.kind === "file") return this.#source.path;
     return this.#source.kind === "text" ? this.#source.from : "what the provider block should name";
   }
-}
-
-/** How a file is encrypted, by its name. */
-export function encryptionByName(file: string): Encryption {
-  if (file.endsWith(".age")) return "age";
-  return /\.sops\.ya?ml$/.test(file) ? "sops" : "none";
-}
-
-/** Where nobody keeps a file that we make. */
-function isBuildMachine({ CI }: NodeJS.ProcessEnv): boolean {
-  return CI !== undefined && !["", "0", "false"].includes(CI.toLowerCase());
 }
 
 function noSource(): DiagnosticError {

@@ -14,7 +14,7 @@ import { Client } from "./client.ts";
 import { clientFiles } from "./client-files.ts";
 import { cloudInit } from "./cloud-init.ts";
 import { cluster } from "./cluster/cluster.ts";
-import { ClusterSecrets, type Encryption, encryptionByName, type SecretsSource } from "./cluster-secrets.ts";
+import { ClusterSecrets, type Encryption, type SecretsSource } from "./cluster-secrets.ts";
 import { etcdSnapshot } from "./etcd-snapshot.ts";
 import { health } from "./health.ts";
 import { kubeconfig } from "./kubeconfig.ts";
@@ -118,7 +118,7 @@ function secretsSource(
   return {
     kind: "file",
     path: resolve(root, file),
-    encryption: typeof encryption === "string" ? (encryption as Encryption) : encryptionByName(file),
+    ...(typeof encryption === "string" ? { encryption: encryption as Encryption } : {}),
     recipients: Array.isArray(recipients) ? recipients.filter((item) => typeof item === "string") : [],
   };
 }

@@ -17,6 +17,7 @@ export { eventFileVariable, eventsTo, parseEvent, type ToldEvent } from "./event
 export type { ClusterEvent, EventListener } from "./events.ts";
 export { type GateCheck, gateCheck } from "./gate-check.ts";
 export { checkHealth, type HealthCondition, type HealthOptions, type HealthReport } from "./health.ts";
+export { inspectWithoutSecrets } from "./inspect.ts";
 export { type Journal, type JournalEntry, journalFile } from "./journal.ts";
 export {
   type InCluster,

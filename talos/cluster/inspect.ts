@@ -48,10 +48,24 @@ export async function inspectMachine(
     if (!seen.signedByCa) return await strangerState(machine, seen, options);
     return certificateState(machine, seen, now()) ?? (await configuredState(machine, acquaintance, options));
   } catch (error) {
-    const ours = TalosError.from(error);
-    if (ours.code === "canceled") throw ours;
-    return { kind: "unreachable", reason: ours.message };
+    return unreachable(error);
   }
+}
+
+/** Looks at a machine without the secrets of any cluster: it is in maintenance mode, foreign or unreachable. */
+export async function inspectWithoutSecrets(machine: MachineTarget, signal?: AbortSignal): Promise<MachineState> {
+  const options = asking(signal);
+  try {
+    return await strangerState(machine, await probe(machine.address, options), options);
+  } catch (error) {
+    return unreachable(error);
+  }
+}
+
+function unreachable(error: unknown): MachineState {
+  const ours = TalosError.from(error);
+  if (ours.code === "canceled") throw ours;
+  return { kind: "unreachable", reason: ours.message };
 }
 
 /** What a control plane says when it passes a call on to a machine that does not have the cluster's certificates. */

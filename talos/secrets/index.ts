@@ -9,6 +9,7 @@ export {
   trustedCas,
 } from "./bundle.ts";
 export { encodeSecrets, parseSecrets } from "./codec.ts";
+export { type EnsureOptions, ensureStored, findStored, protectionByName } from "./ensure.ts";
 export { createSecretsFile, readSecretsFile, secretsExist } from "./file.ts";
 export { createToken, type GenerateOptions, generateSecrets, type KnownSecrets } from "./generate.ts";
 export { hideSecrets } from "./hide.ts";

@@ -148,7 +148,7 @@ underTools("secrets", ({ open }) => {
       }`;
     const machine = await open(external, { environment: { CI: "1" } });
     const refused = await machine.run(apply);
-    expect(refused.text).toContain("Secrets would be lost with this machine");
+    expect(refused.text).toContain("secrets would be lost with this machine");
     expect(existsSync(join(machine.directory, "secrets.yaml"))).toBe(false);
   });
 

@@ -13,6 +13,7 @@ import { registerSim } from "../../cli/commands/sim.ts";
 import { registerStatus } from "../../cli/commands/status.ts";
 import { registerUnlock } from "../../cli/commands/unlock.ts";
 import { registerUp } from "../../cli/commands/up.ts";
+import { projectSimulator } from "../../cli/helper/simulator.ts";
 import { createProgram, runProgram } from "../../cli/program.ts";
 import { systemClock } from "../../talos/clock.ts";
 import { testContext } from "../support/command-context.ts";
@@ -66,6 +67,8 @@ describe("the helper's commands", () => {
   });
 
   test("up --json tells each step as a versioned line and leaves the client files", async () => {
+    // A run that was killed after its first machine, before any secrets were made, is gone on with.
+    await projectSimulator(root).createMachine({ name: "tiny-cp-1", cluster: "tiny" });
     const { stdout, exitCode } = await talosmith("up", "tiny", "--json");
     const lines = stdout
       .trimEnd()
@@ -99,14 +102,19 @@ describe("the helper's commands", () => {
     expect(context.written).toMatchObject({ stdout: "Nothing to change.\n", exitCode: 0 });
   });
 
-  test("status of a cluster whose secrets are lost says so, and not that there is none", async () => {
+  test.each([
+    ["status", "put its secrets file back"],
+    ["up", "tiny-cp-1, tiny-w-1: restore the file from your backup"],
+    ["plan", "tiny-cp-1, tiny-w-1: restore the file from your backup"],
+  ])("%s of a cluster whose secrets are lost says so, and makes no others", async (command, hint) => {
     const file = join(root, "secrets/tiny.yaml");
     renameSync(file, `${file}.away`);
     try {
-      const { stderr, exitCode } = await talosmith("status", "tiny");
+      const { stderr, exitCode } = await talosmith(command, "tiny");
       expect(stderr).toContain("tiny has machines, but no secrets");
-      expect(stderr).toContain("put its secrets file back");
+      expect(stderr).toContain(hint);
       expect(exitCode).toBe(1);
+      expect(existsSync(file)).toBe(false);
     } finally {
       renameSync(`${file}.away`, file);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -27,7 +27,7 @@ afterEach(() => rmSync(root, { recursive: true }));
 
 async function talosmith(...args: string[]) {
   const context = testContext({ cwd: root });
-  await runProgram(createProgram(context, [registerDestroy, registerUp]), args, context);
+  await runProgram(createProgram(context, [registerDestroy, registerPlan, registerUp]), args, context);
   return context.written;
 }
 
@@ -57,6 +57,41 @@ test("secrets that cannot be opened are not taken for none: nothing is planned w
     expect([context.written.stdout, context.written.exitCode]).toEqual(["", 1]);
   }
   expect(existsSync(record())).toBe(true);
+});
+
+test.each(["up lab --yes", "up lab", "plan lab"])(
+  "%s makes no new secrets for machines that have run",
+  async (line) => {
+    writeFileSync(record(), JSON.stringify({ v: 1, machines: [machine] }));
+    const { stderr, exitCode } = await talosmith(...line.split(" "));
+    expect(stderr).toMatch(/^Error: lab has machines, but no secrets: .*secrets\/lab\.yaml$/m);
+    expect(stderr).toContain("m-1: restore the file from your backup");
+    expect(exitCode).toBe(1);
+    expect(existsSync(join(root, "secrets"))).toBe(false);
+  },
+);
+
+test("up makes no secrets on a build machine, as the provider", async () => {
+  const context = testContext({ cwd: root, env: { CI: "true" } });
+  await runProgram(createProgram(context, [registerUp]), ["up", "lab", "--yes"], context);
+  const { stderr, exitCode } = context.written;
+  expect(stderr).toMatch(
+    /^Error: secrets would be lost with this machine: .*secrets\/lab\.yaml does not exist, and CI is set$/m,
+  );
+  expect(stderr).toContain("talosmith gen secrets --output-file");
+  expect(exitCode).toBe(1);
+  expect([existsSync(join(root, "secrets")), existsSync(record())]).toEqual([false, false]);
+});
+
+test("up writes no plain secrets into a file that is named as an encrypted one", async () => {
+  writeFileSync(
+    join(root, "environments/lab.yaml"),
+    `${readFileSync(join(root, "environments/lab.yaml"), "utf8")}secrets: { file: secrets/lab.yaml.age }\n`,
+  );
+  const { stderr, exitCode } = await talosmith("up", "lab", "--yes");
+  expect(stderr).toContain("no age recipient");
+  expect(exitCode).toBe(1);
+  expect(existsSync(join(root, "secrets"))).toBe(false);
 });
 
 test("what was never deployed is gone without secrets", async () => {
