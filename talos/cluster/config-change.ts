@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { isDeepStrictEqual } from "node:util";
 import { needsReboot } from "../config/index.ts";
-import { parseYaml, toPlainData } from "../yaml/index.ts";
+import { toPlainData } from "../yaml/index.ts";
+import { configDocuments } from "./config-documents.ts";
 
 export interface ConfigChange {
   /** Where, never a value; in order. */
@@ -53,7 +54,7 @@ const legacyKey = "v1alpha1";
 
 function documentsOf(config: string): Map<string, unknown> {
   const documents = new Map<string, unknown>();
-  for (const node of parseYaml(config, "machine config")) {
+  for (const node of configDocuments(config)) {
     const document = toPlainData(node);
     if (!isRecord(document)) continue;
     const kind = typeof document.kind === "string" ? document.kind : legacyKey;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import * as z from "zod";
 import { parseAddress } from "../api/index.ts";
-import { parseYaml, toPlainData } from "../yaml/index.ts";
+import { toPlainData } from "../yaml/index.ts";
+import { configDocuments } from "./config-documents.ts";
 import type { DesiredMachine } from "./desired.ts";
 
 const names = z.array(z.string()).catch([]);
@@ -22,7 +23,7 @@ export function apiServerNames(
   config: string,
   machines: readonly Pick<DesiredMachine, "name" | "address" | "role">[],
 ): readonly string[] {
-  const documents = parseYaml(config, "machine config").map(toPlainData);
+  const documents = configDocuments(config).map(toPlainData);
   const found = documents.flatMap((document) => {
     const old = legacy.safeParse(document).data?.cluster;
     const endpoint = old?.controlPlane.endpoint ?? cluster.safeParse(document).data?.endpoint ?? "";

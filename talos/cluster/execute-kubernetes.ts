@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../errors.ts";
 import { TalosVersion } from "../version/index.ts";
-import { componentVersions, withComponentVersions } from "./component-images.ts";
+import { componentImages, componentVersions, withComponentImages } from "./component-images.ts";
 import { describe } from "./execute-join.ts";
 import type { ManifestChange, ManifestObject, WorkloadKind } from "./machines.ts";
 import type { KubernetesComponent, Step, StepOf } from "./step.ts";
@@ -45,7 +45,8 @@ export async function upgradeKubernetes(step: StepOf<"upgrade-kubernetes">, cont
     if (state.kind !== "configured" || state.config === undefined) return describe(state, "");
     if (componentVersions(state.config).get(step.component) !== step.to) {
       // Only the one image: everything else of the config has had its turn, or will have.
-      const config = withComponentVersions(state.config, new Map([[step.component, step.to]]));
+      const image = componentImages(context.desiredMachine(step.machine).config).get(step.component) ?? "";
+      const config = withComponentImages(state.config, new Map([[step.component, image]]));
       const refused = await attempt(() => context.machines.changeConfig(target, config, "no-reboot", context.signal));
       return refused ?? `${step.component} gets its new version`;
     }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import * as z from "zod";
 import { KubernetesVersion } from "../version/index.ts";
-import { parseYaml, toPlainData } from "../yaml/index.ts";
+import { toPlainData } from "../yaml/index.ts";
+import { configDocuments } from "./config-documents.ts";
 
 /** What a release of Kubernetes no longer starts with. Facts of Kubernetes' changelogs, as `talosctl upgrade-k8s` has them. */
 interface Removal {
@@ -129,7 +130,7 @@ const documents: Readonly<Record<string, Component>> = {
 const modern = z.object({ kind: z.string(), name: z.string().optional(), extraArgs: args, config: gates });
 
 function settingsOf(config: string): Settings[] {
-  return parseYaml(config, "machine config").flatMap((node) => {
+  return configDocuments(config).flatMap((node) => {
     const document = toPlainData(node);
     const own = modern.safeParse(document).data;
     if (own !== undefined) {

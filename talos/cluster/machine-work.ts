@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { KubernetesVersion, TalosVersion } from "../version/index.ts";
-import { componentVersions, withComponentVersions } from "./component-images.ts";
+import { componentImages, componentVersions, imageVersion, withRunningVersions } from "./component-images.ts";
 import { configChange, placeInWords } from "./config-change.ts";
 import type { DesiredCluster, DesiredMachine } from "./desired.ts";
 import type { ConfiguredMachine, KubernetesNode, ObservedCluster } from "./observed.ts";
@@ -37,7 +37,9 @@ export function machineWork(desired: DesiredCluster, machine: DesiredMachine, st
 
 function findWork(desired: DesiredCluster, machine: DesiredMachine, state: ConfiguredMachine): MachineWork {
   const talos = talosWork(desired, machine, state);
-  if (state.config === undefined) return { ...(talos === undefined ? {} : { talos }), kubernetes: [] };
+  // Configs are long: those that are equal need no reading.
+  if (state.config === undefined || state.config === machine.config)
+    return { ...(talos === undefined ? {} : { talos }), kubernetes: [] };
   const wanted = componentVersions(machine.config);
   const kubernetes: ComponentUpgrade[] = [];
   for (const [component, from] of componentVersions(state.config)) {
@@ -64,7 +66,7 @@ function findWork(desired: DesiredCluster, machine: DesiredMachine, state: Confi
  * that the machine runs, unless it has to reboot anyway.
  */
 export function configHeldBack(desiredConfig: string, observedConfig: string): string {
-  const held = withComponentVersions(desiredConfig, componentVersions(observedConfig));
+  const held = withRunningVersions(desiredConfig, componentImages(observedConfig));
   const sameForm = inRunningForm(held, observedConfig);
   return sameForm === held || configChange(observedConfig, sameForm)?.reboot === true ? held : sameForm;
 }
@@ -75,12 +77,12 @@ export function configToJoin(machine: DesiredMachine, observed: ObservedCluster)
   for (const other of observed.machines.values()) {
     const config = configured(other)?.config;
     if (config === undefined) continue;
-    for (const [component, version] of componentVersions(config)) {
-      const least = oldest.get(component);
-      if (least === undefined || older(version, least)) oldest.set(component, version);
+    for (const [component, image] of componentImages(config)) {
+      const [version, least] = [imageVersion(image), imageVersion(oldest.get(component) ?? "")];
+      if (version !== undefined && (least === undefined || older(version, least))) oldest.set(component, image);
     }
   }
-  return withComponentVersions(machine.config, oldest);
+  return withRunningVersions(machine.config, oldest);
 }
 
 /** True when nothing is left to do or to wait for on this machine, apart from changes. */

@@ -165,7 +165,7 @@ function machineFindings(desired: DesiredCluster, machine: DesiredMachine, state
   }
   return [
     ...talosFindings(desired, machine, state.talosVersion),
-    ...kubernetesFindings(desired, machine, state.config),
+    ...(asWished ? [] : kubernetesFindings(desired, machine, state.config)),
   ];
 }
 

@@ -2,7 +2,7 @@
 export { compareKeys } from "./key-order.ts";
 export {
   faultAt,
-  nearestNode,
+  nodeAt,
   parseYaml,
   parseYamlDocument,
   scalarValue,

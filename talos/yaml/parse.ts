@@ -35,6 +35,8 @@ export interface YamlScalar extends Placed {
   readonly text: string;
   /** Not quoted, so that it may be a number, a boolean or null. */
   readonly plain: boolean;
+  /** Where it is written in the text, quotes included: from the first offset up to the second. Absent if not written. */
+  readonly source?: readonly [start: number, end: number];
 }
 
 export interface YamlSequence extends Placed {
@@ -96,15 +98,9 @@ export function faultAt(fileName: string, place: Placed, message: string, hint?:
   );
 }
 
-/** The node at a path of keys and indexes, or the deepest one on the way to it, for pointing at a fault. */
-export function nearestNode(root: YamlNode, path: readonly PropertyKey[]): YamlNode {
-  let node = root;
-  for (const step of path) {
-    const next = childOf(node, step);
-    if (next === undefined) return node;
-    node = next;
-  }
-  return node;
+/** The node at a path of keys and indexes. */
+export function nodeAt(root: YamlNode, path: readonly PropertyKey[]): YamlNode | undefined {
+  return path.reduce<YamlNode | undefined>((node, step) => node && childOf(node, step), root);
 }
 
 function childOf(node: YamlNode, step: PropertyKey): YamlNode | undefined {
@@ -182,7 +178,7 @@ class TreeBuilder {
 
   #node(node: Node): YamlNode {
     const offset = node.range?.[0] ?? 0;
-    if (isAlias(node)) return this.#alias(node.source, offset);
+    if (isAlias(node)) return this.#alias(node.source, offset, node.range?.[1] ?? offset);
     const before = this.#nodes;
     this.#count(1, offset);
     const built = this.#unaliased(node, offset);
@@ -205,7 +201,7 @@ class TreeBuilder {
     for (const pair of pairs) {
       const key = this.#node(pair.key as Node);
       if (key.kind !== "scalar") throw faultAt(this.#fileName, key, "found a list or map as a key, expected text");
-      const value = pair.value === null ? { ...key, text: "", plain: true } : this.#node(pair.value as Node);
+      const value = pair.value === null ? absent(key) : this.#node(pair.value as Node);
       if (key.plain && key.text === "<<") {
         merged.push(...this.#mergedEntries(value));
         continue;
@@ -229,13 +225,13 @@ class TreeBuilder {
     throw faultAt(this.#fileName, value, 'found a scalar under "<<", expected a map to merge');
   }
 
-  #alias(name: string, offset: number): YamlNode {
+  #alias(name: string, offset: number, end: number): YamlNode {
     this.#aliases += 1;
     if (this.#aliases > maximumAliases) throw this.#fault(offset, `found more than ${maximumAliases} aliases`);
     const anchored = this.#anchors.get(name);
     if (anchored === undefined) throw this.#fault(offset, "found an alias (*) without a finished anchor before it");
     this.#count(anchored.size, offset);
-    return anchored.node;
+    return anchored.node.kind === "scalar" ? { ...anchored.node, source: [offset, end] } : anchored.node;
   }
 
   #count(values: number, offset: number): void {
@@ -266,5 +262,11 @@ function safeMessage(fault: { readonly code: string; readonly message: string })
 
 function scalarNode(node: Scalar, place: Placed): YamlScalar {
   const text = typeof node.value === "string" ? node.value : "";
-  return { kind: "scalar", text, plain: node.type === "PLAIN" && node.tag === undefined, ...place };
+  const source = node.range == null ? {} : { source: [node.range[0], node.range[1]] as const };
+  return { kind: "scalar", text, plain: node.type === "PLAIN" && node.tag === undefined, ...source, ...place };
+}
+
+/** The value of a key that has none. */
+function absent({ line, column }: YamlScalar): YamlScalar {
+  return { kind: "scalar", text: "", plain: true, line, column };
 }

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import {
   compactLayout,
   compareKeys,
-  nearestNode,
+  nodeAt,
   parseYaml,
   parseYamlDocument,
   resolvePlainScalar,
@@ -81,8 +81,8 @@ test("anchors and merge keys are resolved, own keys first", () => {
 
 test("every node knows its place", () => {
   const root = parseYamlDocument("a:\n  - b: 1\n    c: x\n", "f.yaml");
-  expect(nearestNode(root, ["a", 0, "c"])).toMatchObject({ line: 3, column: 8, text: "x" });
-  expect(nearestNode(root, ["a", 0, "missing", "deeper"])).toMatchObject({ line: 2, column: 5 });
+  expect(nodeAt(root, ["a", 0, "c"])).toMatchObject({ line: 3, column: 8, text: "x" });
+  expect(nodeAt(root, ["a", 0, "missing", "deeper"])).toBeUndefined();
 });
 
 test("several documents come in order, empty ones as nothing", () => {
