@@ -2,10 +2,18 @@
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { writeFileAtomically } from "../../talos/atomic-file.ts";
-import { type ClientIdentity, endsSoon, expiryOf, isOfCas, kubeconfigParts } from "../../talos/client-file.ts";
+import { type ClientIdentity, expiryOf, kubeconfigParts } from "../../talos/client-file.ts";
 import { type DesiredCluster, fetchKubeconfig } from "../../talos/cluster/index.ts";
-import { encodeTalosconfig, generateTalosconfig, parseTalosconfig, type Role } from "../../talos/config/index.ts";
-import { type SecretsBundle, trustedCas } from "../../talos/secrets/index.ts";
+import {
+  encodeTalosconfig,
+  generateTalosconfig,
+  kubeconfigIsCurrent,
+  parseTalosconfig,
+  type Role,
+  talosAccess,
+  talosconfigIsCurrent,
+} from "../../talos/config/index.ts";
+import type { SecretsBundle } from "../../talos/secrets/index.ts";
 import type { CommandContext } from "../context.ts";
 import { environmentSecret } from "./environment-secret.ts";
 
@@ -15,7 +23,7 @@ export function clientFiles(environment: string): { readonly kubeconfig: string;
   return { kubeconfig: join(folder, "kubeconfig"), talosconfig: join(folder, "talosconfig") };
 }
 
-/** Writes a file that is missing or soon at its end; others stay as they are. How many it has written. */
+/** Writes a file that is missing, for other machines, or soon at its end; others stay. How many it has written. */
 export async function ensureClientFiles(
   root: string,
   environment: string,
@@ -25,12 +33,12 @@ export async function ensureClientFiles(
 ): Promise<number> {
   await fetchClientFiles(root, environment, context);
   const files = clientFiles(environment);
+  const now = context.clock.now();
+  const onDisk = async (file: string) => (await readIfThere(join(root, file))) ?? "";
+  const access = { clusterName: desired.name, ...talosAccess(desired) };
   const lasting = new Set<string>();
-  for (const { name, expiresAt, identity } of await clientCertificates(root, environment)) {
-    const ca = name === "talosconfig" ? "os" : "k8s";
-    const ours = isOfCas(identity, secrets.certs[ca].certificate, trustedCas(secrets, ca));
-    if (ours && !endsSoon(expiresAt, context.clock.now())) lasting.add(name);
-  }
+  if (talosconfigIsCurrent(await onDisk(files.talosconfig), access, secrets, now)) lasting.add("talosconfig");
+  if (kubeconfigIsCurrent(await onDisk(files.kubeconfig), secrets, now)) lasting.add("kubeconfig");
   if (!lasting.has("talosconfig")) {
     await writeFileAtomically(join(root, files.talosconfig), talosconfigText(desired, secrets, context));
   }
@@ -82,11 +90,9 @@ export function talosconfigText(
   { clock, entropy }: Pick<CommandContext, "clock" | "entropy">,
   limits: TalosconfigLimits = {},
 ): string {
-  const controlPlanes = desired.machines.filter(({ role }) => role === "controlplane");
   const talosconfig = generateTalosconfig(secrets, {
     clusterName: desired.name,
-    endpoints: controlPlanes.map(({ address }) => address),
-    nodes: desired.machines.map(({ address }) => address),
+    ...talosAccess(desired),
     ...limits,
     clock,
     entropy,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { endsSoon, expiryOf, isOfCas, kubeconfigParts } from "../../talos/client-file.ts";
+import { endsSoon, kubeconfigParts } from "../../talos/client-file.ts";
 import type { SecretsBundle } from "../../talos/secrets/index.ts";
 import {
   type Attributes,
@@ -137,11 +137,7 @@ export const clientFiles: Resource<Schema, Client> = {
     if (asWritten) return state;
     // Somebody may have renewed a file, `talosmith kubeconfig` for one. As long as it gives access, it is no diff.
     const secrets = await client.secrets.find();
-    const good = {
-      kubeconfig: kubeconfig !== undefined && secrets !== undefined && (await opensKubernetes(kubeconfig, secrets)),
-      talosconfig:
-        talosconfig !== undefined && secrets !== undefined && (await opensTalos(talosconfig, state, secrets)),
-    };
+    const good = secrets === undefined ? none : await giveAccess({ kubeconfig, talosconfig }, state, secrets);
     const kept = (name: "kubeconfig" | "talosconfig", found: string | null | undefined, before: string | null) =>
       found === before || good[name] ? (found ?? null) : null;
     return {
@@ -242,35 +238,19 @@ async function writeFiles(planned: PlanOf<Schema>, { client, signal, log }: Oper
   };
 }
 
-/** Whether a kubeconfig is one of this cluster, for long enough. */
-async function opensKubernetes(text: string, secrets: SecretsBundle): Promise<boolean> {
-  const { trustedCas } = await import("../../talos/secrets/index.ts");
-  try {
-    const { caCertificate: ca, clientCertificate: certificate } = kubeconfigParts(text);
-    const ours = isOfCas({ ca, certificate }, secrets.certs.k8s.certificate, trustedCas(secrets, "k8s"));
-    return ours && !endsSoon(expiryOf(certificate), new Date());
-  } catch {
-    return false; // Not a kubeconfig as Talos writes it.
-  }
-}
+const none = { kubeconfig: false, talosconfig: false };
 
-/** Whether a talosconfig leads to these machines of this cluster, for long enough. */
-async function opensTalos(text: string, { cluster_name, endpoints, nodes }: State, secrets: SecretsBundle) {
-  const [{ parseTalosconfig }, { trustedCas }] = await Promise.all([
-    import("../../talos/config/index.ts"),
-    import("../../talos/secrets/index.ts"),
-  ]);
-  try {
-    const { context, contexts } = parseTalosconfig(text, "talosconfig");
-    const own = contexts.get(cluster_name);
-    if (context !== cluster_name || own?.credentials === undefined) return false;
-    const sameWay =
-      own.endpoints.join() === endpoints.join() && (own.nodes ?? []).join() === (nodes ?? endpoints).join();
-    const ours = isOfCas(own.credentials, secrets.certs.os.certificate, trustedCas(secrets, "os"));
-    return sameWay && ours && !endsSoon(expiryOf(own.credentials.certificate), new Date());
-  } catch {
-    return false; // Not a talosconfig.
-  }
+async function giveAccess(
+  { kubeconfig = "", talosconfig = "" }: { kubeconfig: string | undefined; talosconfig: string | undefined },
+  { cluster_name: clusterName, endpoints, nodes }: State,
+  secrets: SecretsBundle,
+): Promise<typeof none> {
+  const { kubeconfigIsCurrent, talosconfigIsCurrent } = await import("../../talos/config/index.ts");
+  const access = { clusterName, endpoints, nodes: nodes ?? endpoints };
+  return {
+    kubeconfig: kubeconfigIsCurrent(kubeconfig, secrets, new Date()),
+    talosconfig: talosconfigIsCurrent(talosconfig, access, secrets, new Date()),
+  };
 }
 
 async function firstExpiryOf(kubeconfig: string, talosconfig: string, cluster: string): Promise<string> {

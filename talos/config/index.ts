@@ -27,6 +27,7 @@ export {
   removeContexts,
   selectContext,
 } from "./talosconfig/contexts.ts";
+export { kubeconfigIsCurrent, talosAccess, talosconfigIsCurrent } from "./talosconfig/current.ts";
 export { findTalosconfig, readTalosconfig, talosconfigPaths, writeTalosconfig } from "./talosconfig/file.ts";
 export { type CertificateInfo, certificateInfo } from "./talosconfig/info.ts";
 export {

@@ -16,6 +16,7 @@ import { registerUp } from "../../cli/commands/up.ts";
 import { projectSimulator } from "../../cli/helper/simulator.ts";
 import { createProgram, runProgram } from "../../cli/program.ts";
 import { systemClock } from "../../talos/clock.ts";
+import { contextOf, parseTalosconfig } from "../../talos/config/index.ts";
 import { testContext } from "../support/command-context.ts";
 import { kubernetesGet } from "../support/kubernetes-get.ts";
 
@@ -258,10 +259,13 @@ describe("the helper's commands", () => {
     );
     const steps = JSON.parse((await talosmith("status", "tiny", "--json")).stdout).pending;
     expect(steps).toEqual(expect.arrayContaining(["reset/tiny-w-1", "delete-node/tiny-w-1"]));
+    const nodesInTalosconfig = () => contextOf(parseTalosconfig(readFileSync(talosconfig, "utf8"), "x"), "tiny").nodes;
+    expect(nodesInTalosconfig()).toEqual([addresses.cp, addresses.worker]);
     expect((await talosmith("up", "tiny")).stdout).toContain("tiny is up: 1 control plane, 0 workers");
     expect(JSON.parse((await talosmith("sim", "list", "--json")).stdout).machines).toMatchObject([
       { name: "tiny-cp-1" },
     ]);
+    expect(nodesInTalosconfig()).toEqual([addresses.cp]);
     const kubeconfig = readFileSync(join(root, "generated/tiny/kubeconfig"), "utf8");
     const nodes = JSON.parse(await kubernetesGet(kubeconfig, "/api/v1/nodes")).items;
     expect(nodes.map(({ metadata }: { metadata: { name: string } }) => metadata.name)).toEqual(["tiny-cp-1"]);

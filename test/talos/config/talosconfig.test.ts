@@ -17,6 +17,8 @@ import {
   readTalosconfig,
   removeContexts,
   selectContext,
+  talosAccess,
+  talosconfigIsCurrent,
   talosconfigPaths,
   writeTalosconfig,
 } from "../../../talos/config/index.ts";
@@ -188,5 +190,45 @@ describe("the file", () => {
     expect(statSync(path).mode & 0o777).toBe(0o600);
     expect(await readTalosconfig(path)).toEqual(made);
     await expect(readTalosconfig(join(home, "none"))).rejects.toThrow(expect.objectContaining({ code: "not-found" }));
+  });
+});
+
+describe("a talosconfig on disk", () => {
+  const machine = (role: string, address: string) => ({ role, address });
+  const [cp1, cp2, cp3] = [
+    machine("controlplane", "10.0.0.1"),
+    machine("controlplane", "10.0.0.2"),
+    machine("controlplane", "10.0.0.3"),
+  ];
+  const worker = machine("worker", "10.0.0.9");
+  const now = clock.now();
+  const day = 86_400_000;
+  const one = { machines: [cp1, worker] };
+  const text = (cluster: Parameters<typeof talosAccess>[0], clusterName = "golden") =>
+    encodeTalosconfig(
+      generateTalosconfig(secrets, { clusterName, ...talosAccess(cluster), clock, entropy: systemEntropy }),
+    );
+
+  test("connects to all control planes, or to what stands before them, and is about all machines", () => {
+    const machines = [cp1, cp2, cp3, worker];
+    const nodes = machines.map(({ address }) => address);
+    expect(talosAccess({ machines })).toEqual({ endpoints: ["10.0.0.1", "10.0.0.2", "10.0.0.3"], nodes });
+    expect(talosAccess({ machines, talosEndpoints: ["lb"] })).toEqual({ endpoints: ["lb"], nodes });
+  });
+
+  test.each([
+    ["it is for the same machines", text(one), one, now, true],
+    ["the order differs", text({ machines: [worker, cp1] }), one, now, true],
+    ["control planes were added", text(one), { machines: [cp1, cp2, cp3, worker] }, now, false],
+    ["a control plane has left", text({ machines: [cp1, cp2, worker] }), one, now, false],
+    ["a worker has left", text(one), { machines: [cp1] }, now, false],
+    ["a balancer stands before them now", text(one), { ...one, talosEndpoints: ["lb"] }, now, false],
+    ["it is of another cluster", text(one, "other"), one, now, false],
+    ["it ends soon", text(one), one, new Date(now.getTime() + 340 * day), false],
+    ["it is broken", "context: golden", one, now, false],
+    ["it is missing", "", one, now, false],
+  ])("is kept or written again when %s", (_when, onDisk, cluster, at, current) => {
+    const access = { clusterName: "golden", ...talosAccess(cluster) };
+    expect(talosconfigIsCurrent(onDisk, access, secrets, at)).toBe(current);
   });
 });
