@@ -49,7 +49,7 @@ async function leave(membership: Membership, operation: Operation<Client>): Prom
     const machines = talosMachines({ desired, secrets });
     try {
       const observed = await observe(desired, { machines, signal });
-      const view = etcdView(observed, name);
+      const view = etcdView(observed);
       if (holdsAllOfEtcd(name, view, observed.machines.get(name)?.state)) {
         await machines.reset({ name, role: "controlplane", address: membership.address }, { graceful: false }, signal);
         // While no etcd answers there may be others with data, which go the same way.

@@ -29,7 +29,7 @@ export async function forfeitLeadership(step: Step, context: StepContext): Promi
 export async function removeEtcdMember(step: StepOf<"remove-etcd-member">, context: StepContext): Promise<void> {
   await context.until(step, async () => {
     const observed = await context.observeControlPlanes();
-    const view = etcdView(observed, step.machine);
+    const view = etcdView(observed);
     if (view === undefined) return "no etcd member answers";
     if (!view.members.some(({ id }) => id === step.memberId)) return undefined;
     if (!survivesRemoval(view, step.machine)) return "etcd would lose its quorum; waiting for other members";
@@ -88,7 +88,7 @@ async function leaveEtcd(
   state: ConfiguredMachine,
   context: StepContext,
 ): Promise<string | undefined> {
-  const view = etcdView(await context.observeControlPlanes(), target.name);
+  const view = etcdView(await context.observeControlPlanes());
   if (holdsSilentEtcd(view, state)) return "no etcd member answers";
   if (view === undefined || !view.members.some(({ hostname }) => hostname === target.name)) return undefined;
   if (!survivesRemoval(view, target.name)) return "etcd would lose its quorum; waiting for other members";

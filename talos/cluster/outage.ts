@@ -7,7 +7,7 @@ import type { StepContext } from "./step-context.ts";
 /** Why the machine must not go down right now, by a fresh look: etcd's quorum, or too many workers away already. */
 export async function outageObstacle(machine: string, context: StepContext): Promise<string | undefined> {
   if (context.target(machine).role === "worker") return workerObstacle(machine, context);
-  const view = etcdView(await context.observeControlPlanes(), machine);
+  const view = etcdView(await context.observeControlPlanes());
   if (view === undefined) return "no etcd member answers";
   return survivesOutage(view, machine) ? undefined : "etcd would lose its quorum without it; waiting for other members";
 }

@@ -4,15 +4,7 @@ import type { ObservedCluster } from "./observed.ts";
 import type { PlanBuilder } from "./plan-builder.ts";
 import { planGate } from "./plan-caution.ts";
 import type { Policy } from "./policy.ts";
-import {
-  configured,
-  type EtcdView,
-  etcdView,
-  holdsSilentEtcd,
-  nodeOf,
-  survivesRemoval,
-  withoutMember,
-} from "./quorum.ts";
+import { configured, etcdView, holdsSilentEtcd, nodeOf, survivesRemoval, withoutMember } from "./quorum.ts";
 
 /**
  * Takes away what dead machines left behind: the etcd member and the Node of a machine that is empty again, or of one
@@ -46,25 +38,21 @@ export function planLeaving(
   observed: ObservedCluster,
   policy?: Policy,
 ): void {
-  const gone: string[] = [];
+  let view = etcdView(observed);
   let last: readonly string[] = [];
   for (const { name, role } of desired.leaving) {
     const state = configured(observed.machines.get(name));
     if (state === undefined) continue;
-    const view = gone.reduce<EtcdView | undefined>(
-      (before, id) => before && withoutMember(before, id),
-      etcdView(observed, name),
-    );
     if (holdsSilentEtcd(view, state)) continue;
     const member = role === "controlplane" ? view?.members.find(({ hostname }) => hostname === name) : undefined;
+    const leads = member !== undefined && view?.leaderId === member.id;
     if (view !== undefined && member !== undefined) {
       if (!survivesRemoval(view, name)) continue;
-      gone.push(member.id);
+      view = withoutMember(view, member.id);
     }
     const node = nodeOf(observed, name);
     if (policy !== undefined && node?.cordonedByUs !== true) last = planGate(builder, policy, name, "leave", last);
-    if (member !== undefined && view?.leaderId === member.id)
-      last = [builder.add({ kind: "forfeit-leadership", machine: name }, last)];
+    if (leads) last = [builder.add({ kind: "forfeit-leadership", machine: name }, last)];
     if (node !== undefined) last = [builder.add({ kind: "drain", machine: name }, last)];
     last = [builder.add({ kind: "reset", machine: name, graceful: true }, last)];
     if (node !== undefined) last = [builder.add({ kind: "delete-node", machine: name }, last)];

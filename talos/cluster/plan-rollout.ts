@@ -90,12 +90,12 @@ function planChange(
     last = ids;
   };
   const node = nodeOf(observed, name);
-  const cordon = disruptive && node !== undefined;
+  const drained = disruptive && node !== undefined;
   // While it can still do its work: an image that is missing costs nobody anything then.
   if (work.talos !== undefined) {
     then(builder.add({ kind: "pull-installer", machine: name, image: machine.installImage }, last));
   }
-  if (cordon) then(builder.add({ kind: "drain", machine: name }, last));
+  if (drained) then(builder.add({ kind: "drain", machine: name }, last));
   if (work.talos !== undefined) {
     then(builder.add({ kind: "upgrade-talos", machine: name, ...work.talos, image: machine.installImage }, last));
   }
@@ -105,8 +105,8 @@ function planChange(
   }
   if (role === "controlplane") then(builder.add({ kind: "join-etcd", machine: name }, last));
   if (policy.kubernetes) then(builder.add({ kind: "join-kubernetes", machine: name }, last));
-  if (cordon && (!node.unschedulable || node.cordonedByUs))
-    then(builder.add({ kind: "uncordon", machine: name }, last));
+  // Never the cordon of a person.
+  if (node?.unschedulable ? node.cordonedByUs : drained) then(builder.add({ kind: "uncordon", machine: name }, last));
   const [id] = last;
   return id ?? "";
 }

@@ -106,9 +106,11 @@ function planJoining(builder: PlanBuilder, desired: DesiredCluster, observed: Ob
     const state = configured(observed.machines.get(machine.name));
     if (node?.unschedulable !== true || !node.cordonedByUs || state === undefined) continue;
     const { talos, config } = machineWork(desired, machine, state);
-    if (talos === undefined && config === undefined) {
-      builder.add({ kind: "uncordon", machine: machine.name }, [`join-kubernetes/${machine.name}`]);
-    }
+    const isHealthy = isSettled(desired, machine, observed, policy);
+    // An earlier run was stopped here. A machine that has to go down again, or may need its change to become healthy,
+    // is uncordoned when the rollout has done that.
+    const stays = talos === undefined && (config === undefined || (!config.reboot && isHealthy));
+    if (stays) builder.add({ kind: "uncordon", machine: machine.name }, [`join-kubernetes/${machine.name}`]);
   }
 }
 

@@ -254,13 +254,8 @@ function etcdFindings(desired: DesiredCluster, observed: ObservedCluster): Findi
   for (const { name, role } of desired.leaving) {
     const member = after.members.find(({ hostname }) => hostname === name);
     if (role === "worker" || member === undefined) continue;
-    const acting = etcdView(observed, name) ?? after;
-    const candidate = {
-      ...after,
-      healthy: new Set([...acting.healthy].filter((id) => after.members.some((one) => one.id === id))),
-    };
-    if (!survivesRemoval(candidate, name)) findings.push(staysFinding(name, candidate));
-    else after = withoutMember(candidate, member.id);
+    if (!survivesRemoval(after, name)) findings.push(staysFinding(name, after));
+    else after = withoutMember(after, member.id);
   }
   return findings;
 }

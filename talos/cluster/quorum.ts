@@ -13,11 +13,8 @@ export function quorumOf(voters: number): number {
   return Math.floor(voters / 2) + 1;
 }
 
-/**
- * etcd of the whole cluster: the membership of a member that leads or follows, and who of them is well. The cordon of
- * `acting`, the machine that something is about to be done to, is ours and says nothing.
- */
-export function etcdView(observed: ObservedCluster, acting?: string): EtcdView | undefined {
+/** etcd of the whole cluster: the membership of a member that leads or follows, and who of them is well. */
+export function etcdView(observed: ObservedCluster): EtcdView | undefined {
   const running = [...observed.machines.values()].flatMap((machine) => {
     const etcd = configured(machine)?.etcd;
     return etcd?.state === "running" && etcd.members.length > 0 ? [{ machine, etcd }] : [];
@@ -32,8 +29,7 @@ export function etcdView(observed: ObservedCluster, acting?: string): EtcdView |
   const healthy = new Set<string>();
   for (const { machine, etcd } of running) {
     const member = best.etcd.members.find(({ id }) => id === etcd.memberId);
-    if (member !== undefined && !member.learner && etcd.healthy && staysUp(machine, observed, acting))
-      healthy.add(member.id);
+    if (member !== undefined && !member.learner && etcd.healthy && staysUp(machine)) healthy.add(member.id);
   }
   return { members: best.etcd.members, leaderId: best.etcd.leaderId, healthy };
 }
@@ -86,11 +82,10 @@ export function nodeOf({ kubernetes }: ObservedCluster, name: string): Kubernete
   return byName.get(name);
 }
 
-/** Cordoned and rebooting machines count as down: something is about to happen to them. */
-function staysUp(machine: ObservedMachine, observed: ObservedCluster, acting: string | undefined): boolean {
-  const state = configured(machine);
-  if (state === undefined || !["running", "booting"].includes(state.stage)) return false;
-  return machine.name === acting || nodeOf(observed, machine.name)?.unschedulable !== true;
+/** A rebooting machine counts as down. A cordon says nothing about etcd: it only keeps pods away. */
+function staysUp(machine: ObservedMachine): boolean {
+  const stage = configured(machine)?.stage;
+  return stage === "running" || stage === "booting";
 }
 
 function hasLeader(etcd: { readonly leaderId?: string }): boolean {

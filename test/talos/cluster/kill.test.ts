@@ -36,6 +36,14 @@ const scenarios: readonly Scenario[] = [
     },
   },
   {
+    name: "a new Talos, whose installer stands in the config",
+    prepare: async () => {
+      const before = wish({ talos: "v1.12.11", kubernetes: "1.35.4", installerInConfig: true });
+      const desired = wish({ kubernetes: "1.35.4", installerInConfig: true });
+      return { lab: await started(before, before, "v1.12.11"), desired };
+    },
+  },
+  {
     name: "a new Kubernetes",
     prepare: async () => ({ lab: await started(wish({ kubernetes: "1.35.4" })), desired: wish() }),
   },

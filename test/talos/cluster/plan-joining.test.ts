@@ -153,6 +153,22 @@ describe("machines that have their config", () => {
     expect(planned(wish(), { machines: { "w-1": unreachable }, nodes: { "w-1": { cordonedByUs: true } } })).toEqual([]);
   });
 
+  test.each(["cp-1", "w-1"])(
+    "are uncordoned before anything else when only a change without a reboot is left: %s",
+    (name) => {
+      const [first] = planned(wish({ sysctl: "2" }), { was: wish(), nodes: { [name]: { cordonedByUs: true } } });
+      expect(first).toBe(`uncordon/${name}`);
+    },
+  );
+
+  test("are uncordoned after the change that may heal them, and after one that reboots them", () => {
+    const nodes = { "w-1": { cordonedByUs: true, ready: false } };
+    const healing = planned(wish({ sysctl: "2" }), { was: wish(), nodes });
+    expect(healing.indexOf("> uncordon/w-1")).toBeGreaterThan(healing.indexOf("> apply-config/w-1"));
+    const rebooting = planned(wish({ file: "b" }), { was: wish(), nodes: { "w-1": { cordonedByUs: true } } });
+    expect(rebooting.indexOf("> uncordon/w-1")).toBeGreaterThan(rebooting.indexOf("> apply-config/w-1"));
+  });
+
   test.each<[string, Wish, Wish]>([
     ["a config", {}, { file: "b" }],
     ["a Talos", { talos: "v1.12.11", kubernetes: "1.35.4" }, { kubernetes: "1.35.4" }],

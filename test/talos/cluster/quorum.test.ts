@@ -106,8 +106,6 @@ describe("etcd of a cluster as it is seen", () => {
     ["who only learns", { members: ["cp-1", "~cp-2", "cp-3"] }, "cp-1 cp-3"],
     ["whom nobody knows", { members: ["cp-1", "cp-3"] }, "cp-1 cp-3"],
     ["who knows nobody", { machines: { "cp-2": { etcd: etcd({ memberId: "id-cp-2", members: [] }) } } }, "cp-1 cp-3"],
-    ["who is cordoned", { nodes: { "cp-2": { unschedulable: true } } }, "cp-1 cp-3"],
-    ["without Kubernetes nobody is cordoned", { kubernetes: "unreachable" }, "cp-1 cp-2 cp-3"],
   ])("does not count on a member %s", (_, difference, names) => {
     expect(seen(difference)?.healthy).toEqual(ids(names));
   });
@@ -124,11 +122,12 @@ describe("etcd of a cluster as it is seen", () => {
     expect(seen({ machines: { "cp-2": { stage } } })?.healthy.has("id-cp-2")).toBe(counts);
   });
 
-  test("counts on the machine that is acted on although it is cordoned, as long as it stays up", () => {
-    const difference: Difference = { nodes: { "cp-2": { unschedulable: true }, "cp-3": { unschedulable: true } } };
-    expect(etcdView(found(wish(), difference), "cp-2")?.healthy).toEqual(ids("cp-1 cp-2"));
-    const rebooting: Difference = { ...difference, machines: { "cp-2": { stage: "rebooting" } } };
-    expect(etcdView(found(wish(), rebooting), "cp-2")?.healthy).toEqual(ids("cp-1"));
+  test.each<[string, Difference]>([
+    ["a cordon", { nodes: { "cp-2": { unschedulable: true } } }],
+    ["a cordon of talosmith", { nodes: { "cp-2": { unschedulable: true, cordonedByUs: true } } }],
+    ["a Kubernetes API that does not answer", { kubernetes: "unreachable" }],
+  ])("is not weakened by %s", (_, difference) => {
+    expect(seen(difference)?.healthy).toEqual(ids("cp-1 cp-2 cp-3"));
   });
 
   test("is not there where no member tells of any", () => {

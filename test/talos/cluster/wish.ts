@@ -14,6 +14,8 @@ export interface Wish {
   readonly sysctl?: string;
   /** A value in a field that needs a reboot. */
   readonly file?: string;
+  /** The installer stands in the config, too, as in every real one: an upgrade leaves a change of it to be applied. */
+  readonly installerInConfig?: boolean;
 }
 
 const names = (prefix: string, count: number) => Array.from({ length: count }, (_, index) => `${prefix}-${index + 1}`);
@@ -21,14 +23,14 @@ const names = (prefix: string, count: number) => Array.from({ length: count }, (
 /** A cluster of small configs; three control planes and two workers unless told otherwise. */
 export function wish(options: Wish = {}): DesiredCluster {
   const { controlPlanes = names("cp", 3), workers = names("w", 2), leaving = [] } = options;
-  const talosVersion = TalosVersion.parse(options.talos ?? "v1.13.9");
+  const talosVersion = TalosVersion.parse(talosOf(options));
   const kubernetesVersion = options.kubernetes ?? "1.36.3";
   const machine = (name: string, role: "controlplane" | "worker"): DesiredMachine => ({
     name,
     role,
     address: name,
     fingerprint: `print-${name}`,
-    installImage: `${repository(options.schematic)}:${talosVersion.toString()}`,
+    installImage: installerOf(options),
     config: configText(role, name, kubernetesVersion, options),
   });
   return {
@@ -46,16 +48,22 @@ export function wish(options: Wish = {}): DesiredCluster {
   };
 }
 
-function repository(schematic: string | undefined): string {
+const talosOf = ({ talos = "v1.13.9" }: Wish) => talos;
+
+function installerOf(options: Wish): string {
   const factory = "factory.talos.dev/metal-installer";
-  return schematic === undefined ? "ghcr.io/siderolabs/installer" : `${factory}/${schematic.repeat(64)}`;
+  const { schematic } = options;
+  const repository = schematic === undefined ? "ghcr.io/siderolabs/installer" : `${factory}/${schematic.repeat(64)}`;
+  return `${repository}:${talosOf(options)}`;
 }
 
-function configText(role: string, name: string, kubernetes: string, { sysctl = "1", file = "a" }: Wish): string {
+function configText(role: string, name: string, kubernetes: string, options: Wish): string {
+  const { sysctl = "1", file = "a", installerInConfig = false } = options;
   const lines = [
     "version: v1alpha1",
     "machine:",
     `  type: ${role}`,
+    ...(installerInConfig ? ["  install:", `    image: ${installerOf(options)}`] : []),
     "  kubelet:",
     `    image: ghcr.io/siderolabs/kubelet:v${kubernetes}`,
     "  sysctls:",
