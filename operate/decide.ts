@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Step } from "../talos/cluster/index.ts";
+import { isRollback, type Step } from "../talos/cluster/index.ts";
 import { allBehindGates, type ClusterLook, endingFiles } from "./look.ts";
 import { listed } from "./machine-findings.ts";
 
@@ -46,11 +46,12 @@ export function verdictOn(look: ClusterLook, { allowed, rest = 0, now }: Circums
 }
 
 /**
- * What is never done without a person: whatever loses data, and the start of an etcd. Control planes that all came back
+ * What is never done without a person: whatever loses data, a version that goes back, and the start of an etcd. Control planes that all came back
  * empty look like a new cluster; most likely they want a backup restored.
  */
-export function needsPerson({ destructive, kind }: Pick<Step, "destructive" | "kind">): boolean {
-  return destructive || kind === "bootstrap-etcd" || kind === "restore-etcd";
+export function needsPerson(step: Step): boolean {
+  if (step.kind === "upgrade-kubernetes") return isRollback(step);
+  return step.destructive || step.kind === "bootstrap-etcd" || step.kind === "restore-etcd";
 }
 
 const firstRetry = 30_000;

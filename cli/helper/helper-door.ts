@@ -132,7 +132,7 @@ async function awaitNodes(desired: DesiredCluster, secrets: SecretsBundle, { sig
   const whole = { ...desired, nodesBecomeReady: true };
   const { conditions } = await checkHealth({ desired: whole, secrets, signal });
   const failed = conditions.find(({ state }) => state === "failed");
-  if (failed === undefined) return;
+  if (failed === undefined || failed.byPerson) return;
   throw new TalosError("deadline-exceeded", `waiting for ${failed.name}: ${failed.reason}`, {
     hint: "The add-on for the pod network is installed, but the cluster did not become healthy with it.",
   });

@@ -146,6 +146,10 @@ async function awaitHealth(context: StepContext): Promise<void> {
   });
   const failed = conditions.find(({ state }) => state === "failed");
   if (failed === undefined) return;
+  if (failed.byPerson) {
+    context.emit({ type: "warning", message: `${failed.reason}, not by talosmith; it stays so until you uncordon it` });
+    return;
+  }
   throw new TalosError("deadline-exceeded", `waiting for ${failed.name}: ${failed.reason}`, {
     hint: "The cluster has everything that it was asked to have, but is not healthy. Mend the cause and run the same command again.",
   });

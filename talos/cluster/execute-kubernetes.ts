@@ -54,6 +54,17 @@ export async function upgradeKubernetes(step: StepOf<"upgrade-kubernetes">, cont
   });
 }
 
+/** What an earlier run has given its new version. */
+export async function awaitComponents(step: StepOf<"await-components">, context: StepContext): Promise<void> {
+  await context.until(step, async () => {
+    for (const { component, version } of step.components) {
+      const reason = await componentReason(component, step.machine, version, context);
+      if (reason !== undefined) return reason;
+    }
+    return undefined;
+  });
+}
+
 async function componentReason(
   component: KubernetesComponent,
   machine: string,

@@ -3,7 +3,7 @@ import { applyConfig, installConfig } from "./execute-change.ts";
 import { cordon, drain, uncordon } from "./execute-drain.ts";
 import { gate, pause } from "./execute-gate.ts";
 import { bootstrapEtcd, joinEtcd, joinKubernetes } from "./execute-join.ts";
-import { pullImages, syncManifests, upgradeKubernetes } from "./execute-kubernetes.ts";
+import { awaitComponents, pullImages, syncManifests, upgradeKubernetes } from "./execute-kubernetes.ts";
 import { deleteNode, forfeitLeadership, removeEtcdMember, reset } from "./execute-leave.ts";
 import { writeMeta } from "./execute-meta.ts";
 import { reboot } from "./execute-reboot.ts";
@@ -57,6 +57,8 @@ export function execute(step: Step, context: StepContext): Promise<void> {
       return upgradeTalos(step, context);
     case "upgrade-kubernetes":
       return upgradeKubernetes(step, context);
+    case "await-components":
+      return awaitComponents(step, context);
     case "gate":
       return gate(step, context);
     case "pause":

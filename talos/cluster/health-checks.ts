@@ -17,7 +17,8 @@ export interface HealthView {
 export type Verdict =
   | { readonly kind: "ok" }
   | { readonly kind: "skip" }
-  | { readonly kind: "wrong"; readonly reason: string };
+  /** `byPerson`: somebody has set it so, and waiting does not change it. */
+  | { readonly kind: "wrong"; readonly reason: string; readonly byPerson?: true };
 
 export interface HealthCheck {
   /** As `talosctl health` calls it. */
@@ -66,11 +67,7 @@ export const healthChecks: readonly HealthCheck[] = [
   },
   { name: "kube-proxy to report ready", kubernetes: true, run: workloadReady("daemonsets", "kube-proxy") },
   { name: "coredns to report ready", kubernetes: true, run: withNetwork(workloadReady("deployments", "coredns")) },
-  {
-    name: "all k8s nodes to report schedulable",
-    kubernetes: true,
-    run: everyNode((node) => (node?.unschedulable ? "is cordoned" : undefined)),
-  },
+  { name: "all k8s nodes to report schedulable", kubernetes: true, run: schedulable },
 ];
 
 type Check = HealthCheck["run"];
@@ -190,6 +187,17 @@ function everyNode(fault: (node: KubernetesNode | undefined) => string | undefin
       }),
     );
   };
+}
+
+/** A cordon of talosmith is waited for; only the person who has set another one lifts it. */
+async function schedulable(view: HealthView): Promise<Verdict> {
+  const { kubernetes } = await view.observed();
+  const own =
+    kubernetes.kind === "reachable" && kubernetes.nodes.some((node) => node.unschedulable && node.cordonedByUs);
+  const verdict = await everyNode((node) => (node?.unschedulable ? "is cordoned" : undefined))(view);
+  return verdict.kind !== "wrong" || own || kubernetes.kind === "unreachable"
+    ? verdict
+    : { ...verdict, byPerson: true };
 }
 
 async function componentsReady(view: HealthView, signal?: AbortSignal): Promise<Verdict> {

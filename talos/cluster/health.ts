@@ -16,6 +16,8 @@ export interface HealthCondition {
   readonly state: "waiting" | "ok" | "skipped" | "failed";
   /** What is still missing, machine by machine. */
   readonly reason?: string;
+  /** It failed by what a person has set and only a person takes back, such as a cordon. */
+  readonly byPerson?: true;
 }
 
 export interface HealthReport {
@@ -61,10 +63,10 @@ export async function checkHealthIn(
       view = viewOf(context);
       verdict = await run(used, context.signal);
       if (verdict.kind !== "wrong" || !wait) view = used;
-      return verdict.kind === "wrong" ? verdict.reason : undefined;
+      return verdict.kind === "wrong" && !verdict.byPerson ? verdict.reason : undefined;
     };
     const condition = await (wait ? waitFor(look, name, deadline, context, tell) : once(look, name));
-    const last = named(condition ?? { name, state: isSkip(verdict) ? "skipped" : "ok" });
+    const last = named(condition ?? verdictOn(name, verdict));
     conditions.push(last);
     onCondition?.(last);
     if (wait && last.state === "failed") break;
@@ -72,8 +74,10 @@ export async function checkHealthIn(
   return { healthy: conditions.every(({ state }) => state !== "failed"), conditions };
 }
 
-function isSkip(verdict: Verdict): boolean {
-  return verdict.kind === "skip";
+/** After all waiting: what is wrong still is so by a person. */
+function verdictOn(name: string, verdict: Verdict): HealthCondition {
+  if (verdict.kind !== "wrong") return { name, state: verdict.kind === "skip" ? "skipped" : "ok" };
+  return { name, state: "failed", reason: verdict.reason, byPerson: true };
 }
 
 async function waitFor(

@@ -61,7 +61,7 @@ export {
 } from "./rotate-ca.ts";
 export { schematicOf } from "./schematic.ts";
 export { checkSnapshot, readSnapshot, SnapshotCheck, type SnapshotSummary } from "./snapshot-file.ts";
-export type { KubernetesComponent, Step, StepAction, StepKind } from "./step.ts";
+export { isRollback, type KubernetesComponent, type Step, type StepAction, type StepKind } from "./step.ts";
 export { readerOf, type TalosMachinesOptions, talosMachines } from "./talos-machines.ts";
 export { defaultTimeouts, type Timeouts } from "./timeouts.ts";
 export { sleepBy, systemTiming, type Timing } from "./timing.ts";

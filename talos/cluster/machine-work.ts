@@ -44,7 +44,7 @@ function findWork(desired: DesiredCluster, machine: DesiredMachine, state: Confi
   const kubernetes: ComponentUpgrade[] = [];
   for (const [component, from] of componentVersions(state.config)) {
     const to = wanted.get(component);
-    if (to !== undefined && older(from, to)) kubernetes.push({ component, from, to });
+    if (to !== undefined && mayChange(from, to)) kubernetes.push({ component, from, to });
   }
   const change = configChange(state.config, configHeldBack(machine.config, state.config));
   return {
@@ -128,6 +128,11 @@ function talosWork(desired: DesiredCluster, machine: DesiredMachine, state: Conf
   }
   const from = TalosVersion.parse(state.talosVersion);
   return from.compare(to) < 0 ? { from: from.toString(), to: to.toString() } : undefined;
+}
+
+/** Whether a component of Kubernetes has to go to another version, and may: over a minor version none goes back. */
+export function mayChange(from: string, to: string): boolean {
+  return older(from, to) || KubernetesVersion.parse(from).canRollBackTo(KubernetesVersion.parse(to));
 }
 
 function older(left: string, right: string): boolean {

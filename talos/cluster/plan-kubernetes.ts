@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-import { KubernetesVersion } from "../version/index.ts";
 import { componentImages, componentVersions, kubernetesComponents, wantsProxy } from "./component-images.ts";
 import type { DesiredCluster, DesiredMachine } from "./desired.ts";
-import { type ComponentUpgrade, machineWork } from "./machine-work.ts";
+import { type ComponentUpgrade, machineWork, mayChange } from "./machine-work.ts";
 import type { ObservedCluster } from "./observed.ts";
 import type { PlanBuilder } from "./plan-builder.ts";
 import { planGate, planPause, splitCanaries } from "./plan-caution.ts";
 import { planWorkers, workerLanes } from "./plan-rollout.ts";
 import type { Policy } from "./policy.ts";
 import { configured } from "./quorum.ts";
+import type { KubernetesComponent } from "./step.ts";
 import type { WantedImage } from "./wanted-image.ts";
 
 /**
@@ -27,6 +27,7 @@ export function planKubernetesUpgrade(
     const upgrades = state === undefined ? [] : machineWork(desired, machine, state).kubernetes;
     if (upgrades.length > 0) pending.set(machine.name, upgrades);
   }
+  if (pending.size > 0) planComponentWaits(builder, desired, observed, pending);
   // The first gate is before the images, too: outside of a window nothing begins.
   const [[first, [upgrade] = []] = []] = pending;
   const opened =
@@ -41,9 +42,44 @@ export function planKubernetesUpgrade(
   const source = desired.machines.find(
     ({ name, role }) => role === "controlplane" && configured(observed.machines.get(name)) !== undefined,
   );
-  if (source !== undefined && (pending.size > 0 || hasOldProxy(source, observed))) {
+  if (source !== undefined && (pending.size > 0 || hasOtherProxy(source, observed))) {
     builder.add({ kind: "sync-manifests", machine: source.name });
   }
+}
+
+/**
+ * A component that got its new version from an earlier run and never became ready must not spread to the next machine.
+ * One behind a component that is still to be changed may need that change to become ready. Nodes are waited for by
+ * `planJoining`.
+ */
+function planComponentWaits(
+  builder: PlanBuilder,
+  desired: DesiredCluster,
+  observed: ObservedCluster,
+  pending: ReadonlyMap<string, readonly ComponentUpgrade[]>,
+): void {
+  for (const { name, role, config } of desired.machines) {
+    const running = configured(observed.machines.get(name))?.config;
+    if (role === "worker" || running === undefined) continue;
+    const [next] = pending.get(name) ?? [];
+    const changed = [...componentVersions(config)].filter(([component, version]) => {
+      const isBefore = next === undefined || isEarlier(component, next.component);
+      return staticPods.has(component) && isBefore && componentVersions(running).get(component) === version;
+    });
+    const components = changed.map(([component, version]) => ({ component, version }));
+    if (components.length > 0) builder.add({ kind: "await-components", machine: name, components });
+  }
+  builder.closePhase();
+}
+
+const staticPods: ReadonlySet<KubernetesComponent> = new Set([
+  "kube-apiserver",
+  "kube-controller-manager",
+  "kube-scheduler",
+]);
+
+function isEarlier(component: KubernetesComponent, other: KubernetesComponent): boolean {
+  return kubernetesComponents.indexOf(component) < kubernetesComponents.indexOf(other);
 }
 
 function planComponents(
@@ -87,9 +123,9 @@ function imagesFor(machine: DesiredMachine, upgrades: readonly ComponentUpgrade[
 }
 
 /** An upgrade that was interrupted after its last kubelet can be told by the kube-proxy that it has left behind. */
-function hasOldProxy({ config }: DesiredMachine, { kubernetes }: ObservedCluster): boolean {
+function hasOtherProxy({ config }: DesiredMachine, { kubernetes }: ObservedCluster): boolean {
   const running = kubernetes.kind === "reachable" ? kubernetes.proxyVersion : undefined;
   const named = componentVersions(config).get("kube-proxy");
   if (running === undefined || named === undefined) return false;
-  return KubernetesVersion.parse(running).compare(KubernetesVersion.parse(named)) < 0 && wantsProxy(config);
+  return mayChange(running, named) && wantsProxy(config);
 }

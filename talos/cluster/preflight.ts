@@ -216,13 +216,14 @@ function kubernetesFindings(desired: DesiredCluster, { name }: DesiredMachine, c
   if (oldest === undefined || newest === undefined) return [];
   const to = desired.kubernetesVersion;
   const [from, target] = [KubernetesVersion.parse(oldest), KubernetesVersion.parse(to)];
-  if (KubernetesVersion.parse(newest).compare(target) > 0) {
+  const latest = KubernetesVersion.parse(newest);
+  if (latest.compare(target) > 0 && !latest.canRollBackTo(target)) {
     return [
       {
         severity: "error",
         machine: name,
-        message: `${name} runs Kubernetes ${newest}, and Kubernetes is never downgraded to ${to}`,
-        hint: `Set the Kubernetes version to ${newest} or later.`,
+        message: `${name} runs Kubernetes ${newest}, and a minor version cannot be downgraded: not to ${to}`,
+        hint: `Set the Kubernetes version to ${newest} or later. To get an older state of the cluster back, restore a backup.`,
       },
     ];
   }

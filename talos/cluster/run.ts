@@ -60,7 +60,7 @@ function endOf(error: TalosError, before: TalosError | undefined, { signal }: St
   return before === undefined ? error.message : "stopped, because another step failed";
 }
 
-const waits: ReadonlySet<Step["kind"]> = new Set(["join-etcd", "join-kubernetes", ...holds]);
+const waits: ReadonlySet<Step["kind"]> = new Set(["join-etcd", "join-kubernetes", "await-components", ...holds]);
 
 /** Steps that only wait need no leave and leave no trace. */
 async function perform(step: Step, context: StepContext): Promise<void> {

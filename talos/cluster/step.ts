@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { KubernetesVersion } from "../version/index.ts";
 import { describeDuration } from "./wait.ts";
 import type { WantedImage } from "./wanted-image.ts";
 
@@ -49,6 +50,12 @@ export type StepAction =
       readonly component: KubernetesComponent;
       readonly from: string;
       readonly to: string;
+    }
+  /** Before an upgrade goes on that was stopped: what has its new version already must be ready. */
+  | {
+      readonly kind: "await-components";
+      readonly machine: string;
+      readonly components: readonly { readonly component: KubernetesComponent; readonly version: string }[];
     }
   /** Brings the cluster's own objects, such as kube-proxy, to what this control plane's manifests say. */
   | { readonly kind: "sync-manifests"; readonly machine: string }
@@ -165,12 +172,19 @@ function sentenceOf(action: StepAction): string {
         ? `install ${action.image} on ${action.machine}`
         : `upgrade Talos on ${action.machine} from ${action.from} to ${action.to}`;
     case "upgrade-kubernetes":
-      return `upgrade ${action.component} on ${action.machine} from ${action.from} to ${action.to}`;
+      return `${isRollback(action) ? "roll back" : "upgrade"} ${action.component} on ${action.machine} from ${action.from} to ${action.to}`;
+    case "await-components":
+      return `wait until ${action.components.map(({ component, version }) => `${component} ${version}`).join(", ")} on ${action.machine} ${action.components.length === 1 ? "is" : "are"} ready`;
     case "gate":
       return gateSentence(action);
     case "pause":
       return pauseSentence(action);
   }
+}
+
+/** Whether the step takes a component to an older version. */
+export function isRollback({ from, to }: Pick<StepOf<"upgrade-kubernetes">, "from" | "to">): boolean {
+  return KubernetesVersion.parse(from).compare(KubernetesVersion.parse(to)) > 0;
 }
 
 function gateSentence({ machine, before, windows, gates }: Extract<StepAction, { kind: "gate" }>): string {

@@ -87,6 +87,7 @@ function checkTalos({ name, cluster }: Environment, version: string, kubernetesI
 
 function checkKubernetes({ name, cluster }: Environment, version: string): void {
   const [from, to] = [KubernetesVersion.parse(cluster.kubernetesVersion), KubernetesVersion.parse(version)];
+  if (from.canRollBackTo(to)) return;
   if (to.compare(from) < 0) throw goingDown(name, "Kubernetes", from, to);
   if (!from.canUpgradeTo(to)) {
     throw new TalosError("failed-precondition", `unsupported upgrade path ${from} -> ${to}`, {

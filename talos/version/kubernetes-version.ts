@@ -41,6 +41,11 @@ export class KubernetesVersion {
     return semver.compare(this.#version.text, other.#version.text);
   }
 
+  /** Within a minor release the components and their data are compatible, so a patch release can be rolled back. */
+  canRollBackTo(previous: KubernetesVersion): boolean {
+    return this.major === previous.major && this.minor === previous.minor && this.compare(previous) > 0;
+  }
+
   /** Kubernetes components may be upgraded within a minor release or to the next one. */
   canUpgradeTo(next: KubernetesVersion): boolean {
     return this.major === next.major && (next.minor === this.minor || next.minor === this.minor + 1);

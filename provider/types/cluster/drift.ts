@@ -10,7 +10,7 @@ import { policyOf } from "./policy.ts";
 const notDrift: ReadonlySet<StepKind> = new Set<StepKind>([
   "join-etcd",
   "join-kubernetes",
-  "uncordon",
+  "await-components",
   "gate",
   "pause",
 ]);

@@ -126,6 +126,7 @@ export async function checkChange(prior: ClusterState, next: ClusterWishes, diag
   if (typeof kubernetes === "string" && kubernetes !== prior.kubernetes_version)
     check(path("kubernetes_version"), () => {
       const [from, to] = [KubernetesVersion.parse(prior.kubernetes_version), KubernetesVersion.parse(kubernetes)];
+      if (from.canRollBackTo(to)) return;
       if (to.compare(from) < 0) return goingDown(diagnostics, "kubernetes_version", from.toString(), to.toString());
       if (!from.canUpgradeTo(to))
         diagnostics.error({

@@ -88,7 +88,7 @@ describe("before the first change", () => {
   });
 
   test.each([
-    ["1.36.3", "1.35.4", /never downgraded to 1\.35\.4/],
+    ["1.36.3", "1.35.4", /cannot be downgraded: not to 1\.35\.4/],
     ["1.34.1", "1.36.3", /unsupported upgrade path 1\.34->1\.36/],
   ])("Kubernetes does not go from %s to %s", async (from, to, message) => {
     const found = errors(wish({ kubernetes: to }), await running(wish({ kubernetes: from })));

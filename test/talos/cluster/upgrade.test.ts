@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, test } from "vitest";
-import { type ApplyOptions, applyCluster, type Machines } from "../../../talos/cluster/index.ts";
+import { type ApplyOptions, applyCluster, checkHealth, type Machines } from "../../../talos/cluster/index.ts";
 import { TalosError } from "../../../talos/errors.ts";
 import { type Lab, lab, testSecrets, type Wish, wish } from "./fixture.ts";
 import { killingPort } from "./killing-port.ts";
@@ -174,6 +174,32 @@ describe("the policy of a rollout", () => {
   });
 });
 
+describe("a node that a person has cordoned", () => {
+  test("is named once and not waited for, and keeps its cordon through a reboot", async () => {
+    const made = await running({});
+    const port = made.world.port();
+    await port.kubernetes.setSchedulable("w-2", false);
+    const warnings: string[] = [];
+    const begun = made.timing.elapsed();
+    for (const desired of [wish(), wish({ sysctl: "2" }), wish({ sysctl: "2", file: "b" })])
+      await made.apply(desired, { events: ({ type, message }) => type === "warning" && warnings.push(message) });
+    expect(warnings).toEqual(Array(3).fill("w-2: is cordoned, not by talosmith; it stays so until you uncordon it"));
+    expect(made.timing.elapsed() - begun).toBeLessThan(120_000);
+    expect(made.world.node("w-2")).toMatchObject({ unschedulable: true, cordonedByUs: false });
+  });
+
+  test("is unhealthy all the same", async () => {
+    const made = await running({});
+    await made.world.port().kubernetes.setSchedulable("w-2", false);
+    const options = { desired: wish(), secrets: testSecrets(), machines: made.world.port(), timing: made.timing };
+    const begun = made.timing.elapsed();
+    const { healthy, conditions } = await checkHealth(options);
+    expect(healthy).toBe(false);
+    expect(conditions.at(-1)).toMatchObject({ state: "failed", reason: "w-2: is cordoned" });
+    expect(made.timing.elapsed() - begun).toBeLessThan(10_000);
+  });
+});
+
 describe("an upgrade of Kubernetes", () => {
   test("that was killed before its last step is taken up there", async () => {
     const made = await running({ kubernetes: "1.35.4" });
@@ -189,6 +215,43 @@ describe("an upgrade of Kubernetes", () => {
     const { steps } = await applyCluster({ ...options, machines: whole.port });
     expect(steps.map(({ id }) => id)).toEqual(["sync-manifests/cp-1"]);
     expect(made.world.proxyVersion).toBe("1.36.3");
+  });
+
+  const components = ({ world }: Lab, component: string) =>
+    ["cp-1", "cp-2", "cp-3"].map((name) => {
+      const config = world.machines.get(name)?.config ?? "";
+      return new RegExp(`${component}:v([0-9.]+)`).exec(config)?.[1];
+    });
+
+  describe.each(["kube-apiserver", "kube-controller-manager", "kube-scheduler"])(
+    "with a %s that never becomes ready",
+    (sick) => {
+      test("stays on one machine, however often it is run again", async () => {
+        const made = await running({ kubernetes: "1.36.1" });
+        made.world.sickComponents.add(`${sick} 1.36.3`);
+        for (let run = 0; run < 3; run++) {
+          await expect(made.apply(wish({ kubernetes: "1.36.3" }))).rejects.toThrow(`${sick} 1.36.3 is not ready yet`);
+          expect(components(made, sick)).toEqual(["1.36.3", "1.36.1", "1.36.1"]);
+        }
+      });
+
+      test("is taken back by the version before, and the plan says so", async () => {
+        const made = await running({ kubernetes: "1.36.1" });
+        made.world.sickComponents.add(`${sick} 1.36.3`);
+        await expect(made.apply(wish({ kubernetes: "1.36.3" }))).rejects.toThrow("not ready yet");
+        const { steps } = await made.apply(wish({ kubernetes: "1.36.1" }));
+        expect(steps.map(({ sentence }) => sentence)).toContain(`roll back ${sick} on cp-1 from 1.36.3 to 1.36.1`);
+        for (const component of ["kube-apiserver", sick])
+          expect(components(made, component)).toEqual(["1.36.1", "1.36.1", "1.36.1"]);
+      });
+    },
+  );
+
+  test("is not taken back over a minor version", async () => {
+    const made = await running({ kubernetes: "1.36.3" });
+    await expect(made.apply(wish({ kubernetes: "1.35.4" }))).rejects.toThrow(
+      "cp-1 runs Kubernetes 1.36.3, and a minor version cannot be downgraded: not to 1.35.4",
+    );
   });
 
   test("changes nothing when an image is missing", async () => {

@@ -55,7 +55,9 @@ export function worldKubernetes(world: World): Kubernetes {
       if (!world.hasQuorum()) throw new TalosError("unavailable", "kubernetes: connection refused");
       const config = world.machine(name).config ?? "";
       const version = new RegExp(`${component}:v([0-9.]+)`).exec(config)?.[1];
-      return version === undefined ? undefined : { version, ready: true };
+      return version === undefined
+        ? undefined
+        : { version, ready: !world.sickComponents.has(`${component} ${version}`) };
     },
     workload: async (kind) => (kind === "daemonsets" ? { wanted: 1, updated: 1, ready: 1 } : undefined),
     apisGoneWith: async () => [],

@@ -53,6 +53,8 @@ export class World {
   readonly missingImages = new Set<string>();
   /** Versions of Talos with which a machine boots, but its node never becomes ready. */
   readonly sickVersions = new Set<string>();
+  /** Components that never become ready with a version, such as `kube-scheduler 1.36.3`. */
+  readonly sickComponents = new Set<string>();
   /** Nodes whose pods do not let themselves be evicted. */
   readonly stubborn = new Set<string>();
   /** Milliseconds by which clocks are ahead. */
