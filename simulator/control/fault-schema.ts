@@ -23,6 +23,12 @@ const schema = z.discriminatedUnion("kind", [
   plain("disk-full"),
   plain("never-back"),
   plain("bad-boot"),
+  z.strictObject({
+    kind: z.literal("component-not-ready"),
+    component: z.enum(["kube-apiserver", "kube-controller-manager", "kube-scheduler"]),
+    version: z.string().optional(),
+    ...common,
+  }),
 ]);
 
 /** Kinds that need no more than their name. */

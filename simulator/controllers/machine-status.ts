@@ -6,7 +6,7 @@ import type { UnmetCondition } from "../machine/event.ts";
 import { stageName } from "../machine/life.ts";
 import { isHealthy } from "../machine/service-state.ts";
 import type { Machine, World } from "../machine/world.ts";
-import { apiServerReady, clusterOf, hostnameOf, isControlPlane } from "./membership.ts";
+import { clusterOf, hostnameOf, isControlPlane, staticPodReady } from "./membership.ts";
 
 export interface MachineStatus {
   readonly stage: string;
@@ -32,8 +32,9 @@ function unmetConditions(world: World, machine: Machine, now: number): UnmetCond
   });
   if (problems.length > 0) conditions.push({ name: "services", reason: problems.join(", ") });
   const node = hostnameOf(machine);
-  if (controlPlane && !apiServerReady(world, machine, now)) {
-    const pods = staticPodNames.map((name) => `kube-system/${name}-${node} not ready`);
+  const unready = controlPlane ? staticPodNames.filter((name) => !staticPodReady(world, machine, name, now)) : [];
+  if (unready.length > 0) {
+    const pods = unready.map((name) => `kube-system/${name}-${node} not ready`);
     conditions.push({ name: "staticPods", reason: pods.join(", ") });
   }
   const object = getObject(clusterOf(world, machine), "nodes", undefined, node);

@@ -30,14 +30,36 @@ export function isControlPlane(machine: Machine): boolean {
   return configOf(machine)?.type === "controlplane";
 }
 
+/** True when the kubelet has started this control plane's components. */
+export function staticPodsRun(machine: Machine, now: number): boolean {
+  return isUp(machine.life) && machine.staticPodsAt !== undefined && machine.staticPodsAt <= now;
+}
+
+/** False where a fault keeps a component that runs from becoming ready. */
+export function componentWorks(machine: Machine, component: string, now: number): boolean {
+  return !machine.faults.some(
+    (fault) =>
+      fault.kind === "component-not-ready" &&
+      fault.component === component &&
+      (fault.until === undefined || now < fault.until) &&
+      (fault.version === undefined || machine.components[component]?.image.endsWith(`:v${fault.version}`)),
+  );
+}
+
 /** True when this control plane's API server process is up. */
 export function apiServerRuns(machine: Machine, now: number): boolean {
-  return isUp(machine.life) && machine.staticPodsAt !== undefined && machine.staticPodsAt <= now;
+  return staticPodsRun(machine, now) && componentWorks(machine, "kube-apiserver", now);
 }
 
 /** True when Kubernetes answers through this machine. */
 export function apiServerReady(world: World, machine: Machine, now: number): boolean {
   return apiServerRuns(machine, now) && isServing(world, clusterOf(world, machine));
+}
+
+/** The other components of a machine are ready while Kubernetes answers there, or, without its own API server, elsewhere. */
+export function staticPodReady(world: World, machine: Machine, component: string, now: number): boolean {
+  const serves = isServing(world, clusterOf(world, machine));
+  return staticPodsRun(machine, now) && serves && componentWorks(machine, component, now);
 }
 
 /** True when any control plane of the cluster serves Kubernetes. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import { definitionStorage, establishedStatus } from "../kubernetes/custom-resources.ts";
-import { countBudget } from "../kubernetes/eviction.ts";
+import { countBudget, isHealthy } from "../kubernetes/eviction.ts";
 import { mirrorPod } from "../kubernetes/pod.ts";
 import { createObject, deleteObject, getObject, listObjects, timestamp, updateObject } from "../kubernetes/store.ts";
 import type { Controller, Moment } from "../machine/moment.ts";
@@ -13,7 +13,7 @@ import { collectGarbage } from "./garbage.ts";
 import { tendJob } from "./jobs.ts";
 import { staticPodNames } from "./machine-status.ts";
 import { applyManifests } from "./manifests.ts";
-import { apiServerRuns, configOf, hostnameOf, kubernetesServes, machinesOf } from "./membership.ts";
+import { componentWorks, configOf, hostnameOf, kubernetesServes, machinesOf, staticPodsRun } from "./membership.ts";
 import { schedulePods } from "./pod-scheduling.ts";
 import { startPods } from "./pod-starts.ts";
 import { tendReplicaSet } from "./replica-sets.ts";
@@ -75,14 +75,16 @@ function tendDefinition(cluster: Cluster, definition: KubernetesObject, moment: 
 
 function mirrorPods(cluster: Cluster, machine: Machine, moment: Moment): Cluster {
   const node = getObject(cluster, "nodes", undefined, hostnameOf(machine));
-  if (node === undefined || !apiServerRuns(machine, moment.now)) return cluster;
+  if (node === undefined || !staticPodsRun(machine, moment.now)) return cluster;
   return staticPodNames.reduce((next, name) => {
     const component = machine.components[name];
     if (component === undefined) return next;
-    const wanted = mirrorPod(name, node, machine, component, moment.now);
+    const ready = componentWorks(machine, name, moment.now);
+    const wanted = mirrorPod(name, node, machine, component, ready, moment.now);
     const known = getObject(next, "pods", "kube-system", wanted.metadata.name);
     const same = known?.metadata.annotations?.["talos.dev/config-version"] === String(component.version);
-    if (known !== undefined && same) return next;
+    if (known !== undefined && same)
+      return isHealthy(known) === ready ? next : updateObject(next, "pods", { ...known, status: wanted.status });
     const cleared = known === undefined ? next : deleteObject(next, "pods", "kube-system", wanted.metadata.name);
     return createObject(cleared, "pods", wanted, moment);
   }, cluster);

@@ -90,6 +90,7 @@ export function mirrorPod(
   node: KubernetesObject,
   machine: Machine,
   component: { readonly image: string; readonly version: number },
+  ready: boolean,
   now: number,
 ): NewObject {
   const host = node.metadata.name;
@@ -120,7 +121,10 @@ export function mirrorPod(
     },
     spec: { nodeName: host, hostNetwork: true, containers: [{ name, image: component.image }] },
   };
-  return { ...pod, status: statusFor([{ name, image: component.image }], machine.address, machine.address, true, now) };
+  return {
+    ...pod,
+    status: statusFor([{ name, image: component.image }], machine.address, machine.address, ready, now),
+  };
 }
 
 /** The status of a pod whose containers run. */

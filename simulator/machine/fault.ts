@@ -15,6 +15,8 @@
  * - `crash`: the machine loses power before or after it handles `method`
  * - `disk-full`: what needs the disk fails
  * - `never-back`: the next time it goes down it stays down
+ * - `component-not-ready`: a component of Kubernetes on a control plane runs and never becomes ready; with `version`, only
+ *   that version of it
  * - `bad-boot`: an upgraded system does not come up; the boot loader goes back to the previous one
  */
 export type FaultBody =
@@ -31,7 +33,13 @@ export type FaultBody =
   | { readonly kind: "crash"; readonly method: string; readonly when: "before" | "after" }
   | { readonly kind: "disk-full" }
   | { readonly kind: "never-back" }
-  | { readonly kind: "bad-boot" };
+  | { readonly kind: "bad-boot" }
+  | {
+      readonly kind: "component-not-ready";
+      readonly component: "kube-apiserver" | "kube-controller-manager" | "kube-scheduler";
+      /** Without v. @default every version */
+      readonly version?: string;
+    };
 
 export type FaultKind = FaultBody["kind"];
 

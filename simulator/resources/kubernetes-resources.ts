@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { createHash } from "node:crypto";
 import { staticPodNames } from "../controllers/machine-status.ts";
-import { apiServerReady, apiServerRuns, kubernetesServes, machinesOf } from "../controllers/membership.ts";
+import { apiServerRuns, kubernetesServes, machinesOf, staticPodReady } from "../controllers/membership.ts";
 import { bootstrapManifests } from "../kubernetes/bootstrap-manifests.ts";
 import { isNodeReady, isUnschedulable } from "../kubernetes/node.ts";
 import { staticPodManifest, staticPodStatus } from "../kubernetes/static-pod.ts";
@@ -202,10 +202,9 @@ export const kubernetesResources: Readonly<Record<string, Source>> = {
     owner: "k8s.KubeletStaticPodController",
     items: controlPlane(({ world, machine, hostname, now }) => {
       if (machine.staticPodsAt === undefined) return [];
-      const ready = apiServerReady(world, machine, now);
       return staticPodNames.map((name) => ({
         id: `kube-system/${name}-${hostname}`,
-        spec: staticPodStatus(name, machine, ready),
+        spec: staticPodStatus(name, machine, staticPodReady(world, machine, name, now)),
       }));
     }),
   },

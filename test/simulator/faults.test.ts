@@ -18,6 +18,7 @@ const written: Readonly<Record<FaultKind, string>> = {
   "disk-full": "disk-full",
   "never-back": "never-back",
   "bad-boot": "bad-boot",
+  "component-not-ready": '{"kind":"component-not-ready","component":"kube-scheduler","version":"1.36.5"}',
 };
 
 describe("a fault as a person writes it", () => {

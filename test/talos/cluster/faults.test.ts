@@ -147,6 +147,33 @@ describe("trouble with machines, over real sockets", () => {
     await lab.destroy({ ...before, endpoint });
   });
 
+  test("that stays: a new API server that never becomes ready goes to one control plane only, and can be rolled back", async () => {
+    const component = "kube-apiserver";
+    for (const name of ["cp-2", "cp-3"]) await lab.create(name);
+    const planes = ["cp-1", "cp-2", "cp-3"];
+    const wished = async (kubernetesVersion: string) => {
+      const desired = await lab.desired(planes, { kubernetesVersion });
+      return { ...desired, endpoint: `https://${desired.machines[1]?.address}:6443` };
+    };
+    await lab.apply(await wished("1.36.1"));
+    for (const name of planes) await trouble(name, { kind: "component-not-ready", component, version: "1.36.3" });
+    const after = await wished("1.36.3");
+    // Nothing healthy has to be done within this time, so that a slow machine changes nothing.
+    const steps = { "upgrade-kubernetes": 1500, "await-components": 1000 };
+    for (let run = 0; run < 2; run++) {
+      const failed = lab.apply(after, { timeouts: { step: 60_000, reachable: 60_000, steps } });
+      await expect(failed).rejects.toThrow(/kube-apiserver (1\.36\.3 is not ready yet|still runs 1\.36\.1)/);
+      const { machines } = await lab.observe(after);
+      const newer = planes.filter((name) => {
+        const state = machines.get(name)?.state;
+        return state?.kind === "configured" && state.config?.includes(`${component}:v1.36.3`);
+      });
+      expect(newer).toEqual(["cp-1"]);
+    }
+    const { steps: back } = await lab.apply(await wished("1.36.1"));
+    expect(back.map(({ sentence }) => sentence)).toContain("roll back kube-apiserver on cp-1 from 1.36.3 to 1.36.1");
+  });
+
   test("a power cut in the middle of a bring-up is only a pause", async () => {
     const desired = await lab.desired(names);
     const reachable = { ...desired, endpoint: `https://${desired.machines[0]?.address}:6443` };

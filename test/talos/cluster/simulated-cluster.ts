@@ -14,6 +14,9 @@ import {
   desiredCluster,
   destroyCluster,
   type MachineSpec,
+  type ObservedCluster,
+  observe,
+  talosMachines,
 } from "../../../talos/cluster/index.ts";
 import { TalosVersion } from "../../../talos/version/index.ts";
 import { testSecrets } from "./fixture.ts";
@@ -28,6 +31,7 @@ export interface SimulatedLab {
   /** Of this lab alone: all labs share one bundle of secrets, and by it they would take each other for the same cluster. */
   readonly lockFile: string;
   apply(desired: DesiredCluster, options?: Partial<ApplyOptions>): Promise<ApplyResult>;
+  observe(desired: DesiredCluster): Promise<ObservedCluster>;
   destroy(desired: DesiredCluster): Promise<DestroyResult>;
   end(): Promise<void>;
 }
@@ -89,6 +93,14 @@ export async function simulatedLab(cluster: string): Promise<SimulatedLab> {
         timeouts: { step: 20_000, reachable: 20_000, health: 20_000 },
         ...options,
       }),
+    async observe(desired) {
+      const machines = talosMachines({ desired, secrets });
+      try {
+        return await observe(desired, { machines });
+      } finally {
+        machines.close();
+      }
+    },
     destroy: (desired) => destroyCluster({ desired, secrets, lockFile }),
     async end() {
       for (const { id } of await simulator.listMachines()) await simulator.deleteMachine(id);
