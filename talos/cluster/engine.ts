@@ -52,7 +52,7 @@ export async function withContext<T>(options: EngineOptions, work: (context: Ste
   options.signal?.addEventListener("abort", follow, { once: true });
   if (options.signal?.aborted) follow();
   try {
-    const place = await lockPlace(lockFileOf(options));
+    const place = await lockPlace(lockFilesOf(options)[0]);
     return await work(contextOf({ ...options, signal: stop.signal }, machines, place));
   } finally {
     options.signal?.removeEventListener("abort", follow);
@@ -70,19 +70,30 @@ export function withExclusiveContext<T>(
 ): Promise<T> {
   const locked = () =>
     withContext(options, async (context) => {
+      let done = false;
       try {
-        return await work(context);
+        const result = await work(context);
+        done = true;
+        return result;
       } finally {
-        await context.release();
+        await context.release(done);
       }
     });
   if (options.machines !== undefined && options.lockFile === undefined) return locked();
-  return withLock(lockFileOf(options), { what, waiting: waitingOf(options) }, locked);
+  const under = (work: () => Promise<T>, file: string) => () =>
+    withLock(file, { what, waiting: waitingOf(options) }, work);
+  return lockFilesOf(options).reduceRight(under, locked)();
 }
 
-/** The file that keeps runs on this computer apart. */
-export function lockFileOf({ lockFile, desired }: EngineOptions): string {
-  return lockFile ?? lockFileFor(desired.caFingerprint);
+/**
+ * The files that keep runs on this machine apart: by the first CA of the cluster, which a rotation does not change, so
+ * that the run after a killed rotation knows the dead one's lock; and by the CA that talosconfig files have now.
+ */
+export function lockFilesOf({ lockFile, desired, secrets }: EngineOptions): readonly [string, ...string[]] {
+  if (lockFile !== undefined) return [lockFile];
+  const now = desired.caFingerprint;
+  const [first = now] = secrets.formerCas ?? [];
+  return [lockFileFor(first), ...(first === now ? [] : [lockFileFor(now)])];
 }
 
 function contextOf(options: EngineOptions, machines: Machines, place: string): StepContext {

@@ -43,12 +43,15 @@ export class LeaseKeeper {
     }
   }
 
-  /** Gives the lease back. Never throws: what cannot be given back runs out by itself. */
-  async release(): Promise<void> {
+  /**
+   * Gives the lease back; with `left` also where this run never took it, but a dead one at this place did. Never throws:
+   * what cannot be given back runs out by itself.
+   */
+  async release(left: boolean): Promise<void> {
     this.#stop.abort();
     await Promise.allSettled([this.#asking, this.#renewing]);
     // Who is stopped while asking does not hear the answer, and may have the lease all the same.
-    if (this.#asking !== undefined) await this.#kubernetes.releaseLease(this.#holder).catch(() => {});
+    if (left || this.#asking !== undefined) await this.#kubernetes.releaseLease(this.#holder).catch(() => {});
   }
 
   async #take(): Promise<string | undefined> {

@@ -17,17 +17,36 @@ export interface RestoreOptions extends EngineOptions {
   readonly discardData?: boolean;
 }
 
-/** Brings a cluster back to what it was when the snapshot was taken. The file is checked before anything is touched. */
+/**
+ * Brings a cluster back to what it was when the snapshot was taken. The file is checked before anything is touched. A
+ * run that was interrupted goes on: what it has started from this snapshot is kept.
+ */
 export async function restoreCluster(options: RestoreOptions): Promise<ApplyResult> {
-  await checkSnapshot(options.snapshot);
+  const { sha256 } = await checkSnapshot(options.snapshot);
   return withExclusiveContext(options, "restore from a snapshot", async (context) => {
+    const whole = { id: `restore/${sha256}` };
     const observed = await observeAll(context);
-    const steps = planRestore(context.desired, observed, options);
+    const resumed =
+      !options.discardData && (await context.wasAccepted(whole)) && hasEtcdData(context.desired, observed);
+    if (resumed)
+      context.emit({
+        type: "warning",
+        message: "an earlier run has started etcd from this snapshot: going on from there",
+      });
+    const steps = resumed ? [] : planRestore(context.desired, observed, options);
     context.emit({ type: "planned", message: `${steps.length} steps to do`, steps });
+    await context.record(whole, "accepted");
     await runSteps(steps, context);
     const { steps: rest, kubeconfig } = await applyIn(context);
+    await context.record(whole, "finished");
     return { steps: [...steps, ...rest], kubeconfig };
   });
+}
+
+/** Whether the control plane that a snapshot is given to has data. */
+function hasEtcdData(desired: DesiredCluster, observed: ObservedCluster): boolean {
+  const etcd = configured(observed.machines.get(bootstrapTarget(desired)))?.etcd;
+  return etcd !== undefined && etcd.state !== "waiting";
 }
 
 /** All old data goes first, on every control plane; then the first of them starts etcd from the snapshot. Pure. */

@@ -132,9 +132,9 @@ export class StepContext {
     await this.#lease?.ensure(this.signal);
   }
 
-  /** Gives back what `claim` took. */
-  async release(): Promise<void> {
-    await this.#lease?.release();
+  /** Gives back what `claim` took; after work that is done also what a dead run at this place has left. */
+  async release(done: boolean): Promise<void> {
+    await this.#lease?.release(done);
   }
 
   async record(step: Pick<Step, "id">, event: JournalEntry["event"]): Promise<void> {

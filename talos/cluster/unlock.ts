@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../errors.ts";
-import { type EngineOptions, lockFileOf, withContext } from "./engine.ts";
+import { type EngineOptions, lockFilesOf, withContext } from "./engine.ts";
 import { type LockHolder, lockHolder, removeLock } from "./lock-file.ts";
 import type { LeaseState } from "./machines.ts";
 
@@ -14,7 +14,7 @@ export interface LockState {
 
 export async function lockState(options: EngineOptions): Promise<LockState> {
   return withContext(options, async ({ machines, signal }) => {
-    const local = await lockHolder(lockFileOf(options));
+    const local = await localHolder(options);
     const held = local === undefined ? {} : { local };
     try {
       const lease = await machines.kubernetes.readLease(signal);
@@ -33,12 +33,18 @@ export async function lockState(options: EngineOptions): Promise<LockState> {
  */
 export async function breakLock(options: EngineOptions): Promise<void> {
   return withContext(options, async ({ machines, signal }) => {
-    const file = lockFileOf(options);
-    const local = await lockHolder(file);
+    const local = await localHolder(options);
     if (local?.alive) throw stillAlive(local);
     await machines.kubernetes.deleteLease(signal);
-    await removeLock(file);
+    for (const file of lockFilesOf(options)) await removeLock(file);
   });
+}
+
+/** A living process before a dead one. */
+async function localHolder(options: EngineOptions): Promise<LockHolder | undefined> {
+  const found = await Promise.all(lockFilesOf(options).map(lockHolder));
+  const holders = found.filter((holder) => holder !== undefined);
+  return holders.find(({ alive }) => alive) ?? holders[0];
 }
 
 function stillAlive({ pid, since, elsewhere }: LockHolder): TalosError {

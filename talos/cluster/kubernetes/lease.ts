@@ -111,10 +111,13 @@ export async function deleteLease(api: KubernetesApi, signal?: AbortSignal): Pro
   }
 }
 
-/** Gives the lease back, if it is still ours. */
+/** Gives the lease back that a run at the holder's place has: by the lock there, no other one is alive. */
 export async function releaseLease(api: KubernetesApi, holder: LeaseHolder): Promise<void> {
-  const found = leaseSchema.parse(await api.call(`${collection}/${name}`));
-  if (found.spec.holderIdentity === identityOf(holder)) await api.call(`${collection}/${name}`, { method: "DELETE" });
+  const { metadata, spec } = leaseSchema.parse(await api.call(`${collection}/${name}`));
+  if (!spec.holderIdentity || otherHolder(spec, holder) !== undefined) return;
+  const { resourceVersion } = metadata;
+  const body = { apiVersion: "v1", kind: "DeleteOptions", preconditions: { resourceVersion } };
+  await api.call(`${collection}/${name}`, { method: "DELETE", body });
 }
 
 function otherHolder({ holderIdentity }: z.infer<typeof leaseSchema>["spec"], holder: LeaseHolder): string | undefined {

@@ -13,6 +13,8 @@ const deeds: ReadonlySet<string> = new Set([
     "deleteNode",
     "pullImage",
     "rollback",
+    "wipeData",
+    "restore",
     "syncManifests",
     "writeMeta",
   ],
@@ -23,6 +25,8 @@ export interface KillingPort {
   /** Every deed that was begun, in order, such as `install cp-1`. */
   readonly begun: readonly string[];
   readonly killed: () => boolean;
+  /** From now on nothing reaches the world any more. */
+  readonly kill: () => void;
 }
 
 /** Passes calls on until the given one: from then on nothing reaches the world any more, as after SIGKILL. */
@@ -58,7 +62,10 @@ export function killingPort(
         };
       },
     });
-  return { port: wrap(inner), begun, killed: () => dead };
+  const kill = () => {
+    dead = true;
+  };
+  return { port: wrap(inner), begun, killed: () => dead, kill };
 }
 
 function killed(): TalosError {

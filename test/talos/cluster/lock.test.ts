@@ -242,7 +242,7 @@ describe("keeping the lease", () => {
     refused = true;
     await timing.sleep(70_000);
     await expect(keeper.ensure()).rejects.toThrow("its certificate has expired");
-    await keeper.release();
+    await keeper.release(true);
     expect(released).toBe(true);
   });
 
@@ -266,7 +266,7 @@ describe("keeping the lease", () => {
       { place: "here", run: "1" },
     );
     await expect(keeper.ensure(stop.signal)).rejects.toMatchObject({ code: "canceled" });
-    await keeper.release();
+    await keeper.release(true);
     expect(heard).toEqual(["taken", "given back"]);
   });
 });
