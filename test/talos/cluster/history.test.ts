@@ -17,6 +17,9 @@ const releases = [
   { talos: "v1.13.9", kubernetes: "1.36.3" },
 ];
 
+/** Virtual time, in milliseconds: a drain, two reboots and the joining after each. */
+const perMachine = 40_000;
+
 const minorOf = (version: string) => Number(version.split(".")[1]);
 
 /** One cluster's life: what is wished, and what happens to it. */
@@ -45,7 +48,7 @@ class History {
   }
 
   desired(): DesiredCluster {
-    return wish({ ...this.#wish, leaving: this.#leaving });
+    return wish({ ...this.#wish, leaving: this.#leaving, installerInConfig: true });
   }
 
   /** Changes the wish or the world, or both. */
@@ -125,21 +128,54 @@ class History {
     }
   }
 
-  /** Runs the engine, now and then killing it, until it has come through. */
+  /** A person cordons a node, or uncordons one. */
+  person(): void {
+    const { world } = this.lab;
+    const node = this.#random.pick([...world.machines.values()]).node;
+    if (node === undefined || this.#random.below(4) > 0) return;
+    Object.assign(node, { unschedulable: !node.unschedulable, ours: false });
+    this.told.push(node.unschedulable ? "a person cordons" : "a person uncordons");
+  }
+
+  /**
+   * Runs the engine, now and then killing it, until it has come through. A run that is not killed needs no second one,
+   * and takes no longer than what it does: to wait for what is so already would take minutes.
+   */
   async settle(): Promise<void> {
     const { world, timing } = this.lab;
+    const cordoned = this.#cordonedByPersons();
     for (let attempt = 0; ; attempt++) {
       const kill = attempt < 3 && this.#random.below(3) > 0;
       const at = { deed: this.#random.below(12), when: this.#random.pick(["before", "after"] as const) };
       const { port } = kill ? killingPort(world.port(), at) : { port: world.port() };
       try {
         const events = () => this.#watch();
+        const begun = timing.elapsed();
         await applyCluster({ desired: this.desired(), secrets: testSecrets(), machines: port, timing, events });
+        const silence = world.blackouts.reduce((sum, { from, until }) => sum + until - from, 0);
+        const limit = perMachine * world.machines.size + silence;
+        if (timing.elapsed() - begun > limit) world.violations.push(`a run took ${timing.elapsed() - begun} ms`);
+        this.#checkCordons(cordoned);
         return;
       } catch (error) {
         if (!(error instanceof TalosError) || error.message !== "killed") throw error;
         this.told.push(`killed ${at.when} deed ${at.deed}`);
       }
+    }
+  }
+
+  #cordonedByPersons(): readonly unknown[] {
+    const nodes = [...this.lab.world.machines.values()].map(({ node }) => node);
+    return nodes.filter((node) => node?.unschedulable && !node.ours);
+  }
+
+  /** A node that is deleted and registers again is another one. */
+  #checkCordons(before: readonly unknown[]): void {
+    const { world } = this.lab;
+    for (const { name, node } of world.machines.values()) {
+      const wished = before.includes(node);
+      if (node !== undefined && node.unschedulable !== wished)
+        world.violations.push(wished ? `${name} lost the cordon of a person` : `${name} was left cordoned`);
     }
   }
 
@@ -167,6 +203,7 @@ async function live(seed: number): Promise<void> {
     for (let event = 0; event < 4; event++) {
       if (event > 0) history.next();
       history.trouble();
+      history.person();
       await history.settle();
       expect(world.violations).toEqual([]);
       expect(world.bootstraps).toBe(1);
