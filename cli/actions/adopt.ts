@@ -190,7 +190,7 @@ async function requireEmptyPlan(
   secrets: SecretsBundle,
   { signal }: CommandContext,
 ): Promise<void> {
-  const { steps } = await previewCluster({ desired, secrets, signal });
+  const { steps } = await previewCluster({ desired, secrets, policy: {}, signal });
   if (steps.length === 0) return;
   const lines = steps.map(({ sentence }) => `- ${sentence}`).join("\n");
   throw new TalosError("failed-precondition", `adopted as it is, the cluster would be changed:\n${lines}`, {

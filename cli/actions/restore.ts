@@ -25,6 +25,7 @@ import { clusterJournal } from "../helper/helper-door.ts";
 import { runsWithoutTerraform } from "../helper/kinds.ts";
 import { ensureMachines } from "../helper/machines.ts";
 import { readPatchFiles } from "../helper/patch-files.ts";
+import { emergencyPolicy } from "../helper/rollout.ts";
 import { findSecrets } from "../helper/secrets.ts";
 import { openEnvironment } from "../open-environment.ts";
 import { sizeOf } from "../output/amounts.ts";
@@ -66,6 +67,7 @@ export async function restore(name: string, flags: RestoreFlags, context: Comman
         secrets,
         snapshot: path,
         discardData: flags.discardData,
+        policy: emergencyPolicy(environment),
         events,
         journal: clusterJournal(root, desired.name),
         signal: context.signal,

@@ -10,6 +10,7 @@ import {
 } from "../../topology/index.ts";
 import type { CommandContext } from "../context.ts";
 import { openCluster } from "../helper/open-cluster.ts";
+import { engineCare } from "../helper/rollout.ts";
 import { projectRoot } from "../project-root.ts";
 
 export async function topology(
@@ -23,8 +24,11 @@ export async function topology(
 }
 
 async function seenMachines(name: string, context: CommandContext): Promise<ReadonlyMap<string, SeenMachine>> {
-  const { desired, secrets } = await openCluster(name, context);
-  const { observed } = await previewCluster({ desired, secrets, signal: context.signal });
+  const { environment, desired, secrets } = await openCluster(name, context);
+  const { observed } = await previewCluster({
+    ...{ desired, secrets, signal: context.signal },
+    ...engineCare(environment),
+  });
   return new Map(desired.machines.map((machine) => [machine.name, seen(machineView(machine, observed))]));
 }
 

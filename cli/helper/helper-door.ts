@@ -204,7 +204,10 @@ export async function destroyWithHelper(
     const leaving = await surplusMachines(root, environment);
     const desired = desiredCluster(clusterSpec(environment, addresses, leaving), secrets);
     const journal = clusterJournal(root, desired.name);
-    await destroyCluster({ desired, secrets, events, journal, signal: context.signal });
+    await destroyCluster({
+      ...{ desired, secrets, events, journal, signal: context.signal },
+      ...engineCare(environment),
+    });
   }
   await removeMachines(root, environment);
   await removeClientFiles(root, environment.name);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import {
+  defaultPolicy,
   desiredCluster,
   type EventListener,
   maintainMachine,
@@ -22,6 +23,7 @@ import { clusterJournal, deployWithHelper, destroyWithHelper, planWithHelper, re
 import { absentMachines, findMachines, isBegun, surplusMachines } from "./machines.ts";
 import { openCluster } from "./open-cluster.ts";
 import { readPatchFiles } from "./patch-files.ts";
+import { engineCare } from "./rollout.ts";
 import { findSecrets } from "./secrets.ts";
 
 type Action = Parameters<Workshop["plan"]>[1];
@@ -59,8 +61,10 @@ export async function planAction(
       return only("drill", `restore ${action.backup} into a simulator of its own and compare what comes out`);
     default: {
       const opened = await openCluster(environment.name, context);
-      const { observed } = await previewCluster({ ...opened, signal: context.signal });
-      return planMaintenance(action.kind, action.machine, opened.desired, observed);
+      const care = engineCare(environment);
+      const { observed } = await previewCluster({ ...opened, ...care, signal: context.signal });
+      const policy = { ...defaultPolicy, ...care.policy };
+      return planMaintenance(action.kind, action.machine, opened.desired, observed, policy);
     }
   }
 }
@@ -99,7 +103,10 @@ export async function performAction(
     default: {
       const { desired, secrets } = await openCluster(name, context);
       const journal = clusterJournal(root, desired.name);
-      await maintainMachine(action.kind, action.machine, { desired, secrets, events, journal, signal: context.signal });
+      await maintainMachine(action.kind, action.machine, {
+        ...{ desired, secrets, events, journal, directory: root, signal: context.signal },
+        ...engineCare(environment),
+      });
       return undefined;
     }
   }
@@ -121,7 +128,7 @@ async function planDestruction(root: string, environment: Environment, context: 
       destructive: true,
     }));
   const opened = await openCluster(environment.name, context);
-  const { observed } = await previewCluster({ ...opened, signal: context.signal });
+  const { observed } = await previewCluster({ ...opened, ...engineCare(environment), signal: context.signal });
   return planDestroy(opened.desired, observed);
 }
 
@@ -154,7 +161,12 @@ async function refuseImpossible(root: string, environment: Environment, context:
     ),
     secrets,
   );
-  const { observed } = await previewCluster({ desired, secrets, signal: context.signal });
+  const { observed } = await previewCluster({
+    desired,
+    secrets,
+    ...engineCare(environment),
+    signal: context.signal,
+  });
   const errors = preflight(desired, observed).filter(({ severity }) => severity === "error");
   if (errors.length === 0) return;
   const hint = [...new Set(errors.flatMap((finding) => finding.hint ?? []))].join(" ");

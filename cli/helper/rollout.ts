@@ -9,10 +9,16 @@ export type HelperPolicy = Partial<Pick<Policy, "kubernetes">>;
 export function engineCare(
   { rollout }: Pick<Environment, "rollout">,
   given: HelperPolicy = {},
-): Pick<EngineOptions, "policy" | "timeouts"> {
-  const { drainTimeout, canary, ...policy } = rollout;
+): Pick<EngineOptions, "policy"> {
+  const { canary, ...policy } = rollout;
   const first = canary === undefined ? {} : { canary };
-  return { policy: { ...policy, ...first, ...given }, timeouts: { steps: { drain: drainTimeout } } };
+  return { policy: { ...policy, ...first, ...given } };
+}
+
+/** For a cluster that is down anyway: neither windows nor gates nor a pause keep it from coming back. */
+export function emergencyPolicy(environment: Pick<Environment, "rollout">): EngineOptions["policy"] {
+  const { windows: _windows, gates: _gates, canary: _canary, ...policy } = engineCare(environment).policy;
+  return policy;
 }
 
 /** What a plan tells beside its steps: that it is not the time for them. */

@@ -12,6 +12,7 @@ import { clientCertificates } from "./client-files.ts";
 import { writeFirstEnvironment } from "./environment-file.ts";
 import { openCluster } from "./open-cluster.ts";
 import { performAction, planAction } from "./page-actions.ts";
+import { engineCare } from "./rollout.ts";
 import { simulatedMachinesOf } from "./simulated-machines.ts";
 import { projectSimulator } from "./simulator.ts";
 
@@ -22,9 +23,9 @@ export function projectWorkshop(root: string, context: CommandContext): Workshop
   return {
     environmentNames: () => listEnvironments(root),
     loadEnvironment: (name) => loadEnvironment(root, name),
-    async openCluster({ name }) {
+    async openCluster(environment) {
       try {
-        return await openCluster(name, context);
+        return { ...(await openCluster(environment.name, context)), ...engineCare(environment) };
       } catch (error) {
         if (error instanceof TalosError && error.code === "not-found") return undefined;
         throw error;

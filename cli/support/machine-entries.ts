@@ -12,7 +12,7 @@ const patience = 20_000;
 
 /** What one machine tells of itself: its state, its config without secrets, its events and the logs of its services. */
 export async function machineEntries(
-  opened: OpenedCluster,
+  opened: Pick<OpenedCluster, "desired" | "secrets">,
   machine: DesiredMachine,
   entries: Entries,
   signal: AbortSignal,

@@ -9,6 +9,7 @@ import { doctorFindings } from "../actions/doctor.ts";
 import { machineStatus } from "../actions/status.ts";
 import type { CommandContext } from "../context.ts";
 import { type OpenCluster, openCluster } from "../helper/open-cluster.ts";
+import { engineCare } from "../helper/rollout.ts";
 import { simulatorDirectory } from "../helper/simulator.ts";
 import { packageVersion } from "../package-version.ts";
 import type { Entries } from "./entries.ts";
@@ -41,7 +42,7 @@ export async function clusterEntries(
   await entries.collect("conditions.json", () => endOf(join(root, "generated", environment.name, "conditions.json")));
   await entries.collect("journal.jsonl", () => endOf(join(root, "generated", desired.name, "journal.jsonl")));
   await entries.collect("status.json", async () => {
-    const { observed, steps } = await previewCluster({ desired, secrets, signal });
+    const { observed, steps } = await previewCluster({ desired, secrets, ...engineCare(environment), signal });
     const machines = desired.machines.map((machine) => machineStatus(machine, observed));
     return json({ endpoint: desired.endpoint, machines, pending: steps.map(({ sentence }) => sentence) });
   });

@@ -4,7 +4,8 @@ import type { SecretsBundle } from "../../talos/secrets/index.ts";
 import { DiagnosticError, type Operation } from "../framework/index.ts";
 import { type Ask, adminOf } from "./admin.ts";
 import type { Client } from "./client.ts";
-import { type ControlPlanes, notedControlPlanes } from "./control-plane-note.ts";
+import { policyOf } from "./cluster/policy.ts";
+import { type ControlPlanes, notedCluster } from "./control-plane-note.ts";
 import { isBeingCreated, unmarkCreating } from "./creation-mark.ts";
 import { eventsOf } from "./events.ts";
 import { type KnownMachine, knownMachines } from "./known-machines.ts";
@@ -62,7 +63,9 @@ async function leave(membership: Membership, operation: Operation<Client>): Prom
   }
   const events = await eventsOf(cluster, operation);
   const journal = journalFile(client.journal(cluster));
-  await whenFree(operation, () => engine.leaveCluster({ desired, secrets, signal, events, journal }));
+  const policy = policyOf(await notedCluster(client, cluster));
+  const options = { desired, secrets, policy, signal, events, journal, directory: client.root };
+  await whenFree(operation, () => engine.leaveCluster(options));
   if (state.kind === "configured") return;
   operation.diagnostics.warning({
     summary: "A machine was taken out of the cluster without its help",
@@ -104,7 +107,7 @@ async function surroundingsOfSilent(
 ): Promise<DesiredCluster | undefined> {
   const { client, signal } = operation;
   const { name, cluster, address, talos_endpoints } = membership;
-  const noted = await notedControlPlanes(client, cluster);
+  const { controlPlanes: noted } = await notedCluster(client, cluster);
   const others = (talos_endpoints ?? othersOf(noted, name)).filter((other) => other !== address);
   const ask = await adminOf(secrets);
   const silent: string[] = [];

@@ -40,7 +40,7 @@ try {
     },
     secrets,
   );
-  await applyCluster({ desired, secrets, lockFile: join(directory, "lock") });
+  await applyCluster({ desired, secrets, policy: {}, lockFile: join(directory, "lock") });
   const { user, system } = process.cpuUsage(before);
   process.stdout.write(JSON.stringify({ milliseconds: performance.now() - started, cpu: (user + system) / 1000 }));
 } finally {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../errors.ts";
-import { type EngineOptions, withContext } from "./engine.ts";
+import { type ClusterAccess, withContext } from "./engine.ts";
 import type { StepContext } from "./step-context.ts";
 
 /** The admin kubeconfig of a running cluster, from the first control plane that gives it out. Secret. */
-export async function fetchKubeconfig(options: EngineOptions): Promise<string> {
+export async function fetchKubeconfig(options: ClusterAccess): Promise<string> {
   return withContext(options, kubeconfigFrom);
 }
 

@@ -16,11 +16,10 @@ import { talosMachines } from "./talos-machines.ts";
 import { defaultTimeouts, type Timeouts } from "./timeouts.ts";
 import { systemTiming, type Timing } from "./timing.ts";
 
-/** What every procedure over a cluster takes. */
-export interface EngineOptions {
+/** What it takes to reach the machines of a cluster. */
+export interface ClusterAccess {
   readonly desired: DesiredCluster;
   readonly secrets: SecretsBundle;
-  readonly policy?: Partial<Policy>;
   readonly timeouts?: Partial<Timeouts>;
   readonly events?: EventListener;
   /** Stops at the next safe point; the error then has code `canceled`. */
@@ -42,8 +41,19 @@ export interface EngineOptions {
   readonly review?: (steps: readonly Step[]) => void;
 }
 
+/**
+ * What every procedure over a cluster takes. How careful it has to be is the user's decision (`rollout`), so each caller
+ * must say it; `{}` stands for the defaults.
+ */
+export interface EngineOptions extends ClusterAccess {
+  readonly policy: Partial<Policy>;
+}
+
 /** Gives the work its context and, whatever happens, closes the connections that were opened for it. */
-export async function withContext<T>(options: EngineOptions, work: (context: StepContext) => Promise<T>): Promise<T> {
+export async function withContext<T>(
+  options: ClusterAccess & Partial<EngineOptions>,
+  work: (context: StepContext) => Promise<T>,
+): Promise<T> {
   const machines = options.machines ?? talosMachines(options);
   const stop = new AbortController();
   // Hundreds of calls listen to it at once; that is no leak.
@@ -89,14 +99,14 @@ export function withExclusiveContext<T>(
  * The files that keep runs on this machine apart: by the first CA of the cluster, which a rotation does not change, so
  * that the run after a killed rotation knows the dead one's lock; and by the CA that talosconfig files have now.
  */
-export function lockFilesOf({ lockFile, desired, secrets }: EngineOptions): readonly [string, ...string[]] {
+export function lockFilesOf({ lockFile, desired, secrets }: ClusterAccess): readonly [string, ...string[]] {
   if (lockFile !== undefined) return [lockFile];
   const now = desired.caFingerprint;
   const [first = now] = secrets.formerCas ?? [];
   return [lockFileFor(first), ...(first === now ? [] : [lockFileFor(now)])];
 }
 
-function contextOf(options: EngineOptions, machines: Machines, place: string): StepContext {
+function contextOf(options: ClusterAccess & Partial<EngineOptions>, machines: Machines, place: string): StepContext {
   const timing = options.timing ?? systemTiming;
   return new StepContext({
     desired: options.desired,
@@ -117,6 +127,6 @@ function contextOf(options: EngineOptions, machines: Machines, place: string): S
   });
 }
 
-function waitingOf({ events, timing = systemTiming }: EngineOptions): (message: string) => void {
+function waitingOf({ events, timing = systemTiming }: ClusterAccess): (message: string) => void {
   return (message) => events?.({ type: "waiting", at: new Date(timing.now()), message });
 }

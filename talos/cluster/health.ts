@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../errors.ts";
 import type { DesiredMachine } from "./desired.ts";
-import { type EngineOptions, withContext } from "./engine.ts";
+import { type ClusterAccess, withContext } from "./engine.ts";
 import { type HealthView, healthChecks, type Verdict } from "./health-checks.ts";
 import type { MachineHealth } from "./machines.ts";
 import type { ObservedCluster } from "./observed.ts";
+import type { Policy } from "./policy.ts";
 import type { StepContext } from "./step-context.ts";
 import { waitUntil } from "./wait.ts";
 import { withNames } from "./with-names.ts";
@@ -26,7 +27,9 @@ export interface HealthReport {
   readonly conditions: readonly HealthCondition[];
 }
 
-export interface HealthOptions extends EngineOptions {
+export interface HealthOptions extends ClusterAccess {
+  /** Of a policy no more than this counts here: when a deploy is done (`healthLevel`) is another question. */
+  readonly policy?: Pick<Policy, "kubernetes">;
   readonly onCondition?: (condition: HealthCondition) => void;
   /** False: look once and do not wait. @default true */
   readonly wait?: boolean;

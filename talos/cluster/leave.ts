@@ -31,7 +31,7 @@ export async function leaveCluster(options: EngineOptions): Promise<{ readonly s
     const before = etcdView(observed);
     const well = (before?.members ?? []).filter(({ id, hostname }) => before?.healthy.has(id) && !gone.has(hostname));
     for (let round = 0; round < mostRounds; round++) {
-      const steps = planLeave(desired, observed);
+      const steps = planLeave(desired, observed, context.policy);
       if (steps.length === 0) break;
       context.emit({ type: "planned", message: `${steps.length} steps to do`, steps });
       await runSteps(steps, context);

@@ -3,15 +3,18 @@ import { TalosError } from "../errors.ts";
 import type { DesiredCluster } from "./desired.ts";
 import { type EngineOptions, withExclusiveContext } from "./engine.ts";
 import type { ObservedCluster } from "./observed.ts";
+import { PlanBuilder } from "./plan-builder.ts";
+import { planGate } from "./plan-caution.ts";
+import type { Policy } from "./policy.ts";
 import { nodeOf } from "./quorum.ts";
 import { runSteps } from "./run.ts";
-import { type Step, type StepAction, step } from "./step.ts";
+import type { Step, StepAction } from "./step.ts";
 
 /** What a person does to a single machine that stays what it is. */
 export type Maintenance = "reboot" | "cordon" | "uncordon" | "drain";
 
 /**
- * The steps, in order. A reboot drains under our mark, so that the next apply finishes what is left of a run that was
+ * The steps, in order. What takes a machine out of service waits for windows and gates, as in a rollout. A reboot drains under our mark, so that the next apply finishes what is left of a run that was
  * killed; a person's cordon stays until a person lifts it.
  */
 export function planMaintenance(
@@ -19,6 +22,7 @@ export function planMaintenance(
   machine: string,
   desired: Pick<DesiredCluster, "machines" | "nodesBecomeReady">,
   observed: ObservedCluster,
+  policy: Policy,
 ): readonly Step[] {
   const found = desired.machines.find(({ name }) => name === machine);
   if (found === undefined) throw new TalosError("not-found", `no machine ${machine} in this cluster`);
@@ -42,21 +46,17 @@ export function planMaintenance(
       ...(node === undefined || free ? [] : [{ kind: "uncordon" as const, machine }]),
     ],
   }[work];
-  const steps: Step[] = [];
-  for (const action of actions)
-    steps.push(
-      step(
-        action,
-        steps.slice(-1).map(({ id }) => id),
-      ),
-    );
-  return steps;
+  const builder = new PlanBuilder();
+  const gated = (work === "reboot" || work === "drain") && node?.cordonedByUs !== true;
+  let last = gated ? planGate(builder, policy, machine, "change", []) : [];
+  for (const action of actions) last = [builder.add(action, last)];
+  return builder.steps;
 }
 
 /** Does it, alone on the cluster, and waits until its effect can be seen. */
 export async function maintainMachine(work: Maintenance, machine: string, options: EngineOptions): Promise<void> {
   await withExclusiveContext(options, `${work} ${machine}`, async (context) => {
-    const steps = planMaintenance(work, machine, context.desired, await context.observe());
+    const steps = planMaintenance(work, machine, context.desired, await context.observe(), context.policy);
     context.emit({ type: "planned", message: `${steps.length} steps`, steps });
     await runSteps(steps, context);
   });

@@ -28,15 +28,12 @@ export function planRepairs(builder: PlanBuilder, desired: DesiredCluster, obser
   }
 }
 
-/**
- * Machines that should go, one after another: away with the pods, out of etcd, wiped, forgotten. Without a policy it is
- * not a part of a rollout, and no gate is asked.
- */
+/** Machines that should go, one after another: away with the pods, out of etcd, wiped, forgotten. */
 export function planLeaving(
   builder: PlanBuilder,
   desired: DesiredCluster,
   observed: ObservedCluster,
-  policy?: Policy,
+  policy: Policy,
 ): void {
   let view = etcdView(observed);
   let last: readonly string[] = [];
@@ -51,7 +48,7 @@ export function planLeaving(
       view = withoutMember(view, member.id);
     }
     const node = nodeOf(observed, name);
-    if (policy !== undefined && node?.cordonedByUs !== true) last = planGate(builder, policy, name, "leave", last);
+    if (node?.cordonedByUs !== true) last = planGate(builder, policy, name, "leave", last);
     if (leads) last = [builder.add({ kind: "forfeit-leadership", machine: name }, last)];
     if (node !== undefined) last = [builder.add({ kind: "drain", machine: name }, last)];
     last = [builder.add({ kind: "reset", machine: name, graceful: true }, last)];

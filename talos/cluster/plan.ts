@@ -40,11 +40,11 @@ export function plan(desired: DesiredCluster, observed: ObservedCluster, policy:
 }
 
 /** Only the leaving of machines and what they leave behind; the others are looked at and not touched. */
-export function planLeave(desired: DesiredCluster, observed: ObservedCluster): readonly Step[] {
+export function planLeave(desired: DesiredCluster, observed: ObservedCluster, policy: Policy): readonly Step[] {
   const builder = new PlanBuilder();
   planRepairs(builder, { ...desired, machines: [] }, observed);
   builder.closePhase();
-  planLeaving(builder, desired, observed);
+  planLeaving(builder, desired, observed, policy);
   return builder.steps;
 }
 

@@ -30,8 +30,10 @@ export interface Policy {
    * least one. Workers that are unavailable already count. Control planes always go one by one. @default 1
    */
   readonly maxUnavailable: number | `${number}%`;
+  /** How long pods have to leave a machine, in milliseconds. @default 5 minutes */
+  readonly drainTimeout: number;
   /**
-   * What becomes of pods that have not left a machine when the time of `drain` is up. `fail`: nothing happens to the
+   * What becomes of pods that have not left a machine when that time is up. `fail`: nothing happens to the
    * machine. `delete`: they are deleted whatever their disruption budgets say. `leave`: they go down with the machine.
    * @default "fail"
    */
@@ -56,6 +58,7 @@ export interface Policy {
 
 export const defaultPolicy: Policy = {
   maxUnavailable: 1,
+  drainTimeout: 300_000,
   stuckPods: "fail",
   revertFailedUpgrades: true,
   kubernetes: true,

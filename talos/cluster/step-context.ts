@@ -114,7 +114,7 @@ export class StepContext {
       timing: this.timing,
       // Only the waiting is cut short; a call that is on its way to a machine gets its answer.
       signal: this.signal === undefined ? this.#halted.signal : AbortSignal.any([this.signal, this.#halted.signal]),
-      timeout: this.timeouts.steps[step.kind] ?? this.timeouts.step,
+      timeout: step.kind === "drain" ? this.policy.drainTimeout : this.timeouts.step,
       what: step.sentence,
       machine: step.machine,
       onWaiting: (reason) => this.emit({ type: "waiting", message: reason, machine: step.machine, step }),

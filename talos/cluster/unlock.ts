@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../errors.ts";
-import { type EngineOptions, lockFilesOf, withContext } from "./engine.ts";
+import { type ClusterAccess, lockFilesOf, withContext } from "./engine.ts";
 import { type LockHolder, lockHolder, removeLock } from "./lock-file.ts";
 import type { LeaseState } from "./machines.ts";
 
@@ -12,7 +12,7 @@ export interface LockState {
   readonly leaseUnknown?: string;
 }
 
-export async function lockState(options: EngineOptions): Promise<LockState> {
+export async function lockState(options: ClusterAccess): Promise<LockState> {
   return withContext(options, async ({ machines, signal }) => {
     const local = await localHolder(options);
     const held = local === undefined ? {} : { local };
@@ -31,7 +31,7 @@ export async function lockState(options: EngineOptions): Promise<LockState> {
  * Takes a cluster away from the run that holds it. Only for a holder that is known to be dead: two living runs may take
  * two control planes down at once. A process that lives on this computer is refused; it can be stopped instead.
  */
-export async function breakLock(options: EngineOptions): Promise<void> {
+export async function breakLock(options: ClusterAccess): Promise<void> {
   return withContext(options, async ({ machines, signal }) => {
     const local = await localHolder(options);
     if (local?.alive) throw stillAlive(local);
@@ -41,7 +41,7 @@ export async function breakLock(options: EngineOptions): Promise<void> {
 }
 
 /** A living process before a dead one. */
-async function localHolder(options: EngineOptions): Promise<LockHolder | undefined> {
+async function localHolder(options: ClusterAccess): Promise<LockHolder | undefined> {
   const found = await Promise.all(lockFilesOf(options).map(lockHolder));
   const holders = found.filter((holder) => holder !== undefined);
   return holders.find(({ alive }) => alive) ?? holders[0];

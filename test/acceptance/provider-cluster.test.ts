@@ -68,9 +68,17 @@ underTools("a cluster", ({ open }) => {
       environment: { TALOSMITH_EVENT_FILE: "events.jsonl" },
     });
     await workspace.apply();
-    workspace.write("main.tf", clusterConfig({ machines: { "cp-1": "controlplane" }, members: true }));
+    // The care of the rollout counts for a member too, also where it is new in the same plan.
+    const gate = `command = ["sh", "-c", "echo $TALOSMITH_MACHINE >> gates.log; test -e gates.open"]`;
+    const more = `rollout = { drain_timeout = "1m", gates = [{ ${gate}, timeout = "1s" }] }`;
+    workspace.write("main.tf", clusterConfig({ machines: { "cp-1": "controlplane" }, members: true, more }));
     workspace.write("events.jsonl", "");
+    const shut = await workspace.run(apply);
+    expect(shut.text).toMatch(/gate before w-1/);
+    expect(workspace.read("events.jsonl")).not.toContain('"message":"move the pods');
+    workspace.write("gates.open", "");
     await workspace.apply();
+    expect(workspace.read("gates.log")).toContain("w-1");
     const told = workspace.read("events.jsonl");
     expect(told).toContain("take w-1 out of the cluster and wipe its disk");
     expect(told).not.toContain("is not wiped");

@@ -194,4 +194,18 @@ describe("the page's server on a real socket", { timeout: 240_000 }, () => {
     expect(canaries.filter((canary) => said.includes(canary))).toEqual([]);
     expect(said).not.toMatch(/PRIVATE KEY/);
   });
+
+  test("an action of the page waits for the windows of the environment's rollout, as a command does", async () => {
+    const { rollout, ...rest } = loadEnvironment(root, "tiny");
+    const windows = [{ schedule: "0 3 29 2 *", duration: 60_000, timeZone: "UTC" }];
+    const environment = { ...rest, rollout: { ...rollout, windows } };
+    const { signal } = new AbortController();
+    const action = { kind: "reboot", machine: "tiny-cp-1" } as const;
+    const [first] = await workshop.plan(environment, action, signal);
+    expect(first?.sentence).toBe("begin with tiny-cp-1 only when a maintenance window is open");
+    await expect(workshop.perform(environment, action, () => {}, signal)).rejects.toThrow(
+      "outside of the maintenance windows nothing is begun on tiny-cp-1",
+    );
+    expect((await workshop.openCluster(environment))?.policy).toMatchObject({ windows, drainTimeout: 300_000 });
+  });
 });

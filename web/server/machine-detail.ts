@@ -8,7 +8,7 @@ import { configChanges } from "./config-changes.ts";
 import type { OpenedCluster } from "./workshop.ts";
 
 /** Throws when the cluster has no such machine. */
-export function findMachine({ desired }: OpenedCluster, name: string): DesiredMachine {
+export function findMachine({ desired }: Pick<OpenedCluster, "desired">, name: string): DesiredMachine {
   const found = desired.machines.find((machine) => machine.name === name);
   if (found === undefined) throw new TalosError("not-found", `${desired.name} has no machine ${name}`);
   return found;
@@ -31,7 +31,7 @@ export function unknownMachine(name: string, problem: string): MachineDetail {
 
 /** Everything about one machine, as it says now. Not reaching it is a state. */
 export async function machineDetail(
-  opened: OpenedCluster,
+  opened: Pick<OpenedCluster, "desired" | "secrets">,
   machine: DesiredMachine,
   signal: AbortSignal,
 ): Promise<MachineDetail> {

@@ -10,7 +10,7 @@ const pastLines = 200;
 const pastEvents = 50;
 
 export interface Followed {
-  readonly opened: OpenedCluster;
+  readonly opened: Pick<OpenedCluster, "desired" | "secrets">;
   readonly machine: DesiredMachine;
 }
 

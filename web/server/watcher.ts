@@ -160,10 +160,10 @@ export class Watcher {
     return view;
   }
 
-  async #seen(environment: Environment, { desired, absent, secrets }: OpenedCluster, signal: AbortSignal) {
+  async #seen(environment: Environment, { desired, absent, secrets, policy }: OpenedCluster, signal: AbortSignal) {
     const { workshop, now } = this.#options;
     const [{ observed, steps }, health, certificates] = await Promise.all([
-      previewCluster({ desired, secrets, signal }),
+      previewCluster({ desired, secrets, policy, signal }),
       checkHealth({ desired, secrets, signal, wait: false }),
       workshop.clientCertificates(environment),
     ]);

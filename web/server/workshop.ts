@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { DesiredCluster, EventListener, ToldEvent } from "../../talos/cluster/index.ts";
+import type { DesiredCluster, EventListener, Policy, ToldEvent } from "../../talos/cluster/index.ts";
 import type { Environment } from "../../talos/environment/index.ts";
 import type { SecretsBundle } from "../../talos/secrets/index.ts";
 import type {
@@ -18,6 +18,8 @@ export interface OpenedCluster {
   /** Machines of the file that an apply makes first; they are not part of `desired`. */
   readonly absent: readonly string[];
   readonly secrets: SecretsBundle;
+  /** How careful its `rollout` says to be. */
+  readonly policy: Partial<Policy>;
 }
 
 /** Work on an environment that another process does. */

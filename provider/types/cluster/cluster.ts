@@ -16,7 +16,7 @@ import {
 } from "../../framework/index.ts";
 import { changedSincePlan } from "../changed-since-plan.ts";
 import type { Client } from "../client.ts";
-import { forgetControlPlanes, noteControlPlanes } from "../control-plane-note.ts";
+import { forgetCluster, noteCluster } from "../control-plane-note.ts";
 import { isBeingCreated, markCreating, unmarkCreating } from "../creation-mark.ts";
 import { MissingPatchFile } from "../patch-files.ts";
 import { liftProtection } from "../value-rules.ts";
@@ -76,13 +76,13 @@ export const cluster: Resource<Schema, Client> = {
     await markCreating(client, planned.name);
     const steps = await bringAbout(desired, secrets, request);
     await unmarkCreating(client, planned.name);
-    await noteControlPlanes(client, planned);
+    await noteCluster(client, planned);
     if (!resumed) warnIfThere(planned, steps, request.diagnostics);
     return stateOf(request, desired.caFingerprint, hashes);
   },
 
   async read(request) {
-    await noteControlPlanes(request.client, request.state);
+    await noteCluster(request.client, request.state);
     return findDrift(request, (secrets) => prepareWhole(request.state, secrets, request));
   },
 
@@ -96,7 +96,7 @@ export const cluster: Resource<Schema, Client> = {
     const announced = isUnknown(planned.steps) ? [] : (planned.steps ?? []);
     const expected = [...leaving.map(({ name }) => name), ...remadeMachines(prior, planned)];
     await bringAbout(desired, secrets, request, refuseUnplanned(announced, expected));
-    await noteControlPlanes(client, planned);
+    await noteCluster(client, planned);
     return stateOf(request, desired.caFingerprint, hashes);
   },
 
@@ -107,9 +107,9 @@ export const cluster: Resource<Schema, Client> = {
     if (state.on_destroy === "keep") return;
     const secrets = await client.secrets.of(state.ca_fingerprint);
     const desired = await renderWhole(withoutPatchFiles(state), secrets, request);
-    await takeDown(desired, secrets, request, state.join !== null);
+    await takeDown(desired, secrets, request, state);
     client.ended(state.name);
-    if (state.join === null) await forgetControlPlanes(client, state.name);
+    if (state.join === null) await forgetCluster(client, state.name);
     await unmarkCreating(client, state.name);
   },
 
@@ -208,6 +208,8 @@ async function planUpdate({ planned, client, changed, diagnostics }: PlanRequest
   const kept = { id: prior.id, ca_fingerprint: caFingerprint(secrets), drift: [] };
   const unchanged = { ...kept, patch_file_hashes: prior.patch_file_hashes, steps: prior.steps, changes: prior.changes };
   const known = withStandIns(planned);
+  // Memberships end before the cluster is updated, and with the care that is asked for now.
+  if (known !== undefined) await noteCluster(client, { ...prior, rollout: known.input.rollout });
   let hashes: Readonly<Record<string, string>> | Unknown;
   try {
     hashes = known === undefined ? unknown : await patchHashes(known.input, client, secrets);

@@ -6,7 +6,8 @@ import type { Client } from "../client.ts";
 import { eventsOf } from "../events.ts";
 import { whenFree } from "../when-free.ts";
 import type { ClusterPlan } from "./attributes.ts";
-import { engineCare } from "./policy.ts";
+import { policyOf } from "./policy.ts";
+import type { ClusterInput } from "./spec.ts";
 
 /** How long the last endpoint must have been silent after its reset; it wipes its disk meanwhile. */
 const lastSilence = 15_000;
@@ -24,7 +25,7 @@ export async function bringAbout(
   review?: EngineOptions["review"],
 ): Promise<readonly Step[]> {
   const { applyCluster } = await import("../../../talos/cluster/index.ts");
-  const options = { ...(await engineOptions(desired, secrets, change)), ...engineCare(change.planned) };
+  const options = await engineOptions(desired, secrets, change, change.planned);
   const trustOnFirstUse = change.planned.trust_on_first_use ?? false;
   const { steps } = await whenFree(change, () =>
     applyCluster({ ...options, trustOnFirstUse, ...(review === undefined ? {} : { review }) }),
@@ -40,18 +41,18 @@ export async function takeDown(
   desired: DesiredCluster,
   secrets: SecretsBundle,
   operation: Operation<Client>,
-  onlyWorkers: boolean,
+  state: Pick<ClusterInput, "join" | "rollout">,
 ): Promise<void> {
   const { applyCluster, destroyCluster } = await import("../../../talos/cluster/index.ts");
-  if (onlyWorkers) {
+  if (state.join !== null) {
     const planes = desired.machines.filter(({ role }) => role === "controlplane");
     const leaving = desired.machines.filter(({ role }) => role === "worker");
-    const options = await engineOptions({ ...desired, machines: planes, leaving }, secrets, operation);
+    const options = await engineOptions({ ...desired, machines: planes, leaving }, secrets, operation, state);
     await whenFree(operation, () => applyCluster(options));
     return;
   }
   const options = {
-    ...(await engineOptions(desired, secrets, operation)),
+    ...(await engineOptions(desired, secrets, operation, state)),
     // With the last control plane goes the way to it: its silence is then all that can be waited for.
     ...(desired.talosEndpoints === undefined ? {} : { timeouts: { resetSilence: lastSilence } }),
   };
@@ -67,9 +68,10 @@ async function engineOptions(
   desired: DesiredCluster,
   secrets: SecretsBundle,
   { signal, log, client }: Operation<Client>,
+  input: Pick<ClusterInput, "rollout">,
 ): Promise<EngineOptions> {
   const { journalFile } = await import("../../../talos/cluster/index.ts");
   const events = await eventsOf(desired.name, { log, client });
   const journal = journalFile(client.journal(desired.name));
-  return { desired, secrets, signal, events, journal, directory: client.root };
+  return { desired, secrets, signal, events, journal, policy: policyOf(input), directory: client.root };
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, test } from "vitest";
 import { engineCare as ofEnvironment, windowNotice } from "../../../cli/helper/rollout.ts";
-import { engineCare } from "../../../provider/types/cluster/policy.ts";
+import { policyOf } from "../../../provider/types/cluster/policy.ts";
 import { parseEnvironment } from "../../../talos/environment/index.ts";
 
 describe("how careful the engine is", () => {
   test("is left to the engine where the provider's configuration says nothing", () => {
-    expect(engineCare({ rollout: null })).toEqual({ policy: {} });
+    expect(policyOf({ rollout: null })).toEqual({});
   });
 
   test("is the same through Terraform and through the helper", () => {
@@ -40,8 +40,8 @@ rollout:
       ],
       canary: { machines: 2, soak: "10m", afterwards: "continue" },
     };
-    expect(engineCare({ rollout })).toEqual(ofEnvironment(environment));
-    expect(engineCare({ rollout: { ...rollout, max_unavailable: "3" } }).policy?.maxUnavailable).toBe(3);
+    expect(policyOf({ rollout })).toEqual(ofEnvironment(environment).policy);
+    expect(policyOf({ rollout: { ...rollout, max_unavailable: "3" } }).maxUnavailable).toBe(3);
   });
 
   test("is told beside a plan when it is not the time for it", () => {

@@ -283,7 +283,7 @@ describe("taking a cluster down", () => {
     const { world, apply, timing } = lab(desired);
     await apply(desired);
     world.destroying = true;
-    const options = { desired, secrets: testSecrets(), machines: world.port(), timing };
+    const options = { desired, secrets: testSecrets(), policy: {}, machines: world.port(), timing };
     const result = await destroyCluster(options);
     expect(ids(result)).toEqual(["cp-1", "cp-2", "cp-3", "w-1", "w-2"].map((name) => `reset/${name}`));
     expect([...world.machines.values()].every(({ config }) => config === undefined)).toBe(true);
@@ -304,6 +304,7 @@ describe("a failure", () => {
     const started = timing.now();
     const run = applyCluster({
       desired,
+      policy: {},
       secrets: testSecrets(),
       machines: { ...port, install },
       timing,

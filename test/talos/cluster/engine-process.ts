@@ -21,6 +21,7 @@ const desired = desiredCluster({ ...task.spec, talosVersion: TalosVersion.parse(
 const { steps } = await applyCluster({
   desired,
   secrets,
+  policy: {},
   lockFile: task.lockFile,
   events: ({ type, step }) => {
     if (step !== undefined && `${type} ${step.id}` === task.killAt) process.kill(process.pid, "SIGKILL");

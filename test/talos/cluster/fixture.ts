@@ -36,6 +36,6 @@ export function lab(desired: DesiredCluster): Lab {
     timing,
     world,
     apply: (next, options = {}) =>
-      applyCluster({ desired: next, secrets: testSecrets(), machines: world.port(), timing, ...options }),
+      applyCluster({ desired: next, secrets: testSecrets(), machines: world.port(), timing, policy: {}, ...options }),
   };
 }

@@ -151,7 +151,14 @@ class History {
       try {
         const events = () => this.#watch();
         const begun = timing.elapsed();
-        await applyCluster({ desired: this.desired(), secrets: testSecrets(), machines: port, timing, events });
+        await applyCluster({
+          desired: this.desired(),
+          secrets: testSecrets(),
+          policy: {},
+          machines: port,
+          timing,
+          events,
+        });
         const silence = world.blackouts.reduce((sum, { from, until }) => sum + until - from, 0);
         const limit = perMachine * world.machines.size + silence;
         if (timing.elapsed() - begun > limit) world.violations.push(`a run took ${timing.elapsed() - begun} ms`);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, test } from "vitest";
-import { type DesiredCluster, leaveCluster } from "../../../talos/cluster/index.ts";
+import { type DesiredCluster, leaveCluster, type Policy } from "../../../talos/cluster/index.ts";
 import { lab, testSecrets, wish } from "./fixture.ts";
 
 /** The neighbours as one knows them who only wants to leave: by name. */
@@ -13,9 +13,9 @@ async function running() {
   const { world, timing, apply } = lab(wish());
   await apply(wish());
   world.log.length = 0;
-  const leave = (desired: DesiredCluster) =>
-    leaveCluster({ desired, secrets: testSecrets(), machines: world.port(), timing });
-  return { world, leave };
+  const leave = (desired: DesiredCluster, policy: Partial<Policy> = {}) =>
+    leaveCluster({ desired, secrets: testSecrets(), policy, machines: world.port(), timing });
+  return { world, leave, timing };
 }
 
 const ids = ({ steps }: { steps: readonly { id: string }[] }) => steps.map(({ id }) => id);
@@ -53,6 +53,20 @@ describe("a machine leaves", () => {
     const { world, leave } = await running();
     world.lose("cp-3");
     expect(ids(await leave(goodbye("w-1", ["cp-1", "cp-2", "cp-3"])))).toContain("reset/w-1");
+  });
+
+  test("with the care of the cluster's rollout: windows, and how long pods may take", async () => {
+    const { world, leave, timing } = await running();
+    const windows = [{ schedule: "0 3 1 1 *", duration: 60_000, timeZone: "UTC" }];
+    await expect(leave(goodbye("w-1", ["cp-1"]), { windows })).rejects.toThrow("outside of the maintenance windows");
+    expect(world.log).toEqual([]);
+    world.stubborn.add("w-1");
+    const started = timing.elapsed();
+    await expect(leave(goodbye("w-1", ["cp-1"]), { drainTimeout: 7000 })).rejects.toThrow(/w-1/);
+    expect(timing.elapsed() - started).toBeLessThan(60_000);
+    expect(ids(await leave(goodbye("w-1", ["cp-1"]), { drainTimeout: 7000, stuckPods: "delete" }))).toContain(
+      "reset/w-1",
+    );
   });
 
   test("unless etcd would lose its majority", async () => {

@@ -403,7 +403,14 @@ describe("the journal", () => {
     };
     world.lose("cp-2");
     world.lose("w-1");
-    const result = await destroyCluster({ desired, secrets: testSecrets(), machines: world.port(), timing, journal });
+    const result = await destroyCluster({
+      desired,
+      secrets: testSecrets(),
+      policy: {},
+      machines: world.port(),
+      timing,
+      journal,
+    });
     expect(result.unreachable).toEqual(["w-1"]);
   });
 });

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, test } from "vitest";
-import { type Machines, type Maintenance, maintainMachine } from "../../../talos/cluster/index.ts";
+import {
+  type EngineOptions,
+  type Machines,
+  type Maintenance,
+  maintainMachine,
+  type Policy,
+} from "../../../talos/cluster/index.ts";
 import { TalosError } from "../../../talos/errors.ts";
 import { type Lab, lab, testSecrets, wish } from "./fixture.ts";
 import { killingPort } from "./killing-port.ts";
@@ -12,8 +18,21 @@ async function running(): Promise<Lab> {
   return made;
 }
 
-const maintain = ({ world, timing }: Lab, work: Maintenance, machine: string, machines = world.port()) =>
-  maintainMachine(work, machine, { desired: wish(), secrets: testSecrets(), machines, timing });
+const maintain = (
+  { world, timing }: Lab,
+  work: Maintenance,
+  machine: string,
+  machines = world.port(),
+  options: Partial<EngineOptions> = {},
+) =>
+  maintainMachine(work, machine, {
+    desired: wish(),
+    secrets: testSecrets(),
+    policy: {},
+    machines,
+    timing,
+    ...options,
+  });
 const deeds = ({ world }: Lab) => [...new Set(world.log)];
 const cordoned = ({ world }: Lab) =>
   world.nodes().flatMap(({ name, unschedulable, cordonedByUs }) => (unschedulable ? [{ name, cordonedByUs }] : []));
@@ -54,6 +73,35 @@ describe("a person's work on one machine", () => {
     await maintain(made, "drain", "w-2");
     expect(cordoned(made)).toEqual([{ name: "w-2", cordonedByUs: false }]);
     expect(made.world.machines.get("w-2")?.pods).toBe(0);
+  });
+
+  const closed: Policy["windows"] = [{ schedule: "0 3 1 1 *", duration: 60_000, timeZone: "UTC" }];
+  const gates: Policy["gates"] = [{ command: ["ask"], timeout: 60_000 }];
+
+  test.each(["reboot", "drain"] as const)("a %s waits for the windows and gates of a rollout", async (work) => {
+    const made = await running();
+    const options = { policy: { windows: closed } };
+    await expect(maintain(made, work, "w-1", made.world.port(), options)).rejects.toMatchObject({
+      code: "failed-precondition",
+      message: expect.stringContaining("outside of the maintenance windows nothing is begun on w-1"),
+    });
+    const shut = { policy: { gates }, checkGate: async () => "alerts fire" };
+    await expect(maintain(made, work, "w-1", made.world.port(), shut)).rejects.toThrow(
+      /gate before w-1: .*alerts fire/,
+    );
+    expect(made.world.log).toEqual([]);
+    const asked: string[] = [];
+    const checkGate = async (_: unknown, { machine }: { machine: string }) => void asked.push(machine);
+    await maintain(made, work, "w-1", made.world.port(), { policy: { gates }, checkGate });
+    expect(asked).toEqual(["w-1"]);
+  });
+
+  test("an uncordon and a cordon wait for none: they take no pod away", async () => {
+    const made = await running();
+    const options = { policy: { windows: closed, gates }, checkGate: async () => "alerts fire" };
+    await maintain(made, "cordon", "w-1", made.world.port(), options);
+    await maintain(made, "uncordon", "w-1", made.world.port(), options);
+    expect(cordoned(made)).toEqual([]);
   });
 
   test("a reboot that was killed after the drain is finished by the next apply", async () => {

@@ -39,7 +39,7 @@ describe("the META of a machine", () => {
     const { world, apply, timing } = lab(desired);
     await apply(desired);
     world.destroying = true;
-    await destroyCluster({ desired, secrets: testSecrets(), machines: world.port(), timing });
+    await destroyCluster({ desired, secrets: testSecrets(), policy: {}, machines: world.port(), timing });
     expect(world.machines.get("w-1")?.meta).toEqual({});
   });
 });

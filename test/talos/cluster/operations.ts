@@ -50,7 +50,11 @@ async function started(before: DesiredCluster, machines = before, version?: stri
 }
 
 function applied(made: Lab, desired: DesiredCluster): Prepared {
-  return { lab: made, desired, run: (options) => applyCluster({ desired, secrets: testSecrets(), ...options }) };
+  return {
+    lab: made,
+    desired,
+    run: (options) => applyCluster({ desired, secrets: testSecrets(), policy: {}, ...options }),
+  };
 }
 
 /** Terraform deletes members first, each by itself and with its machine, and then updates the cluster. */
@@ -70,12 +74,12 @@ function leftAndApplied(
       const machines = others.map((one) => ({ ...one, config: "", installImage: "" }));
       const gone = before.machines.filter((one) => one.name === name);
       const around = { ...before, nodesBecomeReady: false, machines, leaving: gone };
-      await leaveCluster({ desired: around, secrets, ...options });
+      await leaveCluster({ desired: around, secrets, policy: {}, ...options });
       made.world.forget(name);
       left.add(name);
     }
     for (const { name, role } of desired.machines) if (!made.world.machines.has(name)) made.world.add(name, role);
-    await applyCluster({ desired, secrets, ...options });
+    await applyCluster({ desired, secrets, policy: {}, ...options });
   };
   return { lab: made, desired, run };
 }
@@ -97,7 +101,15 @@ function restored(made: Lab, snapshot: string, discardData: boolean): Prepared {
   const desired = wish();
   const secrets = testSecrets();
   const run = ({ machines, ...options }: Run) =>
-    restoreCluster({ desired, secrets, snapshot, discardData, machines: withSnapshotInMemory(machines), ...options });
+    restoreCluster({
+      desired,
+      secrets,
+      policy: {},
+      snapshot,
+      discardData,
+      machines: withSnapshotInMemory(machines),
+      ...options,
+    });
   return { lab: made, desired, run };
 }
 
@@ -122,7 +134,7 @@ async function rotated(): Promise<Prepared> {
     const save = async (bundle: SecretsBundle) => {
       kept = bundle;
     };
-    await rotateCas({ passes: rotationPasses(spec, kept), save, passed: async () => {}, ...options });
+    await rotateCas({ passes: rotationPasses(spec, kept), save, passed: async () => {}, policy: {}, ...options });
   };
   return { lab: made, desired: desiredCluster(spec, after), run };
 }
@@ -237,7 +249,7 @@ export function operations(snapshot: string): readonly Operation[] {
       return {
         lab: made,
         desired: undefined,
-        run: (options) => destroyCluster({ desired: wish(), secrets: testSecrets(), ...options }),
+        run: (options) => destroyCluster({ desired: wish(), secrets: testSecrets(), policy: {}, ...options }),
       };
     }),
   ];

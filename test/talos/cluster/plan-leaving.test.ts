@@ -109,10 +109,11 @@ describe("machines that leave", () => {
 
 describe("only leaving", () => {
   const desired = wish({ leaving: ["w-3", "w-4"] });
-  test("touches no other machine, and asks no gate", () => {
+  test("touches no other machine, and asks the gates", () => {
     const seen = found(desired, { machines: { "cp-2": empty, "w-4": unreachable }, nodes: { "cp-2": {}, "w-4": {} } });
-    expect(told(planLeave(desired, seen))).toEqual([
+    expect(told(planLeave(desired, seen, { ...defaultPolicy, ...gates }))).toEqual([
       "delete-node/w-4",
+      "> gate/w-3/leave",
       "> drain/w-3",
       "> reset/w-3",
       "> delete-node/w-3",

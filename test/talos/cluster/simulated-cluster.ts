@@ -89,6 +89,7 @@ export async function simulatedLab(cluster: string): Promise<SimulatedLab> {
       applyCluster({
         desired,
         secrets,
+        policy: {},
         lockFile,
         timeouts: { step: 20_000, reachable: 20_000, health: 20_000 },
         ...options,
@@ -101,7 +102,7 @@ export async function simulatedLab(cluster: string): Promise<SimulatedLab> {
         machines.close();
       }
     },
-    destroy: (desired) => destroyCluster({ desired, secrets, lockFile }),
+    destroy: (desired) => destroyCluster({ desired, secrets, policy: {}, lockFile }),
     async end() {
       for (const { id } of await simulator.listMachines()) await simulator.deleteMachine(id);
       await rm(directory, { recursive: true, force: true });

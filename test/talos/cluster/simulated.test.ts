@@ -85,7 +85,7 @@ describe("a cluster of simulated machines, over real sockets", () => {
     try {
       const snapshot = join(directory, "etcd.db");
       const from = await saveSnapshot(before, testSecrets(), snapshot);
-      const { observed } = await previewCluster({ desired: before, secrets: testSecrets() });
+      const { observed } = await previewCluster({ desired: before, secrets: testSecrets(), policy: {} });
       const source = before.machines.find(({ address }) => address === from);
       // The leader has enough to do.
       expect(source && machineView(source, observed).etcd).toBe("member");
@@ -101,6 +101,7 @@ describe("a cluster of simulated machines, over real sockets", () => {
       const result = await restoreCluster({
         desired: reachable,
         secrets: testSecrets(),
+        policy: {},
         snapshot,
         timeouts,
         lockFile: lab.lockFile,

@@ -35,7 +35,7 @@ describe("a cluster that lost its etcd", () => {
     await apply(desired);
     world.log.length = 0;
     await writeFile(path, Buffer.concat(snapshotChunks("etcd of old")));
-    const options = { desired, secrets: testSecrets(), machines: world.port(), timing, snapshot: path };
+    const options = { desired, secrets: testSecrets(), policy: {}, machines: world.port(), timing, snapshot: path };
     await expect(restoreCluster(options)).rejects.toMatchObject({
       code: "failed-precondition",
       message: "cp-1, cp-2, cp-3 still have etcd data",
@@ -73,6 +73,7 @@ describe("a cluster that lost its etcd", () => {
     const result = await restoreCluster({
       desired,
       secrets: testSecrets(),
+      policy: {},
       machines: { ...machines, restore },
       timing,
       snapshot: path,
@@ -105,7 +106,7 @@ describe("a cluster that lost its etcd", () => {
         return { ...state, etcd: { state: "down", healthy: false, members: [] } };
       },
     };
-    await restoreCluster({ desired, secrets: testSecrets(), machines, timing, snapshot: path });
+    await restoreCluster({ desired, secrets: testSecrets(), policy: {}, machines, timing, snapshot: path });
     expect(world.violations).toEqual([]);
     expect((await apply(desired)).steps).toEqual([]);
   });

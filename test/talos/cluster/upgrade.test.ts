@@ -207,7 +207,7 @@ describe("an upgrade of Kubernetes", () => {
     const whole = killingPort(made.world.port());
     const before = { ...made.world };
     expect(before.proxyVersion).toBe("1.35.4");
-    const options = { desired, secrets: testSecrets(), timing: made.timing };
+    const options = { desired, secrets: testSecrets(), policy: {}, timing: made.timing };
     const deed = await countDeeds(desired);
     const killed = killingPort(made.world.port(), { deed: deed - 1, when: "before" });
     await expect(applyCluster({ ...options, machines: killed.port })).rejects.toThrow("killed");
@@ -287,6 +287,6 @@ describe("an upgrade of Kubernetes", () => {
 async function countDeeds(desired: ReturnType<typeof wish>): Promise<number> {
   const made = await running({ kubernetes: "1.35.4" });
   const counting = killingPort(made.world.port());
-  await applyCluster({ desired, secrets: testSecrets(), timing: made.timing, machines: counting.port });
+  await applyCluster({ desired, secrets: testSecrets(), policy: {}, timing: made.timing, machines: counting.port });
   return counting.begun.length;
 }
