@@ -35,9 +35,13 @@ const present: Readonly<Record<string, string>> = { create: "creating", update: 
 /**
  * One line of `terraform apply -json` as a person wants to read it, or undefined where it says nothing new.
  * A line that is not terraform's JSON (a plugin's panic, say) is kept as it is. Of resources of which more is told
- * elsewhere, it is not told that they take time.
+ * elsewhere, it is not told that they take time. Of a run that was stopped, its own words for that say nothing new.
  */
-export function applyReportLine(line: string, isTold: (address: string) => boolean = () => false): string | undefined {
+export function applyReportLine(
+  line: string,
+  isTold: (address: string) => boolean = () => false,
+  isStopped = false,
+): string | undefined {
   const parsed = message.safeParse(parseJson(line));
   if (!parsed.success) return isJsonObject(line) ? undefined : line;
   const { data } = parsed;
@@ -50,14 +54,19 @@ export function applyReportLine(line: string, isTold: (address: string) => boole
     case "apply_complete":
       return `  ✓ ${data.hook.resource.addr} ${pastTense[data.hook.action] ?? data.hook.action}${seconds(data.hook.elapsed_seconds)}`;
     case "apply_errored":
+      if (isStopped) return undefined;
       return `  ✗ ${data.hook.resource.addr} failed`;
     case "diagnostic": {
       const { severity, summary, detail, address } = data.diagnostic;
+      if (isStopped && wordsForStopped.has(summary)) return undefined;
       const title = `${severity === "error" ? "Error" : "Warning"}: ${summary}${address ? ` (${address})` : ""}`;
       return detail ? `${title}\n  ${detail.replaceAll("\n", "\n  ")}` : title;
     }
   }
 }
+
+/** The provider's and terraform's own. */
+const wordsForStopped: ReadonlySet<string> = new Set(["Stopped", "execution halted"]);
 
 function seconds(elapsed: number): string {
   return elapsed < 1 ? "" : ` after ${elapsed} s`;

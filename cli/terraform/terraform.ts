@@ -82,7 +82,7 @@ export class Terraform {
     const command = ["apply", "-input=false", "-json", planFile];
     let told = "";
     const onLine = (line: string) => {
-      const text = applyReportLine(line, more.isTold);
+      const text = applyReportLine(line, more.isTold, this.#options.signal.aborted);
       if (text === undefined) return;
       told += `${text}\n`;
       tell(`${text}\n`);

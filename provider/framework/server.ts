@@ -6,6 +6,9 @@ import { noClock, startClock } from "./operation-clock.ts";
 import type { Provider } from "./provider.ts";
 import type { Operation } from "./resource.ts";
 
+/** The title of what ends because it was told to. */
+export const stopped = "Stopped";
+
 /** One running provider: its types by name, what `configure` gave, and the wish to stop. */
 export class Server<C = unknown> {
   readonly provider: Provider<Attributes, C>;
@@ -44,7 +47,7 @@ export class Server<C = unknown> {
   stop(): void {
     this.#stopping.abort(
       new DiagnosticError({
-        summary: "Stopped",
+        summary: stopped,
         detail: "The run was interrupted. What was done so far is kept; apply again to go on from there.",
       }),
     );
@@ -89,7 +92,8 @@ export class Server<C = unknown> {
     const diagnostic = this.diagnosticOf(error);
     if (!signal.aborted || error === signal.reason) return diagnostic;
     const reason = this.diagnosticOf(signal.reason);
-    return { ...reason, detail: `${reason.detail}\n\nIt was at: ${diagnostic.summary}. ${diagnostic.detail}` };
+    const doing = diagnostic.summary === stopped ? diagnostic.detail : `${diagnostic.summary}. ${diagnostic.detail}`;
+    return { ...reason, detail: `${reason.detail}\n\nIt was at: ${doing}` };
   }
 }
 

@@ -20,6 +20,8 @@ const titles: Readonly<Record<TalosErrorCode, string>> = {
 export function translateError(error: unknown): Finding | undefined {
   if (!(error instanceof Error) || error.name !== "TalosError") return undefined;
   const { code, node, hint, message, stack } = error as TalosError;
+  // How to go on is told with what has stopped it.
+  if (code === "canceled") return { summary: titles[code], detail: message.replace(/^stopped: /, "") };
   const sentences = [
     node !== undefined && !message.includes(node) ? `${node}: ${message}` : message,
     ...(hint === undefined ? [] : [hint]),

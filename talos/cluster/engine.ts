@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { randomUUID } from "node:crypto";
 import { setMaxListeners } from "node:events";
+import { TalosError } from "../errors.ts";
 import type { SecretsBundle } from "../secrets/index.ts";
 import type { DesiredCluster } from "./desired.ts";
 import type { EventListener } from "./events.ts";
@@ -14,7 +15,7 @@ import type { Step } from "./step.ts";
 import { StepContext } from "./step-context.ts";
 import { talosMachines } from "./talos-machines.ts";
 import { defaultTimeouts, type Timeouts } from "./timeouts.ts";
-import { systemTiming, type Timing } from "./timing.ts";
+import { canceled, systemTiming, type Timing } from "./timing.ts";
 
 /** What it takes to reach the machines of a cluster. */
 export interface ClusterAccess {
@@ -85,6 +86,8 @@ export function withExclusiveContext<T>(
         const result = await work(context);
         done = true;
         return result;
+      } catch (error) {
+        throw stoppedWhile(error, context);
       } finally {
         await context.release(done);
       }
@@ -93,6 +96,14 @@ export function withExclusiveContext<T>(
   const under = (work: () => Promise<T>, file: string) => () =>
     withLock(file, { what, waiting: waitingOf(options) }, work);
   return lockFilesOf(options).reduceRight(under, locked)();
+}
+
+/** Where no step was under way, what the whole run waited for is told. */
+function stoppedWhile(error: unknown, context: StepContext): unknown {
+  const reason = context.reasonOf();
+  if (!context.signal?.aborted || TalosError.from(error).code !== "canceled" || reason === undefined) return error;
+  context.emit({ type: "warning", message: `stopped: ${reason}` });
+  return canceled(reason);
 }
 
 /**

@@ -4,7 +4,7 @@ import { execute } from "./execute.ts";
 import type { Step } from "./step.ts";
 import type { StepContext } from "./step-context.ts";
 import { StepQueue } from "./step-queue.ts";
-import { throwIfCanceled } from "./timing.ts";
+import { canceled, throwIfCanceled } from "./timing.ts";
 
 /**
  * Runs every step as soon as those before it are finished, side by side where the plan allows. After the first failure
@@ -15,6 +15,7 @@ export async function runSteps(steps: readonly Step[], context: StepContext): Pr
   const queue = new StepQueue(steps);
   let failure: TalosError | undefined;
   let held: TalosError | undefined;
+  const stopped: string[] = [];
 
   const beginAll = async (ready: readonly Step[]): Promise<void> => {
     await Promise.all(ready.map(begin));
@@ -31,7 +32,8 @@ export async function runSteps(steps: readonly Step[], context: StepContext): Pr
         context.emit({ type: "step-failed", message: ours.message, machine: step.machine, step });
         return;
       }
-      const message = endOf(ours, failure, context);
+      const message = endOf(ours, failure, step, context);
+      if (isStopped(ours, context)) stopped.push(doingOf(step, context));
       failure ??= ours;
       context.halt();
       context.emit({ type: "step-failed", message, machine: step.machine, step });
@@ -42,6 +44,7 @@ export async function runSteps(steps: readonly Step[], context: StepContext): Pr
   };
 
   await beginAll(queue.ready);
+  if (stopped.length > 0 && isStopped(failure, context)) throw canceled(stopped.join("; "));
   if (failure !== undefined) throw failure;
   throwIfCanceled(context.signal);
   if (held !== undefined) throw held;
@@ -54,9 +57,18 @@ export async function runSteps(steps: readonly Step[], context: StepContext): Pr
 /** What they stop has not begun; what has is finished, so that no machine stays half done behind a closed window. */
 const holds: ReadonlySet<Step["kind"]> = new Set(["gate", "pause"]);
 
-/** Whoever stops the run needs no words of the calls that were cut off. */
-function endOf(error: TalosError, before: TalosError | undefined, { signal }: StepContext): string {
-  if (signal?.aborted && error.code === "canceled") return "stopped before it was finished";
+function isStopped(error: TalosError | undefined, { signal }: StepContext): boolean {
+  return signal?.aborted === true && error?.code === "canceled";
+}
+
+function doingOf(step: Step, context: StepContext): string {
+  const reason = context.reasonOf(step);
+  return reason === undefined ? step.sentence : `${step.sentence} (${reason})`;
+}
+
+/** Whoever stops the run wants to know what it was at and why that took so long, not of the calls that were cut off. */
+function endOf(error: TalosError, before: TalosError | undefined, step: Step, context: StepContext): string {
+  if (isStopped(error, context)) return `stopped: ${doingOf(step, context)}`;
   return before === undefined ? error.message : "stopped, because another step failed";
 }
 

@@ -55,6 +55,7 @@ export class StepContext {
   readonly #journal: Journal | undefined;
   readonly #lease: LeaseKeeper | undefined;
   readonly #halted = new AbortController();
+  readonly #reasons = new Map<string, string>();
   readonly #targets: ReadonlyMap<string, MachineTarget>;
   readonly #desired: ReadonlyMap<string, DesiredMachine>;
 
@@ -152,7 +153,14 @@ export class StepContext {
     return last?.event === "accepted";
   }
 
+  /** What the step, or the run between two steps, waits for now. */
+  reasonOf(step?: Pick<Step, "id">): string | undefined {
+    return this.#reasons.get(step?.id ?? "");
+  }
+
   emit(event: Omit<ClusterEvent, "at">): void {
+    if (event.type === "waiting") this.#reasons.set(event.step?.id ?? "", event.message);
+    else if (event.step === undefined) this.#reasons.delete("");
     this.#events?.({ ...event, at: new Date(this.timing.now()) });
   }
 }

@@ -62,8 +62,13 @@ export function unlessCanceled<T>(work: Promise<T>, signal: AbortSignal | undefi
   });
 }
 
-function canceled(): TalosError {
-  return new TalosError("canceled", "stopped before the work was finished", {
-    hint: "Run the same command again: it goes on from where the cluster is.",
-  });
+/** `doing` says what was under way, and why it waited. */
+export function canceled(doing?: string): TalosError {
+  return new TalosError(
+    "canceled",
+    doing === undefined ? "stopped before the work was finished" : `stopped: ${doing}`,
+    {
+      hint: "Run the same command again: it goes on from where the cluster is.",
+    },
+  );
 }

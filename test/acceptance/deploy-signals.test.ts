@@ -78,6 +78,8 @@ describe.each(everything ? tools : tools.slice(0, 1))("a deploy through $name", 
       for (const [i, signal] of row.signals.entries()) setTimeout(() => send(signal, target), i * 100);
     });
     expect({ hit, code, stderr }).toEqual({ hit: true, code: row.code, stderr: expect.stringMatching(row.words) });
+    // Once, and in no words of terraform's beside ours.
+    if (row.words === again) expect(stderr.match(/Stopped\b|execution halted/g)).toEqual(["Stopped"]);
     // A provider looks for its terraform every second.
     await expect.poll(() => processesOf(root), { timeout: 15_000 }).toEqual([]);
     const state = join(root, "state/local.tfstate");

@@ -25,6 +25,7 @@ test("SIGINT, SIGTERM and SIGKILL of `up`", { timeout: 600_000 }, async () => {
   const interrupted = await stopWhen(/local-cp-1/, "SIGINT");
   expect(interrupted.code, interrupted.stderr).toBe(130);
   expect(interrupted.stderr).toContain("Run the same command again to go on from here.");
+  expect(interrupted.stderr).toMatch(/✗ stopped: .*local-cp-1/);
   const terminated = await stopWhen(/./, "SIGTERM");
   expect(terminated.code, terminated.stderr).toBe(143);
   const killed = await stopWhen(/./, "SIGKILL");

@@ -33,6 +33,17 @@ test.each(cases)("%s is told in one line or not at all", (_, message, expected) 
   expect(applyReportLine(JSON.stringify(message))).toBe(expected);
 });
 
+test.each([
+  ["the provider's word for it", { severity: "error", summary: "Stopped", address: "talosmith_cluster.cluster" }],
+  ["terraform's", { severity: "error", summary: "execution halted" }],
+])("of a run that was stopped, %s is not told", (_, diagnostic) => {
+  const line = JSON.stringify({ type: "diagnostic", diagnostic });
+  expect(applyReportLine(line, undefined, true)).toBeUndefined();
+  expect(applyReportLine(line, undefined, false)).toContain(diagnostic.summary);
+  const other = JSON.stringify({ type: "diagnostic", diagnostic: { ...diagnostic, summary: "No disk" } });
+  expect(applyReportLine(other, undefined, true)).toContain("No disk");
+});
+
 test("of what is told by its own steps, it is not told that it takes time", () => {
   const line = JSON.stringify({ type: "apply_progress", ...hook("update", 10) });
   expect(applyReportLine(line, (address) => address === "talosmith_cluster.cluster")).toBeUndefined();

@@ -153,7 +153,9 @@ describe("an apply", () => {
     const server = await serverWith({ create: hang });
     const running = apply(server, null);
     server.stop();
-    expect((await running).diagnostics[0]?.summary).toBe("Stopped");
+    const [diagnostic, ...more] = (await running).diagnostics;
+    expect([diagnostic?.summary, more]).toEqual(["Stopped", []]);
+    expect(diagnostic?.detail).toMatch(/interrupted.*apply again to go on from there\.\n\nIt was at: .*in the middle/s);
   });
 });
 

@@ -113,11 +113,36 @@ describe("bringing a cluster up", () => {
         if (type === "step-failed") failed.push(message);
       },
     });
-    await expect(stopped).rejects.toMatchObject({ code: "canceled" });
-    expect(new Set(failed)).toEqual(new Set(["stopped before it was finished"]));
+    const doing = /^stopped: wait until cp-2 is a healthy etcd member \(.*etcd.*\)/;
+    await expect(stopped).rejects.toMatchObject({ code: "canceled", message: expect.stringMatching(doing) });
+    expect(failed).toContainEqual(expect.stringMatching(doing));
+    expect(failed.filter((message) => !/^stopped: .* \(.*\)$/.test(message) || message.includes("Cancelled"))).toEqual(
+      [],
+    );
     const rest = await apply(desired);
     expect(ids(rest)).not.toContain("bootstrap-etcd/cp-1");
     expect(world.bootstraps).toBe(1);
+  });
+
+  test("tells what it waited for when it is stopped between two steps", async () => {
+    const desired = wish();
+    const { world, apply } = lab(desired);
+    await apply(desired);
+    world.lose("w-1");
+    const stop = new AbortController();
+    const warned: string[] = [];
+    const stopped = apply(desired, {
+      signal: stop.signal,
+      events: ({ type, message }) => {
+        if (type === "waiting") stop.abort();
+        if (type === "warning") warned.push(message);
+      },
+    });
+    await expect(stopped).rejects.toMatchObject({
+      code: "canceled",
+      message: expect.stringMatching(/^stopped: w-1: /),
+    });
+    expect(warned).toEqual([expect.stringMatching(/^stopped: w-1: /)]);
   });
 
   test("does not start a second etcd while a control plane cannot be asked", async () => {
