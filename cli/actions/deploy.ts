@@ -7,6 +7,7 @@ import { mayTakeAway } from "../helper/may-take-away.ts";
 import { openEnvironment } from "../open-environment.ts";
 import { withProgress } from "../output/progress.ts";
 import { deployedSummary } from "../output/summary.ts";
+import { clearAbandonedState } from "../terraform/abandoned-state.ts";
 import { findTerraform } from "../terraform/find-terraform.ts";
 import { refuseOwnedByTerraform } from "../terraform/state-file.ts";
 import { deployWithTerraform, readDeployed } from "../terraform/terraform-door.ts";
@@ -14,6 +15,7 @@ import { deployWithTerraform, readDeployed } from "../terraform/terraform-door.t
 export async function deploy(name: string, flags: ApprovalFlags, context: CommandContext): Promise<void> {
   const started = performance.now();
   const { root, environment } = openEnvironment(name, context);
+  await clearAbandonedState(root, environment, context);
   const binary = findTerraform(context.env, environment.backend);
   const finish = (deployed: Parameters<typeof deployedSummary>[0], changed: boolean) => {
     const nothing = `Nothing to change${deployed.unseen === undefined ? "" : " on the machines that answer"}.\n`;

@@ -10,6 +10,7 @@ import { findSecrets } from "../helper/secrets.ts";
 import { whatStays } from "../helper/what-stays.ts";
 import { openEnvironment } from "../open-environment.ts";
 import { withProgress } from "../output/progress.ts";
+import { clearAbandonedState } from "../terraform/abandoned-state.ts";
 import { findTerraform } from "../terraform/find-terraform.ts";
 import { removeStack } from "../terraform/prepare-stack.ts";
 import { ownedByTerraform, readState, removeState, stateFile } from "../terraform/state-file.ts";
@@ -18,6 +19,7 @@ import { destroyWithTerraform } from "../terraform/terraform-door.ts";
 export async function destroy(name: string, flags: ApprovalFlags, context: CommandContext): Promise<void> {
   const { root, environment } = openEnvironment(name, context);
   refuseProtected(environment);
+  await clearAbandonedState(root, environment, context);
   // A state that cannot be read may own what there is: it is refused before anything goes, the file itself included.
   if (environment.backend.kind === "local") await readState(stateFile(root, name));
   // Simulated machines hold nothing worth a question.

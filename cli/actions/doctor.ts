@@ -12,6 +12,7 @@ import { findSecrets, secretsFile } from "../helper/secrets.ts";
 import { projectSimulator } from "../helper/simulator.ts";
 import { table } from "../output/table.ts";
 import { projectRoot } from "../project-root.ts";
+import { abandonedBy, abandonedState } from "../terraform/abandoned-state.ts";
 import { findTerraform } from "../terraform/find-terraform.ts";
 import { runProgram } from "../terraform/run-program.ts";
 import { readState, stateFile } from "../terraform/state-file.ts";
@@ -119,6 +120,8 @@ async function environmentFindings(root: string, name: string, context: CommandC
   let deployed = false;
   const state = await finding(about("state"), async () => {
     if (environment.backend.kind !== "local") return `kept by the ${environment.backend.kind} backend`;
+    const abandoned = await abandonedState(root, environment, context);
+    if (abandoned !== undefined) return `${abandonedBy(abandoned)}; the next deploy removes it`;
     const found = await readState(path);
     if (found === undefined) return "none: not deployed through Terraform";
     deployed = found.resources !== 0;

@@ -9,6 +9,7 @@ import { planWithHelper } from "../helper/helper-door.ts";
 import { hasMachines } from "../helper/machines.ts";
 import { windowNotice } from "../helper/rollout.ts";
 import { openEnvironment } from "../open-environment.ts";
+import { clearAbandonedState } from "../terraform/abandoned-state.ts";
 import { findTerraform } from "../terraform/find-terraform.ts";
 import { ownedByTerraform, refuseOwnedByTerraform } from "../terraform/state-file.ts";
 import { planWithTerraform } from "../terraform/terraform-door.ts";
@@ -19,6 +20,7 @@ export async function plan(
   context: CommandContext,
 ): Promise<void> {
   const { root, environment } = openEnvironment(name, context);
+  await clearAbandonedState(root, environment, context);
   const backup = await backupStatus(root, environment, context);
   if (backup !== undefined) context.stderr.write(`${backupLine(backup)}\n`);
   // Terraform's door knows no cluster without Kubernetes. What `up` has made, it goes on with.

@@ -7,6 +7,7 @@ import { whatStays } from "../helper/what-stays.ts";
 import { openEnvironment } from "../open-environment.ts";
 import { withProgress } from "../output/progress.ts";
 import { deployedSummary } from "../output/summary.ts";
+import { clearAbandonedState } from "../terraform/abandoned-state.ts";
 import { refuseOwnedByTerraform } from "../terraform/state-file.ts";
 
 export async function up(
@@ -16,6 +17,7 @@ export async function up(
 ): Promise<void> {
   const started = performance.now();
   const { root, environment } = openEnvironment(name, context);
+  await clearAbandonedState(root, environment, context);
   await refuseOwnedByTerraform(root, environment);
   if (!(await mayTakeAway(root, environment, approval, context, { kubernetes }))) return;
   const { changed, ...deployed } = await withProgress(context, { json }, (events) =>
@@ -34,6 +36,7 @@ export async function down(
 ): Promise<void> {
   const { root, environment } = openEnvironment(name, context);
   refuseProtected(environment);
+  await clearAbandonedState(root, environment, context);
   await refuseOwnedByTerraform(root, environment);
   const question = `Destroy everything in ${name}? There is no way back.`;
   // Simulated machines hold nothing worth a question.

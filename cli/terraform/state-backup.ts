@@ -12,7 +12,7 @@ interface StateText {
   readonly serial: number;
 }
 
-/** Copies of a state from before its changes, newest first. */
+/** Copies of a state from before and after its changes, newest first. */
 export async function stateBackups(path: string): Promise<readonly string[]> {
   const folder = join(dirname(path), "backups");
   const name = basename(path, ".tfstate");
@@ -29,7 +29,7 @@ export async function stateBackups(path: string): Promise<readonly string[]> {
     .map((copy) => copy.path);
 }
 
-/** Keeps what the state says before a change, and the last ten of such copies. Terraform itself keeps only one. */
+/** Keeps what the state says now, and the last ten of such copies. Terraform itself keeps only one, from before. */
 export async function backUpState(path: string, state: StateText): Promise<void> {
   const copy = join(dirname(path), "backups", `${basename(path, ".tfstate")}.${state.serial}.tfstate`);
   await writeFileAtomically(copy, state.text);

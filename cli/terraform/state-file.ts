@@ -41,12 +41,12 @@ export async function readState(path: string): Promise<TerraformState | undefine
   if (hidden.success) return { text, serial: hidden.data.serial, resources: "encrypted" };
   const open = plain.safeParse(json);
   if (open.success) return { text, serial: open.data.serial, resources: open.data.resources.length };
-  const lock = text === "" ? await lockOf(path) : undefined;
+  const lock = await emptyStateLock(path);
   if (lock !== undefined && isPlan(lock)) return undefined;
   const back = await wayBack(path);
   if (lock !== undefined)
     throw new TalosError("failed-precondition", `${path} is empty: ${atWork(lock)}`, {
-      hint: `Wait until that has ended and try again. Only if it was killed: ${back}`,
+      hint: `Wait until that has ended and try again. If it was killed before it created anything, deploy and destroy clear this. Otherwise: ${back}`,
     });
   throw new TalosError("failed-precondition", `${path} is ${text === "" ? "empty" : "not a whole Terraform state"}`, {
     hint: back,
@@ -55,14 +55,20 @@ export async function readState(path: string): Promise<TerraformState | undefine
 
 /** Takes away the empty file that a plan of a new environment leaves when it is killed: terraform makes it to lock it. */
 export async function removeUnwritten(path: string): Promise<void> {
-  if ((await readIfThere(path)) !== "") return;
-  const lock = await lockOf(path);
+  const lock = await emptyStateLock(path);
   if (lock !== undefined && isPlan(lock)) await rm(path, { force: true });
 }
 
-async function lockOf(path: string): Promise<LockInfo | undefined> {
-  const text = await readIfThere(join(dirname(path), `.${basename(path)}.lock.info`));
+/** Who has locked a state that is empty; undefined when it is not, or nobody has. */
+export async function emptyStateLock(path: string): Promise<LockInfo | undefined> {
+  if ((await readIfThere(path)) !== "") return undefined;
+  const text = await readIfThere(lockFileOf(path));
   return text === undefined ? undefined : lockInfo(parseJson(text));
+}
+
+/** Terraform's own record of who holds the lock. */
+export function lockFileOf(path: string): string {
+  return join(dirname(path), `.${basename(path)}.lock.info`);
 }
 
 async function readIfThere(path: string): Promise<string | undefined> {

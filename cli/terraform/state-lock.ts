@@ -27,9 +27,9 @@ export function isPlan({ Operation }: LockInfo): boolean {
   return Operation === "OperationTypePlan";
 }
 
-export function atWork({ Operation, Who, Created }: LockInfo): string {
+export function atWork({ Operation, Who, Created }: LockInfo, is: "is" | "was" = "is"): string {
   const since = Created.replace(/\.\d+Z$/, " UTC").replace("T", " ");
-  return `${Who} is ${doing[Operation] ?? Operation} since ${since}`;
+  return `${Who} ${is} ${doing[Operation] ?? Operation} since ${since}`;
 }
 
 /** Who holds the state's lock and what to do, when that is what terraform's words are about. */

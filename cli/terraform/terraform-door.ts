@@ -10,11 +10,11 @@ import { plainLines } from "../output/plain-lines.ts";
 import type { Deployed } from "../output/summary.ts";
 import { dangersIn } from "./dangers.ts";
 import { withFollowedEvents } from "./follow-events.ts";
+import { keepingState } from "./keep-state.ts";
 import { onlyClustersRefused } from "./plan-faults.ts";
 import { eventsBeside, type RunAction, withPlanFile } from "./plan-file.ts";
 import { unseenIn } from "./plan-warnings.ts";
 import { prepareStack, removeStack, stackDirectory } from "./prepare-stack.ts";
-import { backUpState, requireRoom } from "./state-backup.ts";
 import { readState, removeState, removeUnwritten, stateFile } from "./state-file.ts";
 import { type Planned, Terraform } from "./terraform.ts";
 
@@ -126,9 +126,13 @@ async function change(
     if (!changes) return { did: "unchanged", unseen };
     show?.(dangersIn(await terraform.showPlan(file)));
     if (!(await approved(question, answer, approval, context))) return { did: "declined", unseen };
-    if (options.environment.backend.kind === "local")
-      await keepState(stateFile(options.root, options.environment.name));
-    const healthy = await applyAloud(terraform, file, args.includes("-destroy") ? "destroy" : "deploy", options);
+    const apply = () => applyAloud(terraform, file, args.includes("-destroy") ? "destroy" : "deploy", options);
+    const warn = (message: string) => context.stderr.write(`Warning: ${message}\n`);
+    const { root, environment } = options;
+    const healthy =
+      environment.backend.kind === "local"
+        ? await keepingState(stateFile(root, environment.name), warn, apply)
+        : await apply();
     return { did: "changed", unseen: healthy ? undefined : unseen };
   });
 }
@@ -191,12 +195,6 @@ async function applyAloud(
     return terraform.apply(plan, show, { env: { [eventFileVariable]: file }, isTold });
   });
   return healthy;
-}
-
-async function keepState(path: string): Promise<void> {
-  const state = await readState(path);
-  await requireRoom(path, state);
-  if (state !== undefined) await backUpState(path, state);
 }
 
 function colour(context: CommandContext): string[] {

@@ -85,6 +85,16 @@ describe.each(doors)("the main job through %s", (door) => {
     }
   });
 
+  if (door !== "helper")
+    test.skipIf(missing)("a copy of the state is kept after the first deploy", () => {
+      const state = join(checkout.root, "state");
+      const [copy = "none", ...more] = readdirSync(join(state, "backups"));
+      expect(more).toEqual([]);
+      expect(readFileSync(join(state, "backups", copy), "utf8")).toBe(
+        readFileSync(join(state, "local.tfstate"), "utf8"),
+      );
+    });
+
   test.skipIf(missing)("the Kubernetes API accepts the kubeconfig and knows five ready nodes", async () => {
     const kubeconfig = readFileSync(join(checkout.root, "generated/local/kubeconfig"), "utf8");
     expect(await kubernetesGet(kubeconfig, "/readyz")).toBe("ok");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { registerClientFiles } from "../../cli/commands/client-files.ts";
@@ -118,6 +118,22 @@ describe("the helper's commands", () => {
       expect(existsSync(file)).toBe(false);
     } finally {
       renameSync(`${file}.away`, file);
+    }
+  });
+
+  test("a dead lock over an empty state is not cleared while there are machines with a config", async () => {
+    mkdirSync(join(root, "state"));
+    try {
+      writeFileSync(join(root, "state/tiny.tfstate"), "");
+      const fields = { Operation: "OperationTypeApply", Who: `ann@${hostname()}`, Created: "2026-11-17T04:00:06.7Z" };
+      writeFileSync(join(root, "state/.tiny.tfstate.lock.info"), JSON.stringify(fields));
+      for (const command of ["unlock", "destroy", "up"])
+        expect(await talosmith(command, "tiny")).toMatchObject({
+          stderr: expect.stringMatching(/tiny\.tfstate is empty: ann@\S+ is applying/),
+          exitCode: 1,
+        });
+    } finally {
+      rmSync(join(root, "state"), { recursive: true });
     }
   });
 

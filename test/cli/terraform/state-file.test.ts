@@ -1,8 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterAll, expect, test } from "vitest";
+import { afterAll, afterEach, describe, expect, test } from "vitest";
+import { keepingState } from "../../../cli/terraform/keep-state.ts";
 import { backUpState, requireRoom } from "../../../cli/terraform/state-backup.ts";
 import { readState, refuseOwnedByTerraform, removeState, removeUnwritten } from "../../../cli/terraform/state-file.ts";
 import type { Environment } from "../../../talos/environment/index.ts";
@@ -67,7 +77,7 @@ test("an empty state that somebody applies to is told with who it is, and stays"
   await expect(readState(path)).rejects.toMatchObject({
     message: `${path} is empty: ann@laptop is applying since 2026-11-17 04:00:06 UTC`,
     hint: expect.stringMatching(
-      /^Wait until that has ended and try again\. Only if it was killed: Nothing was changed/,
+      /^Wait until that has ended and try again\. If it was killed before .* Otherwise: Nothing was changed/,
     ),
   });
 });
@@ -103,6 +113,43 @@ test("ten copies are kept, for the owner alone, and none of another environment 
   expect(statSync(join(dirname(path), "backups", "local.5.tfstate")).mode & 0o777).toBe(0o600);
   await removeState(path);
   expect(readdirSync(join(dirname(path), "backups"))).toEqual(["local-2.0.tfstate"]);
+});
+
+describe("a change of a state", () => {
+  const text = (serial: number) => `{"version":4,"serial":${serial}}`;
+  const copies = (path: string) => readdirSync(join(dirname(path), "backups")).sort();
+  const warnings: string[] = [];
+  const keep = (path: string, change: () => Promise<unknown>) =>
+    keepingState(path, (message) => warnings.push(message), change);
+  afterEach(() => void warnings.splice(0));
+
+  test("is followed by a copy when it was the first", async () => {
+    const path = join(mkdtempSync(join(folder, "first-")), "local.tfstate");
+    expect(await keep(path, async () => writeFileSync(path, text(1)))).toBeUndefined();
+    expect([copies(path), warnings]).toEqual([["local.1.tfstate"], []]);
+    expect(readFileSync(join(dirname(path), "backups/local.1.tfstate"), "utf8")).toBe(text(1));
+  });
+
+  test("has a copy before and after it, also when it failed", async () => {
+    const path = stateWith(text(4));
+    const failing = keep(path, async () => {
+      writeFileSync(path, text(6));
+      throw new Error("half of it was made");
+    });
+    await expect(failing).rejects.toThrow("half of it was made");
+    expect([copies(path), warnings]).toEqual([["local.4.tfstate", "local.6.tfstate"], []]);
+  });
+
+  test("keeps its own outcome when the state was cut off meanwhile, which is warned about", async () => {
+    const path = stateWith(text(4));
+    const cut = async () => {
+      writeFileSync(path, '{"versi');
+      return "done";
+    };
+    expect(await keep(path, cut)).toBe("done");
+    expect(copies(path)).toEqual(["local.4.tfstate"]);
+    expect(warnings).toEqual([expect.stringContaining("is not a whole Terraform state")]);
+  });
 });
 
 test("a disk with room is no fault", async () => {
