@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { X509Certificate } from "node:crypto";
 import type { CertificateFacts, ClusterLook } from "../../operate/index.ts";
-import { previewCluster, windowAt } from "../../talos/cluster/index.ts";
+import { previewCluster, refusals, windowAt } from "../../talos/cluster/index.ts";
 import type { Environment } from "../../talos/environment/index.ts";
 import type { SecretsBundle } from "../../talos/secrets/index.ts";
 import type { CommandContext } from "../context.ts";
@@ -16,15 +16,17 @@ export async function lookAt(
   context: CommandContext,
   policy: HelperPolicy = {},
 ): Promise<ClusterLook> {
-  const [{ observed, steps }, files, backup] = await Promise.all([
+  const [preview, files, backup] = await Promise.all([
     previewCluster({ desired, secrets, ...engineCare(environment, policy), signal: context.signal }),
     clientCertificates(root, environment.name),
     backupStatus(root, environment, context),
   ]);
+  const refused = refusals(preview).map(({ message }) => message);
   return {
     machines: desired.machines,
-    observed,
-    steps,
+    observed: preview.observed,
+    steps: preview.steps,
+    ...(refused.length === 0 ? {} : { obstacle: refused.join("; ") }),
     certificates: [...files.map((file) => ({ ...file, renewable: true })), ...authorities(secrets)],
     ...(backup === undefined ? {} : { backup }),
     ...closedWindow(environment, context),

@@ -12,6 +12,7 @@ import {
   type Journal,
   journalFile,
   previewCluster,
+  refusals,
   refuseDestroy,
   refuseErrors,
   type Step,
@@ -31,6 +32,7 @@ import {
   findMachines,
   hasMachines,
   isBegun,
+  refuseOtherMachines,
   removeMachines,
   surplusMachines,
   trustsFirstAnswer,
@@ -52,6 +54,7 @@ export async function deployWithHelper(
 ): Promise<Omit<Deployed, "seconds" | "door"> & { readonly changed: boolean }> {
   const addons = await readAddons(root, environment, context);
   refuseWithoutKubernetes(addons, policy);
+  await refuseOtherMachines(root, environment);
   await refuseLostSecrets(root, environment, context);
   // Before the machines: a run that is killed in between leaves no machine without secrets.
   const secrets = await ensureSecrets(root, environment, context);
@@ -158,6 +161,7 @@ export async function planWithHelper(
   context: CommandContext,
   policy: HelperPolicy = {},
 ): Promise<HelperPlan> {
+  await refuseOtherMachines(root, environment);
   const addresses = await findMachines(root, environment);
   const missing = absentMachines(environment, addresses);
   await refuseLostSecrets(root, environment, context);
@@ -167,15 +171,14 @@ export async function planWithHelper(
   const files = await readPatchFiles(root, environment, context);
   const desired = desiredCluster(clusterSpec(environment, addresses, leaving, files), secrets);
   const care = engineCare(environment, policy);
-  const { steps, observed, findings } = await previewCluster({ desired, secrets, ...care, signal: context.signal });
-  const unseen = new Map(
-    desired.machines.flatMap(({ name }) => {
-      const state = observed.machines.get(name)?.state;
-      return state?.kind === "unreachable" || state?.kind === "foreign" ? [[name, `${name}: ${state.reason}`]] : [];
-    }),
-  );
-  refuseErrors(findings.filter(({ machine = "" }) => !unseen.has(machine)));
-  return { missing, steps, unseen: [...unseen.values()] };
+  const preview = await previewCluster({ desired, secrets, ...care, signal: context.signal });
+  refuseErrors(refusals(preview));
+  const { steps, observed } = preview;
+  const unseen = desired.machines.flatMap(({ name }) => {
+    const state = observed.machines.get(name)?.state;
+    return state?.kind === "unreachable" || state?.kind === "foreign" ? [`${name}: ${state.reason}`] : [];
+  });
+  return { missing, steps, unseen };
 }
 
 /** Throws for an environment whose file has deletion protection. */

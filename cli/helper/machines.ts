@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+import { join } from "node:path";
 import type { MachineSpec } from "../../talos/cluster/index.ts";
-import { type Environment, machinesOf } from "../../talos/environment/index.ts";
+import { readTalosconfig } from "../../talos/config/index.ts";
+import { type Environment, kindNames, machinesOf } from "../../talos/environment/index.ts";
 import { TalosError } from "../../talos/errors.ts";
+import { clientFiles } from "./client-files.ts";
 import type { MachineAddress } from "./cluster-spec.ts";
 import { runsWithoutTerraform } from "./kinds.ts";
 import type { MachineSource } from "./machine-source.ts";
+import { projectSimulator } from "./simulator.ts";
 
 export async function ensureMachines(root: string, environment: Environment): Promise<Map<string, MachineAddress>> {
   return (await sourceOf(environment)).ensure(root, environment);
@@ -33,6 +37,30 @@ export async function hasMachines(root: string, environment: Environment): Promi
   return runsWithoutTerraform(environment.kind) && (await sourceOf(environment)).has(root, environment);
 }
 
+/**
+ * Throws where the file has another kind than the machines that were made for it, or names a simulated cluster anew: the
+ * old machines would be forgotten, and run on.
+ */
+export async function refuseOtherMachines(root: string, environment: Environment): Promise<void> {
+  const refuse = (what: string, before: string, after: string) => {
+    throw new TalosError(
+      "failed-precondition",
+      `${what} cannot change in a running cluster: it is ${before} and would become ${after}`,
+      { hint: `Set it back to ${before}, or destroy the cluster first: talosmith destroy ${environment.name}` },
+    );
+  };
+  for (const kind of kindNames.filter(runsWithoutTerraform))
+    if (kind !== environment.kind && (await (await sourceOf(environment, kind)).has(root, environment)))
+      refuse("infrastructure.kind", kind, environment.kind);
+  if (environment.kind !== "simulated") return;
+  const file = join(root, clientFiles(environment.name).talosconfig);
+  const { context: before } = await readTalosconfig(file, { missing: "empty" });
+  const { name } = environment.cluster;
+  if (before === "" || before === name) return;
+  const machines = await projectSimulator(root).listMachines();
+  if (machines.some(({ cluster }) => cluster === before)) refuse("cluster.name", before, name);
+}
+
 /** Machines of this cluster that its file does not ask for any more: they are to leave before they are removed. */
 export async function surplusMachines(root: string, environment: Environment): Promise<readonly MachineSpec[]> {
   return runsWithoutTerraform(environment.kind) ? (await sourceOf(environment)).surplus(root, environment) : [];
@@ -48,19 +76,15 @@ export function trustsFirstAnswer(environment: Environment): boolean {
   return environment.kind === "metal" && environment.infrastructure.trustOnFirstUse;
 }
 
-async function sourceOf(environment: Environment): Promise<MachineSource> {
-  switch (environment.kind) {
+async function sourceOf({ name, kind: own }: Environment, kind = own): Promise<MachineSource> {
+  switch (kind) {
     case "simulated":
       return (await import("./simulated-machines.ts")).simulatedMachines;
     case "metal":
       return (await import("./metal-machines.ts")).metalMachines;
     default:
-      throw new TalosError(
-        "failed-precondition",
-        `machines of kind ${environment.kind} are made by terraform or tofu`,
-        {
-          hint: `Put one of them on the PATH, then: talosmith deploy ${environment.name}`,
-        },
-      );
+      throw new TalosError("failed-precondition", `machines of kind ${kind} are made by terraform or tofu`, {
+        hint: `Put one of them on the PATH, then: talosmith deploy ${name}`,
+      });
   }
 }

@@ -88,6 +88,7 @@ export interface AwsInfrastructureProps {
 
 /** EC2 instances over several zones, behind a network load balancer. */
 export class AwsInfrastructure extends Construct implements Infrastructure<AwsPoolSettings> {
+  readonly kind = "aws";
   readonly platform = "aws";
   readonly certSans: readonly string[];
   readonly trustOnFirstUse: boolean;

@@ -26,6 +26,8 @@ export interface PoolRequest<Settings> {
 
 /** Where machines come from. It yields machines; what to install on them is the cluster's business. */
 export interface Infrastructure<Settings> {
+  /** What it is, as an environment file names it. @default - not recorded */
+  readonly kind?: string;
   /** Which of Talos's images its machines run. */
   readonly platform: Platform;
   /** Makes the machines of one pool below `scope`. Machines that come and go by themselves are not among the result. */

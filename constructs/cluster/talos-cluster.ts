@@ -225,6 +225,7 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
       ...differs("talos_endpoints", props.infrastructure.talosEndpoints, undefined),
       ...differs("trust_on_first_use", props.infrastructure.trustOnFirstUse, false),
       ...differs("rollout", props.rollout, {}),
+      ...differs("infrastructure_kind", props.infrastructure.kind, undefined),
       ...this.#onDestroy(),
     };
   }

@@ -96,6 +96,7 @@ export class DockerMachine extends Machine {
 
 /** Talos in containers of a Docker daemon, with fixed addresses. */
 export class DockerInfrastructure extends Construct implements Infrastructure<ContainerPoolSettings> {
+  readonly kind = "container";
   readonly platform = "metal";
   readonly trustOnFirstUse = true;
   readonly certSans: readonly string[];

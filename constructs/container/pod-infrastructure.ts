@@ -83,6 +83,7 @@ export class PodMachine extends Machine {
 
 /** Talos as pods of another Kubernetes. */
 export class PodInfrastructure extends Construct implements Infrastructure<ContainerPoolSettings> {
+  readonly kind = "container";
   readonly platform = "metal";
   readonly trustOnFirstUse = true;
   readonly certSans: readonly string[];

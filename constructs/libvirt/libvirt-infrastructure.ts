@@ -75,6 +75,7 @@ export class LibvirtInfrastructure extends Construct implements Infrastructure<L
   readonly certSans: readonly string[];
   readonly installDisk = "/dev/vda";
   readonly trustOnFirstUse: boolean;
+  readonly kind = "libvirt";
   readonly platform = "nocloud";
   readonly network: LibvirtNetwork;
   readonly #props: LibvirtInfrastructureProps;

@@ -71,6 +71,7 @@ export class MetalMachine extends Machine {
 
 /** Machines that somebody else made and booted into maintenance mode, by their addresses. */
 export class MetalInfrastructure extends Construct implements Infrastructure<object> {
+  readonly kind = "metal";
   readonly platform = "metal";
   readonly certSans: readonly string[];
   readonly trustOnFirstUse: boolean;

@@ -36,6 +36,7 @@ export class SimulatedInfrastructure implements Infrastructure<object> {
   readonly certSans: readonly string[] = [];
   readonly trustOnFirstUse = false;
   readonly onThisComputer = true;
+  readonly kind = "simulated";
   readonly platform = "metal";
 
   createMachines(scope: Construct, request: PoolRequest<object>): readonly Machine[] {

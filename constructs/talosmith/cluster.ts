@@ -67,6 +67,8 @@ export interface ClusterArguments {
   /** How careful changes of machines in use are. */
   readonly rollout?: ClusterRolloutArguments;
   readonly registry_mirrors?: { readonly [host: string]: readonly string[] };
+  /** What the machines run on; never changes. */
+  readonly infrastructure_kind?: string;
   /** `reset`, `keep` or `prevent`. */
   readonly on_destroy?: string;
 }

@@ -6,7 +6,7 @@ import type { ClusterArguments } from "./cluster.ts";
 /** What a config needs to know of its cluster, by the names that the cluster has for it. */
 export type ClusterSettings = Omit<
   ClusterArguments,
-  "machines" | "join" | "rollout" | "trust_on_first_use" | "talos_endpoints" | "on_destroy"
+  "machines" | "join" | "rollout" | "trust_on_first_use" | "talos_endpoints" | "on_destroy" | "infrastructure_kind"
 >;
 
 export interface MachineConfigSettings extends ClusterSettings {

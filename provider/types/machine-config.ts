@@ -10,6 +10,7 @@ import { oneOf } from "./value-rules.ts";
 const { name, endpoint, talos_version, kubernetes_version, machines: _machines, ...others } = clusterAttributes;
 const {
   join: _j,
+  infrastructure_kind: _k,
   talos_endpoints: _e,
   trust_on_first_use: _t,
   rollout: _r,

@@ -52,7 +52,10 @@ export function machineTypeOf(config: string): string | undefined {
 
 const legacyKey = "v1alpha1";
 
-function documentsOf(config: string): Map<string, unknown> {
+/** Documents by `v1alpha1`, or kind and name, as plain data. */
+export type ConfigDocuments = ReadonlyMap<string, unknown>;
+
+export function documentsOf(config: string): ConfigDocuments {
   const documents = new Map<string, unknown>();
   for (const node of configDocuments(config)) {
     const document = toPlainData(node);

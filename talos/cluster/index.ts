@@ -15,8 +15,10 @@ export { type DestroyOptions, type DestroyResult, destroyCluster } from "./destr
 export type { EngineOptions } from "./engine.ts";
 export { eventFileVariable, eventsTo, parseEvent, type ToldEvent } from "./event-file.ts";
 export type { ClusterEvent, EventListener } from "./events.ts";
+export type { Finding } from "./finding.ts";
 export { type GateCheck, gateCheck } from "./gate-check.ts";
 export { checkHealth, type HealthCondition, type HealthOptions, type HealthReport } from "./health.ts";
+export { immutableFindings } from "./immutable.ts";
 export { inspectWithoutSecrets } from "./inspect.ts";
 export { type Journal, type JournalEntry, journalFile } from "./journal.ts";
 export {
@@ -46,8 +48,8 @@ export type {
 } from "./observed.ts";
 export { plan, planDestroy } from "./plan.ts";
 export { type Canary, defaultPolicy, type Gate, type Policy, unavailableLimit, type Window } from "./policy.ts";
-export { type Finding, preflight, refuseErrors } from "./preflight.ts";
-export { type Preview, previewCluster } from "./preview.ts";
+export { preflight, refuseErrors } from "./preflight.ts";
+export { type Preview, previewCluster, refusals } from "./preview.ts";
 export { refuseDestroy } from "./protection.ts";
 export { type EtcdView, etcdView, quorumOf } from "./quorum.ts";
 export { desiredCluster, type Renderable, Rendering } from "./rendering.ts";

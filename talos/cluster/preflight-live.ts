@@ -2,9 +2,9 @@
 import { TalosError } from "../errors.ts";
 import { KubernetesVersion } from "../version/index.ts";
 import type { DesiredMachine } from "./desired.ts";
+import type { Finding } from "./finding.ts";
 import { machineWork } from "./machine-work.ts";
 import type { ObservedCluster } from "./observed.ts";
-import type { Finding } from "./preflight.ts";
 import { configured } from "./quorum.ts";
 import type { Step } from "./step.ts";
 import type { StepContext } from "./step-context.ts";

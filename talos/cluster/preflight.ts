@@ -5,6 +5,8 @@ import { componentVersions } from "./component-images.ts";
 import { machineTypeOf } from "./config-change.ts";
 import type { DesiredCluster, DesiredMachine } from "./desired.ts";
 import { apiServerNames } from "./endpoint-names.ts";
+import type { Finding } from "./finding.ts";
+import { immutableFindings } from "./immutable.ts";
 import { removedItems } from "./kubernetes-removals.ts";
 import { machineWork } from "./machine-work.ts";
 import type { MachineState, ObservedCluster } from "./observed.ts";
@@ -21,21 +23,13 @@ import {
   withoutMember,
 } from "./quorum.ts";
 
-/** Something that stands in the way (`error`), or that someone should know (`warning`). */
-export interface Finding {
-  readonly severity: "error" | "warning";
-  readonly message: string;
-  readonly machine?: string;
-  /** What to do about it. */
-  readonly hint?: string;
-}
-
 /** Everything that can be known to go wrong before anything has been changed. Pure. */
 export function preflight(desired: DesiredCluster, observed: ObservedCluster): readonly Finding[] {
   return [
     ...versionFindings(desired),
     ...endpointFindings(desired),
     ...removalFindings(desired),
+    ...immutableFindings(desired, observed),
     ...desired.machines.flatMap((machine) => {
       const state = observed.machines.get(machine.name)?.state;
       return state === undefined ? [] : machineFindings(desired, machine, state);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { type EngineOptions, withContext } from "./engine.ts";
+import type { Finding } from "./finding.ts";
 import type { ObservedCluster } from "./observed.ts";
 import { plan } from "./plan.ts";
-import { type Finding, preflight } from "./preflight.ts";
+import { preflight } from "./preflight.ts";
 import type { Step } from "./step.ts";
 
 export interface Preview {
@@ -11,6 +12,15 @@ export interface Preview {
   readonly steps: readonly Step[];
   /** What an apply would refuse or warn about before the first step. */
   readonly findings: readonly Finding[];
+}
+
+/** Errors that an apply would stop at now. Machines that were not observed are left out: they may answer by then. */
+export function refusals({ observed, findings }: Pick<Preview, "observed" | "findings">): readonly Finding[] {
+  const isObserved = (name: string) => {
+    const kind = observed.machines.get(name)?.state.kind;
+    return kind !== "unreachable" && kind !== "foreign";
+  };
+  return findings.filter(({ severity, machine = "" }) => severity === "error" && isObserved(machine));
 }
 
 /** Looks at a cluster and at what is left to do, without doing any of it. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../errors.ts";
 import type { DesiredCluster } from "./desired.ts";
-import type { Finding } from "./preflight.ts";
+import type { Finding } from "./finding.ts";
 
 type Protected = Pick<DesiredCluster, "name" | "deletionProtection">;
 

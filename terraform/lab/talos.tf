@@ -48,14 +48,15 @@ resource "talosmith_member" "w_2" {
 
 # The cluster: configs, bring-up, upgrades and end of the machines that it lists.
 resource "talosmith_cluster" "cluster" {
-  name               = "talos"
-  additional_sans    = ["10.0.0.100"]
-  endpoint           = "https://10.0.0.100:6443"
-  install_disk       = "/dev/vda"
-  install_image      = "factory.talos.dev/nocloud-installer/376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d603b4ba:v1.13.9"
-  kubernetes_version = "1.36.3"
-  talos_version      = "v1.13.9"
-  trust_on_first_use = true
+  name                = "talos"
+  additional_sans     = ["10.0.0.100"]
+  endpoint            = "https://10.0.0.100:6443"
+  infrastructure_kind = "libvirt"
+  install_disk        = "/dev/vda"
+  install_image       = "factory.talos.dev/nocloud-installer/376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d603b4ba:v1.13.9"
+  kubernetes_version  = "1.36.3"
+  talos_version       = "v1.13.9"
+  trust_on_first_use  = true
   machines = {
     "talos-cp-1" = {
       address     = "10.0.0.70"

@@ -48,10 +48,11 @@ resource "talosmith_member" "w_2" {
 
 # The cluster: configs, bring-up, upgrades and end of the machines that it lists.
 resource "talosmith_cluster" "cluster" {
-  name               = "local"
-  endpoint           = "https://${talosmith_simulated_machine.cp_1.address}:6443"
-  kubernetes_version = "1.36.3"
-  talos_version      = "v1.13.9"
+  name                = "local"
+  endpoint            = "https://${talosmith_simulated_machine.cp_1.address}:6443"
+  infrastructure_kind = "simulated"
+  kubernetes_version  = "1.36.3"
+  talos_version       = "v1.13.9"
   machines = {
     "local-cp-1" = {
       address     = talosmith_simulated_machine.cp_1.address

@@ -30,12 +30,13 @@ resource "talosmith_member" "w_1" {
 
 # The cluster: configs, bring-up, upgrades and end of the machines that it lists.
 resource "talosmith_cluster" "cluster" {
-  name               = "sandbox"
-  endpoint           = "https://k8s.sandbox.example.com:6443"
-  install_image      = "factory.talos.dev/aws-installer/376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d603b4ba:v1.13.9"
-  kubernetes_version = "1.36.3"
-  talos_version      = "v1.13.9"
-  trust_on_first_use = true
+  name                = "sandbox"
+  endpoint            = "https://k8s.sandbox.example.com:6443"
+  infrastructure_kind = "aws"
+  install_image       = "factory.talos.dev/aws-installer/376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d603b4ba:v1.13.9"
+  kubernetes_version  = "1.36.3"
+  talos_version       = "v1.13.9"
+  trust_on_first_use  = true
   machines = {
     "sandbox-cp-1" = {
       address     = aws_instance.cp_1.public_ip

@@ -91,13 +91,14 @@ resource "talosmith_member" "w_2" {
 
 # The cluster: configs, bring-up, upgrades and end of the machines that it lists.
 resource "talosmith_cluster" "cluster" {
-  name               = "staging"
-  additional_sans    = [aws_lb.api.dns_name]
-  endpoint           = "https://k8s.staging.example.com:6443"
-  install_image      = "factory.talos.dev/aws-installer/376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d603b4ba:v1.13.9"
-  kubernetes_version = "1.36.3"
-  talos_endpoints    = [aws_lb.api.dns_name]
-  talos_version      = "v1.13.9"
+  name                = "staging"
+  additional_sans     = [aws_lb.api.dns_name]
+  endpoint            = "https://k8s.staging.example.com:6443"
+  infrastructure_kind = "aws"
+  install_image       = "factory.talos.dev/aws-installer/376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d603b4ba:v1.13.9"
+  kubernetes_version  = "1.36.3"
+  talos_endpoints     = [aws_lb.api.dns_name]
+  talos_version       = "v1.13.9"
   machines = {
     "staging-cp-1" = {
       address     = aws_instance.cp_1.private_ip

@@ -135,7 +135,15 @@ workers: [{ count: 1, labels: { tier: front }, taints: { dedicated: "gpu:NoSched
 
   it("passes on what differs from the defaults, and only that", () => {
     const plain = Object.keys(stackOf(withWorkers).resource.talosmith_cluster?.cluster ?? {});
-    expect(plain).toEqual(["//", "endpoint", "kubernetes_version", "machines", "name", "talos_version"]);
+    expect(plain).toEqual([
+      "//",
+      "endpoint",
+      "infrastructure_kind",
+      "kubernetes_version",
+      "machines",
+      "name",
+      "talos_version",
+    ]);
     const stack = stackOf(`${simulated}cluster:
   domain: k8s.local
   cni: { urls: ["https://example.com/cni.yaml"] }

@@ -67,11 +67,11 @@ export const clusterAttributes = {
   }),
   pod_subnets: attribute.stringList({
     mode: "optional",
-    description: "Networks that pods get their addresses from. Default `10.244.0.0/16`.",
+    description: "Networks that pods get their addresses from. Default `10.244.0.0/16`. Can't be changed.",
   }),
   service_subnets: attribute.stringList({
     mode: "optional",
-    description: "Networks that services get their addresses from. Default `10.96.0.0/12`.",
+    description: "Networks that services get their addresses from. Default `10.96.0.0/12`. Can't be changed.",
   }),
   cni: attribute.string({
     mode: "optional",
@@ -105,6 +105,10 @@ export const clusterAttributes = {
     attributes: {
       control_planes: attribute.stringList({ mode: "required", description: "Addresses of its control planes." }),
     },
+  }),
+  infrastructure_kind: attribute.string({
+    mode: "optional",
+    description: "What the machines run on, such as `aws`. Can't be changed.",
   }),
   talos_endpoints: attribute.stringList({
     mode: "optional",

@@ -228,7 +228,9 @@ async function planUpdate({ planned, client, changed, diagnostics }: PlanRequest
   // A machine that is made anew may come back at its old address or at another: the steps follow from which.
   const remade = replacedMachines(prior, planned).length > 0;
   if (known === undefined || remade || !known.endpointKnown) return { ...settled, steps: unknown, changes: unknown };
-  const { steps, changes } = await planOfUpdate(prior, known.input, secrets, client);
+  const { refused, steps, changes } = await planOfUpdate(prior, known.input, secrets, client);
+  for (const { message, hint = "" } of refused)
+    diagnostics.error({ summary: "Can't be changed", detail: `${message}. ${hint}`, path: path("machines") });
   const news = changesOfFiles(prior, known.input, files);
   const all = { ...changes };
   for (const [machine, lines] of Object.entries(news)) all[machine] = [...(all[machine] ?? []), ...lines];

@@ -66,6 +66,7 @@ export async function importCluster(request: ImportRequest<Client>): Promise<Clu
     install_image: null,
     registry_mirrors: null,
     join: null,
+    infrastructure_kind: null,
     talos_endpoints: null,
     trust_on_first_use: null,
     rollout: null,

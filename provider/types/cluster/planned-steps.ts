@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { DesiredCluster, MachineSpec, ObservedCluster, ObservedMachine } from "../../../talos/cluster/index.ts";
+import type {
+  DesiredCluster,
+  Finding,
+  MachineSpec,
+  ObservedCluster,
+  ObservedMachine,
+} from "../../../talos/cluster/index.ts";
 import type { SecretsBundle } from "../../../talos/secrets/index.ts";
 import type { Client } from "../client.ts";
 import { configChanges } from "./changes.ts";
@@ -19,6 +25,8 @@ export async function stepsOfCreate(input: ClusterInput): Promise<readonly strin
 }
 
 export interface PlannedUpdate {
+  /** Changes that the engine refuses, such as a patch of a setting that is fixed. */
+  readonly refused: readonly Finding[];
   readonly steps: readonly string[];
   readonly changes: Readonly<Record<string, readonly string[]>>;
 }
@@ -30,15 +38,15 @@ export async function planOfUpdate(
   secrets: SecretsBundle,
   client: Client,
 ): Promise<PlannedUpdate> {
-  const { defaultPolicy, plan, schematicOf } = await import("../../../talos/cluster/index.ts");
+  const { defaultPolicy, immutableFindings, plan, schematicOf } = await import("../../../talos/cluster/index.ts");
   const leaving = leavingMachines(prior, next);
   const [whole, wholeNext] = await Promise.all([withPresentFiles(prior, next, client), withPatchFiles(next, client)]);
   const before = await renderCluster(whole, secrets);
   const after = await renderCluster(withoutOldMeta(prior, wholeNext), secrets, { leaving });
+  const observed = assume(after, before, schematicOf);
   return {
-    steps: plan(after, assume(after, before, schematicOf), { ...defaultPolicy, ...policyOf(next) }).map(
-      ({ sentence }) => sentence,
-    ),
+    refused: immutableFindings(after, observed),
+    steps: plan(after, observed, { ...defaultPolicy, ...policyOf(next) }).map(({ sentence }) => sentence),
     // Shown to people, so without what patch files hold.
     changes: await configChanges(await renderCluster(prior, secrets), await renderCluster(next, secrets, { leaving })),
   };

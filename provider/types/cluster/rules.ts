@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-import { type AttributePath, type Diagnostics, isUnknown, path } from "../../framework/index.ts";
+import {
+  type AttributePath,
+  type Diagnostics,
+  isUnknown,
+  isWhollyKnown,
+  path,
+  type Value,
+} from "../../framework/index.ts";
 import { refuseSecretPatches } from "../patch-files.ts";
 import { translateError } from "../translate-error.ts";
 import { liftProtection } from "../value-rules.ts";
@@ -95,17 +102,26 @@ function checkRoles(
     });
 }
 
+const fixedDefaults = {
+  dns_domain: "cluster.local",
+  pod_subnets: ["10.244.0.0/16"],
+  service_subnets: ["10.96.0.0/12"],
+} as const;
+
 /** What may not change in a cluster that is there: said at plan, before anything is touched. */
 export async function checkChange(prior: ClusterState, next: ClusterWishes, diagnostics: Diagnostics): Promise<void> {
   const { KubernetesVersion, TalosVersion } = await import("../../../talos/version/index.ts");
   const check = checkInto(diagnostics);
-  const fixed = (where: AttributePath, before: string, after: unknown) => {
-    if (isUnknown(after) || before === after) return;
+  const fixed = (where: AttributePath, before: Value, after: Value) => {
+    if (!isWhollyKnown(after) || JSON.stringify(before) === JSON.stringify(after)) return;
     const detail = `It is ${JSON.stringify(before)} and can't become ${JSON.stringify(after)} in a cluster that is there. Put it back, or make another cluster.`;
     diagnostics.error({ summary: "Can't be changed", detail, path: where });
   };
   fixed(path("name"), prior.name, next.name);
-  fixed(path("dns_domain"), prior.dns_domain ?? "cluster.local", next.dns_domain ?? "cluster.local");
+  for (const [name, usual] of Object.entries(fixedDefaults) as [keyof typeof fixedDefaults, Value][])
+    fixed(path(name), prior[name] ?? usual, next[name] ?? usual);
+  if (prior.infrastructure_kind !== null && next.infrastructure_kind !== null)
+    fixed(path("infrastructure_kind"), prior.infrastructure_kind, next.infrastructure_kind);
   if (next.machines !== null && !isUnknown(next.machines)) {
     for (const [name, machine] of Object.entries(next.machines)) {
       const before = prior.machines[name];

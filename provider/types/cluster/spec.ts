@@ -9,7 +9,7 @@ import { standInPlane } from "./joined.ts";
 /** What of a cluster's attributes the engine needs: from a state, or from a plan that is known. */
 export type ClusterInput = Omit<
   ClusterState | ClusterPlan,
-  "on_destroy" | "id" | "ca_fingerprint" | "patch_file_hashes" | "steps" | "changes" | "drift"
+  "on_destroy" | "infrastructure_kind" | "id" | "ca_fingerprint" | "patch_file_hashes" | "steps" | "changes" | "drift"
 >;
 
 /** The attributes as the engine takes them. */

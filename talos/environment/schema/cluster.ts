@@ -33,8 +33,16 @@ export const clusterSchema = z.strictObject({
     .optional()
     .describe("Where the Kubernetes API is reached. Default: the VIP, load balancer or first control plane."),
   domain: dnsName.default("cluster.local").describe("DNS domain inside the cluster. Never changes after creation."),
-  podCidrs: z.array(anyCidr).min(1).default(["10.244.0.0/16"]).describe("Networks of the pods."),
-  serviceCidrs: z.array(anyCidr).min(1).default(["10.96.0.0/12"]).describe("Networks of the services."),
+  podCidrs: z
+    .array(anyCidr)
+    .min(1)
+    .default(["10.244.0.0/16"])
+    .describe("Networks of the pods. Never change after creation."),
+  serviceCidrs: z
+    .array(anyCidr)
+    .min(1)
+    .default(["10.96.0.0/12"])
+    .describe("Networks of the services. Never change after creation."),
   cni: z
     .union(
       [

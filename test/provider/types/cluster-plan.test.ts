@@ -49,6 +49,8 @@ const base = {
   machines: { "cp-1": machine("controlplane", "10.0.0.1"), "w-1": machine("worker", "10.0.0.2") },
 } as const;
 
+const networkPatch = "cluster:\n  network:\n    serviceSubnets: [10.112.0.0/12]\n";
+
 let server: Server;
 beforeAll(async () => {
   const golden = join(import.meta.dirname, "../../golden/secrets/secrets-v1.13.yaml");
@@ -197,6 +199,15 @@ describe("the plan of a change", () => {
   test.each<[string, Record<string, Value>, string, string]>([
     ["another name", { name: "other" }, "name", "Can't be changed"],
     ["another domain", { dns_domain: "other.local" }, "dns_domain", "Can't be changed"],
+    ["other pod CIDRs", { pod_subnets: ["10.200.0.0/16"] }, "pod_subnets", "Can't be changed"],
+    ["other service CIDRs", { service_subnets: ["10.112.0.0/12"] }, "service_subnets", "Can't be changed"],
+    [
+      "a patch of the service CIDRs",
+      { machines: { ...base.machines, "w-1": machine("worker", "10.0.0.2", { patches: [networkPatch] }) } },
+      "machines",
+      "Can't be changed",
+    ],
+    ["another infrastructure", { infrastructure_kind: "aws" }, "infrastructure_kind", "Can't be changed"],
     ["an older Talos", { talos_version: "v1.13.0" }, "talos_version", "Versions only go up"],
     ["an older Kubernetes", { kubernetes_version: "1.36.0" }, "kubernetes_version", "Versions only go up"],
     [
@@ -206,12 +217,23 @@ describe("the plan of a change", () => {
       "Can't be changed",
     ],
   ])("%s is refused at the attribute", async (_, wish, where, summary) => {
-    const { diagnostics } = await plan({ ...base, ...wish }, await applied(base));
+    const prior = await applied({ ...base, infrastructure_kind: "libvirt" });
+    const { diagnostics } = await plan({ ...base, infrastructure_kind: "libvirt", ...wish }, prior);
     expect(diagnostics.map(({ severity, path, summary: title }) => [severity, String(path), title])).toContainEqual([
       "error",
       where,
       summary,
     ]);
+  });
+
+  test.each<[string, Record<string, Value>, Record<string, Value>]>([
+    ["the defaults, once they are written out", {}, { dns_domain: "cluster.local", pod_subnets: ["10.244.0.0/16"] }],
+    ["what is not known yet", {}, { service_subnets: unknown }],
+    ["the kind of a state that does not have it", {}, { infrastructure_kind: "aws" }],
+    ["a kind that is no longer written", { infrastructure_kind: "aws" }, {}],
+  ])("%s is not refused", async (_, before, after) => {
+    const { diagnostics } = await plan({ ...base, ...after }, await applied({ ...base, ...before }));
+    expect(diagnostics).toEqual([]);
   });
 
   test("more than one control plane at once is not replaced", async () => {

@@ -21,12 +21,13 @@ resource "talosmith_member" "w_1" {
 
 # The cluster: configs, bring-up, upgrades and end of the machines that it lists.
 resource "talosmith_cluster" "cluster" {
-  name               = "docker"
-  additional_sans    = ["127.0.0.1"]
-  endpoint           = "https://10.5.0.2:6443"
-  kubernetes_version = "1.36.3"
-  talos_version      = "v1.13.9"
-  trust_on_first_use = true
+  name                = "docker"
+  additional_sans     = ["127.0.0.1"]
+  endpoint            = "https://10.5.0.2:6443"
+  infrastructure_kind = "container"
+  kubernetes_version  = "1.36.3"
+  talos_version       = "v1.13.9"
+  trust_on_first_use  = true
   machines = {
     "docker-cp-1" = {
       address   = "10.5.0.2"

@@ -31,12 +31,13 @@ resource "talosmith_member" "machine_rack2_a" {
 
 # The cluster: configs, bring-up, upgrades and end of the machines that it lists.
 resource "talosmith_cluster" "cluster" {
-  name               = "rack"
-  additional_sans    = ["10.20.0.10"]
-  endpoint           = "https://10.20.0.10:6443"
-  install_image      = "factory.talos.dev/metal-installer/c9078f9419961640c712a8bf2bb9174933dfcf1da383fd8ea2b7dc21493f8bac:v1.13.9"
-  kubernetes_version = "1.36.3"
-  talos_version      = "v1.13.9"
+  name                = "rack"
+  additional_sans     = ["10.20.0.10"]
+  endpoint            = "https://10.20.0.10:6443"
+  infrastructure_kind = "metal"
+  install_image       = "factory.talos.dev/metal-installer/c9078f9419961640c712a8bf2bb9174933dfcf1da383fd8ea2b7dc21493f8bac:v1.13.9"
+  kubernetes_version  = "1.36.3"
+  talos_version       = "v1.13.9"
   machines = {
     "rack1-a" = {
       address     = "10.20.0.11"

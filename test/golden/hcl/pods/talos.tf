@@ -48,12 +48,13 @@ resource "talosmith_member" "general_2" {
 
 # The cluster: configs, bring-up, upgrades and end of the machines that it lists.
 resource "talosmith_cluster" "cluster" {
-  name               = "tenant"
-  additional_sans    = [kubernetes_service_v1.endpoint.status[0].load_balancer[0].ingress[0].ip]
-  endpoint           = "https://${kubernetes_service_v1.endpoint.status[0].load_balancer[0].ingress[0].ip}:6443"
-  kubernetes_version = "1.36.3"
-  talos_version      = "v1.13.9"
-  trust_on_first_use = true
+  name                = "tenant"
+  additional_sans     = [kubernetes_service_v1.endpoint.status[0].load_balancer[0].ingress[0].ip]
+  endpoint            = "https://${kubernetes_service_v1.endpoint.status[0].load_balancer[0].ingress[0].ip}:6443"
+  infrastructure_kind = "container"
+  kubernetes_version  = "1.36.3"
+  talos_version       = "v1.13.9"
+  trust_on_first_use  = true
   machines = {
     "tenant-cp-1" = {
       address   = kubernetes_service_v1.cp_1_service.status[0].load_balancer[0].ingress[0].ip

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+import { type ConfigDocuments, documentsOf } from "./config-change.ts";
+import type { DesiredCluster } from "./desired.ts";
+import type { Finding } from "./finding.ts";
+import { machineWork } from "./machine-work.ts";
+import type { ObservedCluster } from "./observed.ts";
+import { configured } from "./quorum.ts";
+
+/** A setting that running nodes, certificates and objects of Kubernetes carry, so that it cannot change any more. */
+interface Field {
+  readonly name: string;
+  /** In the v1alpha1 document, and in the document that has it since contract 1.14. */
+  readonly paths: readonly [legacy: string, document: string];
+  /** What Talos takes where a config does not set it. @default nothing can be told */
+  readonly usual?: string;
+}
+
+const fields: readonly Field[] = [
+  { name: "the cluster's name", paths: ["cluster.clusterName", "KubeClusterConfig.clusterName"] },
+  {
+    name: "the DNS domain",
+    paths: ["cluster.network.dnsDomain", "KubeNetworkConfig.dnsDomain"],
+    usual: "cluster.local",
+  },
+  {
+    name: "the pod CIDRs",
+    paths: ["cluster.network.podSubnets", "KubeNetworkConfig.podSubnets"],
+    usual: "10.244.0.0/16",
+  },
+  {
+    name: "the service CIDRs",
+    paths: ["cluster.network.serviceSubnets", "KubeNetworkConfig.serviceSubnets"],
+    usual: "10.96.0.0/12",
+  },
+];
+
+/** Reading whole configs is slow: only those are read that differ at one of these places. */
+const places = /^(cluster$|cluster\.(clusterName|network)\b|Kube(Cluster|Network)Config\b)/;
+
+/**
+ * Changes of settings that are fixed once a cluster runs, whatever makes them: the file, a patch, another release's
+ * form. A machine that alone differs from the others has drifted, and may be brought back to what they have.
+ */
+export function immutableFindings(desired: DesiredCluster, observed: ObservedCluster): readonly Finding[] {
+  const changes = new Map<string, { readonly field: Field; before: string; after: string; machines: string[] }>();
+  for (const machine of desired.machines) {
+    const state = configured(observed.machines.get(machine.name));
+    if (state?.config === undefined || state.config === machine.config) continue;
+    if (!machineWork(desired, machine, state).config?.paths.some((path) => places.test(path))) continue;
+    const [running, wanted] = [documentsOf(state.config), documentsOf(machine.config)];
+    for (const field of fields) {
+      const [before, after] = [settingOf(running, field), settingOf(wanted, field)];
+      if (before === undefined || after === undefined || before === after) continue;
+      const key = [field.name, before, after].join("\n");
+      const change = changes.get(key) ?? { field, before, after, machines: [] };
+      changes.set(key, { ...change, machines: [...change.machines, machine.name] });
+    }
+  }
+  const refused = [...changes.values()].filter(({ field, after }) => !isInUse(field, after, observed));
+  return refused.map(({ field, before, after, machines }) => ({
+    severity: "error",
+    message: `${field.name} cannot change in a running cluster: it is ${before} and would become ${after} (${machines.join(", ")})`,
+    hint: `Set it back to ${before}, in the file or in the patch that changes it, or create another cluster.`,
+  }));
+}
+
+function isInUse(field: Field, value: string, observed: ObservedCluster): boolean {
+  return [...observed.machines.values()].some((machine) => {
+    const config = configured(machine)?.config;
+    return config !== undefined && settingOf(documentsOf(config), field) === value;
+  });
+}
+
+function settingOf(documents: ConfigDocuments, { paths: [legacy, document], usual }: Field): string | undefined {
+  const [kind = "", key = ""] = document.split(".");
+  const value = at(documents.get("v1alpha1"), legacy.split(".")) ?? at(documents.get(kind), [key]);
+  if (Array.isArray(value) && value.length > 0) return value.join(", ");
+  return typeof value === "string" && value !== "" ? value : usual;
+}
+
+function at(value: unknown, path: readonly string[]): unknown {
+  return path.reduce((inner, key) => (inner as Readonly<Record<string, unknown>> | null | undefined)?.[key], value);
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// What cannot change in a running cluster, through every way to change it without Terraform.
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { registerPlan } from "../../cli/commands/plan.ts";
+import { registerSim } from "../../cli/commands/sim.ts";
+import { registerUp } from "../../cli/commands/up.ts";
+import { projectSite } from "../../cli/helper/operate-site.ts";
+import { projectWorkshop } from "../../cli/helper/workshop.ts";
+import { createProgram, runProgram } from "../../cli/program.ts";
+import { verdictOn } from "../../operate/decide.ts";
+import { systemClock } from "../../talos/clock.ts";
+import { loadEnvironment } from "../../talos/environment/index.ts";
+import { testContext } from "../support/command-context.ts";
+
+const root = mkdtempSync(join(tmpdir(), "talosmith-immutable-"));
+const env = { PATH: "/nowhere", TALOSMITH_SIMULATOR_TIME_SCALE: "0.05" };
+const contextHere = () => testContext({ cwd: root, env, clock: systemClock });
+const simulated = "infrastructure: { kind: simulated }\ncontrolPlane: { count: 1 }\n";
+const write = (text: string) => writeFileSync(join(root, "environments/tiny.yaml"), text);
+
+async function talosmith(...args: string[]) {
+  const context = contextHere();
+  await runProgram(createProgram(context, [registerUp, registerPlan, registerSim]), args, context);
+  return context.written;
+}
+
+beforeAll(async () => {
+  mkdirSync(join(root, "environments"));
+  writeFileSync(join(root, "cdktf.json"), "{}");
+  write(simulated);
+  expect(await talosmith("up", "tiny")).toMatchObject({ exitCode: 0 });
+});
+afterAll(async () => {
+  await talosmith("sim", "down", "--all");
+  rmSync(root, { recursive: true, force: true });
+});
+
+const metal =
+  "infrastructure: { kind: metal, trustOnFirstUse: true, machines: { m-1: { address: 127.0.0.9, role: controlplane } } }\n";
+
+describe.each([
+  ["domain", `cluster: { domain: other.local }\n${simulated}`, /it is cluster.local and would become other.local/],
+  [
+    "serviceCidrs",
+    `cluster: { serviceCidrs: [10.112.0.0/12] }\n${simulated}`,
+    /is 10.96.0.0\/12 and .* 10.112.0.0\/12/,
+  ],
+  ["name", `cluster: { name: other }\n${simulated}`, /cluster.name .* it is tiny and would become other/],
+  ["kind", metal, /infrastructure.kind .* it is simulated and would become metal/],
+])("%s of a running cluster", (_name, text, words) => {
+  beforeAll(() => write(text));
+  const environment = () => loadEnvironment(root, "tiny");
+
+  test.each([["plan"], ["up"]])("%s refuses, with the old and the new value", async (command) => {
+    const { stderr, exitCode } = await talosmith(command, "tiny", ...(command === "up" ? ["--yes"] : []));
+    expect(stderr).toMatch(words);
+    expect(exitCode).toBe(1);
+  });
+
+  test("the web console refuses before it asks", async () => {
+    const { plan } = projectWorkshop(root, contextHere());
+    await expect(plan(environment(), { kind: "apply" }, new AbortController().signal)).rejects.toThrow(words);
+  });
+
+  test("operate repairs nothing", async () => {
+    const { signal } = new AbortController();
+    const { look, repair } = projectSite(root, ["tiny"], contextHere());
+    await expect(
+      repair(
+        environment(),
+        () => {},
+        () => {},
+        signal,
+      ),
+    ).rejects.toThrow(words);
+    if (_name === "name" || _name === "kind") return;
+    const verdict = verdictOn(await look(environment(), signal), { allowed: true, now: Date.now() });
+    expect(verdict).toMatchObject({ kind: "report", reason: expect.stringMatching(words) });
+  });
+});
+
+test("what it was created with is deployed again without a change", async () => {
+  write(simulated);
+  expect((await talosmith("plan", "tiny")).stdout).toBe("Nothing to change.\n");
+});
