@@ -46,8 +46,8 @@ export class EnvironmentStack extends TalosStack {
         break;
       }
       case "container": {
-        const { engine, image, docker, kubernetes } = environment.infrastructure;
-        const shared = { clusterName: environment.cluster.name, image };
+        const { engine, image, trustOnFirstUse, docker, kubernetes } = environment.infrastructure;
+        const shared = { clusterName: environment.cluster.name, image, trustOnFirstUse };
         const infrastructure =
           engine === "docker"
             ? new DockerInfrastructure(this, "Infrastructure", { ...shared, ...docker })

@@ -2,7 +2,10 @@
 import * as z from "zod";
 import type { Change, Plan, Values } from "./plan.ts";
 
-const machines = z.record(z.string(), z.object({ role: z.string().nullish(), member_id: z.string().nullish() }));
+const machines = z.record(
+  z.string(),
+  z.object({ role: z.string().nullish(), member_id: z.string().nullish(), fingerprint: z.string().nullish() }),
+);
 const texts = z.array(z.string());
 
 const clusterValues = z.object({
@@ -11,6 +14,7 @@ const clusterValues = z.object({
   talos_version: z.string().nullish(),
   kubernetes_version: z.string().nullish(),
   on_destroy: z.string().nullish(),
+  trust_on_first_use: z.boolean().nullish(),
   machines: machines.nullish(),
   steps: texts.nullish(),
   changes: z.record(z.string(), texts).nullish(),
@@ -23,7 +27,12 @@ export interface ClusterMachine {
   readonly controlPlane: boolean;
   /** Undefined while it is not known, which is while its machine is yet to be made. */
   readonly memberId: string | undefined;
+  /** Whether its certificate is pinned by a fingerprint that is known now. */
+  readonly pinned: boolean;
 }
+
+/** How new machines of a cluster get their initial config. */
+export type InitialConfig = "fingerprint" | "user-data" | "first-use";
 
 /** What a plan does to one `talosmith_cluster`, in the words of that resource. */
 export interface ClusterChange {
@@ -34,6 +43,7 @@ export interface ClusterChange {
   readonly after: ClusterValues | undefined;
   readonly machinesBefore: readonly ClusterMachine[];
   readonly machinesAfter: readonly ClusterMachine[];
+  readonly initialConfig: InitialConfig;
   /** Undefined while they depend on something that is not made yet. */
   readonly steps: readonly string[] | undefined;
   /** Lines of a redacted diff by machine. */
@@ -41,10 +51,22 @@ export interface ClusterChange {
 }
 
 export function clusterChanges(plan: Plan): readonly ClusterChange[] {
-  return plan.changes.filter(({ type }) => type === "talosmith_cluster").map(clusterChange);
+  return plan.changes
+    .filter(({ type }) => type === "talosmith_cluster")
+    .map((change) => clusterChange(change, initialConfigOf(plan, change)));
 }
 
-function clusterChange(change: Change): ClusterChange {
+/** Behind Talos endpoints, and where a seed of the same plan holds a config, machines start with it. */
+function initialConfigOf({ changes }: Plan, { after, unknown }: Change): InitialConfig {
+  if (after?.trust_on_first_use === true) return "first-use";
+  const throughEndpoints = after?.talos_endpoints != null || unknown.talos_endpoints !== undefined;
+  const seeded = changes.some(
+    ({ type, after: seed }) => type === "talosmith_cloud_init" && (seed?.machine_config ?? seed?.user_data) != null,
+  );
+  return throughEndpoints || seeded ? "user-data" : "fingerprint";
+}
+
+function clusterChange(change: Change, initialConfig: InitialConfig): ClusterChange {
   const before = read(change.before);
   const after = read(change.after);
   return {
@@ -55,6 +77,7 @@ function clusterChange(change: Change): ClusterChange {
     after,
     machinesBefore: machinesOf(before),
     machinesAfter: machinesOf(after),
+    initialConfig,
     steps: after?.steps ?? undefined,
     configChanges: after?.changes ?? {},
   };
@@ -81,9 +104,10 @@ function read(values: Values | null): ClusterValues | undefined {
 }
 
 function machinesOf(values: ClusterValues | undefined): readonly ClusterMachine[] {
-  return Object.entries(values?.machines ?? {}).map(([name, { role, member_id }]) => ({
+  return Object.entries(values?.machines ?? {}).map(([name, { role, member_id, fingerprint }]) => ({
     name,
     controlPlane: role === "controlplane",
     memberId: member_id ?? undefined,
+    pinned: fingerprint != null,
   }));
 }

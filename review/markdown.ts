@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ClusterChange } from "./cluster-change.ts";
+import type { ClusterChange, InitialConfig } from "./cluster-change.ts";
 import type { Finding, Level } from "./finding.ts";
 import type { Action } from "./plan.ts";
 import type { ResourceChange, Review } from "./review.ts";
@@ -87,8 +87,14 @@ function sameTogether(
   return [...groups.values()];
 }
 
+const initialConfigs: Readonly<Record<InitialConfig, string>> = {
+  fingerprint: "to pinned fingerprints only",
+  "user-data": "by user-data",
+  "first-use": "by trust on first use",
+};
+
 /** What a cluster that comes or goes consists of. */
-function renderExtent({ before, after, machinesBefore, machinesAfter }: ClusterChange): string[] {
+function renderExtent({ before, after, machinesBefore, machinesAfter, initialConfig }: ClusterChange): string[] {
   const [values, machines] = after === undefined ? [before, machinesBefore] : [after, machinesAfter];
   if (values === undefined || (before !== undefined && after !== undefined)) return [];
   const controlPlanes = machines.filter(({ controlPlane }) => controlPlane).length;
@@ -98,6 +104,7 @@ function renderExtent({ before, after, machinesBefore, machinesAfter }: ClusterC
     ...(talos ? [`Talos ${code(talos)}`] : []),
     ...(kubernetes ? [`Kubernetes ${code(kubernetes)}`] : []),
     ...(endpoint ? [`at ${code(endpoint)}`] : []),
+    ...(after === undefined ? [] : [`initial config ${initialConfigs[initialConfig]}`]),
   ];
   return [told.join(" · ")];
 }

@@ -13,6 +13,7 @@ import { clearAbandonedState } from "../terraform/abandoned-state.ts";
 import { findTerraform } from "../terraform/find-terraform.ts";
 import { ownedByTerraform, refuseOwnedByTerraform } from "../terraform/state-file.ts";
 import { planWithTerraform } from "../terraform/terraform-door.ts";
+import { tellFirstContact } from "./tell-first-contact.ts";
 
 export async function plan(
   name: string,
@@ -21,6 +22,7 @@ export async function plan(
 ): Promise<void> {
   const { root, environment } = openEnvironment(name, context);
   await clearAbandonedState(root, environment, context);
+  tellFirstContact(environment, context);
   const backup = await backupStatus(root, environment, context);
   if (backup !== undefined) context.stderr.write(`${backupLine(backup)}\n`);
   // Terraform's door knows no cluster without Kubernetes. What `up` has made, it goes on with.

@@ -9,6 +9,7 @@ import type { CommandContext } from "../context.ts";
 import { openEnvironment } from "../open-environment.ts";
 import { projectRoot } from "../project-root.ts";
 import { prepareStack } from "../terraform/prepare-stack.ts";
+import { tellFirstContact } from "./tell-first-contact.ts";
 
 export interface SynthHclOptions {
   /** Write nothing; fail when what is there is not what would be written. */
@@ -25,7 +26,7 @@ export async function synthHcl(
   const stale: string[] = [];
   for (const environment of name === undefined ? listEnvironments(root) : [name]) {
     // What is unwise in its file is told where something is written, not by each check in CI.
-    if (!options.check) openEnvironment(environment, context);
+    if (!options.check) tellFirstContact(openEnvironment(environment, context).environment, context);
     const folder = join(root, "terraform", environment);
     const wanted = await render(root, environment, context);
     const differing = await differences(folder, wanted);

@@ -6,6 +6,7 @@ import { openEnvironment } from "../open-environment.ts";
 import { reportError } from "../output/report-error.ts";
 import { projectRoot } from "../project-root.ts";
 import { prepareStack } from "../terraform/prepare-stack.ts";
+import { tellFirstContact } from "./tell-first-contact.ts";
 
 export async function synth(name: string | undefined, context: CommandContext): Promise<void> {
   const root = projectRoot(context.cwd, context.env);
@@ -13,7 +14,7 @@ export async function synth(name: string | undefined, context: CommandContext): 
   for (const environment of name === undefined ? known : [name]) {
     try {
       // A project's own app may have stacks without a file; what is unwise in a file is told, as by `plan`.
-      if (known.includes(environment)) openEnvironment(environment, context);
+      if (known.includes(environment)) tellFirstContact(openEnvironment(environment, context).environment, context);
       const directory = await prepareStack(root, environment, context);
       context.stdout.write(`${relative(context.cwd, directory)}\n`);
     } catch (error) {

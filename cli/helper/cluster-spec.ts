@@ -5,6 +5,7 @@ import { endpointAt } from "../../talos/endpoint-at.ts";
 import {
   controlPlanePool,
   type Environment,
+  firstContactOf,
   type MachinePlan,
   machinesOf,
   nodePatch,
@@ -65,6 +66,7 @@ export function clusterSpec(
     deletionProtection: environment.infrastructure.deletionProtection,
     machines,
     leaving,
+    trustOnFirstUse: firstContactOf(environment).trustOnFirstUse,
   };
 }
 

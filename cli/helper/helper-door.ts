@@ -35,7 +35,6 @@ import {
   refuseOtherMachines,
   removeMachines,
   surplusMachines,
-  trustsFirstAnswer,
 } from "./machines.ts";
 import { readPatchFiles } from "./patch-files.ts";
 import { engineCare, type HelperPolicy } from "./rollout.ts";
@@ -71,7 +70,6 @@ export async function deployWithHelper(
     directory: root,
     signal: context.signal,
     ...engineCare(environment, policy),
-    trustOnFirstUse: trustsFirstAnswer(environment),
     ...(review === undefined ? {} : { review }),
   });
   const left = leaving.map(({ name }) => name);

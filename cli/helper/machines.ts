@@ -71,11 +71,6 @@ export async function removeMachines(root: string, environment: Environment, nam
   await (await sourceOf(environment)).remove(root, environment, names);
 }
 
-/** Whether machines without a known fingerprint may be sent their first config. */
-export function trustsFirstAnswer(environment: Environment): boolean {
-  return environment.kind === "metal" && environment.infrastructure.trustOnFirstUse;
-}
-
 async function sourceOf({ name, kind: own }: Environment, kind = own): Promise<MachineSource> {
   switch (kind) {
     case "simulated":

@@ -3,7 +3,7 @@ import { Construct } from "constructs";
 import { endpointAt } from "../../talos/endpoint-at.ts";
 import { type Architecture, amazonImage } from "../../talos/image/index.ts";
 import type { TalosVersion } from "../../talos/version/index.ts";
-import type { Infrastructure, Machine, PoolRequest } from "../cluster/index.ts";
+import { chosenTrust, type Infrastructure, type Machine, type PoolRequest } from "../cluster/index.ts";
 import { ConstructInputError } from "../errors.ts";
 import { Milestone } from "../terraform/index.ts";
 import { BackupBucket } from "./backups.ts";
@@ -52,6 +52,8 @@ export interface AwsInfrastructureProps {
   readonly ami?: string | undefined;
   /** How the Talos API is reached. @default nlb */
   readonly access?: "public" | "nlb" | "private";
+  /** With access public: apply the initial config, which holds the CA keys, to whatever answers at a machine's public address. @default false */
+  readonly trustOnFirstUse?: boolean;
   /** Networks that may reach the Talos API, and the Kubernetes API from outside. @default - none */
   readonly adminCidrs?: readonly string[];
   /** Open the Kubernetes API to the whole internet. @default false */
@@ -157,7 +159,8 @@ export class AwsInfrastructure extends Construct implements Infrastructure<AwsPo
     const dns = props.dns && new DnsName(this, "dns", { ...props.dns, target: this.#loadBalancer });
     if (dns !== undefined) this.reach.dependOn(dns.record);
     this.#apiHost = dns?.fullName ?? this.#loadBalancer.dnsName;
-    this.trustOnFirstUse = this.#access === "public";
+    const byUserData = this.#access !== "public";
+    this.trustOnFirstUse = chosenTrust(this, "aws", { byUserData, trustOnFirstUse: props.trustOnFirstUse ?? false });
     this.talosEndpoints = throughBalancer
       ? [this.loadBalancerDns]
       : internal

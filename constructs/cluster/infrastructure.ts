@@ -42,7 +42,7 @@ export interface Infrastructure<Settings> {
   readonly reach?: Addressable;
   /** True when only this computer can use the cluster, so that its client files belong on this disk. @default false */
   readonly onThisComputer?: boolean;
-  /** True when a machine's first certificate cannot be known beforehand and its network is trusted instead. */
+  /** True when the initial config may go to whatever answers at a machine's address, because somebody has chosen that. */
   readonly trustOnFirstUse: boolean;
   /** True when it refuses to delete machines, so that the cluster has to refuse it first. @default false */
   readonly deletionProtection?: boolean;

@@ -2,7 +2,7 @@
 import { Construct } from "constructs";
 import { endpointAt } from "../../talos/endpoint-at.ts";
 import { Cidr, placeMachine } from "../../talos/environment/index.ts";
-import { type Infrastructure, Machine, type MachineRequest, type PoolRequest } from "../cluster/index.ts";
+import { chosenTrust, type Infrastructure, Machine, type MachineRequest, type PoolRequest } from "../cluster/index.ts";
 import { ConstructInputError } from "../errors.ts";
 import {
   DockerContainerResource,
@@ -21,6 +21,8 @@ import {
 
 export interface DockerInfrastructureProps {
   readonly clusterName: string;
+  /** Apply the initial config, which holds the CA keys, to whatever answers at a machine's address. @default false */
+  readonly trustOnFirstUse?: boolean;
   /** @default - as the docker command finds it */
   readonly host?: string | undefined;
   /** @default - the Talos release's own */
@@ -98,7 +100,7 @@ export class DockerMachine extends Machine {
 export class DockerInfrastructure extends Construct implements Infrastructure<ContainerPoolSettings> {
   readonly kind = "container";
   readonly platform = "metal";
-  readonly trustOnFirstUse = true;
+  readonly trustOnFirstUse: boolean;
   readonly certSans: readonly string[];
   readonly #props: DockerInfrastructureProps;
   readonly #network: DockerNetworkResource;
@@ -106,6 +108,8 @@ export class DockerInfrastructure extends Construct implements Infrastructure<Co
   constructor(scope: Construct, id: string, props: DockerInfrastructureProps) {
     super(scope, id);
     this.#props = props;
+    const trustOnFirstUse = props.trustOnFirstUse ?? false;
+    this.trustOnFirstUse = chosenTrust(this, "container", { byUserData: false, trustOnFirstUse });
     const { cidr = "10.5.0.0/24", clusterName, publish } = props;
     const gateway = Cidr.tryParse(cidr)?.host(1);
     if (gateway === undefined)

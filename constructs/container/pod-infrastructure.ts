@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Construct } from "constructs";
 import { endpointAt } from "../../talos/endpoint-at.ts";
-import { type Infrastructure, Machine, type MachineRequest, type PoolRequest } from "../cluster/index.ts";
+import { chosenTrust, type Infrastructure, Machine, type MachineRequest, type PoolRequest } from "../cluster/index.ts";
 import { KubernetesProvider, NamespaceResource, ServiceResource, StatefulSetResource } from "./kubernetes-bindings.ts";
 import { statefulSetArguments } from "./stateful-set.ts";
 import { type ContainerPoolSettings, talosImage } from "./talos-container.ts";
 
 export interface PodInfrastructureProps {
   readonly clusterName: string;
+  /** Apply the initial config, which holds the CA keys, to whatever answers at a machine's address. @default false */
+  readonly trustOnFirstUse?: boolean;
   /** kubeconfig of the host cluster. @default ~/.kube/config */
   readonly kubeconfig?: string;
   /** @default - the current one */
@@ -85,7 +87,7 @@ export class PodMachine extends Machine {
 export class PodInfrastructure extends Construct implements Infrastructure<ContainerPoolSettings> {
   readonly kind = "container";
   readonly platform = "metal";
-  readonly trustOnFirstUse = true;
+  readonly trustOnFirstUse: boolean;
   readonly certSans: readonly string[];
   readonly #props: PodInfrastructureProps;
   readonly #namespace: NamespaceResource;
@@ -94,6 +96,8 @@ export class PodInfrastructure extends Construct implements Infrastructure<Conta
   constructor(scope: Construct, id: string, props: PodInfrastructureProps) {
     super(scope, id);
     this.#props = props;
+    const trustOnFirstUse = props.trustOnFirstUse ?? false;
+    this.trustOnFirstUse = chosenTrust(this, "container", { byUserData: false, trustOnFirstUse });
     const { clusterName, service = "ClusterIP" } = props;
     new KubernetesProvider(this, "kubernetes", {
       config_path: props.kubeconfig ?? "~/.kube/config",

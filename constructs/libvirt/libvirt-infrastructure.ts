@@ -5,7 +5,13 @@ import { type NoCloudTemplates, renderNoCloud } from "../../cloud-init/index.ts"
 import { endpointAt } from "../../talos/endpoint-at.ts";
 import { Cidr, gatewayOf, type LibvirtNetwork, nameserversOf, placeMachine } from "../../talos/environment/index.ts";
 import { type Architecture, assetUrl, chosenSchematic, schematicId } from "../../talos/image/index.ts";
-import type { Infrastructure, Machine, MachineRequest, PoolRequest } from "../cluster/index.ts";
+import {
+  chosenTrust,
+  type Infrastructure,
+  type Machine,
+  type MachineRequest,
+  type PoolRequest,
+} from "../cluster/index.ts";
 import { ConstructInputError } from "../errors.ts";
 import { type InterfaceArguments, LibvirtProvider, NetworkResource, PoolResource } from "./bindings.ts";
 import { type Firmware, LibvirtMachine } from "./libvirt-machine.ts";
@@ -51,6 +57,8 @@ export interface LibvirtInfrastructureProps {
   readonly network?: Partial<LibvirtNetwork>;
   /** How machines get their first config: over the Talos API, or from their seed. @default api */
   readonly machineConfig?: "api" | "user-data";
+  /** Apply the initial config, which holds the CA keys, to whatever answers at a machine's address. @default false */
+  readonly trustOnFirstUse?: boolean;
   /** Templates in place of talosmith's own. @default - talosmith's */
   readonly cloudInit?: NoCloudTemplates;
   /** Folder for the seeds, relative to the project's root. @default generated/cloud-init */
@@ -88,7 +96,11 @@ export class LibvirtInfrastructure extends Construct implements Infrastructure<L
     super(scope, id);
     this.#props = props;
     this.network = { ...usualNetwork, ...props.network };
-    this.trustOnFirstUse = props.machineConfig !== "user-data";
+    const byUserData = props.machineConfig === "user-data" || props.cloudInit?.userData !== undefined;
+    this.trustOnFirstUse = chosenTrust(this, "libvirt", {
+      byUserData,
+      trustOnFirstUse: props.trustOnFirstUse ?? false,
+    });
     if (props.machineConfig === "user-data" && props.cloudInit?.userData !== undefined)
       throw new ConstructInputError(
         this,

@@ -73,7 +73,7 @@ export class LibvirtMachine extends Machine {
     const seedHash = hashIso(createNoCloudIso(props.seed)).slice(0, 12);
     const disk = this.#createDisk(props);
     this.identity = disk.id;
-    const seed = this.#createSeed(props, seedHash);
+    const seed = this.#createSeed(props, seedHash, disk);
     const extra = props.extraDisks.map(
       ({ size, storagePool }, index) =>
         new VolumeResource(this, `data-${index + 1}`, {
@@ -126,7 +126,7 @@ export class LibvirtMachine extends Machine {
     );
   }
 
-  #createSeed(props: LibvirtMachineProps, hash: string): VolumeResource {
+  #createSeed(props: LibvirtMachineProps, hash: string, disk: VolumeResource): VolumeResource {
     const { config } = props;
     const seed = () => ({
       path: props.seedPath,
@@ -147,7 +147,14 @@ export class LibvirtMachine extends Machine {
         target: { format: { type: "iso" } },
         create: { content: { url: projectPath(props.seedPath) } },
       },
-      { dependsOn: [file], lifecycle: { ignoreChanges: ["create"] } },
+      {
+        dependsOn: [file],
+        lifecycle: {
+          ignoreChanges: ["create"],
+          // A new disk takes its config from the seed, which must not bring back CAs from before a rotate-ca.
+          ...(config === undefined ? {} : { replaceTriggeredBy: [disk.terraformAddress] }),
+        },
+      },
     );
   }
 }

@@ -88,7 +88,12 @@ export class MetalInfrastructure extends Construct implements Infrastructure<obj
     this.trustOnFirstUse = props.trustOnFirstUse ?? false;
     this.#machines = new Construct(this, "machine");
     const owners = new Map<string, string>();
-    for (const [name, { address }] of Object.entries(props.machines)) {
+    for (const [name, { address, fingerprint, adopted }] of Object.entries(props.machines)) {
+      if (fingerprint === undefined && !this.trustOnFirstUse && !adopted)
+        throw new ConstructInputError(
+          this,
+          `${name} has no fingerprint; expected the one that its console shows, or trustOnFirstUse: true. The initial config holds the cluster's CA keys and tokens`,
+        );
       const other = owners.get(address);
       if (other !== undefined)
         throw new ConstructInputError(this, `${address} is the address of ${other} and of ${name}; expected one owner`);

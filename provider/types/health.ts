@@ -53,6 +53,7 @@ export const health: DataSource<typeof attributes, Client> = {
       endpoint,
       ...(talos_endpoints === null ? {} : { talosEndpoints: talos_endpoints }),
       talosVersion: defaultTalosVersion,
+      trustOnFirstUse: false,
       kubernetesVersion: "",
       nodesBecomeReady: true,
       machines: Object.entries(wanted).map(([name, { role, address }]) => ({

@@ -174,6 +174,7 @@ async function surroundingsAsToldBy(
     ...through(talos_endpoints),
     talosVersion: TalosVersion.parse(version.tag),
     kubernetesVersion: facts.kubernetesVersion,
+    trustOnFirstUse: false,
     nodesBecomeReady: false,
     machines: others.sort((a, b) => (a.name < b.name ? -1 : 1)),
     leaving: [{ name, role: teller === address ? facts.type : roleOf(name, known.machines, inEtcd), address }],

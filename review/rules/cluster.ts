@@ -6,8 +6,13 @@ import type { Finding, Rule } from "../finding.ts";
 export const clusterRule: Rule = (plan) =>
   clusterChanges(plan).flatMap((cluster) => {
     if (cluster.change.action === "delete" || cluster.change.action === "replace") return [destroyed(cluster)];
-    if (cluster.before === undefined) return [];
-    return [...controlPlaneFindings(cluster), ...workerFindings(cluster), ...settingFindings(cluster)];
+    if (cluster.before === undefined) return trustFindings(cluster);
+    return [
+      ...trustFindings(cluster),
+      ...controlPlaneFindings(cluster),
+      ...workerFindings(cluster),
+      ...settingFindings(cluster),
+    ];
   });
 
 function destroyed({ address, name, before, change }: ClusterChange): Finding {
@@ -24,6 +29,23 @@ function destroyed({ address, name, before, change }: ClusterChange): Finding {
     address,
     sentence: `${name} is ${change.action === "replace" ? "destroyed and made anew" : "destroyed"}: ${end}.`,
   };
+}
+
+/** Machines that come: their initial config is what an impostor would be after. */
+function trustFindings(cluster: ClusterChange): Finding[] {
+  const { address, name, machinesBefore, machinesAfter, initialConfig } = cluster;
+  const known = new Set(machinesBefore.map((machine) => machine.name));
+  for (const machine of goingMachines(cluster).replaced) known.delete(machine.name);
+  const trusted = machinesAfter.filter((machine) => !known.has(machine.name) && !machine.pinned);
+  if (initialConfig !== "first-use" || trusted.length === 0) return [];
+  return [
+    {
+      level: "caution",
+      title: "Trust on first use",
+      address,
+      sentence: `The initial config, with the secrets of ${name}, goes to whatever answers at the address of ${trusted.map((machine) => machine.name).join(", ")}.`,
+    },
+  ];
 }
 
 function controlPlaneFindings(cluster: ClusterChange): Finding[] {

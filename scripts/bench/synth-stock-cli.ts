@@ -21,7 +21,7 @@ export const synthStockCli: Row = {
     symlinkSync(join(root, "node_modules"), join(app, "node_modules"));
     writeFileSync(
       join(app, "environments", "bench.yaml"),
-      "infrastructure: { kind: libvirt }\ncontrolPlane: { count: 3 }\nworkers: [{ count: 100 }]\n",
+      "infrastructure: { kind: libvirt, trustOnFirstUse: true }\ncontrolPlane: { count: 3 }\nworkers: [{ count: 100 }]\n",
     );
     const { app: command }: { app: string } = JSON.parse(readFileSync(join(app, "cdktf.json"), "utf8"));
     const [program = "", ...args] = command.split(" ");

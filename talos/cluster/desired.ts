@@ -31,6 +31,8 @@ export interface ClusterSpec extends Omit<ClusterConfig, "clusterName"> {
   readonly talosEndpoints?: readonly string[];
   /** Refuse to remove machines and to destroy the cluster. @default false */
   readonly deletionProtection?: boolean;
+  /** Apply the initial config to machines without a fingerprint, whatever answers at their addresses. @default false */
+  readonly trustOnFirstUse?: boolean;
   /** Machines that should leave the cluster: drained, out of etcd, reset, their Nodes deleted. @default none */
   readonly leaving?: readonly MachineSpec[];
 }
@@ -69,6 +71,8 @@ export interface DesiredCluster {
    * at their own addresses. They pass nothing on to a machine without a config. @default each machine's own address
    */
   readonly talosEndpoints?: readonly string[];
+  /** Whether a machine without a fingerprint gets its initial config, which holds secrets, at its first answer. */
+  readonly trustOnFirstUse: boolean;
   /** Without a leading v. */
   readonly kubernetesVersion: string;
   /** False without a network plugin: the nodes register, but stay not ready until someone installs one. */

@@ -25,8 +25,6 @@ export interface ClusterAccess {
   readonly events?: EventListener;
   /** Stops at the next safe point; the error then has code `canceled`. */
   readonly signal?: AbortSignal;
-  /** Send first configs to machines without a known fingerprint. @default false */
-  readonly trustOnFirstUse?: boolean;
   /** Where to write down what is done. @default nowhere */
   readonly journal?: Journal;
   /** The file that keeps two runs on this computer apart. @default one per Talos CA in the system's temporary folder */

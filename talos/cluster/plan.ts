@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { DesiredCluster, DesiredMachine } from "./desired.ts";
+import { installOf } from "./first-contact.ts";
 import { inEtcd, inKubernetes, isSettled, machineWork } from "./machine-work.ts";
 import type { ObservedCluster } from "./observed.ts";
 import { planBootstrap } from "./plan-bootstrap.ts";
@@ -84,10 +85,7 @@ function planJoining(builder: PlanBuilder, desired: DesiredCluster, observed: Ob
     const state = observed.machines.get(machine.name)?.state;
     if (state?.kind === "maintenance") {
       joining.push(machine);
-      const installed = builder.add(
-        { kind: "apply-config", machine: machine.name, effect: "install" },
-        machine.role === "controlplane" ? previousJoin : [],
-      );
+      const installed = builder.add(installOf(desired, machine), machine.role === "controlplane" ? previousJoin : []);
       // Into a running etcd one member after another; the first ones of a new cluster need not wait for each other.
       if (etcdExists && machine.role === "controlplane") {
         previousJoin = [builder.add({ kind: "join-etcd", machine: machine.name }, [installed])];

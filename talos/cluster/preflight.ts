@@ -6,6 +6,7 @@ import { machineTypeOf } from "./config-change.ts";
 import type { DesiredCluster, DesiredMachine } from "./desired.ts";
 import { apiServerNames } from "./endpoint-names.ts";
 import type { Finding } from "./finding.ts";
+import { mayInstall, untrusted } from "./first-contact.ts";
 import { immutableFindings } from "./immutable.ts";
 import { removedItems } from "./kubernetes-removals.ts";
 import { machineWork } from "./machine-work.ts";
@@ -127,7 +128,7 @@ function machineFindings(desired: DesiredCluster, machine: DesiredMachine, state
       },
     ];
   }
-  if (state.kind === "maintenance") return emptyMachineFindings(machine, state);
+  if (state.kind === "maintenance") return emptyMachineFindings(desired, machine, state);
   if (state.kind === "unreachable") {
     if (state.certificate === undefined) return [];
     const { hint } = state.certificate;
@@ -163,9 +164,14 @@ function machineFindings(desired: DesiredCluster, machine: DesiredMachine, state
   ];
 }
 
-function emptyMachineFindings(machine: DesiredMachine, state: MachineState & { kind: "maintenance" }): Finding[] {
+function emptyMachineFindings(
+  desired: DesiredCluster,
+  machine: DesiredMachine,
+  state: MachineState & { kind: "maintenance" },
+): Finding[] {
   const findings: Finding[] = [];
   const { fingerprint, installDisk, name } = machine;
+  if (!mayInstall(desired, machine)) findings.push({ severity: "error", machine: name, ...untrusted(name) });
   if (fingerprint !== undefined && fingerprint !== state.fingerprint) {
     findings.push({
       severity: "error",

@@ -38,6 +38,7 @@ export class Rendering implements Renderable {
       leaving: _leaving,
       talosEndpoints: _ways,
       deletionProtection: _protection,
+      trustOnFirstUse: _trust,
       ...options
     } = spec;
     this.#spec = spec;
@@ -55,21 +56,14 @@ export class Rendering implements Renderable {
   }
 
   whole(): DesiredCluster {
-    const {
-      name,
-      endpoint,
-      talosVersion,
-      talosEndpoints,
-      kubernetesVersion,
-      cni,
-      leaving = [],
-      deletionProtection,
-    } = this.#spec;
+    const { name, endpoint, talosVersion, talosEndpoints, kubernetesVersion, cni, leaving = [] } = this.#spec;
+    const { deletionProtection, trustOnFirstUse = false } = this.#spec;
     return {
       name,
       endpoint,
       talosVersion,
       ...(talosEndpoints === undefined ? {} : { talosEndpoints }),
+      trustOnFirstUse,
       kubernetesVersion: kubernetesVersion.toString().replace(/^v/, ""),
       nodesBecomeReady: cni?.name !== "none",
       machines: [...this.machines()],

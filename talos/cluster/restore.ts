@@ -3,6 +3,7 @@ import { TalosError } from "../errors.ts";
 import { type ApplyResult, applyIn, observeAll } from "./apply.ts";
 import { bootstrapTarget, type DesiredCluster } from "./desired.ts";
 import { type EngineOptions, withExclusiveContext } from "./engine.ts";
+import { installOf, mayInstall, untrusted } from "./first-contact.ts";
 import type { ObservedCluster } from "./observed.ts";
 import { PlanBuilder } from "./plan-builder.ts";
 import { configured } from "./quorum.ts";
@@ -66,12 +67,14 @@ export function planRestore(
       hint: "If the cluster is lost for good, say that this data may be discarded. Otherwise heal the members instead.",
     });
   }
-  for (const { name } of withData) builder.add({ kind: "wipe-etcd", machine: name });
-  for (const { name } of controlPlanes) {
-    if (observed.machines.get(name)?.state.kind === "maintenance") {
-      builder.add({ kind: "apply-config", machine: name, effect: "install" });
-    }
+  const empty = controlPlanes.filter(({ name }) => observed.machines.get(name)?.state.kind === "maintenance");
+  const stranger = empty.find((machine) => !mayInstall(desired, machine));
+  if (stranger !== undefined) {
+    const { message, hint } = untrusted(stranger.name);
+    throw new TalosError("failed-precondition", message, { node: stranger.name, hint });
   }
+  for (const { name } of withData) builder.add({ kind: "wipe-etcd", machine: name });
+  for (const machine of empty) builder.add(installOf(desired, machine));
   builder.closePhase();
   builder.add({ kind: "restore-etcd", machine: bootstrapTarget(desired), snapshot });
   return builder.steps;

@@ -13,7 +13,13 @@ export type KubernetesComponent =
 /** What a step does. Names of machines, never addresses or secrets: a plan may be printed and stored. */
 export type StepAction =
   /** `reboot`: whether the change needs one; first contact in maintenance mode is `install`. */
-  | { readonly kind: "apply-config"; readonly machine: string; readonly effect: "install" | "no-reboot" | "reboot" }
+  /** `trust`: the machine is in maintenance mode, and its certificate is not pinned. */
+  | {
+      readonly kind: "apply-config";
+      readonly machine: string;
+      readonly effect: "install" | "no-reboot" | "reboot";
+      readonly trust?: "first-use";
+    }
   | { readonly kind: "write-meta"; readonly machine: string; readonly keys: readonly number[] }
   | { readonly kind: "bootstrap-etcd"; readonly machine: string }
   | { readonly kind: "join-etcd"; readonly machine: string }
@@ -127,7 +133,7 @@ function sentenceOf(action: StepAction): string {
   switch (action.kind) {
     case "apply-config":
       return {
-        install: `send ${action.machine} its first config and wait until it has booted with it`,
+        install: `send ${action.machine} its first config and wait until it has booted with it${action.trust === undefined ? "" : " (trust on first use: its certificate is not pinned)"}`,
         "no-reboot": `change the config of ${action.machine} without a reboot`,
         reboot: `change the config of ${action.machine}, which reboots it`,
       }[action.effect];

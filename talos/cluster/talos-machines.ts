@@ -5,6 +5,7 @@ import { endpointAt } from "../endpoint-at.ts";
 import { TalosError } from "../errors.ts";
 import { type SecretsBundle, trustedCas } from "../secrets/index.ts";
 import { kubernetesCredentials, talosCredentials } from "./credentials.ts";
+import { untrusted } from "./first-contact.ts";
 import { inspectMachine, inspectThrough } from "./inspect.ts";
 import { kubernetesOver } from "./kubernetes/index.ts";
 import { machineHealth } from "./machine-health.ts";
@@ -16,14 +17,14 @@ export interface Whereabouts {
   /** URL of the Kubernetes API. */
   readonly endpoint: string;
   readonly talosEndpoints?: readonly string[];
+  /** As in the desired cluster. @default false */
+  readonly trustOnFirstUse?: boolean;
   readonly machines: readonly MachineTarget[];
 }
 
 export interface TalosMachinesOptions {
   readonly desired: Whereabouts;
   readonly secrets: SecretsBundle;
-  /** Send a first config to machines whose fingerprint nobody has told us. @default false */
-  readonly trustOnFirstUse?: boolean;
   /**
    * Nothing is done to the machines, and all are expected to have their configs: each is asked at once, workers through
    * the control planes, its certificate is looked at only if that fails, and its boots are not told apart. @default false
@@ -82,7 +83,7 @@ export function talosMachines(options: TalosMachinesOptions): Machines {
     },
     async install(machine, config, signal) {
       if (endpoints !== undefined) throw noFirstContact(machine);
-      const client = connect(machine.address, { kind: "maintenance", ...trust(machine, options) });
+      const client = connect(machine.address, { kind: "maintenance", ...trust(machine, desired) });
       try {
         return await client.applyConfiguration(config, call(signal));
       } finally {
@@ -200,11 +201,9 @@ function noFirstContact({ name }: MachineTarget): TalosError {
   );
 }
 
-function trust(machine: MachineTarget, options: TalosMachinesOptions) {
-  if (machine.fingerprint !== undefined) return { fingerprints: [machine.fingerprint] };
-  if (options.trustOnFirstUse) return { trustOnFirstUse: true } as const;
-  throw new TalosError("invalid-input", `${machine.name} is in maintenance mode and its fingerprint is not known`, {
-    node: machine.name,
-    hint: "Copy the fingerprint from the machine's console, or say that the first answer may be trusted. The config holds all secrets of the cluster.",
-  });
+function trust({ name, fingerprint }: MachineTarget, { trustOnFirstUse = false }: Whereabouts) {
+  if (fingerprint !== undefined) return { fingerprints: [fingerprint] };
+  if (trustOnFirstUse) return { trustOnFirstUse: true } as const;
+  const { message, hint } = untrusted(name);
+  throw new TalosError("invalid-input", message, { node: name, hint });
 }

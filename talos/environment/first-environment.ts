@@ -87,8 +87,23 @@ function metal({ controlPlaneAddresses = [], workerAddresses = [] }: FirstEnviro
   return lines.map((line) => `${line}\n`).join("");
 }
 
+/** Why the first answer is trusted in the files that we write, and what it means. */
+const trustedNetwork: Partial<Record<Kind, readonly string[]>> = {
+  libvirt: [
+    "A new machine's certificate is not known beforehand. This applies the initial config, with the CA keys, to whatever",
+    "answers at a machine's address: trust it on a bridge where only your own machines can answer there. Otherwise set",
+    "machineConfig: user-data in its place: the config is then in each machine's seed on the host.",
+  ],
+  container: [
+    "A new machine's certificate is not known beforehand. This applies the initial config, with the CA keys, to whatever",
+    "answers at a machine's address: trust it in a network of containers where nobody else can answer there.",
+  ],
+};
+
 function infrastructure({ kind, uri, cidr, vip, region, adminCidrs, zone }: FirstEnvironment): string {
   const lines = [`kind: ${kind}`];
+  const trust = trustedNetwork[kind];
+  if (trust !== undefined) lines.push(...trust.map((line) => `# ${line}`), "trustOnFirstUse: true");
   if (kind === "libvirt") {
     if (uri !== undefined) lines.push(`uri: ${JSON.stringify(uri)}`);
     if (cidr !== undefined || vip) {

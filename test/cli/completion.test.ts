@@ -20,7 +20,7 @@ writeFileSync(
 );
 writeFileSync(
   join(root, "environments/lab.yaml"),
-  "infrastructure: { kind: libvirt }\ncontrolPlane: { count: 1 }\nworkers: [{ count: 1 }]\n",
+  "infrastructure: { kind: libvirt, trustOnFirstUse: true }\ncontrolPlane: { count: 1 }\nworkers: [{ count: 1 }]\n",
 );
 mkdirSync(join(root, "generated/local"), { recursive: true });
 writeFileSync(

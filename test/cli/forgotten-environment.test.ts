@@ -60,6 +60,7 @@ test("what is unwise in a file is told by synth as by plan, whichever form is wr
   for (const words of [["synth", "cloud"], ["synth", "cloud", "--hcl"], ["synth"]]) {
     const { stderr, stdout, exitCode } = await talosmith(...words);
     expect(stderr).toContain("found the state in a file on this computer");
+    expect(stderr).toContain("cloud: Initial config: by user-data");
     expect(stdout).toMatch(/^(cdktf\.out\/stacks|terraform)\/cloud\n$/);
     expect(exitCode).toBe(0);
   }

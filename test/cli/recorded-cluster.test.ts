@@ -62,7 +62,7 @@ describe("a cluster on machines that Terraform made", () => {
     writeFileSync(at("cdktf.json"), "{}");
     writeFileSync(
       at("environments/lab.yaml"),
-      "infrastructure: { kind: libvirt, uri: 'qemu:///system', network: { cidr: 10.0.0.0/24 } }\ncontrolPlane: { count: 1 }\nsecrets: { file: secrets/lab.yaml }\n",
+      "infrastructure: { kind: libvirt, trustOnFirstUse: true, uri: 'qemu:///system', network: { cidr: 10.0.0.0/24 } }\ncontrolPlane: { count: 1 }\nsecrets: { file: secrets/lab.yaml }\n",
     );
     await createSecretsFile(at("secrets/lab.yaml"), testSecrets());
     lab = await simulatedLab("lab");
@@ -99,7 +99,7 @@ describe("a cluster on machines that Terraform made", () => {
 
   describe.each(findTools())("as $name tells", ({ name, path }) => {
     const words =
-      "infrastructure: { kind: libvirt, uri: 'qemu:///system', network: { cidr: 10.0.0.0/24 } }\ncontrolPlane: { count: 1 }\nsecrets: { file: secrets/lab.yaml }\n";
+      "infrastructure: { kind: libvirt, trustOnFirstUse: true, uri: 'qemu:///system', network: { cidr: 10.0.0.0/24 } }\ncontrolPlane: { count: 1 }\nsecrets: { file: secrets/lab.yaml }\n";
     const backend = (text: string) => writeFileSync(at("environments/lab.yaml"), `${words}backend: ${text}\n`);
 
     beforeAll(() => {

@@ -112,7 +112,7 @@ it("opens a port to a network once, however often it is named: AWS refuses the s
 
 describe("access to the Talos API", () => {
   it("public: machines have public addresses, and administrators reach them there", () => {
-    const stack = aws(`${withAdmins}\naccess: public`);
+    const stack = aws(`${withAdmins}\naccess: public\ntrustOnFirstUse: true`);
     expect(stack.resource.aws_instance?.cp_1).toMatchObject({
       associate_public_ip_address: true,
       subnet_id: "${aws_subnet.public_1.id}",

@@ -4,14 +4,14 @@ import { machineOf, stackOf } from "./project.ts";
 
 const docker = stackOf(`
 cluster: { name: tenant }
-infrastructure: { kind: container, engine: docker, docker: { publish: {} } }
+infrastructure: { kind: container, engine: docker, trustOnFirstUse: true, docker: { publish: {} } }
 controlPlane: { count: 1, limits: { cpu: 500m, memory: 2GiB } }
 workers: [{ count: 1 }, { name: more, count: 1, addressOffset: 60 }]
 `);
 
 const pods = stackOf(`
 cluster: { name: tenant }
-infrastructure: { kind: container, engine: kubernetes }
+infrastructure: { kind: container, engine: kubernetes, trustOnFirstUse: true }
 controlPlane: { count: 1, requests: { cpu: 1, memory: 2GiB }, limits: { memory: 4GiB } }
 workers: [{ count: 1, disk: 50GiB }]
 `);

@@ -23,13 +23,14 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 function cluster(props: LibvirtInfrastructureProps = {}, count = 1) {
-  const infrastructure = new LibvirtInfrastructure(stack, "kvm", props);
+  const trust = props.machineConfig === undefined ? { trustOnFirstUse: true } : {};
+  const infrastructure = new LibvirtInfrastructure(stack, "kvm", { ...trust, ...props });
   return new TalosCluster(stack, "Default", { name: "talos", infrastructure, controlPlane: { count } });
 }
 const json = () => stack.toTerraform() as StackJson;
 
 describe("LibvirtInfrastructure", () => {
-  it("needs no props: bridge br0, 10.0.0.0/24, BIOS, KVM, the pool default", () => {
+  it("needs no more than how machines are trusted: bridge br0, 10.0.0.0/24, BIOS, KVM, the pool default", () => {
     new WorkerPool(cluster(), "w", { count: 2 });
     const { resource, provider } = json();
     expect(provider.libvirt).toEqual([{ uri: "qemu:///system" }]);
@@ -120,7 +121,7 @@ describe("the seed of a machine", () => {
   };
 
   it("has its content's hash in the volume's name, so that another content is another volume", () => {
-    const { resource } = stackOf("infrastructure: { kind: libvirt }\ncontrolPlane: {}\n");
+    const { resource } = stackOf("infrastructure: { kind: libvirt, trustOnFirstUse: true }\ncontrolPlane: {}\n");
     for (const machine of ["cp_1", "w_1"]) {
       const hash = hashIso(createNoCloudIso(files(resource, machine))).slice(0, 12);
       expect(resource.libvirt_volume?.[`${machine}_iso`]?.name).toBe(`sample-${machine.replace("_", "-")}-${hash}.iso`);
@@ -128,7 +129,7 @@ describe("the seed of a machine", () => {
   });
 
   it("holds neither a config nor a secret", () => {
-    const { resource } = stackOf("infrastructure: { kind: libvirt }\ncontrolPlane: {}\n");
+    const { resource } = stackOf("infrastructure: { kind: libvirt, trustOnFirstUse: true }\ncontrolPlane: {}\n");
     expect(resource.talosmith_cloud_init?.cp_1_seed).not.toHaveProperty("user_data");
     expect(Object.keys(resource.talosmith_cloud_init?.cp_1_seed ?? {}).sort()).toEqual([
       "//",
@@ -140,11 +141,11 @@ describe("the seed of a machine", () => {
 
   it("brings the whole config if asked for, by what it follows from, and is not replaced when that changes", () => {
     const stack = (more: string) =>
-      stackOf(`infrastructure: { kind: libvirt, network: { vip: 10.0.0.100 }${more} }
+      stackOf(`infrastructure: { kind: libvirt, network: { vip: 10.0.0.100 }, ${more} }
 cluster: { patches: { all: [{ machine: { sysctls: { a: "1" } } }] } }
 controlPlane: {}
 `).resource;
-    const [without, resource] = [stack(""), stack(", machineConfig: user-data")];
+    const [without, resource] = [stack("trustOnFirstUse: true"), stack("machineConfig: user-data")];
     expect(resource.talosmith_cloud_init?.cp_1_seed?.machine_config).toMatchObject({
       name: "sample",
       role: "controlplane",
@@ -154,11 +155,21 @@ controlPlane: {}
     });
     expect(resource.talosmith_cluster?.cluster).not.toHaveProperty("trust_on_first_use");
     expect(JSON.stringify(resource)).not.toContain("include_secrets");
-    expect(resource.libvirt_volume?.cp_1_iso).toEqual(without.libvirt_volume?.cp_1_iso);
+    // A new disk boots from the seed again: that must hold the secrets of now, not those from before a rotate-ca.
+    const { lifecycle, ...iso } = resource.libvirt_volume?.cp_1_iso ?? {};
+    expect(iso).toEqual({ ...without.libvirt_volume?.cp_1_iso, lifecycle: undefined });
+    expect(lifecycle).toEqual({ ignore_changes: ["create"], replace_triggered_by: ["libvirt_volume.cp_1_disk"] });
+  });
+
+  it.each([
+    ["nothing", {}, /no choice.*trustOnFirstUse: true.*machineConfig: user-data/],
+    ["both", { trustOnFirstUse: true, machineConfig: "user-data" }, /one of/],
+  ] as const)("needs a choice of how machines get their initial config: %s", (_, props, message) => {
+    expect(() => new LibvirtInfrastructure(stack, "kvm", props)).toThrow(message);
   });
 
   it("is written inside the project, nowhere near /tmp", () => {
-    const { resource } = stackOf("infrastructure: { kind: libvirt }\ncontrolPlane: {}\n");
+    const { resource } = stackOf("infrastructure: { kind: libvirt, trustOnFirstUse: true }\ncontrolPlane: {}\n");
     expect(resource.talosmith_cloud_init?.cp_1_seed?.path).toBe("generated/sample/cloud-init/sample-cp-1.iso");
     expect(resource.libvirt_volume?.cp_1_iso?.create).toEqual({
       content: { url: "../../../generated/sample/cloud-init/sample-cp-1.iso" },
@@ -169,7 +180,7 @@ controlPlane: {}
 describe("the base image", () => {
   const image = (more: string) =>
     stackOf(
-      `infrastructure: { kind: libvirt${more} }\ncluster: { schematic: { extensions: [siderolabs/qemu-guest-agent] } }\ncontrolPlane: {}\n`,
+      `infrastructure: { kind: libvirt, trustOnFirstUse: true${more} }\ncluster: { schematic: { extensions: [siderolabs/qemu-guest-agent] } }\ncontrolPlane: {}\n`,
     ).resource.libvirt_volume?.image;
 
   it.each([

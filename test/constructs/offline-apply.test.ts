@@ -106,6 +106,7 @@ const libvirt = (
 cluster: { name: talos, talosVersion: ${options.talos ?? "v1.13.8"} }
 infrastructure:
   kind: libvirt
+  trustOnFirstUse: true
   network: { vip: 10.0.0.100, nameservers: [${options.nameserver ?? "10.0.0.1"}] }
 controlPlane: { count: 3, memory: ${options.memory ?? "4GiB"}, disk: ${options.disk ?? "20GiB"} }
 workers: [{ count: ${options.workers ?? 1} }]
@@ -214,7 +215,7 @@ describe.runIf(terraform !== undefined)("an AWS stack in the real terraform, wit
 
 const containers = (engine: string, { talos = "v1.13.8", workers = 2 } = {}) => `
 cluster: { name: tenant, talosVersion: ${talos} }
-infrastructure: { kind: container, engine: ${engine} }
+infrastructure: { kind: container, engine: ${engine}, trustOnFirstUse: true }
 controlPlane: { count: 1 }
 workers: [{ count: ${workers}, limits: { memory: 2GiB } }]
 `;

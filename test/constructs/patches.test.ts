@@ -25,7 +25,10 @@ it.each(Contract.all().map((contract) => TalosVersion.newestOf(contract)))(
     const folder = mkdtempSync(join(tmpdir(), "talosmith-patches-"));
     try {
       const stack = new TalosStack(new App({ outdir: folder, stackTraces: false }), "test");
-      const infrastructure = new LibvirtInfrastructure(stack, "Infrastructure", { network: { vip: "10.0.0.100" } });
+      const infrastructure = new LibvirtInfrastructure(stack, "Infrastructure", {
+        network: { vip: "10.0.0.100" },
+        trustOnFirstUse: true,
+      });
       const talosVersion = version.toString();
       const cluster = new TalosCluster(stack, "Default", {
         name: "talos",

@@ -24,7 +24,7 @@ cluster:
     mirrors: { "*": [https://mirror.example], registry.k8s.io: [https://k8s.example] }
     imageCache: true
     factory: https://factory.example
-infrastructure: { kind: libvirt }
+infrastructure: { kind: libvirt, trustOnFirstUse: true }
 controlPlane: {}
 `);
 
@@ -61,7 +61,7 @@ controlPlane: {}
 
   it.each([
     "{ kind: simulated }",
-    "{ kind: container, engine: docker }",
+    "{ kind: container, engine: docker, trustOnFirstUse: true }",
     "{ kind: metal, machines: { a: { address: 10.0.0.1, role: controlplane, disk: /dev/sda } }, trustOnFirstUse: true }",
   ])("reaches every machine of %s by the file's name", (infrastructure) => {
     const machines = cluster(stackOf(environment(infrastructure)))?.machines as Record<string, object>;
@@ -80,7 +80,7 @@ controlPlane: {}
 
 describe("pools of two architectures on one libvirt host", () => {
   const environment = (more: string, pool = "architecture: arm64") => `
-infrastructure: { kind: libvirt${more} }
+infrastructure: { kind: libvirt, trustOnFirstUse: true${more} }
 controlPlane: {}
 workers: [{ name: w, count: 1 }, { name: arm, count: 1, addressOffset: 120, ${pool} }]
 `;
@@ -127,7 +127,7 @@ workers: [{ name: w, count: 1 }, { name: arm, count: 1, addressOffset: 120, ${po
 it("KubeSpan and the firewall reach the cluster and its machines", () => {
   const stack = stackOf(`
 cluster: { kubespan: true, firewall: { nodes: [10.0.0.0/24] } }
-infrastructure: { kind: libvirt }
+infrastructure: { kind: libvirt, trustOnFirstUse: true }
 controlPlane: {}
 `);
   expect(cluster(stack)?.kubespan).toBe(true);
@@ -141,14 +141,14 @@ it("workers that join another environment's control plane keep its settings", ()
   const stack = stackOf(
     `
 cluster: {}
-infrastructure: { kind: libvirt, network: { workerOffset: 120 } }
+infrastructure: { kind: libvirt, trustOnFirstUse: true, network: { workerOffset: 120 } }
 controlPlaneRef: { environment: main }
 workers: [{ count: 1 }]
 `,
     {
       "main.yaml": `
 cluster: { diskEncryption: { state: [{ tpm: {} }, { static: { file: secrets/disk.key } }] }, firewall: { nodes: [10.0.0.0/24] } }
-infrastructure: { kind: libvirt }
+infrastructure: { kind: libvirt, trustOnFirstUse: true }
 controlPlane: {}
 `,
     },

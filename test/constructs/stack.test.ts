@@ -80,7 +80,10 @@ describe("TalosCluster", () => {
   });
 
   it("writes an IPv6 address into its endpoint as URLs want it", () => {
-    const metal = new MetalInfrastructure(stack, "metal", { machines: { "lab-cp-1": { address: "fd00::1" } } });
+    const metal = new MetalInfrastructure(stack, "metal", {
+      trustOnFirstUse: true,
+      machines: { "lab-cp-1": { address: "fd00::1" } },
+    });
     const { endpoint } = new TalosCluster(stack, "Default", { name: "lab", infrastructure: metal, controlPlane });
     expect(endpoint).toBe("https://[fd00::1]:6443");
   });

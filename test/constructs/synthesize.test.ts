@@ -78,6 +78,7 @@ describe("synthesize", () => {
       },
       infrastructure: {
         kind: "libvirt",
+        trustOnFirstUse: true,
         network: { cidr: "10.0.0.0/24", vip: "10.0.0.9" },
         storagePool: { name: "p", path: "/p" },
       },

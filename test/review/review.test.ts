@@ -93,6 +93,29 @@ describe("what a review finds", () => {
       [{ address: "talosmith_cluster.cluster", actions: ["create"], after: cluster(three) }],
       [],
     ],
+    [
+      "a first deploy that trusts whatever answers",
+      [
+        {
+          address: "talosmith_cluster.cluster",
+          actions: ["create"],
+          after: cluster(three, { trust_on_first_use: true }),
+        },
+      ],
+      ["caution: Trust on first use: talosmith_cluster.cluster"],
+    ],
+    [
+      "no new trust where no machine comes",
+      [
+        {
+          address: "talosmith_cluster.cluster",
+          actions: ["update"],
+          before: cluster(three, { trust_on_first_use: true }),
+          after: cluster(three, { trust_on_first_use: true, endpoint: null }),
+        },
+      ],
+      [],
+    ],
     ["a control plane that leaves", [change(three, two)], ["danger: Quorum touched: talosmith_cluster.cluster"]],
     ["a worker that leaves", [change(three, withoutWorker)], ["caution: Disk wiped: talosmith_cluster.cluster"]],
     [
@@ -408,4 +431,20 @@ describe("what is no plan", () => {
       expect.objectContaining({ hint: expect.stringContaining("show -json") }),
     );
   });
+});
+
+test.each<[string, Values, Values, readonly PlannedChange[]]>([
+  ["by trust on first use", { trust_on_first_use: true }, {}, []],
+  ["by user-data", { talos_endpoints: ["10.0.0.9"] }, {}, []],
+  ["by user-data", {}, { talos_endpoints: true }, []],
+  [
+    "by user-data",
+    {},
+    {},
+    [{ address: "talosmith_cloud_init.cp_1", actions: ["create"], after: { machine_config: { name: "prod" } } }],
+  ],
+  ["to pinned fingerprints only", {}, {}, []],
+])("a first deploy says how machines get their initial config: %s", (words, values, unknown, others) => {
+  const created = { address: "talosmith_cluster.cluster", actions: ["create"], after: cluster(three, values), unknown };
+  expect(renderMarkdown(review(planOf([created, ...others])))).toContain(`initial config ${words}`);
 });

@@ -28,7 +28,7 @@ const token = "the-token";
 const environments: Readonly<Record<string, string>> = {
   // The base has what the new cluster is to be upgraded from.
   base: "cluster: { talosVersion: v1.12.11, kubernetesVersion: 1.35.4 }\nbackup: { directory: backups }\n",
-  rack: "infrastructure: { kind: libvirt, uri: 'qemu:///system', network: { cidr: 10.0.0.0/24, vip: 10.0.0.60 } }\ncontrolPlane: { count: 3 }\nworkers: [{ count: 3 }]\n",
+  rack: "infrastructure: { kind: libvirt, trustOnFirstUse: true, uri: 'qemu:///system', network: { cidr: 10.0.0.0/24, vip: 10.0.0.60 } }\ncontrolPlane: { count: 3 }\nworkers: [{ count: 3 }]\n",
   broken: "infrastructure: { kind: clouds }\n",
 };
 

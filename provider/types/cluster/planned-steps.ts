@@ -70,9 +70,11 @@ export function numbered(sentences: readonly string[]): readonly string[] {
 /** The cluster without configs: what can be said before there are secrets. */
 async function outline(input: ClusterInput): Promise<DesiredCluster> {
   const spec = await clusterSpec(input);
-  const machine = ({ name, role, address, meta }: MachineSpec) => {
-    return { name, role, address, config: "", installImage: "", ...(meta === undefined ? {} : { meta }) };
-  };
+  const machine = ({ name, role, address, fingerprint, meta }: MachineSpec) => ({
+    ...{ name, role, address, config: "", installImage: "" },
+    ...(fingerprint === undefined ? {} : { fingerprint }),
+    ...(meta === undefined ? {} : { meta }),
+  });
   const [planes, workers] = (["controlplane", "worker"] as const).map((role) =>
     [...(input.join === null ? [] : [standInPlane]), ...spec.machines]
       .filter((other) => other.role === role)
@@ -83,6 +85,7 @@ async function outline(input: ClusterInput): Promise<DesiredCluster> {
     name: spec.name,
     endpoint: spec.endpoint,
     talosVersion: spec.talosVersion,
+    trustOnFirstUse: spec.trustOnFirstUse ?? false,
     kubernetesVersion: spec.kubernetesVersion,
     nodesBecomeReady: spec.cni?.name !== "none",
     machines: [...(planes ?? []), ...(workers ?? [])],

@@ -26,9 +26,8 @@ export async function bringAbout(
 ): Promise<readonly Step[]> {
   const { applyCluster } = await import("../../../talos/cluster/index.ts");
   const options = await engineOptions(desired, secrets, change, change.planned);
-  const trustOnFirstUse = change.planned.trust_on_first_use ?? false;
   const { steps } = await whenFree(change, () =>
-    applyCluster({ ...options, trustOnFirstUse, ...(review === undefined ? {} : { review }) }),
+    applyCluster({ ...options, ...(review === undefined ? {} : { review }) }),
   );
   return steps;
 }

@@ -29,6 +29,7 @@ export async function clusterSpec(input: ClusterInput, leaving: readonly Machine
     installImage: input.install_image,
     registryMirrors: input.registry_mirrors,
     talosEndpoints: input.talos_endpoints,
+    trustOnFirstUse: input.trust_on_first_use,
   };
   return {
     name: input.name,

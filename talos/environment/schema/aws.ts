@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import * as z from "zod";
+import { trustOnFirstUse } from "./first-contact.ts";
 import { controlPlaneFields, poolFields, workerFields } from "./pool.ts";
 import { cidr, count, deletionProtection, dnsName, hostOrAddress, size } from "./values.ts";
 
@@ -81,6 +82,9 @@ export const aws = {
       .describe(
         "How the Talos API is reached: public addresses of the machines, the load balancer, or a tunnel that talosEndpoints names.",
       ),
+    trustOnFirstUse: trustOnFirstUse.describe(
+      "With access public: apply the initial config, which holds the CA keys, to whatever answers at a machine's public address.",
+    ),
     adminCidrs: z
       .array(cidr)
       .default([])

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import * as z from "zod";
+import { trustOnFirstUse } from "./first-contact.ts";
 import { controlPlaneFields, poolFields, workerFields } from "./pool.ts";
 import { address, cidr, count, deletionProtection, name, size } from "./values.ts";
 
@@ -66,6 +67,7 @@ export const container = {
     kind: z.literal("container").describe("Talos in containers: for trying out, and for clusters inside of clusters."),
     engine: z.enum(["docker", "kubernetes"]).describe("What runs the containers."),
     image: z.string().min(1).optional().describe("Talos container image. Default: the release's own."),
+    trustOnFirstUse,
     docker: docker.optional().describe("Settings of the engine docker."),
     kubernetes: kubernetes.optional().describe("Settings of the engine kubernetes."),
     deletionProtection,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import * as z from "zod";
+import { trustOnFirstUse } from "./first-contact.ts";
 import { controlPlaneFields, poolFields, workerFields } from "./pool.ts";
 import { address, cidr, count, deletionProtection, name, size } from "./values.ts";
 
@@ -116,6 +117,7 @@ export const libvirt = {
       .describe(
         "How a machine gets its first config: over the Talos API while it waits, or from its seed, which holds secrets then.",
       ),
+    trustOnFirstUse,
     cloudInit: z
       .strictObject({
         metaData: z.string().min(1).optional().describe("Template file for meta-data."),

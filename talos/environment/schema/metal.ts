@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import * as z from "zod";
 import { patches } from "./cluster.ts";
+import { trustOnFirstUse } from "./first-contact.ts";
 import { poolFields } from "./pool.ts";
 import { schematic } from "./schematic.ts";
 import { anyAddress, anyCidr, count, deletionProtection, hostOrAddress, name } from "./values.ts";
@@ -90,10 +91,9 @@ export const metal = {
   infrastructure: z.strictObject({
     kind: z.literal("metal").describe("Machines that are there already, by address; booted into maintenance mode."),
     machines: z.record(name, machine).describe("The machines by host name."),
-    trustOnFirstUse: z
-      .boolean()
-      .default(false)
-      .describe("Send the first config, which holds secrets, to machines without a fingerprint as they are."),
+    trustOnFirstUse: trustOnFirstUse.describe(
+      "Apply the initial config, which holds the CA keys, also to machines without a fingerprint, whatever answers at their addresses.",
+    ),
     diskSelector: diskSelector.optional().describe("Disk that Talos is installed on, where a machine does not say."),
     wipe: z.boolean().default(false).describe("Empty the whole disk before installing."),
     meta,

@@ -45,6 +45,9 @@ describe("talosmith init", () => {
       "lab-w-1",
     ]);
     expect(environment.infrastructure).toMatchObject({ kind: "libvirt", network: { vip: "10.0.0.100" } });
+    expect(readFileSync(join(folder, "environments/lab.yaml"), "utf8")).toMatch(
+      /# .*with the CA keys, to whatever\n(.*\n)*.*machineConfig: user-data(.*\n)* {2}trustOnFirstUse: true\n/,
+    );
     expect(existsSync(join(folder, "cdktf.json"))).toBe(true);
     expect(readFileSync(join(folder, ".gitignore"), "utf8")).toContain("/secrets/*\n!/secrets/*.age\n");
     expect(written).toContain(

@@ -16,7 +16,10 @@ beforeEach(() => {
   written = "";
   mkdirSync(join(folder, "environments"));
   writeFileSync(join(folder, "cdktf.json"), "{}");
-  writeFileSync(join(folder, "environments/lab.yaml"), "infrastructure: { kind: libvirt }\ncontrolPlane: {}\n");
+  writeFileSync(
+    join(folder, "environments/lab.yaml"),
+    "infrastructure: { kind: libvirt, trustOnFirstUse: true }\ncontrolPlane: {}\n",
+  );
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -43,7 +46,7 @@ describe("talosmith synth --hcl", () => {
   it("writes the files of an environment and says where", async () => {
     await synthHcl("lab", { check: false }, context());
     expect(readdirSync(hcl())).toEqual(["image.tf", "main.tf", "outputs.tf", "storage.tf", "talos.tf", "versions.tf"]);
-    expect(written).toBe("terraform/lab\n");
+    expect(written).toMatch(/^lab: Initial config: trust on first use\..*\nterraform\/lab\n$/);
   });
 
   it("finds, with --check, what is missing, edited or left over, and touches nothing", async () => {

@@ -38,6 +38,13 @@ test("the endpoint of a machine with an IPv6 address is a URL", () => {
   expect(clusterSpec(environment, new Map([["a", { address: "fd00::1" }]])).endpoint).toBe("https://[fd00::1]:6443");
 });
 
+test("what the file trusts reaches every work of the engine: deploy, restore, repair", () => {
+  const metal = (more: string) =>
+    `infrastructure: { kind: metal, machines: { a: { address: 10.0.0.1, role: controlplane, disk: /dev/sda } }, ${more} }\n`;
+  expect(specOf(metal("trustOnFirstUse: true")).trustOnFirstUse).toBe(true);
+  expect(specOf(`${simulated}controlPlane: {}\n`).trustOnFirstUse).toBe(false);
+});
+
 test("labels, taints and patches of a pool reach its machines, before the machine's own", () => {
   const { machines } = specOf(
     `${simulated}controlPlane: { count: 1 }

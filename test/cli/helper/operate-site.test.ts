@@ -9,7 +9,7 @@ const minute = 60_000;
 const parsed = (backend: string): Environment =>
   parseEnvironment("lab", (file) =>
     file.endsWith("lab.yaml")
-      ? `infrastructure: { kind: libvirt }\ncontrolPlane: { count: 1 }\nbackend: ${backend}\n`
+      ? `infrastructure: { kind: libvirt, trustOnFirstUse: true }\ncontrolPlane: { count: 1 }\nbackend: ${backend}\n`
       : undefined,
   );
 

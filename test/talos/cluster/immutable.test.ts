@@ -135,7 +135,7 @@ describe("the engine", () => {
 
   test("shows the refusal in a preview and changes no machine in an apply", async () => {
     const { world, timing } = lab(wanted);
-    const options = { secrets: testSecrets(), machines: world.port(), timing, trustOnFirstUse: true };
+    const options = { secrets: testSecrets(), policy: {}, machines: world.port(), timing };
     await applyCluster({ ...options, desired: wanted });
     const { findings } = await previewCluster({ ...options, desired: changed });
     expect(findings).toMatchObject([{ severity: "error", message: expect.stringContaining("10.96.0.0/12 and would") }]);

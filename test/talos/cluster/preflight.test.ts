@@ -77,6 +77,17 @@ describe("before the first change", () => {
     ]);
   });
 
+  test("an empty machine without a fingerprint is refused unless the first answer is trusted", async () => {
+    const pinned = wish();
+    const machines = pinned.machines.map(({ fingerprint: _, ...machine }) => machine);
+    const desired = { ...pinned, machines };
+    const observed = withState(await running(), "w-1", () => ({ kind: "maintenance", fingerprint: "any" }));
+    expect(errors(desired, observed)).toMatchObject([
+      { machine: "w-1", hint: expect.stringMatching(/fingerprint.*user-data.*trustOnFirstUse: true/) },
+    ]);
+    expect(errors({ ...desired, trustOnFirstUse: true }, observed)).toEqual([]);
+  });
+
   test.each([
     ["Talos is never downgraded", "v1.14.0", /never downgraded/],
     ["Talos does not skip too many releases", "v1.9.6", /too old to upgrade to Talos 1\.13\.9/],

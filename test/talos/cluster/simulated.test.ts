@@ -98,14 +98,22 @@ describe("a cluster of simulated machines, over real sockets", () => {
       const reachable = { ...desired, endpoint: `https://${desired.machines[0]?.address}:6443` };
       await expect(lab.apply(reachable)).rejects.toMatchObject({ code: "failed-precondition" });
       const timeouts = { step: 30_000, health: 30_000 };
-      const result = await restoreCluster({
-        desired: reachable,
-        secrets: testSecrets(),
-        policy: {},
-        snapshot,
-        timeouts,
-        lockFile: lab.lockFile,
-      });
+      const unpinned = {
+        ...reachable,
+        machines: reachable.machines.map(({ fingerprint: _, ...machine }) => machine),
+      };
+      const restore = (trustOnFirstUse: boolean) =>
+        restoreCluster({
+          desired: { ...unpinned, trustOnFirstUse },
+          secrets: testSecrets(),
+          policy: {},
+          snapshot,
+          timeouts,
+          lockFile: lab.lockFile,
+        });
+      await expect(restore(false)).rejects.toThrow("cp-2 is in maintenance mode and its fingerprint is not known");
+      const result = await restore(true);
+      expect(result.steps[0]?.sentence).toContain("trust on first use");
       expect(ids(result)).toContain("restore-etcd/cp-2");
       expect(ids(await lab.apply(reachable))).toEqual([]);
     } finally {

@@ -38,6 +38,7 @@ export function wish(options: Wish = {}): DesiredCluster {
     endpoint: "https://cp-1:6443",
     talosVersion,
     kubernetesVersion,
+    trustOnFirstUse: false,
     nodesBecomeReady: true,
     machines: [
       ...controlPlanes.map((name) => machine(name, "controlplane")),

@@ -16,7 +16,7 @@ const summary = (text: string) => addressesOf(parse(text)).map(({ name, address,
 
 describe("addresses of virtual machines", () => {
   it("are those that people know, by default: one control plane and two workers", () => {
-    expect(summary("infrastructure: { kind: libvirt }\ncontrolPlane: {}\n")).toEqual([
+    expect(summary("infrastructure: { kind: libvirt, trustOnFirstUse: true }\ncontrolPlane: {}\n")).toEqual([
       "talos-cp-1 10.0.0.70 52:54:00:c1:00:01",
       "talos-w-1 10.0.0.80 52:54:00:c2:00:01",
       "talos-w-2 10.0.0.81 52:54:00:c2:00:02",
@@ -25,7 +25,7 @@ describe("addresses of virtual machines", () => {
 
   it("begin where the network and the pool say", () => {
     expect(
-      summary(`infrastructure: { kind: libvirt, network: { cidr: 192.168.8.0/22, controlPlaneOffset: 10, workerOffset: 300 } }
+      summary(`infrastructure: { kind: libvirt, trustOnFirstUse: true, network: { cidr: 192.168.8.0/22, controlPlaneOffset: 10, workerOffset: 300 } }
 controlPlane: { count: 3 }
 workers: [{ name: a, count: 1 }, { name: b, count: 1, addressOffset: 20 }]
 `),
@@ -42,7 +42,7 @@ workers: [{ name: a, count: 1 }, { name: b, count: 1, addressOffset: 20 }]
     const pool = fc.record({ count: fc.integer({ min: 0, max: 40 }), offset: fc.integer({ min: 1, max: 300 }) });
     fc.assert(
       fc.property(fc.integer({ min: 20, max: 28 }), pool, pool, (prefix, first, second) => {
-        const text = `infrastructure: { kind: libvirt, network: { cidr: 10.1.0.0/${prefix}, controlPlaneOffset: 5, workerOffset: ${first.offset} } }
+        const text = `infrastructure: { kind: libvirt, trustOnFirstUse: true, network: { cidr: 10.1.0.0/${prefix}, controlPlaneOffset: 5, workerOffset: ${first.offset} } }
 controlPlane: { count: 3 }
 workers: [{ name: a, count: ${first.count} }, { name: b, count: ${second.count}, addressOffset: ${second.offset} }]
 `;
@@ -61,7 +61,7 @@ workers: [{ name: a, count: ${first.count} }, { name: b, count: ${second.count},
   });
 
   it("of a pool do not move when another pool grows", () => {
-    const text = (count: number) => `infrastructure: { kind: libvirt }
+    const text = (count: number) => `infrastructure: { kind: libvirt, trustOnFirstUse: true }
 controlPlane: { count: 1 }
 workers: [{ name: a, count: ${count} }, { name: b, count: 2, addressOffset: 150 }]
 `;
@@ -81,7 +81,7 @@ describe("warnings", () => {
 
   it("are given below Talos's minimum for the role", () => {
     expect(
-      warnings(`infrastructure: { kind: libvirt }
+      warnings(`infrastructure: { kind: libvirt, trustOnFirstUse: true }
 controlPlane: { cpu: 1, memory: 1GiB, disk: 5GiB }
 workers: [{ cpu: 1, memory: 512MiB }]
 `),
@@ -95,7 +95,7 @@ workers: [{ cpu: 1, memory: 512MiB }]
 
   it("are given for several control planes without a shared address, and not with one", () => {
     const text = (network: string) =>
-      `infrastructure: { kind: libvirt, network: { ${network} } }\ncontrolPlane: { count: 3 }\n`;
+      `infrastructure: { kind: libvirt, trustOnFirstUse: true, network: { ${network} } }\ncontrolPlane: { count: 3 }\n`;
     expect(warnings(text(""))).toEqual(["controlPlane.count: 3 control planes without a VIP or an endpoint"]);
     expect(warnings(text("vip: 10.0.0.100"))).toEqual([]);
   });

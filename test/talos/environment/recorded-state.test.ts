@@ -21,7 +21,9 @@ describe("an environment whose cluster is running", () => {
   });
 
   it("cannot change its kind of infrastructure", () => {
-    expect(() => parse("infrastructure: { kind: libvirt }\ncontrolPlane: {}\n", running)).toThrow(
+    expect(() =>
+      parse("infrastructure: { kind: libvirt, trustOnFirstUse: true }\ncontrolPlane: {}\n", running),
+    ).toThrow(
       /environments\/lab\.yaml:1:25: infrastructure\.kind[\s\S]*expected simulated, which the running cluster has/,
     );
   });
@@ -41,11 +43,11 @@ describe("an environment whose cluster is running", () => {
     const others = [resource("aws_route53_record"), resource("docker_container")];
     const cluster = resource("talosmith_cluster", { dns_domain: null });
     expect(parse(metal, state([cluster, member, ...others])).kind).toBe("metal");
-    const docker = "infrastructure: { kind: container, engine: docker }\ncontrolPlane: {}\n";
+    const docker = "infrastructure: { kind: container, engine: docker, trustOnFirstUse: true }\ncontrolPlane: {}\n";
     const volume = resource("docker_volume", { id: "lab-cp-1-state" });
     const inDocker = resource("talosmith_member", { machine_id: "lab-cp-1-state", address: "10.5.0.2" });
     expect(parse(docker, state([cluster, inDocker, volume, resource("aws_s3_bucket")])).kind).toBe("container");
-    const pods = "infrastructure: { kind: container, engine: kubernetes }\ncontrolPlane: {}\n";
+    const pods = "infrastructure: { kind: container, engine: kubernetes, trustOnFirstUse: true }\ncontrolPlane: {}\n";
     const set = resource("kubernetes_stateful_set_v1", { metadata: [{ uid: "0c5b" }] });
     const inPod = resource("talosmith_member", { machine_id: "0c5b", address: "10.96.0.9" });
     expect(parse(pods, state([cluster, inPod, set, resource("aws_s3_bucket")])).kind).toBe("container");
