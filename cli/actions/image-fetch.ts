@@ -21,7 +21,8 @@ export async function imageFetch(
   const url = assetUrl(asset, image);
   const file = assetFile(asset, image);
   const packed = options.unpack && asset === "disk";
-  const name = join(image.schematic, image.version.toString(), packed ? file.replace(/\.(?:xz|zst)$/, "") : file);
+  const unpacked = packed ? file.replace(/\.(?:xz|zst)$/, "") : file;
+  const name = join(factoryFolder(url), image.schematic, image.version.toString(), unpacked);
   // The factory builds images only of schematics that it has seen.
   if (options.schematicId === undefined) {
     const factory = options.factoryUrl === undefined ? {} : { factory: options.factoryUrl };
@@ -37,6 +38,13 @@ export async function imageFetch(
   });
   if (context.stderr.isTerminal) context.stderr.write("\n");
   context.stdout.write(options.json ? `${JSON.stringify({ ...fetched, url })}\n` : `${fetched.path}\n`);
+}
+
+/** Two factories may serve different files for one schematic and version: each has a folder of its own. */
+function factoryFolder(assetUrl: string): string {
+  const { protocol, host, pathname } = new URL(assetUrl);
+  const scheme = protocol === "https:" ? "" : `${protocol}//`;
+  return encodeURIComponent(`${scheme}${host}${pathname.slice(0, pathname.lastIndexOf("/image/"))}`);
 }
 
 function cacheDirectory(wish: string | undefined, context: CommandContext): string {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { open, readFile, rm, stat } from "node:fs/promises";
+import { open, readFile, rename, rm, stat } from "node:fs/promises";
 import type { ReadableStream } from "node:stream/web";
 import { writeFileAtomically } from "../atomic-file.ts";
 import { TalosError } from "../errors.ts";
@@ -37,6 +37,18 @@ export async function download(url: string, part: string, options: DownloadOptio
 /** Takes away what a download left. */
 export async function removePart(part: string): Promise<void> {
   await Promise.all([part, tagFile(part)].map((file) => rm(file, { force: true })));
+}
+
+/** Gives what a download left another name: of several callers at once, one gets it. Nothing happens without a part. */
+export async function movePart(from: string, to: string): Promise<void> {
+  await renameIfThere(from, to);
+  await renameIfThere(tagFile(from), tagFile(to));
+}
+
+async function renameIfThere(from: string, to: string): Promise<void> {
+  await rename(from, to).catch((error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+  });
 }
 
 async function downloadOnce(url: string, part: string, options: DownloadOptions): Promise<void> {

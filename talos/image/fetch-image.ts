@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 import { spawn } from "node:child_process";
-import { createHash } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { createReadStream, createWriteStream } from "node:fs";
 import { mkdir, readFile, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { writeFileAtomically } from "../atomic-file.ts";
 import { TalosError } from "../errors.ts";
-import { download, removePart } from "./download.ts";
+import { download, movePart, removePart } from "./download.ts";
 
 export interface FetchOptions {
-  /** Where images are kept; one folder per schematic and version is made in it. */
+  /** Where images are kept; one folder per factory, schematic and version is made in it. */
   readonly cache: string;
   /** Path of the file inside the cache, without the suffix of the packing. */
   readonly name: string;
-  /** SHA-256 of the file as served, in hexadecimal. @default not compared */
+  /** SHA-256 of the file as served, in hexadecimal; compared with a cached one too. @default not compared */
   readonly sha256?: string;
   /** Take off .xz or .zst. @default true */
   readonly unpack?: boolean;
@@ -37,29 +37,40 @@ export interface FetchedImage {
 export async function fetchImage(url: string, options: FetchOptions): Promise<FetchedImage> {
   const packing = options.unpack === false ? undefined : /\.(xz|zst)$/.exec(url)?.[1];
   const path = join(options.cache, options.name);
-  const known = await cachedImage(path);
-  // What was packed can be compared only while it is downloaded.
-  const another =
-    packing === undefined && options.sha256 !== undefined && known?.sha256 !== options.sha256.toLowerCase();
-  if (known !== undefined && !another) return known;
-  const part = `${path}.part`;
+  const known = await cachedImage(path, options.sha256);
+  if (known !== undefined) return known;
   await mkdir(dirname(path), { recursive: true });
-  await download(url, part, options);
+  const part = await downloadAlone(url, path, options);
   try {
-    await checkDownload(part, url, options.sha256);
+    const served = await checkDownload(part, url, options.sha256);
     const finished = packing === undefined ? part : await unpack(part, packing, options.signal);
-    const sha256 = await hashOf(finished);
+    const sha256 = packing === undefined ? served : await hashOf(finished);
     await rename(finished, path);
-    await writeFileAtomically(`${path}.sha256`, `${sha256}\n`, { mode: 0o644 });
+    await writeFileAtomically(`${path}.sha256`, `${sha256}\n${served}\n`, { mode: 0o644 });
     return { path, sha256, cached: false };
   } finally {
     await removePart(part);
   }
 }
 
-async function cachedImage(path: string): Promise<FetchedImage | undefined> {
+/** Into a file that no other download writes to. What was downloaded before an error is left for the next call. */
+async function downloadAlone(url: string, path: string, options: FetchOptions): Promise<string> {
+  const part = `${path}.${randomBytes(6).toString("hex")}.part`;
+  await movePart(`${path}.part`, part);
   try {
-    const sha256 = (await readFile(`${path}.sha256`, "utf8")).trim();
+    await download(url, part, options);
+    return part;
+  } catch (error) {
+    await movePart(part, `${path}.part`);
+    throw error;
+  }
+}
+
+/** `wanted`: SHA-256 of the file as it was served; one that was unpacked is remembered with it. */
+async function cachedImage(path: string, wanted: string | undefined): Promise<FetchedImage | undefined> {
+  try {
+    const [sha256 = "", served] = (await readFile(`${path}.sha256`, "utf8")).split("\n");
+    if (wanted !== undefined && wanted.toLowerCase() !== served) return undefined;
     // A file that was changed or cut since is fetched again.
     return (await hashOf(path)) === sha256 ? { path, sha256, cached: true } : undefined;
   } catch (error) {
@@ -68,10 +79,10 @@ async function cachedImage(path: string): Promise<FetchedImage | undefined> {
   }
 }
 
-async function checkDownload(part: string, url: string, expected: string | undefined): Promise<void> {
-  if (expected === undefined) return;
+/** Returns the SHA-256 of the file as it was served. */
+async function checkDownload(part: string, url: string, expected: string | undefined): Promise<string> {
   const found = await hashOf(part);
-  if (found === expected.toLowerCase()) return;
+  if (expected === undefined || found === expected.toLowerCase()) return found;
   throw new TalosError("invalid-input", `${url}: found SHA-256 ${found}, expected ${expected.toLowerCase()}`, {
     hint: "The file was changed on its way or at its source; do not use it.",
   });

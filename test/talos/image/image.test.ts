@@ -307,6 +307,41 @@ describe("a factory on this machine", () => {
     await expect(fetchImage(`${base}/x.iso`, { ...options, sha256: "00".repeat(32) })).rejects.toThrow("found SHA-256");
   });
 
+  test("a kept unpacked file is compared with the checksum of what was served", async () => {
+    const options = { cache: join(directory, "packed"), name: "disk.raw" };
+    await fetchImage(`${base}/x.raw.xz`, options);
+    const wrong = fetchImage(`${base}/x.raw.xz`, { ...options, sha256: "00".repeat(32) });
+    await expect(wrong).rejects.toThrow("found SHA-256");
+    const sha256 = createHash("sha256")
+      .update(packed.get("x.raw.xz") ?? "")
+      .digest("hex");
+    const before = requests.length;
+    expect((await fetchImage(`${base}/x.raw.xz`, { ...options, sha256 })).cached).toBe(true);
+    expect(requests.length).toBe(before);
+  });
+
+  test("downloads at once do not write into each other's file", async () => {
+    const cache = join(directory, "both");
+    const content = Buffer.from("first build ".repeat(40_000));
+    const other = Buffer.from("another build ".repeat(40_000));
+    packed.set("y.iso", content);
+    // The second begins while the first is under way, after the factory has built the image again.
+    let second: Promise<{ path: string; sha256: string }> | undefined;
+    const first = await fetchImage(`${base}/y.iso`, {
+      cache,
+      name: "y.iso",
+      onProgress: () => {
+        if (second !== undefined) return;
+        packed.set("y.iso", other);
+        second = fetchImage(`${base}/y.iso`, { cache, name: "y.iso" });
+      },
+    });
+    const hash = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex");
+    expect(first.sha256).toBe(hash(content));
+    expect((await second)?.sha256).toBe(hash(other));
+    expect(readdirSync(cache).sort()).toEqual(["y.iso", "y.iso.sha256"]);
+  });
+
   test.each([
     ["a missing image", "none.iso", {}, "found HTTP status 404"],
     ["a wrong checksum", "x.iso", { sha256: "00".repeat(32) }, "found SHA-256"],
