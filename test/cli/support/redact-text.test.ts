@@ -30,12 +30,47 @@ describe("texts for strangers", () => {
     ["variables of a machine in braces", `machine: { env: { SOME: ${canary}, B: '}${canary}' }, type: worker }`],
     ["a manifest", `manifest: |\n  a: ${canary}\nname: x\n`],
     ["a private key", `-----BEGIN EC PRIVATE KEY-----\n${canary}\n-----END EC PRIVATE KEY-----\n`],
+    ["a private key that was cut off", `-----BEGIN RSA PRIVATE KEY-----\n${canary}\n`],
+    ["a password by another name", `passwd: ${canary}\npwd: ${canary}\n`],
+    ["a key of a wireless network", `wifi: { ssid: home, psk: ${canary} }`],
+    ["a login of a registry", JSON.stringify({ auths: { "registry.example": { auth: canary } } })],
+    ["an assignment with pass in it", `exec DB_PASS_RO=${canary} MYSQL_PASS='a ${canary}' run`],
+    ["a flag", `run --user me --password ${canary} --verbose`],
+    ["a quoted flag", `run --registry-token 'a ${canary}' --verbose`],
+    ["a flag in a list of words", JSON.stringify(["run", "--password", `a ${canary}`])],
+    ["a flag with a sign", `run --client-secret=${canary}`],
+    ["a field inside of another's value", `msg="login failed, password=${canary}"`],
+    ["a cookie", `GET / Cookie: theme=dark; session=${canary}; a=b\n`],
+    ["a cookie that is set", JSON.stringify({ "Set-Cookie": [`session=${canary}; Path=/`] })],
+    ["headers as Go prints them", `map[Authorization:[Digest username=me, response=${canary}] Accept:[*/*]]`],
+    ["an authorization with several words", `Authorization: AWS4-HMAC-SHA256 Credential=x, Signature=${canary}\n`],
+    ["variables without end", `{ env: { A: ${"x".repeat(3_000)}, B: ${canary} } }`],
     ["a key in base64", Buffer.from(`-----BEGIN PRIVATE KEY-----\n${canary}`).toString("base64")],
   ])("lose the secret in %s", (_, text) => {
     const redacted = redactText(text);
     expect(redacted).not.toContain(canary);
     expect(redacted).not.toContain(Buffer.from(canary).toString("base64").slice(0, 8));
     expect(redacted).toContain("******");
+  });
+
+  test.each([
+    ["a JSON web token", "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJtZSJ9.c2lnbmF0dXJl"],
+    ["GitHub", `ghp_${"a1".repeat(18)}`],
+    ["GitHub, fine-grained", `github_pat_${"a1".repeat(30)}`],
+    ["GitHub, an app", `ghs_${"a1".repeat(18)}`],
+    ["GitLab", `glpat-${"a1".repeat(10)}`],
+    ["GitLab, a runner", `glrt-${"a1".repeat(10)}`],
+    ["npm", `npm_${"a1".repeat(18)}`],
+    ["Docker Hub", `dckr_pat_${"a1".repeat(14)}`],
+    ["Slack", "xoxb-123456789012-abcdefABCDEF"],
+    ["AWS", "AKIAIOSFODNN7EXAMPLE"],
+    ["AWS with its secret", "AKIAIOSFODNN7EXAMPLE:wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"],
+    ["Hugging Face", `hf_${"aB".repeat(17)}`],
+    ["PyPI", `pypi-${"AgEIcHlwaS5vcmc".repeat(3)}`],
+    ["Google", `AIza${"aB1".repeat(11)}xy`],
+    ["Vault", `hvs.${"aB1".repeat(10)}`],
+  ])("lose a token of %s wherever it stands", (_, token) => {
+    expect(redactText(`refused ${token}, "${token}" again`)).toBe('refused ******, "******" again');
   });
 
   test("lose a join token and an age key wherever they stand", () => {
@@ -45,7 +80,7 @@ describe("texts for strangers", () => {
 
   test("keep what is no secret", () => {
     const text =
-      "kubelet: running with basic authentication\nversion: v1.13.9\nsecrets:\n  file: secrets/lab.yaml\npasswordEnv: REGISTRY_PASSWORD\nuri: qemu+ssh://root@kvm.example:22/system\nat: https://[::1]:6443/x@y\n";
+      "kubelet: running with basic authentication\nauthorization:\n  mode: Webhook\nauth:\n  username: me\nrun --key-file /x --verbose\nskipped 3 of sk-ip\nversion: v1.13.9\nsecrets:\n  file: secrets/lab.yaml\npasswordEnv: REGISTRY_PASSWORD\nuri: qemu+ssh://root@kvm.example:22/system\nat: https://[::1]:6443/x@y\n";
     expect(redactText(text)).toBe(text);
   });
 
@@ -56,23 +91,41 @@ describe("texts for strangers", () => {
     expect(redactText('token: "a\n  b"\npath: /x\n')).toBe("token: ******\npath: /x\n");
   });
 
-  test.each([
-    "a-",
-    "token = ",
-    "password: '",
-    "https://",
-    "environment: [",
-    "env: {",
+  /** Pieces of which a pattern that looks to the end from every place would make minutes. */
+  const pieces = ["a-", "A=", "a.", "token = ", "password: '", "https://", "https://a:", "environment: [", "env: {"];
+  const more = [
     "environment:\n",
     "\\n- ",
     '"',
     " ",
-  ])("take no longer for it when they are long and made of %j", (piece) => {
-    const text = piece.repeat(200_000 / piece.length);
-    const started = performance.now();
-    redactText(text);
-    // Milliseconds, where one pattern that looks to the end from every place would take minutes.
-    expect(performance.now() - started).toBeLessThan(5_000);
+    "\n",
+    "key: ",
+    "--key ",
+    "auth",
+    "eyJ-",
+    "eyJaaaaaaaa.",
+    "ghp_",
+    "a1b2c3.",
+  ];
+  const long = ["-----BEGIN PRIVATE KEY-----\n", "LS0tLS1CRUdJTi", "cookie: ", "authorization: [", "- ", "\t", "AKIA"];
+
+  test("take time in proportion to their length, whatever they are made of", () => {
+    const megabyte = 2 ** 20;
+    for (const piece of [...pieces, ...more, ...long]) {
+      const started = performance.now();
+      redactText(piece.repeat(Math.ceil(megabyte / piece.length)));
+      expect(performance.now() - started, JSON.stringify(piece)).toBeLessThan(5_000);
+    }
+    for (const [before, piece, after] of [
+      ['key: "', " ", '" x'],
+      ["key", " ", "x"],
+      ["- ", "- ", "key"],
+      ["key: '", "''", "x"],
+    ] as const) {
+      const started = performance.now();
+      redactText(before + piece.repeat(megabyte) + after);
+      expect(performance.now() - started, before).toBeLessThan(5_000);
+    }
   });
 
   test("are the same when they are redacted twice", () => {
