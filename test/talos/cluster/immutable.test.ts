@@ -130,8 +130,9 @@ describe("what a machine runs", () => {
 });
 
 describe("the engine", () => {
-  const wanted = rendered();
-  const changed = rendered({ serviceSubnets: ["10.112.0.0/12"] });
+  const trusted = { trustOnFirstUse: true };
+  const wanted = { ...rendered(), ...trusted };
+  const changed = { ...rendered({ serviceSubnets: ["10.112.0.0/12"] }), ...trusted };
 
   test("shows the refusal in a preview and changes no machine in an apply", async () => {
     const { world, timing } = lab(wanted);
