@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { basename } from "node:path";
+import { awaitHealthy } from "../../talos/cluster/index.ts";
 import type { ApprovalFlags } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
 import { deployWithHelper } from "../helper/helper-door.ts";
 import { mayTakeAway } from "../helper/may-take-away.ts";
+import { openCluster } from "../helper/open-cluster.ts";
 import { openEnvironment } from "../open-environment.ts";
 import { withProgress } from "../output/progress.ts";
 import { deployedSummary } from "../output/summary.ts";
@@ -41,6 +43,11 @@ export async function deploy(name: string, flags: ApprovalFlags, context: Comman
     context.stderr.write("Nothing was changed.\n");
     context.exit(1);
     return;
+  }
+  // What Terraform compares says nothing of health, and after a change the engine has waited for it.
+  if (did === "unchanged" && unseen === undefined) {
+    const { desired, secrets } = await openCluster(environment.joins?.name ?? name, context);
+    await withProgress(context, {}, (events) => awaitHealthy({ desired, secrets, events, signal: context.signal }));
   }
   finish({ ...(await readDeployed(options)), unseen, seconds: seconds(), door: basename(binary) }, did === "changed");
 }

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import { basename } from "node:path";
 import { endsSoon } from "../../talos/client-file.ts";
-import { makingSteps } from "../../talos/cluster/index.ts";
+import { checkHealth, makingSteps } from "../../talos/cluster/index.ts";
+import { TalosError } from "../../talos/errors.ts";
 import type { CommandContext } from "../context.ts";
 import { backupLine, backupStatus } from "../helper/backup-status.ts";
 import { clientCertificates, clientFiles } from "../helper/client-files.ts";
 import { planWithHelper } from "../helper/helper-door.ts";
 import { hasMachines } from "../helper/machines.ts";
-import { windowNotice } from "../helper/rollout.ts";
+import { openCluster } from "../helper/open-cluster.ts";
+import { type HelperPolicy, windowNotice } from "../helper/rollout.ts";
 import { openEnvironment } from "../open-environment.ts";
 import { clearAbandonedState } from "../terraform/abandoned-state.ts";
 import { findTerraform } from "../terraform/find-terraform.ts";
@@ -35,6 +37,7 @@ export async function plan(
     );
   if (binary !== undefined) {
     const changes = await planWithTerraform({ root, environment, binary, approval: { yes: false }, context });
+    if (!changes) await showHealth(environment.joins?.name ?? name, { kubernetes }, context);
     context.exit(changes ? 2 : 0);
     return;
   }
@@ -49,8 +52,22 @@ export async function plan(
   ];
   for (const machine of unseen) context.stderr.write(`Could not be looked at: ${machine}\n`);
   const nothing = unseen.length === 0 ? "Nothing to change.\n" : "Nothing to change on the machines that answer.\n";
+  if (lines.length === 0 && unseen.length === 0) await showHealth(name, { kubernetes }, context);
   context.stdout.write(lines.length === 0 ? nothing : lines.map((line) => `- ${line}\n`).join(""));
   const notice = windowNotice(environment, steps, context.clock.now());
   if (notice !== undefined) context.stderr.write(`${notice}\n`);
   context.exit(lines.length === 0 ? 0 : 2);
+}
+
+/** "No changes" is about what is declared: a cluster that has all of it may be down, and whoever reads that must see it. */
+async function showHealth(name: string, policy: Required<HelperPolicy>, context: CommandContext): Promise<void> {
+  try {
+    const { desired, secrets } = await openCluster(name, context);
+    const { conditions } = await checkHealth({ desired, secrets, policy, signal: context.signal, wait: false });
+    for (const { name: condition, state, reason } of conditions)
+      if (state === "failed") context.stderr.write(`Not healthy: ${condition}: ${reason}\n`);
+  } catch (error) {
+    if (context.signal.aborted) throw error;
+    context.stderr.write(`The health of the cluster could not be checked: ${TalosError.from(error).message}\n`);
+  }
 }

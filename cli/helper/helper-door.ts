@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { type Addon, applyAddons, removeAddon, surplusAddons } from "../../talos/addon/index.ts";
 import {
   applyCluster,
+  awaitHealthy,
   type ClusterEvent,
-  checkHealth,
   type DesiredCluster,
   desiredCluster,
   destroyCluster,
@@ -97,10 +97,8 @@ function refuseWithoutKubernetes(addons: readonly Addon[], { kubernetes }: Helpe
 }
 
 /** The add-ons, and after those that bring the pod network the health of the whole; how many have changed. */
-async function applyWith(
-  addons: readonly Addon[],
-  { root, environment, desired, secrets, events, context }: AddonRun,
-): Promise<number> {
+async function applyWith(addons: readonly Addon[], run: AddonRun): Promise<number> {
+  const { root, environment, events, context } = run;
   if (addons.length === 0) return 0;
   let changed = 0;
   const access = addonAccess(root, environment.name, context);
@@ -115,7 +113,7 @@ async function applyWith(
     changed += 1;
     tell(`add-on ${release.name}: removed`);
   }
-  if (environment.addons.some(({ cni }) => cni)) await awaitNodes(desired, secrets, context);
+  if (environment.addons.some(({ cni }) => cni)) await awaitNodes(run);
   return changed;
 }
 
@@ -129,14 +127,8 @@ interface AddonRun {
 }
 
 /** Until the pod network came, the nodes could not become ready; now they must. */
-async function awaitNodes(desired: DesiredCluster, secrets: SecretsBundle, { signal }: CommandContext): Promise<void> {
-  const whole = { ...desired, nodesBecomeReady: true };
-  const { conditions } = await checkHealth({ desired: whole, secrets, signal });
-  const failed = conditions.find(({ state }) => state === "failed");
-  if (failed === undefined || failed.byPerson) return;
-  throw new TalosError("deadline-exceeded", `waiting for ${failed.name}: ${failed.reason}`, {
-    hint: "The add-on for the pod network is installed, but the cluster did not become healthy with it.",
-  });
+async function awaitNodes({ desired, secrets, events, context: { signal } }: AddonRun): Promise<void> {
+  await awaitHealthy({ desired: { ...desired, nodesBecomeReady: true }, secrets, events, signal });
 }
 
 /** Where the provider keeps it, too: one history, whichever door was used. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../errors.ts";
 import { kubeconfigFrom } from "./client-files.ts";
-import { type EngineOptions, withExclusiveContext } from "./engine.ts";
+import { type ClusterAccess, type EngineOptions, withContext, withExclusiveContext } from "./engine.ts";
 import { describe } from "./execute-join.ts";
 import type { Finding } from "./finding.ts";
 import { checkHealthIn } from "./health.ts";
@@ -135,6 +135,11 @@ export function refuseUnfinished({ desired }: StepContext, observed: ObservedClu
   throw new TalosError("failed-precondition", `${names} cannot leave: etcd would lose its quorum`, {
     hint: "Heal or replace the other control planes first; a member may leave when the rest keeps a majority.",
   });
+}
+
+/** Waits until the checks of `talosctl health` hold; throws the first that does not in time. Changes nothing. */
+export function awaitHealthy(options: ClusterAccess): Promise<void> {
+  return withContext(options, awaitHealth);
 }
 
 async function awaitHealth(context: StepContext): Promise<void> {

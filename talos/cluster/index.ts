@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 export { activeDifferences } from "./active-differences.ts";
-export { type ApplyOptions, type ApplyResult, applyCluster } from "./apply.ts";
+export { type ApplyOptions, type ApplyResult, applyCluster, awaitHealthy } from "./apply.ts";
 export { fetchKubeconfig } from "./client-files.ts";
 export {
   bootstrapTarget,

@@ -95,4 +95,21 @@ describe.each(everything ? tools : tools.slice(0, 1))("a deploy through $name", 
     expect(readFileSync(join(root, "code"), "utf8")).toBe("code 0\n");
     expect(await run("plan local")).toMatchObject({ code: 0 });
   });
+
+  test("that has nothing to change says that the cluster is up only when it is healthy", async () => {
+    const { code } = await run("deploy local --yes");
+    expect(code).toBe(0);
+    const fault = JSON.stringify({ kind: "component-not-ready", component: "kube-scheduler" });
+    await run(`sim fault local-cp-1 ${fault}`);
+    const plan = await run("plan local");
+    expect(plan).toMatchObject({ code: 0, stderr: expect.stringMatching(/^Not healthy: .*kube-scheduler/m) });
+    let waited = false;
+    const deployed = await run("deploy local --yes", (said) => {
+      if (waited || !/waiting for .*kube-scheduler/.test(said)) return;
+      waited = true;
+      void run("sim fault local-cp-1 none");
+    });
+    expect(waited).toBe(true);
+    expect(deployed).toMatchObject({ code: 0, stdout: expect.stringContaining("local is up") });
+  });
 });
