@@ -7,6 +7,7 @@ import { publicKeyFingerprint } from "../pki/index.ts";
 import { grpcTarget, parseAddress } from "./address.ts";
 import type { Authentication } from "./authentication.ts";
 import { fingerprintMismatch, mutualCredentials, pinnedCredentials } from "./channel-credentials.ts";
+import { Connections } from "./connections.ts";
 import { fromGrpcError } from "./grpc-error.ts";
 import { watchConnection } from "./heartbeat.ts";
 import { probe } from "./probe.ts";
@@ -50,6 +51,7 @@ export function grpcTransport(
   let opening: Promise<Client> | undefined;
   let current: Client | undefined;
   let fingerprint: string | undefined;
+  const uses = new Map<Client, { calls: number; retired: boolean; readonly connections: Connections }>();
 
   const open = async (options: CallOptions): Promise<Client> => {
     if (authentication.kind === "mtls") {
@@ -69,12 +71,16 @@ export function grpcTransport(
     fingerprint = seen.fingerprint;
     return newClient(pinnedCredentials(seen.certificate, address));
   };
-  const newClient = (credentials: ReturnType<typeof mutualCredentials>) =>
-    new Client(grpcTarget(target), credentials, {
+  const newClient = (credentials: ReturnType<typeof mutualCredentials>) => {
+    const connections = new Connections();
+    const opened = new Client(grpcTarget(target), connections.follow(credentials), {
       ...channelOptions,
       // TLS forbids an IP address as server name; the identity check above looks at the real host.
       ...(isIP(target.host) === 0 ? {} : { "grpc.ssl_target_name_override": "talos" }),
     });
+    uses.set(opened, { calls: 0, retired: false, connections });
+    return opened;
+  };
   const client = (options: CallOptions): Promise<Client> => {
     if (opening === undefined) {
       const started = open(options);
@@ -90,25 +96,33 @@ export function grpcTransport(
     }
     return opening;
   };
-  /** How many streams each client has open. */
-  const streams = new Map<Client, number>();
-  /**
-   * A connection whose peer went away without a word looks alive for minutes: after a lost call, take a new one. Calls
-   * that are under way on the old one come to their end there.
-   */
+  /** Calls that are under way on a client that is not to be used again come to their end; the last one closes it. */
+  const retire = (used: Client) => {
+    const use = uses.get(used);
+    if (use === undefined) return;
+    use.retired = true;
+    if (use.calls > 0) return;
+    uses.delete(used);
+    used.close();
+    use.connections.close();
+  };
+  const begun = (used: Client) => {
+    const use = uses.get(used);
+    if (use !== undefined) use.calls += 1;
+  };
+  const ended = (used: Client) => {
+    const use = uses.get(used);
+    if (use === undefined) return;
+    use.calls -= 1;
+    if (use.retired) retire(used);
+  };
+  /** A connection whose peer went away without a word looks alive for minutes: after a lost call, take a new one. */
   const forget = (used: Client) => {
     if (current === used) {
       current = undefined;
       opening = undefined;
     }
-    // A stream's heartbeat needs its client; the last stream closes it.
-    if (!streams.has(used)) used.close();
-  };
-  const streamEnded = (used: Client) => {
-    const left = (streams.get(used) ?? 1) - 1;
-    if (left > 0) streams.set(used, left);
-    else streams.delete(used);
-    if (left === 0 && current !== used) used.close();
+    retire(used);
   };
   const failed = (error: unknown, used: Client, options: CallOptions): TalosError => {
     const name = nameOf(options);
@@ -124,6 +138,7 @@ export function grpcTransport(
     },
     async unary(method, request, options = {}) {
       const used = await client(options);
+      begun(used);
       return new Promise((resolve, reject) => {
         const call = used.makeUnaryRequest(
           method.path,
@@ -133,6 +148,7 @@ export function grpcTransport(
           metadataOf(options),
           { deadline: Date.now() + (options.deadline ?? defaultDeadline) },
           (error, reply) => {
+            ended(used);
             options.signal?.removeEventListener("abort", cancel);
             if (error) reject(failed(error, used, options));
             else if (reply === undefined) reject(emptyReply(nameOf(options)));
@@ -149,6 +165,7 @@ export function grpcTransport(
       options: CallOptions = {},
     ) {
       const used = await client(options);
+      begun(used);
       const call = used.makeServerStreamRequest(
         method.path,
         method.requestSerialize,
@@ -159,7 +176,6 @@ export function grpcTransport(
       );
       const cancel = () => call.cancel();
       followSignal(options.signal, cancel);
-      streams.set(used, (streams.get(used) ?? 0) + 1);
       let lost = false;
       const watch = watchConnection(used, heartbeat, () => {
         lost = true;
@@ -181,11 +197,12 @@ export function grpcTransport(
         // After an early return the library reports the cancellation as an error that nobody waits for.
         call.on("error", () => {});
         call.cancel();
-        streamEnded(used);
+        ended(used);
       }
     },
     async clientStream(method, requests, options = {}) {
       const used = await client(options);
+      begun(used);
       const answered = new AbortController();
       return new Promise((resolve, reject) => {
         const call = used.makeClientStreamRequest(
@@ -196,6 +213,7 @@ export function grpcTransport(
           options.deadline === undefined ? {} : { deadline: Date.now() + options.deadline },
           (error, reply) => {
             answered.abort();
+            ended(used);
             options.signal?.removeEventListener("abort", cancel);
             if (error) reject(failed(error, used, options));
             else if (reply === undefined) reject(emptyReply(nameOf(options)));
@@ -221,10 +239,7 @@ export function grpcTransport(
       const started = opening;
       opening = undefined;
       current = undefined;
-      started?.then(
-        (used) => used.close(),
-        () => {},
-      );
+      started?.then(retire, () => {});
     },
   };
 }

@@ -1,10 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
+import { existsSync, readdirSync, readlinkSync } from "node:fs";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Fault } from "../../../simulator/control/index.ts";
-import type { ClusterEvent } from "../../../talos/cluster/index.ts";
+import { type ClusterEvent, previewCluster } from "../../../talos/cluster/index.ts";
+import { testSecrets } from "./fixture.ts";
 import { type SimulatedLab, simulatedLab } from "./simulated-cluster.ts";
 
 const names = ["cp-1", "w-1"];
+const openSockets = () =>
+  readdirSync("/proc/self/fd").filter((fd) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${fd}`).startsWith("socket:");
+    } catch {
+      return false; // The one that the folder itself was read with.
+    }
+  }).length;
 const soon = (milliseconds: number) => ({ until: Date.now() + milliseconds });
 
 describe("trouble with machines, over real sockets", () => {
@@ -171,6 +181,34 @@ describe("trouble with machines, over real sockets", () => {
     const { steps: back } = await lab.apply(await wished("1.36.1"));
     expect(back.map(({ sentence }) => sentence)).toContain("roll back kube-apiserver on cp-1 from 1.36.3 to 1.36.1");
   });
+
+  test.skipIf(!existsSync("/proc/self/fd"))(
+    "ten minutes of looks at faulty machines leave no socket behind",
+    async () => {
+      const desired = await lab.desired(names);
+      const reachable = { ...desired, endpoint: `https://${desired.machines[0]?.address}:6443` };
+      await lab.apply(reachable);
+      const options = { desired: reachable, secrets: testSecrets(), policy: {} };
+      const look = () => previewCluster(options).catch(() => undefined);
+      await look();
+      const before = openSockets();
+      const faults: readonly Fault[] = [
+        { kind: "wrong-certificate" },
+        { kind: "expired-certificate" },
+        { kind: "reset" },
+      ];
+      for (const fault of faults) {
+        for (const name of names) await trouble(name, fault);
+        // The page looks every five seconds.
+        for (let count = 0; count < 120 / faults.length; count += 1) await look();
+      }
+      // Nobody answers, and nobody waits for it: the page was closed.
+      for (const name of names) await trouble(name, { kind: "half-open" });
+      for (let count = 0; count < 10; count += 1)
+        await previewCluster({ ...options, signal: AbortSignal.timeout(50) }).catch(() => undefined);
+      await expect.poll(openSockets, { timeout: 5000 }).toBeLessThanOrEqual(before);
+    },
+  );
 
   test("a power cut in the middle of a bring-up is only a pause", async () => {
     const desired = await lab.desired(names);
