@@ -174,7 +174,7 @@ export const checkoutWalks: readonly Walk[] = [
     except: ["npm test"],
     before: { "npm run docs": [relink] },
     after: Object.fromEntries(
-      ["format", "complete-lockfile", "generate:schema", "generate:pictures", "generate:metrics", "generate:docs"]
+      ["format", "generate:schema", "generate:pictures", "generate:metrics", "generate:docs"]
         .concat("generate:protobuf")
         .map((script) => [`npm run ${script}`, unchanged]),
     ),
