@@ -96,15 +96,17 @@ export function grpcTransport(
     }
     return opening;
   };
-  /** Calls that are under way on a client that is not to be used again come to their end; the last one closes it. */
+  const end = (used: Client) => {
+    used.close();
+    uses.get(used)?.connections.close();
+    uses.delete(used);
+  };
+  /** Calls that are under way on a client that is not to be used again come to their end; the last one ends it. */
   const retire = (used: Client) => {
     const use = uses.get(used);
     if (use === undefined) return;
     use.retired = true;
-    if (use.calls > 0) return;
-    uses.delete(used);
-    used.close();
-    use.connections.close();
+    if (use.calls === 0) end(used);
   };
   const begun = (used: Client) => {
     const use = uses.get(used);
@@ -239,7 +241,8 @@ export function grpcTransport(
       const started = opening;
       opening = undefined;
       current = undefined;
-      started?.then(retire, () => {});
+      for (const used of uses.keys()) end(used);
+      started?.then(end, () => {});
     },
   };
 }

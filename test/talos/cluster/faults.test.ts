@@ -204,7 +204,7 @@ describe("trouble with machines, over real sockets", () => {
       }
       // Nobody answers, and nobody waits for it: the page was closed.
       for (const name of names) await trouble(name, { kind: "half-open" });
-      for (let count = 0; count < 10; count += 1)
+      for (let count = 0; count < 5; count += 1)
         await previewCluster({ ...options, signal: AbortSignal.timeout(50) }).catch(() => undefined);
       await expect.poll(openSockets, { timeout: 5000 }).toBeLessThanOrEqual(before);
     },
