@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import { BlockList, isIP } from "node:net";
+import { TalosError } from "../../talos/errors.ts";
 import { loadAssets, type ServeOptions, serveUi } from "../../web/server/index.ts";
 import type { CommandContext } from "../context.ts";
 import { projectWorkshop } from "../helper/workshop.ts";
@@ -7,10 +9,28 @@ import { projectRoot } from "../project-root.ts";
 
 const interval = 3_000;
 
+const loopback = new BlockList();
+loopback.addSubnet("127.0.0.0", 8, "ipv4");
+loopback.addAddress("::1", "ipv6");
+
+/** Other names may mean any address. */
+function isLoopback(host: string): boolean {
+  const family = isIP(host);
+  return family === 0 ? host === "localhost" : loopback.check(host, family === 6 ? "ipv6" : "ipv4");
+}
+
+export interface UiFlags extends Required<Pick<ServeOptions, "port" | "host" | "readOnly">> {
+  readonly allowUnencryptedRemote: boolean;
+}
+
 export async function ui(
-  { port, host, readOnly }: Required<Pick<ServeOptions, "port" | "host" | "readOnly">>,
+  { port, host, readOnly, allowUnencryptedRemote }: UiFlags,
   context: CommandContext,
 ): Promise<void> {
+  if (!allowUnencryptedRemote && !isLoopback(host))
+    throw new TalosError("invalid-input", `--host ${host} opens the UI to other machines over plain HTTP`, {
+      hint: "Anyone who can read the traffic can take over the session and administer your clusters. Safer: keep 127.0.0.1 and use ssh -L 8080:127.0.0.1:8080. To open it all the same, add --allow-unencrypted-remote.",
+    });
   const secret = () => Buffer.from(context.entropy(32)).toString("base64url");
   const token = secret();
   const running = await serveUi({

@@ -42,20 +42,31 @@ function runCommand(
   signal: AbortSignal | undefined,
 ): Promise<string | undefined> {
   const env = { ...process.env, TALOSMITH_CLUSTER: cluster, TALOSMITH_MACHINE: machine };
-  const limits = { timeout: Math.min(timeout, longestAnswer), killSignal: "SIGKILL" as const };
+  const canceled = () => new TalosError("canceled", "stopped before the work was finished");
   return new Promise((resolve, reject) => {
-    const child = spawn(program, args, {
-      ...{ cwd, env, ...limits, stdio: ["ignore", "pipe", "pipe"] },
-      ...(signal === undefined ? {} : { signal }),
-    });
+    if (signal?.aborted) return reject(canceled());
+    // A process group of its own, so that it can be ended with all that it has started.
+    const child = spawn(program, args, { cwd, env, stdio: ["ignore", "pipe", "pipe"], detached: true });
     const [stdout, stderr] = [tailOf(child.stdout), tailOf(child.stderr)];
+    let ended: "in time" | "late" | "stopped" = "in time";
+    const end = (why: "late" | "stopped") => {
+      ended = why;
+      killGroup(child.pid);
+    };
+    const stop = () => end("stopped");
+    const limit = setTimeout(() => end("late"), Math.min(timeout, longestAnswer));
+    signal?.addEventListener("abort", stop, { once: true });
     const letGo = () => {
       child.stdout.destroy();
       child.stderr.destroy();
     };
+    const unwatch = () => {
+      clearTimeout(limit);
+      signal?.removeEventListener("abort", stop);
+    };
     child.once("error", (error: NodeJS.ErrnoException) => {
+      unwatch();
       letGo();
-      if (signal?.aborted) return reject(new TalosError("canceled", "stopped before the work was finished"));
       reject(
         new TalosError("invalid-input", `the gate ${program} cannot be run: ${error.code ?? error.message}`, {
           hint: `Give a program on the PATH, or its path from ${cwd}.`,
@@ -64,17 +75,29 @@ function runCommand(
     });
     // Its exit code alone counts. What it has started may go on and hold its output open.
     child.once("exit", (code, killedBy) => {
+      unwatch();
       const late = setTimeout(letGo, lastWords);
       if (code === 0) letGo();
       child.once("close", () => {
         clearTimeout(late);
+        if (ended === "stopped") return reject(canceled());
         if (code === 0) return resolve(undefined);
         const said = lastLine(stderr()) ?? lastLine(stdout()) ?? "it said nothing";
-        const end = child.killed ? "it did not end in time" : `exit code ${code ?? killedBy}`;
-        resolve(`${end}: ${said.slice(0, longestReason)}`);
+        const result = ended === "late" ? "it did not end in time" : `exit code ${code ?? killedBy}`;
+        resolve(`${result}: ${said.slice(0, longestReason)}`);
       });
     });
   });
+}
+
+function killGroup(leader: number | undefined): void {
+  if (leader === undefined) return;
+  try {
+    process.kill(-leader, "SIGKILL");
+  } catch (error) {
+    // All of it has ended meanwhile.
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+  }
 }
 
 /** The end of what a program says, however much that is. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import { existsSync, readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -17,6 +18,7 @@ import {
   type Policy,
   plan,
 } from "../../../talos/cluster/index.ts";
+import { pidExists } from "../../../talos/living-process.ts";
 import { type Lab, lab, type Wish, wish } from "./fixture.ts";
 import { killingPort } from "./killing-port.ts";
 
@@ -268,6 +270,21 @@ describe("the real gates", () => {
     const asked = gateCheck(folder)({ command: ["sleep", "20"], timeout }, subject, stop.signal);
     stop.abort();
     await expect(asked).rejects.toMatchObject({ code: "canceled" });
+  });
+
+  test.each(["out of time", "stopped"])("take what they have started with them when they are %s", async (end) => {
+    const file = join(folder, `child-${end}`);
+    const command = ["sh", "-c", `sh -c 'echo $$ > "${file}.new"; mv "${file}.new" "${file}"; sleep 60' & wait`];
+    const stop = new AbortController();
+    const asked = gateCheck(folder)(
+      { command, timeout: end === "stopped" ? 60_000 : 2_000 },
+      subject,
+      stop.signal,
+    ).catch(() => "stopped");
+    await expect.poll(() => existsSync(file), { timeout: 30_000 }).toBe(true);
+    if (end === "stopped") stop.abort();
+    await asked;
+    await expect.poll(() => pidExists(Number(readFileSync(file, "utf8"))), { timeout: 10_000 }).toBe(false);
   });
 
   test("that cannot be run at all are told at once", async () => {
