@@ -3,9 +3,11 @@ import {
   HttpBackend,
   type HttpBackendConfig,
   LocalBackend,
+  ref,
   S3Backend,
   type S3BackendConfig,
   type TerraformStack,
+  Token,
 } from "cdktf";
 import type { Backend } from "../talos/environment/index.ts";
 import { projectPath, requireTerraform } from "./terraform/index.ts";
@@ -47,6 +49,22 @@ export function backendSettings(environment: string, backend: Backend): BackendS
       return { kind: "http", config: { address, ...lock, ...(unlockAddress === undefined ? {} : { unlockAddress }) } };
     }
   }
+}
+
+/**
+ * Names an environment's state among all that could hold the same cluster: by backend, key and workspace. A copy of the
+ * project with its local state has the same name: it is the same state.
+ */
+export function stateOwner(environment: string, backend: Backend): string {
+  const settings = backendSettings(environment, backend);
+  const place = () => {
+    if (settings.kind === "local") return stateFile(environment);
+    if (settings.kind === "s3") return `${settings.config.bucket}/${settings.config.key}`;
+    // Without a user or a token, which the address may hold.
+    const { host, pathname } = new URL(settings.config.address);
+    return `${host}${pathname}`;
+  };
+  return `environment ${environment}, backend ${settings.kind}:${place()}, workspace ${Token.asString(ref("terraform.workspace"))}`;
 }
 
 /** Gives the stack its state backend. */

@@ -31,6 +31,11 @@ export interface TalosClusterProps<Settings> {
   readonly controlPlane: (PoolProps & Settings) | JoinedControlPlane;
   /** Secrets bundle, relative to the project's root. @default - secrets/<name>.yaml */
   readonly secretsFile?: string;
+  /**
+   * Which state this is, of all that could hold the same cluster; another one is refused. May hold references, such as
+   * one to terraform.workspace. @default - not checked
+   */
+  readonly owner?: string;
   /** Talos release, as `v1.13.9`. @default - the newest that this talosmith was tested with */
   readonly talosVersion?: string;
   /** Kubernetes version without `v`. @default - the one that the Talos release brings */
@@ -127,7 +132,7 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
       props.installImage ?? clusterInstaller(this.schematic, this.talosVersion, platform, props.imageFactory);
 
     this.besidePools = new Construct(this, "Resource");
-    this.#provider = this.#createProvider(props.secretsFile ?? `secrets/${props.name}.yaml`);
+    this.#provider = this.#createProvider(props.secretsFile ?? `secrets/${props.name}.yaml`, props.owner);
     if (isJoined(props.controlPlane)) this.endpoint = props.controlPlane.endpoint;
     else {
       this.controlPlane = new ControlPlane<Settings>(this, props.controlPlane);
@@ -207,12 +212,13 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
   }
 
   /** A second cluster in the same stack has other secrets, hence a provider of its own. */
-  #createProvider(secretsFile: string): TalosmithProvider {
+  #createProvider(secretsFile: string, owner: string | undefined): TalosmithProvider {
     const others = TerraformStack.of(this)
       .node.findAll()
       .filter((construct) => construct instanceof TalosmithProvider);
     const alias = others.length === 0 ? undefined : this.clusterName.replaceAll("-", "_");
-    return new TalosmithProvider(this.besidePools, "talosmith", { secrets_file: secretsFile }, alias);
+    const args = { secrets_file: secretsFile, ...(owner === undefined ? {} : { owner }) };
+    return new TalosmithProvider(this.besidePools, "talosmith", args, alias);
   }
 
   #clusterArguments(): ClusterArguments {

@@ -6,6 +6,8 @@ import { Provider } from "../terraform/index.ts";
 export interface TalosmithProviderArguments {
   /** Secrets bundle, relative to the project's root. */
   readonly secrets_file: string;
+  /** Which state this is, of all that could hold the same cluster. */
+  readonly owner?: string;
 }
 
 export const talosmithProvider = {

@@ -48,6 +48,10 @@ interface Change<S extends Attributes, C> extends Operation<C> {
   readonly config: PlanOf<S>;
   /** Records what is true so far. If the operation then fails, this is what Terraform keeps. */
   save(state: StateOf<S>): void;
+  /** What `remember` was given last; empty when nothing was, as after an import. */
+  readonly remembered: string;
+  /** Keeps a text beside the state, where no plan and no output shows it. No secrets. */
+  remember(text: string): void;
 }
 
 export type CreateRequest<S extends Attributes, C> = Change<S, C>;
@@ -58,6 +62,8 @@ export interface UpdateRequest<S extends Attributes, C> extends Change<S, C> {
 
 export interface StateRequest<S extends Attributes, C> extends Operation<C> {
   readonly state: StateOf<S>;
+  /** What `remember` of a create or an update was given last; empty when nothing was. */
+  readonly remembered: string;
 }
 
 export interface ImportRequest<C> extends Operation<C> {

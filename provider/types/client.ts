@@ -7,6 +7,8 @@ import type { ClusterSecrets } from "./cluster-secrets.ts";
 export interface ClientOptions {
   readonly root: string;
   readonly secrets: ClusterSecrets;
+  /** Which state this is, of all that could hold the same cluster. */
+  readonly owner?: string | undefined;
   readonly environment: NodeJS.ProcessEnv;
   /** How the simulator's process is started; its directory is added. */
   readonly daemonCommand: readonly [string, ...string[]];
@@ -16,6 +18,8 @@ export interface ClientOptions {
 export class Client {
   readonly root: string;
   readonly secrets: ClusterSecrets;
+  /** Which state this is, of all that could hold the same cluster; undefined where the provider block does not tell. */
+  readonly owner: string | undefined;
   /** Of the process, for the programs that it starts. */
   readonly environment: NodeJS.ProcessEnv;
   readonly #daemonCommand: readonly [string, ...string[]];
@@ -25,9 +29,10 @@ export class Client {
   #simulator: Promise<SimulatorControl> | undefined;
   #turns: Promise<unknown> = Promise.resolve();
 
-  constructor({ root, secrets, environment, daemonCommand }: ClientOptions) {
+  constructor({ root, secrets, owner, environment, daemonCommand }: ClientOptions) {
     this.root = root;
     this.secrets = secrets;
+    this.owner = owner;
     this.environment = environment;
     this.#daemonCommand = daemonCommand;
   }

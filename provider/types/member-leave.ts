@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { DesiredCluster, EtcdView, MachineState } from "../../talos/cluster/index.ts";
+import type { Claim, DesiredCluster, EtcdView, MachineState } from "../../talos/cluster/index.ts";
 import type { SecretsBundle } from "../../talos/secrets/index.ts";
 import { DiagnosticError, type Operation } from "../framework/index.ts";
 import { type Ask, adminOf } from "./admin.ts";
@@ -19,15 +19,19 @@ interface Membership {
 }
 
 /** Terraform destroys members side by side. They leave one after another, each with a fresh look at etcd. */
-export function leaveCluster(membership: Membership, operation: Operation<Client>): Promise<void> {
+export function leaveCluster(
+  membership: Membership,
+  operation: Operation<Client>,
+  claim: Claim | undefined,
+): Promise<void> {
   const { client, clock } = operation;
   return client.inTurn(clock, async () => {
-    await leave(membership, operation);
+    await leave(membership, operation, claim);
     client.left(membership.cluster, membership.name);
   });
 }
 
-async function leave(membership: Membership, operation: Operation<Client>): Promise<void> {
+async function leave(membership: Membership, operation: Operation<Client>, claim: Claim | undefined): Promise<void> {
   const { client, signal } = operation;
   const { name, cluster } = membership;
   const secrets = await client.secrets.find();
@@ -47,6 +51,7 @@ async function leave(membership: Membership, operation: Operation<Client>): Prom
       : await surroundingsOfSilent(membership, secrets, operation, state.reason);
   if (desired === undefined) return;
   if (creating) {
+    await engine.checkOwner({ desired, secrets, signal, claim });
     const machines = talosMachines({ desired, secrets });
     try {
       const observed = await observe(desired, { machines, signal });
@@ -64,7 +69,7 @@ async function leave(membership: Membership, operation: Operation<Client>): Prom
   const events = await eventsOf(cluster, operation);
   const journal = journalFile(client.journal(cluster));
   const policy = policyOf(await notedCluster(client, cluster));
-  const options = { desired, secrets, policy, signal, events, journal, directory: client.root };
+  const options = { desired, secrets, policy, signal, events, journal, directory: client.root, claim };
   await whenFree(operation, () => engine.leaveCluster(options));
   if (state.kind === "configured") return;
   operation.diagnostics.warning({

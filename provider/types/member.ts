@@ -2,6 +2,7 @@
 import { type Attributes, attribute, DiagnosticError, path, type Resource, type StateOf } from "../framework/index.ts";
 import type { Client } from "./client.ts";
 import { leaveCluster } from "./member-leave.ts";
+import { memoryText, removalClaim } from "./ownership.ts";
 import { liftProtection, oneOf } from "./value-rules.ts";
 
 const endings = ["leave", "keep", "prevent"] as const;
@@ -55,7 +56,8 @@ export const member: Resource<typeof attributes, Client> = {
 
   planDelete: ({ state }) => refuseProtected(state, "removed"),
 
-  async create({ planned }) {
+  async create({ planned, client, remember }) {
+    remember(memoryText("", client));
     return { ...planned, on_destroy: onDestroy(planned.on_destroy), id: `${planned.cluster}/${planned.machine_id}` };
   },
 
@@ -67,10 +69,11 @@ export const member: Resource<typeof attributes, Client> = {
     return { ...planned, on_destroy: onDestroy(planned.on_destroy), id: prior.id };
   },
 
-  async delete({ state, ...operation }) {
+  async delete({ state, remembered, ...operation }) {
     // A replacement that the user forces (-replace) is not shown to the provider before this.
     refuseProtected(state, "removed");
-    if (state.on_destroy !== "keep") await leaveCluster(state, operation);
+    if (state.on_destroy !== "keep")
+      await leaveCluster(state, operation, removalClaim(operation.client, remembered, false));
   },
 
   import: async ({ id }) => importMember(id),

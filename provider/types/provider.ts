@@ -55,6 +55,11 @@ const attributes = {
     description:
       "The secrets bundle itself, YAML: from an ephemeral value, or from a `talosmith_secrets` of an aliased provider. Else the environment variable `TALOSMITH_SECRETS`.",
   }),
+  owner: attribute.string({
+    mode: "optional",
+    description:
+      "Which state this is, such as `environment production, backend s3:states/production.tfstate, workspace ${terraform.workspace}`. It is stored with simulated machines and in the cluster: a create through another workspace or backend is refused, instead of taking the same machines into a second state. Default: not checked.",
+  }),
 } satisfies Attributes;
 
 export interface ProviderOptions {
@@ -88,6 +93,7 @@ export function talosmithProvider(options: ProviderOptions): Provider<typeof att
       return new Client({
         root,
         secrets: new ClusterSecrets(source, environment),
+        owner: typeof config.owner === "string" && config.owner !== "" ? config.owner : undefined,
         environment,
         daemonCommand,
       });

@@ -50,6 +50,7 @@ export const simulatedMachine: Resource<typeof attributes, Client> = {
       name: planned.name,
       cluster: planned.cluster,
       ...(version === null ? {} : { talosVersion: version }),
+      ...(client.owner === undefined ? {} : { owner: client.owner }),
     });
     return stateOf(machine, version);
   },
@@ -73,7 +74,10 @@ export const simulatedMachine: Resource<typeof attributes, Client> = {
   async import({ id, client }) {
     const simulator = await client.simulator();
     const machine = await simulator.getMachine(id);
-    if (machine !== undefined) return stateOf(machine, null);
+    if (machine !== undefined) {
+      if (client.owner !== undefined) await simulator.setOwner(id, client.owner);
+      return stateOf(machine, null);
+    }
     const known = (await simulator.listMachines()).map((other) => other.id);
     throw new DiagnosticError({
       summary: "No such machine",

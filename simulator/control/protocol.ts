@@ -2,7 +2,7 @@
 import type { Fault, FaultKind } from "../machine/fault.ts";
 
 /** Grows when this file or the files on disk change their meaning: a daemon of another number is replaced. */
-export const protocolVersion = 1;
+export const protocolVersion = 2;
 
 /** What a daemon leaves in its directory (0600) for clients to find it. */
 export interface DaemonRecord {
@@ -40,6 +40,8 @@ export interface CreateMachine {
   readonly cluster: string;
   /** The release of the image that it boots. @default the newest that the simulator knows */
   readonly talosVersion?: string;
+  /** Whoever else asks for this machine later, under another name, is refused. @default nobody: anybody may have it */
+  readonly owner?: string;
 }
 
 /** Requests by name: what goes in and what comes out. Everything is JSON. */
@@ -47,6 +49,7 @@ export interface Requests {
   readonly "create-machine": { readonly input: CreateMachine; readonly output: SimulatedMachine };
   readonly "list-machines": { readonly input: Record<string, never>; readonly output: readonly SimulatedMachine[] };
   readonly "delete-machine": { readonly input: { readonly id: string }; readonly output: null };
+  readonly "set-owner": { readonly input: { readonly id: string; readonly owner: string }; readonly output: null };
   readonly "set-power": { readonly input: { readonly id: string; readonly on: boolean }; readonly output: null };
   readonly "set-faults": {
     readonly input: { readonly id: string; readonly faults: readonly Fault[] };

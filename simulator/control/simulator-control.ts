@@ -17,12 +17,17 @@ const patience = 60_000;
 
 /** The simulator of one directory. Every call starts its daemon when none runs; the machines go on from disk. */
 export interface SimulatorControl {
-  /** Makes and switches on a machine; an existing one of the same cluster and name is returned as it is. */
+  /**
+   * Makes and switches on a machine; an existing one of the same cluster and name is returned as it is, unless it has
+   * another owner.
+   */
   createMachine(input: CreateMachine): Promise<SimulatedMachine>;
   getMachine(id: string): Promise<SimulatedMachine | undefined>;
   listMachines(): Promise<readonly SimulatedMachine[]>;
   /** Removes a machine as if its hardware were taken away; no error when it is gone already. With the last one the daemon ends and its directory goes. */
   deleteMachine(id: string): Promise<void>;
+  /** Hands a machine over, whoever had it. */
+  setOwner(id: string, owner: string): Promise<void>;
   /** Cuts or restores a machine's power. */
   setPower(id: string, on: boolean): Promise<void>;
   /** Replaces a machine's faults; none clears them. */
@@ -90,6 +95,9 @@ export function simulatorAt(directory: string, options: SimulatorOptions): Simul
     listMachines: listed,
     async deleteMachine(id) {
       await askUnlessEmpty("delete-machine", { id });
+    },
+    async setOwner(id, owner) {
+      await ask("set-owner", { id, owner });
     },
     async setPower(id, on) {
       await ask("set-power", { id, on });

@@ -81,6 +81,10 @@ function answersOf({ simulator, settle }: ControlServerOptions): Answers {
       simulator.deleteMachine(id);
       return settled(null);
     },
+    "set-owner": async ({ id, owner }) => {
+      simulator.setOwner(id, owner);
+      return settled(null);
+    },
     "set-power": async ({ id, on }) => {
       simulator.setPower(id, on);
       return settled(null);

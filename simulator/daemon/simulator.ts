@@ -56,7 +56,7 @@ export class Simulator {
 
   async #create(input: CreateMachine): Promise<Machine> {
     const known = this.#machines().find((machine) => machine.cluster === input.cluster && machine.name === input.name);
-    if (known !== undefined) return known;
+    if (known !== undefined) return this.#claimed(known, input.owner);
     if (!/^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$/.test(input.name)) {
       throw new TalosError("invalid-input", `machine name ${JSON.stringify(input.name)} is not a DNS name`, {
         hint: "use lower-case letters, digits and dashes, at most 63",
@@ -64,9 +64,28 @@ export class Simulator {
     }
     const talosVersion = TalosVersion.parse(input.talosVersion ?? defaultTalosVersion.toString()).toString();
     const address = await this.#allocate(new Set(this.#machines().map((machine) => machine.address)));
-    return this.#simulation.act((world, moment) =>
-      createMachine(world, { name: input.name, cluster: input.cluster, address, talosVersion }, moment),
-    ).machine;
+    return this.#simulation.act((world, moment) => createMachine(world, { ...input, address, talosVersion }, moment))
+      .machine;
+  }
+
+  /** The machine, with its owner; one that nobody owns gets the one who asks. */
+  #claimed(machine: Machine, owner: string | undefined): Machine {
+    if (owner === undefined || machine.owner === owner) return machine;
+    if (machine.owner !== undefined)
+      throw new TalosError(
+        "conflict",
+        `the simulated machine ${machine.name} belongs to another state: ${machine.owner}`,
+        {
+          hint: `This is ${owner}. Two states over the same machines would undo each other's work, and destroy each other's cluster. Choose another cluster name, or take the machine over: terraform import talosmith_simulated_machine.<name> ${machine.id}, and terraform state rm in the other one.`,
+        },
+      );
+    return this.setOwner(machine.id, owner);
+  }
+
+  setOwner(id: string, owner: string): Machine {
+    const owned = { ...this.#existing(id), owner };
+    this.#simulation.act((world) => ({ world: withMachine(world, owned) }));
+    return owned;
   }
 
   getMachine(id: string): SimulatedMachine | undefined {

@@ -37,6 +37,8 @@ export interface Machine {
   readonly name: string;
   /** The cluster it was made for: a label only, what counts is the config that it gets. */
   readonly cluster: string;
+  /** Who had it made, such as a Terraform state; absent where nobody said so. */
+  readonly owner?: string;
   readonly address: string;
   /** The release that runs now, with the leading v. */
   readonly talosVersion: string;

@@ -10,6 +10,8 @@ export interface NewMachine {
   readonly address: string;
   /** The release of the image that it boots, with the leading v. */
   readonly talosVersion: string;
+  /** Who has it made, such as a Terraform state. */
+  readonly owner?: string;
 }
 
 /** Longer than any test or demonstration: the certificate must stay the one that was pinned. */
@@ -36,6 +38,7 @@ export function createMachine(world: World, input: NewMachine, moment: Moment): 
     id: randomUuid(entropy),
     name: input.name,
     cluster: input.cluster,
+    ...(input.owner === undefined ? {} : { owner: input.owner }),
     address: input.address,
     talosVersion: input.talosVersion,
     imageVersion: input.talosVersion,

@@ -6,6 +6,7 @@ import { describe } from "./execute-join.ts";
 import type { Finding } from "./finding.ts";
 import { checkHealthIn } from "./health.ts";
 import type { ObservedCluster } from "./observed.ts";
+import { beginClaim, recordOwner } from "./ownership.ts";
 import { plan } from "./plan.ts";
 import { pauseIds } from "./plan-caution.ts";
 import { preflight, refuseErrors } from "./preflight.ts";
@@ -23,6 +24,8 @@ export interface ApplyResult {
   readonly steps: readonly Step[];
   /** The admin kubeconfig, YAML. Secret. */
   readonly kubeconfig: string;
+  /** How often the cluster was applied, this time included; undefined where that is not counted. */
+  readonly applies?: number;
 }
 
 /** A plan that keeps coming back means that our picture of the world is wrong; better to say so than to loop. */
@@ -33,16 +36,25 @@ const mostRounds = 10;
  * to do and everything is healthy. May be killed anywhere and run again.
  */
 export function applyCluster(options: ApplyOptions): Promise<ApplyResult> {
-  return withExclusiveContext(options, "bring the cluster to what is wished", (context) =>
-    applyIn(context, options.review),
-  );
+  return withExclusiveContext(options, "bring the cluster to what is wished", async (context) => {
+    const result = await applyIn(context, options);
+    const { claim } = options;
+    // Workers of another state's cluster were entered before, and do not count its applies.
+    if (claim === undefined || claim.joins) return result;
+    const recorded = await recordOwner(context, claim);
+    return recorded === undefined ? result : { ...result, applies: recorded.applies };
+  });
 }
 
-export async function applyIn(context: StepContext, review?: ApplyOptions["review"]): Promise<ApplyResult> {
+export async function applyIn(
+  context: StepContext,
+  { review, claim }: Pick<ApplyOptions, "review" | "claim"> = {},
+): Promise<ApplyResult> {
   const done: Step[] = [];
   const seen = new Set<string>();
   for (let round = 0; ; round++) {
     const observed = await observeAll(context);
+    if (round === 0) await beginClaim(context, observed.kubernetes, claim);
     const isNew = seesNew(observed, seen);
     if (isNew) report(context, [...preflight(context.desired, observed), ...(await clockFindings(context, observed))]);
     const steps = plan(context.desired, observed, context.policy);

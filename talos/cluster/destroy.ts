@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { type EngineOptions, withExclusiveContext } from "./engine.ts";
+import { refuseOtherOwner } from "./ownership.ts";
 import { planDestroy } from "./plan.ts";
 import { refuseDestroy } from "./protection.ts";
 import { runSteps } from "./run.ts";
@@ -21,6 +22,7 @@ export async function destroyCluster(options: DestroyOptions): Promise<DestroyRe
   refuseDestroy(options.desired);
   return withExclusiveContext(options, "destroy the cluster", async (context) => {
     const observed = await context.observe();
+    await refuseOtherOwner(context, observed.kubernetes, options.claim);
     const steps = planDestroy(context.desired, observed);
     context.emit({ type: "planned", message: `${steps.length} machines to wipe`, steps });
     await runSteps(steps, context);

@@ -10,6 +10,7 @@ import type { Journal } from "./journal.ts";
 import { LeaseKeeper } from "./lease.ts";
 import { lockFileFor, lockPlace, withLock } from "./lock.ts";
 import type { Machines } from "./machines.ts";
+import type { Claim } from "./ownership.ts";
 import { defaultPolicy, type Policy } from "./policy.ts";
 import type { Step } from "./step.ts";
 import { StepContext } from "./step-context.ts";
@@ -38,6 +39,8 @@ export interface ClusterAccess {
   readonly checkGate?: GateCheck;
   /** Sees the steps of every round before the first of them is begun; throws to refuse them. */
   readonly review?: (steps: readonly Step[]) => void;
+  /** The state that wants the work; a cluster of another one is refused. @default any may */
+  readonly claim?: Claim | undefined;
 }
 
 /**

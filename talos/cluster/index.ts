@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 export { activeDifferences } from "./active-differences.ts";
 export { type ApplyOptions, type ApplyResult, applyCluster, awaitHealthy } from "./apply.ts";
+export { checkOwner, releaseOwner } from "./claim-check.ts";
 export { fetchKubeconfig } from "./client-files.ts";
 export {
   bootstrapTarget,
@@ -32,7 +33,7 @@ export {
 export { leaveCluster } from "./leave.ts";
 export { lockFileFor, withLock } from "./lock.ts";
 export { inReadingOrder, type MachineView, machineView, stateOf } from "./machine-view.ts";
-export type { Kubernetes, MachineHealth, Machines, MachineTarget } from "./machines.ts";
+export type { Kubernetes, MachineHealth, Machines, MachineTarget, Ownership } from "./machines.ts";
 export { type Maintenance, maintainMachine, planMaintenance } from "./maintain.ts";
 export { makingSteps } from "./making-step.ts";
 export { type ObserveOptions, observe } from "./observe.ts";
@@ -46,6 +47,7 @@ export type {
   ObservedKubernetes,
   ObservedMachine,
 } from "./observed.ts";
+export { type Claim, claimed, otherOwner, released } from "./ownership.ts";
 export { plan, planDestroy } from "./plan.ts";
 export { type Canary, defaultPolicy, type Gate, type Policy, unavailableLimit, type Window } from "./policy.ts";
 export { preflight, refuseErrors } from "./preflight.ts";

@@ -4,6 +4,7 @@ import { refuseUnfinished, report } from "./apply.ts";
 import type { DesiredCluster } from "./desired.ts";
 import { type EngineOptions, withExclusiveContext } from "./engine.ts";
 import type { ObservedCluster } from "./observed.ts";
+import { refuseOtherOwner } from "./ownership.ts";
 import { planLeave } from "./plan.ts";
 import { preflightLeave } from "./preflight.ts";
 import { configured, etcdView } from "./quorum.ts";
@@ -25,6 +26,7 @@ export async function leaveCluster(options: EngineOptions): Promise<{ readonly s
     const { desired } = context;
     const done: Step[] = [];
     let observed = await context.observe();
+    await refuseOtherOwner(context, observed.kubernetes, options.claim);
     report(context, preflightLeave(desired, observed));
     refuseUnknown(desired, observed);
     const gone = new Set(desired.leaving.map(({ name }) => name));

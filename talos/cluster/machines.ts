@@ -128,6 +128,17 @@ export interface LeaseState {
   readonly expired: boolean;
 }
 
+/** Which state a cluster belongs to, as it is written down in the cluster. */
+export interface Ownership {
+  readonly owner?: string;
+  /** States with workers of it. */
+  readonly joined: readonly string[];
+  /** How often it was applied. */
+  readonly applies: number;
+  /** When that was last, ISO. */
+  readonly changed?: string;
+}
+
 /** What the engine needs of the Kubernetes API. */
 export interface Kubernetes {
   /** Never throws because the API is not there. */
@@ -179,6 +190,10 @@ export interface Kubernetes {
   readLease(signal?: AbortSignal): Promise<LeaseState | undefined>;
   /** Takes the lock away from whoever has it. */
   deleteLease(signal?: AbortSignal): Promise<void>;
+  /** Undefined when nothing is written down. */
+  readOwnership(signal?: AbortSignal): Promise<Ownership | undefined>;
+  /** `change` sees what is written down at the moment of writing, and throws to keep it. Answers what is now. */
+  changeOwnership(change: (known: Ownership | undefined) => Ownership, signal?: AbortSignal): Promise<Ownership>;
   /** A node that is not there is fine. */
   deleteNode(node: string, signal?: AbortSignal): Promise<void>;
 }

@@ -19,5 +19,6 @@ provider "libvirt" {
 }
 
 provider "talosmith" {
+  owner        = "environment lab, backend local:state/lab.tfstate, workspace ${terraform.workspace}"
   secrets_file = "secrets/lab.yaml"
 }

@@ -14,5 +14,6 @@ terraform {
 }
 
 provider "talosmith" {
+  owner        = "environment local, backend local:state/local.tfstate, workspace ${terraform.workspace}"
   secrets_file = "generated/local/secrets.yaml"
 }

@@ -23,5 +23,6 @@ provider "aws" {
 }
 
 provider "talosmith" {
+  owner        = "environment production, backend local:state/production.tfstate, workspace ${terraform.workspace}"
   secrets_file = "secrets/production.yaml"
 }

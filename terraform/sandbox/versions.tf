@@ -23,5 +23,6 @@ provider "aws" {
 }
 
 provider "talosmith" {
+  owner        = "environment sandbox, backend local:state/sandbox.tfstate, workspace ${terraform.workspace}"
   secrets_file = "secrets/sandbox.yaml"
 }

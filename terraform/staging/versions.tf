@@ -23,5 +23,6 @@ provider "aws" {
 }
 
 provider "talosmith" {
+  owner        = "environment staging, backend local:state/staging.tfstate, workspace ${terraform.workspace}"
   secrets_file = "secrets/staging.yaml"
 }

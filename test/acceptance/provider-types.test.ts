@@ -222,7 +222,8 @@ underTools("types", ({ open }) => {
         } }
       }`;
     const base = clusterConfig({ machines: { "cp-1": "controlplane" } });
-    const workspace = await open(base + workers(["x-1", "x-2"]));
+    const provider = 'secrets_file = "secrets.yaml"\n  owner = "environment test, backend local, workspace default"';
+    const workspace = await open(base + workers(["x-1", "x-2"]), { provider });
     const first = await workspace.ok(plan);
     expect(first.text).toContain("1. send x-1 its first config");
     await workspace.apply();

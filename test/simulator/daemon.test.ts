@@ -85,6 +85,26 @@ function forward(from: number, to: number) {
 }
 
 describe("the simulator's daemon", () => {
+  it("keeps a machine for its owner, also over a restart, until it is handed over", async () => {
+    const simulator = control("owned");
+    const cp = { name: "cp-1", cluster: "demo" };
+    const { id } = await simulator.createMachine(cp);
+    // Nobody's machine goes to the first who says a name.
+    expect(await simulator.createMachine({ ...cp, owner: "first" })).toMatchObject({ id });
+    await simulator.shutdown();
+    expect(await simulator.createMachine({ ...cp, owner: "first" })).toMatchObject({ id });
+    expect(await simulator.createMachine(cp)).toMatchObject({ id });
+    await expect(simulator.createMachine({ ...cp, owner: "second" })).rejects.toMatchObject({
+      code: "conflict",
+      message: "the simulated machine cp-1 belongs to another state: first",
+      hint: expect.stringMatching(new RegExp(`^This is second\\..*terraform import .* ${id}`)),
+    });
+    await simulator.setOwner(id, "second");
+    expect(await simulator.createMachine({ ...cp, owner: "second" })).toMatchObject({ id });
+    await expect(simulator.createMachine({ ...cp, owner: "first" })).rejects.toThrow("another state: second");
+    await simulator.deleteMachine(id);
+  });
+
   it("tells which machine cannot listen because another program has its port, and goes on when it is free", async () => {
     const owner = control("occupied");
     const [first, second] = [

@@ -3,7 +3,7 @@ import type { Attributes, PlanOf, StateOf } from "../attribute.ts";
 import { path } from "../attribute-path.ts";
 import { withEmptyBlocks } from "../block-rules.ts";
 import { type Diagnostic, DiagnosticError, type Diagnostics } from "../diagnostics.ts";
-import type { Operation, Resource } from "../resource.ts";
+import type { CreateRequest, Operation, Resource } from "../resource.ts";
 import { type Schema, schemaOf } from "../schema.ts";
 import type { Server } from "../server.ts";
 import { type OperationName, timeoutOf } from "../timeouts.ts";
@@ -16,10 +16,14 @@ export interface ApplyChange {
   /** Null: destroy. */
   readonly planned: Value;
   readonly config: Value;
+  /** Kept beside the prior state. @default nothing */
+  readonly remembered?: string;
 }
 
 export interface AppliedChange {
   readonly state: Value;
+  /** To be kept beside it. */
+  readonly remembered: string;
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -31,30 +35,36 @@ export async function applyResourceChange<C>(server: Server<C>, change: ApplyCha
   const source = isObject(planned) ? planned : isObject(prior) ? prior : {};
   const milliseconds = timeoutOf(name, resource.timeouts ?? {}, source.timeouts ?? null);
   let newest: Value = prior;
+  let { remembered = "" } = change;
   const { result, diagnostics } = await server.run({ name, milliseconds }, async (operation) => {
     const save = (state: StateOf<Attributes>) => {
       newest = complete(schema, state, planned);
     };
-    return operate(resource, operation, change, save);
+    const remember = (text: string) => {
+      remembered = text;
+    };
+    return operate(resource, operation, change, { save, remembered, remember });
   });
-  if (result === undefined) return { state: newest, diagnostics: diagnostics.list };
-  if (result === null) return { state: null, diagnostics: diagnostics.list };
+  if (result === undefined) return { state: newest, remembered, diagnostics: diagnostics.list };
+  if (result === null) return { state: null, remembered, diagnostics: diagnostics.list };
   const state = complete(schema, result, planned);
   checkConsistency(schema, planned, state, diagnostics);
-  return { state, diagnostics: diagnostics.list };
+  return { state, remembered, diagnostics: diagnostics.list };
 }
 
 async function operate<C>(
   resource: Resource<Attributes, C>,
   operation: Operation<C>,
   { prior, planned, config }: ApplyChange,
-  save: (state: StateOf<Attributes>) => void,
+  keeping: Pick<CreateRequest<Attributes, C>, "save" | "remembered" | "remember">,
 ): Promise<StateOf<Attributes> | null> {
   if (!isObject(planned)) {
-    await resource.delete({ ...operation, state: prior as StateOf<Attributes> });
+    const { remembered } = keeping;
+    await resource.delete({ ...operation, state: prior as StateOf<Attributes>, remembered });
     return null;
   }
-  const change = { ...operation, planned: planned as PlanOf<Attributes>, config: config as PlanOf<Attributes>, save };
+  const wishes = { planned: planned as PlanOf<Attributes>, config: config as PlanOf<Attributes> };
+  const change = { ...operation, ...wishes, ...keeping };
   if (!isObject(prior)) return resource.create(change);
   if (resource.update !== undefined) return resource.update({ ...change, prior: prior as StateOf<Attributes> });
   throw new DiagnosticError({

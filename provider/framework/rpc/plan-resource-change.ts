@@ -15,6 +15,8 @@ export interface PlanChange {
   /** The configuration merged with the prior state by Terraform. Null: destroy. */
   readonly proposed: Value;
   readonly config: Value;
+  /** Kept beside the prior state. @default nothing */
+  readonly remembered?: string;
 }
 
 export interface PlannedChange {
@@ -26,10 +28,11 @@ export interface PlannedChange {
 export async function planResourceChange<C>(server: Server<C>, change: PlanChange): Promise<PlannedChange> {
   const resource = server.resource(change.typeName);
   const schema = schemaOf(resource);
-  const { prior, proposed, config } = change;
+  const { prior, proposed, config, remembered = "" } = change;
   if (!isObject(proposed)) {
     const { diagnostics } = await server.run({ name: "plan", milliseconds: undefined }, async (operation) => {
-      if (isObject(prior)) await resource.planDelete?.({ ...operation, state: prior as StateOf<Attributes> });
+      if (!isObject(prior)) return;
+      await resource.planDelete?.({ ...operation, state: prior as StateOf<Attributes>, remembered });
     });
     return { planned: null, replace: [], diagnostics: diagnostics.list };
   }

@@ -13,12 +13,17 @@ export interface ReadResult {
 }
 
 /** The newest state. A read that fails keeps the old one. */
-export async function readResource<C>(server: Server<C>, typeName: string, state: Value): Promise<ReadResult> {
+export async function readResource<C>(
+  server: Server<C>,
+  typeName: string,
+  state: Value,
+  remembered = "",
+): Promise<ReadResult> {
   const resource = server.resource(typeName);
   if (!isObject(state)) return { state: null, diagnostics: [] };
   const milliseconds = timeoutOf("read", resource.timeouts ?? {}, state.timeouts ?? null);
   const { result, diagnostics } = await server.run({ name: "read", milliseconds }, (operation) =>
-    resource.read({ ...operation, state: state as StateOf<Attributes> }),
+    resource.read({ ...operation, state: state as StateOf<Attributes>, remembered }),
   );
   const { attributes } = schemaOf(resource);
   const newest =

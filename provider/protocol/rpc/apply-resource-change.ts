@@ -10,15 +10,16 @@ export const applyResourceChange = unary(
   ApplyResourceChangeResponse,
   async (server, request) => {
     const { type } = schemaOf(server.resource(request.typeName));
-    const { state, diagnostics } = await answer(server, {
+    const { state, remembered, diagnostics } = await answer(server, {
       typeName: request.typeName,
       prior: fromDynamicValue(type, request.priorState),
       planned: fromDynamicValue(type, request.plannedState),
       config: fromDynamicValue(type, request.config),
+      remembered: Buffer.from(request.plannedPrivate).toString("utf8"),
     });
     return {
       newState: toDynamicValue(type, state),
-      private: request.plannedPrivate,
+      private: Buffer.from(remembered, "utf8"),
       diagnostics: toWireDiagnostics(diagnostics),
     };
   },

@@ -15,6 +15,7 @@ export const planResourceChange = unary(
       prior: fromDynamicValue(type, request.priorState),
       proposed: fromDynamicValue(type, request.proposedNewState),
       config: fromDynamicValue(type, request.config),
+      remembered: Buffer.from(request.priorPrivate).toString("utf8"),
     });
     return {
       plannedState: toDynamicValue(type, planned),

@@ -11,7 +11,9 @@ export const readResource = unary(
   ReadResourceResponse,
   async (server, request) => {
     const { type } = schemaOf(server.resource(request.typeName));
-    const { state, diagnostics } = await answer(server, request.typeName, fromDynamicValue(type, request.currentState));
+    const remembered = Buffer.from(request.private).toString("utf8");
+    const current = fromDynamicValue(type, request.currentState);
+    const { state, diagnostics } = await answer(server, request.typeName, current, remembered);
     return {
       // As its state has them: terraform from 1.10 on takes a number of another precision for drift in -refresh-only.
       newState: toDynamicValue(type, state, writeNumberAsText),

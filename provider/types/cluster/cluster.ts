@@ -18,6 +18,7 @@ import { changedSincePlan } from "../changed-since-plan.ts";
 import type { Client } from "../client.ts";
 import { forgetCluster, noteCluster } from "../control-plane-note.ts";
 import { isBeingCreated, markCreating, unmarkCreating } from "../creation-mark.ts";
+import { heldClaim, memoryText, newClaim, removalClaim } from "../ownership.ts";
 import { MissingPatchFile } from "../patch-files.ts";
 import { liftProtection } from "../value-rules.ts";
 import { type ClusterPlan, type ClusterState, clusterAttributes } from "./attributes.ts";
@@ -27,7 +28,7 @@ import { importCluster } from "./import.ts";
 import { joinedControlPlanes } from "./joined.ts";
 import { changedPatchFiles, changesOfFiles, patchHashes, withPatchFiles } from "./patch-files.ts";
 import { numbered, planOfUpdate, stepsOfCreate } from "./planned-steps.ts";
-import { bringAbout, takeDown } from "./rollout.ts";
+import { bringAbout, giveUp, takeDown } from "./rollout.ts";
 import { checkChange, checkWishes } from "./rules.ts";
 import {
   type ClusterInput,
@@ -74,10 +75,17 @@ export const cluster: Resource<Schema, Client> = {
     const desired = await renderWhole(planned, secrets, request);
     const resumed = await isBeingCreated(client, planned.name);
     await markCreating(client, planned.name);
-    const steps = await bringAbout(desired, secrets, request);
+    const claim = newClaim(client, planned.join !== null);
+    const { steps, applies } = await bringAbout(desired, secrets, request, { claim }).catch(async (error: unknown) => {
+      // Of a cluster that another state has, nothing was created.
+      if (!resumed && (error as { code?: unknown }).code === "already-exists")
+        await unmarkCreating(client, planned.name);
+      throw error;
+    });
     await unmarkCreating(client, planned.name);
     await noteCluster(client, planned);
     if (!resumed) warnIfThere(planned, steps, request.diagnostics);
+    request.remember(memoryText("", { owner: client.owner, applies }));
     return stateOf(request, desired.caFingerprint, hashes);
   },
 
@@ -95,8 +103,11 @@ export const cluster: Resource<Schema, Client> = {
     const desired = await renderWhole(withoutOldMeta(prior, planned), secrets, request, leaving);
     const announced = isUnknown(planned.steps) ? [] : (planned.steps ?? []);
     const expected = [...leaving.map(({ name }) => name), ...remadeMachines(prior, planned)];
-    await bringAbout(desired, secrets, request, refuseUnplanned(announced, expected));
+    const claim = heldClaim(client, request.remembered, planned.join !== null);
+    const review = refuseUnplanned(announced, expected);
+    const { applies } = await bringAbout(desired, secrets, request, { review, claim });
     await noteCluster(client, planned);
+    request.remember(memoryText(request.remembered, { owner: client.owner, applies }));
     return stateOf(request, desired.caFingerprint, hashes);
   },
 
@@ -104,10 +115,12 @@ export const cluster: Resource<Schema, Client> = {
     const { state, client } = request;
     // A replacement that the user forces (-replace) is not shown to the provider before this.
     refuseProtected(state);
-    if (state.on_destroy === "keep") return;
+    const claim = removalClaim(client, request.remembered, state.join !== null);
+    if (state.on_destroy === "keep" && claim === undefined) return;
     const secrets = await client.secrets.of(state.ca_fingerprint);
     const desired = await renderWhole(withoutPatchFiles(state), secrets, request);
-    await takeDown(desired, secrets, request, state);
+    if (state.on_destroy === "keep") return giveUp(desired, secrets, request, state, claim);
+    await takeDown(desired, secrets, request, state, claim);
     client.ended(state.name);
     if (state.join === null) await forgetCluster(client, state.name);
     await unmarkCreating(client, state.name);

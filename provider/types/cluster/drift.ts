@@ -3,6 +3,7 @@ import type { ObservedCluster, Renderable, StepKind } from "../../../talos/clust
 import type { SecretsBundle } from "../../../talos/secrets/index.ts";
 import { DiagnosticError, type StateRequest } from "../../framework/index.ts";
 import type { Client } from "../client.ts";
+import { warnIfOlder } from "../ownership.ts";
 import type { ClusterState, clusterAttributes } from "./attributes.ts";
 import { policyOf } from "./policy.ts";
 
@@ -20,7 +21,7 @@ const notDrift: ReadonlySet<StepKind> = new Set<StepKind>([
  * be reached are warned about and change nothing.
  */
 export async function findDrift(
-  { state, client, signal, diagnostics }: StateRequest<typeof clusterAttributes, Client>,
+  { state, remembered, client, signal, diagnostics }: StateRequest<typeof clusterAttributes, Client>,
   prepare: (secrets: SecretsBundle) => Promise<Renderable>,
 ): Promise<ClusterState> {
   const secrets = await client.secrets.of(state.ca_fingerprint);
@@ -42,8 +43,11 @@ export async function findDrift(
   const machines = talosMachines({ desired: rendering.whereabouts, secrets, onlyLook: true });
   let observed: ObservedCluster;
   try {
+    // One that does not answer has nothing to compare with.
+    const recorded = remembered === "" ? undefined : machines.kubernetes.readOwnership(signal).catch(() => undefined);
     // Configs are made while machines answer.
     observed = await observe({ machines: rendering.machines(), leaving: [] }, { machines, signal });
+    warnIfOlder(await recorded, remembered, diagnostics);
   } catch (error) {
     // A config that can't be made is no fault of the machines, and told as what it is.
     rendering.whole();

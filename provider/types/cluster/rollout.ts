@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { DesiredCluster, EngineOptions, Step } from "../../../talos/cluster/index.ts";
+import type { ApplyResult, Claim, DesiredCluster, EngineOptions } from "../../../talos/cluster/index.ts";
 import type { SecretsBundle } from "../../../talos/secrets/index.ts";
 import type { Operation } from "../../framework/index.ts";
 import type { Client } from "../client.ts";
@@ -16,20 +16,17 @@ type Change = Operation<Client> & { readonly planned: ClusterPlan };
 
 /**
  * Takes the cluster from whatever it is to what it should be. Progress goes to Terraform's log and to the journal.
- * Tells which steps it took.
+ * Tells which steps it took, and how often the cluster was applied by then.
  */
 export async function bringAbout(
   desired: DesiredCluster,
   secrets: SecretsBundle,
   change: Change,
-  review?: EngineOptions["review"],
-): Promise<readonly Step[]> {
+  { review, claim }: Pick<EngineOptions, "review" | "claim"> = {},
+): Promise<Pick<ApplyResult, "steps" | "applies">> {
   const { applyCluster } = await import("../../../talos/cluster/index.ts");
-  const options = await engineOptions(desired, secrets, change, change.planned);
-  const { steps } = await whenFree(change, () =>
-    applyCluster({ ...options, ...(review === undefined ? {} : { review }) }),
-  );
-  return steps;
+  const options = { ...(await engineOptions(desired, secrets, change, change.planned)), claim };
+  return whenFree(change, () => applyCluster({ ...options, ...(review === undefined ? {} : { review }) }));
 }
 
 /**
@@ -41,17 +38,21 @@ export async function takeDown(
   secrets: SecretsBundle,
   operation: Operation<Client>,
   state: Pick<ClusterInput, "join" | "rollout">,
+  claim: Claim | undefined,
 ): Promise<void> {
-  const { applyCluster, destroyCluster } = await import("../../../talos/cluster/index.ts");
+  const { applyCluster, checkOwner, destroyCluster } = await import("../../../talos/cluster/index.ts");
   if (state.join !== null) {
     const planes = desired.machines.filter(({ role }) => role === "controlplane");
     const leaving = desired.machines.filter(({ role }) => role === "worker");
     const options = await engineOptions({ ...desired, machines: planes, leaving }, secrets, operation, state);
+    if (claim !== undefined) await checkOwner({ ...options, claim });
     await whenFree(operation, () => applyCluster(options));
+    await giveUp({ ...desired, machines: planes }, secrets, operation, state, claim);
     return;
   }
   const options = {
     ...(await engineOptions(desired, secrets, operation, state)),
+    claim,
     // With the last control plane goes the way to it: its silence is then all that can be waited for.
     ...(desired.talosEndpoints === undefined ? {} : { timeouts: { resetSilence: lastSilence } }),
   };
@@ -60,6 +61,26 @@ export async function takeDown(
   operation.diagnostics.warning({
     summary: "Some machines were not wiped",
     detail: `${unreachable.join(", ")} did not answer. If they still exist, they hold the cluster's data and keys, and go on with what they were doing.`,
+  });
+}
+
+/** For a cluster that goes on without this state. Where that cannot be written down, the next owner has to import it. */
+export async function giveUp(
+  desired: DesiredCluster,
+  secrets: SecretsBundle,
+  operation: Operation<Client>,
+  state: Pick<ClusterInput, "rollout">,
+  claim: Claim | undefined,
+): Promise<void> {
+  if (claim === undefined) return;
+  const { releaseOwner } = await import("../../../talos/cluster/index.ts");
+  const options = await engineOptions(desired, secrets, operation, state);
+  await releaseOwner({ ...options, claim }).catch((error: unknown) => {
+    if (operation.signal.aborted) throw error;
+    operation.diagnostics.warning({
+      summary: "The cluster still names this state as its owner",
+      detail: `${error instanceof Error ? error.message : String(error)}. Another state can take the cluster over by terraform import only.`,
+    });
   });
 }
 

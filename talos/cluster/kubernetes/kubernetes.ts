@@ -8,6 +8,7 @@ import { apisGoneWith } from "./gone-apis.ts";
 import { deleteLease, readLease, releaseLease, takeLease } from "./lease.ts";
 import { syncManifests } from "./manifests.ts";
 import { isReady, readNode, readNodes, readPod, readWorkload, readWorkloadVersion, versionOf } from "./objects.ts";
+import { changeOwnership, readOwnership } from "./ownership.ts";
 
 /** The engine's view of a cluster's Kubernetes API. `endpoint` is the address that users will have. */
 export function kubernetesOver(
@@ -78,6 +79,8 @@ export function kubernetesOver(
     readLease: (signal) => readLease(api, timing.now(), signal),
     deleteLease: (signal) => deleteLease(api, signal),
     releaseLease: (holder) => releaseLease(api, holder),
+    readOwnership: (signal) => readOwnership(api, signal),
+    changeOwnership: (change, signal) => changeOwnership(api, change, signal),
     async deleteNode(node, signal) {
       try {
         await api.call(`/api/v1/nodes/${encodeURIComponent(node)}`, { method: "DELETE", ...withSignal(signal) });

@@ -159,6 +159,39 @@ describe("an apply", () => {
   });
 });
 
+test("what an operation remembers comes back to the next ones, also after one that fails", async () => {
+  const heard: string[] = [];
+  const state = config({ name: "a", color: "grey", id: "1", revision: 1 });
+  const row = { ...state } as never;
+  const server = await serverWith({
+    create: async ({ remembered, remember }) => {
+      heard.push(`create ${remembered}`);
+      remember("one");
+      return row;
+    },
+    update: async ({ remembered, remember }) => {
+      heard.push(`update ${remembered}`);
+      remember("two");
+      throw new DiagnosticError({ summary: "No", detail: "As told." });
+    },
+    read: async ({ remembered }) => {
+      heard.push(`read ${remembered}`);
+      return row;
+    },
+    planDelete: ({ remembered }) => void heard.push(`plan ${remembered}`),
+    delete: async ({ remembered }) => void heard.push(`delete ${remembered}`),
+  });
+  const common = { typeName: "row", config: config({ name: "a" }) };
+  const made = await applyResourceChange(server, { ...common, prior: null, planned: state });
+  expect(made.remembered).toBe("one");
+  const { remembered } = await applyResourceChange(server, { ...common, ...made, prior: state, planned: state });
+  expect(remembered).toBe("two");
+  await readResource(server, "row", state, remembered);
+  await planResourceChange(server, { ...common, prior: state, proposed: null, remembered });
+  await applyResourceChange(server, { ...common, prior: state, planned: null, remembered });
+  expect(heard).toEqual(["create ", "update one", "read two", "plan two", "delete two"]);
+});
+
 describe("a read", () => {
   test("that finds nothing drops the resource; one that fails keeps it", async () => {
     const state = config({ name: "a", id: "1" });

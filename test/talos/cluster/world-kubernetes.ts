@@ -86,6 +86,15 @@ export function worldKubernetes(world: World): Kubernetes {
     async releaseLease(holder) {
       if (world.lease?.place === holder.place) world.lease = undefined;
     },
+    async readOwnership() {
+      if (!world.hasQuorum()) throw new TalosError("unavailable", "kubernetes: connection refused");
+      return world.ownership;
+    },
+    async changeOwnership(change) {
+      if (!world.hasQuorum()) throw new TalosError("unavailable", "kubernetes: connection refused");
+      world.ownership = change(world.ownership);
+      return world.ownership;
+    },
     async deleteNode(name) {
       if (!world.hasQuorum()) throw new TalosError("unavailable", "kubernetes: connection refused");
       record(`delete node ${name}`);

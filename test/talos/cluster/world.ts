@@ -5,6 +5,7 @@ import type {
   MachineState,
   Machines,
   MachineTarget,
+  Ownership,
   Timing,
 } from "../../../talos/cluster/index.ts";
 import { TalosError } from "../../../talos/errors.ts";
@@ -67,6 +68,7 @@ export class World {
   destroying = false;
   maxUnavailable = 1;
   lease: { readonly place: string; readonly renewed: number } | undefined;
+  ownership: Ownership | undefined;
   readonly #timing: Timing;
   #memberCount = 0;
   /** Of a thousand machines the few that can be members of etcd: everybody asks for them all the time. */

@@ -17,5 +17,6 @@ terraform {
 provider "docker" {}
 
 provider "talosmith" {
+  owner        = "environment docker, backend local:state/docker.tfstate, workspace ${terraform.workspace}"
   secrets_file = "secrets/docker.yaml"
 }

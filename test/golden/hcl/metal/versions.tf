@@ -14,5 +14,6 @@ terraform {
 }
 
 provider "talosmith" {
+  owner        = "environment metal, backend local:state/metal.tfstate, workspace ${terraform.workspace}"
   secrets_file = "secrets/metal.yaml"
 }

@@ -20,5 +20,6 @@ provider "kubernetes" {
 }
 
 provider "talosmith" {
+  owner        = "environment pods, backend local:state/pods.tfstate, workspace ${terraform.workspace}"
   secrets_file = "secrets/pods.yaml"
 }

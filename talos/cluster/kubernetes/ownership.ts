@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Ownership } from "../machines.ts";
+import type { KubernetesApi } from "./api.ts";
+import { changeObject, type DataObject, readObject } from "./change-object.ts";
+
+const collection = "/api/v1/namespaces/kube-system/configmaps";
+const name = "talosmith";
+
+export async function readOwnership(api: KubernetesApi, signal?: AbortSignal): Promise<Ownership | undefined> {
+  const found = await readObject(api, `${collection}/${name}`, { signal });
+  return found === undefined ? undefined : ownershipOf(found);
+}
+
+export async function changeOwnership(
+  api: KubernetesApi,
+  change: (known: Ownership | undefined) => Ownership,
+  signal?: AbortSignal,
+): Promise<Ownership> {
+  let written: Ownership = { joined: [], applies: 0 };
+  const put = (found: DataObject | undefined) => {
+    written = change(found === undefined ? undefined : ownershipOf(found));
+    const { owner, joined, applies, changed } = written;
+    const data = {
+      applies: String(applies),
+      ...(owner === undefined ? {} : { owner }),
+      ...(joined.length === 0 ? {} : { joined: joined.join("\n") }),
+      ...(changed === undefined ? {} : { changed }),
+    };
+    const metadata = { name, namespace: "kube-system" };
+    return found === undefined ? { apiVersion: "v1", kind: "ConfigMap", metadata, data } : { ...found, data };
+  };
+  await changeObject(api, collection, name, put, { signal });
+  return written;
+}
+
+function ownershipOf({ data }: DataObject): Ownership {
+  const { owner, joined, applies, changed } = data ?? {};
+  const number = Number(applies);
+  return {
+    ...(owner === undefined ? {} : { owner }),
+    joined: (joined ?? "").split("\n").filter((line) => line !== ""),
+    // A person may have edited it.
+    applies: Number.isSafeInteger(number) && number > 0 ? number : 0,
+    ...(changed === undefined ? {} : { changed }),
+  };
+}
