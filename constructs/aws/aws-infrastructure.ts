@@ -3,7 +3,8 @@ import { Construct } from "constructs";
 import { endpointAt } from "../../talos/endpoint-at.ts";
 import { type Architecture, amazonImage } from "../../talos/image/index.ts";
 import type { TalosVersion } from "../../talos/version/index.ts";
-import { chosenTrust, type Infrastructure, type Machine, type PoolRequest } from "../cluster/index.ts";
+import { checkParts } from "../check.ts";
+import type { Infrastructure, Machine, PoolRequest } from "../cluster/index.ts";
 import { ConstructInputError } from "../errors.ts";
 import { Milestone } from "../terraform/index.ts";
 import { BackupBucket } from "./backups.ts";
@@ -110,6 +111,7 @@ export class AwsInfrastructure extends Construct implements Infrastructure<AwsPo
 
   constructor(scope: Construct, id: string, props: AwsInfrastructureProps) {
     super(scope, id);
+    checkParts({ kind: this.kind, infrastructure: props }, false, () => this);
     this.#props = props;
     this.#access = props.access ?? "nlb";
     this.deletionProtection = props.deletionProtection ?? false;
@@ -159,8 +161,7 @@ export class AwsInfrastructure extends Construct implements Infrastructure<AwsPo
     const dns = props.dns && new DnsName(this, "dns", { ...props.dns, target: this.#loadBalancer });
     if (dns !== undefined) this.reach.dependOn(dns.record);
     this.#apiHost = dns?.fullName ?? this.#loadBalancer.dnsName;
-    const byUserData = this.#access !== "public";
-    this.trustOnFirstUse = chosenTrust(this, "aws", { byUserData, trustOnFirstUse: props.trustOnFirstUse ?? false });
+    this.trustOnFirstUse = props.trustOnFirstUse ?? false;
     this.talosEndpoints = throughBalancer
       ? [this.loadBalancerDns]
       : internal
@@ -192,6 +193,11 @@ export class AwsInfrastructure extends Construct implements Infrastructure<AwsPo
       monitoring: this.#props.detailedMonitoring ?? true,
     };
     if (settings.scaling !== undefined) {
+      if (this.#network.privateSubnetIds.length === 0)
+        throw new ConstructInputError(
+          scope,
+          "found scaling without private subnets; expected privateMachines: true of the infrastructure with access public",
+        );
       new ScalingGroup(scope, "Default", {
         ...common,
         name: `${request.clusterName}-${scope.node.id}`,
@@ -227,6 +233,10 @@ export class AwsInfrastructure extends Construct implements Infrastructure<AwsPo
         );
       return made;
     });
+  }
+
+  settings(): object {
+    return this.#props;
   }
 
   endpoint(): string {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 export { addDayTwo, type DayTwo } from "./day-two.ts";
-export { chosenTrust } from "./first-contact.ts";
 export type { Infrastructure, PoolRequest } from "./infrastructure.ts";
 export { type BootMedium, Machine, type MachineRequest } from "./machine.ts";
 export { ControlPlane, type PoolProps, WorkerPool } from "./pool.ts";

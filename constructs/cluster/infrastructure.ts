@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Construct } from "constructs";
+import type { Kind } from "../../talos/environment/index.ts";
 import type { Platform, SchematicChoice } from "../../talos/image/index.ts";
 import type { TalosVersion } from "../../talos/version/index.ts";
 import type { MachineConfigSettings } from "../talosmith/index.ts";
@@ -27,7 +28,9 @@ export interface PoolRequest<Settings> {
 /** Where machines come from. It yields machines; what to install on them is the cluster's business. */
 export interface Infrastructure<Settings> {
   /** What it is, as an environment file names it. @default - not recorded */
-  readonly kind?: string;
+  readonly kind?: Kind;
+  /** What it was given, as an environment file has it, with this cluster's machines. @default - nothing that is checked */
+  settings?(clusterName: string): object;
   /** Which of Talos's images its machines run. */
   readonly platform: Platform;
   /** Makes the machines of one pool below `scope`. Machines that come and go by themselves are not among the result. */

@@ -14,6 +14,8 @@ export interface MachinePool {
   /** How many machines were asked for, counting those that come and go by themselves. */
   readonly size: number;
   readonly machines: readonly Machine[];
+  /** What it was given, with its name. */
+  readonly settings: object;
   readonly patches: readonly string[];
 }
 
@@ -26,7 +28,7 @@ export interface PoolOwner<Settings> extends Construct {
   readonly infrastructure: Infrastructure<Settings>;
   /** The provider that has the cluster's secrets. */
   readonly bindingMeta: BindingMeta;
-  addPool(pool: MachinePool): void;
+  addPool(pool: MachinePool & Construct): void;
   /** A reference to the config of a pool's machines. */
   machineConfig(pool: MachinePool & Construct): string;
   /** What the config of a pool's machine follows from. */

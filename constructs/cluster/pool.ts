@@ -24,6 +24,7 @@ abstract class Pool<Settings> extends Construct {
   readonly role: Role;
   readonly poolName: string;
   readonly size: number;
+  readonly settings: object;
   readonly #patches: string[];
   #machines: readonly Machine[] = [];
 
@@ -32,6 +33,7 @@ abstract class Pool<Settings> extends Construct {
     this.role = role;
     this.poolName = name;
     this.size = props.count;
+    this.settings = { ...props, name };
     if (!Number.isInteger(props.count) || props.count < 0)
       throw new ConstructInputError(this, `count is ${props.count}; expected a whole number that is not negative`);
     if (props.names !== undefined && props.names.length !== props.count)
@@ -84,9 +86,12 @@ export class ControlPlane<Settings = object> extends Pool<Settings> {
 /** Workers that are alike. Its id is the pool's name. */
 export class WorkerPool<Settings = object> extends Pool<Settings> {
   constructor(cluster: PoolOwner<Settings>, id: string, props: PoolProps & Settings) {
+    if (cluster.node.tryFindChild(id) !== undefined || id === controlPlanePool)
+      throw new ConstructInputError(
+        cluster,
+        `found a second pool named ${id}; expected a name of its own for each pool`,
+      );
     super(cluster, id, "worker", props);
-    if (id === controlPlanePool)
-      throw new ConstructInputError(this, `the id is ${id}; expected another one, the control planes have it`);
     cluster.addPool(this);
   }
 }

@@ -4,6 +4,7 @@ import { Construct } from "constructs";
 import type { Patches } from "../../talos/environment/index.ts";
 import { clusterInstaller, defaultInstallImage, type SchematicChoice } from "../../talos/image/index.ts";
 import { defaultTalosVersion, TalosVersion } from "../../talos/version/index.ts";
+import { checkParts } from "../check.ts";
 import { ConstructInputError } from "../errors.ts";
 import {
   type ClientFilesArguments,
@@ -111,7 +112,7 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
   /** Scope of what is not a pool, apart from the pools so that those may have any name. Not part of addresses. */
   readonly besidePools: Construct;
   readonly #props: TalosClusterProps<Settings>;
-  readonly #pools: MachinePool[] = [];
+  readonly #pools: (MachinePool & Construct)[] = [];
   readonly #members = new Map<string, string>();
   readonly #provider: TalosmithProvider;
 
@@ -119,6 +120,7 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
     super(scope, id);
     const faults = validateCluster(props);
     if (faults.length > 0) throw new ConstructInputError(this, faults.join("; "));
+    checkParts({ kind: props.infrastructure.kind ?? "simulated", cluster: props }, false, () => this);
     this.#props = props;
     this.clusterName = props.name;
     this.imageFactory = props.imageFactory;
@@ -164,7 +166,7 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
   }
 
   /** Called by a pool of this cluster when it is made. */
-  addPool(pool: MachinePool): void {
+  addPool(pool: MachinePool & Construct): void {
     this.#pools.push(pool);
     for (const machine of pool.machines) {
       const { name, address, identity } = machine;
@@ -224,6 +226,7 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
   #clusterArguments(): ClusterArguments {
     const props = this.#props;
     const machines = this.#pools.flatMap((pool) => pool.machines.map((machine) => this.#entry(pool, machine)));
+    this.#check();
     return {
       ...this.#settings(),
       machines: Object.fromEntries(machines),
@@ -234,6 +237,24 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
       ...differs("infrastructure_kind", props.infrastructure.kind, undefined),
       ...this.#onDestroy(),
     };
+  }
+
+  /** All of it, now that no pool comes any more. */
+  #check(): void {
+    const { infrastructure, controlPlane } = this.#props;
+    const workers = this.#pools.filter(({ role }) => role === "worker");
+    const parts = {
+      kind: infrastructure.kind ?? "simulated",
+      cluster: this.#props,
+      ...(infrastructure.settings === undefined ? {} : { infrastructure: infrastructure.settings(this.clusterName) }),
+      ...(isJoined(controlPlane) ? {} : { controlPlane }),
+      workers: workers.map(({ settings }) => settings),
+    };
+    checkParts(parts, true, ([section, index]) => {
+      if (section === "workers") return workers[Number(index)] ?? this;
+      if (section === "controlPlane") return this.controlPlane ?? this;
+      return section === "infrastructure" && Construct.isConstruct(infrastructure) ? infrastructure : this;
+    });
   }
 
   #onDestroy(): { readonly on_destroy?: "prevent" } {

@@ -2,7 +2,8 @@
 import { Construct } from "constructs";
 import { endpointAt } from "../../talos/endpoint-at.ts";
 import { Cidr, placeMachine } from "../../talos/environment/index.ts";
-import { chosenTrust, type Infrastructure, Machine, type MachineRequest, type PoolRequest } from "../cluster/index.ts";
+import { checkParts } from "../check.ts";
+import { type Infrastructure, Machine, type MachineRequest, type PoolRequest } from "../cluster/index.ts";
 import { ConstructInputError } from "../errors.ts";
 import {
   DockerContainerResource,
@@ -108,8 +109,8 @@ export class DockerInfrastructure extends Construct implements Infrastructure<Co
   constructor(scope: Construct, id: string, props: DockerInfrastructureProps) {
     super(scope, id);
     this.#props = props;
-    const trustOnFirstUse = props.trustOnFirstUse ?? false;
-    this.trustOnFirstUse = chosenTrust(this, "container", { byUserData: false, trustOnFirstUse });
+    this.trustOnFirstUse = props.trustOnFirstUse ?? false;
+    checkParts({ kind: this.kind, infrastructure: this.settings() }, false, () => this);
     const { cidr = "10.5.0.0/24", clusterName, publish } = props;
     const gateway = Cidr.tryParse(cidr)?.host(1);
     if (gateway === undefined)
@@ -147,6 +148,11 @@ export class DockerInfrastructure extends Construct implements Infrastructure<Co
       const image = this.#props.image ?? talosImage(talosVersion);
       return new DockerMachine(scope, machine, { address, image, network: this.#network.networkName, settings, ports });
     });
+  }
+
+  settings(): object {
+    const { clusterName: _, image, trustOnFirstUse, ...docker } = this.#props;
+    return { engine: "docker", image, trustOnFirstUse, docker };
   }
 
   endpoint(controlPlanes: readonly Machine[]): string {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Construct } from "constructs";
 import { endpointAt } from "../../talos/endpoint-at.ts";
-import { chosenTrust, type Infrastructure, Machine, type MachineRequest, type PoolRequest } from "../cluster/index.ts";
+import { checkParts } from "../check.ts";
+import { type Infrastructure, Machine, type MachineRequest, type PoolRequest } from "../cluster/index.ts";
 import { KubernetesProvider, NamespaceResource, ServiceResource, StatefulSetResource } from "./kubernetes-bindings.ts";
 import { statefulSetArguments } from "./stateful-set.ts";
 import { type ContainerPoolSettings, talosImage } from "./talos-container.ts";
@@ -96,8 +97,8 @@ export class PodInfrastructure extends Construct implements Infrastructure<Conta
   constructor(scope: Construct, id: string, props: PodInfrastructureProps) {
     super(scope, id);
     this.#props = props;
-    const trustOnFirstUse = props.trustOnFirstUse ?? false;
-    this.trustOnFirstUse = chosenTrust(this, "container", { byUserData: false, trustOnFirstUse });
+    this.trustOnFirstUse = props.trustOnFirstUse ?? false;
+    checkParts({ kind: this.kind, infrastructure: this.settings() }, false, () => this);
     const { clusterName, service = "ClusterIP" } = props;
     new KubernetesProvider(this, "kubernetes", {
       config_path: props.kubeconfig ?? "~/.kube/config",
@@ -131,6 +132,11 @@ export class PodInfrastructure extends Construct implements Infrastructure<Conta
     return request.machines.map(
       (machine) => new PodMachine(scope, machine, { clusterName, namespace, image, service, storageClass, settings }),
     );
+  }
+
+  settings(): object {
+    const { clusterName: _, image, trustOnFirstUse, ...kubernetes } = this.#props;
+    return { engine: "kubernetes", image, trustOnFirstUse, kubernetes };
   }
 
   endpoint(): string {

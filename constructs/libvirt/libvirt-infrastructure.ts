@@ -5,13 +5,8 @@ import { type NoCloudTemplates, renderNoCloud } from "../../cloud-init/index.ts"
 import { endpointAt } from "../../talos/endpoint-at.ts";
 import { Cidr, gatewayOf, type LibvirtNetwork, nameserversOf, placeMachine } from "../../talos/environment/index.ts";
 import { type Architecture, assetUrl, chosenSchematic, schematicId } from "../../talos/image/index.ts";
-import {
-  chosenTrust,
-  type Infrastructure,
-  type Machine,
-  type MachineRequest,
-  type PoolRequest,
-} from "../cluster/index.ts";
+import { checkParts } from "../check.ts";
+import type { Infrastructure, Machine, MachineRequest, PoolRequest } from "../cluster/index.ts";
 import { ConstructInputError } from "../errors.ts";
 import { type InterfaceArguments, LibvirtProvider, NetworkResource, PoolResource } from "./bindings.ts";
 import { type Firmware, LibvirtMachine } from "./libvirt-machine.ts";
@@ -94,23 +89,10 @@ export class LibvirtInfrastructure extends Construct implements Infrastructure<L
 
   constructor(scope: Construct, id: string, props: LibvirtInfrastructureProps = {}) {
     super(scope, id);
+    checkParts({ kind: this.kind, infrastructure: props }, false, () => this);
     this.#props = props;
     this.network = { ...usualNetwork, ...props.network };
-    const byUserData = props.machineConfig === "user-data" || props.cloudInit?.userData !== undefined;
-    this.trustOnFirstUse = chosenTrust(this, "libvirt", {
-      byUserData,
-      trustOnFirstUse: props.trustOnFirstUse ?? false,
-    });
-    if (props.machineConfig === "user-data" && props.cloudInit?.userData !== undefined)
-      throw new ConstructInputError(
-        this,
-        "both cloudInit.userData and machineConfig user-data; expected one of the two",
-      );
-    if (Cidr.tryParse(this.network.cidr) === undefined)
-      throw new ConstructInputError(
-        this,
-        `network.cidr is ${this.network.cidr}; expected a network such as 10.0.0.0/24`,
-      );
+    this.trustOnFirstUse = props.trustOnFirstUse ?? false;
     const { vip } = this.network;
     this.certSans = vip === undefined ? [] : [vip];
     for (const [owner, address] of [
@@ -126,6 +108,10 @@ export class LibvirtInfrastructure extends Construct implements Infrastructure<L
   createMachines(scope: Construct, request: PoolRequest<LibvirtPoolSettings>): readonly Machine[] {
     const images = this.#imagesFor(scope, request);
     return request.machines.map((machine) => this.#createMachine(scope, machine, request, images));
+  }
+
+  settings(): object {
+    return this.#props;
   }
 
   endpoint(controlPlanes: readonly Machine[]): string {

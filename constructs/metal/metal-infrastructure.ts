@@ -7,8 +7,10 @@ import {
   type MetalMachineSettings,
   type MetalNetwork,
   metalPatches,
+  type Role,
   staticAddress,
 } from "../../talos/environment/index.ts";
+import { checkParts } from "../check.ts";
 import { type Infrastructure, Machine, type MachineRequest, type PoolRequest } from "../cluster/index.ts";
 import { ConstructInputError } from "../errors.ts";
 
@@ -79,30 +81,32 @@ export class MetalInfrastructure extends Construct implements Infrastructure<obj
   readonly #props: MetalInfrastructureProps;
   /** Machines stand here and not below their pools: one that moves to another pool is the same machine. */
   readonly #machines: Construct;
+  readonly #places = new Map<string, { readonly cluster: string; readonly role: Role; readonly pool?: string }>();
 
   constructor(scope: Construct, id: string, props: MetalInfrastructureProps) {
     super(scope, id);
+    const machines = withRoles(props.machines, () => ({ role: "worker" }));
+    checkParts({ kind: this.kind, infrastructure: { ...props, machines } }, false, () => this);
     this.#props = props;
     this.network = { nameservers: [], ...props.network };
     this.certSans = this.network.vip === undefined ? [] : [this.network.vip];
     this.trustOnFirstUse = props.trustOnFirstUse ?? false;
     this.#machines = new Construct(this, "machine");
-    const owners = new Map<string, string>();
-    for (const [name, { address, fingerprint, adopted }] of Object.entries(props.machines)) {
-      if (fingerprint === undefined && !this.trustOnFirstUse && !adopted)
-        throw new ConstructInputError(
-          this,
-          `${name} has no fingerprint; expected the one that its console shows, or trustOnFirstUse: true. The initial config holds the cluster's CA keys and tokens`,
-        );
-      const other = owners.get(address);
-      if (other !== undefined)
-        throw new ConstructInputError(this, `${address} is the address of ${other} and of ${name}; expected one owner`);
-      owners.set(address, name);
-    }
   }
 
   createMachines(_pool: Construct, request: PoolRequest<object>): readonly Machine[] {
     return request.machines.map((machine) => this.#createMachine(machine, request));
+  }
+
+  settings(clusterName: string): object {
+    const own = Object.entries(this.#props.machines).filter(
+      ([name]) => this.#places.get(name)?.cluster === clusterName,
+    );
+    const machines = withRoles(Object.fromEntries(own), (name) => {
+      const { cluster: _, ...place } = this.#places.get(name) ?? { cluster: "", role: "worker" };
+      return place;
+    });
+    return { ...this.#props, machines };
   }
 
   endpoint(controlPlanes: readonly Machine[]): string {
@@ -119,6 +123,8 @@ export class MetalInfrastructure extends Construct implements Infrastructure<obj
         this,
         `there is no machine ${name}; expected one of ${Object.keys(this.#props.machines).join(", ")}`,
       );
+    const pool = role === "worker" ? { pool: request.pool } : {};
+    this.#places.set(name, { cluster: clusterName, role, ...pool });
     const { diskSelector, wipe, installDisk } = this.#props;
     const { network } = this;
     const machine = { ...props, role };
@@ -142,6 +148,13 @@ export class MetalInfrastructure extends Construct implements Infrastructure<obj
       ),
     });
   }
+}
+
+function withRoles(
+  machines: MetalInfrastructureProps["machines"],
+  placeOf: (name: string) => { readonly role: Role; readonly pool?: string },
+): object {
+  return Object.fromEntries(Object.entries(machines).map(([name, props]) => [name, { ...props, ...placeOf(name) }]));
 }
 
 function networkValues({ gateway, nameservers }: MetalNetwork) {

@@ -5,6 +5,7 @@ import type { Client } from "./client.ts";
 import { clusterAttributes } from "./cluster/attributes.ts";
 import { clusterSpec } from "./cluster/spec.ts";
 import { readPatchFiles, refuseSecretPatches } from "./patch-files.ts";
+import { checkSettings } from "./setting-rules.ts";
 import { oneOf } from "./value-rules.ts";
 
 const { name, endpoint, talos_version, kubernetes_version, machines: _machines, ...others } = clusterAttributes;
@@ -72,6 +73,7 @@ export const machineConfig: DataSource<typeof attributes, Client> = {
   attributes,
 
   async validate({ config, diagnostics }) {
+    await checkSettings(config, diagnostics);
     if (config.include_secrets !== true) await refuseSecretPatches(config.patches, path("patches"), diagnostics);
   },
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { settingRules, usualSettings } from "../cluster-rules.ts";
 import { type ConfigDocuments, documentsOf } from "./config-change.ts";
 import type { DesiredCluster } from "./desired.ts";
 import type { Finding } from "./finding.ts";
@@ -20,17 +21,17 @@ const fields: readonly Field[] = [
   {
     name: "the DNS domain",
     paths: ["cluster.network.dnsDomain", "KubeNetworkConfig.dnsDomain"],
-    usual: "cluster.local",
+    usual: usualSettings.domain,
   },
   {
     name: "the pod CIDRs",
     paths: ["cluster.network.podSubnets", "KubeNetworkConfig.podSubnets"],
-    usual: "10.244.0.0/16",
+    usual: usualSettings.podCidrs.join(", "),
   },
   {
     name: "the service CIDRs",
     paths: ["cluster.network.serviceSubnets", "KubeNetworkConfig.serviceSubnets"],
-    usual: "10.96.0.0/12",
+    usual: usualSettings.serviceCidrs.join(", "),
   },
 ];
 
@@ -62,6 +63,25 @@ export function immutableFindings(desired: DesiredCluster, observed: ObservedClu
     message: `${field.name} cannot change in a running cluster: it is ${before} and would become ${after} (${machines.join(", ")})`,
     hint: `Set it back to ${before}, in the file or in the patch that changes it, or create another cluster.`,
   }));
+}
+
+/**
+ * Networks of the cluster, as its config has them after all patches, that have addresses in common with each other or
+ * with a machine. A cluster that runs cannot change them any more: there it is a warning.
+ */
+export function overlapFindings(desired: DesiredCluster, observed: ObservedCluster): readonly Finding[] {
+  const first = desired.machines.find(({ role }) => role === "controlplane");
+  if (first === undefined) return [];
+  const documents = documentsOf(first.config);
+  const [podCidrs = [], serviceCidrs = []] = fields.slice(2).map((field) => settingOf(documents, field)?.split(", "));
+  const nodes = desired.machines.map(({ name, address }) => ({ cidr: address, what: `${name}'s address` }));
+  const { podsAndServicesApart, nodesApart } = settingRules;
+  const severity = [...observed.machines.values()].some((machine) => configured(machine)) ? "warning" : "error";
+  return [podsAndServicesApart, nodesApart].flatMap((rule) =>
+    rule({ podCidrs, serviceCidrs, nodes }).map(({ path: [key], found, expected, hint }) => {
+      return { severity, message: `${key}: found ${found}, expected ${expected}`, hint };
+    }),
+  );
 }
 
 function isInUse(field: Field, value: string, observed: ObservedCluster): boolean {

@@ -7,7 +7,7 @@ import type { DesiredCluster, DesiredMachine } from "./desired.ts";
 import { apiServerNames } from "./endpoint-names.ts";
 import type { Finding } from "./finding.ts";
 import { mayInstall, untrusted } from "./first-contact.ts";
-import { immutableFindings } from "./immutable.ts";
+import { immutableFindings, overlapFindings } from "./immutable.ts";
 import { removedItems } from "./kubernetes-removals.ts";
 import { machineWork } from "./machine-work.ts";
 import type { MachineState, ObservedCluster } from "./observed.ts";
@@ -31,6 +31,7 @@ export function preflight(desired: DesiredCluster, observed: ObservedCluster): r
     ...endpointFindings(desired),
     ...removalFindings(desired),
     ...immutableFindings(desired, observed),
+    ...overlapFindings(desired, observed),
     ...desired.machines.flatMap((machine) => {
       const state = observed.machines.get(machine.name)?.state;
       return state === undefined ? [] : machineFindings(desired, machine, state);

@@ -9,7 +9,7 @@ import { diskKeyFiles, withSettings } from "./machine-settings.ts";
 import { type Data, isData } from "./merge.ts";
 import { withCounts } from "./metal.ts";
 import { miscounts } from "./metal-counts.ts";
-import { commonRules, rulesFor, type Violation } from "./rules/index.ts";
+import { rulesFor, type Violation } from "./rules/index.ts";
 import { anyKind, type ClusterSection, type Kind, kindNames, kinds, sections } from "./schema/index.ts";
 
 /** What a workers-only environment may say of the cluster itself; the rest is the other environment's to say. */
@@ -80,7 +80,7 @@ export function buildEnvironment(input: BuildInput): Environment {
   if (workersOnly && joins === undefined) return environment;
   // A section with faults was replaced by defaults, of which nothing can be said.
   const isAbout = ({ path, also }: Violation) => [path[0], also?.[0]].some((section) => failed.has(String(section)));
-  for (const rule of kind === undefined || failed.has("infrastructure") ? commonRules : rulesFor(kind))
+  for (const rule of rulesFor(failed.has("infrastructure") ? undefined : kind))
     for (const violation of rule(environment).filter((candidate) => !isAbout(candidate)))
       (violation.severity === "error" ? faults : warnings).push(faultOf(violation, data, layers));
   return environment;

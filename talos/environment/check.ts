@@ -34,6 +34,18 @@ function noun(issue: z.core.$ZodRawIssue): string {
   }
 }
 
+/** What a schema has against a value: where in it, and what is expected there. */
+export function issuesOf(
+  schema: z.ZodType,
+  value: unknown,
+): readonly { readonly path: Path; readonly expected: string }[] {
+  const { error } = schema.safeParse(value, { error: noun });
+  return (error?.issues ?? []).map((issue) => ({
+    path: issue.path.map((step) => (typeof step === "number" ? step : String(step))),
+    expected: issue.message,
+  }));
+}
+
 /**
  * Checks `value`, which stands at `path`, and adds a fault for everything wrong with it. Where nothing is wrong but
  * keys that nobody knows, the rest is given back, so that it can be held against the rules as well.

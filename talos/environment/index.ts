@@ -11,6 +11,7 @@ export {
   placeMachine,
 } from "./addressing.ts";
 export { wrongAnswer } from "./check-answer.ts";
+export { type EnvironmentParts, type PartFault, partFaults } from "./check-parts.ts";
 export { Cidr } from "./cidr.ts";
 export type { ContainerEnvironment } from "./container.ts";
 export {

@@ -68,7 +68,10 @@ function parseJoining(name: string, read: ReadFile, joining: readonly string[]):
 /** The name is the stack's, the cluster's by default, and part of paths. */
 function misnamed(name: string): Fault {
   const position = { file: environmentFile(name), line: 1, column: 1, text: "" };
-  const expected = "a file name of lower-case letters, digits and hyphens that starts with a letter";
+  const expected =
+    name === "base"
+      ? "another name: base.yaml is merged under every environment"
+      : "a file name of lower-case letters, digits and hyphens that starts with a letter";
   return {
     position,
     absent: true,

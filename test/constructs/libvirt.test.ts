@@ -73,7 +73,7 @@ describe("LibvirtInfrastructure", () => {
     [
       "a network that is none",
       () => cluster({ network: { cidr: "10.0.0.1/24" } }),
-      /network\.cidr is 10\.0\.0\.1\/24; expected a network/,
+      /network\.cidr is "10\.0\.0\.1\/24"; expected an IPv4 network/,
     ],
     [
       "a template that Talos cannot read",

@@ -98,9 +98,13 @@ describe("TalosCluster", () => {
   });
 
   it.each([
-    ["name", { name: "Lab" }, /name is "Lab"; expected at most 40 lower-case/],
-    ["Talos version", { talosVersion: "v3.0.0" }, /talosVersion is "v3.0.0"; expected a known release/],
-    ["Kubernetes version", { kubernetesVersion: "1.20.0" }, /kubernetesVersion 1.20.0 does not run on Talos v1.13.9/],
+    ["name", { name: "Lab" }, /name is "Lab"; expected a name of at most 40 lower-case/],
+    ["Talos version", { talosVersion: "v3.0.0" }, /talosVersion is "v3.0.0"; expected a known Talos version/],
+    [
+      "Kubernetes version",
+      { kubernetesVersion: "1.20.0" },
+      /kubernetesVersion: found 1.20.0; expected a Kubernetes version that Talos v1.13.9 runs/,
+    ],
     ["endpoint", { endpoint: "k8s:6443" }, /endpoint is "k8s:6443"; expected a URL/],
     ["path", { secretsFile: "../secrets.yaml" }, /leaves the project/],
     ["negative count", { controlPlane: { count: -1 } }, /count is -1; expected a whole number/],

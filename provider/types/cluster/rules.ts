@@ -8,6 +8,7 @@ import {
   type Value,
 } from "../../framework/index.ts";
 import { refuseSecretPatches } from "../patch-files.ts";
+import { checkSettings } from "../setting-rules.ts";
 import { translateError } from "../translate-error.ts";
 import { liftProtection } from "../value-rules.ts";
 import type { ClusterState, ClusterWishes } from "./attributes.ts";
@@ -35,6 +36,7 @@ export async function checkWishes(wishes: ClusterWishes, diagnostics: Diagnostic
       detail: 'cni is "custom", but cni_urls names no manifest.',
       path: path("cni_urls"),
     });
+  await checkSettings(wishes, diagnostics, machines);
   await checkCaution(wishes.rollout, diagnostics);
   if (machines === null || isUnknown(machines)) return;
   for (const [name, machine] of Object.entries(machines))
@@ -102,15 +104,12 @@ function checkRoles(
     });
 }
 
-const fixedDefaults = {
-  dns_domain: "cluster.local",
-  pod_subnets: ["10.244.0.0/16"],
-  service_subnets: ["10.96.0.0/12"],
-} as const;
-
 /** What may not change in a cluster that is there: said at plan, before anything is touched. */
 export async function checkChange(prior: ClusterState, next: ClusterWishes, diagnostics: Diagnostics): Promise<void> {
-  const { KubernetesVersion, TalosVersion } = await import("../../../talos/version/index.ts");
+  const [{ KubernetesVersion, TalosVersion }, { usualSettings }] = await Promise.all([
+    import("../../../talos/version/index.ts"),
+    import("../../../talos/cluster-rules.ts"),
+  ]);
   const check = checkInto(diagnostics);
   const fixed = (where: AttributePath, before: Value, after: Value) => {
     if (!isWhollyKnown(after) || JSON.stringify(before) === JSON.stringify(after)) return;
@@ -118,7 +117,12 @@ export async function checkChange(prior: ClusterState, next: ClusterWishes, diag
     diagnostics.error({ summary: "Can't be changed", detail, path: where });
   };
   fixed(path("name"), prior.name, next.name);
-  for (const [name, usual] of Object.entries(fixedDefaults) as [keyof typeof fixedDefaults, Value][])
+  const defaults = {
+    dns_domain: usualSettings.domain,
+    pod_subnets: usualSettings.podCidrs,
+    service_subnets: usualSettings.serviceCidrs,
+  } as const;
+  for (const [name, usual] of Object.entries(defaults) as [keyof typeof defaults, Value][])
     fixed(path(name), prior[name] ?? usual, next[name] ?? usual);
   if (prior.infrastructure_kind !== null && next.infrastructure_kind !== null)
     fixed(path("infrastructure_kind"), prior.infrastructure_kind, next.infrastructure_kind);

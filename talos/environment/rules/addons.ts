@@ -77,4 +77,4 @@ const podNetwork: Rule = ({ addons, cluster, controlPlane }) => {
   ];
 };
 
-export const addonRules: readonly Rule[] = [addonNamesUnique, addonOrder, podNetwork];
+export const addonRules = { addonNamesUnique, addonOrder, podNetwork } as const satisfies Record<string, Rule>;

@@ -3,6 +3,7 @@ import { Cidr } from "../cidr.ts";
 import type { Environment } from "../environment.ts";
 import { formatSize } from "../quantity.ts";
 import { minimumHardware } from "../schema/index.ts";
+import { usualVpc } from "./cluster.ts";
 import { error, type Rule, type Violation, warning } from "./rule.ts";
 
 type AwsEnvironment = Extract<Environment, { kind: "aws" }>;
@@ -15,7 +16,7 @@ const path = (...steps: readonly (string | number)[]) => ["infrastructure", ...s
 
 const notTheWorld = forAws(({ infrastructure }) =>
   infrastructure.adminCidrs.flatMap((text, index) =>
-    Cidr.parse(text).prefix >= 8
+    (Cidr.tryParse(text)?.prefix ?? 32) >= 8
       ? []
       : [
           error({
@@ -49,8 +50,6 @@ const someoneMayEnter = forAws(({ infrastructure: { access, adminCidrs, talosEnd
         }),
       ];
 });
-
-const vpcCidr = ({ infrastructure: { vpc } }: AwsEnvironment) => vpc.cidr ?? "10.0.0.0/16";
 
 const madeOrGiven = forAws(({ infrastructure: { vpc } }) => {
   if (vpc.id === undefined)
@@ -152,10 +151,9 @@ const tagsThatAwsTakes = forAws(({ infrastructure: { tags } }) =>
   ),
 );
 
-const roomForSubnets = forAws((environment) => {
-  const { vpc, zones } = environment.infrastructure;
+const roomForSubnets = forAws(({ infrastructure: { vpc, zones } }) => {
   if (vpc.id !== undefined) return [];
-  const { prefix } = Cidr.parse(vpcCidr(environment));
+  const { prefix } = Cidr.parse(vpc.cidr ?? usualVpc);
   if (prefix >= 16 && prefix <= 22) return [];
   return [
     error({
@@ -164,26 +162,6 @@ const roomForSubnets = forAws((environment) => {
       hint: "AWS takes /16 to /28; below /22 the subnets are too small for pods and load balancers.",
     }),
   ];
-});
-
-const networksApart = forAws((environment) => {
-  const { cluster } = environment;
-  const own = Cidr.parse(vpcCidr(environment));
-  return (["podCidrs", "serviceCidrs"] as const).flatMap((key) =>
-    cluster[key].flatMap((text, index) => {
-      const other = Cidr.tryParse(text);
-      if (other === undefined || !own.overlaps(other)) return [];
-      return [
-        error({
-          path: ["cluster", key, index],
-          found: `${text}, which overlaps the VPC's network ${own.toString()}`,
-          expected: "networks that have no address in common",
-          hint: "Change one of the two.",
-          also: path("vpc", "cidr"),
-        }),
-      ];
-    }),
-  );
 });
 
 const scalingInOrder = forAws(({ workers }) =>
@@ -281,20 +259,24 @@ const stateIsShared = forAws(({ backend, infrastructure: { access } }) => {
   ];
 });
 
-export const awsRules: readonly Rule[] = [
-  ownControlPlane,
-  stateIsShared,
+/** Those that need to know nothing but the infrastructure. */
+export const awsInfrastructureRules = {
   notTheWorld,
   someoneMayEnter,
   madeOrGiven,
-  subnetsGiven,
-  wayBackIn,
   zonesOfTheRegion,
   tagsThatAwsTakes,
   roomForSubnets,
-  networksApart,
+} as const satisfies Record<string, Rule>;
+
+export const awsRules = {
+  ...awsInfrastructureRules,
+  ownControlPlane,
+  stateIsShared,
+  subnetsGiven,
+  wayBackIn,
   scalingInOrder,
   architectureFits,
   enoughDisk,
   imageHasExtensions,
-];
+} as const satisfies Record<string, Rule>;

@@ -2,6 +2,7 @@
 import { KubernetesVersion, TalosVersion } from "../../version/index.ts";
 import { controlPlanePool, machinesOf } from "../environment.ts";
 import { addonRules } from "./addons.ts";
+import { clusterRules } from "./cluster.ts";
 import { error, type Rule, warning } from "./rule.ts";
 import { settingsRules } from "./settings.ts";
 
@@ -94,13 +95,14 @@ const patchedMachinesExist: Rule = (environment) => {
     );
 };
 
-export const commonRules: readonly Rule[] = [
+export const commonRules = {
   oddControlPlanes,
   supportedKubernetes,
   credentialsInState,
   poolNamesUnique,
   machineNamesFit,
   patchedMachinesExist,
+  ...clusterRules,
   ...settingsRules,
   ...addonRules,
-];
+} as const satisfies Record<string, Rule>;

@@ -64,4 +64,4 @@ const placesFit = forContainers((environment) => {
   });
 });
 
-export const containerRules: readonly Rule[] = [ownEngine, furtherPoolsHaveOffsets, placesFit];
+export const containerRules = { ownEngine, furtherPoolsHaveOffsets, placesFit } as const satisfies Record<string, Rule>;

@@ -1,25 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Kind } from "../schema/index.ts";
-import { awsRules } from "./aws.ts";
+import { awsInfrastructureRules, awsRules } from "./aws.ts";
+import { nodesApart } from "./cluster.ts";
 import { commonRules } from "./common.ts";
 import { containerRules } from "./container.ts";
 import { firstContactChosen } from "./first-contact.ts";
-import { libvirtRules } from "./libvirt.ts";
-import { metalRules } from "./metal.ts";
+import { libvirtInfrastructureRules, libvirtRules } from "./libvirt.ts";
+import { metalInfrastructureRules, metalRules } from "./metal.ts";
 import type { Rule } from "./rule.ts";
+import { nodesCovered } from "./settings.ts";
 
-const rulesOfKind: Readonly<Record<Kind, readonly Rule[]>> = {
-  simulated: [],
-  libvirt: [firstContactChosen, ...libvirtRules],
-  aws: [firstContactChosen, ...awsRules],
-  metal: metalRules,
-  container: [firstContactChosen, ...containerRules],
+/** By name, so that tests can tell which of them an entrance does not hold. */
+export const rulesOfKind: Readonly<Record<Kind, Readonly<Record<string, Rule>>>> = {
+  simulated: {},
+  libvirt: { firstContactChosen, ...libvirtRules, nodesApart, nodesCovered },
+  aws: { firstContactChosen, ...awsRules, nodesApart },
+  metal: { ...metalRules, nodesApart, nodesCovered },
+  container: { firstContactChosen, ...containerRules, nodesApart },
+};
+
+const infrastructureRules: Readonly<Record<Kind, Readonly<Record<string, Rule>>>> = {
+  simulated: {},
+  libvirt: { firstContactChosen, ...libvirtInfrastructureRules },
+  aws: { firstContactChosen, ...awsInfrastructureRules },
+  metal: metalInfrastructureRules,
+  container: { firstContactChosen },
 };
 
 /** Every rule that an environment of this kind must keep. */
-export function rulesFor(kind: Kind): readonly Rule[] {
-  return [...commonRules, ...rulesOfKind[kind]];
+export function rulesFor(kind: Kind | undefined): readonly Rule[] {
+  return [...Object.values(commonRules), ...(kind === undefined ? [] : Object.values(rulesOfKind[kind]))];
 }
 
+/** Those that its infrastructure alone must keep, whatever runs on it. */
+export function infrastructureRulesFor(kind: Kind): readonly Rule[] {
+  return Object.values(infrastructureRules[kind]);
+}
+
+export { clusterRules } from "./cluster.ts";
 export { commonRules } from "./common.ts";
 export type { Rule, Violation } from "./rule.ts";

@@ -90,25 +90,6 @@ const insideNetwork = forLibvirt(({ infrastructure: { network } }) => {
   });
 });
 
-const networksApart = forLibvirt(({ cluster, infrastructure: { network } }) => {
-  const own = Cidr.parse(network.cidr);
-  return (["podCidrs", "serviceCidrs"] as const).flatMap((key) =>
-    cluster[key].flatMap((text, index) => {
-      const other = Cidr.tryParse(text);
-      if (other === undefined || !own.overlaps(other)) return [];
-      return [
-        error({
-          path: ["cluster", key, index],
-          found: `${text}, which overlaps the machines' network ${network.cidr}`,
-          expected: "networks that have no address in common",
-          hint: "Change one of the two.",
-          also: [...networkPath, "cidr"],
-        }),
-      ];
-    }),
-  );
-});
-
 const sharedEndpoint = forLibvirt(({ controlPlane, cluster, infrastructure: { network } }) => {
   if (controlPlane === undefined || controlPlane.count === 1) return [];
   if (network.vip !== undefined || cluster.endpoint !== undefined) return [];
@@ -201,14 +182,15 @@ const architecturesFit = forLibvirt((environment) => {
   return violations;
 });
 
-export const libvirtRules: readonly Rule[] = [
-  oneUserData,
+/** Those that need to know nothing but the infrastructure. */
+export const libvirtInfrastructureRules = { oneUserData, insideNetwork } as const satisfies Record<string, Rule>;
+
+export const libvirtRules = {
+  ...libvirtInfrastructureRules,
   architecturesFit,
   furtherPoolsHaveOffsets,
   machinesFit,
   addressesDiffer,
-  insideNetwork,
-  networksApart,
   sharedEndpoint,
   enoughHardware,
-];
+} as const satisfies Record<string, Rule>;

@@ -154,10 +154,8 @@ function metaViolations(meta: Readonly<Record<string, string>>, path: readonly s
   });
 }
 
-const metaKeys: readonly Rule[] = [
-  forMetal(({ infrastructure: { meta } }) => metaViolations(meta, ["infrastructure", "meta"])),
-  forMachines(({ meta }, path) => metaViolations(meta, path("meta"))),
-];
+const metaKeys = forMetal(({ infrastructure: { meta } }) => metaViolations(meta, ["infrastructure", "meta"]));
+const machineMetaKeys = forMachines(({ meta }, path) => metaViolations(meta, path("meta")));
 
 const oneLink = forMachines(({ link, mac, role }, path, { infrastructure: { network } }) => {
   if (link !== undefined && mac !== undefined)
@@ -195,35 +193,34 @@ function isOnLink(address: string): boolean {
   return ipaddr.isValid(address) && ipaddr.parse(address).range() === "linkLocal";
 }
 
-const insideNetwork: readonly Rule[] = [
-  forMachines(({ address }, path, { infrastructure: { network } }) =>
-    network.cidr === undefined || isInside(address, network.cidr)
-      ? []
-      : [
-          error({
-            path: path("address"),
-            expected: `an address of the network ${network.cidr}`,
-            hint: "Change it, or the network.",
-            also: networkPath("cidr"),
-          }),
-        ],
-  ),
-  forMetal(({ infrastructure: { network } }) =>
-    (["gateway", "vip"] as const).flatMap((key) => {
-      const value = network[key];
-      if (value === undefined || network.cidr === undefined || isInside(value, network.cidr)) return [];
-      if (key === "gateway" && network.cidr.includes(":") && value.includes(":") && isOnLink(value)) return [];
-      return [
+const machinesInsideNetwork = forMachines(({ address }, path, { infrastructure: { network } }) =>
+  network.cidr === undefined || isInside(address, network.cidr)
+    ? []
+    : [
         error({
-          path: networkPath(key),
+          path: path("address"),
           expected: `an address of the network ${network.cidr}`,
           hint: "Change it, or the network.",
           also: networkPath("cidr"),
         }),
-      ];
-    }),
-  ),
-];
+      ],
+);
+
+const insideNetwork = forMetal(({ infrastructure: { network } }) =>
+  (["gateway", "vip"] as const).flatMap((key) => {
+    const value = network[key];
+    if (value === undefined || network.cidr === undefined || isInside(value, network.cidr)) return [];
+    if (key === "gateway" && network.cidr.includes(":") && value.includes(":") && isOnLink(value)) return [];
+    return [
+      error({
+        path: networkPath(key),
+        expected: `an address of the network ${network.cidr}`,
+        hint: "Change it, or the network.",
+        also: networkPath("cidr"),
+      }),
+    ];
+  }),
+);
 
 const sharedEndpoint = forMetal(({ controlPlane, cluster, infrastructure: { machines, network } }) => {
   if (controlPlane === undefined || controlPlane.count < 2) return [];
@@ -239,15 +236,22 @@ const sharedEndpoint = forMetal(({ controlPlane, cluster, infrastructure: { mach
   ];
 });
 
-export const metalRules: readonly Rule[] = [
-  someControlPlane,
+/** Those that need to know nothing but the infrastructure. */
+export const metalInfrastructureRules = {
   addressesDiffer,
   oneDisk,
   oneImage,
   known,
-  poolsExist,
-  ...metaKeys,
+  metaKeys,
+  machineMetaKeys,
   oneLink,
-  ...insideNetwork,
+  machinesInsideNetwork,
+  insideNetwork,
+} as const satisfies Record<string, Rule>;
+
+export const metalRules = {
+  ...metalInfrastructureRules,
+  someControlPlane,
+  poolsExist,
   sharedEndpoint,
-];
+} as const satisfies Record<string, Rule>;

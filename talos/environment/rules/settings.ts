@@ -5,19 +5,6 @@ import type { Environment } from "../environment.ts";
 import { ownRuleNames } from "../firewall.ts";
 import { error, type Rule, warning } from "./rule.ts";
 
-const kubespanDiscovers: Rule = ({ cluster: { kubespan, discovery } }) =>
-  !kubespan || discovery
-    ? []
-    : [
-        error({
-          path: ["cluster", "kubespan"],
-          found: "kubespan with discovery: false",
-          expected: "discovery, through which the machines find each other",
-          hint: "Take discovery: false away, or kubespan.",
-          also: ["cluster", "discovery"],
-        }),
-      ];
-
 const offlineDiscovery: Rule = ({ cluster: { airGap, discovery } }) =>
   airGap === undefined || !discovery
     ? []
@@ -64,7 +51,7 @@ function knownAddresses(environment: Environment): readonly string[] {
 }
 
 /** A machine outside of `nodes` would be locked out of its own cluster. */
-const nodesCovered: Rule = (environment) => {
+export const nodesCovered: Rule = (environment) => {
   const { firewall } = environment.cluster;
   if (firewall === undefined) return [];
   const inside = (address: string) =>
@@ -86,10 +73,8 @@ const nodesCovered: Rule = (environment) => {
   ];
 };
 
-export const settingsRules: readonly Rule[] = [
-  kubespanDiscovers,
+export const settingsRules = {
   offlineDiscovery,
   onlyNodeId,
   ruleNamesUnique,
-  nodesCovered,
-];
+} as const satisfies Record<string, Rule>;

@@ -31,7 +31,8 @@ const outputsSchema = z
   .prefault({})
   .describe("Outputs with content that is secret. Without them only the files on disk have it.");
 
-export const environmentName = name;
+/** base.yaml is merged under every environment and is none itself. */
+export const environmentName = name.refine((value) => value !== "base");
 export const sections = {
   cluster: clusterSchema,
   secrets: secretsSchema,

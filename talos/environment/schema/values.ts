@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ipaddr from "ipaddr.js";
 import * as z from "zod";
+import { isCidr, isDnsName, isHostOrAddress } from "../../cluster-rules.ts";
 import { isCron, isTimeZone } from "../../cron.ts";
 import { KubernetesVersion, TalosVersion } from "../../version/index.ts";
 import { Cidr } from "../cidr.ts";
@@ -31,25 +32,18 @@ export const name = text(
   "a name of at most 40 lower-case letters, digits and hyphens that starts with a letter",
   (value) => /^[a-z]([a-z0-9-]{0,38}[a-z0-9])?$/.test(value),
 );
-export const dnsName = text("a DNS name such as cluster.local", (value) =>
-  /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/i.test(value),
-);
+export const dnsName = text("a DNS name such as cluster.local", isDnsName);
 export const address = text("an IPv4 address such as 10.0.0.1", (value) => ipaddr.IPv4.isValidFourPartDecimal(value));
 export const anyAddress = text(
   "an IP address such as 10.0.0.1 or fd00::1",
   (value) => ipaddr.IPv4.isValidFourPartDecimal(value) || (ipaddr.IPv6.isValid(value) && !value.includes("%")),
 );
-// No name ends in a number: 10.0.0.300 is an address that went wrong.
-export const hostOrAddress = text(
-  "a host name or an IP address",
-  (value) =>
-    ipaddr.isValid(value) || (/^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/i.test(value) && !/(^|\.)\d+$/.test(value)),
-);
+export const hostOrAddress = text("a host name or an IP address", isHostOrAddress);
 export const cidr = text(
   "an IPv4 network such as 10.0.0.0/24, host bits zero",
   (value) => Cidr.tryParse(value) !== undefined,
 );
-export const anyCidr = text("a network such as 10.244.0.0/16", (value) => ipaddr.isValidCIDR(value));
+export const anyCidr = text("a network such as 10.244.0.0/16", isCidr);
 export const size = text('a size such as "4GiB"', (value) => parseSize(value) !== undefined).transform(
   (value) => parseSize(value) ?? Number.NaN,
 );

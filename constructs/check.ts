@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+import { Token } from "cdktf";
+import type { IConstruct } from "constructs";
+import { type EnvironmentParts, type PartFault, partFaults } from "../talos/environment/index.ts";
+import { ConstructInputError } from "./errors.ts";
+
+/** References and expressions have their values when Terraform runs. */
+function isOpen(value: unknown): boolean {
+  return Token.isUnresolved(value) || (typeof value === "string" && value.includes("${"));
+}
+
+/** Holds props against the rules of an environment file; `complete` when nothing is missing. Throws ConstructInputError. */
+export function checkParts(
+  parts: EnvironmentParts,
+  complete: boolean,
+  ownerOf: (path: PartFault["path"]) => IConstruct,
+): void {
+  const faults = partFaults(parts, complete, isOpen);
+  const [first] = faults;
+  if (first === undefined) return;
+  const owner = ownerOf(first.path);
+  const own = faults.filter(({ path }) => ownerOf(path) === owner);
+  throw new ConstructInputError(owner, own.map(({ message }) => message).join("; "));
+}

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules for the settings of a whole cluster. The environment file, the constructs, the provider and the engine all hold
+// them, each under its own names. Light: Terraform starts the provider once for its validation alone.
+import ipaddr from "ipaddr.js";
+
+export interface ClusterSettings {
+  readonly domain?: string | undefined;
+  readonly podCidrs: readonly string[];
+  readonly serviceCidrs: readonly string[];
+  readonly certSans?: readonly string[] | undefined;
+  readonly kubespan?: boolean | undefined;
+  readonly discovery?: boolean | undefined;
+  /** Networks or addresses of the machines, as far as they are known. */
+  readonly nodes?: readonly NodeNetwork[] | undefined;
+}
+
+export interface NodeNetwork {
+  /** A network, or a single address; what is neither is left out. */
+  readonly cidr: string;
+  /** Such as `the VPC's network`. */
+  readonly what: string;
+}
+
+/** What Talos takes where nothing is set. */
+export const usualSettings = {
+  domain: "cluster.local",
+  podCidrs: ["10.244.0.0/16"],
+  serviceCidrs: ["10.96.0.0/12"],
+} as const;
+
+export type SettingKey = Exclude<keyof ClusterSettings, "nodes">;
+
+export interface SettingViolation {
+  readonly path: readonly [SettingKey, ...number[]];
+  readonly found: string;
+  readonly expected: string;
+  readonly hint: string;
+  /** A second setting that has to do with it. */
+  readonly also?: readonly [SettingKey, ...number[]];
+  /** The first of the `nodes` that has to do with it. */
+  readonly node?: number;
+}
+
+type SettingRule = (settings: ClusterSettings) => readonly SettingViolation[];
+
+export function isDnsName(text: string): boolean {
+  return /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/i.test(text);
+}
+
+/** No name ends in a number: 10.0.0.300 is an address that went wrong. */
+export function isHostOrAddress(text: string): boolean {
+  if (ipaddr.isValid(text)) return true;
+  return /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/i.test(text) && !/(^|\.)\d+$/.test(text);
+}
+
+export const isCidr: (text: string) => boolean = ipaddr.isValidCIDR;
+
+/** Also for single addresses. False for what is neither. */
+export function overlaps(left: string, right: string): boolean {
+  const [a, b] = [networkOf(left), networkOf(right)];
+  if (a === undefined || b === undefined || a[0].kind() !== b[0].kind()) return false;
+  return a[0].match(b[0], Math.min(a[1], b[1]));
+}
+
+function networkOf(text: string): [ipaddr.IPv4 | ipaddr.IPv6, number] | undefined {
+  if (isCidr(text)) return ipaddr.parseCIDR(text);
+  if (!ipaddr.isValid(text)) return undefined;
+  const address = ipaddr.parse(text);
+  return [address, address.kind() === "ipv4" ? 32 : 128];
+}
+
+const networkKeys = ["podCidrs", "serviceCidrs"] as const;
+const expectedWords = {
+  cidr: "a network such as 10.244.0.0/16",
+  domain: "a DNS name such as cluster.local",
+  host: "a host name or an IP address",
+} as const;
+
+function eachOf(
+  keys: readonly ("podCidrs" | "serviceCidrs" | "certSans")[],
+  holds: (text: string) => boolean,
+  expected: string,
+): SettingRule {
+  return (settings) =>
+    keys.flatMap((key) =>
+      (settings[key] ?? []).flatMap((text, index) =>
+        holds(text)
+          ? []
+          : [
+              {
+                path: [key, index],
+                found: JSON.stringify(text),
+                expected,
+                hint: "Change the value to what is expected.",
+              },
+            ],
+      ),
+    );
+}
+
+const domainIsName: SettingRule = ({ domain }) =>
+  domain === undefined || isDnsName(domain)
+    ? []
+    : [
+        {
+          path: ["domain"],
+          found: JSON.stringify(domain),
+          expected: expectedWords.domain,
+          hint: "Change the value to what is expected.",
+        },
+      ];
+
+const networksGiven: SettingRule = (settings) =>
+  networkKeys.flatMap((key) =>
+    settings[key].length > 0
+      ? []
+      : [
+          {
+            path: [key],
+            found: "an empty list",
+            expected: "at least 1 in the list",
+            hint: "Add a network, or leave it out.",
+          },
+        ],
+  );
+
+/** Every address belongs to one pod or one service. */
+const podsAndServicesApart: SettingRule = (settings) => {
+  const all = networkKeys.flatMap((key) => settings[key].map((cidr, index) => ({ key, cidr, index })));
+  return all.flatMap((own, place) => {
+    const other = all.slice(0, place).find(({ cidr }) => overlaps(cidr, own.cidr));
+    if (other === undefined) return [];
+    return [
+      {
+        path: [own.key, own.index],
+        found: `${own.cidr}, which overlaps ${other.cidr} of ${other.key}`,
+        expected: "networks that have no address in common",
+        hint: "Change one of the two.",
+        also: [other.key, other.index],
+      },
+    ];
+  });
+};
+
+/** A machine with the address of a pod or a service is not reached from inside the cluster. */
+const nodesApart: SettingRule = ({ nodes = [], ...settings }) =>
+  networkKeys.flatMap((key) =>
+    settings[key].flatMap((text, index) => {
+      const node = nodes.findIndex(({ cidr }) => overlaps(cidr, text));
+      const other = nodes[node];
+      if (other === undefined) return [];
+      return [
+        {
+          path: [key, index],
+          found: `${text}, which overlaps ${other.what} ${other.cidr}`,
+          expected: "networks that have no address in common",
+          hint: "Change one of the two.",
+          node,
+        },
+      ];
+    }),
+  );
+
+const kubespanDiscovers: SettingRule = ({ kubespan, discovery }) =>
+  kubespan !== true || discovery !== false
+    ? []
+    : [
+        {
+          path: ["kubespan"],
+          found: "kubespan with discovery: false",
+          expected: "discovery, through which the machines find each other",
+          hint: "Take discovery: false away, or kubespan.",
+          also: ["discovery"],
+        },
+      ];
+
+/** Of single values. The environment's schema has them as well, by the same functions. */
+export const valueRules = {
+  networksGiven,
+  networksValid: eachOf(networkKeys, isCidr, expectedWords.cidr),
+  domainIsName,
+  certSansValid: eachOf(["certSans"], isHostOrAddress, expectedWords.host),
+} as const satisfies Record<string, SettingRule>;
+
+/** Of values that are right by themselves. */
+export const settingRules = { podsAndServicesApart, nodesApart, kubespanDiscovers } as const satisfies Record<
+  string,
+  SettingRule
+>;
+
+/** All that is wrong; of settings with values that are wrong by themselves, those alone. */
+export function settingViolations(settings: ClusterSettings): readonly SettingViolation[] {
+  const values = Object.values(valueRules).flatMap((rule) => rule(settings));
+  return values.length > 0 ? values : Object.values(settingRules).flatMap((rule) => rule(settings));
+}
