@@ -2,7 +2,7 @@
 import { Token } from "cdktf";
 import type { IConstruct } from "constructs";
 import { type EnvironmentParts, type PartFault, partFaults } from "../talos/environment/index.ts";
-import { ConstructInputError } from "./errors.ts";
+import { refuse } from "./errors.ts";
 
 /** References and expressions have their values when Terraform runs. */
 function isOpen(value: unknown): boolean {
@@ -20,5 +20,5 @@ export function checkParts(
   if (first === undefined) return;
   const owner = ownerOf(first.path);
   const own = faults.filter(({ path }) => ownerOf(path) === owner);
-  throw new ConstructInputError(owner, own.map(({ message }) => message).join("; "));
+  refuse(owner, own.map(({ message }) => message).join("; "));
 }

@@ -1,15 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { IConstruct } from "constructs";
 
-/** What a construct was given cannot be built. The path says which construct. */
+/** What a construct was given cannot be built. The message says which construct, the stack where in the user's own code. */
 export class ConstructInputError extends Error {
   override readonly name = "ConstructInputError";
-  readonly path: string;
+  readonly #path: string;
 
-  constructor(construct: IConstruct, message: string) {
+  /** @internal Use `refuse`. */
+  constructor(construct: IConstruct, message: string, _marker?: string) {
     super(`${construct.node.path}: ${message}`);
-    this.path = construct.node.path;
+    this.#path = construct.node.path;
+    const frames = (this.stack ?? "").split("\n").filter((line) => /^ {4}at (?!.*(node:|\/node_modules\/))/.test(line));
+    this.stack = [`ConstructInputError: ${this.message}`, ...frames].join("\n");
   }
+
+  /** Of the construct. Not a field: Node would print it below the message. */
+  get path(): string {
+    return this.#path;
+  }
+}
+
+/** Throws a ConstructInputError. Node shows no source line before the message where that line has this marker. */
+export function refuse(construct: IConstruct, message: string): never {
+  throw new ConstructInputError(construct, message, "node-do-not-add-exception-line");
 }
 
 /** We were wrong about something: a bug of talosmith. */

@@ -6,8 +6,8 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { build } from "esbuild";
 import { buildProvider } from "../provider/package.ts";
-import { leaveOutProtoLoader } from "../provider/packaging/bundle.ts";
 import { assetsFromSource } from "../web/server/index.ts";
+import { bundleOptions } from "./bundle-options.ts";
 import { billOfLockFile, shippedBill } from "./supply-chain/bill-of-materials.ts";
 import { bundledPackages } from "./supply-chain/bundled-packages.ts";
 import { thirdPartyNotices } from "./supply-chain/notices.ts";
@@ -16,35 +16,14 @@ const root = join(import.meta.dirname, "..");
 const dist = join(root, "dist");
 const entries = { index: "project/public.ts", "constructs/index": "constructs/index.ts", "cli/main": "cli/main.ts" };
 
-// Two copies of the CDK in one program do not know each other's constructs; esbuild and tsx serve a checkout only.
-const external = ["cdktf", "constructs", "esbuild", "tsx"];
-
 rmSync(dist, { recursive: true, force: true });
-await build({
-  absWorkingDir: root,
-  entryPoints: entries,
-  outdir: dist,
-  bundle: true,
-  splitting: true,
-  platform: "node",
-  format: "esm",
-  target: "node20.19",
-  chunkNames: "chunks/[name]-[hash]",
-  minifySyntax: true,
-  minifyWhitespace: true,
-  legalComments: "none",
-  logLevel: "warning",
-  external,
-  plugins: [leaveOutProtoLoader],
-  // Packages in the older module system ask for Node's own modules by require.
-  banner: { js: "import{createRequire as __r}from'node:module';const require=__r(import.meta.url);" },
-});
+await build({ ...bundleOptions, absWorkingDir: root, entryPoints: entries, outdir: dist });
 await buildProvider(root, join(dist, "provider"));
 mkdirSync(join(dist, "web"));
 for (const [path, { content }] of await assetsFromSource())
   writeFileSync(join(dist, "web", path === "/" ? "index.html" : path), content);
 writeTypes(join(dist, "types"));
-const bundled = await bundledPackages(root, external);
+const bundled = await bundledPackages(root, bundleOptions.external);
 writeFileSync(join(dist, "third-party-notices.txt"), thirdPartyNotices(bundled));
 writeFileSync(join(dist, "sbom.cdx.json"), `${JSON.stringify(shippedBill(billOfLockFile(root), bundled), null, 2)}\n`);
 

@@ -5,7 +5,7 @@ import { type Architecture, amazonImage } from "../../talos/image/index.ts";
 import type { TalosVersion } from "../../talos/version/index.ts";
 import { checkParts } from "../check.ts";
 import type { Infrastructure, Machine, PoolRequest } from "../cluster/index.ts";
-import { ConstructInputError } from "../errors.ts";
+import { refuse } from "../errors.ts";
 import { Milestone } from "../terraform/index.ts";
 import { BackupBucket } from "./backups.ts";
 import { AwsDataSource, AwsProvider } from "./bindings/index.ts";
@@ -175,7 +175,7 @@ export class AwsInfrastructure extends Construct implements Infrastructure<AwsPo
 
   createMachines(scope: Construct, request: PoolRequest<AwsPoolSettings>): readonly Machine[] {
     if (request.clusterName !== this.#props.clusterName)
-      throw new ConstructInputError(
+      refuse(
         scope,
         `the cluster is ${request.clusterName}, but its infrastructure was made for ${this.#props.clusterName}`,
       );
@@ -194,7 +194,7 @@ export class AwsInfrastructure extends Construct implements Infrastructure<AwsPo
     };
     if (settings.scaling !== undefined) {
       if (this.#network.privateSubnetIds.length === 0)
-        throw new ConstructInputError(
+        refuse(
           scope,
           "found scaling without private subnets; expected privateMachines: true of the infrastructure with access public",
         );

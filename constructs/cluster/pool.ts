@@ -2,7 +2,7 @@
 import { Annotations } from "cdktf";
 import { Construct } from "constructs";
 import { controlPlanePool, nodePatch, type Role } from "../../talos/environment/index.ts";
-import { ConstructInputError } from "../errors.ts";
+import { refuse } from "../errors.ts";
 import type { Machine } from "./machine.ts";
 import type { PoolOwner } from "./pool-owner.ts";
 
@@ -35,9 +35,9 @@ abstract class Pool<Settings> extends Construct {
     this.size = props.count;
     this.settings = { ...props, name };
     if (!Number.isInteger(props.count) || props.count < 0)
-      throw new ConstructInputError(this, `count is ${props.count}; expected a whole number that is not negative`);
+      refuse(this, `count is ${props.count}; expected a whole number that is not negative`);
     if (props.names !== undefined && props.names.length !== props.count)
-      throw new ConstructInputError(this, `count is ${props.count}; expected as many as names, ${props.names.length}`);
+      refuse(this, `count is ${props.count}; expected as many as names, ${props.names.length}`);
     const marks = nodePatch(cluster.talosVersion.contract, props);
     this.#patches = [...(marks === undefined ? [] : [marks]), ...(props.patches ?? [])];
     this.#machines = cluster.infrastructure.createMachines(this, {
@@ -87,10 +87,7 @@ export class ControlPlane<Settings = object> extends Pool<Settings> {
 export class WorkerPool<Settings = object> extends Pool<Settings> {
   constructor(cluster: PoolOwner<Settings>, id: string, props: PoolProps & Settings) {
     if (cluster.node.tryFindChild(id) !== undefined || id === controlPlanePool)
-      throw new ConstructInputError(
-        cluster,
-        `found a second pool named ${id}; expected a name of its own for each pool`,
-      );
+      refuse(cluster, `found a second pool named ${id}; expected a name of its own for each pool`);
     super(cluster, id, "worker", props);
     cluster.addPool(this);
   }

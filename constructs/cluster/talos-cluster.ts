@@ -5,7 +5,7 @@ import type { Patches } from "../../talos/environment/index.ts";
 import { clusterInstaller, defaultInstallImage, type SchematicChoice } from "../../talos/image/index.ts";
 import { defaultTalosVersion, TalosVersion } from "../../talos/version/index.ts";
 import { checkParts } from "../check.ts";
-import { ConstructInputError } from "../errors.ts";
+import { refuse } from "../errors.ts";
 import {
   type ClientFilesArguments,
   ClientFilesResource,
@@ -119,7 +119,7 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
   constructor(scope: Construct, id: string, props: TalosClusterProps<Settings>) {
     super(scope, id);
     const faults = validateCluster(props);
-    if (faults.length > 0) throw new ConstructInputError(this, faults.join("; "));
+    if (faults.length > 0) refuse(this, faults.join("; "));
     checkParts({ kind: props.infrastructure.kind ?? "simulated", cluster: props }, false, () => this);
     this.#props = props;
     this.clusterName = props.name;

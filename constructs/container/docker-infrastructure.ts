@@ -4,7 +4,7 @@ import { endpointAt } from "../../talos/endpoint-at.ts";
 import { Cidr, placeMachine } from "../../talos/environment/index.ts";
 import { checkParts } from "../check.ts";
 import { type Infrastructure, Machine, type MachineRequest, type PoolRequest } from "../cluster/index.ts";
-import { ConstructInputError } from "../errors.ts";
+import { refuse } from "../errors.ts";
 import {
   DockerContainerResource,
   DockerNetworkResource,
@@ -113,8 +113,7 @@ export class DockerInfrastructure extends Construct implements Infrastructure<Co
     checkParts({ kind: this.kind, infrastructure: this.settings() }, false, () => this);
     const { cidr = "10.5.0.0/24", clusterName, publish } = props;
     const gateway = Cidr.tryParse(cidr)?.host(1);
-    if (gateway === undefined)
-      throw new ConstructInputError(this, `cidr is ${cidr}; expected a network such as 10.5.0.0/24`);
+    if (gateway === undefined) refuse(this, `cidr is ${cidr}; expected a network such as 10.5.0.0/24`);
     this.certSans = publish === undefined ? [] : [publish.address];
     new DockerProvider(this, "docker", { host: props.host });
     const ipam = [{ subnet: cidr, gateway }];
@@ -133,10 +132,7 @@ export class DockerInfrastructure extends Construct implements Infrastructure<Co
       const network = { cidr, controlPlaneOffset, workerOffset };
       const { address, offset } = placeMachine(network, machine.role, first, machine.index);
       if (address === undefined)
-        throw new ConstructInputError(
-          scope,
-          `${machine.name} would be at place ${offset} of ${cidr}, which has no such host`,
-        );
+        refuse(scope, `${machine.name} would be at place ${offset} of ${cidr}, which has no such host`);
       const published = machine.role === "controlplane" && machine.index === 1 ? publish : undefined;
       const ports =
         published === undefined
@@ -157,7 +153,7 @@ export class DockerInfrastructure extends Construct implements Infrastructure<Co
 
   endpoint(controlPlanes: readonly Machine[]): string {
     const [first] = controlPlanes;
-    if (first === undefined) throw new ConstructInputError(this, "no endpoint; expected a control plane");
+    if (first === undefined) refuse(this, "no endpoint; expected a control plane");
     return endpointAt(first.address);
   }
 }

@@ -7,7 +7,7 @@ import { Cidr, gatewayOf, type LibvirtNetwork, nameserversOf, placeMachine } fro
 import { type Architecture, assetUrl, chosenSchematic, schematicId } from "../../talos/image/index.ts";
 import { checkParts } from "../check.ts";
 import type { Infrastructure, Machine, MachineRequest, PoolRequest } from "../cluster/index.ts";
-import { ConstructInputError } from "../errors.ts";
+import { refuse } from "../errors.ts";
 import { type InterfaceArguments, LibvirtProvider, NetworkResource, PoolResource } from "./bindings.ts";
 import { type Firmware, LibvirtMachine } from "./libvirt-machine.ts";
 import { StartImages } from "./start-images.ts";
@@ -116,7 +116,7 @@ export class LibvirtInfrastructure extends Construct implements Infrastructure<L
 
   endpoint(controlPlanes: readonly Machine[]): string {
     const host = this.network.vip ?? controlPlanes[0]?.address;
-    if (host === undefined) throw new ConstructInputError(this, "no endpoint; expected a VIP or a control plane");
+    if (host === undefined) refuse(this, "no endpoint; expected a VIP or a control plane");
     return endpointAt(host);
   }
 
@@ -130,10 +130,7 @@ export class LibvirtInfrastructure extends Construct implements Infrastructure<L
     const first = settings.addressOffset ?? (request.role === "controlplane" ? controlPlaneOffset : workerOffset);
     const { address, mac, offset } = placeMachine(this.network, request.role, first, request.index);
     if (address === undefined)
-      throw new ConstructInputError(
-        scope,
-        `${request.name} would be at place ${offset} of ${this.network.cidr}, which has no such host`,
-      );
+      refuse(scope, `${request.name} would be at place ${offset} of ${this.network.cidr}, which has no such host`);
     this.#claim(address, request.name);
     const { prefix } = Cidr.parse(this.network.cidr);
     const seed = renderNoCloud(
@@ -174,8 +171,7 @@ export class LibvirtInfrastructure extends Construct implements Infrastructure<L
 
   #claim(address: string, owner: string): void {
     const other = this.#owners.get(address);
-    if (other !== undefined)
-      throw new ConstructInputError(this, `${address} would be ${owner}'s and ${other}'s; expected one owner`);
+    if (other !== undefined) refuse(this, `${address} would be ${owner}'s and ${other}'s; expected one owner`);
     this.#owners.set(address, owner);
   }
 
@@ -206,7 +202,7 @@ export class LibvirtInfrastructure extends Construct implements Infrastructure<L
   #firmwareFor(architecture: Architecture): Firmware {
     const { firmware = architecture === "arm64" ? "uefi" : "bios" } = this.#props;
     if (firmware === "bios" && architecture === "arm64")
-      throw new ConstructInputError(this, "firmware is bios; expected uefi, for arm64 has no BIOS");
+      refuse(this, "firmware is bios; expected uefi, for arm64 has no BIOS");
     return firmware === "uefi" ? debianFirmware[architecture] : firmware;
   }
 

@@ -12,7 +12,7 @@ import {
 } from "../../talos/environment/index.ts";
 import { checkParts } from "../check.ts";
 import { type Infrastructure, Machine, type MachineRequest, type PoolRequest } from "../cluster/index.ts";
-import { ConstructInputError } from "../errors.ts";
+import { refuse } from "../errors.ts";
 
 /** A machine that is there already. */
 export type MetalMachineProps = Pick<MetalMachineSettings, "address"> &
@@ -111,7 +111,7 @@ export class MetalInfrastructure extends Construct implements Infrastructure<obj
 
   endpoint(controlPlanes: readonly Machine[]): string {
     const host = this.network.vip ?? controlPlanes[0]?.address;
-    if (host === undefined) throw new ConstructInputError(this, "no endpoint; expected a VIP or a control plane");
+    if (host === undefined) refuse(this, "no endpoint; expected a VIP or a control plane");
     return endpointAt(host);
   }
 
@@ -119,10 +119,7 @@ export class MetalInfrastructure extends Construct implements Infrastructure<obj
     const { name, role } = request;
     const props = this.#props.machines[name];
     if (props === undefined)
-      throw new ConstructInputError(
-        this,
-        `there is no machine ${name}; expected one of ${Object.keys(this.#props.machines).join(", ")}`,
-      );
+      refuse(this, `there is no machine ${name}; expected one of ${Object.keys(this.#props.machines).join(", ")}`);
     const pool = role === "worker" ? { pool: request.pool } : {};
     this.#places.set(name, { cluster: clusterName, role, ...pool });
     const { diskSelector, wipe, installDisk } = this.#props;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TerraformDataSource, type TerraformMetaArguments, TerraformProvider, TerraformResource } from "cdktf";
 import type { Construct } from "constructs";
-import { ConstructInputError } from "../errors.ts";
+import { refuse } from "../errors.ts";
 import { synthesizeAttributes } from "./attributes.ts";
 
 /** Arguments by their names in Terraform, now or when the stack is written. */
@@ -29,10 +29,7 @@ function evaluate<A>(given: Arguments<A>): { [name: string]: unknown } {
 }
 
 function refuseHcl(construct: Construct): never {
-  throw new ConstructInputError(
-    construct,
-    "the CDK cannot print this as HCL; use `talosmith synth <environment> --hcl`",
-  );
+  refuse(construct, "the CDK cannot print this as HCL; use `talosmith synth <environment> --hcl`");
 }
 
 /**

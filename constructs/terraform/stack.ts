@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TerraformElement, TerraformStack } from "cdktf";
 import type { Construct, Node } from "constructs";
-import { ConstructInputError } from "../errors.ts";
+import { refuse } from "../errors.ts";
 
 /** The oldest that was tried, of Terraform and OpenTofu alike; what needs a newer one says so with `requireTerraform`. */
 const oldestTerraform = "1.8.0";
@@ -35,15 +35,11 @@ export class TalosStack extends TerraformStack {
     const parts = own.filter((part) => !hidden.has(part));
     const id = parts.join("_").replaceAll(/[^A-Za-z0-9_]/g, "_");
     if (!TerraformElement.isTerraformElement(element)) return id;
-    if (!/^[A-Za-z_]/.test(id))
-      throw new ConstructInputError(element, `its address would be "${id}"; expected one that starts with a letter`);
+    if (!/^[A-Za-z_]/.test(id)) refuse(element, `its address would be "${id}"; expected one that starts with a letter`);
     const address = `${kindOf(element)}.${id}`;
     const owner = this.#taken.get(address);
     if (owner !== undefined && owner !== node.path)
-      throw new ConstructInputError(
-        element,
-        `its address ${address} is taken by ${owner}; give one of them another id`,
-      );
+      refuse(element, `its address ${address} is taken by ${owner}; give one of them another id`);
     this.#taken.set(address, node.path);
     return id;
   }

@@ -189,4 +189,18 @@ await synthesizeApp(app);
       );
     },
   );
+
+  test.skipIf(offline)("a wrong value is one sentence with the construct's path", async () => {
+    const text = readFileSync(join(folder, "lab.ts"), "utf8").replace(
+      'name: "lab",',
+      'name: "lab", podCidrs: ["10.0.0.0/99"],',
+    );
+    writeFileSync(join(folder, "wrong.ts"), text);
+    const { code, stderr } = await run("node", "--import", "tsx", "wrong.ts");
+    expect(code).toBe(1);
+    expect(stderr).toContain(
+      '\nConstructInputError: lab/cluster: podCidrs[0] is "10.0.0.0/99"; expected a network such as',
+    );
+    expect(stderr.length).toBeLessThan(600);
+  });
 });
