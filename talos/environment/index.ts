@@ -27,7 +27,7 @@ export {
   type WorkerPool,
 } from "./environment.ts";
 export { EnvironmentError, type Fault, formatFault, type Position } from "./fault.ts";
-export { describeFirstContact, type FirstContact, firstContactOf, firstContactProblem } from "./first-contact.ts";
+export { describeFirstContact, firstContactOf } from "./first-contact.ts";
 export {
   type FirstEnvironment,
   type FirstQuestion,
