@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { plainText } from "./plain-text.ts";
 
 /**
  * The closed set of reasons. The first group is the caller's to mend; the second is the world's and may pass;
@@ -27,7 +28,10 @@ export interface TalosErrorOptions {
   readonly cause?: unknown;
 }
 
-/** The one error of the `talos` folders. Foreign errors are turned into it once, at the border where they arise. */
+/**
+ * The one error of the `talos` folders. Foreign errors are turned into it once, at the border where they arise; whatever
+ * machines and programs have put into their words, a terminal can show them.
+ */
 export class TalosError extends Error {
   override readonly name = "TalosError";
   readonly code: TalosErrorCode;
@@ -35,10 +39,10 @@ export class TalosError extends Error {
   readonly hint: string | undefined;
 
   constructor(code: TalosErrorCode, message: string, options: TalosErrorOptions = {}) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    super(plainText(message), options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.node = options.node;
-    this.hint = options.hint;
+    this.hint = options.hint === undefined ? undefined : plainText(options.hint);
   }
 
   /** True when the same call may succeed later without anyone changing anything. */

@@ -31,6 +31,7 @@ const talosBase = [
   "talos/living-process",
   "talos/meta-key",
   "talos/nearest-word",
+  "talos/plain-text",
   "talos/program-path",
   "talos/yaml",
 ];
@@ -38,7 +39,8 @@ const talos = (...layers: string[]) => [...talosBase, ...layers.map((layer) => `
 
 /** Who may import whom: a file belongs to the longest matching prefix, and may import only what its row lists. */
 const rules: Readonly<Record<string, readonly string[]>> = {
-  "talos/errors": [],
+  "talos/errors": ["talos/plain-text"],
+  "talos/plain-text": [],
   "talos/check-endpoint": ["talos/errors"],
   "talos/client-file": ["talos/errors"],
   "talos/clock": [],

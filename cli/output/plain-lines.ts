@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { ClusterEvent, ToldEvent } from "../../talos/cluster/index.ts";
+import { oneLine } from "../../talos/plain-text.ts";
 
 const marks: Readonly<Partial<Record<ClusterEvent["type"], string>>> = {
   "step-finished": "✓",
@@ -17,6 +18,6 @@ export function plainLines(
     const mark = marks[type];
     if (mark === undefined) return;
     const about = machine === undefined || message.includes(machine) ? "" : `${machine}: `;
-    write(`  ${mark} ${about}${message}`);
+    write(`  ${mark} ${oneLine(about + message)}`);
   };
 }

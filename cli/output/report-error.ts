@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../../talos/errors.ts";
+import { plainText } from "../../talos/plain-text.ts";
 import type { CommandContext } from "../context.ts";
 
 /** What a shell expects of a program that ended because of a signal: 128 and the signal's number. */
@@ -52,7 +53,9 @@ export function reportError(error: unknown, context: CommandContext): void {
   if (hint !== undefined) context.stderr.write(`  ${hint}\n`);
   // What a machine calls its own internal error is not ours.
   if (known.code === "internal" && known.node === undefined && known.cause instanceof Error) {
-    context.stderr.write(`\nThis is a fault of talosmith. Please report it with these lines:\n${known.cause.stack}\n`);
+    context.stderr.write(
+      `\nThis is a fault of talosmith. Please report it with these lines:\n${plainText(known.cause.stack ?? "")}\n`,
+    );
   }
   context.exit(1);
 }

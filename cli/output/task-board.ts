@@ -8,6 +8,7 @@ import {
   type SimpleRenderer,
 } from "listr2";
 import type { ClusterEvent, EventListener } from "../../talos/cluster/index.ts";
+import { oneLine } from "../../talos/plain-text.ts";
 import { plainLines } from "./plain-lines.ts";
 
 type Wrapper = ListrTaskWrapper<unknown, typeof DefaultRenderer, typeof SimpleRenderer>;
@@ -109,6 +110,6 @@ function stderrLogger(): ListrLogger {
 }
 
 function show(row: Row, message: string): void {
-  row.told = message;
-  if (row.wrapper !== undefined) row.wrapper.output = message;
+  row.told = oneLine(message);
+  if (row.wrapper !== undefined) row.wrapper.output = row.told;
 }

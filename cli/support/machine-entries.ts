@@ -2,6 +2,7 @@
 import type { TalosClient } from "../../talos/api/index.ts";
 import { type DesiredMachine, readerOf } from "../../talos/cluster/index.ts";
 import { TalosError } from "../../talos/errors.ts";
+import { plainText } from "../../talos/plain-text.ts";
 import { type MachineDetail, machineDetail, type OpenedCluster, sentenceOf } from "../../web/server/index.ts";
 import type { Entries } from "./entries.ts";
 
@@ -41,7 +42,7 @@ export async function machineEntries(
 async function logOf(reader: TalosClient, service: string, signal: AbortSignal): Promise<string> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of reader.logs(service, { tailLines: logLines, signal })) chunks.push(chunk);
-  return Buffer.concat(chunks).toString("utf8");
+  return plainText(Buffer.concat(chunks).toString("utf8"));
 }
 
 /** The stream of events has no end: what has come when it pauses is what there was. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import * as z from "zod";
 import { TalosError } from "../errors.ts";
+import { parsePlainJson } from "../plain-text.ts";
 import type { Helm } from "./helm.ts";
 
 export interface ReleaseId {
@@ -95,7 +96,7 @@ export class Releases {
 function parse<T>(schema: z.ZodType<T>, text: string, command: string): T {
   let data: unknown;
   try {
-    data = JSON.parse(text);
+    data = parsePlainJson(text);
   } catch (cause) {
     throw new TalosError("internal", `helm ${command} printed no JSON`, { cause });
   }

@@ -10,6 +10,7 @@ import { fingerprintMismatch, mutualCredentials, pinnedCredentials } from "./cha
 import { Connections } from "./connections.ts";
 import { fromGrpcError } from "./grpc-error.ts";
 import { watchConnection } from "./heartbeat.ts";
+import { MachineText } from "./machine-text.ts";
 import { probe } from "./probe.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
@@ -145,7 +146,7 @@ export function grpcTransport(
         const call = used.makeUnaryRequest(
           method.path,
           method.requestSerialize,
-          method.responseDeserialize,
+          deserializer(method),
           request,
           metadataOf(options),
           { deadline: Date.now() + (options.deadline ?? defaultDeadline) },
@@ -171,7 +172,7 @@ export function grpcTransport(
       const call = used.makeServerStreamRequest(
         method.path,
         method.requestSerialize,
-        method.responseDeserialize,
+        deserializer(method),
         request,
         metadataOf(options),
         options.deadline === undefined ? {} : { deadline: Date.now() + options.deadline },
@@ -210,7 +211,7 @@ export function grpcTransport(
         const call = used.makeClientStreamRequest(
           method.path,
           method.requestSerialize,
-          method.responseDeserialize,
+          deserializer(method),
           metadataOf(options),
           options.deadline === undefined ? {} : { deadline: Date.now() + options.deadline },
           (error, reply) => {
@@ -245,6 +246,11 @@ export function grpcTransport(
       started?.then(end, () => {});
     },
   };
+}
+
+/** The generated code takes a reader in the place of the bytes. */
+function deserializer<Reply>({ responseDeserialize }: Pick<MethodDefinition<unknown, Reply>, "responseDeserialize">) {
+  return (bytes: Buffer): Reply => responseDeserialize(new MachineText(bytes) as unknown as Buffer);
 }
 
 function emptyReply(node: string): TalosError {

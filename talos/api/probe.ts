@@ -3,6 +3,7 @@ import { isIP } from "node:net";
 import { checkServerIdentity, connect } from "node:tls";
 import { TalosError } from "../errors.ts";
 import { encodePem, publicKeyFingerprint } from "../pki/index.ts";
+import { oneLine } from "../plain-text.ts";
 import { type Address, parseAddress } from "./address.ts";
 import { fromNodeError } from "./node-error.ts";
 
@@ -74,7 +75,9 @@ export function probe(address: string, options: ProbeOptions = {}): Promise<Prob
         signedByCa: options.ca !== undefined && (socket.authorized || clockFaults.has(fault)),
         validFrom: new Date(peer.valid_from),
         validTo: new Date(peer.valid_to),
-        names: (peer.subjectaltname ?? "").split(", ").map((name) => name.replace(/^(?:DNS|IP Address):/, "")),
+        names: oneLine(peer.subjectaltname ?? "")
+          .split(", ")
+          .map((name) => name.replace(/^(?:DNS|IP Address):/, "")),
         namesHost: checkServerIdentity(host, peer) === undefined,
       });
     });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import * as z from "zod";
+import { plainText } from "../plain-text.ts";
 import { parseYamlDocument, toPlainData } from "../yaml/index.ts";
 import { DiskSpec, VolumeStatusSpec } from "./gen/resource/definitions/block.ts";
 import { MemberSpec } from "./gen/resource/definitions/cluster.ts";
@@ -10,6 +11,7 @@ import { AddressStatusSpec, HostnameStatusSpec } from "./gen/resource/definition
 import { DiagnosticSpec, MachineStatusSpec, MetaKeySpec } from "./gen/resource/definitions/runtime.ts";
 import { ServiceSpec } from "./gen/resource/definitions/v1alpha1.ts";
 import { formatIp } from "./ip-bytes.ts";
+import { MachineText } from "./machine-text.ts";
 import { resourceCalls } from "./resource-calls.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
@@ -62,7 +64,7 @@ export function stateCalls(transport: Transport) {
     async machineStatus(options: CallOptions = {}): Promise<MachineStatus> {
       const found = await resources.getResource("runtime", "MachineStatuses.runtime.talos.dev", "machine", options);
       if (found === undefined) return { stage: "unknown", ready: false, unmet: [], bootMark: "" };
-      const { stage, status } = MachineStatusSpec.decode(found.spec);
+      const { stage, status } = MachineStatusSpec.decode(new MachineText(found.spec));
       return {
         stage: stages[stage] ?? "unknown",
         ready: status?.ready ?? false,
@@ -80,7 +82,7 @@ export function stateCalls(transport: Transport) {
     async clusterMembers(options: CallOptions = {}): Promise<ClusterMember[]> {
       const found = await resources.listResources("cluster", "Members.cluster.talos.dev", options);
       return found.map(({ spec }) => {
-        const { hostname, addresses, machineType } = MemberSpec.decode(spec);
+        const { hostname, addresses, machineType } = MemberSpec.decode(new MachineText(spec));
         return {
           hostname,
           addresses: addresses.map(({ ip }) => formatIp(ip)),
@@ -91,19 +93,22 @@ export function stateCalls(transport: Transport) {
     /** The name that the machine goes by now, whoever gave it; undefined while it has none. */
     async hostname(options: CallOptions = {}): Promise<string | undefined> {
       const found = await resources.getResource("network", "HostnameStatuses.net.talos.dev", "hostname", options);
-      return (found && HostnameStatusSpec.decode(found.spec).hostname) || undefined;
+      return (found && HostnameStatusSpec.decode(new MachineText(found.spec)).hostname) || undefined;
     },
     async services(options: CallOptions = {}): Promise<ServiceResource[]> {
       const found = await resources.listResources("runtime", "Services.v1alpha1.talos.dev", options);
       return found.map(({ id, spec }) => {
-        const { running, healthy, unknown } = ServiceSpec.decode(spec);
+        const { running, healthy, unknown } = ServiceSpec.decode(new MachineText(spec));
         return { id, running, healthy, healthUnknown: unknown };
       });
     },
     /** Names of the control plane's static pods, with namespace, and whether each is ready. */
     async staticPods(options: CallOptions = {}): Promise<{ readonly name: string; readonly ready: boolean }[]> {
       const found = await resources.listResources("k8s", "StaticPodStatuses.kubernetes.talos.dev", options);
-      return found.map(({ id, spec }) => ({ name: id, ready: isPodReady(StaticPodStatusSpec.decode(spec).podStatus) }));
+      return found.map(({ id, spec }) => ({
+        name: id,
+        ready: isPodReady(StaticPodStatusSpec.decode(new MachineText(spec)).podStatus),
+      }));
     },
     /** The Kubernetes objects that a control plane renders from its config, in the order of application. */
     async bootstrapManifests(options: CallOptions = {}): Promise<Readonly<Record<string, unknown>>[]> {
@@ -123,7 +128,7 @@ export function stateCalls(transport: Transport) {
     async diskNames(options: CallOptions = {}): Promise<string[]> {
       const found = await resources.listResources("runtime", "Disks.block.talos.dev", options);
       return found.flatMap(({ spec }) => {
-        const { devPath, symlinks, readonly, cdrom } = DiskSpec.decode(spec);
+        const { devPath, symlinks, readonly, cdrom } = DiskSpec.decode(new MachineText(spec));
         return readonly || cdrom ? [] : [devPath, ...symlinks];
       });
     },
@@ -131,7 +136,7 @@ export function stateCalls(transport: Transport) {
     async disks(options: CallOptions = {}): Promise<Disk[]> {
       const found = await resources.listResources("runtime", "Disks.block.talos.dev", options);
       return found.map(({ spec }) => {
-        const { devPath, prettySize, model } = DiskSpec.decode(spec);
+        const { devPath, prettySize, model } = DiskSpec.decode(new MachineText(spec));
         return { name: devPath, size: prettySize, model };
       });
     },
@@ -139,7 +144,7 @@ export function stateCalls(transport: Transport) {
     async addresses(options: CallOptions = {}): Promise<string[]> {
       const found = await resources.listResources("network", "AddressStatuses.net.talos.dev", options);
       return found.map(({ spec }) => {
-        const { address, linkName } = AddressStatusSpec.decode(spec);
+        const { address, linkName } = AddressStatusSpec.decode(new MachineText(spec));
         return `${formatIp(address?.ip ?? new Uint8Array())}/${address?.prefixLength ?? 0} on ${linkName}`;
       });
     },
@@ -148,7 +153,7 @@ export function stateCalls(transport: Transport) {
       const found = await resources.listResources("runtime", "VolumeStatuses.block.talos.dev", options);
       const sizes = new Map<string, bigint>();
       for (const { id, spec } of found) {
-        const { size, type } = VolumeStatusSpec.decode(spec);
+        const { size, type } = VolumeStatusSpec.decode(new MachineText(spec));
         if (type === BlockVolumeType.VOLUME_TYPE_PARTITION && size > 0n) sizes.set(id, size);
       }
       return sizes;
@@ -156,17 +161,21 @@ export function stateCalls(transport: Transport) {
     /** The values in the META partition by their keys, in decimal. */
     async metaValues(options: CallOptions = {}): Promise<Readonly<Record<string, string>>> {
       const found = await resources.listResources("runtime", "MetaKeys.runtime.talos.dev", options);
-      return Object.fromEntries(found.map(({ id, spec }) => [String(Number(id)), MetaKeySpec.decode(spec).value]));
+      return Object.fromEntries(
+        found.map(({ id, spec }) => [String(Number(id)), MetaKeySpec.decode(new MachineText(spec)).value]),
+      );
     },
     /** Problems that the machine itself has found, one sentence each. */
     async diagnostics(options: CallOptions = {}): Promise<string[]> {
       const found = await resources.listResources("runtime", "Diagnostics.runtime.talos.dev", options);
-      return found.map(({ spec }) => DiagnosticSpec.decode(spec).message);
+      return found.map(({ spec }) => DiagnosticSpec.decode(new MachineText(spec)).message);
     },
   };
 }
 
-const extension = z.object({ metadata: z.object({ name: z.string().default(""), version: z.string().default("") }) });
+/** YAML has escapes of its own. */
+const plain = z.string().transform(plainText);
+const extension = z.object({ metadata: z.object({ name: plain.default(""), version: plain.default("") }) });
 
 const podStatus = z.object({ conditions: z.array(z.object({ type: z.string(), status: z.string() })).default([]) });
 

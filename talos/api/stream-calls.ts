@@ -11,6 +11,7 @@ import {
   TaskEvent,
 } from "./gen/machine/events.ts";
 import { MachineServiceService as service } from "./gen/machine/machine.ts";
+import { MachineText } from "./machine-text.ts";
 import { throwIfFailed } from "./replies.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
@@ -115,25 +116,25 @@ function contentOf(typeUrl: string, value: Uint8Array): Content {
   const type = typeUrl.slice(typeUrl.lastIndexOf("/") + 1);
   switch (type) {
     case "machine.SequenceEvent": {
-      const { sequence, action, error } = SequenceEvent.decode(value);
+      const { sequence, action, error } = SequenceEvent.decode(new MachineText(value));
       const name =
         action === SequenceEvent_Action.START ? "start" : action === SequenceEvent_Action.STOP ? "stop" : "noop";
       return { kind: "sequence", sequence, action: name, ...(error === undefined ? {} : { error: error.message }) };
     }
     case "machine.PhaseEvent": {
-      const { phase, action } = PhaseEvent.decode(value);
+      const { phase, action } = PhaseEvent.decode(new MachineText(value));
       return { kind: "phase", phase, started: action === 0 };
     }
     case "machine.TaskEvent": {
-      const { task, action } = TaskEvent.decode(value);
+      const { task, action } = TaskEvent.decode(new MachineText(value));
       return { kind: "task", task, started: action === 0 };
     }
     case "machine.ServiceStateEvent": {
-      const { service: name, message } = ServiceStateEvent.decode(value);
+      const { service: name, message } = ServiceStateEvent.decode(new MachineText(value));
       return { kind: "service", service: name, message };
     }
     case "machine.MachineStatusEvent": {
-      const { stage, status } = MachineStatusEvent.decode(value);
+      const { stage, status } = MachineStatusEvent.decode(new MachineText(value));
       return { kind: "machine-status", stage, ready: status?.ready ?? false };
     }
     default:

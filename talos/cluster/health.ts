@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../errors.ts";
+import { oneLine } from "../plain-text.ts";
 import type { DesiredMachine } from "./desired.ts";
 import { type ClusterAccess, withContext } from "./engine.ts";
 import { type HealthView, healthChecks, type Verdict } from "./health-checks.ts";
@@ -49,7 +50,7 @@ export async function checkHealthIn(
   const named = (condition: HealthCondition): HealthCondition =>
     condition.reason === undefined
       ? condition
-      : { ...condition, reason: withNames(condition.reason, context.desired.machines) };
+      : { ...condition, reason: oneLine(withNames(condition.reason, context.desired.machines)) };
   const tell = (condition: HealthCondition) => onCondition?.(named(condition));
   // One look serves all checks that it satisfies; only what is missing is looked at again.
   let view = viewOf(context);

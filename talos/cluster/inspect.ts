@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { connect, type Probe, probe, type TalosClient } from "../api/index.ts";
 import { TalosError } from "../errors.ts";
+import { oneLine } from "../plain-text.ts";
 import { certificateState } from "./certificate-fault.ts";
 import type { MachineTarget } from "./machines.ts";
 import type { ConfiguredMachine, MachineEtcd, MachineState } from "./observed.ts";
@@ -41,7 +42,7 @@ export async function inspectMachine(
   } catch (error) {
     const ours = TalosError.from(error);
     if (ours.code === "canceled") throw ours;
-    if (ours.code === "deadline-exceeded") return { kind: "unreachable", reason: ours.message };
+    if (ours.code === "deadline-exceeded") return { kind: "unreachable", reason: oneLine(ours.message) };
   }
   try {
     const seen = await probe(machine.address, { ca, ...options });
@@ -88,7 +89,7 @@ export async function inspectThrough(
       const ours = TalosError.from(error);
       if (ours.code === "canceled") throw ours;
       if (strange.test(ours.message)) return { kind: "maintenance", fingerprint: machine.fingerprint ?? "" };
-      if (!ours.retryable || attempt >= endpoints) return { kind: "unreachable", reason: ours.message };
+      if (!ours.retryable || attempt >= endpoints) return { kind: "unreachable", reason: oneLine(ours.message) };
     }
   }
 }
@@ -190,7 +191,7 @@ async function strangerState(
     const again = await probe(machine.address, options);
     if (again.fingerprint !== fingerprint)
       return { kind: "unreachable", reason: "it has just got another certificate", onItsWay: true };
-    return { kind: "foreign", reason: ours.message };
+    return { kind: "foreign", reason: oneLine(ours.message) };
   } finally {
     stranger.close();
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { setMaxListeners } from "node:events";
 import { TalosError } from "../errors.ts";
+import { oneLine } from "../plain-text.ts";
 import type { DesiredCluster, DesiredMachine } from "./desired.ts";
 import type { ClusterEvent, EventListener } from "./events.ts";
 import type { GateCheck } from "./gate-check.ts";
@@ -161,6 +162,6 @@ export class StepContext {
   emit(event: Omit<ClusterEvent, "at">): void {
     if (event.type === "waiting") this.#reasons.set(event.step?.id ?? "", event.message);
     else if (event.step === undefined) this.#reasons.delete("");
-    this.#events?.({ ...event, at: new Date(this.timing.now()) });
+    this.#events?.({ ...event, message: oneLine(event.message), at: new Date(this.timing.now()) });
   }
 }

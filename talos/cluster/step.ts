@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { oneLine } from "../plain-text.ts";
 import { KubernetesVersion } from "../version/index.ts";
 import { describeDuration } from "./wait.ts";
 import type { WantedImage } from "./wanted-image.ts";
@@ -108,7 +109,8 @@ export function step(action: StepAction, after: readonly string[] = []): Step {
   return {
     ...action,
     id: stepId(action),
-    sentence: sentenceOf(action),
+    // A place in a config may be named by the machine that has it.
+    sentence: oneLine(sentenceOf(action)),
     after,
     destructive: destructiveKinds.has(action.kind),
   };

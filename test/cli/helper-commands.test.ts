@@ -247,6 +247,43 @@ describe("the helper's commands", () => {
     await expect.poll(ready, { timeout: 15_000 }).toBe(true);
   });
 
+  test("no command passes on what a machine says to the terminal: no escape, no line of its own", async () => {
+    const message = "\u001b[31mred\u202e\u009b2J\u0007\r\n  ✓ all is well";
+    const simulator = projectSimulator(root);
+    const machines = await simulator.listMachines();
+    const methods = ["Version", "Get", "List", "ServiceList", "EtcdStatus", "EtcdMemberList", "ApplyConfiguration"];
+    const fail = (method: string) => ({ kind: "fail" as const, method, code: "Internal", message });
+    for (const { id } of machines) await simulator.setFaults(id, methods.map(fail));
+    const worker = ["--talosconfig", talosconfig, "-n", addresses.worker, "-e", addresses.worker];
+    const commands = [
+      ["status", "tiny"],
+      ["status", "tiny", "--json"],
+      ["plan", "tiny"],
+      ["up", "tiny"],
+      ["up", "tiny", "--json"],
+      ["health", "tiny", "--wait-timeout", "0"],
+      ["health", "tiny", "--wait-timeout", "0", "--json"],
+      ["get", "machinestatus", ...worker],
+      ["apply", "--dry-run", "-f", join(root, "cdktf.json"), ...worker],
+    ];
+    const said: string[] = [];
+    for (const command of commands) {
+      // A deploy waits for machines that may get well.
+      const [deploys, signal] = [command[0] === "up", AbortSignal.timeout(400)];
+      const context = testContext({ cwd: root, clock: systemClock, ...(deploys ? { signal } : {}) });
+      await runProgram(createProgram(context, registrations), command, context);
+      const { stdout, stderr } = context.written;
+      said.push(`${command.join(" ")}\n${stdout}${stderr}`);
+    }
+    for (const { id } of machines) await simulator.setFaults(id, []);
+    expect(said.filter((text) => text.includes("red<U+202E>")).length).toBeGreaterThan(4);
+    expect(said.filter((text) => /(?![\n\t])[\p{Cc}\p{Bidi_Control}]/u.test(text))).toEqual([]);
+    const errors = /^Error: /m;
+    expect(said.filter((text) => /^\s*✓ all is well/m.test(text) && !errors.test(text))).toEqual([]);
+    const ready = async () => JSON.parse((await talosmith("status", "tiny", "--json")).stdout).machines[1].ready;
+    await expect.poll(ready, { timeout: 15_000 }).toBe(true);
+  });
+
   test("an unknown fault and an unknown machine are refused", async () => {
     expect((await talosmith("sim", "fault", "tiny-w-9", "refuse")).stderr).toContain("There are: tiny-cp-1, tiny-w-1.");
     expect((await talosmith("sim", "fault", "tiny-w-1", "blah")).exitCode).toBe(1);

@@ -8,6 +8,7 @@ import {
   stateOf,
 } from "../../talos/cluster/index.ts";
 import { movesInWords } from "../../talos/config/index.ts";
+import { oneLine, plainText } from "../../talos/plain-text.ts";
 import { hideSecrets, type SecretsBundle } from "../../talos/secrets/index.ts";
 import type { ConfigDifferences, MachineDifferences } from "../shared/wire.ts";
 
@@ -17,7 +18,7 @@ export function configChanges(
   active: string,
   hide: (text: string) => string,
 ): ConfigDifferences {
-  const shown = (text: string | undefined) => (text === undefined ? null : hide(text));
+  const shown = (text: string | undefined) => (text === undefined ? null : plainText(hide(text)));
   // What came or went as a whole has no value of its own to show.
   const whole = "the whole document";
   const found = activeDifferences(active, machine.config);
@@ -25,8 +26,8 @@ export function configChanges(
     changes: found
       .filter(({ kind }) => kind !== "moved")
       .map(({ document, path, kind, before, after, reboot }) => ({
-        document,
-        path,
+        document: oneLine(document),
+        path: oneLine(path),
         before: path === "" && kind === "removed" ? whole : shown(before),
         after: path === "" && kind === "added" ? whole : shown(after),
         reboot,

@@ -2,6 +2,7 @@
 import { type DesiredMachine, type MachineState, readerOf, talosMachines } from "../../talos/cluster/index.ts";
 import { redactConfig } from "../../talos/config/index.ts";
 import { TalosError } from "../../talos/errors.ts";
+import { plainText } from "../../talos/plain-text.ts";
 import { hideSecrets } from "../../talos/secrets/index.ts";
 import type { MachineDetail } from "../shared/wire.ts";
 import { configChanges } from "./config-changes.ts";
@@ -46,7 +47,8 @@ export async function machineDetail(
       reader.disks({ signal }),
       reader.schematic({ signal }),
     ]);
-    const hide = hideSecrets(opened.secrets);
+    const hidden = hideSecrets(opened.secrets);
+    const hide = (text: string) => plainText(hidden(text));
     return {
       name: machine.name,
       problem: null,

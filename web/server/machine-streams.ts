@@ -3,6 +3,7 @@ import type { SSEStreamingApi } from "hono/streaming";
 import type { MachineEvent, TalosClient } from "../../talos/api/index.ts";
 import { type DesiredMachine, readerOf } from "../../talos/cluster/index.ts";
 import { TalosError } from "../../talos/errors.ts";
+import { oneLine } from "../../talos/plain-text.ts";
 import { hideSecrets } from "../../talos/secrets/index.ts";
 import type { OpenedCluster } from "./workshop.ts";
 
@@ -40,7 +41,7 @@ async function follow({ opened, machine }: Followed, stream: SSEStreamingApi, so
     // The headers leave only with the first message, and a quiet log has none.
     await stream.writeSSE({ event: "begun", data: "" });
     for await (const batch of source(client, gone.signal)) {
-      const data = JSON.stringify(batch.map(hide));
+      const data = JSON.stringify(batch.map((line) => oneLine(hide(line))));
       await stream.writeSSE({ event: "lines", data });
     }
   } catch (error) {

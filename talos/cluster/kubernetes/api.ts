@@ -2,6 +2,7 @@
 import { Agent, request } from "node:https";
 import { fromNodeError } from "../../api/index.ts";
 import { TalosError, type TalosErrorCode } from "../../errors.ts";
+import { parsePlainJson, plainText } from "../../plain-text.ts";
 
 /** A client certificate, or a token that is asked for anew with every call, because it changes. Certificates are PEM texts. */
 export type KubernetesAccess = {
@@ -137,9 +138,9 @@ function statusError(status: number, text: string, what: string): TalosError {
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parsePlainJson(text);
   } catch {
     // readyz and its like answer plain text.
-    return text;
+    return plainText(text);
   }
 }

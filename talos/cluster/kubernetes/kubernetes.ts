@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../../errors.ts";
+import { oneLine } from "../../plain-text.ts";
 import type { Kubernetes } from "../machines.ts";
 import { systemTiming, type Timing } from "../timing.ts";
 import { isCertificateFault, type KubernetesAccess, type KubernetesApi, kubernetesApi } from "./api.ts";
@@ -95,7 +96,7 @@ export function kubernetesOver(
 function unreachable(error: unknown): { readonly kind: "unreachable"; readonly reason: string } {
   const ours = TalosError.from(error);
   if (ours.code === "canceled") throw ours;
-  return { kind: "unreachable", reason: ours.message };
+  return { kind: "unreachable", reason: oneLine(ours.message) };
 }
 
 async function proxyVersionIn(api: KubernetesApi, options: { signal?: AbortSignal }): Promise<string | undefined> {

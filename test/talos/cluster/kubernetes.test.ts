@@ -73,6 +73,18 @@ describe("the view of Kubernetes", () => {
     expect(api.calls.map(({ path }) => path)).toEqual(["/api/v1/nodes/w-1", "/api/v1/nodes/w-2"]);
   });
 
+  test("is told in plain text, whatever names and messages hold", async () => {
+    const evil = "\u001b[2J\u202eevil\u009b1m\r";
+    api.answer = ({ path }) =>
+      path === "/api/v1/nodes" ? [200, { items: [node(evil, { metadata: { name: evil, labels: {} } })] }] : [404, {}];
+    expect(await api.kubernetes.observe()).toMatchObject({ nodes: [{ name: "<U+202E>evil^M" }] });
+    for (const body of [{ message: evil }, evil]) {
+      api.answer = () => [422, body];
+      const refused = api.kubernetes.component("kube-scheduler", "cp-1");
+      await expect(refused).rejects.toThrow("422 <U+202E>evil^M");
+    }
+  });
+
   test("is unreachable, with the reason, when none answers", async () => {
     api.answer = () => [503, { message: "etcd is not ready" }];
     expect(await api.kubernetes.observeNode("w-1")).toEqual({
