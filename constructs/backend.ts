@@ -10,6 +10,7 @@ import {
   Token,
 } from "cdktf";
 import type { Backend } from "../talos/environment/index.ts";
+import { stateOwner } from "../talos/state-owner.ts";
 import { projectPath, requireTerraform } from "./terraform/index.ts";
 
 /** Where an environment's state is when it is a file, from the project's root. */
@@ -51,20 +52,20 @@ export function backendSettings(environment: string, backend: Backend): BackendS
   }
 }
 
-/**
- * Names an environment's state among all that could hold the same cluster: by backend, key and workspace. A copy of the
- * project with its local state has the same name: it is the same state.
- */
-export function stateOwner(environment: string, backend: Backend): string {
+/** Which backend, and where in it: without settings that do not tell two states apart. Nothing is absolute. */
+export function backendKey(environment: string, backend: Backend): string {
   const settings = backendSettings(environment, backend);
-  const place = () => {
-    if (settings.kind === "local") return stateFile(environment);
-    if (settings.kind === "s3") return `${settings.config.bucket}/${settings.config.key}`;
-    // Without a user or a token, which the address may hold.
-    const { host, pathname } = new URL(settings.config.address);
-    return `${host}${pathname}`;
-  };
-  return `environment ${environment}, backend ${settings.kind}:${place()}, workspace ${Token.asString(ref("terraform.workspace"))}`;
+  if (settings.kind === "local") return `local:${stateFile(environment)}`;
+  if (settings.kind === "s3") return `s3:${settings.config.bucket}/${settings.config.key}`;
+  // Without a user or a token, which the address may hold.
+  const { host, pathname } = new URL(settings.config.address);
+  return `http:${host}${pathname}`;
+}
+
+/** Names the state of an environment's stack among all that could hold the same cluster. */
+export function ownerOfStack(environment: string, backend: Backend): string {
+  const workspace = Token.asString(ref("terraform.workspace"));
+  return stateOwner({ environment, backend: backendKey(environment, backend), workspace });
 }
 
 /** Gives the stack its state backend. */

@@ -3,7 +3,7 @@ import { TerraformOutput } from "cdktf";
 import type { Construct } from "constructs";
 import { controlPlanePool, type Environment, type MetalEnvironment, machinesOf } from "../talos/environment/index.ts";
 import { AwsInfrastructure, type VpcProps } from "./aws/index.ts";
-import { addBackend, stateOwner } from "./backend.ts";
+import { addBackend, ownerOfStack } from "./backend.ts";
 import {
   addDayTwo,
   type Infrastructure,
@@ -151,7 +151,7 @@ function clusterProps(environment: Environment): Omit<TalosClusterProps<never>, 
     imageFactory: cluster.airGap?.factory,
     secretsFile: secrets.file,
     deletionProtection: environment.infrastructure.deletionProtection,
-    owner: stateOwner(name, environment.backend),
+    owner: ownerOfStack(name, environment.backend),
     contentsInState: contentsInState(environment),
     outputFolder: `generated/${name}`,
     rollout: rolloutArguments(environment.rollout),

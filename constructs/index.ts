@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 export { AwsInfrastructure, type AwsInfrastructureProps, type AwsPoolSettings, Ec2Machine } from "./aws/index.ts";
-export { stateFile } from "./backend.ts";
+export { backendKey, stateFile } from "./backend.ts";
 export {
   type BootMedium,
   ControlPlane,

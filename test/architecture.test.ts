@@ -33,6 +33,7 @@ const talosBase = [
   "talos/nearest-word",
   "talos/plain-text",
   "talos/program-path",
+  "talos/state-owner",
   "talos/yaml",
 ];
 const talos = (...layers: string[]) => [...talosBase, ...layers.map((layer) => `talos/${layer}`)];
@@ -54,6 +55,7 @@ const rules: Readonly<Record<string, readonly string[]>> = {
   "talos/atomic-file": ["talos/errors", "talos/file-error"],
   "talos/nearest-word": [],
   "talos/program-path": [],
+  "talos/state-owner": [],
   "talos/yaml": ["talos/errors", "talos/yaml"],
   ...Object.fromEntries(talosLayers.map((layer, i) => [`talos/${layer}`, talos(...talosLayers.slice(0, i + 1))])),
   "cloud-init": ["cloud-init", ...talos("version", "config", "environment")],

@@ -32,10 +32,12 @@ import {
   findMachines,
   hasMachines,
   isBegun,
-  refuseOtherMachines,
+  refuseOtherKind,
+  refuseOtherOwner,
   removeMachines,
   surplusMachines,
 } from "./machines.ts";
+import { claimOf } from "./owner.ts";
 import { readPatchFiles } from "./patch-files.ts";
 import { engineCare, type HelperPolicy } from "./rollout.ts";
 import { ensureSecrets, findSecrets, secretsForPlan, secretsLost } from "./secrets.ts";
@@ -53,7 +55,8 @@ export async function deployWithHelper(
 ): Promise<Omit<Deployed, "seconds" | "door"> & { readonly changed: boolean }> {
   const addons = await readAddons(root, environment, context);
   refuseWithoutKubernetes(addons, policy);
-  await refuseOtherMachines(root, environment);
+  await refuseOtherKind(root, environment);
+  await refuseOtherOwner(root, environment);
   await refuseLostSecrets(root, environment, context);
   // Before the machines: a run that is killed in between leaves no machine without secrets.
   const secrets = await ensureSecrets(root, environment, context);
@@ -70,6 +73,7 @@ export async function deployWithHelper(
     directory: root,
     signal: context.signal,
     ...engineCare(environment, policy),
+    claim: claimOf(root, environment),
     ...(review === undefined ? {} : { review }),
   });
   const left = leaving.map(({ name }) => name);
@@ -151,7 +155,7 @@ export async function planWithHelper(
   context: CommandContext,
   policy: HelperPolicy = {},
 ): Promise<HelperPlan> {
-  await refuseOtherMachines(root, environment);
+  await refuseOtherKind(root, environment);
   const addresses = await findMachines(root, environment);
   const missing = absentMachines(environment, addresses);
   await refuseLostSecrets(root, environment, context);
@@ -200,6 +204,7 @@ export async function destroyWithHelper(
     await destroyCluster({
       ...{ desired, secrets, events, journal, signal: context.signal },
       ...engineCare(environment),
+      claim: claimOf(root, environment),
     });
   }
   await removeMachines(root, environment);

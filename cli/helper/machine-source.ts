@@ -5,6 +5,8 @@ import type { MachineAddress } from "./cluster-spec.ts";
 
 /** Where the machines of one kind of environment come from when Terraform has no part in it. */
 export interface MachineSource {
+  /** Throws where a state of Terraform elsewhere has machines of this environment. */
+  refuseOthers?(root: string, environment: Environment): Promise<void>;
   /** All machines of the file, made where they are not there yet. */
   ensure(root: string, environment: Environment): Promise<Map<string, MachineAddress>>;
   /** Those that exist, without making any. */

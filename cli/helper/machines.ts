@@ -14,6 +14,11 @@ export async function ensureMachines(root: string, environment: Environment): Pr
   return (await sourceOf(environment)).ensure(root, environment);
 }
 
+/** Before anything is written: refuses machines that a state of Terraform elsewhere has, where that is known. */
+export async function refuseOtherOwner(root: string, environment: Environment): Promise<void> {
+  await (await sourceOf(environment)).refuseOthers?.(root, environment);
+}
+
 /** The machines of an environment that exist, without making any. */
 export async function findMachines(root: string, environment: Environment): Promise<Map<string, MachineAddress>> {
   return runsWithoutTerraform(environment.kind) ? (await sourceOf(environment)).find(root, environment) : new Map();
@@ -41,7 +46,7 @@ export async function hasMachines(root: string, environment: Environment): Promi
  * Throws where the file has another kind than the machines that were made for it, or names a simulated cluster anew: the
  * old machines would be forgotten, and run on.
  */
-export async function refuseOtherMachines(root: string, environment: Environment): Promise<void> {
+export async function refuseOtherKind(root: string, environment: Environment): Promise<void> {
   const refuse = (what: string, before: string, after: string) => {
     throw new TalosError(
       "failed-precondition",

@@ -2,12 +2,18 @@
 import type { SimulatedMachine } from "../../simulator/control/index.ts";
 import type { MachineSpec } from "../../talos/cluster/index.ts";
 import { controlPlanePool, type Environment, machinesOf } from "../../talos/environment/index.ts";
+import { TalosError } from "../../talos/errors.ts";
 import type { MachineAddress } from "./cluster-spec.ts";
 import type { MachineSource } from "./machine-source.ts";
+import { ownerOf } from "./owner.ts";
 import { projectSimulator } from "./simulator.ts";
 
 /** Machines of the simulator: made where they are not there yet, and taken away again. */
 export const simulatedMachines: MachineSource = {
+  async refuseOthers(root, environment) {
+    refuseOthers(await simulatedMachinesOf(root, environment), ownerOf(root, environment));
+  },
+
   async ensure(root, environment) {
     const simulator = projectSimulator(root);
     const { name: cluster, talosVersion } = environment.cluster;
@@ -38,11 +44,21 @@ export const simulatedMachines: MachineSource = {
   },
 
   async remove(root, environment, names) {
-    for (const { id, name } of await simulatedMachinesOf(root, environment)) {
-      if (names === undefined || names.includes(name)) await projectSimulator(root).deleteMachine(id);
-    }
+    const found = await simulatedMachinesOf(root, environment);
+    const removed = found.filter(({ name }) => names === undefined || names.includes(name));
+    refuseOthers(removed, ownerOf(root, environment));
+    for (const { id } of removed) await projectSimulator(root).deleteMachine(id);
   },
 };
+
+/** A copied project reaches the simulator of the first: what another state has is neither used nor taken away here. */
+function refuseOthers(machines: readonly SimulatedMachine[], owner: string): void {
+  const other = machines.find((machine) => machine.owner !== undefined && machine.owner !== owner);
+  if (other === undefined) return;
+  throw new TalosError("conflict", `the simulated machine ${other.name} belongs to another state: ${other.owner}`, {
+    hint: `This is ${owner}. Change and destroy it through its own state.`,
+  });
+}
 
 /** What the simulator has of an environment; one that has nothing is not started for it. */
 export async function simulatedMachinesOf(

@@ -6,7 +6,7 @@ import { type Environment, machinesOf } from "../../talos/environment/index.ts";
 import { type ApprovalFlags, approved } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
 import { clientFiles } from "../helper/client-files.ts";
-import { refuseOtherMachines } from "../helper/machines.ts";
+import { refuseOtherKind } from "../helper/machines.ts";
 import { plainLines } from "../output/plain-lines.ts";
 import type { Deployed } from "../output/summary.ts";
 import { dangersIn } from "./dangers.ts";
@@ -44,13 +44,13 @@ const outputs = z.object({
 });
 
 export async function deployWithTerraform(options: DoorOptions): Promise<DeployOutcome> {
-  await refuseOtherMachines(options.root, options.environment);
+  await refuseOtherKind(options.root, options.environment);
   return change(await openStack(options), [], options, `Apply these changes to ${options.environment.name}?`, "yes");
 }
 
 /** Shows terraform's own plan; true when it holds changes. */
 export async function planWithTerraform(options: DoorOptions): Promise<boolean> {
-  await refuseOtherMachines(options.root, options.environment);
+  await refuseOtherKind(options.root, options.environment);
   const terraform = await openStack(options);
   const show = (text: string) => options.context.stdout.write(text);
   return withPlanFile(stackOf(options), async (file) => {

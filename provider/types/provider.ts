@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
+import { ownerAt } from "../../talos/state-owner.ts";
 import {
   type Attributes,
   attribute,
@@ -58,7 +60,7 @@ const attributes = {
   owner: attribute.string({
     mode: "optional",
     description:
-      "Which state this is, such as `environment production, backend s3:states/production.tfstate, workspace ${terraform.workspace}`. It is stored with simulated machines and in the cluster: a create through another workspace or backend is refused, instead of taking the same machines into a second state. Default: not checked.",
+      "Which state this is, such as `environment production, backend s3:states/production.tfstate, workspace ${terraform.workspace}`. It is stored with simulated machines and in the cluster: a create through another workspace or backend is refused, instead of taking the same machines into a second state. The file of a local state, `local:state/lab.tfstate`, is relative to the project's root: a copy of the project without its state is another owner. Default: not checked.",
   }),
 } satisfies Attributes;
 
@@ -93,7 +95,10 @@ export function talosmithProvider(options: ProviderOptions): Provider<typeof att
       return new Client({
         root,
         secrets: new ClusterSecrets(source, environment),
-        owner: typeof config.owner === "string" && config.owner !== "" ? config.owner : undefined,
+        owner:
+          typeof config.owner === "string" && config.owner !== ""
+            ? ownerAt(config.owner, realpathSync(root))
+            : undefined,
         environment,
         daemonCommand,
       });

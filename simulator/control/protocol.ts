@@ -21,6 +21,8 @@ export interface SimulatedMachine {
   readonly id: string;
   readonly name: string;
   readonly cluster: string;
+  /** Who had it made, such as a Terraform state. */
+  readonly owner?: string;
   /** 127.x.y.z; the API listens on port 50000, Kubernetes on 6443. */
   readonly address: string;
   /** Of the certificate in maintenance mode, as `talosctl --cert-fingerprint` takes it. Stable for the machine's life. */

@@ -132,6 +132,7 @@ export class Simulator {
       id: machine.id,
       name: machine.name,
       cluster: machine.cluster,
+      ...(machine.owner === undefined ? {} : { owner: machine.owner }),
       address: machine.address,
       fingerprint: fingerprintOf(machine.maintenance),
       stage: machine.life.stage === "off" ? "off" : stage,

@@ -40,7 +40,7 @@ export function applyCluster(options: ApplyOptions): Promise<ApplyResult> {
     const result = await applyIn(context, options);
     const { claim } = options;
     // Workers of another state's cluster were entered before, and do not count its applies.
-    if (claim === undefined || claim.joins) return result;
+    if (claim === undefined || claim.joins || claim.onlyCheck) return result;
     const recorded = await recordOwner(context, claim);
     return recorded === undefined ? result : { ...result, applies: recorded.applies };
   });

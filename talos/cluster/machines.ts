@@ -131,6 +131,8 @@ export interface LeaseState {
 /** Which state a cluster belongs to, as it is written down in the cluster. */
 export interface Ownership {
   readonly owner?: string;
+  /** Other names of the same state: from before it was moved, or of copies of it. */
+  readonly formerly?: readonly string[];
   /** States with workers of it. */
   readonly joined: readonly string[];
   /** How often it was applied. */

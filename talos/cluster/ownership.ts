@@ -11,7 +11,7 @@ import type { StepContext } from "./step-context.ts";
 export interface Claim {
   /** Names the state: environment, backend, key and workspace. What stands before the first comma is the environment. */
   readonly owner: string;
-  /** Names that this state had before, such as before its backend was moved. */
+  /** Names that this state had before, such as before its backend was moved, or in the folder that it was copied from. */
   readonly formerly?: readonly string[];
   /** The cluster is not in this state yet: another owner is refused. Else this state has it, and becomes its owner. */
   readonly isNew: boolean;
@@ -19,6 +19,8 @@ export interface Claim {
   readonly joins: boolean;
   /** How many applies of the cluster this state knows of. */
   readonly applies: number;
+  /** There is no state: another owner is refused, and nobody is recorded. @default false */
+  readonly onlyCheck?: boolean;
 }
 
 /** The name of the other state that has what is claimed; undefined when there is none. */
@@ -31,7 +33,7 @@ export function otherOwner(
   if (isNew && joins)
     return known.joined.find((other) => !names.includes(other) && environmentOf(other) === environmentOf(owner));
   if (isNew) return known.owner === undefined || names.includes(known.owner) ? undefined : known.owner;
-  const listed = [...(known.owner === undefined ? [] : [known.owner]), ...known.joined];
+  const listed = [...(known.formerly ?? []), ...known.joined, ...(known.owner === undefined ? [] : [known.owner])];
   return names.some((name) => listed.includes(name)) ? undefined : known.owner;
 }
 
@@ -44,7 +46,17 @@ export function claimed(
   const before = known ?? { joined: [], applies: 0 };
   const others = before.joined.filter((other) => other !== owner && !formerly.includes(other));
   if (joins) return { ...before, joined: [...others, owner] };
-  return { owner, joined: before.joined, applies: Math.max(before.applies, applies) + 1, changed: at };
+  const names = [...(before.formerly ?? []), ...(before.owner === undefined ? [] : [before.owner])];
+  // Another state, which has imported the cluster, has none of these names.
+  const isSame = [owner, ...formerly].some((name) => names.includes(name));
+  const former = isSame ? [...new Set(names)].filter((name) => name !== owner) : [];
+  return {
+    owner,
+    ...(former.length === 0 ? {} : { formerly: former }),
+    joined: before.joined,
+    applies: Math.max(before.applies, applies) + 1,
+    changed: at,
+  };
 }
 
 /** What is left when the claim is given up. */
@@ -52,7 +64,7 @@ export function released(known: Ownership | undefined, { owner, formerly = [], j
   const before = known ?? { joined: [], applies: 0 };
   const names = [owner, ...formerly];
   if (joins) return { ...before, joined: before.joined.filter((other) => !names.includes(other)) };
-  const { owner: recorded, ...rest } = before;
+  const { owner: recorded, formerly: _, ...rest } = before;
   return recorded === undefined || names.includes(recorded) ? rest : before;
 }
 

@@ -8,7 +8,7 @@ import { everything } from "../support/everything.ts";
 import { apply, plan, underTools } from "../support/under-tools.ts";
 
 const machines = { "cp-1": "controlplane" } as const;
-const owner = (workspace: string) => `environment test, backend local:terraform.tfstate, workspace ${workspace}`;
+const owner = (workspace: string) => `environment test, backend local:/terraform.tfstate, workspace ${workspace}`;
 const provider = `secrets_file = "secrets.yaml"\n  owner        = "${owner("${terraform.workspace}")}"`;
 const destroy = ["destroy", "-no-color", "-input=false", "-auto-approve"];
 

@@ -19,10 +19,11 @@ export async function changeOwnership(
   let written: Ownership = { joined: [], applies: 0 };
   const put = (found: DataObject | undefined) => {
     written = change(found === undefined ? undefined : ownershipOf(found));
-    const { owner, joined, applies, changed } = written;
+    const { owner, formerly = [], joined, applies, changed } = written;
     const data = {
       applies: String(applies),
       ...(owner === undefined ? {} : { owner }),
+      ...(formerly.length === 0 ? {} : { formerly: formerly.join("\n") }),
       ...(joined.length === 0 ? {} : { joined: joined.join("\n") }),
       ...(changed === undefined ? {} : { changed }),
     };
@@ -34,13 +35,18 @@ export async function changeOwnership(
 }
 
 function ownershipOf({ data }: DataObject): Ownership {
-  const { owner, joined, applies, changed } = data ?? {};
+  const { owner, formerly, joined, applies, changed } = data ?? {};
   const number = Number(applies);
   return {
     ...(owner === undefined ? {} : { owner }),
-    joined: (joined ?? "").split("\n").filter((line) => line !== ""),
+    ...(formerly === undefined ? {} : { formerly: linesOf(formerly) }),
+    joined: linesOf(joined),
     // A person may have edited it.
     applies: Number.isSafeInteger(number) && number > 0 ? number : 0,
     ...(changed === undefined ? {} : { changed }),
   };
+}
+
+function linesOf(text = ""): string[] {
+  return text.split("\n").filter((line) => line !== "");
 }

@@ -40,6 +40,13 @@ describe("a claim", () => {
     ["of a state that has it, with its name", owned, claim(first), undefined],
     ["of a state that has it, whose backend was moved", owned, claim(moved, { formerly: [first] }), undefined],
     ["of a state that had it until another took it over", owned, claim(second, { formerly: [second] }), first],
+    [
+      "of a state whose copy has applied since",
+      { ...owned, owner: moved, formerly: [first] },
+      claim(first, { formerly: [first] }),
+      undefined,
+    ],
+    ["of its own cluster, which a copy has now", { ...owned, owner: moved, formerly: [first] }, create(first), moved],
     ["of workers that join it", { ...owned, joined: [] }, create(joining, { joins: true }), undefined],
     ["of workers that joined it", owned, claim(joining), undefined],
     [
@@ -62,6 +69,11 @@ describe("a claim", () => {
       applies: 5,
       changed: at,
     });
+    const copied = claimed(owned, claim(moved, { formerly: [first] }), at);
+    expect(copied).toMatchObject({ owner: moved, formerly: [first], applies: 5 });
+    expect(claimed(copied, claim(first, { formerly: [first] }), at)).toMatchObject({ owner: first, formerly: [moved] });
+    // One that imported it shares no name with those before.
+    expect(claimed(copied, claim(second), at).formerly).toBeUndefined();
     // After a restore from a backup the cluster has seen less than the state.
     expect(claimed(owned, claim(first, { applies: 9 }), at).applies).toBe(10);
     const more = name("default", "yet-more");
@@ -115,6 +127,16 @@ describe("the engine", () => {
     await expect(checkOwner(removal)).rejects.toEqual(refused);
     expect(world.log).toEqual([]);
     expect(world.ownership).toMatchObject({ owner: first, applies: 1 });
+  });
+
+  test("only looks for those who have no state", async () => {
+    const { world, options } = await running();
+    const before = world.ownership;
+    const look = (owner: string) => ({ ...options, claim: create(owner, { onlyCheck: true }) });
+    expect((await applyCluster(look(first))).applies).toBeUndefined();
+    await expect(applyCluster(look(second))).rejects.toEqual(refused);
+    await expect(destroyCluster(look(second))).rejects.toEqual(refused);
+    expect(world.ownership).toEqual(before);
   });
 
   test("takes a cluster over for a state that has it, as after an import", async () => {

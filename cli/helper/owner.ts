@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+import { realpathSync } from "node:fs";
+import { backendKey } from "../../constructs/index.ts";
+import type { Claim } from "../../talos/cluster/index.ts";
+import type { Environment } from "../../talos/environment/index.ts";
+import { ownerAt, stateOwner } from "../../talos/state-owner.ts";
+
+/** The name of the Terraform state that this project has of an environment, or would have: `deploy` goes on with `up`'s. */
+export function ownerOf(root: string, { name, backend }: Pick<Environment, "name" | "backend">): string {
+  const owner = stateOwner({ environment: name, backend: backendKey(name, backend), workspace: "default" });
+  return ownerAt(owner, realpathSync(root));
+}
+
+/** Work without Terraform on a cluster that a state elsewhere has is refused; none is recorded, for there is no state. */
+export function claimOf(root: string, environment: Pick<Environment, "name" | "backend">): Claim {
+  return { owner: ownerOf(root, environment), isNew: true, joins: false, applies: 0, onlyCheck: true };
+}
