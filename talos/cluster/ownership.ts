@@ -23,6 +23,8 @@ export interface Claim {
   readonly onlyCheck?: boolean;
 }
 
+const mostNames = 20;
+
 /** The name of the other state that has what is claimed; undefined when there is none. */
 export function otherOwner(
   known: Ownership | undefined,
@@ -49,7 +51,8 @@ export function claimed(
   const names = [...(before.formerly ?? []), ...(before.owner === undefined ? [] : [before.owner])];
   // Another state, which has imported the cluster, has none of these names.
   const isSame = [owner, ...formerly].some((name) => names.includes(name));
-  const former = isSame ? [...new Set(names)].filter((name) => name !== owner) : [];
+  // A build machine may have another folder each time: only the last names are kept.
+  const former = isSame ? [...new Set(names)].filter((name) => name !== owner).slice(-mostNames) : [];
   return {
     owner,
     ...(former.length === 0 ? {} : { formerly: former }),

@@ -80,6 +80,13 @@ describe("a claim", () => {
     expect(claimed(owned, create(more, { joins: true }), at)).toEqual({ ...owned, joined: [joining, more] });
   });
 
+  test("keeps the last of many names", () => {
+    let record: Ownership | undefined;
+    for (let run = 1; run <= 30; run++)
+      record = claimed(record, claim(`run ${run}`, { formerly: [`run ${run - 1}`] }), "now");
+    expect(record?.formerly).toEqual(Array.from({ length: 20 }, (_, index) => `run ${index + 10}`));
+  });
+
   test("that is given up leaves what others have", () => {
     const { owner: _, ...free } = owned;
     expect(released(owned, claim(first))).toEqual(free);
