@@ -41,6 +41,11 @@ export interface SettingViolation {
   readonly node?: number;
 }
 
+/** `podCidrs[0]` */
+export function settingPath([key, ...indices]: SettingViolation["path"]): string {
+  return `${key}${indices.map((index) => `[${index}]`).join("")}`;
+}
+
 type SettingRule = (settings: ClusterSettings) => readonly SettingViolation[];
 
 export function isDnsName(text: string): boolean {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { settingRules, usualSettings } from "../cluster-rules.ts";
+import { settingPath, settingRules, usualSettings } from "../cluster-rules.ts";
 import { type ConfigDocuments, documentsOf } from "./config-change.ts";
 import type { DesiredCluster } from "./desired.ts";
 import type { Finding } from "./finding.ts";
@@ -78,8 +78,8 @@ export function overlapFindings(desired: DesiredCluster, observed: ObservedClust
   const { podsAndServicesApart, nodesApart } = settingRules;
   const severity = [...observed.machines.values()].some((machine) => configured(machine)) ? "warning" : "error";
   return [podsAndServicesApart, nodesApart].flatMap((rule) =>
-    rule({ podCidrs, serviceCidrs, nodes }).map(({ path: [key], found, expected, hint }) => {
-      return { severity, message: `${key}: found ${found}, expected ${expected}`, hint };
+    rule({ podCidrs, serviceCidrs, nodes }).map(({ path, found, expected, hint }) => {
+      return { severity, message: `${settingPath(path)}: found ${found}, expected ${expected}`, hint };
     }),
   );
 }

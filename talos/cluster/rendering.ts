@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { type ClusterSettings, settingRules, usualSettings, valueRules } from "../cluster-rules.ts";
+import { type ClusterSettings, settingPath, settingRules, usualSettings, valueRules } from "../cluster-rules.ts";
 import { type ClusterConfig, generateConfigWithFacts } from "../config/index.ts";
 import { TalosError } from "../errors.ts";
 import { defaultInstallImage } from "../image/index.ts";
@@ -137,7 +137,7 @@ function specFaults(spec: ClusterSpec): string[] {
       faults.push(`the machine name "${name}" is of ${name.length} characters, expected at most 63`);
   for (const rule of [...Object.values(valueRules), settingRules.kubespanDiscovers])
     for (const { path, found, expected } of rule(settingsOf(spec)))
-      faults.push(`${path.join(" ")} is ${found}, expected ${expected}`);
+      faults.push(`${settingPath(path)}: found ${found}, expected ${expected}`);
   for (const { name, meta = {} } of spec.machines)
     for (const key of Object.keys(meta))
       if (String(parseMetaKey(key)) !== key) faults.push(`${name} has the META key "${key}", expected 0 to 255`);

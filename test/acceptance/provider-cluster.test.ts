@@ -107,10 +107,24 @@ underTools("a cluster", ({ open }) => {
       "Can't be changed",
     );
 
-    workspace.write("main.tf", clusterConfig({ ...small, more: 'on_destroy = "prevent"' }));
+    const kept = { members: true, memberEnd: "prevent", more: 'on_destroy = "prevent"' };
+    const both = { machines: { "cp-1": "controlplane", "w-1": "worker" } } as const;
+    workspace.write("main.tf", clusterConfig({ ...both, ...kept }));
+    await workspace.apply();
     const destroy = await workspace.run(["destroy", "-auto-approve", "-no-color"]);
     expect(destroy.code).toBe(1);
     expect(destroy.text).toContain("The cluster is protected");
+    const replaced = await workspace.run([...apply, "-no-color", '-replace=talosmith_member.this["w-1"]']);
+    expect([replaced.code, replaced.text]).toEqual([1, expect.stringContaining("The machine is protected")]);
+    expect(await refusal(clusterConfig({ ...small, ...kept }))).toMatch(
+      /w-1 is\s+"prevent": the machine can't be removed/,
+    );
+    const states = (await workspace.simulator().listMachines()).map(({ name }) => name);
+    expect(states.sort()).toEqual(["cp-1", "w-1"]);
+
+    // What protected it is lifted by an apply of its own.
+    workspace.write("main.tf", clusterConfig({ ...both, members: true }));
+    await workspace.apply();
 
     // The secrets are gone, or are those of another cluster: nothing is touched.
     const secrets = join(workspace.directory, "secrets.yaml");
@@ -118,8 +132,6 @@ underTools("a cluster", ({ open }) => {
     expect((await workspace.run(plan)).text).toContain("The cluster's secrets are missing");
     renameSync(`${secrets}.kept`, secrets);
 
-    workspace.write("main.tf", clusterConfig({ ...small, more: 'on_destroy = "reset"' }));
-    await workspace.apply();
     await workspace.destroy();
   });
 

@@ -63,28 +63,28 @@ export const valueCases: Readonly<Record<string, Case>> = {
     file: "cluster.podCidrs",
     construct: cluster,
     provider: "pod_subnets",
-    engine: "podCidrs is an empty list",
+    engine: "podCidrs: found an empty list",
   },
   networksValid: {
     data: ofCluster({ podCidrs: ["10.0.0.0/99"] }),
     file: "cluster.podCidrs[0]",
     construct: cluster,
     provider: "pod_subnets[0]",
-    engine: 'podCidrs 0 is "10.0.0.0/99", expected a network',
+    engine: 'podCidrs[0]: found "10.0.0.0/99", expected a network',
   },
   domainIsName: {
     data: ofCluster({ domain: "not_a_name" }),
     file: "cluster.domain",
     construct: cluster,
     provider: "dns_domain",
-    engine: 'domain is "not_a_name"',
+    engine: 'domain: found "not_a_name"',
   },
   certSansValid: {
     data: ofCluster({ certSans: ["10.0.0.300"] }),
     file: "cluster.certSans[0]",
     construct: cluster,
     provider: "additional_sans[0]",
-    engine: 'certSans 0 is "10.0.0.300"',
+    engine: 'certSans[0]: found "10.0.0.300"',
   },
 };
 

@@ -77,6 +77,8 @@ export interface ClusterOptions {
   readonly files?: boolean;
   /** Whether each machine has a membership, so that it leaves before it is destroyed. */
   readonly members?: boolean;
+  /** What the destroy of a membership does. @default the provider's */
+  readonly memberEnd?: string;
 }
 
 /** HCL of a simulated cluster: its machines, the cluster, and perhaps the client files and the memberships. */
@@ -96,6 +98,7 @@ resource "talosmith_member" "this" {
   cluster    = "test"
   machine_id = talosmith_simulated_machine.this[each.key].id
   address    = talosmith_simulated_machine.this[each.key].address
+  ${options.memberEnd === undefined ? "" : `on_destroy = "${options.memberEnd}"`}
 }`;
   return `
 locals {

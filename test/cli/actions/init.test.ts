@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { answersFrom, askUntilRight, init } from "../../../cli/actions/init.ts";
 import type { CommandContext } from "../../../cli/context.ts";
+import { projectWorkshop } from "../../../cli/helper/workshop.ts";
 import { systemClock, systemEntropy } from "../../../talos/clock.ts";
 import { firstEnvironment, loadEnvironment, machinesOf, parseEnvironment } from "../../../talos/environment/index.ts";
 
@@ -33,6 +34,18 @@ function context(): CommandContext {
     exit: () => undefined,
   };
 }
+
+describe("the name base", () => {
+  const words = "base.yaml is merged under every environment";
+
+  it("is refused by init and by the web console, and nothing is written", async () => {
+    const answers = { kind: "simulated", controlPlanes: "1", workers: "0" };
+    await expect(init("base", answers, context())).rejects.toThrow(words);
+    const workshop = projectWorkshop(folder, context());
+    await expect(workshop.createSimulated({ name: "base", controlPlanes: 1, workers: 0 })).rejects.toThrow(words);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+});
 
 describe("talosmith init", () => {
   it("makes a project with a first environment from flags alone", async () => {
