@@ -12,6 +12,7 @@ import {
   waitUntil,
   withLock,
 } from "../../talos/cluster/index.ts";
+import { type Environment, firstContactOf, loadEnvironment } from "../../talos/environment/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { beginRotation, caFingerprint, type RotatedCa, type SecretsBundle } from "../../talos/secrets/index.ts";
 import { type ApprovalFlags, approved } from "../ask.ts";
@@ -22,6 +23,7 @@ import { type OpenCluster, openCluster } from "../helper/open-cluster.ts";
 import { engineCare, windowNotice } from "../helper/rollout.ts";
 import { findSecrets, type PlacedStore, presentStore, secretsFile } from "../helper/secrets.ts";
 import { withProgress } from "../output/progress.ts";
+import { projectRoot } from "../project-root.ts";
 
 export interface RotateCaFlags extends ApprovalFlags {
   readonly dryRun: boolean;
@@ -39,8 +41,11 @@ const words: Readonly<Record<RotationPass["phase"], string>> = {
 
 /** Exchanges CAs: first into where the secrets are kept, then onto the machines, pass by pass. */
 export async function rotateCa(name: string, flags: RotateCaFlags, context: CommandContext): Promise<void> {
+  refuseScaling(loadEnvironment(projectRoot(context.cwd, context.env), name));
   const cluster = await openCluster(name, context);
   const { root, environment } = cluster;
+  const seeds = seedNotice(environment);
+  if (seeds !== undefined) context.stderr.write(`${seeds}\n`);
   const kept = await presentStore(root, environment, flags.ageRecipient, context);
   const patience = kept.inCluster ? untilTrusted(context) : justOnce;
   // By what stays the same, so that a second run does not begin another exchange.
@@ -84,6 +89,22 @@ export async function rotateCa(name: string, flags: RotateCaFlags, context: Comm
       `The CAs of ${name} are new; the Talos CA has the fingerprint ${caFingerprint(done)}. Hand out new client files, and back up ${kept.place}.\n`,
     );
   });
+}
+
+/** Machines that come and go by themselves are in no list: nobody would bring them the new CAs. */
+function refuseScaling(environment: Environment): void {
+  if (environment.kind !== "aws") return;
+  const pools = environment.workers.flatMap((pool) => (pool.scaling === undefined ? [] : [pool.name]));
+  if (pools.length === 0) return;
+  throw new TalosError("failed-precondition", `the machines of ${pools.join(", ")} would be cut off: scaling is set`, {
+    hint: `Auto-scaled machines are not in the cluster's list, so they do not get the new CAs. Remove these pools, deploy, rotate, and add them again: their machines then start with the new CAs. File: ${environment.file}`,
+  });
+}
+
+/** What user-data and seeds still hold after an exchange. Undefined where machines have none. */
+export function seedNotice(environment: Environment): string | undefined {
+  if (!firstContactOf(environment).byUserData) return undefined;
+  return `Machines of ${environment.name} read their config from user-data when they have lost it. Existing user-data keeps the old CAs: run talosmith deploy ${environment.name} right after this, and replace a machine instead of resetting its STATE partition.`;
 }
 
 function begin(secrets: SecretsBundle, { talos, kubernetes }: RotateCaFlags, context: CommandContext): SecretsBundle {

@@ -57,7 +57,8 @@ async function leave(membership: Membership, operation: Operation<Client>, claim
       const observed = await observe(desired, { machines, signal });
       const view = etcdView(observed);
       if (holdsAllOfEtcd(name, view, observed.machines.get(name)?.state)) {
-        await machines.reset({ name, role: "controlplane", address: membership.address }, { graceful: false }, signal);
+        const target = { name, role: "controlplane", address: membership.address } as const;
+        await machines.reset(target, { graceful: false, reboot: true }, signal);
         // While no etcd answers there may be others with data, which go the same way.
         if (view !== undefined) await unmarkCreating(client, cluster);
         return;

@@ -57,6 +57,11 @@ export interface Requests {
     readonly input: { readonly id: string; readonly faults: readonly Fault[] };
     readonly output: null;
   };
+  /** Without a text the machine has none any more. */
+  readonly "set-user-data": {
+    readonly input: { readonly id: string; readonly userData?: string };
+    readonly output: null;
+  };
   readonly shutdown: { readonly input: Record<string, never>; readonly output: null };
 }
 

@@ -32,6 +32,8 @@ export interface SimulatorControl {
   setPower(id: string, on: boolean): Promise<void>;
   /** Replaces a machine's faults; none clears them. */
   setFaults(id: string, faults: readonly Fault[]): Promise<void>;
+  /** What its platform hands a machine out as config whenever it boots without one; undefined takes it away. */
+  setUserData(id: string, userData: string | undefined): Promise<void>;
   /** Ends the daemon, if one runs, and keeps the machines on disk. */
   shutdown(): Promise<void>;
 }
@@ -104,6 +106,9 @@ export function simulatorAt(directory: string, options: SimulatorOptions): Simul
     },
     async setFaults(id, faults) {
       await ask("set-faults", { id, faults });
+    },
+    async setUserData(id, userData) {
+      await ask("set-user-data", { id, ...(userData === undefined ? {} : { userData }) });
     },
     shutdown: () => endDaemon(directory),
   };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { randomUuid } from "../machine/chance.ts";
+import { ensureCluster } from "../machine/ensure-cluster.ts";
 import type { EventBody } from "../machine/event.ts";
 import { emitAll } from "../machine/events.ts";
 import { faultOf, spend } from "../machine/fault.ts";
@@ -10,7 +11,16 @@ import { releaseOfImage } from "../machine/release.ts";
 import { type Disk, type Machine, mapMachines, without } from "../machine/world.ts";
 
 /** Takes machines through firmware, install, shutdown and back as their time comes. */
-export const power: Controller = (world, moment) => mapMachines(world, (machine) => step(machine, moment));
+export const power: Controller = (world, moment) => {
+  const taken: string[] = [];
+  const next = mapMachines(world, (machine) => {
+    const stepped = step(machine, moment);
+    const { config } = stepped.disk;
+    if (config !== undefined && machine.disk.config === undefined) taken.push(config);
+    return stepped;
+  });
+  return taken.reduce(ensureCluster, next);
+};
 
 function step(machine: Machine, moment: Moment): Machine {
   const { life } = machine;
@@ -67,6 +77,8 @@ function boot(machine: Machine, moment: Moment): Machine {
     { kind: "sequence", sequence: "initialize", action: "START" },
     { kind: "sequence", sequence: "initialize", action: "STOP" },
   ]);
+  if (disk.config === undefined && machine.userData !== undefined)
+    return takeConfig(initialized, machine.userData, moment);
   if (disk.config === undefined) {
     const waiting: Machine = { ...initialized, life: { stage: "maintenance" } };
     return emitAll(waiting, now, [
@@ -75,6 +87,17 @@ function boot(machine: Machine, moment: Moment): Machine {
     ]);
   }
   return startBoot({ ...initialized, activeConfig: disk.config }, now);
+}
+
+/** A machine without a config gets one: it installs itself, unless it is installed, and boots. */
+export function takeConfig(machine: Machine, config: string, { now, timings }: Moment): Machine {
+  const configured: Machine = { ...machine, disk: { ...machine.disk, config } };
+  if (machine.disk.installed !== undefined)
+    return startBoot({ ...configured, activeConfig: config, services: {} }, now);
+  return emitAll({ ...configured, life: { stage: "installing", until: now + timings.install }, services: {} }, now, [
+    { kind: "sequence", sequence: "install", action: "START" },
+    { kind: "phase", phase: "install", action: "START" },
+  ]);
 }
 
 /** The boot sequence of a machine that has its config. */

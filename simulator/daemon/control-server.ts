@@ -93,6 +93,10 @@ function answersOf({ simulator, settle }: ControlServerOptions): Answers {
       simulator.setFaults(id, faults);
       return settled(null);
     },
+    "set-user-data": async ({ id, userData }: { id: string; userData?: string }) => {
+      simulator.setUserData(id, userData);
+      return settled(null);
+    },
     shutdown: async () => null,
   };
 }

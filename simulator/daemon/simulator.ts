@@ -7,6 +7,7 @@ import type { CreateMachine, SimulatedMachine } from "../control/protocol.ts";
 import { machineStatus } from "../controllers/machine-status.ts";
 import { restart, switchOff } from "../controllers/power.ts";
 import type { Fault } from "../machine/fault.ts";
+import { readNodeConfig } from "../machine/node-config.ts";
 import { serverModeOf } from "../machine/server-mode.ts";
 import { type Identity, type Machine, withMachine, withoutMachine } from "../machine/world.ts";
 import { createMachine } from "../operations/create-machine.ts";
@@ -113,6 +114,15 @@ export class Simulator {
 
   setFaults(id: string, faults: readonly Fault[]): void {
     this.#simulation.update((world) => withMachine(world, { ...this.#existing(id), faults }));
+  }
+
+  setUserData(id: string, userData: string | undefined): void {
+    // Throws for a text that no machine would boot with.
+    if (userData !== undefined) readNodeConfig(userData);
+    this.#simulation.update((world) => {
+      const { userData: _, ...machine } = this.#existing(id);
+      return withMachine(world, { ...machine, ...(userData === undefined ? {} : { userData }) });
+    });
   }
 
   #existing(id: string): Machine {

@@ -47,6 +47,8 @@ export interface Machine {
   /** Server certificate in maintenance mode: one for the life of the machine, so that a pinned fingerprint holds. */
   readonly maintenance: Identity;
   readonly disk: Disk;
+  /** A config that its platform hands out, as user-data of a cloud or a seed do: taken when STATE has none. */
+  readonly userData?: string;
   readonly life: Life;
   /** The config in use; differs from the one on disk in staged and try mode. */
   readonly activeConfig?: string;

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import { validateConfig } from "../../talos/config/index.ts";
 import { TalosError } from "../../talos/errors.ts";
-import { startBoot } from "../controllers/power.ts";
+import { takeConfig } from "../controllers/power.ts";
 import { CallError } from "../machine/call-error.ts";
+import { ensureCluster } from "../machine/ensure-cluster.ts";
 import { emitAll } from "../machine/events.ts";
 import { faultOf } from "../machine/fault.ts";
 import { isUp } from "../machine/life.ts";
 import type { Moment } from "../machine/moment.ts";
 import { isPartial, readNodeConfig } from "../machine/node-config.ts";
 import { minorOf } from "../machine/release.ts";
-import { type Machine, type World, withCluster, withMachine, without } from "../machine/world.ts";
+import { type Machine, type World, withMachine, without } from "../machine/world.ts";
 import { checkConfig } from "./check-config.ts";
 import { needsReboot } from "./cold-fields.ts";
 import { unifiedDiff } from "./config-diff.ts";
@@ -99,16 +100,9 @@ function firstConfig(
       : dryRun("Applied configuration without a reboot", "", input.text);
     return { world, mode: input.mode, details, warnings };
   }
-  const { now } = moment;
-  const configured: Machine = { ...without(machine, "partialConfig"), disk: { ...machine.disk, config: input.text } };
-  const left = emitAll(configured, now, [{ kind: "task", task: "runningMaintenance", action: "STOP" }]);
-  const next =
-    machine.disk.installed === undefined
-      ? emitAll({ ...left, life: { stage: "installing", until: now + moment.timings.install }, services: {} }, now, [
-          { kind: "sequence", sequence: "install", action: "START" },
-          { kind: "phase", phase: "install", action: "START" },
-        ])
-      : startBoot({ ...left, activeConfig: input.text, services: {} }, now);
+  const stopped = { kind: "task", task: "runningMaintenance", action: "STOP" } as const;
+  const left = emitAll(without(machine, "partialConfig"), moment.now, [stopped]);
+  const next = takeConfig(left, input.text, moment);
   const mode = input.mode === "AUTO" || input.mode === "REBOOT" ? "NO_REBOOT" : input.mode;
   const withMember = ensureCluster(withMachine(world, next), input.text);
   return { world: withMember, mode, details: "Applied configuration without a reboot", warnings };
@@ -183,11 +177,4 @@ function goDuration(milliseconds: number): string {
   const seconds = Math.round(milliseconds / 1_000);
   const [h, m, s] = [Math.floor(seconds / 3_600), Math.floor((seconds % 3_600) / 60), seconds % 60];
   return h > 0 ? `${h}h${m}m${s}s` : m > 0 ? `${m}m${s}s` : `${s}s`;
-}
-
-/** The place for what this config's cluster will share, made when its first machine is configured. */
-function ensureCluster(world: World, text: string): World {
-  const key = readNodeConfig(text).clusterKey;
-  if (world.clusters[key] !== undefined) return world;
-  return withCluster(world, { key, objects: {}, revision: 1, kubelets: {} });
 }

@@ -51,32 +51,59 @@ export async function removeEtcdMember(step: StepOf<"remove-etcd-member">, conte
   });
 }
 
-/** Done when the machine is back without a config, or has been silent long enough to have wiped what it boots from. */
+/**
+ * Done when the machine is back without a config, or has been silent long enough to have wiped what it boots from. A
+ * machine that reads its config from user-data would be back in the cluster, perhaps with CAs from before a rotate-ca: it
+ * stays off. Where that is not known beforehand, it is wiped once more.
+ */
 export async function reset(step: StepOf<"reset">, context: StepContext): Promise<void> {
   const target = context.target(step.machine);
   let accepted = false;
+  let seeded = false;
+  let wipedFrom: string | undefined;
   let silentSince: number | undefined;
   await context.until(step, async () => {
     const state = await context.inspect(step.machine);
     if (state.kind === "maintenance") return undefined;
-    if (state.kind === "foreign") throw new TalosError("failed-precondition", `${step.machine}: ${state.reason}`);
+    if (state.kind === "foreign") throw foreignAfter(wipedFrom !== undefined, step.machine, state.reason);
     if (state.kind === "unreachable") {
       silentSince ??= context.timing.elapsed();
       if (accepted && context.timing.elapsed() - silentSince >= context.timeouts.resetSilence) return undefined;
       return accepted ? "it wipes its disk" : `it does not answer: ${state.reason}`;
     }
     silentSince = undefined;
+    if (accepted && state.bootId !== wipedFrom && state.stage !== "resetting") {
+      context.emit({
+        type: "warning",
+        machine: step.machine,
+        message: `${step.machine} has read its config from user-data again: it is wiped once more, and stays off`,
+      });
+      accepted = false;
+      seeded = true;
+    }
     if (accepted || state.stage === "resetting") return "it wipes its disk";
     if (step.graceful && target.role === "controlplane") {
       const leaving = await leaveEtcd(target, state, context);
       if (leaving !== undefined) return leaving;
     }
     const graceful = step.graceful && target.role === "worker";
-    const refused = await attempt(() => context.machines.reset(target, { graceful }, context.signal));
-    accepted = refused === undefined;
-    if (accepted) await context.record(step, "accepted");
+    // Behind Talos endpoints every machine has user-data: nobody could give it a config otherwise.
+    const how = { graceful, reboot: !seeded && context.desired.talosEndpoints === undefined };
+    const refused = await attempt(() => context.machines.reset(target, how, context.signal));
+    if (refused === undefined) {
+      accepted = true;
+      wipedFrom = state.bootId;
+      await context.record(step, "accepted");
+    }
     return refused ?? "it wipes its disk";
   });
+}
+
+function foreignAfter(wiped: boolean, machine: string, reason: string): TalosError {
+  if (!wiped) return new TalosError("failed-precondition", `${machine}: ${reason}`);
+  const message = `${machine} was wiped, but runs again with a config of other CAs, which it has read from user-data`;
+  const hint = "Switch it off, or renew its user-data; then run the same command again.";
+  return new TalosError("failed-precondition", message, { node: machine, hint });
 }
 
 /**

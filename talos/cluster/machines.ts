@@ -46,7 +46,12 @@ export interface Machines {
   /** Asks one control plane to remove another's member. */
   removeEtcdMember(via: MachineTarget, memberId: string, signal?: AbortSignal): Promise<void>;
   /** Wipes the machine; it boots again without a config. */
-  reset(machine: MachineTarget, options: { readonly graceful: boolean }, signal?: AbortSignal): Promise<void>;
+  /** `reboot` false: it stays off afterwards. */
+  reset(
+    machine: MachineTarget,
+    options: { readonly graceful: boolean; readonly reboot: boolean },
+    signal?: AbortSignal,
+  ): Promise<void>;
   /** Throws away all data of workloads and etcd and reboots; the config stays. */
   wipeData(machine: MachineTarget, signal?: AbortSignal): Promise<void>;
   /** Uploads a snapshot and starts etcd from it. */

@@ -125,7 +125,7 @@ function machineFindings(desired: DesiredCluster, machine: DesiredMachine, state
         severity: "error",
         machine: machine.name,
         message: `${machine.name} belongs to another cluster: ${state.reason}`,
-        hint: "Check the address, and that these are the secrets this machine was set up with. To use it here, reset it with its own credentials first.",
+        hint: "Check the address, and that these are the secrets this machine was set up with. To use it here, reset it with its own credentials first. If it reads its config from user-data or a seed, that may be older than the last rotate-ca: replace the machine.",
       },
     ];
   }

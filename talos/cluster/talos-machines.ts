@@ -111,8 +111,8 @@ export function talosMachines(options: TalosMachinesOptions): Machines {
     },
     leaveEtcd: (machine, signal) => clientOf(machine).etcdLeave(call(signal)),
     removeEtcdMember: (via, memberId, signal) => clientOf(via).etcdRemoveMember(memberId, call(signal)),
-    async reset(machine, { graceful }, signal) {
-      await clientOf(machine).reset({ graceful, reboot: true, ...call(signal) });
+    async reset(machine, { graceful, reboot }, signal) {
+      await clientOf(machine).reset({ graceful, reboot, ...call(signal) });
     },
     async wipeData(machine, signal) {
       await clientOf(machine).reset({ graceful: false, reboot: true, partitions: ["EPHEMERAL"], ...call(signal) });
