@@ -16,7 +16,7 @@ describe("talosmith review", () => {
     // A folder of an environment's name, as people have them, is no plan.
     mkdirSync(join(root, "sandbox"));
     writeFileSync(join(root, "cdktf.json"), "{}");
-    for (const name of ["base", "sandbox", "lab"])
+    for (const name of ["base", "sandbox", "lab", "local"])
       copyFileSync(resolve(`environments/${name}.yaml`), join(root, `environments/${name}.yaml`));
     copyFileSync(resolve("test/golden/plans/scale-down.json"), join(root, "plan.json"));
   });
@@ -32,13 +32,18 @@ describe("talosmith review", () => {
     // What base.yaml has in its place is nobody's.
     ["sandbox", "aws_instance", "1 control plane, 1 worker", ["example.com", "203.0.113.0/24"]],
     ["lab", "libvirt_domain", "3 control planes, 2 workers", []],
+    ["local", "talosmith_simulated_machine", "3 control planes, 2 workers", []],
   ])("of the environment %s shows what a first apply makes, without any program", async (name, type, size, copied) => {
     const { stdout, exitCode } = await review(name, "--fail-on", "caution");
     expect(stdout).toContain("What a first apply makes");
     expect(stdout).toContain(size);
     expect(stdout).toContain(`| add | \`${type}\` |`);
     expect([...stdout.matchAll(/\*\*Placeholder\*\* \S+ (\S+?),? /g)].map(([, text]) => text)).toEqual(copied);
-    expect(exitCode).toBe(copied.length === 0 ? 0 : 2);
+    // Simulated machines are pinned by the simulator; the files of the others trust the first answer.
+    const trusting = name !== "local";
+    expect(stdout.includes("**Trust on first use**")).toBe(trusting);
+    expect(stdout).toContain(`initial config ${trusting ? "by trust on first use" : "to pinned fingerprints only"}`);
+    expect(exitCode).toBe(trusting ? 2 : 0);
   });
 
   test("of a plan ends with code 2 where it finds what it was told to fail on", async () => {
@@ -70,7 +75,7 @@ describe("talosmith review", () => {
   test("of a name that is neither says what there is", async () => {
     const { stderr, exitCode } = await review("nix");
     expect(stderr).toContain("nix: there is no such file, and no environment of this name");
-    expect(stderr).toContain("lab, sandbox");
+    expect(stderr).toContain("lab, local, sandbox");
     expect(exitCode).toBe(1);
   });
 });

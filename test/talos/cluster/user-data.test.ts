@@ -20,7 +20,7 @@ import { saveSnapshot } from "../../support/save-snapshot.ts";
 import { testSecrets } from "./fixture.ts";
 import { type SimulatedLab, simulatedLab } from "./simulated-cluster.ts";
 
-const timeouts = { step: 20_000, reachable: 20_000, health: 20_000, resetSilence: 600 };
+const timeouts = { step: 60_000, reachable: 60_000, health: 60_000, resetSilence: 4_000 };
 
 describe("machines with user-data", () => {
   let lab: SimulatedLab;
