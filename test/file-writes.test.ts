@@ -63,6 +63,11 @@ describe("files are written", () => {
     expect(Object.keys(others).filter((file) => !found.includes(file))).toEqual([]);
   });
 
+  test("into temporary folders that are named after their process: the next one removes what a killed one has left", () => {
+    const makers = files.filter((file) => /\bmkdtemp(Sync)?\b/.test(readFileSync(file, "utf8")));
+    expect(makers).toEqual(["talos/process-folder.ts"]);
+  });
+
   test.each([
     ['import { readFile, rm } from "node:fs/promises";', []],
     ['import {\n  readFile,\n  writeFile as put,\n} from "node:fs/promises";', ["writeFile"]],

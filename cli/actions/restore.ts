@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { existsSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join, posix, resolve } from "node:path";
+import { rm } from "node:fs/promises";
+import { posix, resolve } from "node:path";
 import {
   downloadBackup,
   findBackup,
@@ -16,6 +15,7 @@ import {
 import { type ClusterSpec, desiredCluster, restoreCluster } from "../../talos/cluster/index.ts";
 import type { Environment } from "../../talos/environment/index.ts";
 import { TalosError } from "../../talos/errors.ts";
+import { temporaryFolder } from "../../talos/process-folder.ts";
 import { type ApprovalFlags, approved } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
 import { openBackups } from "../helper/backups.ts";
@@ -47,7 +47,7 @@ export async function restore(name: string, flags: RestoreFlags, context: Comman
       hint: "A backup can only be restored with the secrets of its cluster. With backup.pki they lie beside it: decrypt them with age -d.",
     });
   }
-  const folder = await mkdtemp(join(tmpdir(), "talosmith-restore-"));
+  const folder = temporaryFolder("restore");
   try {
     const { path, status } = await fetchSnapshot(name, flags.from, folder, context);
     const cluster = environment.cluster.name;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import {
   type Backup,
@@ -11,6 +10,7 @@ import {
 } from "../../talos/backup/index.ts";
 import { desiredCluster, type EventListener, systemTiming } from "../../talos/cluster/index.ts";
 import { TalosError } from "../../talos/errors.ts";
+import { temporaryFolder } from "../../talos/process-folder.ts";
 import { generateSecrets } from "../../talos/secrets/index.ts";
 import { TalosVersion } from "../../talos/version/index.ts";
 import type { CommandContext } from "../context.ts";
@@ -32,7 +32,7 @@ export async function drillBackup(
   events: EventListener,
 ): Promise<Drill> {
   const backup = await findBackup(store, cluster, which, { cas, signal });
-  const folder = await mkdtemp(join(tmpdir(), "talosmith-drill-"));
+  const folder = temporaryFolder("drill");
   const simulator = simulatorIn(join(folder, "simulator"));
   try {
     const snapshot = await downloadBackup(store, backup, folder, signal);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import { existsSync } from "node:fs";
-import { copyFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { copyFile, readFile, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import * as z from "zod";
 import { encryptionFileName } from "../../constructs/index.ts";
+import { temporaryFolder } from "../../talos/process-folder.ts";
 import { Terraform, type TerraformOptions } from "./terraform.ts";
 
 const stackSchema = z.looseObject({
@@ -26,7 +26,7 @@ export async function pullState({ directory, ...options }: TerraformOptions): Pr
     kind,
     settings.path === undefined ? settings : { ...settings, path: resolve(directory, settings.path) },
   ]);
-  const folder = await mkdtemp(join(tmpdir(), "talosmith-state-"));
+  const folder = temporaryFolder("state");
   try {
     const only = { backend: Object.fromEntries(placed), ...(encryption === undefined ? {} : { encryption }) };
     await writeFile(join(folder, "backend.tf.json"), JSON.stringify({ terraform: only }));

@@ -87,10 +87,11 @@ export async function bundleProvider(options: BundleOptions): Promise<void> {
   if (simulator.status === "rejected") throw simulator.reason;
   for (const { path, text } of engine.value.outputFiles ?? []) await writeAsCommonJs(path, text, sourceMaps);
   refuseModules(engine.value.metafile, /^provider\//, "would exist twice, and instanceof would tell lies");
+  // But for the few lines that name the socket's folder.
   const slow =
     session === undefined
-      ? /^(talos|cloud-init|simulator)\//
-      : /^(talos|cloud-init|simulator|provider\/(framework|types))\//;
+      ? /^(talos\/(?!(process-folder|living-process)\.ts)|cloud-init\/|simulator\/)/
+      : /^(talos\/(?!(process-folder|living-process)\.ts)|cloud-init\/|simulator\/|provider\/(framework|types)\/)/;
   refuseModules(start.metafile, slow, "would make every start slower");
   await chmod(join(outDir, startFile), 0o755);
 }

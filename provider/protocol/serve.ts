@@ -17,6 +17,6 @@ export function openSession(provider: Provider<Attributes, unknown>): Session {
 }
 
 /** Runs a provider as Terraform's child process, until Terraform says so or is gone. */
-export function serve(provider: Provider<Attributes, unknown>, options: ServeOptions = {}): void {
+export function serve(provider: Provider<Attributes, unknown>, options: ServeOptions): void {
   listen(async () => openSession(provider), options);
 }

@@ -4,7 +4,6 @@ import {
   closeSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   openSync,
   readdirSync,
   renameSync,
@@ -12,8 +11,8 @@ import {
   statSync,
   writeSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { temporaryFolder } from "../../talos/process-folder.ts";
 import type { World } from "../machine/world.ts";
 
 /**
@@ -100,7 +99,7 @@ export class SnapshotShelf {
   }
 
   #folder(): string {
-    this.#directory ??= mkdtempSync(join(tmpdir(), "talosmith-snapshots-"));
+    this.#directory ??= temporaryFolder("snapshots");
     mkdirSync(this.#directory, { recursive: true, mode: 0o700 });
     return this.#directory;
   }

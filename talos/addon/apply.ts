@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../errors.ts";
+import { removeAbandoned } from "../process-folder.ts";
 import { type Addon, addonHash } from "./addon.ts";
 import { withChartFiles } from "./chart-files.ts";
 import type { Helm } from "./helm.ts";
@@ -43,6 +44,8 @@ export async function applyAddon(
   addon: Addon,
   options: AddonOptions,
 ): Promise<{ readonly changed: boolean; readonly release: Release }> {
+  // Also where nothing is left to apply: a killed run may have left values with secrets.
+  removeAbandoned();
   const { state, release } = await addonState(addon, options);
   if (state === "as wished" && release !== undefined) return { changed: false, release };
   const releases = releasesOf(options);

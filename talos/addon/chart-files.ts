@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { writeFileAtomically } from "../atomic-file.ts";
+import { withTemporaryFolder } from "../process-folder.ts";
 import { parseYaml, stringifyYaml, toPlainData } from "../yaml/index.ts";
 import type { Addon } from "./addon.ts";
 import type { Helm } from "./helm.ts";
@@ -18,18 +17,17 @@ export interface ChartFiles {
 const repositoryName = "addon";
 
 /** Writes the files, lends them to the work, and takes them away whatever happens. */
-export async function withChartFiles<T>(
+export function withChartFiles<T>(
   addon: Addon,
   helm: Helm,
   work: (files: ChartFiles) => Promise<T>,
   signal?: AbortSignal,
 ): Promise<T> {
-  const folder = await mkdtemp(join(tmpdir(), "talosmith-helm-"));
-  const write = async (name: string, content: string): Promise<string> => {
-    await writeFileAtomically(join(folder, name), content);
-    return join(folder, name);
-  };
-  try {
+  return withTemporaryFolder("helm", async (folder) => {
+    const write = async (name: string, content: string): Promise<string> => {
+      await writeFileAtomically(join(folder, name), content);
+      return join(folder, name);
+    };
     const { credentials, version } = addon;
     const secrets = [...(credentials === undefined ? [] : [credentials.password]), ...addon.values.flatMap(longTexts)];
     const values: string[] = [];
@@ -37,10 +35,8 @@ export async function withChartFiles<T>(
       values.push("--values", await write(`values-${index}.yaml`, text));
     const where = await source(addon, helm, write, folder, { secrets, ...(signal === undefined ? {} : { signal }) });
     const args = [...where, ...(version === undefined ? [] : ["--version", version]), ...values];
-    return await work({ args, secrets });
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+    return work({ args, secrets });
+  });
 }
 
 async function source(

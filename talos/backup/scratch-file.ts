@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { randomBytes } from "node:crypto";
-import { type FileHandle, mkdtemp, open, rm } from "node:fs/promises";
+import { type FileHandle, open, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { TalosError } from "../errors.ts";
 import { fileError } from "../file-error.ts";
+import { withTemporaryFolder } from "../process-folder.ts";
 
 const pieceSize = 256 * 1024;
 
@@ -26,13 +27,11 @@ export class ScratchFile {
   }
 
   /** In the system's temporary folder, without a name: etcd holds secrets, and a killed process cleans up nothing. */
-  static async nameless(): Promise<ScratchFile> {
-    const folder = await mkdtemp(join(tmpdir(), "talosmith-"));
-    try {
-      return new ScratchFile(await open(join(folder, "snapshot"), "wx+", 0o600));
-    } finally {
-      await rm(folder, { recursive: true, force: true });
-    }
+  static nameless(): Promise<ScratchFile> {
+    return withTemporaryFolder(
+      "snapshot",
+      async (folder) => new ScratchFile(await open(join(folder, "snapshot"), "wx+", 0o600)),
+    );
   }
 
   async receive(chunks: AsyncIterable<Uint8Array>, see: (chunk: Uint8Array) => void): Promise<void> {

@@ -24,6 +24,7 @@ import { serve } from "../../provider/protocol/index.ts";
 import type { ClusterState, ClusterWishes } from "../../provider/types/cluster/attributes.ts";
 import { checkChange } from "../../provider/types/cluster/rules.ts";
 import { talosmithProvider } from "../../provider/types/index.ts";
+import { temporaryFolder } from "../../talos/process-folder.ts";
 import type { Block, ProviderSchema, Attribute as SchemaAttribute } from "./schema-walker.ts";
 
 const [, , name = "", schemaFile = ""] = process.argv;
@@ -192,4 +193,6 @@ function own(): Provider<Attributes, unknown> {
   } as Provider<Attributes, unknown>;
 }
 
-serve(name === "talosmith" ? own() : foreign(JSON.parse(readFileSync(schemaFile, "utf8")) as ProviderSchema));
+serve(name === "talosmith" ? own() : foreign(JSON.parse(readFileSync(schemaFile, "utf8")) as ProviderSchema), {
+  socketFolder: (parent) => temporaryFolder("provider", parent),
+});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { mkdtempSync, rmSync, writeSync } from "node:fs";
+import { rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createServerCertificate } from "./certificate.ts";
@@ -26,17 +26,19 @@ export interface Session {
 export interface ServeOptions {
   /** Milliseconds without anybody who connects, after which we leave. @default 60,000 */
   readonly patience?: number;
+  /** Makes the folder for the socket in another one. */
+  readonly socketFolder: (parent: string) => string;
 }
 
 /**
  * Runs a provider as Terraform's child process, until Terraform says so or is gone. What answers the calls is opened
  * when the handshake is out: Terraform has to connect meanwhile, and half of its starts of us end after one call.
  */
-export function listen(open: () => Promise<Session>, options: ServeOptions = {}): void {
+export function listen(open: () => Promise<Session>, options: ServeOptions): void {
   const invitation = readInvitation(process.env);
   let session: Promise<Session> | undefined;
   const stop = () => void session?.then((opened) => opened.stop());
-  const directory = mkdtempSync(join(invitation.socketDirectory ?? tmpdir(), "talosmith-"));
+  const directory = options.socketFolder(invitation.socketDirectory ?? tmpdir());
   const socket = join(directory, "provider.sock");
   process.on("exit", () => rmSync(directory, { recursive: true, force: true }));
   reportCrashes();
