@@ -7,12 +7,12 @@ import { join, relative, sep } from "node:path";
 const sources = ["provider", "talos", "cloud-init", "simulator"];
 
 /**
- * One hash over everything that the made provider depends on: the same hash, the same bytes. Every synth asks for it;
+ * One hash over everything that the made provider depends on, and `more` folders: the same hash, the same bytes. Every synth asks for it;
  * hundreds of small files are read several times faster one after another than through promises.
  */
-export function sourceHash(root: string): string {
+export function sourceHash(root: string, more: readonly string[] = []): string {
   const files: string[] = ["package.json", "package-lock.json"];
-  for (const folder of sources)
+  for (const folder of [...sources, ...more])
     for (const entry of readdirSync(join(root, folder), { recursive: true, withFileTypes: true }))
       if (entry.isFile() && entry.name.endsWith(".ts")) files.push(relative(root, join(entry.parentPath, entry.name)));
   const hash = createHash("sha256");

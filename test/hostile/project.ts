@@ -81,9 +81,18 @@ export interface Running {
   readonly line: string;
 }
 
-/** Linux's processes that name the project or work in it, other than the simulator's daemon, which is to stay. */
+/**
+ * Linux's processes that name the project or work in it, other than the simulator's daemon and the compiler that it has
+ * started from sources: these are to stay.
+ */
 export function processesOf(root: string): readonly Running[] {
   if (process.platform !== "linux") return [];
+  const all = processesAt(root);
+  const daemons = new Set(all.filter(({ line }) => /daemon/.test(line)).map(({ pid }) => pid));
+  return all.filter(({ pid, parent }) => !daemons.has(pid) && !daemons.has(parent));
+}
+
+function processesAt(root: string): readonly Running[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
     .flatMap((pid) => {
@@ -91,7 +100,7 @@ export function processesOf(root: string): readonly Running[] {
         const line = readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ");
         const [, parent] = /\) \S (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, "utf8")) ?? [];
         const here = line.includes(root) || readlinkSync(`/proc/${pid}/cwd`).startsWith(root);
-        return here && !/daemon/.test(line) ? [{ pid: Number(pid), parent: Number(parent), line }] : [];
+        return here ? [{ pid: Number(pid), parent: Number(parent), line }] : [];
       } catch {
         // It has ended meanwhile.
         return [];

@@ -84,6 +84,13 @@ switch (command) {
       labels,
     };
     const daemonSet = read(`${chart}/templates/daemon-set.json`);
+    const slow = Number(process.env.STAND_IN_HELM_SLOW ?? 0);
+    if (slow > 0) {
+      // As helm does it: whoever kills it leaves the release pending.
+      releases[key(name)] = [...history, { ...made, status: revision === 1 ? "pending-install" : "pending-upgrade" }];
+      save();
+      await new Promise((done) => setTimeout(done, slow));
+    }
     if (daemonSet !== undefined) await create(`/apis/apps/v1/namespaces/${namespace}/daemonsets`, daemonSet);
     releases[key(name)] = [...old, made];
     save();
