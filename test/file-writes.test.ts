@@ -17,7 +17,6 @@ const others: Readonly<Record<string, string>> = {
   "cli/terraform/pull-state.ts": "a temporary folder",
   "cli/terraform/run-elsewhere.ts": "reads only",
   "constructs/write-whole.ts": "cdktf.out: whole files by the CDK, synchronously, moved into place",
-  "provider/compiled-code.ts": "a cache, synchronously: loaded before everything else",
   "provider/package.ts": "a package in cdktf.out, moved into place as a folder",
   "provider/packaging/bundle.ts": "files of a package that is being built",
   "provider/packaging/install.ts": "a package, moved into place as a folder",

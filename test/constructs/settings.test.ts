@@ -163,11 +163,11 @@ controlPlane: {}
 describe("deletion protection", () => {
   const sections = {
     simulated: "kind: simulated",
-    libvirt: "kind: libvirt",
+    libvirt: "kind: libvirt, trustOnFirstUse: true",
     aws: "kind: aws, region: eu-central-1, adminCidrs: [203.0.113.7/32]",
     metal:
       "kind: metal, trustOnFirstUse: true, machines: { cp-1: { address: 10.0.0.1, role: controlplane }, w-1: { address: 10.0.0.2, role: worker } }",
-    container: "kind: container, engine: docker",
+    container: "kind: container, engine: docker, trustOnFirstUse: true",
   };
 
   it.each(Object.entries(sections))("of %s protects the cluster and each of its machines", (kind, section) => {

@@ -91,7 +91,7 @@ describe("machines with user-data", () => {
     await lab.create("cp-1");
     const desired = desiredCluster(await spec(["cp-1"]), secrets);
     await boot("cp-1", configOf(desired, "cp-1"));
-    const { steps } = await restoreCluster({ desired, secrets, snapshot, timeouts, lockFile: lab.lockFile });
+    const { steps } = await restoreCluster({ desired, secrets, policy: {}, snapshot, timeouts, lockFile: lab.lockFile });
     expect(steps.map(({ id }) => id)).toContain("restore-etcd/cp-1");
     expect((await apply(desired)).steps).toEqual([]);
     await rm(snapshot);
@@ -106,7 +106,7 @@ describe("machines with user-data", () => {
       const old = configOf(desiredCluster(await spec(["cp-1", "cp-2"]), secrets), "cp-2");
       const passes = rotationPasses(await spec(["cp-1"]), begun);
       const done = async () => {};
-      secrets = await rotateCas({ passes, save: done, passed: done, timeouts, lockFile: lab.lockFile });
+      secrets = await rotateCas({ passes, policy: {}, save: done, passed: done, timeouts, lockFile: lab.lockFile });
       const desired = desiredCluster(await spec(["cp-1", "cp-2"]), secrets);
       await boot("cp-2", configOf(desired, "cp-2"));
       await apply(desired);
