@@ -113,7 +113,7 @@ export class InterruptedProject {
 
   /** Nothing of the project runs any more, but for the simulator. A provider looks for its terraform every second. */
   async settled(): Promise<void> {
-    await expect.poll(() => processesOf(this.root), { timeout: 60_000, interval: 50 }).toEqual([]);
+    await expect.poll(() => processesOf(this.root), { timeout: 180_000, interval: 50 }).toEqual([]);
   }
 
   /** Files of the project, without what programs keep for themselves. */
