@@ -61,7 +61,7 @@ export function isHostOrAddress(text: string): boolean {
 export const isCidr: (text: string) => boolean = ipaddr.isValidCIDR;
 
 /** Also for single addresses. False for what is neither. */
-export function overlaps(left: string, right: string): boolean {
+function overlaps(left: string, right: string): boolean {
   const [a, b] = [networkOf(left), networkOf(right)];
   if (a === undefined || b === undefined || a[0].kind() !== b[0].kind()) return false;
   return a[0].match(b[0], Math.min(a[1], b[1]));

@@ -7,7 +7,7 @@ import type { Provider } from "./provider.ts";
 import type { Operation } from "./resource.ts";
 
 /** The title of what ends because it was told to. */
-export const stopped = "Stopped";
+const stopped = "Stopped";
 
 /** One running provider: its types by name, what `configure` gave, and the wish to stop. */
 export class Server<C = unknown> {

@@ -101,7 +101,7 @@ export function takeConfig(machine: Machine, config: string, { now, timings }: M
 }
 
 /** The boot sequence of a machine that has its config. */
-export function startBoot(machine: Machine, now: number): Machine {
+function startBoot(machine: Machine, now: number): Machine {
   return emitAll({ ...machine, life: { stage: "booting", since: now } }, now, [
     { kind: "sequence", sequence: "boot", action: "START" },
     { kind: "phase", phase: "startEverything", action: "START" },

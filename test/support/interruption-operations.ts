@@ -104,7 +104,7 @@ const components = ["kube-apiserver", "kube-controller-manager", "kube-scheduler
 const both = (kinds: readonly string[]) => ({ alone: kinds, terraform: kinds });
 
 /** In an order in which each leaves mostly what the next one needs. */
-export const operations: readonly Operation[] = [
+const operations: readonly Operation[] = [
   {
     name: "config change without reboot",
     kinds: both(["apply-config"]),
