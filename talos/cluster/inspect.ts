@@ -66,7 +66,7 @@ export async function inspectWithoutSecrets(machine: MachineTarget, signal?: Abo
 function unreachable(error: unknown): MachineState {
   const ours = TalosError.from(error);
   if (ours.code === "canceled") throw ours;
-  return { kind: "unreachable", reason: ours.message };
+  return { kind: "unreachable", reason: oneLine(ours.message) };
 }
 
 /** What a control plane says when it passes a call on to a machine that does not have the cluster's certificates. */

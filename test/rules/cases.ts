@@ -33,7 +33,7 @@ const aws = (own: Data = {}, more: Data = {}): Data => ({
   ...more,
 });
 const libvirt = (own: Data = {}, more: Data = {}): Data => ({
-  infrastructure: { kind: "libvirt", ...own },
+  infrastructure: { kind: "libvirt", trustOnFirstUse: true, ...own },
   controlPlane: { count: 1 },
   workers: [{ count: 1 }],
   ...more,
@@ -44,7 +44,7 @@ const metal = (machines: Data, own: Data = {}, more: Data = {}): Data => ({
   ...more,
 });
 const docker = (own: Data = {}, more: Data = {}): Data => ({
-  infrastructure: { kind: "container", engine: "docker", docker: own },
+  infrastructure: { kind: "container", engine: "docker", trustOnFirstUse: true, docker: own },
   controlPlane: { count: 1 },
   ...more,
 });
@@ -184,6 +184,7 @@ const worker = (more: Data) => ({ address: "10.1.0.2", role: "worker", ...more }
 export const kindCases: Readonly<Record<string, Readonly<Record<string, Case | "warning">>>> = {
   simulated: {},
   aws: {
+    firstContactChosen: inFile(aws({ access: "public" }), "infrastructure"),
     notTheWorld: inFile(aws({ adminCidrs: ["0.0.0.0/0"] }), "infrastructure.adminCidrs[0]"),
     someoneMayEnter: inFile(aws({ adminCidrs: [] }), "infrastructure.access"),
     madeOrGiven: inFile(aws({ vpc: { natCidrs: ["198.51.100.9/32"] } }), "infrastructure.vpc.natCidrs"),
@@ -216,8 +217,9 @@ export const kindCases: Readonly<Record<string, Readonly<Record<string, Case | "
     nodesApart: inFile(aws({ vpc: { cidr: "10.244.0.0/16" } }), "cluster.podCidrs[0]", cluster),
   },
   libvirt: {
+    firstContactChosen: inFile(libvirt({ trustOnFirstUse: false }), "infrastructure"),
     oneUserData: inFile(
-      libvirt({ machineConfig: "user-data", cloudInit: { userData: "./user-data.hbs" } }),
+      libvirt({ trustOnFirstUse: false, machineConfig: "user-data", cloudInit: { userData: "./user-data.hbs" } }),
       "infrastructure.machineConfig",
     ),
     insideNetwork: inFile(libvirt({ network: { vip: "10.9.9.9" } }), "infrastructure.network.vip"),
@@ -281,8 +283,15 @@ export const kindCases: Readonly<Record<string, Readonly<Record<string, Case | "
     nodesCovered: inFile(metal({ a: plane }, {}, { cluster: firewall }), "cluster.firewall.nodes", file),
   },
   container: {
+    firstContactChosen: inFile(
+      { infrastructure: { kind: "container", engine: "docker" }, controlPlane: { count: 1 } },
+      "infrastructure",
+    ),
     ownEngine: inFile(
-      { infrastructure: { kind: "container", engine: "kubernetes", docker: {} }, controlPlane: { count: 1 } },
+      {
+        infrastructure: { kind: "container", engine: "kubernetes", trustOnFirstUse: true, docker: {} },
+        controlPlane: { count: 1 },
+      },
       "infrastructure.docker",
       { never: "each engine has a construct of its own" },
     ),

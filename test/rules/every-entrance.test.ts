@@ -54,6 +54,7 @@ function synthesized({ infrastructure: settings, cluster, controlPlane, workers 
   const stack = new TalosStack(Testing.app(), "rules");
   const name = String(cluster?.name ?? "rules");
   const { kind, machines, docker, ...props } = settings as Props;
+  const { trustOnFirstUse } = props;
   const id = "Infrastructure";
   const listed = Object.entries((machines ?? {}) as Record<string, Props>);
   const made: Readonly<Record<string, () => Infrastructure<object>>> = {
@@ -65,7 +66,8 @@ function synthesized({ infrastructure: settings, cluster, controlPlane, workers 
         ...props,
         machines: Object.fromEntries(listed.map(([key, { role: _, pool: _pool, ...own }]) => [key, own])),
       } as never),
-    container: () => new DockerInfrastructure(stack, id, { clusterName: name, ...(docker as Props) }),
+    container: () =>
+      new DockerInfrastructure(stack, id, { clusterName: name, trustOnFirstUse, ...(docker as Props) } as never),
   };
   const infrastructure = made[String(kind)]?.();
   if (infrastructure === undefined) throw new Error(`no constructs of ${kind}`);
@@ -219,7 +221,13 @@ test("what is right is taken by every entrance", async () => {
 });
 
 test("a pool that scales needs private subnets, which a construct with public access does not make", () => {
-  const infrastructure = { kind: "aws", region: "eu-central-1", access: "public", adminCidrs: ["203.0.113.7/32"] };
+  const infrastructure = {
+    kind: "aws",
+    region: "eu-central-1",
+    access: "public",
+    trustOnFirstUse: true,
+    adminCidrs: ["203.0.113.7/32"],
+  };
   const workers = [{ count: 1, scaling: { min: 1, max: 3 } }];
   expect(() => synthesized({ infrastructure, workers }, false)).toThrow(
     "rules/Default/w: found scaling without private",
