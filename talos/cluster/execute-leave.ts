@@ -72,7 +72,9 @@ export async function reset(step: StepOf<"reset">, context: StepContext): Promis
       return accepted ? "it wipes its disk" : `it does not answer: ${state.reason}`;
     }
     silentSince = undefined;
-    if (accepted && state.bootId !== wipedFrom && state.stage !== "resetting") {
+    // Without a config it has only begun to boot, over a connection from before.
+    const isBack = state.bootId !== wipedFrom && state.stage !== "resetting" && state.config !== undefined;
+    if (accepted && isBack) {
       context.emit({
         type: "warning",
         machine: step.machine,

@@ -45,8 +45,7 @@ export interface Machines {
   leaveEtcd(machine: MachineTarget, signal?: AbortSignal): Promise<void>;
   /** Asks one control plane to remove another's member. */
   removeEtcdMember(via: MachineTarget, memberId: string, signal?: AbortSignal): Promise<void>;
-  /** Wipes the machine; it boots again without a config. */
-  /** `reboot` false: it stays off afterwards. */
+  /** Wipes the machine; it boots again without a config, or stays off where `reboot` is false. */
   reset(
     machine: MachineTarget,
     options: { readonly graceful: boolean; readonly reboot: boolean },
