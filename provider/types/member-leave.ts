@@ -39,16 +39,15 @@ async function leave(membership: Membership, operation: Operation<Client>, claim
   const engine = await import("../../talos/cluster/index.ts");
   const { etcdView, journalFile, observe, talosMachines } = engine;
   const state = await stateOf(membership, secrets, signal);
-  // Without a config it has nothing to leave: it never joined, or the whole cluster was taken down before.
-  if (state.kind === "maintenance") return;
   // The end of the whole cluster has told who did not answer.
-  if (state.kind === "unreachable" && client.hasEnded(cluster)) return;
+  if ((state.kind === "unreachable" || state.kind === "maintenance") && client.hasEnded(cluster)) return;
   const creating = await isBeingCreated(client, cluster);
-  if (state.kind !== "configured" && creating) return nothingToLeave(membership, operation, state.reason);
+  if (state.kind !== "configured" && creating)
+    return state.kind === "maintenance" ? undefined : nothingToLeave(membership, operation, state.reason);
   const desired =
     state.kind === "configured"
       ? await surroundings(membership, secrets, signal)
-      : await surroundingsOfSilent(membership, secrets, operation, state.reason);
+      : await surroundingsOfSilent(membership, secrets, operation, state);
   if (desired === undefined) return;
   if (creating) {
     await engine.checkOwner({ desired, secrets, signal, claim });
@@ -72,7 +71,7 @@ async function leave(membership: Membership, operation: Operation<Client>, claim
   const policy = policyOf(await notedCluster(client, cluster));
   const options = { desired, secrets, policy, signal, events, journal, directory: client.root, claim };
   await whenFree(operation, () => engine.leaveCluster(options));
-  if (state.kind === "configured") return;
+  if (state.kind === "configured" || state.kind === "maintenance") return;
   operation.diagnostics.warning({
     summary: "A machine was taken out of the cluster without its help",
     detail: `${name}: ${state.reason}. The other control planes have let it go, but its disk was not wiped. Wipe it before it is switched on again: it still holds the cluster's secrets.`,
@@ -104,12 +103,15 @@ async function surroundings(
   return surroundingsAsToldBy(membership.address, membership, ask, secrets, signal);
 }
 
-/** The cluster as the first of the other control planes knows it that answers. Undefined: nobody knows of any. */
+/**
+ * The cluster as the first of the other control planes knows it that answers. Undefined: nobody knows of any. A machine
+ * without a config may have been wiped by a run that was interrupted before it had deleted the Node.
+ */
 async function surroundingsOfSilent(
   membership: Membership,
   secrets: SecretsBundle,
   operation: Operation<Client>,
-  reason: string,
+  state: Exclude<MachineState, { readonly kind: "configured" }>,
 ): Promise<DesiredCluster | undefined> {
   const { client, signal } = operation;
   const { name, cluster, address, talos_endpoints } = membership;
@@ -126,8 +128,10 @@ async function surroundingsOfSilent(
       silent.push(`${other}: ${error instanceof Error ? error.message : String(error)}`);
     }
   }
-  if (noted[name] !== undefined) throw nobodyAnswers(membership, reason, silent);
-  nothingToLeave(membership, operation, reason);
+  // It never joined, or the whole cluster was taken down before.
+  if (state.kind === "maintenance") return undefined;
+  if (noted[name] !== undefined) throw nobodyAnswers(membership, state.reason, silent);
+  nothingToLeave(membership, operation, state.reason);
   return undefined;
 }
 

@@ -52,9 +52,11 @@ export async function leaveCluster(options: EngineOptions): Promise<{ readonly s
 /** A control plane that is silent may be only cut off from here: while no etcd answers, nobody can tell if it is needed. */
 function refuseUnknown({ leaving }: DesiredCluster, observed: ObservedCluster): void {
   if (etcdView(observed) !== undefined) return;
-  const silent = leaving.filter(
-    ({ name, role }) => role === "controlplane" && configured(observed.machines.get(name)) === undefined,
-  );
+  const silent = leaving.filter(({ name, role }) => {
+    const machine = observed.machines.get(name);
+    // One that is wiped has no data that anyone could need.
+    return role === "controlplane" && configured(machine) === undefined && machine?.state.kind !== "maintenance";
+  });
   if (silent.length === 0) return;
   const names = silent.map(({ name }) => name).join(", ");
   throw new TalosError(

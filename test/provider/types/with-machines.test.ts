@@ -18,6 +18,7 @@ import {
 import { talosmithProvider } from "../../../provider/types/index.ts";
 import { connect } from "../../../talos/api/index.ts";
 import { systemClock, systemEntropy } from "../../../talos/clock.ts";
+import { type MachineTarget, talosMachines } from "../../../talos/cluster/index.ts";
 import { issueAdminCredentials } from "../../../talos/config/index.ts";
 import { testSecrets, testSecretsFile } from "../../talos/cluster/fixture.ts";
 import { type SimulatedLab, simulatedLab } from "../../talos/cluster/simulated-cluster.ts";
@@ -110,9 +111,9 @@ describe("a cluster whose machines do not announce themselves", () => {
   beforeAll(async () => {
     quiet = await simulatedLab("quiet");
     ({ address: first } = await quiet.create("cp-1"));
-    for (const name of ["cp-2", "cp-3", "cp-4"]) await quiet.create(name);
+    for (const name of ["cp-2", "cp-3", "cp-4", "w-2"]) await quiet.create(name);
     const patches = { all: ["cluster:\n  discovery:\n    enabled: false\n"] };
-    await quiet.apply(await quiet.desired(["cp-1", "cp-2", "cp-3", "cp-4"], { patches }));
+    await quiet.apply(await quiet.desired(["cp-1", "cp-2", "cp-3", "cp-4", "w-2"], { patches }));
   }, 60_000);
   afterAll(() => quiet.end());
 
@@ -162,6 +163,22 @@ describe("a cluster whose machines do not announce themselves", () => {
     ]);
     expect(await inEtcd()).toEqual(["cp-1", "cp-2"]);
     expect(await leave("cp-3")).toMatchObject([{ severity: "warning" }]);
+  }, 60_000);
+
+  test("deletes the Node of a machine that an interrupted run has wiped", async () => {
+    const desired = await quiet.desired(["cp-1", "cp-2", "w-2"]);
+    const nodes = async () => {
+      const { kubernetes } = await quiet.observe(desired);
+      return kubernetes.kind === "reachable" ? kubernetes.nodes.map(({ name }) => name) : [];
+    };
+    const machines = talosMachines({ desired, secrets: testSecrets() });
+    const worker = desired.machines.find(({ name }) => name === "w-2") as MachineTarget;
+    await machines.reset(worker, { graceful: false, reboot: true });
+    await expect.poll(async () => (await machines.inspect(worker)).kind, { timeout: 30_000 }).toBe("maintenance");
+    machines.close();
+    expect(await nodes()).toContain("w-2");
+    expect(await leave("w-2")).toEqual([]);
+    expect(await nodes()).not.toContain("w-2");
   }, 60_000);
 
   test("keeps a dead control plane whose member etcd cannot do without", async () => {
