@@ -68,7 +68,9 @@ export async function reset(step: StepOf<"reset">, context: StepContext): Promis
     if (state.kind === "foreign") throw foreignAfter(wipedFrom !== undefined, step.machine, state.reason);
     if (state.kind === "unreachable") {
       silentSince ??= context.timing.elapsed();
-      if (accepted && context.timing.elapsed() - silentSince >= context.timeouts.resetSilence) return undefined;
+      // Also where the answer to the second wipe was lost: it is off, and never comes back.
+      if (wipedFrom !== undefined && context.timing.elapsed() - silentSince >= context.timeouts.resetSilence)
+        return undefined;
       return accepted ? "it wipes its disk" : `it does not answer: ${state.reason}`;
     }
     silentSince = undefined;

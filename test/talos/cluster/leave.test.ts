@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, test } from "vitest";
-import { type DesiredCluster, leaveCluster, type Policy } from "../../../talos/cluster/index.ts";
+import { type DesiredCluster, leaveCluster, type Machines, type Policy } from "../../../talos/cluster/index.ts";
+import { TalosError } from "../../../talos/errors.ts";
 import { lab, testSecrets, wish } from "./fixture.ts";
 
 /** The neighbours as one knows them who only wants to leave: by name. */
@@ -88,5 +89,27 @@ describe("a machine leaves", () => {
       message: expect.stringContaining("cp-2 cannot leave: no etcd answers"),
     });
     expect(world.log).toEqual([]);
+  });
+});
+
+describe("a machine that reads its config from user-data again after its reset", () => {
+  test("is wiped once more without a reboot, and silence is enough where that answer is lost", async () => {
+    const made = lab(wish());
+    await made.apply(wish());
+    const { world } = made;
+    const port = world.port();
+    const resets: boolean[] = [];
+    const reset: Machines["reset"] = async ({ name }, { reboot }) => {
+      resets.push(reboot);
+      // Back with the same config, in a new boot; the second time it goes down before it can answer.
+      if (resets.length === 1) world.machine(name).bootId++;
+      else {
+        world.lose(name);
+        throw new TalosError("unavailable", `${name}: error reading from server: EOF`);
+      }
+    };
+    await made.apply(wish({ workers: ["w-1"], leaving: ["w-2"] }), { machines: { ...port, reset } });
+    expect(resets).toEqual([true, false]);
+    expect(world.node("w-2")).toBeUndefined();
   });
 });
