@@ -73,7 +73,12 @@ describe("what cannot work is one sentence and what to do", { timeout }, () => {
       'mount -o remount,ro "$disk"',
       /read-only file system\n {2}Work in/,
     ],
-    ["a folder that cannot be written", "up local", 'mount -o remount,ro "$disk"', /^Error: write .*local\.yaml: read-only file system\n {2}Work in/],
+    [
+      "a folder that cannot be written",
+      "up local",
+      'mount -o remount,ro "$disk"',
+      /^Error: write .*local\.yaml: read-only file system\n {2}Work in/,
+    ],
     ["a folder that cannot be written", "gen secrets", 'mount -o remount,ro "$disk"', /^Error: write .*read-only/],
     ["a full disk", "gen secrets", full, /^Error: write .*no space left.*\n {2}Make room/],
     ["a full disk", "synth local", full, /^Error: write .*cdk\.tf\.json: no space left.*\n {2}Make room/],

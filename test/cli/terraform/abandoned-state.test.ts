@@ -27,7 +27,8 @@ const simulated = "infrastructure: { kind: simulated }\ncontrolPlane: { count: 1
 /** An address on which nothing listens. */
 const metal =
   "infrastructure: { kind: metal, trustOnFirstUse: true, machines: { m-1: { address: 127.0.0.9, role: controlplane } } }\n";
-const libvirt = "infrastructure: { kind: libvirt, trustOnFirstUse: true, uri: qemu:///system }\ncontrolPlane: { count: 1 }\nworkers: []\n";
+const libvirt =
+  "infrastructure: { kind: libvirt, trustOnFirstUse: true, uri: qemu:///system }\ncontrolPlane: { count: 1 }\nworkers: []\n";
 
 /** What a killed apply leaves: terraform makes the state, locks it, and writes who it is. */
 function killedApply(who = `ann@${hostname()}`, operation = "OperationTypeApply"): void {

@@ -209,7 +209,12 @@ describe("the plan of a change", () => {
     ],
     ["another infrastructure", { infrastructure_kind: "aws" }, "infrastructure_kind", "Can't be changed"],
     ["an older Talos", { talos_version: "v1.13.0" }, "talos_version", "Versions only go up"],
-    ["an older minor version of Kubernetes", { kubernetes_version: "1.35.4" }, "kubernetes_version", "Versions only go up"],
+    [
+      "an older minor version of Kubernetes",
+      { kubernetes_version: "1.35.4" },
+      "kubernetes_version",
+      "Versions only go up",
+    ],
     [
       "another role",
       { machines: { ...base.machines, "w-1": machine("controlplane", "10.0.0.2") } },

@@ -91,7 +91,14 @@ describe("machines with user-data", () => {
     await lab.create("cp-1");
     const desired = desiredCluster(await spec(["cp-1"]), secrets);
     await boot("cp-1", configOf(desired, "cp-1"));
-    const { steps } = await restoreCluster({ desired, secrets, policy: {}, snapshot, timeouts, lockFile: lab.lockFile });
+    const { steps } = await restoreCluster({
+      desired,
+      secrets,
+      policy: {},
+      snapshot,
+      timeouts,
+      lockFile: lab.lockFile,
+    });
     expect(steps.map(({ id }) => id)).toContain("restore-etcd/cp-1");
     expect((await apply(desired)).steps).toEqual([]);
     await rm(snapshot);
