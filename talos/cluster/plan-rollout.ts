@@ -105,8 +105,9 @@ function planChange(
   }
   if (role === "controlplane") then(builder.add({ kind: "join-etcd", machine: name }, last));
   if (policy.kubernetes) then(builder.add({ kind: "join-kubernetes", machine: name }, last));
-  // Never the cordon of a person.
-  if (node?.unschedulable ? node.cordonedByUs : drained) then(builder.add({ kind: "uncordon", machine: name }, last));
+  // Never the cordon of a person. One that was lifted before the rollout is no end of this machine's steps.
+  const uncordon = { kind: "uncordon", machine: name } as const;
+  if ((node?.unschedulable ? node.cordonedByUs : drained) && !builder.has(uncordon)) then(builder.add(uncordon, last));
   const [id] = last;
   return id ?? "";
 }

@@ -58,6 +58,23 @@ describe("a changed config", () => {
     expect(effects(wish({ ...small, sysctl: "2" }))).toEqual(["no-reboot", "no-reboot"]);
   });
 
+  test("keeps the order of control planes over one whose cordon is lifted before the rollout", () => {
+    const desired = wish({ file: "b", workers: [] });
+    const begun = desired.machines.find(({ name }) => name === "cp-2")?.config.replace('"1"', '"0"') ?? "";
+    const observed = found(desired, {
+      was: wish({ workers: [] }),
+      machines: { "cp-2": { config: begun } },
+      nodes: each(["cp-1", "cp-2"], { cordonedByUs: true }),
+    });
+    const steps = plan(desired, observed, defaultPolicy);
+    const isBefore = (first: string, id: string): boolean => {
+      const after = steps.find((step) => step.id === id)?.after ?? [];
+      return after.some((other) => other === first || isBefore(first, other));
+    };
+    expect(steps[0]?.id).toBe("uncordon/cp-2");
+    expect(isBefore("uncordon/cp-1", "drain/cp-3")).toBe(true);
+  });
+
   test("leaves a cordon that someone else has set, and drains nothing that Kubernetes does not know", () => {
     const difference: Difference = { was: wish(small), nodes: { "cp-1": { unschedulable: true }, "w-1": "none" } };
     expect(planned(wish({ ...small, file: "b" }), difference)).toEqual([
