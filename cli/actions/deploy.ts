@@ -6,6 +6,7 @@ import type { CommandContext } from "../context.ts";
 import { deployWithHelper } from "../helper/helper-door.ts";
 import { mayTakeAway } from "../helper/may-take-away.ts";
 import { openCluster } from "../helper/open-cluster.ts";
+import { engineCare } from "../helper/rollout.ts";
 import { openEnvironment } from "../open-environment.ts";
 import { withProgress } from "../output/progress.ts";
 import { deployedSummary } from "../output/summary.ts";
@@ -45,9 +46,12 @@ export async function deploy(name: string, flags: ApprovalFlags, context: Comman
     return;
   }
   // What Terraform compares says nothing of health, and after a change the engine has waited for it.
-  if (did === "unchanged" && unseen === undefined) {
-    const { desired, secrets } = await openCluster(environment.joins?.name ?? name, context);
-    await withProgress(context, {}, (events) => awaitHealthy({ desired, secrets, events, signal: context.signal }));
+  // The health of the cluster that workers join is its own deploy's matter.
+  if (did === "unchanged" && unseen === undefined && environment.joins === undefined) {
+    const { desired, secrets } = await openCluster(name, context);
+    const care = engineCare(environment);
+    const { signal } = context;
+    await withProgress(context, {}, (events) => awaitHealthy({ desired, secrets, ...care, events, signal }));
   }
   finish({ ...(await readDeployed(options)), unseen, seconds: seconds(), door: basename(binary) }, did === "changed");
 }

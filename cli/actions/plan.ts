@@ -37,7 +37,7 @@ export async function plan(
     );
   if (binary !== undefined) {
     const changes = await planWithTerraform({ root, environment, binary, approval: { yes: false }, context });
-    if (!changes) await showHealth(environment.joins?.name ?? name, { kubernetes }, context);
+    if (!changes && environment.joins === undefined) await showHealth(name, { kubernetes }, context);
     context.exit(changes ? 2 : 0);
     return;
   }

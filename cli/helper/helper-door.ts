@@ -131,8 +131,9 @@ interface AddonRun {
 }
 
 /** Until the pod network came, the nodes could not become ready; now they must. */
-async function awaitNodes({ desired, secrets, events, context: { signal } }: AddonRun): Promise<void> {
-  await awaitHealthy({ desired: { ...desired, nodesBecomeReady: true }, secrets, events, signal });
+async function awaitNodes({ environment, desired, secrets, events, context: { signal } }: AddonRun): Promise<void> {
+  const whole = { ...desired, nodesBecomeReady: true };
+  await awaitHealthy({ desired: whole, secrets, ...engineCare(environment), events, signal });
 }
 
 /** Where the provider keeps it, too: one history, whichever door was used. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../errors.ts";
 import { kubeconfigFrom } from "./client-files.ts";
-import { type ClusterAccess, type EngineOptions, withContext, withExclusiveContext } from "./engine.ts";
+import { type EngineOptions, withContext, withExclusiveContext } from "./engine.ts";
 import { describe } from "./execute-join.ts";
 import type { Finding } from "./finding.ts";
 import { checkHealthIn } from "./health.ts";
@@ -150,7 +150,7 @@ export function refuseUnfinished({ desired }: StepContext, observed: ObservedClu
 }
 
 /** Waits until the checks of `talosctl health` hold; throws the first that does not in time. Changes nothing. */
-export function awaitHealthy(options: ClusterAccess): Promise<void> {
+export function awaitHealthy(options: EngineOptions): Promise<void> {
   return withContext(options, awaitHealth);
 }
 

@@ -192,8 +192,9 @@ function everyNode(fault: (node: KubernetesNode | undefined) => string | undefin
 /** A cordon of talosmith is waited for; only the person who has set another one lifts it. */
 async function schedulable(view: HealthView): Promise<Verdict> {
   const { kubernetes } = await view.observed();
-  const own =
-    kubernetes.kind === "reachable" && kubernetes.nodes.some((node) => node.unschedulable && node.cordonedByUs);
+  const wanted = new Set(view.desired.machines.map(({ name }) => name));
+  const nodes = kubernetes.kind === "reachable" ? kubernetes.nodes.filter(({ name }) => wanted.has(name)) : [];
+  const own = nodes.some((node) => node.unschedulable && node.cordonedByUs);
   const verdict = await everyNode((node) => (node?.unschedulable ? "is cordoned" : undefined))(view);
   return verdict.kind !== "wrong" || own || kubernetes.kind === "unreachable"
     ? verdict

@@ -84,11 +84,13 @@ export function overlapFindings(desired: DesiredCluster, observed: ObservedClust
   );
 }
 
+/** By most control planes, or, where a stack has none, by any machine: one that has drifted alone decides nothing. */
 function isInUse(field: Field, value: string, observed: ObservedCluster): boolean {
-  return [...observed.machines.values()].some((machine) => {
-    const config = configured(machine)?.config;
-    return config !== undefined && settingOf(documentsOf(config), field) === value;
-  });
+  const machines = [...observed.machines.values()].filter((machine) => configured(machine)?.config !== undefined);
+  const planes = machines.filter(({ role }) => role === "controlplane");
+  const using = (some: typeof machines) =>
+    some.filter((machine) => settingOf(documentsOf(configured(machine)?.config ?? ""), field) === value).length;
+  return planes.length === 0 ? using(machines) > 0 : using(planes) * 2 > planes.length;
 }
 
 function settingOf(documents: ConfigDocuments, { paths: [legacy, document], usual }: Field): string | undefined {

@@ -28,7 +28,7 @@ export async function restoreCluster(options: RestoreOptions): Promise<ApplyResu
     const whole = { id: `restore/${sha256}` };
     const observed = await observeAll(context);
     const resumed =
-      !options.discardData && (await context.wasAccepted(whole)) && hasEtcdData(context.desired, observed);
+      !options.discardData && (await context.hasBegun(whole, newEtcd)) && hasEtcdData(context.desired, observed);
     if (resumed)
       context.emit({
         type: "warning",
@@ -36,13 +36,25 @@ export async function restoreCluster(options: RestoreOptions): Promise<ApplyResu
       });
     const steps = resumed ? [] : planRestore(context.desired, observed, options);
     context.emit({ type: "planned", message: `${steps.length} steps to do`, steps });
-    await context.record(whole, "accepted");
-    await runSteps(steps, context);
+    const starting = steps.filter(({ kind }) => kind === "restore-etcd");
+    await runSteps(
+      steps.filter((step) => !starting.includes(step)),
+      context,
+    );
+    // From here on data on that machine is of this snapshot, unless etcd is wiped or bootstrapped again.
+    if (!resumed) await context.record(whole, "accepted");
+    await runSteps(
+      starting.map((step) => ({ ...step, after: [] })),
+      context,
+    );
     const { steps: rest, kubeconfig } = await applyIn(context);
     await context.record(whole, "finished");
     return { steps: [...steps, ...rest], kubeconfig };
   });
 }
+
+/** Steps after which the data of etcd is not of the snapshot any more. */
+const newEtcd = /^(bootstrap-etcd|wipe-etcd)\//;
 
 /** Whether the control plane that a snapshot is given to has data. */
 function hasEtcdData(desired: DesiredCluster, observed: ObservedCluster): boolean {
@@ -73,9 +85,24 @@ export function planRestore(
     const { message, hint } = untrusted(stranger.name);
     throw new TalosError("failed-precondition", message, { node: stranger.name, hint });
   }
+  refuseUnusable(bootstrapTarget(desired), observed);
   for (const { name } of withData) builder.add({ kind: "wipe-etcd", machine: name });
   for (const machine of empty) builder.add(installOf(desired, machine));
   builder.closePhase();
   builder.add({ kind: "restore-etcd", machine: bootstrapTarget(desired), snapshot });
   return builder.steps;
+}
+
+/** Before anything is wiped: the machine that gets the snapshot must answer. */
+function refuseUnusable(name: string, observed: ObservedCluster): void {
+  const state = observed.machines.get(name)?.state;
+  if (state === undefined || state.kind === "configured" || state.kind === "maintenance") return;
+  throw new TalosError(
+    "failed-precondition",
+    `${name}, which starts etcd from the snapshot, cannot be used: ${state.reason}`,
+    {
+      node: name,
+      hint: "Nothing was changed. Bring the machine back, or replace it, first.",
+    },
+  );
 }

@@ -159,6 +159,14 @@ export class StepContext {
     return this.#reasons.get(step?.id ?? "");
   }
 
+  /** The same, unless a step of the other kind was begun later. */
+  async hasBegun(step: Pick<Step, "id">, ended: RegExp): Promise<boolean> {
+    const entries = (await this.#journal?.entries()) ?? [];
+    const own = entries.filter(({ cluster }) => cluster === this.desired.caFingerprint);
+    const begun = own.findLastIndex(({ step: id, event }) => id === step.id && event === "accepted");
+    return (await this.wasAccepted(step)) && !own.slice(begun).some(({ step: id }) => ended.test(id));
+  }
+
   emit(event: Omit<ClusterEvent, "at">): void {
     if (event.type === "waiting") this.#reasons.set(event.step?.id ?? "", event.message);
     else if (event.step === undefined) this.#reasons.delete("");

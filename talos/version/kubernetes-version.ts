@@ -43,7 +43,7 @@ export class KubernetesVersion {
 
   /** Within a minor release the components and their data are compatible, so a patch release can be rolled back. */
   canRollBackTo(previous: KubernetesVersion): boolean {
-    return this.major === previous.major && this.minor === previous.minor && this.compare(previous) > 0;
+    return this.major === previous.major && this.minor === previous.minor && this.patch > previous.patch;
   }
 
   /** Kubernetes components may be upgraded within a minor release or to the next one. */

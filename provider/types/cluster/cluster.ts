@@ -74,7 +74,8 @@ export const cluster: Resource<Schema, Client> = {
     const hashes = await agreedHashes(request, secrets);
     const desired = await renderWhole(planned, secrets, request);
     const resumed = await isBeingCreated(client, planned.name);
-    await markCreating(client, planned.name);
+    // Workers join a cluster that is complete: its last control plane must not count as one that never was.
+    if (planned.join === null) await markCreating(client, planned.name);
     const claim = newClaim(client, planned.join !== null);
     const { steps, applies } = await bringAbout(desired, secrets, request, { claim }).catch(async (error: unknown) => {
       // Of a cluster that another state has, nothing was created.
@@ -106,6 +107,7 @@ export const cluster: Resource<Schema, Client> = {
     const claim = heldClaim(client, request.remembered, planned.join !== null);
     const review = refuseUnplanned(announced, expected);
     const { applies } = await bringAbout(desired, secrets, request, { review, claim });
+    if (planned.join === null) await unmarkCreating(client, planned.name);
     await noteCluster(client, planned);
     request.remember(memoryText(request.remembered, { owner: client.owner, applies }));
     return stateOf(request, desired.caFingerprint, hashes);

@@ -122,6 +122,13 @@ describe("what a machine runs", () => {
     expect(refusals(rendered({ dnsDomain: "other.local" }, "v1.14.0"), running(rendered()))).toHaveLength(1);
   });
 
+  test("does not unlock a change for the others when one machine has it already", () => {
+    const drifted = (config: string, name: string) =>
+      name === "w-1" ? config.replace("10.96.0.0/12", "10.112.0.0/12") : config;
+    const changed = rendered({ serviceSubnets: ["10.112.0.0/12"] });
+    expect(refusals(changed, running(rendered(), drifted))).toHaveLength(1);
+  });
+
   test("may have drifted on its own: it is brought back to what the others have", () => {
     const drifted = (config: string, name: string) =>
       name === "w-1" ? config.replace("10.96.0.0/12", "10.112.0.0/12") : config;

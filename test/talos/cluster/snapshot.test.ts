@@ -6,6 +6,8 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { checkSnapshot, type Machines, planRestore, restoreCluster } from "../../../talos/cluster/index.ts";
 import { TalosError } from "../../../talos/errors.ts";
 import { lab, testSecrets, wish } from "./fixture.ts";
+import { killingPort } from "./killing-port.ts";
+import { journal } from "./operations.ts";
 import { snapshotChunks } from "./world-machines.ts";
 
 let directory: string;
@@ -59,6 +61,35 @@ describe("a cluster that lost its etcd", () => {
       "restore-etcd/cp-1",
     ]);
     expect(steps.at(-1)?.after).toEqual(["wipe-etcd/cp-1", "wipe-etcd/cp-3", "apply-config/cp-2"]);
+  });
+
+  test("is restored, not called so, after a restore that was stopped before it gave the snapshot to a machine", async () => {
+    const desired = wish();
+    const { world, timing, apply } = lab(desired);
+    await apply(desired);
+    await writeFile(path, Buffer.concat(snapshotChunks("etcd of old")));
+    const kept = journal();
+    const options = { desired, secrets: testSecrets(), policy: {}, timing, snapshot: path, journal: kept };
+    const killed = killingPort(world.port(), { deed: 0, when: "after" });
+    await expect(restoreCluster({ ...options, machines: killed.port, discardData: true })).rejects.toThrow("killed");
+    expect(killed.begun).toEqual([expect.stringMatching(/^wipeData /)]);
+    await expect(restoreCluster({ ...options, machines: world.port() })).rejects.toThrow("still have etcd data");
+  });
+
+  test("keeps its data when the machine that would get the snapshot cannot be used", async () => {
+    const desired = wish();
+    const { world, timing, apply } = lab(desired);
+    await apply(desired);
+    world.log.length = 0;
+    await writeFile(path, Buffer.concat(snapshotChunks("etcd of old")));
+    const machines = world.port();
+    const inspect: typeof machines.inspect = async (target, signal) =>
+      target.name === "cp-1" ? { kind: "foreign", reason: "another CA" } : machines.inspect(target, signal);
+    const options = { desired, secrets: testSecrets(), policy: {}, timing, snapshot: path, discardData: true };
+    await expect(restoreCluster({ ...options, machines: { ...machines, inspect } })).rejects.toThrow(
+      "cp-1, which starts etcd from the snapshot, cannot be used: another CA",
+    );
+    expect(world.log).toEqual([]);
   });
 
   test("comes back from the snapshot with all its machines", async () => {

@@ -188,6 +188,15 @@ describe("a node that a person has cordoned", () => {
     expect(made.world.node("w-2")).toMatchObject({ unschedulable: true, cordonedByUs: false });
   });
 
+  test("is not waited for because of a cordon on a node of another stack", async () => {
+    const made = await running({});
+    await made.world.port().kubernetes.setSchedulable("w-1", false);
+    Object.assign(made.world.machine("w-2").node ?? {}, { unschedulable: true, ours: true });
+    const begun = made.timing.elapsed();
+    await made.apply(wish({ workers: ["w-1"] }));
+    expect(made.timing.elapsed() - begun).toBeLessThan(60_000);
+  });
+
   test("is unhealthy all the same", async () => {
     const made = await running({});
     await made.world.port().kubernetes.setSchedulable("w-2", false);
