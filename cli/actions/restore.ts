@@ -12,7 +12,7 @@ import {
   type SnapshotStatus,
   snapshotStatus,
 } from "../../talos/backup/index.ts";
-import { type ClusterSpec, desiredCluster, restoreCluster } from "../../talos/cluster/index.ts";
+import { type ClusterSpec, checkOwner, desiredCluster, restoreCluster } from "../../talos/cluster/index.ts";
 import type { Environment } from "../../talos/environment/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { temporaryFolder } from "../../talos/process-folder.ts";
@@ -24,6 +24,7 @@ import { clusterSpec } from "../helper/cluster-spec.ts";
 import { clusterJournal } from "../helper/helper-door.ts";
 import { runsWithoutTerraform } from "../helper/kinds.ts";
 import { ensureMachines } from "../helper/machines.ts";
+import { claimOf } from "../helper/owner.ts";
 import { readPatchFiles } from "../helper/patch-files.ts";
 import { emergencyPolicy } from "../helper/rollout.ts";
 import { findSecrets } from "../helper/secrets.ts";
@@ -61,6 +62,7 @@ export async function restore(name: string, flags: RestoreFlags, context: Comman
       return;
     }
     const desired = desiredCluster(await specOf(root, environment, context), secrets);
+    await checkOwner({ desired, secrets, claim: claimOf(root, environment), signal: context.signal });
     await withProgress(context, { json: flags.json }, (events) =>
       restoreCluster({
         desired,

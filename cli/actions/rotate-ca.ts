@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import {
+  checkOwner,
   defaultPolicy,
   isCertificateFault,
   type Preview,
@@ -20,6 +21,7 @@ import type { CommandContext } from "../context.ts";
 import { ensureClientFiles } from "../helper/client-files.ts";
 import { clusterJournal } from "../helper/helper-door.ts";
 import { type OpenCluster, openCluster } from "../helper/open-cluster.ts";
+import { claimOf } from "../helper/owner.ts";
 import { engineCare, windowNotice } from "../helper/rollout.ts";
 import { findSecrets, type PlacedStore, presentStore, secretsFile } from "../helper/secrets.ts";
 import { withProgress } from "../output/progress.ts";
@@ -70,6 +72,8 @@ export async function rotateCa(name: string, flags: RotateCaFlags, context: Comm
       context.stderr.write(`Nothing was changed. To do it: talosmith rotate-ca ${name} --dry-run=false\n`);
       return;
     }
+    const claim = claimOf(root, environment);
+    await checkOwner({ desired: cluster.desired, secrets, claim, signal: context.signal });
     if (!(await mayGoOn(cluster, flags, context))) {
       context.stderr.write("Nothing was changed.\n");
       context.exit(1);

@@ -1,14 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-import { realpathSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync } from "node:fs";
+import { join } from "node:path";
 import { backendKey } from "../../constructs/index.ts";
 import type { Claim } from "../../talos/cluster/index.ts";
 import type { Environment } from "../../talos/environment/index.ts";
 import { ownerAt, stateOwner } from "../../talos/state-owner.ts";
+import { stackDirectory } from "../terraform/prepare-stack.ts";
 
 /** The name of the Terraform state that this project has of an environment, or would have: `deploy` goes on with `up`'s. */
 export function ownerOf(root: string, { name, backend }: Pick<Environment, "name" | "backend">): string {
-  const owner = stateOwner({ environment: name, backend: backendKey(name, backend), workspace: "default" });
+  const owner = stateOwner({
+    environment: name,
+    backend: backendKey(name, backend),
+    workspace: workspaceOf(root, name),
+  });
   return ownerAt(owner, realpathSync(root));
+}
+
+/** The one that terraform or tofu would use in the stack's folder. */
+function workspaceOf(root: string, environment: string): string {
+  const chosen = join(stackDirectory(root, environment), ".terraform", "environment");
+  const written = existsSync(chosen) ? readFileSync(chosen, "utf8").trim() : "";
+  return process.env.TF_WORKSPACE || written || "default";
 }
 
 /** Work without Terraform on a cluster that a state elsewhere has is refused; none is recorded, for there is no state. */

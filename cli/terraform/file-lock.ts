@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
 import type { CommandContext } from "../context.ts";
 import { runProgram } from "./run-program.ts";
 
@@ -24,6 +25,19 @@ export async function isLocked(
   } catch {
     return true;
   }
+}
+
+/** The process that holds the lock of a file and whose parent is gone, as the terraform of a killed talosmith. */
+export async function orphanHolding(path: string, proc = "/proc"): Promise<number | undefined> {
+  const inode = (await stat(path).catch(() => undefined))?.ino;
+  const locks = await readFile(join(proc, "locks"), "utf8").catch(() => "");
+  const lines = inode === undefined ? [] : locks.split("\n").filter((line) => holdsInode(line, inode));
+  for (const pid of lines.map((line) => Number(/ (?:WRITE|READ) +(\d+) /.exec(line)?.[1]))) {
+    // The name in brackets may hold anything; the parent is the second word after it.
+    const status = await readFile(join(proc, String(pid), "stat"), "utf8").catch(() => "");
+    if (status.slice(status.lastIndexOf(")")).split(" ")[2] === "1") return pid;
+  }
+  return undefined;
 }
 
 /** Lines such as `4: POSIX  ADVISORY  WRITE 812 fe:00:1443 0 EOF`. Devices differ from those of `stat` on some file systems. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import * as z from "zod";
-import { eventFileVariable, type ToldEvent } from "../../talos/cluster/index.ts";
+import { eventFileVariable, systemTiming, type ToldEvent } from "../../talos/cluster/index.ts";
 import { type Environment, machinesOf } from "../../talos/environment/index.ts";
 import { type ApprovalFlags, approved } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
@@ -10,6 +10,7 @@ import { refuseOtherKind } from "../helper/machines.ts";
 import { plainLines } from "../output/plain-lines.ts";
 import type { Deployed } from "../output/summary.ts";
 import { dangersIn } from "./dangers.ts";
+import { orphanHolding } from "./file-lock.ts";
 import { withFollowedEvents } from "./follow-events.ts";
 import { keepingState } from "./keep-state.ts";
 import { onlyClustersRefused } from "./plan-faults.ts";
@@ -90,12 +91,28 @@ export async function readDeployed(options: DoorOptions): Promise<Omit<Deployed,
 
 async function openStack(options: DoorOptions): Promise<Terraform> {
   const state = stateFile(options.root, options.environment.name);
+  await awaitOrphan(state, options);
   await removeUnwritten(state);
   await readState(state);
   await prepareStack(options.root, options.environment.name, options.context);
   const terraform = terraformOf(options);
   await terraform.init();
   return terraform;
+}
+
+const longestOrphan = 300_000;
+
+/** terraform outlives a talosmith that was killed, for as long as it takes to notice; then the rerun goes on. */
+async function awaitOrphan(state: string, { binary, context: { stderr, signal } }: DoorOptions): Promise<void> {
+  const started = performance.now();
+  let said = false;
+  for (;;) {
+    const pid = await orphanHolding(state);
+    if (pid === undefined || performance.now() - started > longestOrphan) return;
+    if (!said) stderr.write(`Waiting for ${basename(binary)} (process ${pid}), which a killed run has left behind.\n`);
+    said = true;
+    await systemTiming.sleep(500, signal);
+  }
 }
 
 function stackOf({ root, environment }: DoorOptions): string {
