@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { readFileSync } from "node:fs";
 import * as z from "zod";
-import { packageRoot } from "./package-root.ts";
+import { packageRoot } from "../workspace/package-root.ts";
 
 /** The version in talosmith's own package.json. */
 export function packageVersion(): string {

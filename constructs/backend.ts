@@ -9,8 +9,8 @@ import {
   type TerraformStack,
   Token,
 } from "cdktf";
-import type { Backend } from "../talos/environment/index.ts";
-import { stateOwner } from "../talos/state-owner.ts";
+import type { Backend } from "../model/index.ts";
+import { stateOwner } from "../model/state-owner.ts";
 import { projectPath, requireTerraform } from "./terraform/index.ts";
 
 /** Where an environment's state is when it is a file, from the project's root. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Token } from "cdktf";
 import type { IConstruct } from "constructs";
-import { type EnvironmentParts, type PartFault, partFaults } from "../talos/environment/index.ts";
+import { type EnvironmentParts, type PartFault, partFaults } from "../model/index.ts";
 import { refuse } from "./errors.ts";
 
 /** References and expressions have their values when Terraform runs. */

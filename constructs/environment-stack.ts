@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TerraformOutput } from "cdktf";
 import type { Construct } from "constructs";
-import { controlPlanePool, type Environment, type MetalEnvironment, machinesOf } from "../talos/environment/index.ts";
+import { controlPlanePool, type Environment, type MetalEnvironment, machinesOf } from "../model/index.ts";
 import { AwsInfrastructure, type VpcProps } from "./aws/index.ts";
 import { addBackend, ownerOfStack } from "./backend.ts";
 import {

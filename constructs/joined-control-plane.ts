@@ -6,7 +6,7 @@ import {
   type TerraformRemoteState,
 } from "cdktf";
 import type { Construct } from "constructs";
-import type { Environment } from "../talos/environment/index.ts";
+import type { Environment } from "../model/index.ts";
 import { backendSettings } from "./backend.ts";
 import type { JoinedControlPlane } from "./cluster/index.ts";
 

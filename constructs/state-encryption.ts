@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { type Backend, passphraseVariable } from "../talos/environment/index.ts";
+import { type Backend, passphraseVariable } from "../model/index.ts";
 
 /** Only OpenTofu reads files of this name, and only OpenTofu can encrypt. */
 export const encryptionFileName = "encryption.tofu";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { App } from "cdktf";
-import { type Environment, type Fault, listEnvironments, loadEnvironment } from "../talos/environment/index.ts";
+import { type Environment, type Fault, listEnvironments, loadEnvironment } from "../model/index.ts";
 import { EnvironmentStack } from "./environment-stack.ts";
 import { writeWhole } from "./write-whole.ts";
 

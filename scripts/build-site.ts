@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Builds the documentation as a site into dist/site: `npm run docs`. The generator and what it needs are installed in site/
+// Builds the documentation as a site into dist/site: `npm run docs`. The generator and what it needs are installed in scripts/site/
 // only, so that neither users nor `npm ci` carry them.
 import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 const root = join(import.meta.dirname, "..");
-const site = join(root, "site");
+const site = join(root, "scripts", "site");
 const pages = join(site, "pages");
 
 if (!existsSync(join(site, "node_modules", "vitepress")))

@@ -14,7 +14,11 @@ import { thirdPartyNotices } from "./supply-chain/notices.ts";
 
 const root = join(import.meta.dirname, "..");
 const dist = join(root, "dist");
-const entries = { index: "project/public.ts", "constructs/index": "constructs/index.ts", "cli/main": "cli/main.ts" };
+const entries = {
+  index: "workspace/synthesize/public.ts",
+  "constructs/index": "constructs/index.ts",
+  "cli/main": "cli/main.ts",
+};
 
 rmSync(dist, { recursive: true, force: true });
 await build({ ...bundleOptions, absWorkingDir: root, entryPoints: entries, outdir: dist });

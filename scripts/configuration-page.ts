@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { environmentReference } from "../talos/environment/index.ts";
+import { environmentReference } from "../model/index.ts";
 
 /** As much of JSON Schema as the environment's schema is made of. */
 interface Field {

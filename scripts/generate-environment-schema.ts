@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes schemas/environment.schema.json, which editors use for environment files, and docs/configuration.md from it.
 import { writeFileSync } from "node:fs";
-import { environmentJsonSchema } from "../talos/environment/index.ts";
+import { environmentJsonSchema } from "../model/index.ts";
 import { configurationPage } from "./configuration-page.ts";
 
 const root = new URL("../", import.meta.url);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests the tests: `npm run mutate [-- target …]` changes the code of each target in hundreds of small ways and tells which
-// changes no test notices. Stryker is installed in mutation/ only, so that neither users nor `npm ci` carry it.
+// changes no test notices. Stryker is installed in scripts/mutation/ only, so that neither users nor `npm ci` carry it.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { mutationRow, mutationTableHead } from "./mutation-table.ts";
 import { type MutationTarget, mutationTargets } from "./mutation-targets.ts";
 
 const root = join(import.meta.dirname, "..");
-const home = join(root, "mutation");
+const home = join(root, "scripts", "mutation");
 const stryker = join(home, "node_modules/@stryker-mutator/core/bin/stryker.js");
 const runner = join(home, "node_modules/@stryker-mutator/vitest-runner/dist/src/index.js");
 const leastScore = 80;
@@ -21,13 +21,13 @@ if (unknown !== undefined) {
   process.exit(2);
 }
 if (!existsSync(stryker) || !existsSync(runner)) {
-  console.log("Stryker is not there yet; it is installed in mutation/ now.");
+  console.log("Stryker is not there yet; it is installed in scripts/mutation/ now.");
   const install = spawnSync("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund"], {
     cwd: home,
     stdio: "inherit",
   });
   if (install.status !== 0) {
-    console.error("Stryker could not be installed: run npm ci in mutation/ where the registry can be reached.");
+    console.error("Stryker could not be installed: run npm ci in scripts/mutation/ where the registry can be reached.");
     process.exit(1);
   }
 }
@@ -60,10 +60,10 @@ function configOf({ sources }: MutationTarget, folder: string): object {
     mutate: sources,
     testRunner: "vitest",
     plugins: [runner],
-    vitest: { configFile: "mutation/vitest.config.ts", related: false },
+    vitest: { configFile: "scripts/mutation/vitest.config.ts", related: false },
     // What no test of a target reads need not be copied; tsconfig.json would be rewritten by an API that TypeScript 7 lacks.
     ignorePatterns: [
-      ...["/dist", "/docs", "/examples", "/site", "/web", "/tsconfig.json", "/mutation/node_modules"],
+      ...["/dist", "/docs", "/examples", "/scripts/site", "/web", "/tsconfig.json", "/scripts/mutation/node_modules"],
       // What commands have written: clusters of a developer's own, and folders behind links, which can't be copied.
       ...["/backups", "/cdktf.out", "/generated", "/secrets", "/state", "/test-artifacts"],
     ],

@@ -33,22 +33,22 @@ export const mutationTargets: readonly MutationTarget[] = [
   },
   {
     name: "quorum",
-    sources: ["talos/cluster/quorum.ts"],
-    tests: ["test/talos/cluster/quorum.test.ts"],
+    sources: ["engine/plan/quorum.ts"],
+    tests: ["test/engine/quorum.test.ts"],
   },
   {
     name: "planner",
-    sources: ["", "-bootstrap", "-builder", "-leaving", "-meta"].map((part) => `talos/cluster/plan${part}.ts`),
-    tests: ["joining", "kubernetes", "leaving"].map((part) => `test/talos/cluster/plan-${part}.test.ts`),
+    sources: ["", "-bootstrap", "-builder", "-leaving", "-meta"].map((part) => `engine/plan/plan${part}.ts`),
+    tests: ["joining", "kubernetes", "leaving"].map((part) => `test/engine/plan-${part}.test.ts`),
   },
   {
     name: "rollout",
-    sources: ["-caution", "-kubernetes", "-rollout"].map((part) => `talos/cluster/plan${part}.ts`),
-    tests: ["kubernetes", "rollout"].map((part) => `test/talos/cluster/plan-${part}.test.ts`),
+    sources: ["-caution", "-kubernetes", "-rollout"].map((part) => `engine/plan/plan${part}.ts`),
+    tests: ["kubernetes", "rollout"].map((part) => `test/engine/plan-${part}.test.ts`),
   },
   {
     name: "addresses",
-    sources: ["talos/environment/cidr.ts"],
-    tests: ["test/talos/environment/cidr.test.ts"],
+    sources: ["model/environment/cidr.ts"],
+    tests: ["test/model/environment/cidr.test.ts"],
   },
 ];

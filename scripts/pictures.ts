@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { loadEnvironment } from "../talos/environment/index.ts";
-import { renderTopology, topologyOf } from "../topology/index.ts";
+import { loadEnvironment } from "../model/index.ts";
+import { renderTopology, topologyOf } from "../model/topology/index.ts";
 
 /** The environments that the documents show. */
 const shown = ["local", "lab", "production"];

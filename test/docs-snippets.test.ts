@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { createProgram } from "../cli/program.ts";
 import { registrations } from "../cli/registrations.ts";
-import { environmentJsonSchema, parseEnvironment } from "../talos/environment/index.ts";
+import { environmentJsonSchema, parseEnvironment } from "../model/index.ts";
 import { testContext } from "./support/command-context.ts";
 import { shellWords, usageFault } from "./support/command-line.ts";
 import { pageItems, pageNames, programs } from "./support/pages.ts";

@@ -23,7 +23,7 @@ describe("the documents", () => {
       .filter((page) => /^docs\/[\w-]+\.md$/.test(page))
       .map((page) => page.slice("docs/".length, -".md".length));
     const linked = [...read("docs/index.md").matchAll(/\]\(([\w-]+)\.md/g)].map((match) => match[1]);
-    const shown = [...read("site/.vitepress/config.mts").matchAll(/guide\("[^"]+", "([\w/-]+)"\)/g)].map(
+    const shown = [...read("scripts/site/.vitepress/config.mts").matchAll(/guide\("[^"]+", "([\w/-]+)"\)/g)].map(
       (match) => match[1],
     );
     expect(all.length).toBeGreaterThan(20);

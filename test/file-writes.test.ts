@@ -13,9 +13,9 @@ const isWriter = new RegExp(`^(?:${writers})(?:Sync)?$`);
 
 /** Everything else that writes, and why that is not a file that people keep. */
 const others: Readonly<Record<string, string>> = {
-  "cli/terraform/follow-events.ts": "events of one run, line by line",
-  "cli/terraform/pull-state.ts": "a temporary folder",
-  "cli/terraform/run-elsewhere.ts": "reads only",
+  "workspace/terraform/follow-events.ts": "events of one run, line by line",
+  "workspace/terraform/pull-state.ts": "a temporary folder",
+  "workspace/terraform/other-runs.ts": "reads only",
   "constructs/write-whole.ts": "cdktf.out: whole files by the CDK, synchronously, moved into place",
   "provider/package.ts": "a package in cdktf.out, moved into place as a folder",
   "provider/packaging/bundle.ts": "files of a package that is being built",
@@ -25,12 +25,13 @@ const others: Readonly<Record<string, string>> = {
   "provider/packaging/release.ts": "files of a package that is being built",
   "simulator/control/daemon-process.ts": "a log",
   "simulator/operations/snapshot-shelf.ts": "uploads to simulated machines, as streams",
-  "talos/backup/backups.ts": "a snapshot that was streamed and checked, given its name",
-  "talos/backup/directory-store.ts": "a snapshot that was streamed and synced, given its name and synced by syncFolder",
-  "talos/backup/scratch-file.ts": "a stream into a new file",
-  "talos/backup/snapshot-status.ts": "reads only",
-  "talos/cluster/event-file.ts": "events of one run, line by line",
-  "talos/cluster/journal.ts": "line by line, each synced",
+  "engine/backup/backups.ts": "a snapshot that was streamed and checked, given its name",
+  "engine/backup/directory-store.ts":
+    "a snapshot that was streamed and synced, given its name and synced by syncFolder",
+  "engine/backup/scratch-file.ts": "a stream into a new file",
+  "engine/backup/snapshot-status.ts": "reads only",
+  "engine/execute/event-file.ts": "events of one run, line by line",
+  "engine/execute/journal.ts": "line by line, each synced",
   "talos/image/download.ts": "a cache, as a stream",
   "talos/image/fetch-image.ts": "a cache, as a stream",
 };

@@ -29,7 +29,7 @@ test("the lock file names every platform's packages, or npm ci would refuse it",
   expect(missing).toEqual([]);
 });
 
-const files = ["package-lock.json", "mutation/package-lock.json", "site/package-lock.json"];
+const files = ["package-lock.json", "scripts/mutation/package-lock.json", "scripts/site/package-lock.json"];
 
 // Where the registry in use lacks a package for some platform, npm leaves it or its hash out: take the newest version
 // that has all of them (`overrides` for a dependency of a dependency), or npm would install there whatever it is given.

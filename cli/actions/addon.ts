@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import { addonState, applyAddons, rollbackAddon } from "../../talos/addon/index.ts";
+import { addonState, applyAddons, rollbackAddon } from "../../engine/addon/index.ts";
 import { TalosError } from "../../talos/errors.ts";
-import type { CommandContext } from "../context.ts";
-import { addonAccess, readAddons } from "../helper/addons.ts";
-import { openEnvironment } from "../open-environment.ts";
+import { addonAccess, readAddons } from "../../workspace/addons.ts";
+import type { CommandContext } from "../../workspace/context.ts";
+import { openEnvironment } from "../../workspace/open-environment.ts";
 import { table } from "../output/table.ts";
 
 export async function list(name: string, { json }: { json: boolean }, context: CommandContext): Promise<void> {

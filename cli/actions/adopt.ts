@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { stringify } from "yaml";
+import { type DesiredCluster, desiredCluster, previewCluster } from "../../engine/index.ts";
 import {
   type Additions,
   type AdoptedMachine,
@@ -18,11 +19,10 @@ import {
   type SourceFile,
   type SplitPatches,
   splitSecrets,
-} from "../../talos/adopt/index.ts";
+} from "../../model/adopt/index.ts";
+import { loadEnvironment, schemaPaths } from "../../model/index.ts";
 import { writeFileAtomically } from "../../talos/atomic-file.ts";
-import { type DesiredCluster, desiredCluster, previewCluster } from "../../talos/cluster/index.ts";
 import { secretsInPatch } from "../../talos/config/index.ts";
-import { loadEnvironment, schemaPaths } from "../../talos/environment/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import {
   createProtectedText,
@@ -31,10 +31,10 @@ import {
   openSecrets,
   type SecretsBundle,
 } from "../../talos/secrets/index.ts";
-import type { CommandContext } from "../context.ts";
-import { clusterSpec } from "../helper/cluster-spec.ts";
-import { ensureMachines, findMachines } from "../helper/machines.ts";
-import { projectRoot } from "../project-root.ts";
+import { clusterSpec } from "../../workspace/cluster-spec.ts";
+import type { CommandContext } from "../../workspace/context.ts";
+import { ensureMachines, findMachines } from "../../workspace/machines.ts";
+import { projectRoot } from "../../workspace/project-root.ts";
 import { readText } from "./read-text.ts";
 
 export interface AdoptFlags {

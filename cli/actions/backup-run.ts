@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import { pruneBackups, runSchedule, type Schedule } from "../../talos/backup/index.ts";
-import { systemTiming } from "../../talos/cluster/index.ts";
-import { loadEnvironment } from "../../talos/environment/index.ts";
+import { pruneBackups, runSchedule, type Schedule } from "../../engine/backup/index.ts";
+import { systemTiming } from "../../engine/index.ts";
+import { loadEnvironment } from "../../model/index.ts";
 import { TalosError } from "../../talos/errors.ts";
-import type { CommandContext } from "../context.ts";
-import { openBackups, takeBackup } from "../helper/backups.ts";
+import { openBackups, takeBackup } from "../../workspace/backups.ts";
+import type { CommandContext } from "../../workspace/context.ts";
 
 /** The scheduled backups of one environment, in the foreground. */
 export async function run(name: string, context: CommandContext): Promise<void> {

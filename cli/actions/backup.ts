@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import { type Backup, findBackup, isOf, listBackups, pruneBackups, verifyBackup } from "../../talos/backup/index.ts";
+import { type Backup, findBackup, isOf, listBackups, pruneBackups, verifyBackup } from "../../engine/backup/index.ts";
 import { TalosError } from "../../talos/errors.ts";
+import { ageOf, sizeOf } from "../../workspace/amounts.ts";
+import { openBackups, takeBackup } from "../../workspace/backups.ts";
+import type { CommandContext } from "../../workspace/context.ts";
 import { type ApprovalFlags, approved } from "../ask.ts";
-import type { CommandContext } from "../context.ts";
-import { openBackups, takeBackup } from "../helper/backups.ts";
-import { ageOf, sizeOf } from "../output/amounts.ts";
 import { table } from "../output/table.ts";
 
 export async function create(name: string, { json }: { json: boolean }, context: CommandContext): Promise<void> {

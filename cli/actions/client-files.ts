@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import { resolve } from "node:path";
+import { fetchKubeconfig } from "../../engine/index.ts";
 import { writeFileAtomically } from "../../talos/atomic-file.ts";
-import { fetchKubeconfig } from "../../talos/cluster/index.ts";
 import { parseLifetime } from "../../talos/config/index.ts";
 import { TalosError } from "../../talos/errors.ts";
-import type { CommandContext } from "../context.ts";
-import { clientFiles, type TalosconfigLimits, talosconfigText } from "../helper/client-files.ts";
-import { type OpenCluster, openCluster } from "../helper/open-cluster.ts";
+import { clientFiles, type TalosconfigLimits, talosconfigText } from "../../workspace/client-files.ts";
+import type { CommandContext } from "../../workspace/context.ts";
+import { type OpenCluster, openCluster } from "../../workspace/open-cluster.ts";
 import { knownRole } from "./gen-talosconfig.ts";
 
 export interface ClientFileFlags {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import { join } from "node:path";
 import type { Command } from "commander";
+import { type Environment, loadEnvironment, machinesOf } from "../../model/index.ts";
+import { topologyOf } from "../../model/topology/index.ts";
 import { findTalosconfig, readTalosconfig, type Talosconfig } from "../../talos/config/index.ts";
-import { type Environment, loadEnvironment, machinesOf } from "../../talos/environment/index.ts";
 import { TalosError } from "../../talos/errors.ts";
-import { topologyOf } from "../../topology/index.ts";
+import { clientFiles } from "../../workspace/client-files.ts";
+import type { CommandContext } from "../../workspace/context.ts";
+import { environmentsHere } from "../../workspace/environments-here.ts";
+import { projectRoot } from "../../workspace/project-root.ts";
 import { type Candidate, complete, type Lookup } from "../completion/complete.ts";
-import type { CommandContext } from "../context.ts";
-import { environmentsHere } from "../environments-here.ts";
-import { clientFiles } from "../helper/client-files.ts";
-import { projectRoot } from "../project-root.ts";
 
 /** Prints what may come next, a line each. What cannot be looked up is not offered: a shell has no place for errors. */
 export async function answerShell(program: Command, words: readonly string[], context: CommandContext): Promise<void> {

@@ -8,12 +8,12 @@ import {
   unknownMachine,
   Watcher,
 } from "../../web/server/index.ts";
-import type { CommandContext } from "../context.ts";
+import { openConsoleProject } from "../../web/server/open-project.ts";
+import type { CommandContext } from "../../workspace/context.ts";
+import { openEnvironment } from "../../workspace/open-environment.ts";
 import { notice, plainDashboard, screen } from "../dashboard/screen.ts";
 import { afterKey, type DashboardState, firstState } from "../dashboard/state.ts";
 import { processTerminal, type Terminal } from "../dashboard/terminal.ts";
-import { projectWorkshop } from "../helper/workshop.ts";
-import { openEnvironment } from "../open-environment.ts";
 
 /** Shows the cluster until `q`, or once where nobody sits at a terminal. */
 export async function dashboard(
@@ -22,10 +22,10 @@ export async function dashboard(
   context: CommandContext,
 ): Promise<void> {
   const { root, environment } = openEnvironment(name, context);
-  const workshop = { ...projectWorkshop(root, context), environmentNames: () => [name] };
+  const project = { ...openConsoleProject(root, context), environmentNames: () => [name] };
   const now = () => context.clock.now();
   if (!context.stdout.isTerminal || process.stdin.isTTY !== true) {
-    const watcher = new Watcher({ workshop, changed: () => {}, now, interval });
+    const watcher = new Watcher({ project, changed: () => {}, now, interval });
     await watcher.look(context.signal);
     for (const { fault } of watcher.broken) throw new TalosError("failed-precondition", fault);
     for (const cluster of watcher.clusters) context.stdout.write(plainDashboard(cluster, now()));
@@ -33,7 +33,7 @@ export async function dashboard(
   }
   const askMachine = async (machine: string, signal: AbortSignal) => {
     try {
-      const opened = await workshop.openCluster(environment);
+      const opened = await project.openCluster(environment);
       return opened === undefined ? undefined : await machineDetail(opened, findMachine(opened, machine), signal);
     } catch (error) {
       return unknownMachine(machine, TalosError.from(error).message);
@@ -41,14 +41,14 @@ export async function dashboard(
   };
   const terminal = processTerminal(process.stdin, process.stdout);
   try {
-    await watchWith(terminal, { workshop, interval, now, askMachine, signal: context.signal });
+    await watchWith(terminal, { project, interval, now, askMachine, signal: context.signal });
   } finally {
     terminal.close();
   }
 }
 
 export interface Watching {
-  readonly workshop: ConstructorParameters<typeof Watcher>[0]["workshop"];
+  readonly project: ConstructorParameters<typeof Watcher>[0]["project"];
   readonly interval: number;
   readonly now: () => Date;
   /** Not reaching it is an answer, too: it does not fail. */
@@ -58,7 +58,7 @@ export interface Watching {
 
 /** Draws after every look and every key, until the person or Ctrl-C ends it. */
 export async function watchWith(terminal: Terminal, watching: Watching): Promise<void> {
-  const { workshop, interval, now, askMachine } = watching;
+  const { project, interval, now, askMachine } = watching;
   const over = new AbortController();
   const signal = AbortSignal.any([watching.signal, over.signal]);
   let state: DashboardState = firstState;
@@ -83,7 +83,7 @@ export async function watchWith(terminal: Terminal, watching: Watching): Promise
     draw();
   };
   const watcher = new Watcher({
-    workshop,
+    project,
     changed: () => {
       draw();
       void ask();

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import { basename } from "node:path";
-import { awaitHealthy } from "../../talos/cluster/index.ts";
+import { awaitHealthy } from "../../engine/index.ts";
+import type { CommandContext } from "../../workspace/context.ts";
+import { deployWithHelper } from "../../workspace/deploy.ts";
+import { openCluster } from "../../workspace/open-cluster.ts";
+import { openEnvironment } from "../../workspace/open-environment.ts";
+import { engineCare } from "../../workspace/rollout.ts";
+import { clearAbandonedState } from "../../workspace/terraform/abandoned-state.ts";
+import { findTerraform } from "../../workspace/terraform/find-terraform.ts";
+import { refuseOwnedByTerraform } from "../../workspace/terraform/state-file.ts";
 import type { ApprovalFlags } from "../ask.ts";
-import type { CommandContext } from "../context.ts";
-import { deployWithHelper } from "../helper/helper-door.ts";
-import { mayTakeAway } from "../helper/may-take-away.ts";
-import { openCluster } from "../helper/open-cluster.ts";
-import { engineCare } from "../helper/rollout.ts";
-import { openEnvironment } from "../open-environment.ts";
 import { withProgress } from "../output/progress.ts";
 import { deployedSummary } from "../output/summary.ts";
-import { clearAbandonedState } from "../terraform/abandoned-state.ts";
-import { findTerraform } from "../terraform/find-terraform.ts";
-import { refuseOwnedByTerraform } from "../terraform/state-file.ts";
-import { deployWithTerraform, readDeployed } from "../terraform/terraform-door.ts";
+import { mayTakeAway } from "./approve-removal.ts";
+import { deployWithTerraform, readDeployed } from "./deploy-with-terraform.ts";
 
 export async function deploy(name: string, flags: ApprovalFlags, context: CommandContext): Promise<void> {
   const started = performance.now();
@@ -34,7 +34,7 @@ export async function deploy(name: string, flags: ApprovalFlags, context: Comman
     const { changed, ...deployed } = await withProgress(context, {}, (events) =>
       deployWithHelper(root, environment, context, events),
     );
-    finish({ ...deployed, seconds: seconds(), door: "talosmith alone" }, changed);
+    finish({ ...deployed, seconds: seconds(), runner: "talosmith alone" }, changed);
     return;
   }
   context.stderr.write(`Deploying ${name} through ${basename(binary)}.\n`);
@@ -53,5 +53,5 @@ export async function deploy(name: string, flags: ApprovalFlags, context: Comman
     const { signal } = context;
     await withProgress(context, {}, (events) => awaitHealthy({ desired, secrets, ...care, events, signal }));
   }
-  finish({ ...(await readDeployed(options)), unseen, seconds: seconds(), door: basename(binary) }, did === "changed");
+  finish({ ...(await readDeployed(options)), unseen, seconds: seconds(), runner: basename(binary) }, did === "changed");
 }

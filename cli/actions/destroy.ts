@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Environment } from "../../talos/environment/index.ts";
+import type { Environment } from "../../model/index.ts";
 import { TalosError } from "../../talos/errors.ts";
+import { removeClientFiles } from "../../workspace/client-files.ts";
+import type { CommandContext } from "../../workspace/context.ts";
+import { destroyWithHelper, refuseProtected } from "../../workspace/deploy.ts";
+import { whatStays } from "../../workspace/kept-files.ts";
+import { removeMachines } from "../../workspace/machines.ts";
+import { openEnvironment } from "../../workspace/open-environment.ts";
+import { findSecrets } from "../../workspace/secrets.ts";
+import { clearAbandonedState } from "../../workspace/terraform/abandoned-state.ts";
+import { findTerraform } from "../../workspace/terraform/find-terraform.ts";
+import { removeStack } from "../../workspace/terraform/prepare-stack.ts";
+import { ownedByTerraform, readState, removeState, stateFile } from "../../workspace/terraform/state-file.ts";
 import { type ApprovalFlags, approved } from "../ask.ts";
-import type { CommandContext } from "../context.ts";
-import { removeClientFiles } from "../helper/client-files.ts";
-import { destroyWithHelper, refuseProtected } from "../helper/helper-door.ts";
-import { removeMachines } from "../helper/machines.ts";
-import { findSecrets } from "../helper/secrets.ts";
-import { whatStays } from "../helper/what-stays.ts";
-import { openEnvironment } from "../open-environment.ts";
 import { withProgress } from "../output/progress.ts";
-import { clearAbandonedState } from "../terraform/abandoned-state.ts";
-import { findTerraform } from "../terraform/find-terraform.ts";
-import { removeStack } from "../terraform/prepare-stack.ts";
-import { ownedByTerraform, readState, removeState, stateFile } from "../terraform/state-file.ts";
-import { destroyWithTerraform } from "../terraform/terraform-door.ts";
+import { destroyWithTerraform } from "./deploy-with-terraform.ts";
 
 export async function destroy(name: string, flags: ApprovalFlags, context: CommandContext): Promise<void> {
   const { root, environment } = openEnvironment(name, context);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import { connect } from "node:net";
+import { type DesiredMachine, type Machines, talosMachines } from "../../engine/index.ts";
 import { endsSoon } from "../../talos/client-file.ts";
-import { type DesiredMachine, type Machines, talosMachines } from "../../talos/cluster/index.ts";
 import { TalosError } from "../../talos/errors.ts";
-import type { CommandContext } from "../context.ts";
-import { clientCertificates } from "../helper/client-files.ts";
-import { type OpenCluster, openCluster } from "../helper/open-cluster.ts";
-import { ageOf } from "../output/amounts.ts";
+import { ageOf } from "../../workspace/amounts.ts";
+import { clientCertificates } from "../../workspace/client-files.ts";
+import type { CommandContext } from "../../workspace/context.ts";
+import { type OpenCluster, openCluster } from "../../workspace/open-cluster.ts";
 import type { Finding } from "./doctor-finding.ts";
 
 /** From here on certificates and tokens of one machine are refused by another. */

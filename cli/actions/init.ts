@@ -7,11 +7,11 @@ import {
   kindNames,
   questionsOf,
   wrongAnswer,
-} from "../../talos/environment/index.ts";
+} from "../../model/index.ts";
 import { TalosError } from "../../talos/errors.ts";
-import type { CommandContext } from "../context.ts";
-import { refuseExisting, writeFirstEnvironment } from "../helper/environment-file.ts";
-import { projectRoot } from "../project-root.ts";
+import type { CommandContext } from "../../workspace/context.ts";
+import { refuseExisting, writeFirstEnvironment } from "../../workspace/environment-file.ts";
+import { projectRoot } from "../../workspace/project-root.ts";
 import { question } from "../question.ts";
 import { packageFile, writeProject } from "./init-project.ts";
 

@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 import { setMaxListeners } from "node:events";
 import { hostname } from "node:os";
-import { Book, kubernetesLease, type Log, operateAll, serveOperator, whileLeading } from "../../operate/index.ts";
-import { inClusterAccess, kubernetesApi, systemTiming } from "../../talos/cluster/index.ts";
-import { listEnvironments, loadEnvironment } from "../../talos/environment/index.ts";
-import type { CommandContext } from "../context.ts";
-import { projectSite } from "../helper/operate-site.ts";
+import { inClusterAccess, kubernetesApi, systemTiming } from "../../engine/index.ts";
+import { listEnvironments, loadEnvironment } from "../../model/index.ts";
+import {
+  kubernetesLease,
+  type Log,
+  openWatchedProject,
+  operateAll,
+  StatusRecord,
+  serveOperator,
+  whileLeading,
+} from "../../watch/index.ts";
+import type { CommandContext } from "../../workspace/context.ts";
+import { projectRoot } from "../../workspace/project-root.ts";
 import { packageVersion } from "../package-version.ts";
-import { projectRoot } from "../project-root.ts";
 
 export interface OperateFlags {
   readonly listen: { readonly host: string; readonly port: number };
@@ -23,22 +30,22 @@ export async function operate(names: readonly string[], flags: OperateFlags, con
   const root = projectRoot(context.cwd, context.env);
   // Whoever names one means one that is there; its file may have faults, and go and come back later.
   for (const name of names) if (!listEnvironments(root).includes(name)) loadEnvironment(root, name);
-  const book = new Book();
+  const record = new StatusRecord();
   const log = logTo(flags.json, context);
-  const server = await serveOperator({ ...flags.listen, book, facts: processFacts });
+  const server = await serveOperator({ ...flags.listen, record, facts: processFacts });
   log({ level: "info", event: "started", message: `metrics at ${server.address}/metrics` });
   setMaxListeners(0, signal);
-  const site = projectSite(root, names, context);
+  const project = openWatchedProject(root, names, context);
   const work = (within: AbortSignal) =>
-    operateAll({ site, book, log, entropy, timing: systemTiming, repair: flags.repair, signal: within });
+    operateAll({ project, record, log, entropy, timing: systemTiming, repair: flags.repair, signal: within });
   const onChange = (leading: boolean) => {
-    book.leading = leading;
+    record.leading = leading;
     // What somebody else looks after now is not ours to tell.
-    if (!leading) for (const name of [...book.entries.keys()]) book.forget(name);
+    if (!leading) for (const name of [...record.entries.keys()]) record.forget(name);
   };
   try {
     if (flags.lease === undefined) {
-      book.leading = true;
+      record.leading = true;
       await work(signal);
     } else await withLease(flags.lease, work, { log, onChange, context });
   } finally {

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 import { basename } from "node:path";
+import { checkHealth, creationSteps } from "../../engine/index.ts";
 import { endsSoon } from "../../talos/client-file.ts";
-import { checkHealth, makingSteps } from "../../talos/cluster/index.ts";
 import { TalosError } from "../../talos/errors.ts";
-import type { CommandContext } from "../context.ts";
-import { backupLine, backupStatus } from "../helper/backup-status.ts";
-import { clientCertificates, clientFiles } from "../helper/client-files.ts";
-import { planWithHelper } from "../helper/helper-door.ts";
-import { hasMachines } from "../helper/machines.ts";
-import { openCluster } from "../helper/open-cluster.ts";
-import { type HelperPolicy, windowNotice } from "../helper/rollout.ts";
-import { openEnvironment } from "../open-environment.ts";
-import { clearAbandonedState } from "../terraform/abandoned-state.ts";
-import { findTerraform } from "../terraform/find-terraform.ts";
-import { ownedByTerraform, refuseOwnedByTerraform } from "../terraform/state-file.ts";
-import { planWithTerraform } from "../terraform/terraform-door.ts";
+import { backupLine, backupStatus } from "../../workspace/backup-status.ts";
+import { clientCertificates, clientFiles } from "../../workspace/client-files.ts";
+import type { CommandContext } from "../../workspace/context.ts";
+import { planWithHelper } from "../../workspace/deploy.ts";
+import { hasMachines } from "../../workspace/machines.ts";
+import { openCluster } from "../../workspace/open-cluster.ts";
+import { openEnvironment } from "../../workspace/open-environment.ts";
+import { type HelperPolicy, windowNotice } from "../../workspace/rollout.ts";
+import { clearAbandonedState } from "../../workspace/terraform/abandoned-state.ts";
+import { findTerraform } from "../../workspace/terraform/find-terraform.ts";
+import { ownedByTerraform, refuseOwnedByTerraform } from "../../workspace/terraform/state-file.ts";
+import { planWithTerraform } from "./deploy-with-terraform.ts";
 import { tellFirstContact } from "./tell-first-contact.ts";
 
 export async function plan(
@@ -47,7 +47,7 @@ export async function plan(
     endsSoon(expiresAt, context.clock.now()),
   );
   const lines = [
-    ...[...makingSteps(missing), ...steps].map(({ sentence }) => sentence),
+    ...[...creationSteps(missing), ...steps].map(({ sentence }) => sentence),
     ...ending.map((file) => `renew ${clientFiles(name)[file.name]}, valid until ${file.expiresAt.toISOString()}`),
   ];
   for (const machine of unseen) context.stderr.write(`Could not be looked at: ${machine}\n`);

@@ -11,27 +11,27 @@ import {
   ScratchFile,
   type SnapshotStatus,
   snapshotStatus,
-} from "../../talos/backup/index.ts";
-import { type ClusterSpec, checkOwner, desiredCluster, restoreCluster } from "../../talos/cluster/index.ts";
-import type { Environment } from "../../talos/environment/index.ts";
+} from "../../engine/backup/index.ts";
+import { type ClusterSpec, checkOwner, desiredCluster, restoreCluster } from "../../engine/index.ts";
+import type { Environment } from "../../model/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { temporaryFolder } from "../../talos/process-folder.ts";
+import { sizeOf } from "../../workspace/amounts.ts";
+import { openBackups } from "../../workspace/backups.ts";
+import { clientFiles, ensureClientFiles } from "../../workspace/client-files.ts";
+import { clusterSpec } from "../../workspace/cluster-spec.ts";
+import type { CommandContext } from "../../workspace/context.ts";
+import { clusterJournal } from "../../workspace/deploy.ts";
+import { runsWithoutTerraform } from "../../workspace/kinds.ts";
+import { ensureMachines } from "../../workspace/machines.ts";
+import { openEnvironment } from "../../workspace/open-environment.ts";
+import { claimOf } from "../../workspace/owner.ts";
+import { readPatchFiles } from "../../workspace/patch-files.ts";
+import { emergencyPolicy } from "../../workspace/rollout.ts";
+import { findSecrets } from "../../workspace/secrets.ts";
+import { recordedSpec } from "../../workspace/terraform/recorded-spec.ts";
 import { type ApprovalFlags, approved } from "../ask.ts";
-import type { CommandContext } from "../context.ts";
-import { openBackups } from "../helper/backups.ts";
-import { clientFiles, ensureClientFiles } from "../helper/client-files.ts";
-import { clusterSpec } from "../helper/cluster-spec.ts";
-import { clusterJournal } from "../helper/helper-door.ts";
-import { runsWithoutTerraform } from "../helper/kinds.ts";
-import { ensureMachines } from "../helper/machines.ts";
-import { claimOf } from "../helper/owner.ts";
-import { readPatchFiles } from "../helper/patch-files.ts";
-import { emergencyPolicy } from "../helper/rollout.ts";
-import { findSecrets } from "../helper/secrets.ts";
-import { openEnvironment } from "../open-environment.ts";
-import { sizeOf } from "../output/amounts.ts";
 import { withProgress } from "../output/progress.ts";
-import { recordedSpec } from "../terraform/recorded-spec.ts";
 
 export interface RestoreFlags extends ApprovalFlags {
   readonly from: string;

@@ -12,20 +12,20 @@ import {
   systemTiming,
   waitUntil,
   withLock,
-} from "../../talos/cluster/index.ts";
-import { type Environment, firstContactOf, loadEnvironment } from "../../talos/environment/index.ts";
+} from "../../engine/index.ts";
+import { type Environment, firstContactOf, loadEnvironment } from "../../model/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { beginRotation, caFingerprint, type RotatedCa, type SecretsBundle } from "../../talos/secrets/index.ts";
+import { ensureClientFiles } from "../../workspace/client-files.ts";
+import type { CommandContext } from "../../workspace/context.ts";
+import { clusterJournal } from "../../workspace/deploy.ts";
+import { type OpenCluster, openCluster } from "../../workspace/open-cluster.ts";
+import { claimOf } from "../../workspace/owner.ts";
+import { projectRoot } from "../../workspace/project-root.ts";
+import { engineCare, windowNotice } from "../../workspace/rollout.ts";
+import { findSecrets, type PlacedStore, presentStore, secretsFile } from "../../workspace/secrets.ts";
 import { type ApprovalFlags, approved } from "../ask.ts";
-import type { CommandContext } from "../context.ts";
-import { ensureClientFiles } from "../helper/client-files.ts";
-import { clusterJournal } from "../helper/helper-door.ts";
-import { type OpenCluster, openCluster } from "../helper/open-cluster.ts";
-import { claimOf } from "../helper/owner.ts";
-import { engineCare, windowNotice } from "../helper/rollout.ts";
-import { findSecrets, type PlacedStore, presentStore, secretsFile } from "../helper/secrets.ts";
 import { withProgress } from "../output/progress.ts";
-import { projectRoot } from "../project-root.ts";
 
 export interface RotateCaFlags extends ApprovalFlags {
   readonly dryRun: boolean;

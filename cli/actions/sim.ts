@@ -2,10 +2,10 @@
 import { existsSync } from "node:fs";
 import { parseFault, type SimulatedMachine, type SimulatorControl } from "../../simulator/control/index.ts";
 import { TalosError } from "../../talos/errors.ts";
-import type { CommandContext } from "../context.ts";
-import { projectSimulator, simulatorDirectory } from "../helper/simulator.ts";
+import type { CommandContext } from "../../workspace/context.ts";
+import { projectRoot } from "../../workspace/project-root.ts";
+import { projectSimulator, simulatorDirectory } from "../../workspace/simulator.ts";
 import { table } from "../output/table.ts";
-import { projectRoot } from "../project-root.ts";
 
 export async function list({ json }: { json: boolean }, context: CommandContext): Promise<void> {
   const machines = await simulatorOf(context).listMachines();

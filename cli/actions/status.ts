@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import { endsSoon } from "../../talos/client-file.ts";
 import {
+  creationSteps,
   type DesiredMachine,
   inReadingOrder,
   machineView,
-  makingSteps,
   type ObservedCluster,
-} from "../../talos/cluster/index.ts";
-import type { CommandContext } from "../context.ts";
-import { backupLine } from "../helper/backup-status.ts";
-import { lookAt } from "../helper/cluster-look.ts";
-import { conditionsNow } from "../helper/conditions.ts";
-import { openCluster } from "../helper/open-cluster.ts";
-import { ageOf } from "../output/amounts.ts";
+} from "../../engine/index.ts";
+import { endsSoon } from "../../talos/client-file.ts";
+import { conditionsNow, lookAt } from "../../watch/index.ts";
+import { ageOf } from "../../workspace/amounts.ts";
+import { backupLine } from "../../workspace/backup-status.ts";
+import type { CommandContext } from "../../workspace/context.ts";
+import { openCluster } from "../../workspace/open-cluster.ts";
 import { table } from "../output/table.ts";
 
 export async function status(
@@ -25,7 +24,7 @@ export async function status(
   const { root, desired } = opened;
   const look = await lookAt(opened, context, { kubernetes });
   const { observed, backup } = look;
-  const pending = [...makingSteps(opened.absent), ...look.steps];
+  const pending = [...creationSteps(opened.absent), ...look.steps];
   const certificates = look.certificates.filter(({ renewable }) => renewable);
   const machines = inReadingOrder(desired.machines).map((machine) => machineStatus(machine, observed));
   const conditions = await conditionsNow(root, name, look, context.clock.now());

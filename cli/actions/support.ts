@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
+import { loadEnvironment } from "../../model/index.ts";
 import { createZip } from "../../provider/packaging/zip.ts";
 import { writeFileAtomically } from "../../talos/atomic-file.ts";
-import { loadEnvironment } from "../../talos/environment/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { hideSecrets, type SecretsBundle } from "../../talos/secrets/index.ts";
-import type { CommandContext } from "../context.ts";
-import { findSecrets } from "../helper/secrets.ts";
-import { projectRoot } from "../project-root.ts";
+import type { CommandContext } from "../../workspace/context.ts";
+import { projectRoot } from "../../workspace/project-root.ts";
+import { findSecrets } from "../../workspace/secrets.ts";
 import { Entries } from "../support/entries.ts";
 import { machineEntries } from "../support/machine-entries.ts";
 import { clusterEntries, findCluster, projectEntries } from "../support/project-entries.ts";

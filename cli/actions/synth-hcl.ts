@@ -2,13 +2,13 @@
 import { readdir, readFile, rm } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { encryptionFile, type JsonObject, printStack, writtenByTalosmith } from "../../constructs/index.ts";
+import { listEnvironments, loadEnvironment } from "../../model/index.ts";
 import { writeFileAtomically } from "../../talos/atomic-file.ts";
-import { listEnvironments, loadEnvironment } from "../../talos/environment/index.ts";
 import { TalosError } from "../../talos/errors.ts";
-import type { CommandContext } from "../context.ts";
-import { openEnvironment } from "../open-environment.ts";
-import { projectRoot } from "../project-root.ts";
-import { prepareStack } from "../terraform/prepare-stack.ts";
+import type { CommandContext } from "../../workspace/context.ts";
+import { openEnvironment } from "../../workspace/open-environment.ts";
+import { projectRoot } from "../../workspace/project-root.ts";
+import { prepareStack } from "../../workspace/terraform/prepare-stack.ts";
 import { tellFirstContact } from "./tell-first-contact.ts";
 
 export interface SynthHclOptions {

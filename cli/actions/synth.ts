@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { relative } from "node:path";
-import { listEnvironments } from "../../talos/environment/index.ts";
-import type { CommandContext } from "../context.ts";
-import { openEnvironment } from "../open-environment.ts";
+import { listEnvironments } from "../../model/index.ts";
+import type { CommandContext } from "../../workspace/context.ts";
+import { openEnvironment } from "../../workspace/open-environment.ts";
+import { projectRoot } from "../../workspace/project-root.ts";
+import { prepareStack } from "../../workspace/terraform/prepare-stack.ts";
 import { reportError } from "../output/report-error.ts";
-import { projectRoot } from "../project-root.ts";
-import { prepareStack } from "../terraform/prepare-stack.ts";
 import { tellFirstContact } from "./tell-first-contact.ts";
 
 export async function synth(name: string | undefined, context: CommandContext): Promise<void> {

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-import { type MachineView, machineView, previewCluster } from "../../talos/cluster/index.ts";
-import { loadEnvironment } from "../../talos/environment/index.ts";
+import { type MachineView, machineView, previewCluster } from "../../engine/index.ts";
+import { loadEnvironment } from "../../model/index.ts";
 import {
   renderTopology,
   type SeenMachine,
   type TopologyFormat,
   topologyOf,
   withLiveState,
-} from "../../topology/index.ts";
-import type { CommandContext } from "../context.ts";
-import { openCluster } from "../helper/open-cluster.ts";
-import { engineCare } from "../helper/rollout.ts";
-import { projectRoot } from "../project-root.ts";
+} from "../../model/topology/index.ts";
+import type { CommandContext } from "../../workspace/context.ts";
+import { openCluster } from "../../workspace/open-cluster.ts";
+import { projectRoot } from "../../workspace/project-root.ts";
+import { engineCare } from "../../workspace/rollout.ts";
 
 export async function topology(
   name: string,

@@ -2,10 +2,10 @@
 import { BlockList, isIP } from "node:net";
 import { TalosError } from "../../talos/errors.ts";
 import { loadAssets, type ServeOptions, serveUi } from "../../web/server/index.ts";
-import type { CommandContext } from "../context.ts";
-import { projectWorkshop } from "../helper/workshop.ts";
+import { openConsoleProject } from "../../web/server/open-project.ts";
+import type { CommandContext } from "../../workspace/context.ts";
+import { projectRoot } from "../../workspace/project-root.ts";
 import { packageVersion } from "../package-version.ts";
-import { projectRoot } from "../project-root.ts";
 
 const interval = 3_000;
 
@@ -41,7 +41,7 @@ export async function ui(
     newSession: secret,
     version: packageVersion(),
     program: context.name,
-    workshop: projectWorkshop(projectRoot(context.cwd, context.env), context),
+    project: openConsoleProject(projectRoot(context.cwd, context.env), context),
     assets: await loadAssets(),
     now: () => context.clock.now(),
     interval,

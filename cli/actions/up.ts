@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+
+import type { CommandContext } from "../../workspace/context.ts";
+import { deployWithHelper, destroyWithHelper, refuseProtected } from "../../workspace/deploy.ts";
+import { whatStays } from "../../workspace/kept-files.ts";
+import { openEnvironment } from "../../workspace/open-environment.ts";
+import { clearAbandonedState } from "../../workspace/terraform/abandoned-state.ts";
+import { refuseOwnedByTerraform } from "../../workspace/terraform/state-file.ts";
 import { type ApprovalFlags, approved } from "../ask.ts";
-import type { CommandContext } from "../context.ts";
-import { deployWithHelper, destroyWithHelper, refuseProtected } from "../helper/helper-door.ts";
-import { mayTakeAway } from "../helper/may-take-away.ts";
-import { whatStays } from "../helper/what-stays.ts";
-import { openEnvironment } from "../open-environment.ts";
 import { withProgress } from "../output/progress.ts";
 import { deployedSummary } from "../output/summary.ts";
-import { clearAbandonedState } from "../terraform/abandoned-state.ts";
-import { refuseOwnedByTerraform } from "../terraform/state-file.ts";
+import { mayTakeAway } from "./approve-removal.ts";
 
 export async function up(
   name: string,
@@ -26,7 +27,7 @@ export async function up(
   if (json) return;
   if (!changed) context.stderr.write("Nothing to change.\n");
   const seconds = (performance.now() - started) / 1000;
-  context.stdout.write(deployedSummary({ ...deployed, seconds, door: "talosmith alone" }, context.name));
+  context.stdout.write(deployedSummary({ ...deployed, seconds, runner: "talosmith alone" }, context.name));
 }
 
 export async function down(

@@ -8,17 +8,17 @@ import {
   loadEnvironment,
   type VersionChange,
   type VersionField,
-} from "../../talos/environment/index.ts";
+} from "../../model/index.ts";
 import { TalosError } from "../../talos/errors.ts";
+import type { CommandContext } from "../../workspace/context.ts";
+import { deployWithHelper, planWithHelper } from "../../workspace/deploy.ts";
+import { saveTexts } from "../../workspace/environment-file.ts";
+import { projectRoot } from "../../workspace/project-root.ts";
+import { windowNotice } from "../../workspace/rollout.ts";
+import { ownedByTerraform } from "../../workspace/terraform/state-file.ts";
 import { type ApprovalFlags, approved } from "../ask.ts";
-import type { CommandContext } from "../context.ts";
-import { saveTexts } from "../helper/environment-file.ts";
-import { deployWithHelper, planWithHelper } from "../helper/helper-door.ts";
-import { windowNotice } from "../helper/rollout.ts";
 import { withProgress } from "../output/progress.ts";
 import { deployedSummary } from "../output/summary.ts";
-import { projectRoot } from "../project-root.ts";
-import { ownedByTerraform } from "../terraform/state-file.ts";
 
 export interface UpgradeFlags extends ApprovalFlags {
   readonly to: string;
@@ -82,7 +82,7 @@ export async function upgradeTo(
   );
   if (flags.json) return;
   const seconds = (performance.now() - started) / 1000;
-  context.stdout.write(deployedSummary({ ...deployed, seconds, door: "talosmith alone" }, context.name));
+  context.stdout.write(deployedSummary({ ...deployed, seconds, runner: "talosmith alone" }, context.name));
 }
 
 function mayGoOn(

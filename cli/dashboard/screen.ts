@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { ClusterView, MachineDetail, MachineRow } from "../../web/server/index.ts";
-import { ageOf } from "../output/amounts.ts";
+import { ageOf } from "../../workspace/amounts.ts";
 import { table } from "../output/table.ts";
 import type { DashboardState } from "./state.ts";
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import { existsSync } from "node:fs";
 import { join, relative } from "node:path";
+import { lockFileFor, withLock } from "../../engine/index.ts";
 import { type Authentication, type CallOptions, connect, type TalosClient } from "../../talos/api/index.ts";
-import { lockFileFor, withLock } from "../../talos/cluster/index.ts";
 import { findTalosconfig, readTalosconfig, type TalosContext } from "../../talos/config/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { publicKeyFingerprint } from "../../talos/pki/index.ts";
-import type { CommandContext } from "../context.ts";
-import { environmentsHere } from "../environments-here.ts";
-import { clientFiles } from "../helper/client-files.ts";
-import { projectRoot } from "../project-root.ts";
+import { clientFiles } from "../../workspace/client-files.ts";
+import type { CommandContext } from "../../workspace/context.ts";
+import { environmentsHere } from "../../workspace/environments-here.ts";
+import { projectRoot } from "../../workspace/project-root.ts";
 import type { TargetFlags } from "./target-flags.ts";
 
 /** One machine that a command is for. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { HealthCondition } from "../../talos/cluster/index.ts";
+import type { HealthCondition } from "../../engine/index.ts";
 
 const words = { ok: "OK", skipped: "SKIP", waiting: "...", failed: "FAILED" } as const;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ClusterEvent } from "../../talos/cluster/index.ts";
+import type { ClusterEvent } from "../../engine/index.ts";
 
 /** One engine event as a line of NDJSON. `v` changes when a field changes its meaning or goes away. */
 export function jsonLine({ at, step, steps, ...event }: ClusterEvent): string {

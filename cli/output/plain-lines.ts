@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ClusterEvent, ToldEvent } from "../../talos/cluster/index.ts";
+import type { ClusterEvent, ToldEvent } from "../../engine/index.ts";
 import { oneLine } from "../../talos/plain-text.ts";
 
 const marks: Readonly<Partial<Record<ClusterEvent["type"], string>>> = {

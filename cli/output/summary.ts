@@ -1,26 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import pc from "picocolors";
-
-export interface DeployedMachine {
-  readonly name: string;
-  readonly role: "controlplane" | "worker";
-  readonly address: string;
-}
-
-export interface Deployed {
-  readonly environment: string;
-  readonly talosVersion: string;
-  readonly kubernetesVersion: string;
-  readonly machines: readonly DeployedMachine[];
-  /** Machines that could not be looked at, none if it is not known which; undefined when everything was seen. */
-  readonly unseen?: readonly string[] | undefined;
-  readonly endpoint: string;
-  readonly kubeconfigPath: string;
-  readonly talosconfigPath: string;
-  readonly seconds: number;
-  /** What did the work: "terraform", "tofu" or "talosmith". */
-  readonly door: string;
-}
+import type { Deployed, DeployedMachine } from "../../workspace/deploy.ts";
 
 /** What a person wants to know when a deploy is done: what is there, where, and what to type next. `name` is ours. */
 export function deployedSummary(deployed: Deployed, name: string): string {
@@ -32,7 +12,7 @@ export function deployedSummary(deployed: Deployed, name: string): string {
   );
   return [
     "",
-    pc.bold(headline(deployed)) + pc.dim(`  (${deployed.seconds.toFixed(1)} s, ${deployed.door})`),
+    pc.bold(headline(deployed)) + pc.dim(`  (${deployed.seconds.toFixed(1)} s, ${deployed.runner})`),
     `Talos ${deployed.talosVersion}, Kubernetes v${deployed.kubernetesVersion}, ${deployed.endpoint}`,
     "",
     ...machines,

@@ -7,7 +7,7 @@ import {
   ProcessOutput,
   type SimpleRenderer,
 } from "listr2";
-import type { ClusterEvent, EventListener } from "../../talos/cluster/index.ts";
+import type { ClusterEvent, EventListener } from "../../engine/index.ts";
 import { oneLine } from "../../talos/plain-text.ts";
 import { plainLines } from "./plain-lines.ts";
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+
+import { type DesiredMachine, readerOf } from "../../engine/index.ts";
 import type { TalosClient } from "../../talos/api/index.ts";
-import { type DesiredMachine, readerOf } from "../../talos/cluster/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { plainText } from "../../talos/plain-text.ts";
 import { type MachineDetail, machineDetail, type OpenedCluster, sentenceOf } from "../../web/server/index.ts";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Construct } from "constructs";
-import { Cidr } from "../../talos/environment/index.ts";
+import { Cidr } from "../../model/index.ts";
 import { ConstructAssumptionError } from "../errors.ts";
 import type { Addressable } from "../terraform/index.ts";
 import { AwsDataSource, AwsResource } from "./bindings/index.ts";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { type AddonPlan, addonsOf, type Environment } from "../../talos/environment/index.ts";
+import { type AddonPlan, addonsOf, type Environment } from "../../model/index.ts";
 import { AddonResource, type EtcdSnapshotArguments, EtcdSnapshotResource } from "../talosmith/index.ts";
 import type { BindingMeta } from "../terraform/index.ts";
 import type { TalosCluster } from "./talos-cluster.ts";
@@ -20,7 +20,7 @@ export function addDayTwo<Settings>(cluster: TalosCluster<Settings>, wishes: Day
       dependsOn: [cluster.resource, ...before.map(({ resource }) => resource)],
     };
     const resource = new AddonResource(
-      cluster.besidePools,
+      cluster.clusterScope,
       `addon-${plan.name}`,
       { endpoints, ...addonArguments(plan) },
       meta,
@@ -29,7 +29,7 @@ export function addDayTwo<Settings>(cluster: TalosCluster<Settings>, wishes: Day
   }
   if (wishes.backup === undefined) return;
   new EtcdSnapshotResource(
-    cluster.besidePools,
+    cluster.clusterScope,
     "backup",
     {
       cluster_name: cluster.clusterName,

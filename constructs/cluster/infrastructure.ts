@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Construct } from "constructs";
-import type { Kind } from "../../talos/environment/index.ts";
+import type { Kind } from "../../model/index.ts";
 import type { Platform, SchematicChoice } from "../../talos/image/index.ts";
 import type { TalosVersion } from "../../talos/version/index.ts";
 import type { MachineConfigSettings } from "../talosmith/index.ts";

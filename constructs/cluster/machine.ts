@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Construct } from "constructs";
-import type { Role } from "../../talos/environment/index.ts";
+import type { Role } from "../../model/index.ts";
 import type { Addressable } from "../terraform/index.ts";
 
 /** What a machine starts from before it has a config. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Construct } from "constructs";
-import type { Role } from "../../talos/environment/index.ts";
+import type { Role } from "../../model/index.ts";
 import type { SchematicChoice } from "../../talos/image/index.ts";
 import type { TalosVersion } from "../../talos/version/index.ts";
 import type { MachineConfigSettings } from "../talosmith/index.ts";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Annotations } from "cdktf";
 import { Construct } from "constructs";
-import { controlPlanePool, nodePatch, type Role } from "../../talos/environment/index.ts";
+import { controlPlanePool, nodePatch, type Role } from "../../model/index.ts";
 import { refuse } from "../errors.ts";
 import type { Machine } from "./machine.ts";
 import type { PoolOwner } from "./pool-owner.ts";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TerraformStack } from "cdktf";
 import { Construct } from "constructs";
-import type { Patches } from "../../talos/environment/index.ts";
+import type { Patches } from "../../model/index.ts";
 import { clusterInstaller, defaultInstallImage, type SchematicChoice } from "../../talos/image/index.ts";
 import { defaultTalosVersion, TalosVersion } from "../../talos/version/index.ts";
 import { checkParts } from "../check.ts";
@@ -110,7 +110,7 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
   /** The cluster itself, for what comes after it. */
   readonly resource: ClusterResource;
   /** Scope of what is not a pool, apart from the pools so that those may have any name. Not part of addresses. */
-  readonly besidePools: Construct;
+  readonly clusterScope: Construct;
   readonly #props: TalosClusterProps<Settings>;
   readonly #pools: (MachinePool & Construct)[] = [];
   readonly #members = new Map<string, string>();
@@ -133,7 +133,7 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
     this.installImage =
       props.installImage ?? clusterInstaller(this.schematic, this.talosVersion, platform, props.imageFactory);
 
-    this.besidePools = new Construct(this, "Resource");
+    this.clusterScope = new Construct(this, "Resource");
     this.#provider = this.#createProvider(props.secretsFile ?? `secrets/${props.name}.yaml`, props.owner);
     if (isJoined(props.controlPlane)) this.endpoint = props.controlPlane.endpoint;
     else {
@@ -141,10 +141,10 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
       this.addPool(this.controlPlane);
       this.endpoint = props.endpoint ?? props.infrastructure.endpoint(this.controlPlane.machines);
     }
-    this.resource = new ClusterResource(this.besidePools, "cluster", () => this.#clusterArguments(), this.bindingMeta);
+    this.resource = new ClusterResource(this.clusterScope, "cluster", () => this.#clusterArguments(), this.bindingMeta);
     if (this.controlPlane === undefined) return;
     const folder = props.outputFolder ?? `generated/${props.name}`;
-    this.clientFiles = new ClientFilesResource(this.besidePools, "client", () => this.#clientFilesArguments(folder), {
+    this.clientFiles = new ClientFilesResource(this.clusterScope, "client", () => this.#clientFilesArguments(folder), {
       ...this.bindingMeta,
       dependsOn: [this.resource],
     });
@@ -220,7 +220,7 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
       .filter((construct) => construct instanceof TalosmithProvider);
     const alias = others.length === 0 ? undefined : this.clusterName.replaceAll("-", "_");
     const args = { secrets_file: secretsFile, ...(owner === undefined ? {} : { owner }) };
-    return new TalosmithProvider(this.besidePools, "talosmith", args, alias);
+    return new TalosmithProvider(this.clusterScope, "talosmith", args, alias);
   }
 
   #clusterArguments(): ClusterArguments {

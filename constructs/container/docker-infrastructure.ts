@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Construct } from "constructs";
+import { Cidr, placeMachine } from "../../model/index.ts";
 import { endpointAt } from "../../talos/endpoint-at.ts";
-import { Cidr, placeMachine } from "../../talos/environment/index.ts";
 import { checkParts } from "../check.ts";
 import { type Infrastructure, Machine, type MachineRequest, type PoolRequest } from "../cluster/index.ts";
 import { refuse } from "../errors.ts";

@@ -2,8 +2,8 @@
 import { posix } from "node:path";
 import { Construct } from "constructs";
 import { type NoCloudTemplates, renderNoCloud } from "../../cloud-init/index.ts";
+import { Cidr, gatewayOf, type LibvirtNetwork, nameserversOf, placeMachine } from "../../model/index.ts";
 import { endpointAt } from "../../talos/endpoint-at.ts";
-import { Cidr, gatewayOf, type LibvirtNetwork, nameserversOf, placeMachine } from "../../talos/environment/index.ts";
 import { type Architecture, assetUrl, chosenSchematic, schematicId } from "../../talos/image/index.ts";
 import { checkParts } from "../check.ts";
 import type { Infrastructure, Machine, MachineRequest, PoolRequest } from "../cluster/index.ts";

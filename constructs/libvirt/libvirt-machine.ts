@@ -2,7 +2,7 @@
 import type { Construct } from "constructs";
 import { stringify } from "yaml";
 import { createNoCloudIso, hashIso, type NoCloudFiles } from "../../cloud-init/index.ts";
-import { formatSize } from "../../talos/environment/index.ts";
+import { formatSize } from "../../model/index.ts";
 import type { Architecture } from "../../talos/image/index.ts";
 import { Machine, type MachineRequest } from "../cluster/index.ts";
 import { CloudInitResource, type MachineConfigSettings } from "../talosmith/index.ts";

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Construct } from "constructs";
 import { renderMeta } from "../../cloud-init/index.ts";
-import { endpointAt } from "../../talos/endpoint-at.ts";
 import {
   type DiskSelector,
   type MetalMachineSettings,
@@ -9,7 +8,8 @@ import {
   metalPatches,
   type Role,
   staticAddress,
-} from "../../talos/environment/index.ts";
+} from "../../model/index.ts";
+import { endpointAt } from "../../talos/endpoint-at.ts";
 import { checkParts } from "../check.ts";
 import { type Infrastructure, Machine, type MachineRequest, type PoolRequest } from "../cluster/index.ts";
 import { refuse } from "../errors.ts";

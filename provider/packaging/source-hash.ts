@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 
 /** The folders that the provider is made of, and the file that pins the packages. */
-const sources = ["provider", "talos", "cloud-init", "simulator"];
+const sources = ["provider", "talos", "model", "engine", "cloud-init", "simulator"];
 
 /**
  * One hash over everything that the made provider depends on, and `more` folders: the same hash, the same bytes. Every synth asks for it;

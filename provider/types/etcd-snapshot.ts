@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { hostname } from "node:os";
-import type { Backup, BackupStore, Place } from "../../talos/backup/index.ts";
+import type { Backup, BackupStore, Place } from "../../engine/backup/index.ts";
 import {
   type Attributes,
   attribute,
@@ -133,7 +133,7 @@ export const etcdSnapshot: Resource<Schema, Client> = {
   create: ({ planned, ...operation }) => takeBackup(planned, operation),
 
   async read({ state, ...operation }) {
-    const { findBackup } = await import("../../talos/backup/index.ts");
+    const { findBackup } = await import("../../engine/backup/index.ts");
     try {
       const store = await storeOf(state, operation.client);
       await findBackup(store, state.cluster_name, state.id ?? "", { signal: operation.signal });
@@ -158,7 +158,7 @@ export const etcdSnapshot: Resource<Schema, Client> = {
   },
 
   async import({ id, client, signal }) {
-    const { findBackup, openStore } = await import("../../talos/backup/index.ts");
+    const { findBackup, openStore } = await import("../../engine/backup/index.ts");
     const { place, backup, cluster } = parseSnapshotAddress(id);
     const store = await openStore(place, client.root);
     const found = await findBackup(store, cluster, backup, { signal });
@@ -203,10 +203,10 @@ async function takeBackup(planned: PlanOf<Schema>, { client, signal, log }: Oper
     { systemTiming },
     { caFingerprint, sealSecrets, trustedCas },
   ] = await Promise.all([
-    import("../../talos/backup/index.ts"),
+    import("../../engine/backup/index.ts"),
     import("../../talos/config/index.ts"),
     import("../../talos/clock.ts"),
-    import("../../talos/cluster/index.ts"),
+    import("../../engine/index.ts"),
     import("../../talos/secrets/index.ts"),
   ]);
   const secrets = await client.secrets.of(null);
@@ -251,7 +251,7 @@ function pick(state: State): Pick<State, (typeof computed)[number]> {
 }
 
 async function storeOf({ directory, s3 }: Pick<State, "directory" | "s3">, client: Client): Promise<BackupStore> {
-  const { openStore } = await import("../../talos/backup/index.ts");
+  const { openStore } = await import("../../engine/backup/index.ts");
   const where: Place = s3 === null ? { ...(directory === null ? {} : { directory }) } : { s3: s3Place(s3) };
   return openStore(where, client.root);
 }
@@ -297,6 +297,6 @@ async function removeOld(prior: State, operation: Operation<Client>): Promise<vo
 }
 
 async function removeBackup(state: State, { client, signal }: Operation<Client>): Promise<void> {
-  const { removeBackup: remove } = await import("../../talos/backup/index.ts");
+  const { removeBackup: remove } = await import("../../engine/backup/index.ts");
   await remove(await storeOf(state, client), state.id ?? "", signal);
 }

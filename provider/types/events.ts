@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { EventListener } from "../../talos/cluster/index.ts";
+import type { EventListener } from "../../engine/index.ts";
 import type { Operation } from "../framework/index.ts";
 import type { Client } from "./client.ts";
 
@@ -8,7 +8,7 @@ export async function eventsOf(
   cluster: string,
   { log, client }: Pick<Operation<Client>, "log" | "client">,
 ): Promise<EventListener> {
-  const { eventFileVariable, eventsTo } = await import("../../talos/cluster/index.ts");
+  const { eventFileVariable, eventsTo } = await import("../../engine/index.ts");
   const path = client.environment[eventFileVariable];
   const follower = path === undefined || path === "" ? undefined : eventsTo(path);
   return (event) => {

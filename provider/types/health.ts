@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { DesiredCluster, MachineState } from "../../talos/cluster/index.ts";
+import type { DesiredCluster, MachineState } from "../../engine/index.ts";
 import { type Attributes, attribute, type DataSource } from "../framework/index.ts";
 import type { Client } from "./client.ts";
 import { oneOf } from "./value-rules.ts";
@@ -45,7 +45,7 @@ export const health: DataSource<typeof attributes, Client> = {
       return { ...question, healthy: false, problems, stages: {}, versions: {} };
     }
     const [{ observe, talosMachines }, { defaultTalosVersion }] = await Promise.all([
-      import("../../talos/cluster/index.ts"),
+      import("../../engine/index.ts"),
       import("../../talos/version/index.ts"),
     ]);
     const desired: DesiredCluster = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Place } from "../../talos/backup/index.ts";
+import type { Place } from "../../engine/backup/index.ts";
 import { DiagnosticError } from "../framework/index.ts";
 
 /** Where a backup lies and what it is called. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Claim, DesiredCluster, EtcdView, MachineState } from "../../talos/cluster/index.ts";
+import type { Claim, DesiredCluster, EtcdView, MachineState } from "../../engine/index.ts";
 import type { SecretsBundle } from "../../talos/secrets/index.ts";
 import { DiagnosticError, type Operation } from "../framework/index.ts";
 import { type Ask, adminOf } from "./admin.ts";
@@ -36,7 +36,7 @@ async function leave(membership: Membership, operation: Operation<Client>, claim
   const { name, cluster } = membership;
   const secrets = await client.secrets.find();
   if (secrets === undefined) return nothingToLeave(membership, operation, "the cluster's secrets are not there");
-  const engine = await import("../../talos/cluster/index.ts");
+  const engine = await import("../../engine/index.ts");
   const { etcdView, journalFile, observe, talosMachines } = engine;
   const state = await stateOf(membership, secrets, signal);
   // The end of the whole cluster has told who did not answer.
@@ -83,7 +83,7 @@ async function stateOf(
   secrets: SecretsBundle,
   signal: AbortSignal,
 ): Promise<MachineState> {
-  const { talosMachines } = await import("../../talos/cluster/index.ts");
+  const { talosMachines } = await import("../../engine/index.ts");
   const nobody = { endpoint: "https://endpoint.invalid:6443", machines: [], leaving: [], ...through(talos_endpoints) };
   const machines = talosMachines({ desired: nobody, secrets });
   try {

@@ -13,7 +13,7 @@ export const nodeAddress: ProviderFunction = {
   ],
   returns: stringType,
   async call([cidr, offset, index]) {
-    const { Cidr } = await import("../../talos/environment/index.ts");
+    const { Cidr } = await import("../../model/index.ts");
     const network = Cidr.tryParse(String(cidr));
     if (network === undefined)
       throw new FunctionError(`${JSON.stringify(cidr)} is no IPv4 network such as 10.0.0.0/24`, 0);

@@ -15,7 +15,7 @@ export const nodeMac: ProviderFunction = {
     if (role !== "controlplane" && role !== "worker") throw new FunctionError('must be "controlplane" or "worker"', 0);
     if (!Number.isSafeInteger(index) || Number(index) < 0 || Number(index) > 0xfffe)
       throw new FunctionError("must be a whole number from 0 to 65534", 1);
-    const { placeMachine } = await import("../../talos/environment/index.ts");
+    const { placeMachine } = await import("../../model/index.ts");
     const network = { cidr: "0.0.0.0/0", controlPlaneOffset: 0, workerOffset: 0 };
     return placeMachine(network, role, 0, Number(index) + 1).mac;
   },

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Claim, Ownership } from "../../talos/cluster/index.ts";
+import type { Claim, Ownership } from "../../engine/index.ts";
 import type { Diagnostics } from "../framework/index.ts";
 import type { Client } from "./client.ts";
 

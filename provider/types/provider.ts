@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
-import { ownerAt } from "../../talos/state-owner.ts";
+import { ownerAt } from "../../model/state-owner.ts";
 import {
   type Attributes,
   attribute,
@@ -111,7 +111,7 @@ export function talosmithProvider(options: ProviderOptions): Provider<typeof att
  * meanwhile. If that fails, whoever needs it is told.
  */
 function loadEngine(): void {
-  setImmediate(() => import("../../talos/cluster/index.ts").catch(() => {}));
+  setImmediate(() => import("../../engine/index.ts").catch(() => {}));
 }
 
 function secretsSource(

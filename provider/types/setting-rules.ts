@@ -19,7 +19,7 @@ export async function checkSettings(
   diagnostics: Diagnostics,
   machines: ClusterWishes["machines"] = null,
 ): Promise<void> {
-  const { settingViolations, usualSettings } = await import("../../talos/cluster-rules.ts");
+  const { settingViolations, usualSettings } = await import("../../model/cluster-rules.ts");
   const isKnown = (key: keyof typeof attributeNames) => isWhollyKnown(settings[attributeNames[key]] as Value);
   const given = (key: "podCidrs" | "serviceCidrs" | "certSans") =>
     isKnown(key) ? (settings[attributeNames[key]] as readonly string[] | null) : null;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One backup of a large snapshot to a folder or to S3, in a process of its own; prints the most memory it took, in MB.
-import { createBackup, openStore } from "../../talos/backup/index.ts";
+import { createBackup, openStore } from "../../engine/backup/index.ts";
+import { systemTiming } from "../../engine/index.ts";
 import { systemClock, systemEntropy } from "../../talos/clock.ts";
-import { systemTiming } from "../../talos/cluster/index.ts";
 import { largeSnapshot } from "./large-snapshot.ts";
 import { peakMegabytes } from "./peak-memory.ts";
 

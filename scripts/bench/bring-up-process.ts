@@ -4,9 +4,9 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { applyCluster, desiredCluster } from "../../engine/index.ts";
 import { simulatorAt } from "../../simulator/control/index.ts";
 import { systemClock, systemEntropy } from "../../talos/clock.ts";
-import { applyCluster, desiredCluster } from "../../talos/cluster/index.ts";
 import { generateSecrets } from "../../talos/secrets/index.ts";
 import { defaultTalosVersion } from "../../talos/version/index.ts";
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prints, for each number of machines that it is given, how much processor time the engine needs for a bring-up, a plan
 // that finds nothing to do, and an upgrade, in a world without network. Milliseconds, as JSON.
-import { lab, wish } from "../../test/talos/cluster/fixture.ts";
+import { lab, wish } from "../../test/engine/fixture.ts";
 
 const old = { talos: "v1.12.11", kubernetes: "1.35.4" };
 

@@ -102,9 +102,10 @@ export function partOfNode(url: string): string {
 export function moduleName(path: string): string {
   const [, scope, rest] = /.*node_modules\/(?:(@[^/]+)\/)?([^/]+)/.exec(path) ?? [];
   if (rest !== undefined) return scope === undefined ? rest : `${scope}/${rest}`;
-  const ours = /(?:^|\/)((?:talos|provider|constructs|simulator|topology|cloud-init|project|scripts|cli)\/.*)$/.exec(
-    path,
-  );
+  const ours =
+    /(?:^|\/)((?:talos|model|engine|workspace|watch|provider|constructs|simulator|cloud-init|scripts|cli)\/.*)$/.exec(
+      path,
+    );
   const folders = ours?.[1]?.split("/").slice(0, -1) ?? [];
   return folders.length === 0 ? "other" : folders.slice(0, 2).join("/");
 }

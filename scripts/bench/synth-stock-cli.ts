@@ -6,7 +6,17 @@ import { byTurns, fastest, type Row, succeed } from "./row.ts";
 import { scratchFolder } from "./scratch-folder.ts";
 
 /** What main.ts needs: our provider and the simulator are laid beside each stack. */
-const folders = ["constructs", "talos", "cloud-init", "project", "provider", "simulator", "scripts"];
+const folders = [
+  "constructs",
+  "talos",
+  "model",
+  "engine",
+  "cloud-init",
+  "workspace",
+  "provider",
+  "simulator",
+  "scripts",
+];
 const root = new URL("../..", import.meta.url).pathname;
 
 export const synthStockCli: Row = {

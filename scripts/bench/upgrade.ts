@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { lab, wish } from "../../test/talos/cluster/fixture.ts";
+import { lab, wish } from "../../test/engine/fixture.ts";
 import type { Row } from "./row.ts";
 
 const old = { talos: "v1.12.11", kubernetes: "1.35.4" };

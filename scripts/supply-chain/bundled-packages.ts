@@ -14,7 +14,7 @@ export interface BundledPackage extends z.infer<typeof manifest> {
 
 /** Everything that dist/ is made from. */
 const entryPoints = [
-  "project/public.ts",
+  "workspace/synthesize/public.ts",
   "constructs/index.ts",
   "cli/main.ts",
   "provider/main.ts",

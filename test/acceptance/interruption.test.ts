@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every operation as a user types it, interrupted at each kind of step with real processes: the same command, run once
-// more, completes it and leaves nothing behind. After every entry, in virtual time: test/talos/cluster/interruption.test.ts.
+// more, completes it and leaves nothing behind. After every entry, in virtual time: test/engine/interruption.test.ts.
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
@@ -18,7 +18,7 @@ const only = new RegExp(process.env.TALOSMITH_TEST_INTERRUPTION ?? ".");
 
 /** Cases that have passed with these sources: a run that was stopped goes on after them. */
 const folder = resolve("test-artifacts/interruption");
-const passedFile = resolve(folder, `${sourceHash(resolve("."), ["cli", "constructs", "project"])}.txt`);
+const passedFile = resolve(folder, `${sourceHash(resolve("."), ["cli", "constructs", "watch", "workspace"])}.txt`);
 const passed = new Set(existsSync(passedFile) ? readFileSync(passedFile, "utf8").split("\n") : []);
 
 function note(file: string, line: string): void {

@@ -4,11 +4,11 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { expect, test } from "vitest";
 import { encodeSecrets } from "../../talos/secrets/index.ts";
+import { testSecrets } from "../engine/fixture.ts";
 import type { ClusterWorkspace } from "../support/cluster-workspace.ts";
 import { everything } from "../support/everything.ts";
 import { type PageItem, pageItems } from "../support/pages.ts";
 import { plan, underTools } from "../support/under-tools.ts";
-import { testSecrets } from "../talos/cluster/fixture.ts";
 
 const folder = join(import.meta.dirname, "..", "..", "examples", "provider");
 const examples = readdirSync(folder, { recursive: true, withFileTypes: true })

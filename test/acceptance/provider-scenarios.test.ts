@@ -31,16 +31,16 @@ interface Scenario {
   readonly wish: ClusterOptions;
   /** More of the configuration, as HCL. */
   readonly beside?: string;
-  readonly breakIt: (site: Site) => Promise<unknown>;
+  readonly breakIt: (site: WatchedProject) => Promise<unknown>;
   /** What the apply says then. */
   readonly says: RegExp;
-  readonly mend: (site: Site) => Promise<unknown>;
+  readonly mend: (site: WatchedProject) => Promise<unknown>;
   /** The configuration that completes, where it is another one. */
   readonly mended?: { readonly wish: ClusterOptions; readonly beside?: string };
 }
 
 /** What a scenario reaches of a running cluster. */
-class Site {
+class WatchedProject {
   readonly workspace: ClusterWorkspace;
   /** Of every command from now on. */
   readonly environment: Record<string, string>;
@@ -221,12 +221,12 @@ const scenarios: readonly Scenario[] = [
           name: "a backup to a disk that is full",
           wish: withCount(3),
           beside: snapshotIn('directory = "full"'),
-          breakIt: async ({ workspace }: Site) => {
+          breakIt: async ({ workspace }: WatchedProject) => {
             mountTinyDisk(join(workspace.directory, "full"));
             writeFileSync(join(workspace.directory, "full/other"), Buffer.alloc(124 * 1024));
           },
           says: /no space left for a backup at .*Nothing half was left/,
-          mend: async ({ workspace }: Site) => unmountDisk(join(workspace.directory, "full")),
+          mend: async ({ workspace }: WatchedProject) => unmountDisk(join(workspace.directory, "full")),
         },
       ]
     : []),
@@ -241,7 +241,7 @@ const scenarios: readonly Scenario[] = [
 ];
 
 describe.each(everything ? tools : tools.slice(0, 1))("day 2 under $name", (tool) => {
-  let site: Site;
+  let site: WatchedProject;
   const environment: Record<string, string> = {
     TALOSMITH_SIMULATOR_TIME_SCALE: "0.2",
     TALOSMITH_HELM: resolve("test/support/stand-in-helm.mjs"),
@@ -260,7 +260,7 @@ describe.each(everything ? tools : tools.slice(0, 1))("day 2 under $name", (tool
     port = (refusing.address() as AddressInfo).port;
     const workspace = await ClusterWorkspace.open(tool, text({ wish: everything ? pair : small }), { environment });
     environment.STAND_IN_HELM = join(workspace.directory, "releases.json");
-    site = new Site(workspace, environment);
+    site = new WatchedProject(workspace, environment);
     await workspace.apply();
   });
   afterAll(async () => {

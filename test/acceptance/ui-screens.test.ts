@@ -3,8 +3,8 @@ import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { availableParallelism, loadavg } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { projectSimulator } from "../../cli/helper/simulator.ts";
-import { withFollowedEvents } from "../../cli/terraform/follow-events.ts";
+import { projectSimulator } from "../../workspace/simulator.ts";
+import { withFollowedEvents } from "../../workspace/terraform/follow-events.ts";
 import { everything } from "../support/everything.ts";
 import { chromiumPath, openPage, type PageInBrowser } from "../support/ui-page.ts";
 

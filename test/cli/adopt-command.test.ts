@@ -11,12 +11,12 @@ import { createProgram, runProgram } from "../../cli/program.ts";
 import { systemClock, systemEntropy } from "../../talos/clock.ts";
 import { encodeTalosconfig, generateTalosconfig } from "../../talos/config/index.ts";
 import { encodeSecrets } from "../../talos/secrets/index.ts";
+import { testSecrets } from "../engine/fixture.ts";
+import { type SimulatedLab, simulatedLab } from "../engine/simulated-cluster.ts";
 import { testContext } from "../support/command-context.ts";
 import { everything } from "../support/everything.ts";
 import { officialState, operatorObjects, talconfig } from "../support/foreign-cluster.ts";
 import { programFolder } from "../support/programs.ts";
-import { testSecrets } from "../talos/cluster/fixture.ts";
-import { type SimulatedLab, simulatedLab } from "../talos/cluster/simulated-cluster.ts";
 
 const password = "hunter2-of-the-registry";
 

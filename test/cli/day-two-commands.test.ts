@@ -13,12 +13,12 @@ import { registerSim } from "../../cli/commands/sim.ts";
 import { registerStatus } from "../../cli/commands/status.ts";
 import { registerUp } from "../../cli/commands/up.ts";
 import { createProgram, runProgram } from "../../cli/program.ts";
-import { directoryStore, findBackup, removeBackup } from "../../talos/backup/index.ts";
+import { directoryStore, findBackup, removeBackup } from "../../engine/backup/index.ts";
 import { systemClock } from "../../talos/clock.ts";
+import { take } from "../engine/backup/take.ts";
 import { testContext } from "../support/command-context.ts";
 import { realSnapshot, sourceOf } from "../support/etcd-snapshot.ts";
 import { kubernetesGet } from "../support/kubernetes-get.ts";
-import { take } from "../talos/backup/take.ts";
 
 const registrations = [
   registerUp,

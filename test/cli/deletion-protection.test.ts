@@ -7,9 +7,9 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { registerDestroy } from "../../cli/commands/destroy.ts";
 import { registerPlan } from "../../cli/commands/plan.ts";
 import { registerUp } from "../../cli/commands/up.ts";
-import { projectSimulator } from "../../cli/helper/simulator.ts";
-import { projectWorkshop } from "../../cli/helper/workshop.ts";
 import { createProgram, runProgram } from "../../cli/program.ts";
+import { openConsoleProject } from "../../web/server/open-project.ts";
+import { projectSimulator } from "../../workspace/simulator.ts";
 import { testContext } from "../support/command-context.ts";
 
 const root = mkdtempSync(join(tmpdir(), "talosmith-protected-"));
@@ -61,13 +61,13 @@ describe("with deletion protection", () => {
   test("the web console refuses a destroy and a scale-down before it asks", async () => {
     write(true, 2);
     const context = testContext({ cwd: root });
-    const workshop = projectWorkshop(root, context);
-    const environment = workshop.loadEnvironment("safe");
+    const project = openConsoleProject(root, context);
+    const environment = project.loadEnvironment("safe");
     const refused = "cluster safe has deletion protection";
-    await expect(workshop.plan(environment, { kind: "destroy" }, context.signal)).rejects.toThrow(refused);
-    await expect(workshop.perform(environment, { kind: "destroy" }, () => {}, context.signal)).rejects.toThrow(refused);
+    await expect(project.plan(environment, { kind: "destroy" }, context.signal)).rejects.toThrow(refused);
+    await expect(project.perform(environment, { kind: "destroy" }, () => {}, context.signal)).rejects.toThrow(refused);
     const scale = { kind: "scale", pool: "w", count: 1 } as const;
-    await expect(workshop.plan(environment, scale, context.signal)).rejects.toThrow(refused);
+    await expect(project.plan(environment, scale, context.signal)).rejects.toThrow(refused);
     expect(await left()).toEqual(names);
   });
 });

@@ -13,10 +13,10 @@ import { registerSim } from "../../cli/commands/sim.ts";
 import { registerStatus } from "../../cli/commands/status.ts";
 import { registerUnlock } from "../../cli/commands/unlock.ts";
 import { registerUp } from "../../cli/commands/up.ts";
-import { projectSimulator } from "../../cli/helper/simulator.ts";
 import { createProgram, runProgram } from "../../cli/program.ts";
 import { systemClock } from "../../talos/clock.ts";
 import { contextOf, parseTalosconfig } from "../../talos/config/index.ts";
+import { projectSimulator } from "../../workspace/simulator.ts";
 import { testContext } from "../support/command-context.ts";
 import { kubernetesGet } from "../support/kubernetes-get.ts";
 

@@ -7,12 +7,12 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { registerPlan } from "../../cli/commands/plan.ts";
 import { registerSim } from "../../cli/commands/sim.ts";
 import { registerUp } from "../../cli/commands/up.ts";
-import { projectSite } from "../../cli/helper/operate-site.ts";
-import { projectWorkshop } from "../../cli/helper/workshop.ts";
 import { createProgram, runProgram } from "../../cli/program.ts";
-import { verdictOn } from "../../operate/decide.ts";
+import { loadEnvironment } from "../../model/index.ts";
 import { systemClock } from "../../talos/clock.ts";
-import { loadEnvironment } from "../../talos/environment/index.ts";
+import { verdictOn } from "../../watch/decide.ts";
+import { openWatchedProject } from "../../watch/open-project.ts";
+import { openConsoleProject } from "../../web/server/open-project.ts";
 import { testContext } from "../support/command-context.ts";
 
 const root = mkdtempSync(join(tmpdir(), "talosmith-immutable-"));
@@ -61,13 +61,13 @@ describe.each([
   });
 
   test("the web console refuses before it asks", async () => {
-    const { plan } = projectWorkshop(root, contextHere());
+    const { plan } = openConsoleProject(root, contextHere());
     await expect(plan(environment(), { kind: "apply" }, new AbortController().signal)).rejects.toThrow(words);
   });
 
   test("operate repairs nothing", async () => {
     const { signal } = new AbortController();
-    const { look, repair } = projectSite(root, ["tiny"], contextHere());
+    const { look, repair } = openWatchedProject(root, ["tiny"], contextHere());
     await expect(
       repair(
         environment(),

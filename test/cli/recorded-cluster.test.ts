@@ -8,20 +8,20 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { registerRestore } from "../../cli/commands/restore.ts";
 import { registerRotateCa } from "../../cli/commands/rotate-ca.ts";
 import { registerStatus } from "../../cli/commands/status.ts";
-import { projectSite } from "../../cli/helper/operate-site.ts";
-import { projectWorkshop } from "../../cli/helper/workshop.ts";
 import { createProgram, runProgram } from "../../cli/program.ts";
-import { prepareStack } from "../../cli/terraform/prepare-stack.ts";
+import type { DesiredCluster } from "../../engine/index.ts";
 import { systemClock } from "../../talos/clock.ts";
-import type { DesiredCluster } from "../../talos/cluster/index.ts";
 import { createSecretsFile } from "../../talos/secrets/index.ts";
+import { openWatchedProject } from "../../watch/open-project.ts";
+import { openConsoleProject } from "../../web/server/open-project.ts";
+import { prepareStack } from "../../workspace/terraform/prepare-stack.ts";
+import { testSecrets } from "../engine/fixture.ts";
+import { type SimulatedLab, simulatedLab } from "../engine/simulated-cluster.ts";
 import { testContext } from "../support/command-context.ts";
 import { everything } from "../support/everything.ts";
 import { runCommand } from "../support/run-command.ts";
 import { saveSnapshot } from "../support/save-snapshot.ts";
 import { cleanEnvironment, findTools } from "../support/terraform.ts";
-import { testSecrets } from "../talos/cluster/fixture.ts";
-import { type SimulatedLab, simulatedLab } from "../talos/cluster/simulated-cluster.ts";
 
 /** Machines that Terraform made are known by its state alone; here simulated ones stand in for virtual ones. */
 describe("a cluster on machines that Terraform made", () => {
@@ -156,7 +156,7 @@ describe("a cluster on machines that Terraform made", () => {
 
   test("is looked at by the operator, which leaves it to Terraform", async () => {
     const context = testContext({ cwd: root, env: { PATH: "/nowhere" }, clock: systemClock });
-    const site = projectSite(root, ["lab"], context);
+    const site = openWatchedProject(root, ["lab"], context);
     const look = await site.look(site.load("lab"), context.signal);
     expect(look.machines.map(({ name }) => name)).toEqual(["cp-1"]);
     expect(look.observed.machines.get("cp-1")?.state.kind).toBe("configured");
@@ -165,11 +165,11 @@ describe("a cluster on machines that Terraform made", () => {
 
   test("is looked after by the page, which leaves its shape to Terraform", async () => {
     const context = testContext({ cwd: root, env: { PATH: "/nowhere" }, clock: systemClock });
-    const workshop = projectWorkshop(root, context);
-    const environment = workshop.loadEnvironment("lab");
-    const obstacle = await workshop.obstacle(environment);
+    const project = openConsoleProject(root, context);
+    const environment = project.loadEnvironment("lab");
+    const obstacle = await project.obstacle(environment);
     expect(obstacle?.instead).toMatchObject({ apply: "talosmith deploy lab", destroy: "talosmith destroy lab" });
-    const steps = await workshop.plan(environment, { kind: "reboot", machine: "cp-1" }, context.signal);
+    const steps = await project.plan(environment, { kind: "reboot", machine: "cp-1" }, context.signal);
     expect(steps.map(({ sentence }) => sentence)).toContain("reboot cp-1");
   });
 

@@ -21,7 +21,7 @@ describe.runIf(existsSync(join(modules, "@cdktf/provider-random")))("the example
         join(folder, "main.ts"),
         code
           .replace('"talosmith/constructs"', JSON.stringify(join(repositoryRoot, "constructs/index.ts")))
-          .replace('"talosmith"', JSON.stringify(join(repositoryRoot, "project/index.ts"))),
+          .replace('"talosmith"', JSON.stringify(join(repositoryRoot, "workspace/synthesize/index.ts"))),
       );
       const tsx = import.meta.resolve("tsx");
       execFileSync(process.execPath, ["--import", tsx, "main.ts"], { cwd: folder, stdio: "pipe" });

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { listEnvironments } from "../../talos/environment/index.ts";
+import { listEnvironments } from "../../model/index.ts";
 import { repositoryRoot, withSynth } from "./project.ts";
 
 const folder = join(repositoryRoot, "examples");

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type JsonObject, printStack } from "../../constructs/index.ts";
-import { listEnvironments } from "../../talos/environment/index.ts";
+import { listEnvironments } from "../../model/index.ts";
 import { allEnvironments, repositoryRoot, withSynth } from "./project.ts";
 
 const terraform = (process.env.PATH ?? "")

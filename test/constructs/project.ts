@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { type SynthResult, synthesize } from "../../constructs/index.ts";
-import { listEnvironments } from "../../talos/environment/index.ts";
+import { listEnvironments } from "../../model/index.ts";
 
 export const repositoryRoot: string = new URL("../../", import.meta.url).pathname;
 

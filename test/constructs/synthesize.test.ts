@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { stringify } from "yaml";
-import { listEnvironments } from "../../talos/environment/index.ts";
+import { listEnvironments } from "../../model/index.ts";
 import {
   allEnvironments,
   machineOf,

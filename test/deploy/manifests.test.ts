@@ -8,7 +8,7 @@ import { parse, parseAllDocuments } from "yaml";
 import { registerOperate } from "../../cli/commands/operate.ts";
 import { registerUpgrade } from "../../cli/commands/upgrade.ts";
 import { createProgram, runProgram } from "../../cli/program.ts";
-import { parseEnvironment } from "../../talos/environment/index.ts";
+import { parseEnvironment } from "../../model/index.ts";
 import { testContext } from "../support/command-context.ts";
 import { findProgram } from "../support/programs.ts";
 import { documentsOf, type Manifest, manifestFiles } from "./manifests.ts";

@@ -4,7 +4,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, write
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { generateIdentity, identityToRecipient } from "age-encryption";
-import { projectSimulator } from "../../cli/helper/simulator.ts";
+import { projectSimulator } from "../../workspace/simulator.ts";
 import { createCheckout } from "../support/checkout.ts";
 import { PageShell } from "../support/page-shell.ts";
 import { findProgram } from "../support/programs.ts";

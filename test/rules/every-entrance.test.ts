@@ -16,14 +16,14 @@ import {
   TalosStack,
   WorkerPool,
 } from "../../constructs/index.ts";
+import { type ClusterSpec, desiredCluster, preflight } from "../../engine/index.ts";
+import { settingRules, valueRules } from "../../model/cluster-rules.ts";
+import { EnvironmentError, machinesOf, parseEnvironment } from "../../model/index.ts";
+import { commonRules, rulesOfKind } from "../../model/rules/index.ts";
 import { Server, schemaOf, type Value, validateResourceConfig } from "../../provider/framework/index.ts";
 import { talosmithProvider } from "../../provider/types/index.ts";
-import { type ClusterSpec, desiredCluster, preflight } from "../../talos/cluster/index.ts";
-import { settingRules, valueRules } from "../../talos/cluster-rules.ts";
-import { EnvironmentError, machinesOf, parseEnvironment } from "../../talos/environment/index.ts";
-import { commonRules, rulesOfKind } from "../../talos/environment/rules/index.ts";
 import { TalosVersion } from "../../talos/version/index.ts";
-import { testSecrets } from "../talos/cluster/fixture.ts";
+import { testSecrets } from "../engine/fixture.ts";
 import { type Case, commonCases, kindCases, settingCases, valueCases } from "./cases.ts";
 
 type Props = Record<string, unknown>;

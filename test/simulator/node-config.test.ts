@@ -5,7 +5,7 @@ import { systemClock, systemEntropy } from "../../talos/clock.ts";
 import { type ClusterConfig, generateMachineConfig, type MachineConfigInput } from "../../talos/config/index.ts";
 import { beginRotation } from "../../talos/secrets/index.ts";
 import { Contract, TalosVersion } from "../../talos/version/index.ts";
-import { testSecrets } from "../talos/cluster/fixture.ts";
+import { testSecrets } from "../engine/fixture.ts";
 
 const secrets = beginRotation(testSecrets(), { cas: ["os", "k8s"], clock: systemClock, entropy: systemEntropy });
 const machine: MachineConfigInput = {

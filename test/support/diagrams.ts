@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { loadEnvironment } from "../../talos/environment/index.ts";
-import { renderTopology, topologyOf } from "../../topology/index.ts";
+import { loadEnvironment } from "../../model/index.ts";
+import { renderTopology, topologyOf } from "../../model/topology/index.ts";
 
 export interface Diagram {
   /** Page and heading, or the environment that it is drawn from. */

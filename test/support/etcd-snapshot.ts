@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
-import type { SnapshotSource } from "../../talos/backup/index.ts";
+import type { SnapshotSource } from "../../engine/backup/index.ts";
 
 /** A snapshot that a real etcd 3.6.12 made: 1,200 keys with values up to 6 kB, 20 of them deleted, and a lease. */
 export const realSnapshot = gunzipSync(readFileSync("test/golden/etcd/etcd-3.6.12.snapshot.gz"));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { createHash } from "node:crypto";
 import { rmSync } from "node:fs";
-import { projectSimulator } from "../../cli/helper/simulator.ts";
+import { projectSimulator } from "../../workspace/simulator.ts";
 import type { InterruptedProject, Interruption, Moment } from "./interrupted-project.ts";
 
 export type Path = "alone" | "terraform";

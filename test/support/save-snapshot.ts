@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { writeFile } from "node:fs/promises";
-import { etcdSource } from "../../talos/backup/index.ts";
+import { etcdSource } from "../../engine/backup/index.ts";
+import type { DesiredCluster } from "../../engine/index.ts";
 import { systemClock, systemEntropy } from "../../talos/clock.ts";
-import type { DesiredCluster } from "../../talos/cluster/index.ts";
 import { issueAdminCredentials } from "../../talos/config/index.ts";
 import type { SecretsBundle } from "../../talos/secrets/index.ts";
 

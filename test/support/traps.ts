@@ -105,7 +105,7 @@ export const traps: readonly Trap[] = [
     what: "Two owners: the command line refuses where a Terraform state owns the cluster",
     tests: [
       [
-        "cli/terraform/state-file.test.ts",
+        "workspace/terraform/state-file.test.ts",
         "an environment that a Terraform state owns is refused to the engine of the command line",
       ],
     ],
@@ -113,7 +113,10 @@ export const traps: readonly Trap[] = [
   {
     what: "A state of 0 bytes is not taken for an empty one; creating a cluster that is there already warns",
     tests: [
-      ["cli/terraform/state-file.test.ts", "the state %j is refused before terraform could take it for a new one"],
+      [
+        "workspace/terraform/state-file.test.ts",
+        "the state %j is refused before terraform could take it for a new one",
+      ],
       [
         acceptance.import,
         "a running cluster, its machines, members, files and seeds are imported and are then as they should be",

@@ -7,12 +7,12 @@ import { join } from "node:path";
 import type { AxeResults } from "axe-core";
 import { type Browser, chromium, type Locator, type Page } from "playwright-core";
 import { expect, vi } from "vitest";
-import { projectSimulator } from "../../cli/helper/simulator.ts";
-import { projectWorkshop } from "../../cli/helper/workshop.ts";
 import { createProgram, runProgram } from "../../cli/program.ts";
 import { registrations } from "../../cli/registrations.ts";
 import { systemClock } from "../../talos/clock.ts";
 import { loadAssets, type RunningUi, serveUi } from "../../web/server/index.ts";
+import { openConsoleProject } from "../../web/server/open-project.ts";
+import { projectSimulator } from "../../workspace/simulator.ts";
 import { testContext } from "./command-context.ts";
 import { everything } from "./everything.ts";
 import { findProgram } from "./programs.ts";
@@ -49,7 +49,7 @@ export async function openPage(): Promise<PageInBrowser> {
     newSession: () => "the-session",
     version: "0.0.0",
     program: "npx talosmith",
-    workshop: projectWorkshop(root, context),
+    project: openConsoleProject(root, context),
     assets: await loadAssets(),
     now: () => new Date(),
     interval: 1_000,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { expect, test } from "vitest";
-import { ownerAt, stateOwner } from "../../talos/state-owner.ts";
+import { ownerAt, stateOwner } from "../../model/state-owner.ts";
 
 const owner = (backend: string) => stateOwner({ environment: "local", backend, workspace: "default" });
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, test } from "vitest";
+import { loadEnvironment } from "../../model/index.ts";
+import { topologyOf, withLiveState } from "../../model/topology/index.ts";
 import { plainFaults } from "../../simulator/control/index.ts";
-import { loadEnvironment } from "../../talos/environment/index.ts";
 import { TalosError } from "../../talos/errors.ts";
-import { topologyOf, withLiveState } from "../../topology/index.ts";
 import { faultWords } from "../../web/client/fault-words.ts";
 import { UiApp } from "../../web/server/app.ts";
-import type { Workshop } from "../../web/server/index.ts";
+import type { ConsoleProject } from "../../web/server/index.ts";
 import { topologyMap } from "../../web/server/topology-map.ts";
 import type { OperationView, TopologyMap } from "../../web/shared/wire.ts";
 
@@ -15,7 +15,7 @@ const origin = `http://${host}`;
 const ours = { host, origin, "x-talosmith": "1", "content-type": "application/json" };
 
 /** A project in which nothing is deployed and every apply takes until it is told to end. */
-function idleWorkshop(more: Partial<Workshop> = {}): Workshop {
+function idleWorkshop(more: Partial<ConsoleProject> = {}): ConsoleProject {
   return {
     environmentNames: () => ["local"],
     loadEnvironment: (name) => loadEnvironment(".", name),
@@ -34,7 +34,11 @@ function idleWorkshop(more: Partial<Workshop> = {}): Workshop {
 }
 
 function startApp(
-  options: { readonly readOnly?: boolean; readonly workshop?: Workshop; readonly hosts?: ReadonlySet<string> } = {},
+  options: {
+    readonly readOnly?: boolean;
+    readonly project?: ConsoleProject;
+    readonly hosts?: ReadonlySet<string>;
+  } = {},
 ) {
   const app = new UiApp({
     hosts: options.hosts ?? new Set([host]),
@@ -43,7 +47,7 @@ function startApp(
     readOnly: options.readOnly ?? false,
     version: "0.0.0",
     program: "npx talosmith",
-    workshop: options.workshop ?? idleWorkshop(),
+    project: options.project ?? idleWorkshop(),
     assets: new Map([["/", { type: "text/html", content: "<!doctype html>" }]]),
     now: () => new Date("2026-11-16T00:00:00Z"),
     interval: 60_000,
@@ -144,11 +148,11 @@ describe("what the page can do", () => {
   });
 
   test("a second operation on the same environment is refused while the first is at work, until that is stopped", async () => {
-    const perform: Workshop["perform"] = (_environment, _action, _events, signal) =>
+    const perform: ConsoleProject["perform"] = (_environment, _action, _events, signal) =>
       new Promise((_, reject) => {
         signal.addEventListener("abort", () => reject(new TalosError("canceled", "stopped at a safe point")));
       });
-    const { app, post, cookie } = startApp({ workshop: idleWorkshop({ perform }) });
+    const { app, post, cookie } = startApp({ project: idleWorkshop({ perform }) });
     const headers = { ...ours, cookie: await cookie() };
     const apply = () => post("/api/environments/local/operations", headers, { action: { kind: "apply" } });
     const { id } = (await (await apply()).json()) as OperationView;
@@ -178,7 +182,7 @@ describe("what the page can do", () => {
       );
     let environment = withWorkers(2);
     const { app, post, cookie } = startApp({
-      workshop: idleWorkshop({
+      project: idleWorkshop({
         loadEnvironment: () => environment,
         plan: async () => steps,
         perform: async ({ workers }, { kind }) => {
@@ -224,7 +228,7 @@ describe("what the page can do", () => {
 
   test("so does whatever loses data, such as a machine that leaves", async () => {
     const plan = async () => [{ id: "reset/local-w-2", sentence: "wipe the disk of local-w-2", destructive: true }];
-    const { post, cookie } = startApp({ workshop: idleWorkshop({ plan }) });
+    const { post, cookie } = startApp({ project: idleWorkshop({ plan }) });
     const headers = { ...ours, cookie: await cookie() };
     const action = { kind: "scale", pool: "w", count: 1 };
     const shown = await post("/api/environments/local/plan", headers, { action });
@@ -259,7 +263,7 @@ describe("what the page can do", () => {
   test("what belongs to Terraform is left to it", async () => {
     const instead = { apply: "deploy it", upgrade: "write it", scale: "count it", destroy: "take it" };
     const { post, cookie } = startApp({
-      workshop: idleWorkshop({ obstacle: async () => ({ reason: "local belongs to Terraform.", instead }) }),
+      project: idleWorkshop({ obstacle: async () => ({ reason: "local belongs to Terraform.", instead }) }),
     });
     const headers = { ...ours, cookie: await cookie() };
     const answers: readonly [object, string][] = [
@@ -278,7 +282,7 @@ describe("what the page can do", () => {
 
   test("what changes nothing of a cluster's shape is done for Terraform's too", async () => {
     const { post, cookie } = startApp({
-      workshop: idleWorkshop({ obstacle: async () => ({ reason: "local belongs to Terraform.", instead: null }) }),
+      project: idleWorkshop({ obstacle: async () => ({ reason: "local belongs to Terraform.", instead: null }) }),
     });
     const headers = { ...ours, cookie: await cookie() };
     for (const action of [{ kind: "backup" }, { kind: "cordon", machine: "local-w-1" }])
@@ -315,7 +319,7 @@ describe("what the page can do", () => {
   });
 
   test("an environment that was not looked at yet is said to be so, and not taken for one that is not deployed", async () => {
-    const { app, ask, cookie } = startApp({ workshop: idleWorkshop({ openCluster: () => new Promise(() => {}) }) });
+    const { app, ask, cookie } = startApp({ project: idleWorkshop({ openCluster: () => new Promise(() => {}) }) });
     const response = await ask("/api/events", { headers: { host, cookie: await cookie() } });
     const { value } = (await response.body?.getReader().read()) ?? {};
     const sent = new TextDecoder().decode(value);

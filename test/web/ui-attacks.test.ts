@@ -5,11 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { projectSimulator } from "../../cli/helper/simulator.ts";
-import { projectWorkshop } from "../../cli/helper/workshop.ts";
+import { loadEnvironment } from "../../model/index.ts";
 import { systemClock } from "../../talos/clock.ts";
-import { loadEnvironment } from "../../talos/environment/index.ts";
-import { assetsFromSource, type RunningUi, serveUi, type Workshop } from "../../web/server/index.ts";
+import { assetsFromSource, type ConsoleProject, type RunningUi, serveUi } from "../../web/server/index.ts";
+import { openConsoleProject } from "../../web/server/open-project.ts";
+import { projectSimulator } from "../../workspace/simulator.ts";
 import { testContext } from "../support/command-context.ts";
 
 interface Answer {
@@ -59,7 +59,7 @@ function ask(
 describe("the page's server on a real socket", { timeout: 240_000 }, () => {
   const root = mkdtempSync(join(tmpdir(), "talosmith-ui-attacks-"));
   const stop = new AbortController();
-  let workshop: Workshop;
+  let project: ConsoleProject;
   let ui: RunningUi;
   let ours: Record<string, string>;
   let cookie = "";
@@ -77,8 +77,8 @@ describe("the page's server on a real socket", { timeout: 240_000 }, () => {
       clock: systemClock,
       signal: stop.signal,
     });
-    workshop = projectWorkshop(root, context);
-    const serving = { workshop, assets: await assetsFromSource(), now: () => new Date(), interval: 1_000 };
+    project = openConsoleProject(root, context);
+    const serving = { project, assets: await assetsFromSource(), now: () => new Date(), interval: 1_000 };
     const said = { version: "0.0.0", program: "talosmith" };
     ui = await serveUi({ ...serving, ...said, port: 0, readOnly: false, token: "t", newSession: () => "s" });
     const { host, origin } = new URL(ui.address);
@@ -182,7 +182,7 @@ describe("the page's server on a real socket", { timeout: 240_000 }, () => {
     seen.push(...heard.map(({ body }) => body));
     seen.push((await ask(ui.address, "/api/environments/tiny/machines/nobody", { headers: { cookie } })).body);
 
-    const opened = await workshop.openCluster(environment);
+    const opened = await project.openCluster(environment);
     const { cluster, secrets, trustdInfo, certs } = opened?.secrets ?? expect.unreachable("the cluster is not there");
     const keys = [certs.os, certs.etcd, certs.k8s, certs.k8sAggregator, certs.k8sServiceAccount].map(({ key }) => key);
     const inLines = keys.flatMap((key) => key.split("\n").filter((line) => line.length > 20 && !line.startsWith("-")));
@@ -201,11 +201,11 @@ describe("the page's server on a real socket", { timeout: 240_000 }, () => {
     const environment = { ...rest, rollout: { ...rollout, windows } };
     const { signal } = new AbortController();
     const action = { kind: "reboot", machine: "tiny-cp-1" } as const;
-    const [first] = await workshop.plan(environment, action, signal);
+    const [first] = await project.plan(environment, action, signal);
     expect(first?.sentence).toBe("begin with tiny-cp-1 only when a maintenance window is open");
-    await expect(workshop.perform(environment, action, () => {}, signal)).rejects.toThrow(
+    await expect(project.perform(environment, action, () => {}, signal)).rejects.toThrow(
       "outside of the maintenance windows nothing is begun on tiny-cp-1",
     );
-    expect((await workshop.openCluster(environment))?.policy).toMatchObject({ windows, drainTimeout: 300_000 });
+    expect((await project.openCluster(environment))?.policy).toMatchObject({ windows, drainTimeout: 300_000 });
   });
 });

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { SSEStreamingApi } from "hono/streaming";
 import { afterEach, describe, expect, test } from "vitest";
-import { loadEnvironment } from "../../talos/environment/index.ts";
+import { loadEnvironment } from "../../model/index.ts";
 import { Broadcast } from "../../web/server/broadcast.ts";
 import { hostNames } from "../../web/server/host-names.ts";
-import { type RunElsewhere, Watcher, type Workshop } from "../../web/server/index.ts";
+import { type ConsoleProject, Watcher } from "../../web/server/index.ts";
+import type { OtherRun } from "../../workspace/terraform/other-runs.ts";
 
 const idle: Pick<
-  Workshop,
+  ConsoleProject,
   "openCluster" | "clientCertificates" | "backups" | "simulatedMachines" | "elsewhere" | "obstacle"
 > = {
   openCluster: async () => undefined,
@@ -22,9 +23,11 @@ describe("a watcher", () => {
   let watcher: Watcher | undefined;
   afterEach(() => watcher?.stop());
 
-  function watch(workshop: Pick<Workshop, "environmentNames" | "loadEnvironment"> & Partial<Workshop>): Watcher {
-    const whole = { ...idle, ...workshop } as Workshop;
-    watcher = new Watcher({ workshop: whole, changed: () => {}, now: () => new Date(), interval: 10 });
+  function watch(
+    project: Pick<ConsoleProject, "environmentNames" | "loadEnvironment"> & Partial<ConsoleProject>,
+  ): Watcher {
+    const whole = { ...idle, ...project } as ConsoleProject;
+    watcher = new Watcher({ project: whole, changed: () => {}, now: () => new Date(), interval: 10 });
     watcher.start();
     return watcher;
   }
@@ -57,7 +60,7 @@ describe("a watcher", () => {
   });
 
   test("tells what is done elsewhere, takes a state in the making for none, and tells when it has ended", async () => {
-    let run: RunElsewhere | undefined;
+    let run: OtherRun | undefined;
     const seen = watch({
       environmentNames: () => ["local"],
       loadEnvironment: (name) => loadEnvironment(".", name),

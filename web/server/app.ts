@@ -2,10 +2,10 @@
 import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { streamSSE } from "hono/streaming";
+import { type Environment, EnvironmentError } from "../../model/index.ts";
+import { type PictureForm, renderSvg, type Topology, topologyOf, withLiveState } from "../../model/topology/index.ts";
 import { plainFaults } from "../../simulator/control/index.ts";
-import { type Environment, EnvironmentError } from "../../talos/environment/index.ts";
 import { TalosError } from "../../talos/errors.ts";
-import { type PictureForm, renderSvg, type Topology, topologyOf, withLiveState } from "../../topology/index.ts";
 import type { Action, ActionPlan, OperationView, Overview, ShapingKind } from "../shared/wire.ts";
 import type { Assets } from "./assets.ts";
 import { withWork } from "./at-work.ts";
@@ -15,16 +15,16 @@ import { pageHeaders } from "./headers.ts";
 import { findMachine, machineDetail } from "./machine-detail.ts";
 import { type Followed, followEvents, followLog } from "./machine-streams.ts";
 import { Operations, type Request } from "./operations.ts";
+import type { ConsoleProject } from "./project.ts";
 import { readRequest } from "./requests.ts";
 import { topologyMap } from "./topology-map.ts";
 import { Watcher } from "./watcher.ts";
-import type { Workshop } from "./workshop.ts";
 
 export interface AppOptions extends GuardOptions {
   readonly version: string;
   /** How a person types our name. */
   readonly program: string;
-  readonly workshop: Workshop;
+  readonly project: ConsoleProject;
   readonly assets: Assets;
   readonly now: () => Date;
   /** Milliseconds between two looks at the clusters. */
@@ -137,9 +137,9 @@ export class UiApp {
   }
 
   #serveActions(): void {
-    const { workshop } = this.#options;
+    const { project } = this.#options;
     this.hono.post("/api/environments", async (context) => {
-      await workshop.createSimulated(await readRequest("cluster", context.req));
+      await project.createSimulated(await readRequest("cluster", context.req));
       return context.body(null, 201);
     });
     this.hono.post("/api/environments/:name/plan", async (context) => {
@@ -156,7 +156,7 @@ export class UiApp {
     this.hono.post("/api/environments/:name/machines/:machine/disturb", async (context) => {
       const environment = this.#environment(context.req.param("name"));
       const disturbance = await readRequest("disturbance", context.req);
-      await workshop.disturb(environment, context.req.param("machine"), disturbance);
+      await project.disturb(environment, context.req.param("machine"), disturbance);
       this.#watcher.lookSoon();
       return context.body(null, 204);
     });
@@ -186,12 +186,12 @@ export class UiApp {
       confirm,
       steps: plan.steps,
       work: (events, stop) =>
-        this.#options.workshop.perform(environment, action, events, stop).finally(() => this.#watcher.lookSoon()),
+        this.#options.project.perform(environment, action, events, stop).finally(() => this.#watcher.lookSoon()),
     });
   }
 
   async #plan(environment: Environment, action: Action, signal: AbortSignal): Promise<ActionPlan> {
-    const steps = await this.#options.workshop.plan(environment, action, signal);
+    const steps = await this.#options.project.plan(environment, action, signal);
     const destroys = action.kind === "destroy" || steps.some(({ destructive }) => destructive);
     return { steps, confirm: destroys ? environment.cluster.name : null };
   }
@@ -209,14 +209,14 @@ export class UiApp {
 
   /** Names come from the address bar: only those that are in the folder are looked up. */
   #environment(name: string): Environment {
-    if (!this.#options.workshop.environmentNames().includes(name))
+    if (!this.#options.project.environmentNames().includes(name))
       throw new TalosError("not-found", `no environment ${name}`);
-    return this.#options.workshop.loadEnvironment(name);
+    return this.#options.project.loadEnvironment(name);
   }
 
   async #machine({ name, machine }: { readonly name: string; readonly machine: string }): Promise<Followed> {
     const environment = this.#environment(name);
-    const opened = await this.#options.workshop.openCluster(environment);
+    const opened = await this.#options.project.openCluster(environment);
     if (opened === undefined) throw new TalosError("not-found", `${environment.name} is not deployed`);
     return { opened, machine: findMachine(opened, machine) };
   }
@@ -224,7 +224,7 @@ export class UiApp {
   /** A snapshot or a reboot is nobody's shape: only what changes that has an owner who may object. */
   async #refuseOwned(environment: Environment, { kind }: Action): Promise<void> {
     if (!isShaping(kind)) return;
-    const obstacle = await this.#options.workshop.obstacle(environment);
+    const obstacle = await this.#options.project.obstacle(environment);
     if (obstacle === undefined) return;
     throw new TalosError("conflict", obstacle.reason, {
       ...(obstacle.instead && { hint: `Instead: ${obstacle.instead[kind]}` }),

@@ -7,7 +7,7 @@ import {
   machineView,
   type ObservedCluster,
   quorumOf,
-} from "../../talos/cluster/index.ts";
+} from "../../engine/index.ts";
 import type { CertificateRow, Condition, EtcdView, MachineRow } from "../shared/wire.ts";
 
 /** The machines of a cluster as rows, from what was seen of them. */

@@ -6,7 +6,7 @@ import {
   type ObservedCluster,
   type Step,
   stateOf,
-} from "../../talos/cluster/index.ts";
+} from "../../engine/index.ts";
 import { movesInWords } from "../../talos/config/index.ts";
 import { oneLine, plainText } from "../../talos/plain-text.ts";
 import { hideSecrets, type SecretsBundle } from "../../talos/secrets/index.ts";

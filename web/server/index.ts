@@ -3,6 +3,6 @@ export type { BrokenEnvironment, ClusterView, MachineDetail, MachineRow } from "
 export { type Assets, assetsFromSource, loadAssets } from "./assets.ts";
 export { findMachine, machineDetail, unknownMachine } from "./machine-detail.ts";
 export { sentenceOf } from "./machine-streams.ts";
+export type { ConsoleProject, OpenedCluster } from "./project.ts";
 export { type RunningUi, type ServeOptions, serveUi } from "./serve.ts";
 export { Watcher } from "./watcher.ts";
-export type { OpenedCluster, RunElsewhere, Workshop } from "./workshop.ts";

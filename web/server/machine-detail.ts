@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-import { type DesiredMachine, type MachineState, readerOf, talosMachines } from "../../talos/cluster/index.ts";
+import { type DesiredMachine, type MachineState, readerOf, talosMachines } from "../../engine/index.ts";
 import { redactConfig } from "../../talos/config/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { plainText } from "../../talos/plain-text.ts";
 import { hideSecrets } from "../../talos/secrets/index.ts";
 import type { MachineDetail } from "../shared/wire.ts";
 import { configChanges } from "./config-changes.ts";
-import type { OpenedCluster } from "./workshop.ts";
+import type { OpenedCluster } from "./project.ts";
 
 /** Throws when the cluster has no such machine. */
 export function findMachine({ desired }: Pick<OpenedCluster, "desired">, name: string): DesiredMachine {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { SSEStreamingApi } from "hono/streaming";
+import { type DesiredMachine, readerOf } from "../../engine/index.ts";
 import type { MachineEvent, TalosClient } from "../../talos/api/index.ts";
-import { type DesiredMachine, readerOf } from "../../talos/cluster/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { oneLine } from "../../talos/plain-text.ts";
 import { hideSecrets } from "../../talos/secrets/index.ts";
-import type { OpenedCluster } from "./workshop.ts";
+import type { OpenedCluster } from "./project.ts";
 
 const pastLines = 200;
 const pastEvents = 50;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Step, ToldEvent } from "../../talos/cluster/index.ts";
+import type { Step, ToldEvent } from "../../engine/index.ts";
+import type { OtherRun } from "../../workspace/terraform/other-runs.ts";
 import type { OperationEvent, OperationStep, OperationView, PlannedStep } from "../shared/wire.ts";
-import type { RunElsewhere } from "./workshop.ts";
 
 /** Every page gets all of them again with every change; more are on disk. */
 const keptEvents = 200;
@@ -29,10 +29,7 @@ export function afterEvent(view: OperationView, { at, type, message, machine, st
 }
 
 /** What another process does, as an operation that can only be watched. */
-export function viewOfElsewhere(
-  environment: string,
-  { id, action, startedAt, events, end }: RunElsewhere,
-): OperationView {
+export function viewOfElsewhere(environment: string, { id, action, startedAt, events, end }: OtherRun): OperationView {
   const begun: OperationView = {
     id,
     kind: `terraform ${action}`,
@@ -50,16 +47,15 @@ export function viewOfElsewhere(
 }
 
 /** What was said to the person stands where it was started. */
-const endings: Readonly<Record<NonNullable<RunElsewhere["end"]>["outcome"], Pick<OperationView, "state" | "outcome">>> =
-  {
-    done: { state: "done", outcome: null },
-    failed: { state: "failed", outcome: "It has failed. Why stands where it was started." },
-    stopped: {
-      state: "stopped",
-      outcome: "It was stopped where it was started, and goes on when it is started again.",
-    },
-    unknown: { state: "ended", outcome: "It has ended. What came of it stands where it was started." },
-  };
+const endings: Readonly<Record<NonNullable<OtherRun["end"]>["outcome"], Pick<OperationView, "state" | "outcome">>> = {
+  done: { state: "done", outcome: null },
+  failed: { state: "failed", outcome: "It has failed. Why stands where it was started." },
+  stopped: {
+    state: "stopped",
+    outcome: "It was stopped where it was started, and goes on when it is started again.",
+  },
+  unknown: { state: "ended", outcome: "It has ended. What came of it stands where it was started." },
+};
 
 const stepStates: Readonly<Partial<Record<ToldEvent["type"], OperationStep["state"]>>> = {
   "step-started": "running",

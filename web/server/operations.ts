@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { EventListener, ToldEvent } from "../../talos/cluster/index.ts";
+import type { EventListener, ToldEvent } from "../../engine/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import type { Action, OperationView, PlannedStep } from "../shared/wire.ts";
 import { afterEvent } from "./operation-view.ts";

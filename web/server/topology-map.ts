@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { createHash } from "node:crypto";
-import { machineBoxes, type PictureForm, renderSvg, type Topology } from "../../topology/index.ts";
+import { machineBoxes, type PictureForm, renderSvg, type Topology } from "../../model/topology/index.ts";
 import type { TopologyMap } from "../shared/wire.ts";
 
 /** What lies where in the picture, so that a page can lead from a machine in it to the machine's own screen. */

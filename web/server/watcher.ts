@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-import { checkHealth, makingSteps, previewCluster } from "../../talos/cluster/index.ts";
-import { controlPlanePool, type Environment, machinesOf } from "../../talos/environment/index.ts";
+import { checkHealth, creationSteps, previewCluster } from "../../engine/index.ts";
+import { controlPlanePool, type Environment, machinesOf } from "../../model/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import type { BrokenEnvironment, ClusterView, OperationView } from "../shared/wire.ts";
 import { withWork } from "./at-work.ts";
 import { agedConditions, certificateRows, etcdRows, machineRows } from "./cluster-view.ts";
 import { differencesOf } from "./config-changes.ts";
 import { plannedStep, viewOfElsewhere } from "./operation-view.ts";
-import type { OpenedCluster, Workshop } from "./workshop.ts";
+import type { ConsoleProject, OpenedCluster } from "./project.ts";
 
 export interface WatcherOptions {
-  readonly workshop: Workshop;
+  readonly project: ConsoleProject;
   readonly changed: () => void;
   readonly now: () => Date;
   /** Milliseconds between two looks. */
@@ -50,7 +50,7 @@ export class Watcher {
 
   /** Environments whose first look has not come back. */
   get unseen(): readonly string[] {
-    return this.#options.workshop.environmentNames().filter((name) => !this.#views.has(name));
+    return this.#options.project.environmentNames().filter((name) => !this.#views.has(name));
   }
 
   /** Whoever answers first is not first each time. */
@@ -90,7 +90,7 @@ export class Watcher {
   async look(signal: AbortSignal): Promise<void> {
     let names: readonly string[];
     try {
-      names = this.#options.workshop.environmentNames();
+      names = this.#options.project.environmentNames();
     } catch (error) {
       this.#views.set(folder, { environment: folder, fault: TalosError.from(error).message });
       this.#options.changed();
@@ -108,10 +108,10 @@ export class Watcher {
   }
 
   async #view(name: string, signal: AbortSignal): Promise<ClusterView | BrokenEnvironment> {
-    const { workshop } = this.#options;
+    const { project } = this.#options;
     let environment: Environment;
     try {
-      environment = workshop.loadEnvironment(name);
+      environment = project.loadEnvironment(name);
     } catch (error) {
       return { environment: name, fault: TalosError.from(error).message };
     }
@@ -119,7 +119,7 @@ export class Watcher {
     const work = await this.#workElsewhere(environment);
     try {
       const known = { ...empty, ...(await this.#around(environment, signal)) };
-      const opened = await workshop.openCluster(environment);
+      const opened = await project.openCluster(environment);
       if (opened === undefined) return { ...known, pending: firstSteps(environment) };
       const seen = { ...known, ...(await this.#seen(environment, opened, signal)) };
       // Once more: what is silent now may be so because of a step that began during the look.
@@ -132,7 +132,7 @@ export class Watcher {
   }
 
   async #workElsewhere(environment: Environment): Promise<readonly OperationView[]> {
-    const run = await this.#options.workshop.elsewhere(environment);
+    const run = await this.#options.project.elsewhere(environment);
     if (run === undefined) return [];
     const view = viewOfElsewhere(environment.name, run);
     this.#elsewhere.set(environment.name, view);
@@ -144,9 +144,9 @@ export class Watcher {
     environment: Environment,
     signal: AbortSignal,
   ): Promise<Pick<ClusterView, "backups" | "simulated" | "obstacle">> {
-    const { workshop } = this.#options;
-    const simulated = (await workshop.simulatedMachines(environment)) ?? null;
-    const obstacle = (await workshop.obstacle(environment)) ?? null;
+    const { project } = this.#options;
+    const simulated = (await project.simulatedMachines(environment)) ?? null;
+    const obstacle = (await project.obstacle(environment)) ?? null;
     return { backups: await this.#backups(environment, signal), simulated, obstacle };
   }
 
@@ -155,17 +155,17 @@ export class Watcher {
     const now = this.#options.now().getTime();
     const known = this.#backupsOf.get(environment.name);
     if (known !== undefined && now - known.at < backupsEvery) return known.view;
-    const view = (await this.#options.workshop.backups(environment, signal)) ?? null;
+    const view = (await this.#options.project.backups(environment, signal)) ?? null;
     this.#backupsOf.set(environment.name, { at: now, view });
     return view;
   }
 
   async #seen(environment: Environment, { desired, absent, secrets, policy }: OpenedCluster, signal: AbortSignal) {
-    const { workshop, now } = this.#options;
+    const { project, now } = this.#options;
     const [{ observed, steps }, health, certificates] = await Promise.all([
       previewCluster({ desired, secrets, policy, signal }),
       checkHealth({ desired, secrets, signal, wait: false }),
-      workshop.clientCertificates(environment),
+      project.clientCertificates(environment),
     ]);
     const before = this.clusters.find((view) => view.environment === environment.name);
     const failed = health.conditions.find(({ state }) => state === "failed");
@@ -177,7 +177,7 @@ export class Watcher {
       machines: machineRows(desired, observed),
       conditions: agedConditions(health.conditions, before?.conditions ?? [], now()),
       etcd: etcdRows(observed),
-      pending: [...makingSteps(absent), ...steps.map(plannedStep)],
+      pending: [...creationSteps(absent), ...steps.map(plannedStep)],
       differences: differencesOf(desired, observed, steps, secrets),
       certificates: certificateRows(certificates, now()),
     };
@@ -186,7 +186,7 @@ export class Watcher {
 
 /** Before anything is there: the machines that are made, where they are made and not only taken in. */
 function firstSteps(environment: Environment): ClusterView["pending"] {
-  return environment.kind === "metal" ? [] : makingSteps(machinesOf(environment).map(({ name }) => name));
+  return environment.kind === "metal" ? [] : creationSteps(machinesOf(environment).map(({ name }) => name));
 }
 
 function emptyView({ name, kind, cluster, controlPlane, workers }: Environment): ClusterView {

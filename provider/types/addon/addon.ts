@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { AddonOptions, AddonSources, Release } from "../../../talos/addon/index.ts";
+import type { AddonOptions, AddonSources, Release } from "../../../engine/addon/index.ts";
 import {
   type Attributes,
   attribute,
@@ -123,7 +123,7 @@ export const addon: Resource<Schema, Client> = {
   },
 
   async plan({ prior, planned, changed, client, diagnostics }) {
-    const { findHelm } = await import("../../../talos/addon/index.ts");
+    const { findHelm } = await import("../../../engine/addon/index.ts");
     findHelm(client.environment);
     const id =
       typeof planned.namespace === "string" && typeof planned.name === "string"
@@ -151,7 +151,7 @@ export const addon: Resource<Schema, Client> = {
   update: ({ planned, ...operation }) => apply(planned, operation),
 
   async read({ state, ...operation }) {
-    const { findHelm, releaseWithHash, releasesOf } = await import("../../../talos/addon/index.ts");
+    const { findHelm, releaseWithHash, releasesOf } = await import("../../../engine/addon/index.ts");
     findHelm(operation.client.environment);
     try {
       return await onCluster(state.endpoints, operation, async (access) => {
@@ -170,7 +170,7 @@ export const addon: Resource<Schema, Client> = {
 
   async delete({ state, ...operation }) {
     if (state.on_destroy === "keep") return;
-    const { removeAddon } = await import("../../../talos/addon/index.ts");
+    const { removeAddon } = await import("../../../engine/addon/index.ts");
     await onCluster(state.endpoints, operation, (access) => removeAddon(state, access));
   },
 
@@ -181,7 +181,7 @@ export const addon: Resource<Schema, Client> = {
         summary: "Not the address of a release",
         detail: `Found ${JSON.stringify(id)}; expected the address of a control plane, the namespace and the release's name, such as 10.0.0.70/kube-system/cilium.`,
       });
-    const { releasesOf } = await import("../../../talos/addon/index.ts");
+    const { releasesOf } = await import("../../../engine/addon/index.ts");
     const release = await onCluster([address], operation, (access) => releasesOf(access).find({ name, namespace }));
     if (release === undefined)
       throw new DiagnosticError({
@@ -195,7 +195,7 @@ export const addon: Resource<Schema, Client> = {
 
 async function apply(planned: PlanOf<Schema>, operation: Operation<Client>): Promise<State> {
   const { client, signal } = operation;
-  const { addonHash, applyAddon, resolveAddon } = await import("../../../talos/addon/index.ts");
+  const { addonHash, applyAddon, resolveAddon } = await import("../../../engine/addon/index.ts");
   const wished = await resolveAddon(sourcesOf(planned), client.root, client.environment);
   const fingerprint = addonHash(wished);
   if (typeof planned.fingerprint === "string" && planned.fingerprint !== fingerprint)
@@ -225,7 +225,7 @@ function facts({ revision, status, chart }: Release): Pick<State, "revision" | "
 async function plannedFingerprint(planned: ConfigOf<Schema>, client: Client) {
   const { chart, repository, version, values, values_files } = planned;
   if (!isWhollyKnown([chart, repository, version, values, values_files] as unknown as Value)) return unknown;
-  const { addonHash, resolveAddon } = await import("../../../talos/addon/index.ts");
+  const { addonHash, resolveAddon } = await import("../../../engine/addon/index.ts");
   const sources = sourcesOf({ ...planned, credentials: null } as unknown as PlanOf<Schema>);
   return addonHash(await resolveAddon(sources, client.root, client.environment));
 }
@@ -258,7 +258,7 @@ async function onCluster<T>(
   { client, signal }: Operation<Client>,
   work: (access: AddonOptions) => Promise<T>,
 ): Promise<T> {
-  const { findHelm } = await import("../../../talos/addon/index.ts");
+  const { findHelm } = await import("../../../engine/addon/index.ts");
   const helm = findHelm(client.environment);
   return withKubeconfig(client, endpoints, signal, (kubeconfig) => work({ helm, kubeconfig, signal }));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { setTimeout as sleep } from "node:timers/promises";
-import type { DesiredCluster } from "../../../talos/cluster/index.ts";
+import type { DesiredCluster } from "../../../engine/index.ts";
 import { endpointAt } from "../../../talos/endpoint-at.ts";
 import type { Client } from "../client.ts";
 
@@ -10,7 +10,7 @@ const pause = 1_000;
 export async function nodesReady(client: Client, endpoints: readonly string[], signal: AbortSignal): Promise<void> {
   const [{ parseAddress }, { talosMachines }, { TalosError }] = await Promise.all([
     import("../../../talos/api/index.ts"),
-    import("../../../talos/cluster/index.ts"),
+    import("../../../engine/index.ts"),
     import("../../../talos/errors.ts"),
   ]);
   const controlPlanes: DesiredCluster["machines"] = endpoints.map((address) => ({

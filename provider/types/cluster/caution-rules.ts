@@ -24,7 +24,7 @@ export async function checkCaution(rollout: ClusterWishes["rollout"], diagnostic
         refuse(url, "an http or https URL", where.attribute("url"));
     });
   if (windows !== null && !isUnknown(windows) && windows.length > 0) {
-    const { isCron, isTimeZone } = await import("../../../talos/cron.ts");
+    const { isCron, isTimeZone } = await import("../../../model/cron.ts");
     windows.forEach((window, index) => {
       if (isUnknown(window)) return;
       const { schedule, time_zone: zone } = window;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { DesiredCluster } from "../../../talos/cluster/index.ts";
+import type { DesiredCluster } from "../../../engine/index.ts";
 
 /** Longer values are told by their size: the plan is for reading. */
 const longestValue = 160;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { DesiredCluster, MachineSpec, Renderable, Step } from "../../../talos/cluster/index.ts";
+import type { DesiredCluster, MachineSpec, Renderable, Step } from "../../../engine/index.ts";
 import type { SecretsBundle } from "../../../talos/secrets/index.ts";
 import {
   type CreateRequest,
@@ -173,7 +173,7 @@ async function prepareWhole(
   const input = await withPatchFiles(wishes, client);
   const spec = await clusterSpec(input, leaving);
   if (input.join === null) {
-    const { Rendering } = await import("../../../talos/cluster/index.ts");
+    const { Rendering } = await import("../../../engine/index.ts");
     return new Rendering(spec, secrets);
   }
   const planes = await joinedControlPlanes(input, spec.talosVersion, secrets, signal);

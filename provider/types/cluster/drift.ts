@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ObservedCluster, Renderable, StepKind } from "../../../talos/cluster/index.ts";
+import type { ObservedCluster, Renderable, StepKind } from "../../../engine/index.ts";
 import type { SecretsBundle } from "../../../talos/secrets/index.ts";
 import { DiagnosticError, type StateRequest } from "../../framework/index.ts";
 import type { Client } from "../client.ts";
@@ -25,9 +25,7 @@ export async function findDrift(
   prepare: (secrets: SecretsBundle) => Promise<Renderable>,
 ): Promise<ClusterState> {
   const secrets = await client.secrets.of(state.ca_fingerprint);
-  const { activeDifferences, defaultPolicy, observe, plan, talosMachines } = await import(
-    "../../../talos/cluster/index.ts"
-  );
+  const { activeDifferences, defaultPolicy, observe, plan, talosMachines } = await import("../../../engine/index.ts");
   let rendering: Renderable;
   try {
     rendering = await prepare(secrets);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Step } from "../../../talos/cluster/index.ts";
+import type { Step } from "../../../engine/index.ts";
 import { DiagnosticError } from "../../framework/index.ts";
 
 /**

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { DesiredMachine, MachineSpec } from "../../../talos/cluster/index.ts";
+import type { DesiredMachine, MachineSpec } from "../../../engine/index.ts";
 import type { SecretsBundle } from "../../../talos/secrets/index.ts";
 import type { TalosVersion } from "../../../talos/version/index.ts";
 import { DiagnosticError, path } from "../../framework/index.ts";

@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type {
-  DesiredCluster,
-  Finding,
-  MachineSpec,
-  ObservedCluster,
-  ObservedMachine,
-} from "../../../talos/cluster/index.ts";
+import type { DesiredCluster, Finding, MachineSpec, ObservedCluster, ObservedMachine } from "../../../engine/index.ts";
 import type { SecretsBundle } from "../../../talos/secrets/index.ts";
 import type { Client } from "../client.ts";
 import { configChanges } from "./changes.ts";
@@ -16,7 +10,7 @@ import { type ClusterInput, clusterSpec, leavingMachines, renderCluster, without
 
 /** The sentences of the steps that bring up a cluster whose machines wait in maintenance mode. */
 export async function stepsOfCreate(input: ClusterInput): Promise<readonly string[]> {
-  const { defaultPolicy, plan, schematicOf } = await import("../../../talos/cluster/index.ts");
+  const { defaultPolicy, plan, schematicOf } = await import("../../../engine/index.ts");
   const desired = await outline(input);
   const before = input.join === null ? undefined : { ...desired, machines: desired.machines.slice(0, 1) };
   return plan(desired, assume(desired, before, schematicOf), { ...defaultPolicy, ...policyOf(input) }).map(
@@ -38,7 +32,7 @@ export async function planOfUpdate(
   secrets: SecretsBundle,
   client: Client,
 ): Promise<PlannedUpdate> {
-  const { defaultPolicy, immutableFindings, plan, schematicOf } = await import("../../../talos/cluster/index.ts");
+  const { defaultPolicy, immutableFindings, plan, schematicOf } = await import("../../../engine/index.ts");
   const leaving = leavingMachines(prior, next);
   const [whole, wholeNext] = await Promise.all([withPresentFiles(prior, next, client), withPatchFiles(next, client)]);
   const before = await renderCluster(whole, secrets);

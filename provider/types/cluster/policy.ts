@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Gate, Policy } from "../../../talos/cluster/index.ts";
+import type { Gate, Policy } from "../../../engine/index.ts";
 import { parseDuration } from "../../framework/index.ts";
 import type { ClusterInput } from "./spec.ts";
 

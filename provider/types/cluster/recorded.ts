@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ClusterSpec } from "../../../talos/cluster/index.ts";
+import type { ClusterSpec } from "../../../engine/index.ts";
 import { attribute, parseJson, valueFromJson } from "../../framework/index.ts";
 
 import { type ClusterState, clusterAttributes } from "./attributes.ts";

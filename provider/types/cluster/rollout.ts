@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ApplyResult, Claim, DesiredCluster, EngineOptions } from "../../../talos/cluster/index.ts";
+import type { ApplyResult, Claim, DesiredCluster, EngineOptions } from "../../../engine/index.ts";
 import type { SecretsBundle } from "../../../talos/secrets/index.ts";
 import type { Operation } from "../../framework/index.ts";
 import type { Client } from "../client.ts";
@@ -24,7 +24,7 @@ export async function bringAbout(
   change: Change,
   { review, claim }: Pick<EngineOptions, "review" | "claim"> = {},
 ): Promise<Pick<ApplyResult, "steps" | "applies">> {
-  const { applyCluster } = await import("../../../talos/cluster/index.ts");
+  const { applyCluster } = await import("../../../engine/index.ts");
   const options = { ...(await engineOptions(desired, secrets, change, change.planned)), claim };
   return whenFree(change, () => applyCluster({ ...options, ...(review === undefined ? {} : { review }) }));
 }
@@ -40,7 +40,7 @@ export async function takeDown(
   state: Pick<ClusterInput, "join" | "rollout">,
   claim: Claim | undefined,
 ): Promise<void> {
-  const { applyCluster, checkOwner, destroyCluster } = await import("../../../talos/cluster/index.ts");
+  const { applyCluster, checkOwner, destroyCluster } = await import("../../../engine/index.ts");
   if (state.join !== null) {
     const planes = desired.machines.filter(({ role }) => role === "controlplane");
     const leaving = desired.machines.filter(({ role }) => role === "worker");
@@ -73,7 +73,7 @@ export async function giveUp(
   claim: Claim | undefined,
 ): Promise<void> {
   if (claim === undefined) return;
-  const { releaseOwner } = await import("../../../talos/cluster/index.ts");
+  const { releaseOwner } = await import("../../../engine/index.ts");
   const options = await engineOptions(desired, secrets, operation, state);
   await releaseOwner({ ...options, claim }).catch((error: unknown) => {
     if (operation.signal.aborted) throw error;
@@ -90,7 +90,7 @@ async function engineOptions(
   { signal, log, client }: Operation<Client>,
   input: Pick<ClusterInput, "rollout">,
 ): Promise<EngineOptions> {
-  const { journalFile } = await import("../../../talos/cluster/index.ts");
+  const { journalFile } = await import("../../../engine/index.ts");
   const events = await eventsOf(desired.name, { log, client });
   const journal = journalFile(client.journal(desired.name));
   return { desired, secrets, signal, events, journal, policy: policyOf(input), directory: client.root };

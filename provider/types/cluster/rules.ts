@@ -108,7 +108,7 @@ function checkRoles(
 export async function checkChange(prior: ClusterState, next: ClusterWishes, diagnostics: Diagnostics): Promise<void> {
   const [{ KubernetesVersion, TalosVersion }, { usualSettings }] = await Promise.all([
     import("../../../talos/version/index.ts"),
-    import("../../../talos/cluster-rules.ts"),
+    import("../../../model/cluster-rules.ts"),
   ]);
   const check = checkInto(diagnostics);
   const fixed = (where: AttributePath, before: Value, after: Value) => {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ClusterSpec, DesiredCluster, DesiredMachine, MachineSpec } from "../../../talos/cluster/index.ts";
+import type { ClusterSpec, DesiredCluster, DesiredMachine, MachineSpec } from "../../../engine/index.ts";
 import type { Cni } from "../../../talos/config/index.ts";
 import type { SecretsBundle } from "../../../talos/secrets/index.ts";
 import { isUnknown, isWhollyKnown, type Value } from "../../framework/index.ts";
@@ -55,7 +55,7 @@ export async function renderCluster(
   secrets: SecretsBundle,
   { leaving = [], planes }: RenderOptions = {},
 ): Promise<DesiredCluster> {
-  const { desiredCluster } = await import("../../../talos/cluster/index.ts");
+  const { desiredCluster } = await import("../../../engine/index.ts");
   const spec = await clusterSpec(input, leaving);
   if (input.join === null) return desiredCluster(spec, secrets);
   const desired = desiredCluster({ ...spec, machines: [standInPlane, ...spec.machines] }, secrets);

@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { answersFrom, askUntilRight, init } from "../../../cli/actions/init.ts";
-import type { CommandContext } from "../../../cli/context.ts";
-import { projectWorkshop } from "../../../cli/helper/workshop.ts";
+import { firstEnvironment, loadEnvironment, machinesOf, parseEnvironment } from "../../../model/index.ts";
 import { systemClock, systemEntropy } from "../../../talos/clock.ts";
-import { firstEnvironment, loadEnvironment, machinesOf, parseEnvironment } from "../../../talos/environment/index.ts";
+import { openConsoleProject } from "../../../web/server/open-project.ts";
+import type { CommandContext } from "../../../workspace/context.ts";
 
 let folder: string;
 let written: string;
@@ -41,8 +41,8 @@ describe("the name base", () => {
   it("is refused by init and by the web console, and nothing is written", async () => {
     const answers = { kind: "simulated", controlPlanes: "1", workers: "0" };
     await expect(init("base", answers, context())).rejects.toThrow(words);
-    const workshop = projectWorkshop(folder, context());
-    await expect(workshop.createSimulated({ name: "base", controlPlanes: 1, workers: 0 })).rejects.toThrow(words);
+    const project = openConsoleProject(folder, context());
+    await expect(project.createSimulated({ name: "base", controlPlanes: 1, workers: 0 })).rejects.toThrow(words);
     expect(readdirSync(folder)).toEqual([]);
   });
 });

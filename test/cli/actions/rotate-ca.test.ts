@@ -6,7 +6,7 @@ import { afterAll, expect, test } from "vitest";
 import { seedNotice } from "../../../cli/actions/rotate-ca.ts";
 import { registerRotateCa } from "../../../cli/commands/rotate-ca.ts";
 import { createProgram, runProgram } from "../../../cli/program.ts";
-import { parseEnvironment } from "../../../talos/environment/index.ts";
+import { parseEnvironment } from "../../../model/index.ts";
 import { testContext } from "../../support/command-context.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "talosmith-rotate-"));

@@ -4,8 +4,8 @@ import { watchWith } from "../../../cli/actions/dashboard.ts";
 import { plainDashboard, screen } from "../../../cli/dashboard/screen.ts";
 import { afterKey, firstState } from "../../../cli/dashboard/state.ts";
 import { keysIn } from "../../../cli/dashboard/terminal.ts";
-import { loadEnvironment } from "../../../talos/environment/index.ts";
-import type { ClusterView, MachineDetail, MachineRow, Workshop } from "../../../web/server/index.ts";
+import { loadEnvironment } from "../../../model/index.ts";
+import type { ClusterView, ConsoleProject, MachineDetail, MachineRow } from "../../../web/server/index.ts";
 
 const now = new Date("2026-11-16T12:00:00Z");
 
@@ -133,10 +133,10 @@ describe("keys", () => {
 
 describe("the dashboard at work", () => {
   /** What it showed until a line began like this; then somebody presses q. */
-  async function shownUntil(first: string, load: Workshop["loadEnvironment"]): Promise<string[][]> {
+  async function shownUntil(first: string, load: ConsoleProject["loadEnvironment"]): Promise<string[][]> {
     const shown: string[][] = [];
     let press: (key: string) => void = () => {};
-    const workshop = {
+    const project = {
       environmentNames: () => ["local"],
       loadEnvironment: load,
       openCluster: async () => undefined,
@@ -145,7 +145,7 @@ describe("the dashboard at work", () => {
       simulatedMachines: async () => undefined,
       elsewhere: async () => undefined,
       obstacle: async () => undefined,
-    } as unknown as Workshop;
+    } as unknown as ConsoleProject;
     await watchWith(
       {
         size: () => ({ columns: 80, rows: 10 }),
@@ -160,7 +160,7 @@ describe("the dashboard at work", () => {
         close: () => {},
       },
       {
-        workshop,
+        project,
         interval: 10,
         now: () => now,
         askMachine: async () => undefined,

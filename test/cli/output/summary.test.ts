@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { expect, test } from "vitest";
-import { type Deployed, deployedSummary } from "../../../cli/output/summary.ts";
+import { deployedSummary } from "../../../cli/output/summary.ts";
+import type { Deployed } from "../../../workspace/deploy.ts";
 
 const deployed: Deployed = {
   environment: "local",
@@ -14,7 +15,7 @@ const deployed: Deployed = {
   kubeconfigPath: "generated/local/kubeconfig",
   talosconfigPath: "generated/local/talosconfig",
   seconds: 4.25,
-  door: "terraform",
+  runner: "terraform",
 };
 
 test("the summary says what is there, where, and what to type next", () => {

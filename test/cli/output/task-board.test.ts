@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { afterEach, expect, test, vi } from "vitest";
 import { TaskBoard } from "../../../cli/output/task-board.ts";
-import type { ClusterEvent, Step } from "../../../talos/cluster/index.ts";
+import type { ClusterEvent, Step } from "../../../engine/index.ts";
 
 afterEach(() => {
   vi.restoreAllMocks();

@@ -6,7 +6,7 @@ import {
   machinesOf,
   parseEnvironment,
   withCount,
-} from "../../../talos/environment/index.ts";
+} from "../../../model/index.ts";
 import { mutateData, textOfData } from "../mutate-data.ts";
 import { mutateText } from "../mutate-text.ts";
 import type { Random } from "../random.ts";

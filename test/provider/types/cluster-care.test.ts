@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, test } from "vitest";
-import { engineCare as ofEnvironment, windowNotice } from "../../../cli/helper/rollout.ts";
+import { parseEnvironment } from "../../../model/index.ts";
 import { policyOf } from "../../../provider/types/cluster/policy.ts";
-import { parseEnvironment } from "../../../talos/environment/index.ts";
+import { engineCare as ofEnvironment, windowNotice } from "../../../workspace/rollout.ts";
 
 describe("how careful the engine is", () => {
   test("is left to the engine where the provider's configuration says nothing", () => {

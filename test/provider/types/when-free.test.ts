@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
+import { ClusterTaken } from "../../../engine/lock/cluster-taken.ts";
 import {
   type Attributes,
   applyResourceChange,
@@ -12,7 +13,6 @@ import {
 } from "../../../provider/framework/index.ts";
 import { Client } from "../../../provider/types/client.ts";
 import { whenFree } from "../../../provider/types/when-free.ts";
-import { ClusterTaken } from "../../../talos/cluster/cluster-taken.ts";
 import { TalosError } from "../../../talos/errors.ts";
 
 const attributes = { name: attribute.string({ mode: "required", description: "" }) } satisfies Attributes;

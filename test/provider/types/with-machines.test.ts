@@ -4,6 +4,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type MachineTarget, talosMachines } from "../../../engine/index.ts";
 import {
   applyResourceChange,
   configureProvider,
@@ -18,10 +19,9 @@ import {
 import { talosmithProvider } from "../../../provider/types/index.ts";
 import { connect } from "../../../talos/api/index.ts";
 import { systemClock, systemEntropy } from "../../../talos/clock.ts";
-import { type MachineTarget, talosMachines } from "../../../talos/cluster/index.ts";
 import { issueAdminCredentials } from "../../../talos/config/index.ts";
-import { testSecrets, testSecretsFile } from "../../talos/cluster/fixture.ts";
-import { type SimulatedLab, simulatedLab } from "../../talos/cluster/simulated-cluster.ts";
+import { testSecrets, testSecretsFile } from "../../engine/fixture.ts";
+import { type SimulatedLab, simulatedLab } from "../../engine/simulated-cluster.ts";
 
 const root = mkdtempSync(join(tmpdir(), "talosmith-types-"));
 let lab: SimulatedLab;

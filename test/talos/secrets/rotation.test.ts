@@ -17,7 +17,7 @@ import {
   trustedCas,
 } from "../../../talos/secrets/index.ts";
 import { TalosVersion } from "../../../talos/version/index.ts";
-import { testSecrets } from "../cluster/fixture.ts";
+import { testSecrets } from "../../engine/fixture.ts";
 
 const issuing = { clock: systemClock, entropy: systemEntropy };
 const begin = (...cas: RotatedCa[]) => beginRotation(testSecrets(), { cas, ...issuing });

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+import { TalosError } from "../../talos/errors.ts";
+import { removeAbandoned } from "../../talos/process-folder.ts";
+import { type Addon, addonHash } from "./addon.ts";
+import { withChartFiles } from "./chart-files.ts";
+import type { Helm } from "./helm.ts";
+import { type Release, type ReleaseId, Releases } from "./release.ts";
+
+export interface AddonOptions {
+  readonly helm: Helm;
+  /** Path of an admin kubeconfig. */
+  readonly kubeconfig: string;
+  readonly signal?: AbortSignal;
+}
+
+export type AddonState = "as wished" | "to install" | "to change" | "to mend";
+
+const label = "talosmith-hash";
+const usualTimeout = 10 * 60_000;
+
+/** What an apply would do to one add-on, and the release that is there now. */
+export async function addonState(
+  addon: Addon,
+  options: AddonOptions,
+): Promise<{ readonly state: AddonState; readonly release: Release | undefined }> {
+  const releases = releasesOf(options);
+  const release = await releases.find(addon);
+  if (release === undefined || release.status === "uninstalled") return { state: "to install", release: undefined };
+  if (release.status !== "deployed") return { state: "to mend", release };
+  const same = await releaseWithHash(addon, addonHash(addon), options);
+  return { state: same?.revision === release.revision ? "as wished" : "to change", release };
+}
+
+/** The release when its present revision was made from a wish with this hash. */
+export function releaseWithHash(id: ReleaseId, hash: string, options: AddonOptions): Promise<Release | undefined> {
+  return releasesOf(options).find(id, `${label}=${hash}`);
+}
+
+/**
+ * Installs or upgrades one release and waits until it is ready. When it does not become so, helm goes back to the
+ * revision before, or takes a first install away again. What a killed helm left unfinished is mended first.
+ */
+export async function applyAddon(
+  addon: Addon,
+  options: AddonOptions,
+): Promise<{ readonly changed: boolean; readonly release: Release }> {
+  // Also where nothing is left to apply: a killed run may have left values with secrets.
+  removeAbandoned();
+  const { state, release } = await addonState(addon, options);
+  if (state === "as wished" && release !== undefined) return { changed: false, release };
+  const releases = releasesOf(options);
+  if (release !== undefined) await mend(release, releases);
+  const seconds = Math.ceil((addon.timeout ?? usualTimeout) / 1000);
+  const flags = [
+    "--install",
+    "--create-namespace",
+    "--timeout",
+    `${seconds}s`,
+    "--labels",
+    `${label}=${addonHash(addon)}`,
+    // The values of the wish and nothing that an earlier one has left.
+    "--reset-values",
+    ...(addon.wait === false ? [] : ["--atomic"]),
+  ];
+  await withChartFiles(
+    addon,
+    options.helm,
+    ({ args, secrets }) => releases.run(["upgrade", addon.name, ...args, ...flags], addon, secrets),
+    options.signal,
+  );
+  const now = await releases.find(addon);
+  if (now === undefined) throw new TalosError("internal", `${addon.name} is not there after helm upgrade`);
+  return { changed: true, release: now };
+}
+
+/** A helm that was killed leaves its release pending, and the next one refuses to touch it. */
+async function mend(release: Release, releases: Releases): Promise<void> {
+  if (!release.status.startsWith("pending-")) return;
+  const good = (await releases.history(release)).findLast(
+    ({ status }) => status === "deployed" || status === "superseded",
+  );
+  if (good === undefined) await releases.run(["uninstall", release.name], release);
+  else await releases.run(["rollback", release.name, String(good.revision)], release);
+}
+
+/** All of them in their order, each ready before the next. */
+export async function applyAddons(
+  addons: readonly Addon[],
+  options: AddonOptions,
+  tell: (addon: Addon, outcome: "begun" | "changed" | "unchanged") => void = () => {},
+): Promise<readonly Release[]> {
+  const done: Release[] = [];
+  for (const addon of addons) {
+    tell(addon, "begun");
+    const { changed, release } = await applyAddon(addon, options);
+    tell(addon, changed ? "changed" : "unchanged");
+    done.push(release);
+  }
+  return done;
+}
+
+/** Goes back to a revision, or to the one before this. */
+export async function rollbackAddon(
+  addon: ReleaseId & Pick<Addon, "timeout">,
+  revision: number | undefined,
+  options: AddonOptions,
+): Promise<Release> {
+  const releases = releasesOf(options);
+  const seconds = Math.ceil((addon.timeout ?? usualTimeout) / 1000);
+  const to = revision === undefined ? [] : [String(revision)];
+  await releases.run(["rollback", addon.name, ...to, "--wait", "--timeout", `${seconds}s`], addon);
+  const now = await releases.find(addon);
+  if (now === undefined) throw new TalosError("internal", `${addon.name} is not there after helm rollback`);
+  return now;
+}
+
+/** Takes a release away with all that it brought; one that is not there is fine. */
+export async function removeAddon(addon: ReleaseId, options: AddonOptions): Promise<void> {
+  await releasesOf(options).run(["uninstall", addon.name, "--ignore-not-found", "--wait"], addon);
+}
+
+/** Releases that an earlier wish of ours has made and this one does not name any more. */
+export async function surplusAddons(wished: readonly ReleaseId[], options: AddonOptions): Promise<readonly Release[]> {
+  const ours = await releasesOf(options).all(label);
+  return ours.filter(({ name, namespace }) => !wished.some((w) => w.name === name && w.namespace === namespace));
+}
+
+export function releasesOf({ helm, kubeconfig, signal }: AddonOptions): Releases {
+  return new Releases(helm, kubeconfig, signal);
+}

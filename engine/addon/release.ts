@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+import * as z from "zod";
+import { TalosError } from "../../talos/errors.ts";
+import { parsePlainJson } from "../../talos/plain-text.ts";
+import type { Helm } from "./helm.ts";
+
+export interface ReleaseId {
+  readonly name: string;
+  readonly namespace: string;
+}
+
+/** A release as it is in the cluster. */
+export interface Release extends ReleaseId {
+  readonly revision: number;
+  /** As helm calls it: deployed, failed, pending-install, … */
+  readonly status: string;
+  /** Chart and version, such as `cilium-1.19.4`. */
+  readonly chart: string;
+}
+
+export interface Revision {
+  readonly revision: number;
+  readonly updated: string;
+  readonly status: string;
+  readonly chart: string;
+  readonly description: string;
+}
+
+const releases = z.array(
+  z.object({
+    name: z.string(),
+    namespace: z.string(),
+    revision: z.coerce.number(),
+    status: z.string(),
+    chart: z.string(),
+  }),
+);
+const revisions = z.array(
+  z.object({
+    revision: z.number(),
+    updated: z.string(),
+    status: z.string(),
+    chart: z.string(),
+    description: z.string(),
+  }),
+);
+
+/** Releases of the cluster behind a kubeconfig. */
+export class Releases {
+  readonly #helm: Helm;
+  readonly #access: readonly string[];
+  readonly #signal: AbortSignal | undefined;
+
+  constructor(helm: Helm, kubeconfig: string, signal?: AbortSignal) {
+    this.#helm = helm;
+    this.#access = ["--kubeconfig", kubeconfig];
+    this.#signal = signal;
+  }
+
+  run(
+    args: readonly string[],
+    { namespace }: { readonly namespace?: string } = {},
+    secrets: readonly string[] = [],
+  ): Promise<string> {
+    const all = [...args, ...this.#access, ...(namespace === undefined ? [] : ["--namespace", namespace])];
+    return this.#helm.run(all, { secrets, ...(this.#signal === undefined ? {} : { signal: this.#signal }) });
+  }
+
+  /** Undefined when there is no such release. With a label, only when it carries that. */
+  async find(id: ReleaseId, label?: string): Promise<Release | undefined> {
+    const filter = ["--filter", `^${id.name}$`, ...(label === undefined ? [] : ["--selector", label])];
+    const text = await this.run(["list", "--all", "--output", "json", ...filter], id);
+    return parse(releases, text, "list").find(({ name }) => name === id.name);
+  }
+
+  /** Of all namespaces, those that carry the label. */
+  async all(label: string): Promise<readonly Release[]> {
+    return parse(
+      releases,
+      await this.run(["list", "--all", "--all-namespaces", "--output", "json", "--selector", label]),
+      "list",
+    );
+  }
+
+  /** Oldest first; empty when there is no such release. */
+  async history(id: ReleaseId): Promise<readonly Revision[]> {
+    try {
+      return parse(revisions, await this.run(["history", id.name, "--output", "json"], id), "history");
+    } catch (error) {
+      if (error instanceof TalosError && error.code === "not-found") return [];
+      throw error;
+    }
+  }
+}
+
+function parse<T>(schema: z.ZodType<T>, text: string, command: string): T {
+  let data: unknown;
+  try {
+    data = parsePlainJson(text);
+  } catch (cause) {
+    throw new TalosError("internal", `helm ${command} printed no JSON`, { cause });
+  }
+  const parsed = schema.safeParse(data);
+  if (parsed.success) return parsed.data;
+  throw new TalosError("internal", `helm ${command} printed another form: ${z.prettifyError(parsed.error)}`);
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Clock, Entropy } from "../../talos/clock.ts";
+import { SnapshotCheck, type Timing } from "../index.ts";
+import { type Backup, backupId, encodeManifest, parts } from "./backup.ts";
+import { retrying } from "./retrying.ts";
+import type { ScratchFile } from "./scratch-file.ts";
+import type { SnapshotSource } from "./snapshot-source.ts";
+import { databaseStatus, type SnapshotStatus } from "./snapshot-status.ts";
+import type { BackupStore } from "./store.ts";
+
+export interface CreateOptions {
+  readonly cluster: string;
+  readonly caFingerprint: string;
+  readonly source: SnapshotSource;
+  readonly store: BackupStore;
+  /** The secrets bundle, encrypted already, to lie beside the snapshot. @default none */
+  readonly sealedSecrets?: string;
+  readonly clock: Clock;
+  readonly entropy: Entropy;
+  readonly timing: Timing;
+  readonly signal?: AbortSignal;
+  /** Told before each new attempt. */
+  readonly onRetry?: (reason: string) => void;
+}
+
+/**
+ * Takes a backup: receives a snapshot, makes sure that it is whole and readable, then puts it into the store. What
+ * passes by itself is tried again. Either the whole backup is there afterwards or none of it can be seen.
+ */
+export async function createBackup(options: CreateOptions): Promise<Backup> {
+  const { store, cluster, caFingerprint, sealedSecrets, signal } = options;
+  const takenAt = options.clock.now();
+  const id = backupId(cluster, takenAt, Buffer.from(options.entropy(2)).toString("hex"));
+  const { file, endpoint, status } = await retrying(() => receive(options), options);
+  const written: string[] = [];
+  const put = (part: keyof typeof parts, write: (name: string) => Promise<void>) =>
+    retrying(async () => {
+      const name = `${id}${parts[part]}`;
+      written.push(name);
+      await write(name);
+    }, options);
+  try {
+    const backup = { id, cluster, takenAt, endpoint, caFingerprint, ...status, pki: sealedSecrets !== undefined };
+    await put("snapshot", (name) => store.add(name, file, signal));
+    if (sealedSecrets !== undefined) await put("pki", (name) => store.addText(name, sealedSecrets, signal));
+    await put("manifest", (name) => store.addText(name, encodeManifest(backup), signal));
+    return backup;
+  } catch (error) {
+    await withdraw(store, written);
+    throw error;
+  } finally {
+    await file.discard();
+  }
+}
+
+async function receive({ source, store, signal }: CreateOptions): Promise<{
+  readonly file: ScratchFile;
+  readonly endpoint: string;
+  readonly status: SnapshotStatus;
+}> {
+  const file = await store.scratch();
+  try {
+    const check = new SnapshotCheck();
+    const endpoint = await source.take(async (from, chunks) => {
+      await file.receive(chunks, (chunk) => check.add(chunk));
+      return from;
+    }, signal);
+    const what = `what ${endpoint} sent`;
+    const summary = check.finish(what);
+    return { file, endpoint, status: { ...summary, ...(await databaseStatus(file.handle, what)) } };
+  } catch (error) {
+    await file.discard();
+    throw error;
+  }
+}
+
+/** What has no manifest is no backup; it is taken away now, or by a later prune when the store does not answer. */
+async function withdraw(store: BackupStore, names: readonly string[]): Promise<void> {
+  for (const name of [...names].reverse()) await store.remove(name).catch(() => {});
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+import {
+  AbortMultipartUploadCommand,
+  CompleteMultipartUploadCommand,
+  CreateMultipartUploadCommand,
+  DeleteObjectCommand,
+  GetObjectCommand,
+  ListMultipartUploadsCommand,
+  ListObjectsV2Command,
+  PutObjectCommand,
+  type S3Client,
+  UploadPartCommand,
+} from "@aws-sdk/client-s3";
+import { TalosError } from "../../talos/errors.ts";
+import { isFileOfBackup } from "./backup.ts";
+import { type S3Place, s3Client, s3Error } from "./s3-client.ts";
+import { ScratchFile } from "./scratch-file.ts";
+import type { BackupStore, StoredFile } from "./store.ts";
+
+const partSize = 8 * 1024 * 1024;
+/** The store's own limit; above it parts grow. */
+const mostParts = 10_000;
+/** No run takes longer than this, so that an older upload has no owner any more. */
+const uploadsDieAfter = 24 * 3_600_000;
+
+/** Backups in a bucket of any S3-compatible store. */
+export function s3Store(where: S3Place): BackupStore {
+  const client = s3Client(where);
+  const prefix = where.prefix === undefined || where.prefix === "" ? "" : `${where.prefix.replace(/\/+$/, "")}/`;
+  const place = `s3://${where.bucket}/${prefix}`.replace(/\/$/, "");
+  const bucket = { Bucket: where.bucket };
+  const key = (name: string) => ({ ...bucket, Key: `${prefix}${name}` });
+  const encryption = {
+    ...(where.sse === undefined ? {} : { ServerSideEncryption: where.sse }),
+    ...(where.kmsKeyId === undefined ? {} : { SSEKMSKeyId: where.kmsKeyId }),
+  };
+  const asked = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      throw s3Error(error, place);
+    }
+  };
+  return {
+    place,
+    scratch: () => ScratchFile.nameless(),
+    add: (name, file, signal) => asked(() => upload(client, { ...key(name), ...encryption }, file, signal)),
+    addText: (name, text, signal) =>
+      asked(async () => {
+        await client.send(new PutObjectCommand({ ...key(name), ...encryption, Body: text }), options(signal));
+      }),
+    list: (signal) =>
+      asked(async () => {
+        const files: StoredFile[] = [];
+        let token: string | undefined;
+        do {
+          const request = { ...bucket, Prefix: prefix, Delimiter: "/", ...(token ? { ContinuationToken: token } : {}) };
+          const page = await client.send(new ListObjectsV2Command(request), options(signal));
+          for (const { Key = "", Size = 0 } of page.Contents ?? []) {
+            files.push({ name: Key.slice(prefix.length), bytes: Size });
+          }
+          token = page.NextContinuationToken;
+        } while (token !== undefined);
+        return files;
+      }),
+    async *read(name, signal) {
+      const about = `${place}/${name}`;
+      let received = 0;
+      let expected: number | undefined;
+      try {
+        const { Body, ContentLength } = await client.send(new GetObjectCommand(key(name)), options(signal));
+        expected = ContentLength;
+        for await (const piece of Body as AsyncIterable<Uint8Array>) {
+          received += piece.length;
+          yield piece;
+        }
+      } catch (error) {
+        throw s3Error(error, about);
+      }
+      if (expected !== undefined && received !== expected) {
+        throw new TalosError("unavailable", `${about}: the connection was cut after ${received} of ${expected} bytes`);
+      }
+    },
+    remove: (name, signal) =>
+      asked(async () => {
+        await client.send(new DeleteObjectCommand(key(name)), options(signal));
+      }),
+    sweep: (now, signal) =>
+      asked(async () => {
+        const { Uploads = [] } = await client.send(
+          new ListMultipartUploadsCommand({ ...bucket, Prefix: prefix }),
+          options(signal),
+        );
+        for (const { Key = "", UploadId, Initiated } of Uploads) {
+          // Others may keep their files in the same bucket.
+          if (!isFileOfBackup(Key.slice(prefix.length))) continue;
+          if (Initiated === undefined || now.getTime() - Initiated.getTime() < uploadsDieAfter) continue;
+          await client.send(new AbortMultipartUploadCommand({ ...bucket, Key, UploadId }), options(signal));
+        }
+      }),
+  };
+}
+
+/** In parts, one after the other. The object appears when all are there; on any failure the parts are given up. */
+async function upload(
+  client: S3Client,
+  target: { readonly Bucket: string; readonly Key: string; readonly ServerSideEncryption?: "AES256" | "aws:kms" },
+  file: ScratchFile,
+  signal?: AbortSignal,
+): Promise<void> {
+  const { size } = await file.handle.stat();
+  const { Bucket, Key } = target;
+  const { UploadId } = await client.send(new CreateMultipartUploadCommand(target), options(signal));
+  try {
+    const parts: { PartNumber: number; ETag: string | undefined }[] = [];
+    for await (const Body of file.read(Math.max(partSize, Math.ceil(size / mostParts)))) {
+      const PartNumber = parts.length + 1;
+      const request = { Bucket, Key, UploadId, PartNumber, Body };
+      const { ETag } = await client.send(new UploadPartCommand(request), options(signal));
+      parts.push({ PartNumber, ETag });
+    }
+    const request = { Bucket, Key, UploadId, MultipartUpload: { Parts: parts } };
+    await client.send(new CompleteMultipartUploadCommand(request), options(signal));
+  } catch (error) {
+    await giveUp(client, { Bucket, Key, UploadId });
+    throw error;
+  }
+}
+
+/** The failure that led here is the one to tell; parts that could not be given up are swept by a later prune. */
+async function giveUp(client: S3Client, request: { Bucket: string; Key: string; UploadId: string | undefined }) {
+  await client.send(new AbortMultipartUploadCommand(request)).catch(() => {});
+}
+
+function options(signal: AbortSignal | undefined): { abortSignal?: AbortSignal } {
+  return signal === undefined ? {} : { abortSignal: signal };
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { ClusterConfig, MachineConfigInput } from "../talos/config/index.ts";
+import { TalosError } from "../talos/errors.ts";
+import type { TalosVersion } from "../talos/version/index.ts";
+
+export type MachineRole = "controlplane" | "worker";
+
+/** A machine as the user wishes it. Its name is also its host name and its name in Kubernetes. */
+export interface MachineSpec extends Omit<MachineConfigInput, "type" | "hostname"> {
+  readonly name: string;
+  readonly role: MachineRole;
+  /** IP address or host name where the Talos API answers, optionally with a port. */
+  readonly address: string;
+  /** Fingerprint of the maintenance certificate, as `talosctl --cert-fingerprint` takes it. */
+  readonly fingerprint?: string;
+  /** Values of the META partition by key in decimal; an empty text takes a value away. @default none */
+  readonly meta?: Readonly<Record<string, string>>;
+}
+
+/** A whole cluster as the user wishes it: the options of every machine's config, and the machines. */
+export interface ClusterSpec extends Omit<ClusterConfig, "clusterName"> {
+  readonly name: string;
+  readonly machines: readonly MachineSpec[];
+  /** Config patches by role; those for all machines come first. */
+  readonly patches?: {
+    readonly all?: readonly string[];
+    readonly controlPlane?: readonly string[];
+    readonly worker?: readonly string[];
+  };
+  /** Where the Talos API of all machines is reached. @default each machine's own address */
+  readonly talosEndpoints?: readonly string[];
+  /** Refuse to remove machines and to destroy the cluster. @default false */
+  readonly deletionProtection?: boolean;
+  /** Apply the initial config to machines without a fingerprint, whatever answers at their addresses. @default false */
+  readonly trustOnFirstUse?: boolean;
+  /** Machines that should leave the cluster: drained, out of etcd, reset, their Nodes deleted. @default none */
+  readonly leaving?: readonly MachineSpec[];
+}
+
+/** A machine with its rendered config. */
+export interface DesiredMachine {
+  readonly name: string;
+  readonly role: MachineRole;
+  readonly address: string;
+  readonly fingerprint?: string;
+  /** The machine config, YAML. Secret. */
+  readonly config: string;
+  /** Installer image that the config names, for upgrades. */
+  readonly installImage: string;
+  /** Device that the config installs to; absent where it selects one by other means. */
+  readonly installDisk?: string;
+  /** As in the spec. */
+  readonly meta?: Readonly<Record<string, string>>;
+}
+
+/** A machine that should not be part of the cluster any more. */
+export interface LeavingMachine {
+  readonly name: string;
+  readonly role: MachineRole;
+  readonly address: string;
+}
+
+/** Everything the engine needs to know about where a cluster should be. */
+export interface DesiredCluster {
+  readonly name: string;
+  /** URL of the Kubernetes API. */
+  readonly endpoint: string;
+  readonly talosVersion: TalosVersion;
+  /**
+   * Control planes, or what stands before them, that pass calls on to every machine; for machines that can't be reached
+   * at their own addresses. They pass nothing on to a machine without a config. @default each machine's own address
+   */
+  readonly talosEndpoints?: readonly string[];
+  /** Whether a machine without a fingerprint gets its initial config, which holds secrets, at its first answer. */
+  readonly trustOnFirstUse: boolean;
+  /** Without a leading v. */
+  readonly kubernetesVersion: string;
+  /** False without a network plugin: the nodes register, but stay not ready until someone installs one. */
+  readonly nodesBecomeReady: boolean;
+  /** Control planes first, each role sorted by name. */
+  readonly machines: readonly DesiredMachine[];
+  readonly leaving: readonly LeavingMachine[];
+  /** Removing machines and destroying the cluster are refused. @default false */
+  readonly deletionProtection?: boolean;
+  /** Public, stable name of the Talos CA that the machines trust. */
+  readonly caFingerprint: string;
+}
+
+/** The machine that starts etcd: always the first control plane by name, so that two runners choose the same one. */
+export function bootstrapTarget(desired: Pick<DesiredCluster, "machines">): string {
+  const first = desired.machines.find((machine) => machine.role === "controlplane");
+  if (first === undefined) throw new TalosError("invalid-input", "a cluster needs at least one control plane");
+  return first.name;
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+import { randomUUID } from "node:crypto";
+import { setMaxListeners } from "node:events";
+import { TalosError } from "../talos/errors.ts";
+import type { SecretsBundle } from "../talos/secrets/index.ts";
+import type { DesiredCluster } from "./desired.ts";
+import type { EventListener } from "./events.ts";
+import { type GateCheck, gateCheck } from "./execute/gate-check.ts";
+import type { Journal } from "./execute/journal.ts";
+import { StepContext } from "./execute/step-context.ts";
+import { defaultTimeouts, type Timeouts } from "./execute/timeouts.ts";
+import { canceled, systemTiming, type Timing } from "./execute/timing.ts";
+import { LeaseKeeper } from "./lock/lease.ts";
+import { lockFileFor, lockPlace, withLock } from "./lock/lock.ts";
+import type { Claim } from "./lock/ownership.ts";
+import type { Machines } from "./machines.ts";
+import { talosMachines } from "./observe/talos-machines.ts";
+import { defaultPolicy, type Policy } from "./policy.ts";
+import type { Step } from "./step.ts";
+
+/** What it takes to reach the machines of a cluster. */
+export interface ClusterAccess {
+  readonly desired: DesiredCluster;
+  readonly secrets: SecretsBundle;
+  readonly timeouts?: Partial<Timeouts>;
+  readonly events?: EventListener;
+  /** Stops at the next safe point; the error then has code `canceled`. */
+  readonly signal?: AbortSignal;
+  /** Where to write down what is done. @default nowhere */
+  readonly journal?: Journal;
+  /** The file that keeps two runs on this computer apart. @default one per Talos CA in the system's temporary folder */
+  readonly lockFile?: string;
+  /** @default the real machines, under the lock */
+  readonly machines?: Machines;
+  readonly timing?: Timing;
+  /** Where the commands of gates run. @default the working directory */
+  readonly directory?: string;
+  /** @default the real gates */
+  readonly checkGate?: GateCheck;
+  /** Sees the steps of every round before the first of them is begun; throws to refuse them. */
+  readonly review?: (steps: readonly Step[]) => void;
+  /** The state that wants the work; a cluster of another one is refused. @default any may */
+  readonly claim?: Claim | undefined;
+}
+
+/**
+ * What every procedure over a cluster takes. How careful it has to be is the user's decision (`rollout`), so each caller
+ * must say it; `{}` stands for the defaults.
+ */
+export interface EngineOptions extends ClusterAccess {
+  readonly policy: Partial<Policy>;
+}
+
+/** Gives the work its context and, whatever happens, closes the connections that were opened for it. */
+export async function withContext<T>(
+  options: ClusterAccess & Partial<EngineOptions>,
+  work: (context: StepContext) => Promise<T>,
+): Promise<T> {
+  const machines = options.machines ?? talosMachines(options);
+  const stop = new AbortController();
+  // Hundreds of calls listen to it at once; that is no leak.
+  setMaxListeners(0, stop.signal);
+  const follow = () => stop.abort();
+  options.signal?.addEventListener("abort", follow, { once: true });
+  if (options.signal?.aborted) follow();
+  try {
+    const place = await lockPlace(lockFilesOf(options)[0]);
+    return await work(contextOf({ ...options, signal: stop.signal }, machines, place));
+  } finally {
+    options.signal?.removeEventListener("abort", follow);
+    // Looks that were not waited for any longer end here.
+    stop.abort();
+    if (options.machines === undefined) machines.close();
+  }
+}
+
+/** The same for work that changes the cluster: alone on this computer, and alone by the cluster's own book. */
+export function withExclusiveContext<T>(
+  options: EngineOptions,
+  what: string,
+  work: (context: StepContext) => Promise<T>,
+): Promise<T> {
+  const locked = () =>
+    withContext(options, async (context) => {
+      let done = false;
+      try {
+        const result = await work(context);
+        done = true;
+        return result;
+      } catch (error) {
+        throw stoppedWhile(error, context);
+      } finally {
+        await context.release(done);
+      }
+    });
+  if (options.machines !== undefined && options.lockFile === undefined) return locked();
+  const under = (work: () => Promise<T>, file: string) => () =>
+    withLock(file, { what, waiting: waitingOf(options) }, work);
+  return lockFilesOf(options).reduceRight(under, locked)();
+}
+
+/** Where no step was under way, what the whole run waited for is told. */
+function stoppedWhile(error: unknown, context: StepContext): unknown {
+  const reason = context.reasonOf();
+  if (!context.signal?.aborted || TalosError.from(error).code !== "canceled" || reason === undefined) return error;
+  context.emit({ type: "warning", message: `stopped: ${reason}` });
+  return canceled(reason);
+}
+
+/**
+ * The files that keep runs on this machine apart: by the first CA of the cluster, which a rotation does not change, so
+ * that the run after a killed rotation knows the dead one's lock; and by the CA that talosconfig files have now.
+ */
+export function lockFilesOf({ lockFile, desired, secrets }: ClusterAccess): readonly [string, ...string[]] {
+  if (lockFile !== undefined) return [lockFile];
+  const now = desired.caFingerprint;
+  const [first = now] = secrets.formerCas ?? [];
+  return [lockFileFor(first), ...(first === now ? [] : [lockFileFor(now)])];
+}
+
+function contextOf(options: ClusterAccess & Partial<EngineOptions>, machines: Machines, place: string): StepContext {
+  const timing = options.timing ?? systemTiming;
+  return new StepContext({
+    desired: options.desired,
+    machines,
+    policy: { ...defaultPolicy, ...options.policy },
+    timeouts: { ...defaultTimeouts, ...options.timeouts },
+    timing,
+    checkGate: options.checkGate ?? gateCheck(options.directory ?? process.cwd()),
+    ...(options.signal === undefined ? {} : { signal: options.signal }),
+    ...(options.events === undefined ? {} : { events: options.events }),
+    ...(options.journal === undefined ? {} : { journal: options.journal }),
+    lease: new LeaseKeeper(
+      machines.kubernetes,
+      timing,
+      { place, run: `${process.pid}-${randomUUID()}` },
+      waitingOf(options),
+    ),
+  });
+}
+
+function waitingOf({ events, timing = systemTiming }: ClusterAccess): (message: string) => void {
+  return (message) => events?.({ type: "waiting", at: new Date(timing.now()), message });
+}

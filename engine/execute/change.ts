@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+import { TalosError } from "../../talos/errors.ts";
+import type { ApplyEffect } from "../machines.ts";
+import type { ConfiguredMachine, MachineState } from "../observed.ts";
+import { configChange } from "../plan/config-change.ts";
+import { configHeldBack, configToJoin } from "../plan/machine-work.ts";
+import { outageObstacle } from "../plan/outage.ts";
+import type { StepOf } from "../step.ts";
+import { describe } from "./join.ts";
+import type { StepContext } from "./step-context.ts";
+import { attempt } from "./wait.ts";
+
+/** First config: sent in maintenance mode, done when the machine answers with it under our CA. */
+export async function installConfig(step: StepOf<"apply-config">, context: StepContext): Promise<void> {
+  const target = context.target(step.machine);
+  const machine = context.desiredMachine(step.machine);
+  const config = configToJoin(machine, await context.observeControlPlanes());
+  let sent = false;
+  await context.until(step, async () => {
+    const state = await context.inspect(step.machine);
+    if (state.kind === "configured") {
+      if (state.stage === "installing" || state.config === undefined) return describe(state, "");
+      return configChange(state.config, config) === undefined ? undefined : differs(state);
+    }
+    if (state.kind === "foreign")
+      throw new TalosError("failed-precondition", `${step.machine}: ${describe(state, "")}`);
+    if (state.kind === "unreachable") return describe(state, "");
+    if (sent) return "it has its config and is on its way";
+    const refused = await attempt(async () => {
+      const { warnings } = await context.machines.install(target, config, context.signal);
+      sent = true;
+      for (const message of warnings) context.emit({ type: "warning", message, machine: step.machine, step });
+    });
+    return refused ?? "it has its config and is on its way";
+  });
+}
+
+/** A change of a running machine's config. */
+export async function applyConfig(
+  step: StepOf<"apply-config">,
+  effect: ApplyEffect,
+  context: StepContext,
+): Promise<void> {
+  const target = context.target(step.machine);
+  const wanted = context.desiredMachine(step.machine).config;
+  let rebootedFrom: string | undefined;
+  let accepted = false;
+  await context.until(step, async () => {
+    const state = await context.inspect(step.machine);
+    if (state.kind !== "configured" || state.config === undefined) return describe(state, "");
+    const config = configHeldBack(wanted, state.config);
+    if (configChange(state.config, config) === undefined) return returned(state, rebootedFrom);
+    // Until the reboot the old config is the active one.
+    if (accepted && state.bootId === rebootedFrom) return "it reboots with its new config";
+    if (effect === "reboot") {
+      const obstacle = await outageObstacle(step.machine, context);
+      if (obstacle !== undefined) return obstacle;
+    }
+    const refused = await attempt(async () => {
+      // Before the call: the reply of a machine that reboots may get lost.
+      if (effect === "reboot") rebootedFrom = state.bootId;
+      accepted = false;
+      const done = await context.machines.changeConfig(target, config, effect, context.signal);
+      accepted = true;
+      rebootedFrom = done === "reboot" ? state.bootId : undefined;
+    });
+    return refused ?? "the config is being applied";
+  });
+}
+
+/** After a reboot it must have booted anew; `before` is its boot id then, undefined when none was ordered. */
+function returned(state: ConfiguredMachine, before: string | undefined): string | undefined {
+  if (before !== undefined && state.bootId === before) return "it has not rebooted yet";
+  return state.stage === "running" ? undefined : describe(state, "");
+}
+
+function differs(state: MachineState): string {
+  return describe(state, "it runs another config than the one that it was sent");
+}

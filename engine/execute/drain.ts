@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+import { TalosError } from "../../talos/errors.ts";
+import { outageObstacle } from "../plan/outage.ts";
+import type { Step, StepOf } from "../step.ts";
+import type { StepContext } from "./step-context.ts";
+
+/** Moves the pods away; what stays after the time that it has is dealt with as the policy says. */
+export async function drain(step: Step, context: StepContext): Promise<void> {
+  const { kubernetes } = context.machines;
+  const leaves = context.desired.leaving.some(({ name }) => name === step.machine);
+  try {
+    await context.until(step, async () => {
+      // A machine that leaves for good is not one that is away for a while.
+      const obstacle = leaves ? undefined : await outageObstacle(step.machine, context);
+      return obstacle ?? kubernetes.drain(step.machine, "evict", context.signal);
+    });
+  } catch (error) {
+    const ours = TalosError.from(error);
+    const { stuckPods } = context.policy;
+    if (ours.code !== "deadline-exceeded" || stuckPods === "fail") throw ours;
+    const obstacle = leaves ? undefined : await outageObstacle(step.machine, context);
+    if (obstacle !== undefined) throw ours;
+    context.emit({ type: "warning", message: `${ours.message}; ${words[stuckPods]}`, machine: step.machine, step });
+    if (stuckPods === "delete") {
+      await context.until(step, () => kubernetes.drain(step.machine, "delete", context.signal));
+    }
+  }
+}
+
+const words = { delete: "its pods are deleted now", leave: "its pods go down with it" } as const;
+
+export async function cordon(step: Step, context: StepContext): Promise<void> {
+  await context.until(step, async () => {
+    await context.machines.kubernetes.setSchedulable(step.machine, false, context.signal);
+    return undefined;
+  });
+}
+
+export async function uncordon(step: StepOf<"uncordon">, context: StepContext): Promise<void> {
+  const { kubernetes } = context.machines;
+  await context.until(step, async () => {
+    if (step.anyones) await kubernetes.setSchedulable(step.machine, true, context.signal);
+    else await kubernetes.uncordon(step.machine, context.signal);
+    return undefined;
+  });
+}

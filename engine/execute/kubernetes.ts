@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+import { TalosError } from "../../talos/errors.ts";
+import { TalosVersion } from "../../talos/version/index.ts";
+import type { ManifestChange, ManifestObject, WorkloadKind } from "../machines.ts";
+import { componentImages, componentVersions, withComponentImages } from "../plan/component-images.ts";
+import type { WantedImage } from "../plan/wanted-image.ts";
+import type { KubernetesComponent, Step, StepOf } from "../step.ts";
+import { describe } from "./join.ts";
+import type { StepContext } from "./step-context.ts";
+import { attempt } from "./wait.ts";
+
+/** Fetches images while nothing has been disturbed yet, so that a missing one is found out in time. */
+export async function pullImages(step: StepOf<"pull-installer" | "pull-images">, context: StepContext): Promise<void> {
+  const target = context.target(step.machine);
+  const done = new Set<WantedImage>();
+  const wanted: readonly WantedImage[] =
+    step.kind === "pull-images" ? step.images : [{ image: step.image, namespace: "system" }];
+  await context.until(step, async () => {
+    for (const one of wanted) {
+      if (done.has(one)) continue;
+      const refused = await attempt(() =>
+        pullIfPossible(() => context.machines.pullImage(target, one, context.signal)),
+      );
+      if (refused !== undefined) return refused;
+      done.add(one);
+    }
+    return undefined;
+  });
+}
+
+/** A machine that has no call for it fetches its images when it needs them. */
+async function pullIfPossible(pull: () => Promise<void>): Promise<void> {
+  try {
+    await pull();
+  } catch (error) {
+    if (!(error instanceof TalosError) || error.code !== "unimplemented") throw error;
+  }
+}
+
+/** One component of Kubernetes on one machine: its image in the config, then its pod or kubelet. */
+export async function upgradeKubernetes(step: StepOf<"upgrade-kubernetes">, context: StepContext): Promise<void> {
+  const target = context.target(step.machine);
+  await context.until(step, async () => {
+    const state = await context.inspect(step.machine);
+    if (state.kind !== "configured" || state.config === undefined) return describe(state, "");
+    if (componentVersions(state.config).get(step.component) !== step.to) {
+      // Only the one image: everything else of the config has had its turn, or will have.
+      const image = componentImages(context.desiredMachine(step.machine).config).get(step.component) ?? "";
+      const config = withComponentImages(state.config, new Map([[step.component, image]]));
+      const refused = await attempt(() => context.machines.changeConfig(target, config, "no-reboot", context.signal));
+      return refused ?? `${step.component} gets its new version`;
+    }
+    return componentReason(step.component, step.machine, step.to, context);
+  });
+}
+
+/** What an earlier run has given its new version. */
+export async function awaitComponents(step: StepOf<"await-components">, context: StepContext): Promise<void> {
+  await context.until(step, async () => {
+    for (const { component, version } of step.components) {
+      const reason = await componentReason(component, step.machine, version, context);
+      if (reason !== undefined) return reason;
+    }
+    return undefined;
+  });
+}
+
+async function componentReason(
+  component: KubernetesComponent,
+  machine: string,
+  version: string,
+  context: StepContext,
+): Promise<string | undefined> {
+  // kube-proxy is a daemon set that Talos's manifests carry, not a thing of one machine.
+  if (component === "kube-proxy") return undefined;
+  if (component !== "kubelet") {
+    const found = await context.machines.kubernetes.component(component, machine, context.signal);
+    if (found === undefined) return `the pod of ${component} is not there`;
+    if (found.version !== version) return `${component} still runs ${found.version}`;
+    return found.ready ? undefined : `${component} ${version} is not ready yet`;
+  }
+  const observed = await context.observeNode(machine);
+  if (observed.kind === "unreachable") return `the Kubernetes API does not answer: ${observed.reason}`;
+  const { node } = observed;
+  if (node?.kubeletVersion !== `v${version}`) return `its kubelet still is ${node?.kubeletVersion ?? "not there"}`;
+  return node.ready || !context.desired.nodesBecomeReady ? undefined : "its Kubernetes node is not ready yet";
+}
+
+/** The cluster's own objects, then their rollout: done when every pod of them is new and ready. */
+export async function syncManifests(step: StepOf<"sync-manifests">, context: StepContext): Promise<void> {
+  const target = context.target(step.machine);
+  const { kubernetes } = context.machines;
+  let objects: readonly ManifestObject[] = [];
+  await context.until(step, async () => {
+    const state = await context.inspect(step.machine);
+    if (state.kind !== "configured") return describe(state, "");
+    objects = await context.machines.bootstrapManifests(target, context.signal);
+    const inventory = TalosVersion.parse(state.talosVersion).contract.syncsManifestsByInventory;
+    return attempt(async () => {
+      const options = { inventory, ...(context.signal === undefined ? {} : { signal: context.signal }) };
+      for (const change of await kubernetes.syncManifests(objects, options)) tell(change, step, context);
+    });
+  });
+  const workloads = objects.flatMap(workloadOf);
+  await context.until(step, async () => {
+    for (const { kind, name } of workloads) {
+      const status = await kubernetes.workload(kind, name, context.signal);
+      // Without a network only what uses the host's can run; the rest waits for whoever brings one.
+      if (status === undefined || (kind === "deployments" && !context.desired.nodesBecomeReady)) continue;
+      if (status.updated < status.wanted) return `${name}: ${status.updated} of ${status.wanted} pods are new`;
+      if (status.ready < status.wanted) return `${name}: ${status.ready} of ${status.wanted} pods are ready`;
+    }
+    return undefined;
+  });
+}
+
+function tell({ action, subject }: ManifestChange, step: Step, context: StepContext): void {
+  context.emit({ type: "waiting", message: `${action} ${subject}`, machine: step.machine, step });
+}
+
+function workloadOf({ kind, metadata }: ManifestObject): { readonly kind: WorkloadKind; readonly name: string }[] {
+  const { name, namespace } = metadata as { name?: unknown; namespace?: unknown };
+  if (typeof name !== "string" || namespace !== "kube-system") return [];
+  if (kind === "DaemonSet") return [{ kind: "daemonsets", name }];
+  return kind === "Deployment" ? [{ kind: "deployments", name }] : [];
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+import { TalosError } from "../../talos/errors.ts";
+import { oneLine } from "../../talos/plain-text.ts";
+import type { DesiredMachine } from "../desired.ts";
+import { type ClusterAccess, withContext } from "../engine.ts";
+import type { StepContext } from "../execute/step-context.ts";
+import { waitUntil } from "../execute/wait.ts";
+import type { MachineHealth } from "../machines.ts";
+import { withNames } from "../observe/with-names.ts";
+import type { ObservedCluster } from "../observed.ts";
+import type { Policy } from "../policy.ts";
+import { type HealthView, healthChecks, type Verdict } from "./health-checks.ts";
+
+/** One step of the health checks, in the order in which they are made. */
+export interface HealthCondition {
+  /** As `talosctl health` calls it, such as `etcd to be healthy`. */
+  readonly name: string;
+  readonly state: "waiting" | "ok" | "skipped" | "failed";
+  /** What is still missing, machine by machine. */
+  readonly reason?: string;
+  /** It failed by what a person has set and only a person takes back, such as a cordon. */
+  readonly byPerson?: true;
+}
+
+export interface HealthReport {
+  readonly healthy: boolean;
+  /** The last state of each check that was made. */
+  readonly conditions: readonly HealthCondition[];
+}
+
+export interface HealthOptions extends ClusterAccess {
+  /** Of a policy no more than this counts here: when a deploy is done (`healthLevel`) is another question. */
+  readonly policy?: Pick<Policy, "kubernetes">;
+  readonly onCondition?: (condition: HealthCondition) => void;
+  /** False: look once and do not wait. @default true */
+  readonly wait?: boolean;
+}
+
+/** Runs the checks of `talosctl health`, waiting for each; after the timeout the first one that is not met is named. */
+export function checkHealth(options: HealthOptions): Promise<HealthReport> {
+  return withContext(options, (context) => checkHealthIn(context, options));
+}
+
+export async function checkHealthIn(
+  context: StepContext,
+  { onCondition, wait = true }: Pick<HealthOptions, "onCondition" | "wait">,
+): Promise<HealthReport> {
+  const deadline = context.timing.elapsed() + context.timeouts.health;
+  const conditions: HealthCondition[] = [];
+  const named = (condition: HealthCondition): HealthCondition =>
+    condition.reason === undefined
+      ? condition
+      : { ...condition, reason: oneLine(withNames(condition.reason, context.desired.machines)) };
+  const tell = (condition: HealthCondition) => onCondition?.(named(condition));
+  // One look serves all checks that it satisfies; only what is missing is looked at again.
+  let view = viewOf(context);
+  for (const { name, run, kubernetes, level } of healthChecks) {
+    if ((kubernetes && !context.policy.kubernetes) || (context.policy.healthLevel === "api" && level !== "api")) {
+      conditions.push({ name, state: "skipped" });
+      tell({ name, state: "skipped" });
+      continue;
+    }
+    tell({ name, state: "waiting" });
+    let verdict: Verdict = { kind: "wrong", reason: "not checked yet" };
+    const look = async () => {
+      const used = view;
+      view = viewOf(context);
+      verdict = await run(used, context.signal);
+      if (verdict.kind !== "wrong" || !wait) view = used;
+      return verdict.kind === "wrong" && !verdict.byPerson ? verdict.reason : undefined;
+    };
+    const condition = await (wait ? waitFor(look, name, deadline, context, tell) : once(look, name));
+    const last = named(condition ?? verdictOn(name, verdict));
+    conditions.push(last);
+    onCondition?.(last);
+    if (wait && last.state === "failed") break;
+  }
+  return { healthy: conditions.every(({ state }) => state !== "failed"), conditions };
+}
+
+/** After all waiting: what is wrong still is so by a person. */
+function verdictOn(name: string, verdict: Verdict): HealthCondition {
+  if (verdict.kind !== "wrong") return { name, state: verdict.kind === "skip" ? "skipped" : "ok" };
+  return { name, state: "failed", reason: verdict.reason, byPerson: true };
+}
+
+async function waitFor(
+  look: () => Promise<string | undefined>,
+  name: string,
+  deadline: number,
+  context: StepContext,
+  tell: (condition: HealthCondition) => void,
+): Promise<HealthCondition | undefined> {
+  let last = "";
+  try {
+    await waitUntil(look, {
+      timing: context.timing,
+      ...(context.signal === undefined ? {} : { signal: context.signal }),
+      timeout: Math.max(0, deadline - context.timing.elapsed()),
+      what: name,
+      silence: context.silence,
+      onWaiting: (reason) => {
+        last = reason;
+        tell({ name, state: "waiting", reason });
+      },
+    });
+    return undefined;
+  } catch (error) {
+    if (error instanceof TalosError && error.code === "deadline-exceeded")
+      return { name, state: "failed", reason: last };
+    throw error;
+  }
+}
+
+async function once(look: () => Promise<string | undefined>, name: string): Promise<HealthCondition | undefined> {
+  try {
+    const reason = await look();
+    return reason === undefined ? undefined : { name, state: "failed", reason };
+  } catch (error) {
+    const ours = TalosError.from(error);
+    if (ours.code === "canceled") throw ours;
+    return { name, state: "failed", reason: ours.message };
+  }
+}
+
+/** Within one look nothing is asked twice. */
+function viewOf(context: StepContext): HealthView {
+  let observed: Promise<ObservedCluster> | undefined;
+  const health = new Map<string, Promise<MachineHealth>>();
+  return {
+    desired: context.desired,
+    kubernetes: context.machines.kubernetes,
+    observed: () => {
+      observed ??= context.observe();
+      return observed;
+    },
+    health: (machine) => {
+      const known = health.get(machine.name) ?? askHealth(machine, context);
+      health.set(machine.name, known);
+      return known;
+    },
+  };
+}
+
+async function askHealth(machine: DesiredMachine, context: StepContext): Promise<MachineHealth> {
+  context.unanswered.add(machine.name);
+  try {
+    return await context.machines.health(machine, context.signal);
+  } finally {
+    context.unanswered.delete(machine.name);
+  }
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+export { type ApplyOptions, type ApplyResult, applyCluster, awaitHealthy } from "./apply.ts";
+export { fetchKubeconfig } from "./client-files.ts";
+export {
+  bootstrapTarget,
+  type ClusterSpec,
+  type DesiredCluster,
+  type DesiredMachine,
+  type LeavingMachine,
+  type MachineRole,
+  type MachineSpec,
+} from "./desired.ts";
+export { type DestroyOptions, type DestroyResult, destroyCluster } from "./destroy.ts";
+export type { EngineOptions } from "./engine.ts";
+export type { ClusterEvent, EventListener } from "./events.ts";
+export { eventFileVariable, eventsTo, parseEvent, type ToldEvent } from "./execute/event-file.ts";
+export { type GateCheck, gateCheck } from "./execute/gate-check.ts";
+export { type Journal, type JournalEntry, journalFile } from "./execute/journal.ts";
+export { defaultTimeouts, type Timeouts } from "./execute/timeouts.ts";
+export { sleepBy, systemTiming, type Timing } from "./execute/timing.ts";
+export { type WaitOptions, waitUntil } from "./execute/wait.ts";
+export { type WindowState, windowAt } from "./execute/window.ts";
+export type { Finding } from "./finding.ts";
+export { checkHealth, type HealthCondition, type HealthOptions, type HealthReport } from "./health/health.ts";
+export {
+  type InCluster,
+  inClusterAccess,
+  isCertificateFault,
+  type KubernetesApi,
+  keptSecret,
+  kubernetesApi,
+} from "./kubernetes/index.ts";
+export { leaveCluster } from "./leave.ts";
+export { checkOwner, releaseOwner } from "./lock/claim-check.ts";
+export { lockFileFor, withLock } from "./lock/lock.ts";
+export { type Claim, claimed, otherOwner, released } from "./lock/ownership.ts";
+export { breakLock, type LockState, lockState } from "./lock/unlock.ts";
+export type { Kubernetes, MachineHealth, Machines, MachineTarget, Ownership } from "./machines.ts";
+export { type Maintenance, maintainMachine, planMaintenance } from "./maintain.ts";
+export { inspectWithoutSecrets } from "./observe/inspect.ts";
+export { inReadingOrder, type MachineView, machineView, stateOf } from "./observe/machine-view.ts";
+export { type ObserveOptions, observe } from "./observe/observe.ts";
+export { schematicOf } from "./observe/schematic.ts";
+export { readerOf, type TalosMachinesOptions, talosMachines } from "./observe/talos-machines.ts";
+export type {
+  EtcdMember,
+  KubernetesNode,
+  MachineEtcd,
+  MachineStage,
+  MachineState,
+  ObservedCluster,
+  ObservedKubernetes,
+  ObservedMachine,
+} from "./observed.ts";
+export { activeDifferences } from "./plan/active-differences.ts";
+export { creationSteps } from "./plan/creation-steps.ts";
+export { immutableFindings } from "./plan/immutable.ts";
+export { plan, planDestroy } from "./plan/plan.ts";
+export { preflight, refuseErrors } from "./plan/preflight.ts";
+export { type Preview, previewCluster, refusals } from "./plan/preview.ts";
+export { refuseDestroy } from "./plan/protection.ts";
+export { type EtcdView, etcdView, quorumOf } from "./plan/quorum.ts";
+export { desiredCluster, type Renderable, Rendering } from "./plan/rendering.ts";
+export { type Canary, defaultPolicy, type Gate, type Policy, unavailableLimit, type Window } from "./policy.ts";
+export { planRestore, type RestoreOptions, restoreCluster } from "./restore.ts";
+export {
+  planRotation,
+  type RotateOptions,
+  type RotationPass,
+  rotateCas,
+  rotationPasses,
+} from "./rotate-ca.ts";
+export { checkSnapshot, readSnapshot, SnapshotCheck, type SnapshotSummary } from "./snapshot-file.ts";
+export { isRollback, type KubernetesComponent, type Step, type StepAction, type StepKind } from "./step.ts";

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+import { Agent, request } from "node:https";
+import { fromNodeError } from "../../talos/api/index.ts";
+import { TalosError, type TalosErrorCode } from "../../talos/errors.ts";
+import { parsePlainJson, plainText } from "../../talos/plain-text.ts";
+
+/** A client certificate, or a token that is asked for anew with every call, because it changes. Certificates are PEM texts. */
+export type KubernetesAccess = {
+  /** URLs to try, the likeliest first. */
+  readonly servers: readonly string[];
+  readonly ca: string;
+} & ({ readonly certificate: string; readonly key: string } | { readonly token: () => Promise<string> });
+
+export interface RequestOptions {
+  readonly method?: "GET" | "POST" | "PATCH" | "DELETE" | "PUT";
+  readonly body?: unknown;
+  /** Of the body. @default JSON, and for PATCH a JSON merge patch */
+  readonly contentType?: string;
+  readonly signal?: AbortSignal;
+  /** Ask this server and no other. */
+  readonly server?: string;
+}
+
+export interface KubernetesApi {
+  readonly servers: readonly string[];
+  /** The answer as JSON, or as text where it is none. Throws TalosError: 404 is `not-found`, 409 and 429 `conflict`. */
+  call(path: string, options?: RequestOptions): Promise<unknown>;
+  close(): void;
+}
+
+const deadline = 5000;
+const largestAnswer = 64 * 1024 * 1024;
+
+/** A small client of the Kubernetes API. It stays with the server that answered last and moves on when it is gone. */
+export function kubernetesApi(access: KubernetesAccess): KubernetesApi {
+  const own = "token" in access ? {} : { cert: access.certificate, key: access.key };
+  const agent = new Agent({ keepAlive: true, ca: access.ca, ...own, maxSockets: 8 });
+  const ask = async (server: string, path: string, options: RequestOptions) =>
+    send(server, path, options, agent, "token" in access ? { authorization: `Bearer ${await access.token()}` } : {});
+  let preferred = access.servers[0];
+  return {
+    servers: access.servers,
+    async call(path, options = {}) {
+      if (options.server !== undefined) return ask(options.server, path, options);
+      const order = [...new Set([preferred, ...access.servers])].filter((server) => server !== undefined);
+      let last: TalosError | undefined;
+      for (const server of order) {
+        try {
+          const answer = await ask(server, path, options);
+          preferred = server;
+          return answer;
+        } catch (error) {
+          last = TalosError.from(error);
+          // Anything but silence is the cluster's answer; another server would say the same. A certificate is not.
+          if (last.code !== "unavailable" && !isCertificateFault(last)) throw last;
+        }
+      }
+      throw last ?? new TalosError("internal", "no Kubernetes server to ask");
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+/** TLS failed: the errors of sockets carry a cause, the answers of servers do not. */
+export function isCertificateFault(error: TalosError): boolean {
+  return error.cause !== undefined && ["permission-denied", "failed-precondition"].includes(error.code);
+}
+
+function send(
+  server: string,
+  path: string,
+  options: RequestOptions,
+  agent: Agent,
+  authorization: { readonly authorization?: string },
+): Promise<unknown> {
+  const { method = "GET", body, signal } = options;
+  const payload = body === undefined ? undefined : JSON.stringify(body);
+  return new Promise((resolve, reject) => {
+    const failed = (cause: unknown) => {
+      if (signal?.aborted) return reject(new TalosError("canceled", `${server}: canceled`, { cause }));
+      reject(fromNodeError(cause, server));
+    };
+    const call = request(new URL(path, server), {
+      method,
+      agent,
+      timeout: deadline,
+      ...(signal === undefined ? {} : { signal }),
+      headers: {
+        accept: "application/json",
+        ...authorization,
+        ...(payload === undefined
+          ? {}
+          : {
+              "content-type":
+                options.contentType ?? (method === "PATCH" ? "application/merge-patch+json" : "application/json"),
+              "content-length": Buffer.byteLength(payload),
+            }),
+      },
+    });
+    call.once("timeout", () => call.destroy(new Error("no answer in time")));
+    call.once("error", failed);
+    call.once("response", (response) => {
+      const chunks: Buffer[] = [];
+      let size = 0;
+      response.on("data", (chunk: Buffer) => {
+        size += chunk.length;
+        if (size > largestAnswer) response.destroy(new Error("the answer is too large"));
+        else chunks.push(chunk);
+      });
+      response.once("error", failed);
+      response.once("end", () => {
+        const text = Buffer.concat(chunks).toString();
+        const status = response.statusCode ?? 0;
+        if (status >= 200 && status < 300) resolve(parse(text));
+        else reject(statusError(status, text, `${method} ${path}`));
+      });
+    });
+    call.end(payload);
+  });
+}
+
+const codes: Readonly<Record<number, TalosErrorCode>> = {
+  400: "invalid-input",
+  401: "permission-denied",
+  403: "permission-denied",
+  404: "not-found",
+  409: "conflict",
+  422: "invalid-input",
+  429: "conflict",
+};
+
+function statusError(status: number, text: string, what: string): TalosError {
+  const answer = parse(text);
+  const message =
+    typeof answer === "object" && answer !== null && "message" in answer ? String(answer.message) : text.slice(0, 200);
+  return new TalosError(codes[status] ?? "unavailable", `Kubernetes: ${what}: ${status} ${message}`);
+}
+
+function parse(text: string): unknown {
+  try {
+    return parsePlainJson(text);
+  } catch {
+    // readyz and its like answer plain text.
+    return plainText(text);
+  }
+}

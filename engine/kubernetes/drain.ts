@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+import { TalosError } from "../../talos/errors.ts";
+import type { KubernetesApi } from "./api.ts";
+import { cordonMark, type Pod, readNode, readPods } from "./objects.ts";
+
+/** One round: cordon with our mark, send every pod away. Undefined when none is left, else what is in the way. */
+export async function drainNode(
+  api: KubernetesApi,
+  node: string,
+  how: "evict" | "delete",
+  signal?: AbortSignal,
+): Promise<string | undefined> {
+  const options = signal === undefined ? {} : { signal };
+  const path = `/api/v1/nodes/${encodeURIComponent(node)}`;
+  try {
+    const { unschedulable } = readNode(await api.call(path, options));
+    if (!unschedulable) {
+      const body = { metadata: { annotations: { [cordonMark]: "true" } }, spec: { unschedulable: true } };
+      await api.call(path, { ...options, method: "PATCH", body });
+    }
+  } catch (error) {
+    // Nothing runs on a node that is not there.
+    if (error instanceof TalosError && error.code === "not-found") return undefined;
+    throw error;
+  }
+  const selector = encodeURIComponent(`spec.nodeName=${node}`);
+  const pods = readPods(await api.call(`/api/v1/pods?fieldSelector=${selector}`, options)).filter(mustGo);
+  const obstacles = await Promise.all(pods.map((pod) => sendAway(api, pod, how, signal)));
+  const blocked = obstacles.filter((obstacle) => obstacle !== undefined);
+  if (pods.length === 0) return undefined;
+  return blocked[0] ?? `${pods.length} ${pods.length === 1 ? "pod is" : "pods are"} on the way out`;
+}
+
+/** A person's cordon, or its end: our mark has no part in the one and goes with the other. */
+export async function setSchedulable(
+  api: KubernetesApi,
+  node: string,
+  schedulable: boolean,
+  signal?: AbortSignal,
+): Promise<void> {
+  const body = {
+    metadata: { annotations: { [cordonMark]: null } },
+    spec: { unschedulable: schedulable ? null : true },
+  };
+  const options = signal === undefined ? {} : { signal };
+  await api.call(`/api/v1/nodes/${encodeURIComponent(node)}`, { ...options, method: "PATCH", body });
+}
+
+/** Lifts a cordon with our mark; anyone else's stays. */
+export async function uncordonNode(api: KubernetesApi, node: string, signal?: AbortSignal): Promise<void> {
+  const options = signal === undefined ? {} : { signal };
+  const path = `/api/v1/nodes/${encodeURIComponent(node)}`;
+  if (!readNode(await api.call(path, options)).cordonedByUs) return;
+  const body = { metadata: { annotations: { [cordonMark]: null } }, spec: { unschedulable: null } };
+  await api.call(path, { ...options, method: "PATCH", body });
+}
+
+/** Static pods and those of daemon sets stay, as with `kubectl drain`; finished ones are in nobody's way. */
+function mustGo(pod: Pod): boolean {
+  if ("kubernetes.io/config.mirror" in pod.metadata.annotations) return false;
+  if (["Succeeded", "Failed"].includes(pod.status.phase)) return false;
+  return !pod.metadata.ownerReferences.some(({ kind, controller }) => controller && kind === "DaemonSet");
+}
+
+const namespaceEnds = /is forbidden: unable to create new content in namespace \S+ because it is being terminated/;
+
+async function sendAway(
+  api: KubernetesApi,
+  pod: Pod,
+  how: "evict" | "delete",
+  signal?: AbortSignal,
+): Promise<string | undefined> {
+  const { name, namespace, deletionTimestamp } = pod.metadata;
+  if (deletionTimestamp !== undefined) return undefined;
+  const body = { apiVersion: "policy/v1", kind: "Eviction", metadata: { name, namespace } };
+  const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}`;
+  const options = signal === undefined ? {} : { signal };
+  try {
+    if (how === "delete") await api.call(path, { method: "DELETE", ...options });
+    else await api.call(`${path}/eviction`, { method: "POST", body, ...options });
+    return undefined;
+  } catch (error) {
+    const ours = TalosError.from(error);
+    if (ours.code === "not-found") return undefined;
+    if (ours.code === "conflict") return `a disruption budget keeps pod ${namespace}/${name}`;
+    // In a namespace that is being deleted evictions are forbidden until the pod itself is.
+    if (namespaceEnds.test(ours.message)) return `pod ${namespace}/${name} goes with its namespace`;
+    throw ours;
+  }
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+import { KubernetesVersion, TalosVersion } from "../../talos/version/index.ts";
+import type { DesiredCluster, DesiredMachine } from "../desired.ts";
+import { inRunningForm } from "../observe/running-form.ts";
+import { runsOtherSchematic } from "../observe/schematic.ts";
+import type { ConfiguredMachine, KubernetesNode, ObservedCluster } from "../observed.ts";
+import type { Policy } from "../policy.ts";
+import type { KubernetesComponent } from "../step.ts";
+import { componentImages, componentVersions, imageVersion, withRunningVersions } from "./component-images.ts";
+import { configChange, placeInWords } from "./config-change.ts";
+import { configured, etcdView, nodeOf } from "./quorum.ts";
+
+export interface ComponentUpgrade {
+  readonly component: KubernetesComponent;
+  readonly from: string;
+  readonly to: string;
+}
+
+/** What separates one configured machine from where it should be. */
+export interface MachineWork {
+  readonly talos?: { readonly from: string; readonly to: string };
+  /** A difference beyond the versions of Kubernetes. */
+  readonly config?: { readonly reboot: boolean; readonly paths: readonly string[] };
+  readonly kubernetes: readonly ComponentUpgrade[];
+}
+
+/** Reading configs is the dear part of planning, and a plan asks for each machine's work many times. */
+const known = new WeakMap<DesiredCluster, WeakMap<ConfiguredMachine, MachineWork>>();
+
+export function machineWork(desired: DesiredCluster, machine: DesiredMachine, state: ConfiguredMachine): MachineWork {
+  const byState = known.get(desired) ?? new WeakMap<ConfiguredMachine, MachineWork>();
+  known.set(desired, byState);
+  const work = byState.get(state) ?? findWork(desired, machine, state);
+  byState.set(state, work);
+  return work;
+}
+
+function findWork(desired: DesiredCluster, machine: DesiredMachine, state: ConfiguredMachine): MachineWork {
+  const talos = talosWork(desired, machine, state);
+  // Configs are long: those that are equal need no reading.
+  if (state.config === undefined || state.config === machine.config)
+    return { ...(talos === undefined ? {} : { talos }), kubernetes: [] };
+  const wanted = componentVersions(machine.config);
+  const kubernetes: ComponentUpgrade[] = [];
+  for (const [component, from] of componentVersions(state.config)) {
+    const to = wanted.get(component);
+    if (to !== undefined && mayChange(from, to)) kubernetes.push({ component, from, to });
+  }
+  const change = configChange(state.config, configHeldBack(machine.config, state.config));
+  return {
+    ...(talos === undefined ? {} : { talos }),
+    ...(change === undefined
+      ? {}
+      : {
+          config: {
+            paths: change.places.map(placeInWords),
+            reboot: change.reboot && desired.talosVersion.contract.rebootsForConfig,
+          },
+        }),
+    kubernetes,
+  };
+}
+
+/**
+ * The desired config with the versions of Kubernetes that are in use, which only their own steps change, and in the form
+ * that the machine runs, unless it has to reboot anyway.
+ */
+export function configHeldBack(desiredConfig: string, observedConfig: string): string {
+  const held = withRunningVersions(desiredConfig, componentImages(observedConfig));
+  const sameForm = inRunningForm(held, observedConfig);
+  return sameForm === held || configChange(observedConfig, sameForm)?.reboot === true ? held : sameForm;
+}
+
+/** The versions that a machine should join with: those of the cluster where there is one, so that nothing runs ahead. */
+export function configToJoin(machine: DesiredMachine, observed: ObservedCluster): string {
+  const oldest = new Map<KubernetesComponent, string>();
+  for (const other of observed.machines.values()) {
+    const config = configured(other)?.config;
+    if (config === undefined) continue;
+    for (const [component, image] of componentImages(config)) {
+      const [version, least] = [imageVersion(image), imageVersion(oldest.get(component) ?? "")];
+      if (version !== undefined && (least === undefined || older(version, least))) oldest.set(component, image);
+    }
+  }
+  return withRunningVersions(machine.config, oldest);
+}
+
+/** True when nothing is left to do or to wait for on this machine, apart from changes. */
+export function isSettled(
+  desired: DesiredCluster,
+  machine: DesiredMachine,
+  observed: ObservedCluster,
+  policy: Policy,
+): boolean {
+  return inEtcd(machine, observed) && (!policy.kubernetes || inKubernetes(desired, machine, observed));
+}
+
+/** A control plane is a healthy voter; a worker has nothing to do with etcd. */
+export function inEtcd(machine: Pick<DesiredMachine, "name" | "role">, observed: ObservedCluster): boolean {
+  if (machine.role === "worker") return true;
+  const own = configured(observed.machines.get(machine.name))?.etcd;
+  if (own?.state !== "running" || !own.healthy) return false;
+  const member = etcdView(observed)?.members.find(({ id }) => id === own.memberId);
+  return member !== undefined && !member.learner;
+}
+
+export function inKubernetes(
+  desired: Pick<DesiredCluster, "nodesBecomeReady">,
+  machine: Pick<DesiredMachine, "name">,
+  observed: ObservedCluster,
+): boolean {
+  return inService(desired, nodeOf(observed, machine.name));
+}
+
+/** A ready node; where there is no pod network yet, one that has registered. */
+export function inService(
+  { nodesBecomeReady }: Pick<DesiredCluster, "nodesBecomeReady">,
+  node: KubernetesNode | undefined,
+): boolean {
+  return node !== undefined && (node.ready || !nodesBecomeReady);
+}
+
+function talosWork(desired: DesiredCluster, machine: DesiredMachine, state: ConfiguredMachine): MachineWork["talos"] {
+  const to = desired.talosVersion;
+  if (state.talosVersion === to.toString()) {
+    const other = runsOtherSchematic(machine.installImage, state);
+    return other ? { from: to.toString(), to: to.toString() } : undefined;
+  }
+  const from = TalosVersion.parse(state.talosVersion);
+  return from.compare(to) < 0 ? { from: from.toString(), to: to.toString() } : undefined;
+}
+
+/** Whether a component of Kubernetes has to go to another version, and may: over a minor version none goes back. */
+export function mayChange(from: string, to: string): boolean {
+  return older(from, to) || KubernetesVersion.parse(from).canRollBackTo(KubernetesVersion.parse(to));
+}
+
+function older(left: string, right: string): boolean {
+  return KubernetesVersion.parse(left).compare(KubernetesVersion.parse(right)) < 0;
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+import { type EngineOptions, withContext } from "../engine.ts";
+import type { Finding } from "../finding.ts";
+import type { ObservedCluster } from "../observed.ts";
+import type { Step } from "../step.ts";
+import { plan } from "./plan.ts";
+import { preflight } from "./preflight.ts";
+
+export interface Preview {
+  readonly observed: ObservedCluster;
+  /** What an apply would do now. */
+  readonly steps: readonly Step[];
+  /** What an apply would refuse or warn about before the first step. */
+  readonly findings: readonly Finding[];
+}
+
+/** Errors that an apply would stop at now. Machines that were not observed are left out: they may answer by then. */
+export function refusals({ observed, findings }: Pick<Preview, "observed" | "findings">): readonly Finding[] {
+  const isObserved = (name: string) => {
+    const kind = observed.machines.get(name)?.state.kind;
+    return kind !== "unreachable" && kind !== "foreign";
+  };
+  return findings.filter(({ severity, machine = "" }) => severity === "error" && isObserved(machine));
+}
+
+/** Looks at a cluster and at what is left to do, without doing any of it. */
+export async function previewCluster(options: EngineOptions): Promise<Preview> {
+  return withContext(options, async (context) => {
+    const observed = await context.observe();
+    const { desired, policy } = context;
+    return { observed, steps: plan(desired, observed, policy), findings: preflight(desired, observed) };
+  });
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+import {
+  type ClusterSettings,
+  settingPath,
+  settingRules,
+  usualSettings,
+  valueRules,
+} from "../../model/cluster-rules.ts";
+import { type ClusterConfig, generateConfigWithFacts } from "../../talos/config/index.ts";
+import { TalosError } from "../../talos/errors.ts";
+import { defaultInstallImage } from "../../talos/image/index.ts";
+import { parseMetaKey } from "../../talos/meta-key.ts";
+import { caFingerprint, type SecretsBundle } from "../../talos/secrets/index.ts";
+import type { ClusterSpec, DesiredCluster, DesiredMachine, MachineSpec } from "../desired.ts";
+import type { Whereabouts } from "../observe/talos-machines.ts";
+
+/** Renders every machine's config. Pure: the same spec and secrets give the same bytes. */
+export function desiredCluster(spec: ClusterSpec, secrets: SecretsBundle): DesiredCluster {
+  return new Rendering(spec, secrets).whole();
+}
+
+/** A cluster whose configs may still have to be made. */
+export interface Renderable {
+  readonly whereabouts: Whereabouts;
+  /** In the order of the whole; each is made when it is asked for. */
+  machines(): Iterable<DesiredMachine>;
+  whole(): DesiredCluster;
+}
+
+/** Renders one config after another, each once. */
+export class Rendering implements Renderable {
+  readonly #spec: ClusterSpec;
+  readonly #config: ClusterConfig;
+  readonly #secrets: SecretsBundle;
+  readonly #specs: readonly MachineSpec[];
+  readonly #rendered: DesiredMachine[] = [];
+
+  constructor(spec: ClusterSpec, secrets: SecretsBundle) {
+    const faults = specFaults(spec);
+    if (faults.length > 0) throw new TalosError("invalid-input", `cluster "${spec.name}": ${faults.join("; ")}`);
+    const {
+      name: clusterName,
+      machines,
+      patches: _patches,
+      leaving: _leaving,
+      talosEndpoints: _ways,
+      deletionProtection: _protection,
+      trustOnFirstUse: _trust,
+      ...options
+    } = spec;
+    this.#spec = spec;
+    this.#config = { ...options, clusterName };
+    this.#secrets = secrets;
+    this.#specs = [...machines].sort(byRoleAndName);
+  }
+
+  get whereabouts(): Whereabouts {
+    return this.#spec;
+  }
+
+  *machines(): Iterable<DesiredMachine> {
+    for (const index of this.#specs.keys()) yield this.#machine(index);
+  }
+
+  whole(): DesiredCluster {
+    const { name, endpoint, talosVersion, talosEndpoints, kubernetesVersion, cni, leaving = [] } = this.#spec;
+    const { deletionProtection, trustOnFirstUse = false } = this.#spec;
+    return {
+      name,
+      endpoint,
+      talosVersion,
+      ...(talosEndpoints === undefined ? {} : { talosEndpoints }),
+      trustOnFirstUse,
+      kubernetesVersion: kubernetesVersion.toString().replace(/^v/, ""),
+      nodesBecomeReady: cni?.name !== "none",
+      machines: [...this.machines()],
+      leaving: [...leaving].sort(byRoleAndName).map(({ name, role, address }) => ({ name, role, address })),
+      ...(deletionProtection ? { deletionProtection } : {}),
+      caFingerprint: caFingerprint(this.#secrets),
+    };
+  }
+
+  #machine(index: number): DesiredMachine {
+    this.#rendered[index] ??= this.#render(this.#specs[index] as MachineSpec);
+    return this.#rendered[index];
+  }
+
+  #render({ name, role, address, fingerprint, meta, patches: own = [], ...input }: MachineSpec): DesiredMachine {
+    const { patches, talosVersion } = this.#spec;
+    const { config, facts } = generateConfigWithFacts(this.#config, this.#secrets, {
+      ...input,
+      type: role,
+      hostname: name,
+      // The machine's own patches have the last word.
+      patches: [
+        ...(patches?.all ?? []),
+        ...((role === "controlplane" ? patches?.controlPlane : patches?.worker) ?? []),
+        ...own,
+      ],
+    });
+    const { installImage, installDisk, hostname, namesItself } = facts;
+    // One that names itself was adopted with the name that it has.
+    if (hostname !== name && !namesItself) {
+      const found = hostname === undefined ? "takes the host name away" : `sets the host name ${hostname}`;
+      throw new TalosError("invalid-input", `machine "${name}": a patch ${found}; a machine's name is its host name`, {
+        hint: "Rename the machine instead. Nodes and etcd members are found by this name.",
+      });
+    }
+    return {
+      name,
+      role,
+      address,
+      ...(fingerprint === undefined ? {} : { fingerprint }),
+      config,
+      installImage: installImage ?? defaultInstallImage(talosVersion),
+      ...(installDisk === undefined ? {} : { installDisk }),
+      ...(meta === undefined || Object.keys(meta).length === 0 ? {} : { meta }),
+    };
+  }
+}
+
+function byRoleAndName(a: MachineSpec, b: MachineSpec): number {
+  if (a.role !== b.role) return a.role === "controlplane" ? -1 : 1;
+  return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
+}
+
+function specFaults(spec: ClusterSpec): string[] {
+  const faults: string[] = [];
+  if (!spec.machines.some((machine) => machine.role === "controlplane")) {
+    faults.push("needs at least one machine with role controlplane");
+  }
+  const all = [...spec.machines, ...(spec.leaving ?? [])];
+  for (const field of ["name", "address"] as const) {
+    const seen = new Set<string>();
+    for (const machine of all) {
+      if (machine[field] === "") faults.push(`a machine has an empty ${field}`);
+      else if (seen.has(machine[field])) faults.push(`two machines have the ${field} "${machine[field]}"`);
+      seen.add(machine[field]);
+    }
+  }
+  for (const { name } of spec.machines)
+    if (name.length > 63)
+      faults.push(`the machine name "${name}" is of ${name.length} characters, expected at most 63`);
+  for (const rule of [...Object.values(valueRules), settingRules.kubespanDiscovers])
+    for (const { path, found, expected } of rule(settingsOf(spec)))
+      faults.push(`${settingPath(path)}: found ${found}, expected ${expected}`);
+  for (const { name, meta = {} } of spec.machines)
+    for (const key of Object.keys(meta))
+      if (String(parseMetaKey(key)) !== key) faults.push(`${name} has the META key "${key}", expected 0 to 255`);
+  return faults;
+}
+
+function settingsOf(spec: ClusterSpec): ClusterSettings {
+  return {
+    domain: spec.dnsDomain,
+    podCidrs: spec.podSubnets ?? usualSettings.podCidrs,
+    serviceCidrs: spec.serviceSubnets ?? usualSettings.serviceCidrs,
+    certSans: spec.additionalSans,
+    kubespan: spec.kubespan,
+    discovery: spec.discovery,
+  };
+}

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+import { oneLine } from "../talos/plain-text.ts";
+import { KubernetesVersion } from "../talos/version/index.ts";
+import { describeDuration } from "./execute/wait.ts";
+import type { WantedImage } from "./plan/wanted-image.ts";
+
+export type KubernetesComponent =
+  | "kube-apiserver"
+  | "kube-controller-manager"
+  | "kube-scheduler"
+  | "kube-proxy"
+  | "kubelet";
+
+/** What a step does. Names of machines, never addresses or secrets: a plan may be printed and stored. */
+export type StepAction =
+  /** `reboot`: whether the change needs one; first contact in maintenance mode is `install`. */
+  /** `trust`: the machine is in maintenance mode, and its certificate is not pinned. */
+  | {
+      readonly kind: "apply-config";
+      readonly machine: string;
+      readonly effect: "install" | "no-reboot" | "reboot";
+      readonly trust?: "first-use";
+    }
+  | { readonly kind: "write-meta"; readonly machine: string; readonly keys: readonly number[] }
+  | { readonly kind: "bootstrap-etcd"; readonly machine: string }
+  | { readonly kind: "join-etcd"; readonly machine: string }
+  | { readonly kind: "join-kubernetes"; readonly machine: string }
+  | { readonly kind: "remove-etcd-member"; readonly machine: string; readonly memberId: string }
+  | { readonly kind: "forfeit-leadership"; readonly machine: string }
+  /** Fetches what an upgrade needs while nothing has been disturbed yet. */
+  | { readonly kind: "pull-installer"; readonly machine: string; readonly image: string }
+  | { readonly kind: "pull-images"; readonly machine: string; readonly images: readonly WantedImage[] }
+  | { readonly kind: "drain"; readonly machine: string }
+  /** As `kubectl cordon`: a person's, which no run of ours lifts. */
+  | { readonly kind: "cordon"; readonly machine: string }
+  /** `anyones`: also a cordon that is not ours. */
+  | { readonly kind: "uncordon"; readonly machine: string; readonly anyones?: true }
+  | { readonly kind: "reboot"; readonly machine: string }
+  /** `graceful`: the machine leaves etcd and drains itself before it wipes its disk. */
+  | { readonly kind: "reset"; readonly machine: string; readonly graceful: boolean }
+  | { readonly kind: "delete-node"; readonly machine: string }
+  /** Throws etcd's data away and keeps the config. */
+  | { readonly kind: "wipe-etcd"; readonly machine: string }
+  /** `snapshot`: the file that etcd starts from. */
+  | { readonly kind: "restore-etcd"; readonly machine: string; readonly snapshot: string }
+  | {
+      readonly kind: "upgrade-talos";
+      readonly machine: string;
+      /** Versions with v; the same when only the schematic changes. */
+      readonly from: string;
+      readonly to: string;
+      readonly image: string;
+    }
+  | {
+      readonly kind: "upgrade-kubernetes";
+      readonly machine: string;
+      readonly component: KubernetesComponent;
+      readonly from: string;
+      readonly to: string;
+    }
+  /** Before an upgrade goes on that was stopped: what has its new version already must be ready. */
+  | {
+      readonly kind: "await-components";
+      readonly machine: string;
+      readonly components: readonly { readonly component: KubernetesComponent; readonly version: string }[];
+    }
+  /** Brings the cluster's own objects, such as kube-proxy, to what this control plane's manifests say. */
+  | { readonly kind: "sync-manifests"; readonly machine: string }
+  /** Before anything is done to a machine in use: is it time, and do the policy's gates pass? */
+  | {
+      readonly kind: "gate";
+      readonly machine: string;
+      readonly before: GatedWork;
+      readonly windows: number;
+      readonly gates: number;
+    }
+  /** After the first machines of a change; `change` tells it from other changes. */
+  | {
+      readonly kind: "pause";
+      readonly machine: string;
+      readonly change: string;
+      readonly canaries: readonly string[];
+      readonly soak: number;
+      readonly afterwards: "stop" | "continue";
+    };
+
+/** What a gate is before. */
+export type GatedWork = "change" | "leave" | KubernetesComponent;
+
+export type StepKind = StepAction["kind"];
+
+export type Step = StepAction & {
+  /** Unique in its plan and the same in every plan for the same work, such as `bootstrap-etcd/cp-1`. */
+  readonly id: string;
+  /** One sentence for a person. */
+  readonly sentence: string;
+  /** Ids of the steps that must be finished first. Steps without an order between them run side by side. */
+  readonly after: readonly string[];
+  /** True when data is lost for good: resets, members removed. */
+  readonly destructive: boolean;
+};
+
+/** A step of one kind. */
+export type StepOf<K extends StepKind> = Extract<Step, { readonly kind: K }>;
+
+const destructiveKinds: ReadonlySet<StepKind> = new Set(["reset", "remove-etcd-member", "delete-node", "wipe-etcd"]);
+
+export function step(action: StepAction, after: readonly string[] = []): Step {
+  return {
+    ...action,
+    id: stepId(action),
+    // A place in a config may be named by the machine that has it.
+    sentence: oneLine(sentenceOf(action)),
+    after,
+    destructive: destructiveKinds.has(action.kind),
+  };
+}
+
+export function stepId(action: StepAction): string {
+  switch (action.kind) {
+    case "upgrade-kubernetes":
+      return `upgrade-${action.component}/${action.machine}`;
+    case "remove-etcd-member":
+      return `remove-etcd-member/${action.machine}/${action.memberId}`;
+    case "gate":
+      return `gate/${action.machine}/${action.before}`;
+    case "pause":
+      return `pause/${action.change}`;
+    default:
+      return `${action.kind}/${action.machine}`;
+  }
+}
+
+function sentenceOf(action: StepAction): string {
+  switch (action.kind) {
+    case "apply-config":
+      return {
+        install: `send ${action.machine} its first config and wait until it has booted with it${action.trust === undefined ? "" : " (trust on first use: its certificate is not pinned)"}`,
+        "no-reboot": `change the config of ${action.machine} without a reboot`,
+        reboot: `change the config of ${action.machine}, which reboots it`,
+      }[action.effect];
+    case "write-meta":
+      return `write ${action.keys.length === 1 ? "key" : "keys"} ${action.keys.join(", ")} of the META of ${action.machine}`;
+    case "bootstrap-etcd":
+      return `start etcd on ${action.machine}, once for the whole cluster`;
+    case "join-etcd":
+      return `wait until ${action.machine} is a healthy etcd member`;
+    case "join-kubernetes":
+      return `wait until the Kubernetes node ${action.machine} is ready`;
+    case "remove-etcd-member":
+      return `remove the dead etcd member ${action.memberId} of ${action.machine}`;
+    case "forfeit-leadership":
+      return `let another member lead etcd instead of ${action.machine}`;
+    case "pull-installer":
+      return `fetch ${action.image} to ${action.machine}`;
+    case "pull-images":
+      return `fetch the new images of Kubernetes to ${action.machine}`;
+    case "sync-manifests":
+      return `bring the cluster's kube-proxy, DNS and network to what ${action.machine} has them at`;
+    case "drain":
+      return `move the pods away from ${action.machine}`;
+    case "cordon":
+      return `keep new pods away from ${action.machine}`;
+    case "reboot":
+      return `reboot ${action.machine}`;
+    case "uncordon":
+      return `let pods run on ${action.machine} again`;
+    case "reset":
+      return action.graceful
+        ? `take ${action.machine} out of the cluster and wipe its disk`
+        : `wipe the disk of ${action.machine}`;
+    case "wipe-etcd":
+      return `throw away the etcd data of ${action.machine}`;
+    case "restore-etcd":
+      return `start etcd on ${action.machine} from ${action.snapshot}`;
+    case "delete-node":
+      return `delete the Kubernetes node ${action.machine}`;
+    case "upgrade-talos":
+      return action.from === action.to
+        ? `install ${action.image} on ${action.machine}`
+        : `upgrade Talos on ${action.machine} from ${action.from} to ${action.to}`;
+    case "upgrade-kubernetes":
+      return `${isRollback(action) ? "roll back" : "upgrade"} ${action.component} on ${action.machine} from ${action.from} to ${action.to}`;
+    case "await-components":
+      return `wait until ${action.components.map(({ component, version }) => `${component} ${version}`).join(", ")} on ${action.machine} ${action.components.length === 1 ? "is" : "are"} ready`;
+    case "gate":
+      return gateSentence(action);
+    case "pause":
+      return pauseSentence(action);
+  }
+}
+
+/** Whether the step takes a component to an older version. */
+export function isRollback({ from, to }: Pick<StepOf<"upgrade-kubernetes">, "from" | "to">): boolean {
+  return KubernetesVersion.parse(from).compare(KubernetesVersion.parse(to)) > 0;
+}
+
+function gateSentence({ machine, before, windows, gates }: Extract<StepAction, { kind: "gate" }>): string {
+  const conditions = [
+    ...(windows === 0 ? [] : ["a maintenance window is open"]),
+    ...(gates === 0 ? [] : [gates === 1 ? "the gate passes" : `all ${gates} gates pass`]),
+  ];
+  const what = { change: machine, leave: `the leaving of ${machine}` }[before as string] ?? `${before} on ${machine}`;
+  return `begin with ${what} only when ${conditions.join(" and ")}`;
+}
+
+function pauseSentence({ canaries, soak, afterwards }: Extract<StepAction, { kind: "pause" }>): string {
+  const watched = soak === 0 ? [] : [`watch ${canaries.join(", ")} for ${describeDuration(soak)}`];
+  return [...watched, afterwards === "stop" ? `stop after ${canaries.join(", ")} until the next run` : "go on"].join(
+    ", then ",
+  );
+}

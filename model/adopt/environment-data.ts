@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+import { readMachineFacts } from "../../talos/config/index.ts";
+import { TalosError } from "../../talos/errors.ts";
+import { parseYaml, toPlainData } from "../../talos/yaml/index.ts";
+import type { AdoptedMachine } from "./live.ts";
+import { type AdoptSource, type Data, isData, textAt } from "./source.ts";
+
+/** Patches by machine name. */
+export type MachinePatches = ReadonlyMap<string, readonly Data[]>;
+
+/** What an environment says beyond what its machines' facts tell. */
+export interface Additions {
+  readonly patches?: MachinePatches;
+  /** With patches for all machines that hold secrets. */
+  readonly patchFiles?: readonly string[];
+  /** @default where an environment looks for it anyway */
+  readonly secretsFile?: string;
+}
+
+/** The environment file's data for machines that run: all that has a field of its own there. */
+export function environmentData(
+  machines: readonly AdoptedMachine[],
+  sections: AdoptSource["sections"],
+  { patches = new Map(), patchFiles = [], secretsFile }: Additions = {},
+): Data {
+  const [first] = machines;
+  if (first?.role !== "controlplane") throw new TalosError("failed-precondition", "found no control plane");
+  for (const { name } of machines)
+    if (!/^[a-z]([a-z0-9-]{0,38}[a-z0-9])?$/.test(name))
+      throw new TalosError("invalid-input", `the machine ${name} has a name that an environment cannot have`, {
+        hint: "Expected at most 40 lower-case letters, digits and hyphens, beginning with a letter. Give it another host name first.",
+      });
+  const versions = new Set(machines.map(({ talosVersion }) => talosVersion));
+  if (versions.size > 1)
+    throw new TalosError(
+      "failed-precondition",
+      `the machines run different Talos releases: ${[...versions].join(", ")}`,
+      {
+        hint: "Finish the upgrade first; an environment has one release.",
+      },
+    );
+  const facts = machines.map(({ name, config }) => readMachineFacts(config, name));
+  const [plane] = facts;
+  if (plane === undefined) throw new TalosError("internal", "no facts of a control plane");
+  const images = new Set(facts.map(({ installImage }) => installImage));
+  const disks = new Set(facts.map(({ installDisk }) => installDisk));
+  const sans = new Set(facts.map(({ certSans }) => certSans.join()));
+  const scheduling = plane.allowSchedulingOnControlPlanes;
+  return {
+    cluster: {
+      name: plane.clusterName,
+      talosVersion: first.talosVersion,
+      kubernetesVersion: plane.kubernetesVersion,
+      endpoint: plane.endpoint,
+      ...(plane.dnsDomain === "cluster.local" ? {} : { domain: plane.dnsDomain }),
+      ...unless("podCidrs", plane.podSubnets, "10.244.0.0/16"),
+      ...unless("serviceCidrs", plane.serviceSubnets, "10.96.0.0/12"),
+      ...cniOf(first.config),
+      ...(plane.discovery ? {} : { discovery: false }),
+      allowSchedulingOnControlPlanes: scheduling,
+      ...(sans.size === 1 && plane.certSans.length > 0 ? { certSans: plane.certSans } : {}),
+      ...(disks.size === 1 && plane.installDisk !== undefined ? { installDisk: plane.installDisk } : {}),
+      ...(images.size === 1 && plane.installImage !== undefined ? { installImage: plane.installImage } : {}),
+      ...patchSections(machines, patches),
+      ...(patchFiles.length === 0 ? {} : { patchFiles }),
+    },
+    infrastructure: {
+      kind: "metal",
+      machines: Object.fromEntries(
+        machines.map(({ name, role, address }, index) => {
+          const { installDisk, installImage } = facts[index] ?? {};
+          const own = {
+            ...(disks.size === 1 || installDisk === undefined ? {} : { disk: installDisk }),
+            ...(images.size === 1 || installImage === undefined ? {} : { image: installImage }),
+          };
+          return [name, { address, role, adopted: true, ...own }];
+        }),
+      ),
+    },
+    controlPlane: {},
+    ...(secretsFile === undefined ? {} : { secrets: { file: secretsFile } }),
+    ...sections,
+  };
+}
+
+function unless(key: string, values: readonly string[], usual: string): Data {
+  return values.length === 0 || (values.length === 1 && values[0] === usual) ? {} : { [key]: values };
+}
+
+function cniOf(config: string): Data {
+  const documents = parseYaml(config, "machine config").map(toPlainData).filter(isData);
+  const modern = documents.some(({ kind }) => kind === "KubeClusterConfig");
+  if (modern) return documents.some(({ kind }) => kind === "KubeFlannelCNIConfig") ? {} : { cni: "none" };
+  const main = documents.find(({ kind }) => kind === undefined);
+  const cluster = isData(main?.cluster) ? main.cluster : {};
+  const network = isData(cluster.network) ? cluster.network : {};
+  const name = textAt(network, "cni", "name");
+  if (name === "none") return { cni: "none" };
+  const urls = isData(network.cni) ? network.cni.urls : undefined;
+  return name === "custom" && Array.isArray(urls) && urls.length > 0 ? { cni: { urls } } : {};
+}
+
+/** Each patch where it says the most: for all machines, for those of a role, or for single ones. */
+function patchSections(machines: readonly AdoptedMachine[], patches: MachinePatches): Data {
+  const of = ({ name }: AdoptedMachine) => JSON.stringify(patches.get(name) ?? []);
+  const shared = (some: readonly AdoptedMachine[]) => {
+    const [first] = some;
+    return first !== undefined && some.every((machine) => of(machine) === of(first))
+      ? patches.get(first.name)
+      : undefined;
+  };
+  const all = shared(machines);
+  const roles = { controlplane: "controlPlane", worker: "worker" } as const;
+  const sections: { [key: string]: unknown } = {};
+  if (all !== undefined) sections.all = all;
+  else
+    for (const role of ["controlplane", "worker"] as const) {
+      const some = machines.filter((machine) => machine.role === role);
+      const common = shared(some);
+      if (common !== undefined) sections[roles[role]] = common;
+      else
+        sections.machines = {
+          ...(sections.machines ?? {}),
+          ...Object.fromEntries(some.map(({ name }) => [name, patches.get(name) ?? []])),
+        };
+    }
+  const filled = Object.entries(sections).filter(([, value]) => !Array.isArray(value) || value.length > 0);
+  return filled.length === 0 ? {} : { patches: Object.fromEntries(filled) };
+}

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+import { stringify } from "yaml";
+import { TalosVersion } from "../../talos/version/index.ts";
+import { rulesFor, type Violation } from "../rules/index.ts";
+import { anyKind, type ClusterSection, type Kind, kindNames, kinds, sections } from "../schema/index.ts";
+import { check } from "./check.ts";
+import type { Environment, Patches } from "./environment.ts";
+import type { Fault } from "./fault.ts";
+import type { Layers } from "./layers.ts";
+import { diskKeyFiles, withSettings } from "./machine-settings.ts";
+import { type Data, isData } from "./merge.ts";
+import { withCounts } from "./metal.ts";
+import { miscounts } from "./metal-counts.ts";
+
+/** What a workers-only environment may say of the cluster itself; the rest is the other environment's to say. */
+const ownOfWorkers: ReadonlySet<string> = new Set([
+  "talosVersion",
+  "installDisk",
+  "installImage",
+  "schematic",
+  "patches",
+]);
+
+export interface BuildInput {
+  readonly name: string;
+  /** Path of the environment's file. */
+  readonly file: string;
+  /** What the environment's own file says, without its base. */
+  readonly own: Data;
+  /** All of it, references resolved. */
+  readonly data: Data;
+  readonly joins: Environment | undefined;
+  readonly layers: Layers;
+  readonly faults: Fault[];
+}
+
+/** Checks the data of an environment section by section, then by the rules, and adds a fault for all that is wrong. */
+export function buildEnvironment(input: BuildInput): Environment {
+  const { name, data, joins, layers, faults } = input;
+  const workersOnly = data.controlPlaneRef !== undefined;
+  const parsed = checkSections(input, workersOnly);
+  if (workersOnly) refuseClusterSettings(input);
+  const {
+    kind,
+    cluster,
+    secrets,
+    backend,
+    backup,
+    addons,
+    storage,
+    rollout,
+    operate,
+    outputs,
+    infrastructure,
+    failed,
+  } = parsed;
+  if (kind === "metal") faults.push(...miscounts(parsed, layers));
+  const { controlPlane, workers } = kind === "metal" ? withCounts(parsed) : parsed;
+  const warnings: Fault[] = [];
+  // Kind and sections belong together: all of them were checked by this kind's schema.
+  const environment = {
+    name,
+    file: input.file,
+    kind,
+    cluster: completeCluster(name, withMachinePatches(cluster, infrastructure), joins),
+    infrastructure,
+    ...(controlPlane === undefined ? {} : { controlPlane: withPatchTexts(controlPlane) }),
+    workers: workers.map(withPatchTexts),
+    ...(joins === undefined ? {} : { joins }),
+    secrets: { file: secrets?.file ?? joins?.secrets.file ?? `secrets/${name}.yaml` },
+    backend: backend ?? { kind: "local" },
+    outputs: outputs ?? sections.outputs.parse({}),
+    ...(backup === undefined ? {} : { backup }),
+    addons,
+    storage,
+    rollout,
+    operate,
+    warnings,
+  } as unknown as Environment;
+  if (workersOnly && joins === undefined) return environment;
+  // A section with faults was replaced by defaults, of which nothing can be said.
+  const isAbout = ({ path, also }: Violation) => [path[0], also?.[0]].some((section) => failed.has(String(section)));
+  for (const rule of rulesFor(failed.has("infrastructure") ? undefined : kind))
+    for (const violation of rule(environment).filter((candidate) => !isAbout(candidate)))
+      (violation.severity === "error" ? faults : warnings).push(faultOf(violation, data, layers));
+  return environment;
+}
+
+/** Each section, or its defaults when it has faults, so that the others are still checked against each other. */
+function checkSections({ data, layers, faults }: BuildInput, workersOnly: boolean) {
+  const failed = new Set<string>();
+  const section = <T>(name: string, result: T | undefined): T | undefined => {
+    if (result === undefined) failed.add(name);
+    return result;
+  };
+  const cluster = section("cluster", check(sections.cluster, data.cluster ?? {}, ["cluster"], layers, faults));
+  const secrets = section("secrets", check(sections.secrets, data.secrets, ["secrets"], layers, faults));
+  const backend = section("backend", check(sections.backend, data.backend, ["backend"], layers, faults));
+  const addons = section("addons", check(sections.addons, data.addons, ["addons"], layers, faults)) ?? [];
+  const storage = section("storage", check(sections.storage, data.storage, ["storage"], layers, faults)) ?? {};
+  const rollout = section("rollout", check(sections.rollout, data.rollout, ["rollout"], layers, faults));
+  const operate = section("operate", check(sections.operate, data.operate, ["operate"], layers, faults));
+  const backup = check(sections.backup, data.backup, ["backup"], layers, faults);
+  const outputs = section("outputs", check(sections.outputs, data.outputs, ["outputs"], layers, faults));
+  const kind = kindOf(data);
+  const schema = kind === undefined ? anyKind : kinds[kind];
+  const infrastructure = section(
+    "infrastructure",
+    check(schema.infrastructure, data.infrastructure, ["infrastructure"], layers, faults),
+  );
+  // Machines of a metal environment say themselves what they are.
+  if (kind !== "metal") requireControlPlane(data, workersOnly, layers, faults);
+  const controlPlane = workersOnly
+    ? undefined
+    : (section("controlPlane", check(schema.controlPlane, data.controlPlane ?? {}, ["controlPlane"], layers, faults)) ??
+      schema.controlPlane.parse({}));
+  const workers = section("workers", check(schema.workers, data.workers, ["workers"], layers, faults)) ?? [];
+  return {
+    kind,
+    cluster: cluster ?? sections.cluster.parse({}),
+    secrets,
+    backend,
+    backup,
+    addons,
+    storage,
+    rollout: rollout ?? sections.rollout.parse({}),
+    operate: operate ?? sections.operate.parse({}),
+    outputs,
+    // What no kind's schema has checked is not looked into.
+    infrastructure: kind !== undefined && isData(infrastructure) ? infrastructure : { machines: {} },
+    controlPlane,
+    workers,
+    failed,
+  };
+}
+
+function refuseClusterSettings({ own, layers, faults }: BuildInput): void {
+  if (!isData(own.cluster)) return;
+  for (const key of Object.keys(own.cluster).filter((key) => !ownOfWorkers.has(key)))
+    faults.push(
+      layers.fault(
+        ["cluster", key],
+        {
+          found: "a setting of the whole cluster",
+          expected: `no ${key} here`,
+          hint: "It is taken from the environment that has the control plane. Remove it.",
+        },
+        { part: "key" },
+      ),
+    );
+}
+
+function requireControlPlane(data: Data, workersOnly: boolean, layers: Layers, faults: Fault[]): void {
+  if (workersOnly || data.controlPlane !== undefined) return;
+  if (faults.some((fault) => fault.path.startsWith("controlPlane"))) return;
+  faults.push(
+    layers.fault([], {
+      found: "neither controlPlane nor controlPlaneRef",
+      expected: "one of the two",
+      hint: "Add controlPlane: { count: 1 }, or name another environment's control plane.",
+    }),
+  );
+}
+
+/** The kind, unless it is unknown; that was found before. */
+function kindOf({ infrastructure }: Data): Kind | undefined {
+  return kindNames.find((known) => isData(infrastructure) && known === infrastructure.kind);
+}
+
+const patchText = (patch: unknown): string =>
+  typeof patch === "string" ? patch : stringify(patch, { sortMapEntries: true });
+
+function withPatchTexts<P extends { readonly patches: readonly unknown[] }>(pool: P) {
+  return { ...pool, patches: pool.patches.map(patchText) };
+}
+
+/** Patches that a machine carries itself come before those that the cluster has for it. */
+function withMachinePatches(section: ClusterSection, infrastructure: object): ClusterSection {
+  const machines = "machines" in infrastructure ? (infrastructure.machines as Machines) : {};
+  const own = Object.entries(machines).filter(([, { patches }]) => patches.length > 0);
+  if (own.length === 0) return section;
+  const { patches } = section;
+  const merged = { ...patches.machines };
+  for (const [name, machine] of own) merged[name] = [...machine.patches, ...(merged[name] ?? [])];
+  return { ...section, patches: { ...patches, machines: merged } };
+}
+
+type Machines = Record<string, { patches: ClusterSection["patches"]["all"] }>;
+
+function completeCluster(
+  name: string,
+  section: ClusterSection,
+  joins: Environment | undefined,
+): Environment["cluster"] {
+  const { patches: own, ...rest } = section;
+  const patches: Patches = {
+    all: own.all.map(patchText),
+    controlPlane: own.controlPlane.map(patchText),
+    worker: own.worker.map(patchText),
+    machines: Object.fromEntries(Object.entries(own.machines).map(([machine, list]) => [machine, list.map(patchText)])),
+  };
+  if (joins !== undefined) {
+    const overrides = Object.fromEntries(Object.entries(rest).filter(([key]) => ownOfWorkers.has(key)));
+    const cluster = { ...joins.cluster, ...overrides };
+    return { ...cluster, patches: withSettings(cluster, patches) };
+  }
+  const kubernetesVersion = rest.kubernetesVersion ?? TalosVersion.parse(rest.talosVersion).defaultKubernetesVersion;
+  const registryMirrors = { ...rest.airGap?.mirrors, ...rest.registryMirrors };
+  return {
+    ...rest,
+    name: rest.name ?? name,
+    kubernetesVersion: kubernetesVersion.replace(/^v/, ""),
+    registryMirrors,
+    patchFiles: [...rest.patchFiles, ...diskKeyFiles(rest)],
+    patches: withSettings({ ...rest, registryMirrors }, patches),
+  };
+}
+
+function faultOf(violation: Violation, data: Data, layers: Layers): Fault {
+  const value = violation.path.reduce<unknown>(
+    (inner, step) => (inner as { [key: string | number]: unknown } | undefined)?.[step],
+    data,
+  );
+  const words = {
+    value,
+    expected: violation.expected,
+    hint: violation.hint,
+    ...(violation.found === undefined ? {} : { found: violation.found }),
+  };
+  return layers.fault(violation.path, words, {
+    also: violation.also === undefined ? undefined : layers.find(violation.also),
+  });
+}

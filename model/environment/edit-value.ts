@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+import { isAlias, isMap, isScalar, isSeq, type Pair, parseDocument, Scalar, type YAMLMap } from "yaml";
+import { TalosError } from "../../talos/errors.ts";
+import { parseYamlDocument } from "../../talos/yaml/index.ts";
+
+/** A key of a section, or of one item of a section that is a list. */
+export type ValuePath = readonly [section: string, key: string] | readonly [section: string, item: number, key: string];
+
+/**
+ * The text of a YAML file with one value of one of its sections changed, or added when it is not there. Every other
+ * byte stays: comments, order, line ends.
+ */
+export function editValue(text: string, file: string, path: ValuePath, value: string): string {
+  // Refuses what the loader refuses, and what the yaml package alone would choke on.
+  parseYamlDocument(text, file);
+  const document = parseDocument(text, { keepSourceTokens: true });
+  const root = document.contents;
+  const [section] = path;
+  const key = path[path.length - 1] as string;
+  const refuse = () => byHand(file, path.join("."));
+  const around = isMap(root) ? entryOf(root, section) : undefined;
+  const newline = text.includes("\r\n") ? "\r\n" : "\n";
+  if (around === undefined)
+    return `${withFinalNewline(text, newline)}${section}:${newline}  ${key}: ${value}${newline}`;
+  if (isScalar(around.value) && around.value.value === null) {
+    const end = endOf(around.key);
+    const colon = text.indexOf(":", end) + 1;
+    return splice(text, colon, colon, ` { ${key}: ${value} }`);
+  }
+  const map = path.length === 2 ? around.value : isSeq(around.value) ? around.value.items[path[1]] : undefined;
+  if (!isMap(map) || map.anchor !== undefined) throw refuse();
+  const found = entryOf(map, key);
+  if (found !== undefined) return replaceScalar(text, found.value, value, refuse);
+  if (map.flow) {
+    const start = startOf(map) + 1;
+    return splice(text, start, start, map.items.length === 0 ? ` ${key}: ${value} ` : ` ${key}: ${value},`);
+  }
+  const first = map.items[0];
+  if (first === undefined) throw refuse();
+  const start = startOf(first.key);
+  const before = text.slice(text.lastIndexOf("\n", start - 1) + 1, start);
+  // The first key of a list's item stands behind its dash.
+  if (!/^[ -]*$/.test(before)) throw refuse();
+  return splice(text, start, start, `${key}: ${value}${newline}${" ".repeat(before.length)}`);
+}
+
+type Entry = Pair<unknown, unknown>;
+
+function entryOf(map: YAMLMap<unknown, unknown>, key: string): Entry | undefined {
+  return map.items.find((item) => isScalar(item.key) && item.key.value === key);
+}
+
+function replaceScalar(text: string, node: unknown, value: string, refuse: () => TalosError): string {
+  if (isAlias(node) || !isScalar(node) || node.anchor !== undefined || node.tag !== undefined) throw refuse();
+  const quote = node.type === Scalar.QUOTE_DOUBLE ? '"' : node.type === Scalar.QUOTE_SINGLE ? "'" : "";
+  if (quote === "" && node.type !== Scalar.PLAIN) throw refuse();
+  if (node.value === null) throw refuse();
+  return splice(text, startOf(node), endOf(node), `${quote}${value}${quote}`);
+}
+
+function startOf(node: unknown): number {
+  return (node as { range?: readonly number[] }).range?.[0] ?? 0;
+}
+
+function endOf(node: unknown): number {
+  return (node as { range?: readonly number[] }).range?.[1] ?? 0;
+}
+
+function splice(text: string, start: number, end: number, piece: string): string {
+  return text.slice(0, start) + piece + text.slice(end);
+}
+
+function withFinalNewline(text: string, newline: string): string {
+  return text === "" || text.endsWith("\n") ? text : `${text}${newline}`;
+}
+
+function byHand(file: string, path: string): TalosError {
+  return new TalosError("failed-precondition", `${file} writes ${path} in a way that is not changed here`, {
+    hint: `Change it by hand (an anchor, an alias or a text over several lines), then deploy.`,
+  });
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Kind } from "../schema/index.ts";
+
+/** What a first environment file is made from; few things, because everything else has a default. */
+export interface FirstEnvironment {
+  readonly kind: Kind;
+  readonly controlPlanes: number;
+  readonly workers: number;
+  /** libvirt: the KVM host. */
+  readonly uri?: string;
+  /** libvirt: the machines' network. */
+  readonly cidr?: string;
+  /** libvirt: address that the control planes share. */
+  readonly vip?: string;
+  readonly region?: string;
+  /** aws: networks that may reach the Talos API. */
+  readonly adminCidrs?: readonly string[];
+  /** aws: DNS zone. */
+  readonly zone?: string;
+  /** metal: addresses of the control planes. */
+  readonly controlPlaneAddresses?: readonly string[];
+  /** metal: addresses of the workers. */
+  readonly workerAddresses?: readonly string[];
+}
+
+/** The questions of each kind beyond the counts. */
+export const questionsOf: Readonly<Record<Kind, readonly FirstQuestion[]>> = {
+  simulated: [],
+  libvirt: [
+    { key: "uri", question: "The KVM host, as libvirt names it", usual: "qemu:///system" },
+    { key: "cidr", question: "Network of the machines", usual: "10.0.0.0/24" },
+    { key: "vip", question: "Free address that the control planes share (empty: none)", usual: "" },
+  ],
+  aws: [
+    { key: "region", question: "AWS region", usual: "eu-central-1" },
+    { key: "adminCidrs", question: "Networks that may administer the cluster, with commas", usual: undefined },
+    { key: "zone", question: "DNS zone for the API's name (empty: none)", usual: "" },
+  ],
+  container: [],
+  metal: [
+    { key: "controlPlaneAddresses", question: "Addresses of the control planes, with commas", usual: undefined },
+    { key: "workerAddresses", question: "Addresses of the workers, with commas (empty: none)", usual: "" },
+  ],
+};
+
+export interface FirstQuestion {
+  readonly key: "uri" | "cidr" | "vip" | "region" | "adminCidrs" | "zone" | "controlPlaneAddresses" | "workerAddresses";
+  readonly question: string;
+  /** The answer when none is given; undefined when there has to be one. */
+  readonly usual: string | undefined;
+}
+
+/** Where an environment file finds its schema, in a checkout of talosmith and in a project that depends on it. */
+export const schemaPaths = {
+  checkout: "../schemas/environment.schema.json",
+  project: "../node_modules/talosmith/schemas/environment.schema.json",
+} as const;
+
+/** The text of a first environment file: short, and every line worth changing. */
+export function firstEnvironment(answers: FirstEnvironment, where: keyof typeof schemaPaths = "project"): string {
+  const header = `# yaml-language-server: $schema=${schemaPaths[where]}`;
+  if (answers.kind === "metal") return `${header}\ninfrastructure:\n${metal(answers)}`;
+  const pool = (count: number) => (count === 0 ? "workers: []\n" : `workers:\n  - count: ${count}\n`);
+  return `${header}
+infrastructure:
+${infrastructure(answers)}
+controlPlane:
+  count: ${answers.controlPlanes}
+
+${pool(answers.workers)}`;
+}
+
+/** Machines say themselves what they are, so there are no counts. */
+function metal({ controlPlaneAddresses = [], workerAddresses = [] }: FirstEnvironment): string {
+  const machines = (addresses: readonly string[], name: string, role: string) =>
+    addresses.map(
+      (address, index) => `    ${name}-${index + 1}: { address: ${JSON.stringify(address)}, role: ${role} }`,
+    );
+  const lines = [
+    "  kind: metal",
+    "  # The first config holds secrets. Better: the fingerprint that each machine's console shows, as fingerprint.",
+    "  trustOnFirstUse: true",
+    "  machines:",
+    ...machines(controlPlaneAddresses, "cp", "controlplane"),
+    ...machines(workerAddresses, "w", "worker"),
+  ];
+  return lines.map((line) => `${line}\n`).join("");
+}
+
+/** Why the first answer is trusted in the files that we write, and what it means. */
+const trustedNetwork: Partial<Record<Kind, readonly string[]>> = {
+  libvirt: [
+    "A new machine's certificate is not known beforehand. This applies the initial config, with the CA keys, to whatever",
+    "answers at a machine's address: trust it on a bridge where only your own machines can answer there. Otherwise set",
+    "machineConfig: user-data in its place: the config is then in each machine's seed on the host.",
+  ],
+  container: [
+    "A new machine's certificate is not known beforehand. This applies the initial config, with the CA keys, to whatever",
+    "answers at a machine's address: trust it in a network of containers where nobody else can answer there.",
+  ],
+};
+
+function infrastructure({ kind, uri, cidr, vip, region, adminCidrs, zone }: FirstEnvironment): string {
+  const lines = [`kind: ${kind}`];
+  const trust = trustedNetwork[kind];
+  if (trust !== undefined) lines.push(...trust.map((line) => `# ${line}`), "trustOnFirstUse: true");
+  if (kind === "libvirt") {
+    if (uri !== undefined) lines.push(`uri: ${JSON.stringify(uri)}`);
+    if (cidr !== undefined || vip) {
+      lines.push("network:");
+      if (cidr !== undefined) lines.push(`  cidr: ${JSON.stringify(cidr)}`);
+      if (vip) lines.push(`  vip: ${JSON.stringify(vip)}`);
+    }
+  }
+  if (kind === "container") lines.push("engine: docker # or kubernetes");
+  if (kind === "aws") {
+    if (region !== undefined) lines.push(`region: ${JSON.stringify(region)}`);
+    if (adminCidrs?.length) lines.push("adminCidrs:", ...adminCidrs.map((network) => `  - ${JSON.stringify(network)}`));
+    if (zone) lines.push("dns:", `  zone: ${JSON.stringify(zone)}`);
+  }
+  return lines.map((line) => `  ${line}\n`).join("");
+}

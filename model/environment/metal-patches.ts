@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+import ipaddr from "ipaddr.js";
+import { stringify } from "yaml";
+import { chosenSchematic, installerReference, type SchematicChoice, schematicId } from "../../talos/image/index.ts";
+import { type Contract, TalosVersion } from "../../talos/version/index.ts";
+import type { DiskSelector, MetalMachineSettings, MetalNetwork } from "./metal.ts";
+
+/** What a machine's own config patches are made from. */
+export interface MetalMachineInput {
+  readonly talosVersion: string;
+  readonly machine: Pick<
+    MetalMachineSettings,
+    "address" | "role" | "disk" | "diskSelector" | "image" | "schematic" | "wipe" | "link" | "mac"
+  >;
+  readonly network: MetalNetwork;
+  readonly diskSelector?: DiskSelector | undefined;
+  readonly wipe?: boolean | undefined;
+  /** The disk of machines that say nothing. @default /dev/sda */
+  readonly installDisk?: string | undefined;
+  /** URL of an image factory of one's own. */
+  readonly imageFactory?: string | undefined;
+}
+
+/** The config patches that put a machine's disk, image and network settings into its config, in the form it reads. */
+export function metalPatches(input: MetalMachineInput): readonly string[] {
+  const { contract } = TalosVersion.parse(input.talosVersion);
+  const network = contract.networkDocuments ? networkDocuments(input) : legacyNetwork(input);
+  return [...installPatches(contract, input), ...network].map((document) =>
+    typeof document === "string" ? document : stringify(document, { lineWidth: 0 }),
+  );
+}
+
+interface Install {
+  readonly disk?: string | undefined;
+  readonly selector?: DiskSelector | undefined;
+  readonly image?: string | undefined;
+  readonly wipe: boolean;
+}
+
+function installPatches(contract: Contract, input: MetalMachineInput): readonly (object | string)[] {
+  const { machine } = input;
+  const install: Install = {
+    disk: machine.disk,
+    selector: machine.disk === undefined ? (machine.diskSelector ?? input.diskSelector) : undefined,
+    image: machine.image ?? imageOf(machine.schematic, input),
+    wipe: machine.wipe ?? input.wipe ?? false,
+  };
+  const { disk, selector, image, wipe } = install;
+  if (disk === undefined && selector === undefined && image === undefined && !wipe) return [];
+  // A patch that says anything of the provisioning has to name the disk: Talos forgets the selector otherwise.
+  const named = disk ?? (selector === undefined ? (input.installDisk ?? "/dev/sda") : undefined);
+  if (contract.kubernetesDocuments) return [unattendedInstall({ ...install, disk: named })];
+  const fields = {
+    ...(disk === undefined ? {} : { disk }),
+    ...(selector === undefined ? {} : { diskSelector: selector }),
+    ...(image === undefined ? {} : { image }),
+    ...(wipe ? { wipe } : {}),
+  };
+  // A path that stays beside a selector would only mislead: Talos takes the selector.
+  const withoutPath = selector === undefined ? [] : [{ machine: { install: { disk: { $patch: "delete" } } } }];
+  return [{ machine: { install: fields } }, ...withoutPath];
+}
+
+function imageOf(schematic: SchematicChoice | undefined, input: MetalMachineInput): string | undefined {
+  if (schematic === undefined) return undefined;
+  const { talosVersion, imageFactory: factory } = input;
+  const id = schematicId(chosenSchematic(schematic));
+  const options = { schematic: id, version: TalosVersion.parse(talosVersion), platform: "metal" } as const;
+  return installerReference({ ...options, ...(factory === undefined ? {} : { factory }) });
+}
+
+function unattendedInstall({ disk, selector, image, wipe }: Install): object {
+  const match = disk === undefined ? selectorExpression(selector ?? {}) : `disk.dev_path == ${quoted(disk)}`;
+  return {
+    apiVersion: "v1alpha1",
+    kind: "UnattendedInstallConfig",
+    ...(image === undefined ? {} : { installer: { image } }),
+    provisioning: { diskSelector: { match }, ...(wipe ? { wipe } : {}) },
+  };
+}
+
+const fieldsOf = { model: "model", serial: "serial", modalias: "modalias", uuid: "uuid", wwid: "wwid" } as const;
+const types = {
+  nvme: 'disk.transport == "nvme"',
+  sd: 'disk.transport == "mmc"',
+  hdd: "disk.rotational",
+  ssd: "!disk.rotational",
+} as const;
+
+/** A selector as the expression that newer configs have in its place. */
+function selectorExpression(selector: DiskSelector): string {
+  const size = /^(<=|>=|<|>|==)?\s*(\d+)\s*(\w+)$/.exec(selector.size ?? "");
+  const text = (field: string, value: string) =>
+    value.includes("*") ? `glob(${quoted(value)}, disk.${field})` : `disk.${field} == ${quoted(value)}`;
+  const terms = [
+    ...(size === null ? [] : [`disk.size ${size[1] ?? "=="} ${size[2]}u * ${size[3]?.replace(/^KB$/, "kB")}`]),
+    ...(Object.keys(fieldsOf) as (keyof typeof fieldsOf)[]).flatMap((key) => {
+      const value = selector[key];
+      return value === undefined ? [] : [text(fieldsOf[key], value)];
+    }),
+    ...(selector.type === undefined ? [] : [types[selector.type]]),
+    ...(selector.busPath === undefined ? [] : [text("bus_path", selector.busPath)]),
+  ];
+  return terms.join(" && ");
+}
+
+const quoted = (text: string) => JSON.stringify(text);
+
+/** The address with its prefix length, when it is static. */
+export function staticAddress({
+  machine,
+  network,
+}: Pick<MetalMachineInput, "machine" | "network">): string | undefined {
+  return network.cidr === undefined ? undefined : `${machine.address}/${ipaddr.parseCIDR(network.cidr)[1]}`;
+}
+
+function legacyNetwork(input: MetalMachineInput): readonly object[] {
+  const { machine, network } = input;
+  const address = staticAddress(input);
+  const vip = machine.role === "controlplane" ? network.vip : undefined;
+  const link =
+    machine.mac === undefined ? { interface: machine.link } : { deviceSelector: { hardwareAddr: machine.mac } };
+  const settings = {
+    ...(address === undefined ? (vip === undefined ? {} : { dhcp: true }) : { addresses: [address] }),
+    ...(address === undefined || network.gateway === undefined
+      ? {}
+      : { routes: [{ network: everywhere(network.gateway), gateway: network.gateway }] }),
+    ...(vip === undefined ? {} : { vip: { ip: vip } }),
+  };
+  const interfaces = Object.keys(settings).length === 0 ? {} : { interfaces: [{ ...link, ...settings }] };
+  const nameservers = network.nameservers.length === 0 ? {} : { nameservers: network.nameservers };
+  const section = { ...interfaces, ...nameservers };
+  return Object.keys(section).length === 0 ? [] : [{ machine: { network: section } }];
+}
+
+function everywhere(gateway: string): string {
+  return ipaddr.parse(gateway).kind() === "ipv6" ? "::/0" : "0.0.0.0/0";
+}
+
+/** The name that a link found by its MAC has in the documents. */
+const alias = "net0";
+
+function networkDocuments(input: MetalMachineInput): readonly object[] {
+  const { machine, network } = input;
+  const address = staticAddress(input);
+  const vip = machine.role === "controlplane" ? network.vip : undefined;
+  const link = machine.mac === undefined ? machine.link : alias;
+  const document = (kind: string, fields: object) => ({ apiVersion: "v1alpha1", kind, ...fields });
+  const match = `mac(link.permanent_addr) == ${quoted(machine.mac?.toLowerCase() ?? "")}`;
+  const gateway = network.gateway === undefined ? {} : { routes: [{ gateway: network.gateway }] };
+  return [
+    ...(machine.mac === undefined || (address ?? vip) === undefined
+      ? []
+      : [document("LinkAliasConfig", { name: alias, selector: { match } })]),
+    ...(address === undefined
+      ? []
+      : [document("LinkConfig", { name: link, up: true, addresses: [{ address }], ...gateway })]),
+    ...(address === undefined && vip !== undefined && link !== undefined
+      ? [document("DHCPv4Config", { name: link })]
+      : []),
+    ...(network.nameservers.length === 0
+      ? []
+      : [document("ResolverConfig", { nameservers: network.nameservers.map((server) => ({ address: server })) })]),
+    ...(vip === undefined ? [] : [document("Layer2VIPConfig", { name: vip, link })]),
+  ];
+}

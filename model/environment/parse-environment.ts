@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import { environmentName } from "../schema/index.ts";
+import { buildEnvironment } from "./build-environment.ts";
+import { unknownKey } from "./check.ts";
+import type { Environment } from "./environment.ts";
+import { EnvironmentError, type Fault } from "./fault.ts";
+import { mergeWithKnownKind } from "./infrastructure-kind.ts";
+import { Layers } from "./layers.ts";
+import { type Data, isData } from "./merge.ts";
+import { formatFound } from "./path.ts";
+import { recordedFacts } from "./recorded-state.ts";
+import { type ReadFile, resolveReferences } from "./references.ts";
+import { YamlSource } from "./yaml-source.ts";
+
+const folder = "environments";
+const topLevelKeys = [
+  "cluster",
+  "infrastructure",
+  "controlPlane",
+  "controlPlaneRef",
+  "workers",
+  "secrets",
+  "backend",
+  "outputs",
+  "backup",
+  "addons",
+  "storage",
+  "rollout",
+  "operate",
+];
+export function environmentFile(name: string): string {
+  return `${folder}/${name}.yaml`;
+}
+
+/** Reads one environment through `read`. Throws EnvironmentError with every fault that could be found. */
+export function parseEnvironment(name: string, read: ReadFile): Environment {
+  return parseJoining(name, read, []);
+}
+
+/** `joining`: the environments that have led here, each by joining the next. */
+function parseJoining(name: string, read: ReadFile, joining: readonly string[]): Environment {
+  const faults: Fault[] = [];
+  if (!environmentName.safeParse(name).success) throw new EnvironmentError(name, [misnamed(name)]);
+  const [own, base] = [environmentFile(name), environmentFile("base")].map((file) => openRoot(file, read, faults));
+  if (own === undefined || faults.length > 0) throw new EnvironmentError(name, faults);
+
+  const layers = new Layers(own, base === undefined ? [] : [base]);
+  for (const key of [own, base].flatMap((source) => Object.keys((source?.value ?? {}) as Data)))
+    if (!topLevelKeys.includes(key)) faults.push(unknownKey(layers, [key], topLevelKeys));
+
+  const merged = mergeWithKnownKind((base?.value ?? {}) as Data, own.value as Data, layers, faults);
+  const joins = joinedEnvironment([...joining, name], merged, read, layers, faults);
+  const data = resolveReferences(merged, { read, layers, faults });
+  const environment = buildEnvironment({
+    name,
+    file: own.file,
+    own: own.value as Data,
+    data,
+    joins,
+    layers,
+    faults,
+  });
+  refuseChanges(environment, read, layers, faults);
+  if (faults.length > 0) throw new EnvironmentError(name, faults);
+  return environment;
+}
+
+/** The name is the stack's, the cluster's by default, and part of paths. */
+function misnamed(name: string): Fault {
+  const position = { file: environmentFile(name), line: 1, column: 1, text: "" };
+  const expected =
+    name === "base"
+      ? "another name: base.yaml is merged under every environment"
+      : "a file name of lower-case letters, digits and hyphens that starts with a letter";
+  return {
+    position,
+    absent: true,
+    path: "",
+    found: `the environment name ${JSON.stringify(name)}`,
+    expected,
+    hint: "Correct the name, or rename the file.",
+  };
+}
+
+/** Holds a cluster that is there, by its local state, against what the file now says of it. */
+function refuseChanges(environment: Environment, read: ReadFile, layers: Layers, faults: Fault[]): void {
+  if (environment.backend.kind !== "local") return;
+  const recorded = recordedFacts(read(`state/${environment.name}.tfstate`) ?? "");
+  const { kind, cluster } = environment;
+  const changes = [
+    { path: ["infrastructure", "kind"], before: recorded.kind, now: kind },
+    { path: ["cluster", "domain"], before: recorded.domain, now: cluster.domain },
+  ];
+  for (const { path, before, now } of changes)
+    if (before !== undefined && before !== now)
+      faults.push(
+        layers.fault(path, {
+          found: now,
+          expected: `${before}, which the running cluster has`,
+          hint: "This cannot change while the cluster lives. Change it back, or destroy the cluster first.",
+        }),
+      );
+}
+
+function missingHint(file: string, known: readonly string[]): string {
+  const name = file.slice(`${folder}/`.length, -".yaml".length);
+  const others = known.length === 0 ? "" : `There are: ${known.join(", ")}. `;
+  return `${others}A new one is written by: talosmith init ${name}`;
+}
+
+function openRoot(file: string, read: ReadFile, faults: Fault[]): YamlSource | undefined {
+  const text = read(file);
+  const missing = YamlSource.parse(file, "").start;
+  if (text === undefined) {
+    if (file !== environmentFile("base"))
+      faults.push({
+        position: missing,
+        absent: true,
+        path: "",
+        found: "no such file",
+        expected: "the file of this environment",
+        hint: missingHint(file, read.environments?.() ?? []),
+      });
+    return undefined;
+  }
+  const source = YamlSource.parse(file, text);
+  faults.push(...source.faults);
+  if (source.faults.length === 0 && !isData(source.value))
+    faults.push({
+      position: source.start,
+      path: "",
+      found: formatFound(source.value),
+      expected: "a mapping",
+      hint: "Begin with cluster: or infrastructure:.",
+    });
+  return source;
+}
+
+/** The environment that `controlPlaneRef: { environment: … }` of the last of these names. */
+function joinedEnvironment(
+  joining: readonly string[],
+  data: Data,
+  read: ReadFile,
+  layers: Layers,
+  faults: Fault[],
+): Environment | undefined {
+  const reference = data.controlPlaneRef;
+  if (reference === undefined || typeof reference === "string") return undefined;
+  const other = isData(reference) && Object.keys(reference).length === 1 ? reference.environment : undefined;
+  const path = ["controlPlaneRef"];
+  if (typeof other !== "string" || other === joining.at(-1)) {
+    const expected = "the path of a file, or { environment: <the name of another environment> }";
+    faults.push(
+      layers.fault(path, {
+        value: other ?? reference,
+        expected,
+        hint: "Write ./control-plane.yaml or { environment: production }.",
+      }),
+    );
+    return undefined;
+  }
+  try {
+    // One that is being read has no control plane: it joins another.
+    const environment = joining.includes(other) ? undefined : parseJoining(other, read, joining);
+    if (environment?.controlPlane !== undefined) return environment;
+    faults.push(
+      layers.fault(path, {
+        found: `environment ${other}, which has none`,
+        expected: "an environment with a control plane of its own",
+        hint: "Name the environment that has the control plane.",
+      }),
+    );
+  } catch (error) {
+    if (!(error instanceof EnvironmentError)) throw error;
+    faults.push(
+      layers.fault(path, {
+        found: `environment ${other} with ${error.faults.length} fault(s)`,
+        expected: "an environment without faults",
+        hint: `Correct ${environmentFile(other)} first: talosmith synth ${other}.`,
+      }),
+    );
+  }
+  return undefined;
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+import * as z from "zod";
+import type { Kind } from "../schema/index.ts";
+
+/** What a Terraform state tells of an environment that must not change while the cluster lives. */
+export interface RecordedFacts {
+  readonly kind?: Kind;
+  readonly domain?: string;
+}
+
+const stateSchema = z.object({
+  resources: z.array(
+    z.object({
+      type: z.string(),
+      mode: z.string(),
+      instances: z.array(z.object({ attributes: z.unknown() })).default([]),
+    }),
+  ),
+});
+
+type Recorded = z.output<typeof stateSchema>["resources"];
+
+/** What a machine is made of, by the beginning of its type's name. */
+const marks: readonly (readonly [string, Kind])[] = [
+  ["talosmith_simulated_machine", "simulated"],
+  ["libvirt_", "libvirt"],
+  ["aws_", "aws"],
+  ["docker_", "container"],
+  ["kubernetes_stateful_set", "container"],
+];
+
+/** Reads a state file's text. A state that cannot be read tells nothing here: Terraform itself will say so. */
+export function recordedFacts(text: string): RecordedFacts {
+  const state = stateSchema.safeParse(parseJson(text));
+  if (!state.success) return {};
+  const managed = state.data.resources.filter(({ mode, instances }) => mode === "managed" && instances.length > 0);
+  const cluster = managed.find(({ type }) => type === "talosmith_cluster")?.instances[0]?.attributes;
+  const kind = kindOfMembers(managed) ?? kindOfStack(managed, cluster !== undefined);
+  const domain = z.object({ dns_domain: z.string().nullish() }).safeParse(cluster);
+  return {
+    ...(kind === undefined ? {} : { kind }),
+    ...(domain.success ? { domain: domain.data.dns_domain ?? "cluster.local" } : {}),
+  };
+}
+
+const memberSchema = z.object({ machine_id: z.string(), address: z.string() });
+const identitySchema = z.object({
+  id: z.string().nullish(),
+  metadata: z.array(z.object({ uid: z.string().nullish() })).nullish(),
+});
+
+/** By what the members' machines are. A stack may hold whatever else its owner has added to it. */
+function kindOfMembers(managed: Recorded): Kind | undefined {
+  for (const { attributes } of managed.flatMap(({ type, instances }) =>
+    type === "talosmith_member" ? instances : [],
+  )) {
+    const member = memberSchema.safeParse(attributes).data;
+    if (member === undefined) continue;
+    // Nothing made it, so it is known by its address.
+    if (member.machine_id === member.address) return "metal";
+    const machine = managed.find(({ instances }) =>
+      instances.some((one) => isCalled(one.attributes, member.machine_id)),
+    );
+    const mark = marks.find(([start]) => machine?.type.startsWith(start));
+    if (mark !== undefined) return mark[1];
+  }
+  return undefined;
+}
+
+function isCalled(attributes: unknown, identity: string): boolean {
+  const known = identitySchema.safeParse(attributes).data;
+  return known?.id === identity || known?.metadata?.some(({ uid }) => uid === identity) === true;
+}
+
+/** Where no member tells: a cluster without machines that Terraform made is on metal. */
+function kindOfStack(managed: Recorded, hasCluster: boolean): Kind | undefined {
+  const mark = marks.find(([start]) => managed.some(({ type }) => type.startsWith(start)));
+  return mark?.[1] ?? (hasCluster ? "metal" : undefined);
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+export { type AddonPlan, addonsOf } from "./environment/addons.ts";
+export {
+  type AddressedMachine,
+  addressesOf,
+  gatewayOf,
+  type LibvirtNetwork,
+  nameserversOf,
+  type Place,
+  placeMachine,
+} from "./environment/addressing.ts";
+export { wrongAnswer } from "./environment/check-answer.ts";
+export { type EnvironmentParts, type PartFault, partFaults } from "./environment/check-parts.ts";
+export { Cidr } from "./environment/cidr.ts";
+export type { ContainerEnvironment } from "./environment/container.ts";
+export {
+  type ControlPlane,
+  controlPlanePool,
+  type Environment,
+  type Infrastructure,
+  type MachinePlan,
+  type MetalEnvironment,
+  machinesOf,
+  type Patches,
+  type Role,
+  type WorkerPool,
+} from "./environment/environment.ts";
+export { EnvironmentError, type Fault, formatFault, type Position } from "./environment/fault.ts";
+export { describeFirstContact, firstContactOf } from "./environment/first-contact.ts";
+export {
+  type FirstEnvironment,
+  type FirstQuestion,
+  firstEnvironment,
+  questionsOf,
+  schemaPaths,
+} from "./environment/first-environment.ts";
+export { environmentJsonSchema, environmentReference } from "./environment/json-schema.ts";
+export { fileReader, listEnvironments, loadEnvironment } from "./environment/load-environment.ts";
+export type {
+  DiskSelector,
+  MetalMachineSettings,
+  MetalNetwork,
+} from "./environment/metal.ts";
+export { metalPatches, staticAddress } from "./environment/metal-patches.ts";
+export { nodePatch } from "./environment/node-patch.ts";
+export { parseEnvironment } from "./environment/parse-environment.ts";
+export { withCount } from "./environment/pool-count.ts";
+export { formatSize } from "./environment/quantity.ts";
+export type { ReadFile } from "./environment/references.ts";
+export { changeVersion, type VersionChange, type VersionField } from "./environment/version-change.ts";
+export { type Backend, type BackupSection, type Kind, kindNames, passphraseVariable } from "./schema/index.ts";

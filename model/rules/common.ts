@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+import { KubernetesVersion, TalosVersion } from "../../talos/version/index.ts";
+import { controlPlanePool, machinesOf } from "../environment/environment.ts";
+import { addonRules } from "./addons.ts";
+import { clusterRules } from "./cluster.ts";
+import { error, type Rule, warning } from "./rule.ts";
+import { settingsRules } from "./settings.ts";
+
+const oddControlPlanes: Rule = ({ controlPlane }) =>
+  controlPlane === undefined || controlPlane.count % 2 === 1
+    ? []
+    : [
+        warning({
+          path: ["controlPlane", "count"],
+          found: String(controlPlane.count),
+          expected: "an odd number",
+          hint: `With ${controlPlane.count} control planes etcd survives no more failures than with ${controlPlane.count - 1}.`,
+        }),
+      ];
+
+const supportedKubernetes: Rule = ({ cluster }) => {
+  const talos = TalosVersion.parse(cluster.talosVersion);
+  if (talos.supportsKubernetes(KubernetesVersion.parse(cluster.kubernetesVersion))) return [];
+  return [
+    error({
+      path: ["cluster", "kubernetesVersion"],
+      found: cluster.kubernetesVersion,
+      expected: `a Kubernetes version that Talos ${talos.toString()} runs, such as ${talos.defaultKubernetesVersion}`,
+      hint: "Change one of the two versions, or leave kubernetesVersion out.",
+      also: ["cluster", "talosVersion"],
+    }),
+  ];
+};
+
+const credentialsInState: Rule = ({ outputs, backend }) => {
+  const asked = (["kubeconfig", "talosconfig"] as const).filter((file) => outputs[file]);
+  if (asked.length === 0 || backend.encryption !== undefined) return [];
+  return asked.map((file) =>
+    warning({
+      path: ["outputs", file],
+      found: "true",
+      expected: "false, or an encrypted state",
+      hint: "Whoever can read the state is then administrator of the cluster. Set backend.encryption, or use the file on disk.",
+    }),
+  );
+};
+
+const poolNamesUnique: Rule = ({ workers }) =>
+  workers.flatMap((pool, index) => {
+    const first = workers.findIndex((other) => other.name === pool.name);
+    if (pool.name === controlPlanePool)
+      return [
+        error({
+          path: ["workers", index, "name"],
+          expected: `another name than ${controlPlanePool}, which the control planes have`,
+          hint: "Rename the pool.",
+        }),
+      ];
+    if (first === index) return [];
+    return [
+      error({
+        path: ["workers", index, "name"],
+        found: `a second pool named ${pool.name}`,
+        expected: "a name of its own for each pool",
+        hint: "Give the pools different names.",
+        also: ["workers", first],
+      }),
+    ];
+  });
+
+const machineNamesFit: Rule = (environment) => {
+  const long = machinesOf(environment).find((machine) => machine.name.length > 63);
+  if (long === undefined) return [];
+  return [
+    error({
+      path: ["cluster", "name"],
+      found: `the machine name ${long.name} of ${long.name.length} characters`,
+      expected: "host names of at most 63 characters",
+      hint: "Shorten the name of the cluster or of the pool.",
+    }),
+  ];
+};
+
+const patchedMachinesExist: Rule = (environment) => {
+  const names = new Set(machinesOf(environment).map((machine) => machine.name));
+  return Object.keys(environment.cluster.patches.machines)
+    .filter((machine) => !names.has(machine))
+    .map((machine) =>
+      error({
+        path: ["cluster", "patches", "machines", machine],
+        found: `patches for ${machine}`,
+        expected: "the name of one of this environment's machines",
+        hint: `Its machines are ${[...names].slice(0, 6).join(", ")}${names.size > 6 ? ", …" : ""}.`,
+      }),
+    );
+};
+
+export const commonRules = {
+  oddControlPlanes,
+  supportedKubernetes,
+  credentialsInState,
+  poolNamesUnique,
+  machineNamesFit,
+  patchedMachinesExist,
+  ...clusterRules,
+  ...settingsRules,
+  ...addonRules,
+} as const satisfies Record<string, Rule>;

@@ -1,4 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-export { ownApp, plainMain } from "./plain-app.ts";
-export { type SynthesizeOptions, synthesizeEnvironments } from "./synthesize-environments.ts";
-export { type ProjectOptions, synthesizeProject } from "./synthesize-project.ts";

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, test } from "vitest";
+import { changeVersion, parseEnvironment } from "../../../model/index.ts";
+
+const rest = "infrastructure: { kind: simulated }\ncontrolPlane: { count: 1 }\n";
+const reader = (files: Record<string, string>) => (path: string) => files[path];
+const own = (text: string, base?: string) =>
+  reader({ "environments/lab.yaml": text, ...(base === undefined ? {} : { "environments/base.yaml": base }) });
+const talos = (text: string, to = "v1.13.9", base?: string) =>
+  changeVersion("lab", "talosVersion", to, own(text, base));
+
+describe("a newer version is written", () => {
+  test.each([
+    [
+      "over the old one, with everything around it as it was",
+      `# lab\ncluster:\n  name: x # why\n  talosVersion:   v1.13.5   # pinned, see 42\n  kubernetesVersion: 1.36.3\n${rest}`,
+      `# lab\ncluster:\n  name: x # why\n  talosVersion:   v1.13.9   # pinned, see 42\n  kubernetesVersion: 1.36.3\n${rest}`,
+    ],
+    ["in its quotes", `cluster: { talosVersion: "v1.13.5" }\n${rest}`, `cluster: { talosVersion: "v1.13.9" }\n${rest}`],
+    [
+      "with its line ends",
+      `cluster:\r\n  talosVersion: 'v1.13.5'\r\n${rest}`,
+      `cluster:\r\n  talosVersion: 'v1.13.9'\r\n${rest}`,
+    ],
+  ])("%s", (_, before, after) => {
+    const { file, text } = talos(before);
+    expect([file, text]).toEqual(["environments/lab.yaml", after]);
+  });
+
+  test.each([
+    ["into a section", `cluster:\n    # the name\n    name: lab\n${rest}`],
+    ["into a section on one line", `cluster: { name: lab }\n${rest}`],
+    ["into an empty section on one line", `cluster: {}\n${rest}`],
+    ["into a section that says nothing", `cluster:\n${rest}`],
+    ["into a section that says nothing but a comment", `cluster: # later\n${rest}`],
+    ["into a file without the section", rest],
+    ["into a file without a last line end", rest.trimEnd()],
+  ])("%s where nobody had said it", (_, before) => {
+    const { text, after } = changeVersion("lab", "kubernetesVersion", "1.36.9", own(before));
+    expect(after.cluster.kubernetesVersion).toBe("1.36.9");
+    expect(parseEnvironment("lab", own(text ?? "")).cluster.kubernetesVersion).toBe("1.36.9");
+    for (const line of before.split("\n").filter((line) => !line.startsWith("cluster"))) expect(text).toContain(line);
+  });
+
+  test("into the base when it stands there, and into the own file when that has the last word", () => {
+    const base = "cluster: { talosVersion: v1.13.5 }\n";
+    expect(talos(rest, "v1.13.9", base)).toMatchObject({
+      file: "environments/base.yaml",
+      text: "cluster: { talosVersion: v1.13.9 }\n",
+    });
+    expect(talos(`cluster: { talosVersion: v1.13.6 }\n${rest}`, "v1.13.9", base).file).toBe("environments/lab.yaml");
+  });
+
+  test("not again when it is there: the run that wrote it may have been killed", () => {
+    const { text, after } = talos(`cluster: { talosVersion: v1.13.9 }\n${rest}`);
+    expect([text, after.cluster.talosVersion]).toEqual([undefined, "v1.13.9"]);
+  });
+});
+
+describe("nothing is written", () => {
+  const at = (talosVersion: string, more = "") => `cluster: { talosVersion: ${talosVersion}${more} }\n${rest}`;
+  test.each<[string, () => unknown, string]>([
+    ["when Talos would go down", () => talos(at("v1.13.9"), "v1.13.5"), "versions only go up"],
+    ["when the way is too far for Talos", () => talos(at("v1.9.5"), "v1.13.9"), "too old to upgrade"],
+    [
+      "when the new Talos does not run this Kubernetes",
+      () => talos(at("v1.10.9", ", kubernetesVersion: 1.28.5"), "v1.12.0"),
+      "too old to be used with Talos",
+    ],
+    ["when Kubernetes would jump along", () => talos(at("v1.11.6"), "v1.13.9"), "names no Kubernetes version"],
+    [
+      "when the image has a tag of its own",
+      () => talos(at("v1.13.5", ", installImage: 'a.example/installer:v1.13.5'")),
+      "cluster.installImage",
+    ],
+    ["for what is no version", () => talos(at("v1.13.5"), "latest"), "is not a Talos version"],
+    [
+      "when Kubernetes would skip a release",
+      () => changeVersion("lab", "kubernetesVersion", "1.36.3", own(at("v1.13.9", ", kubernetesVersion: 1.34.1"))),
+      "unsupported upgrade path 1.34.1 -> 1.36.3",
+    ],
+    [
+      "when Kubernetes would go down",
+      () => changeVersion("lab", "kubernetesVersion", "1.35.0", own(at("v1.13.9", ", kubernetesVersion: 1.36.3"))),
+      "versions only go up",
+    ],
+    [
+      "when Talos does not know that Kubernetes yet",
+      () => changeVersion("lab", "kubernetesVersion", "1.36.0", own(at("v1.12.11", ", kubernetesVersion: 1.35.4"))),
+      "too new to be used with Talos",
+    ],
+    ["over an anchor", () => talos(`cluster: { talosVersion: &v v1.13.5 }\n${rest}`), "not changed here"],
+  ])("%s", (_, change, message) => {
+    expect(change).toThrow(message);
+  });
+
+  test("for workers of another environment's control plane: it has the Kubernetes version", () => {
+    const read = reader({
+      "environments/main.yaml": rest,
+      "environments/lab.yaml":
+        "infrastructure: { kind: simulated }\ncontrolPlaneRef: { environment: main }\nworkers: [{ name: w, count: 1 }]\n",
+    });
+    expect(() => changeVersion("lab", "kubernetesVersion", "1.36.9", read)).toThrow(
+      "takes its Kubernetes version from main",
+    );
+  });
+});

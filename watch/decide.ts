@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+import { isRollback, type Step } from "../engine/index.ts";
+import { allBehindGates, type ClusterLook, endingFiles } from "./cluster-observation.ts";
+import { listed } from "./machine-findings.ts";
+
+/** What to do about a look. */
+export type Verdict =
+  | { readonly kind: "nothing" }
+  /** It differs, and stays so: `reason` tells why nobody repairs it. */
+  | { readonly kind: "report"; readonly reason: string }
+  /** A repair has failed a moment ago. */
+  | { readonly kind: "later" }
+  | { readonly kind: "repair" };
+
+export interface Circumstances {
+  /** By the file or by the command line. */
+  readonly allowed: boolean;
+  /** How long a repair that has failed still has to wait, in milliseconds: not a time of day, which may be set. @default 0 */
+  readonly rest?: number;
+  /** The time of day, in milliseconds. */
+  readonly now: number;
+}
+
+/** Pure: whether a difference is repaired now, later, or by a person. */
+export function verdictOn(look: ClusterLook, { allowed, rest = 0, now }: Circumstances): Verdict {
+  if (look.steps.length === 0 && endingFiles(look, new Date(now)).length === 0) return { kind: "nothing" };
+  const report = (reason: string): Verdict => ({ kind: "report", reason });
+  if (!allowed) return report("operate.repair is false");
+  if (look.obstacle !== undefined) return report(look.obstacle);
+  const grave = look.steps.filter(needsPerson);
+  if (grave.length > 0) return report(`a person has to decide: ${listed(grave.map(({ sentence }) => sentence))}`);
+  // The engine waits for every machine; here nobody is held up by one that is switched off.
+  const away = look.machines.filter(({ name }) => {
+    const kind = look.observed.machines.get(name)?.state.kind;
+    return kind === undefined || kind === "unreachable" || kind === "foreign";
+  });
+  if (away.length > 0) return report(`machines do not answer: ${away.map(({ name }) => name).join(", ")}`);
+  // Whatever else there is can begin; what a killed run left half done is not kept waiting.
+  if (look.closed !== undefined && look.steps.length > 0 && allBehindGates(look.steps)) {
+    const { opens } = look.closed;
+    const next = opens === undefined ? "none opens again" : `the next one opens at ${opens.toISOString()}`;
+    return report(`no maintenance window is open: ${next}`);
+  }
+  if (rest > 0) return { kind: "later" };
+  return { kind: "repair" };
+}
+
+/**
+ * What is never done without a person: whatever loses data, a version that goes back, and the start of an etcd. Control planes that all came back
+ * empty look like a new cluster; most likely they want a backup restored.
+ */
+export function needsPerson(step: Step): boolean {
+  if (step.kind === "upgrade-kubernetes") return isRollback(step);
+  return step.destructive || step.kind === "bootstrap-etcd" || step.kind === "restore-etcd";
+}
+
+const firstRetry = 30_000;
+const longestRetry = 30 * 60_000;
+
+/** How long to wait after this many failures in a row. */
+export function retryDelay(failures: number): number {
+  return Math.min(longestRetry, firstRetry * 2 ** Math.max(0, Math.min(failures, 20) - 1));
+}
+
+/** An interval, up to a tenth shorter or longer, so that many environments do not all look at once. `share`: 0 to 1. */
+export function withJitter(interval: number, share: number): number {
+  return Math.round(interval * (0.9 + 0.2 * share));
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+export type { BackupFacts, CertificateFacts, ClusterLook } from "./cluster-observation.ts";
+export { type Condition, type ConditionStatus, type Conditions, withTransitions } from "./condition.ts";
+export { conditionsNow } from "./condition-file.ts";
+export { encodeConditions, parseConditions } from "./condition-record.ts";
+export { retryDelay, type Verdict, verdictOn, withJitter } from "./decide.ts";
+export { findingsOf } from "./findings.ts";
+export {
+  type LeaderOptions,
+  type LeaseTimes,
+  mayTake,
+  type Sighting,
+  sight,
+  whileLeading,
+} from "./leader.ts";
+export { kubernetesLease, type Lease, type LeaseRecord } from "./lease.ts";
+export type { Log, LogEntry } from "./log.ts";
+export { collect, type ProcessFacts } from "./metrics/collect.ts";
+export { definitions } from "./metrics/definitions.ts";
+export { metricsPage } from "./metrics/docs.ts";
+export { expose, type Sample } from "./metrics/exposition.ts";
+export { lookAt } from "./observe-cluster.ts";
+export { openWatchedProject } from "./open-project.ts";
+export { type OperateOptions, operateAll } from "./operate.ts";
+export type { BackupTaken, WatchedProject } from "./project.ts";
+export { type RunningServer, type ServerOptions, serveOperator } from "./server.ts";
+export { StatusRecord } from "./status-record.ts";

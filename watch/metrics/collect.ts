@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import type { ClusterLook } from "../cluster-observation.ts";
+import type { Condition } from "../condition.ts";
+import { etcdFacts } from "../etcd-facts.ts";
+import { durationBuckets, type Entry, type StatusRecord, type Timed } from "../status-record.ts";
+import type { MetricName } from "./definitions.ts";
+import type { Sample } from "./exposition.ts";
+
+export interface ProcessFacts {
+  readonly version: string;
+  readonly residentBytes: number;
+  /** Milliseconds. */
+  readonly startedAt: number;
+  readonly cpuSeconds: number;
+}
+
+const sample = (metric: MetricName, value: number | boolean, labels: Sample["labels"] = {}): Sample => ({
+  metric,
+  labels,
+  value: Number(value),
+});
+
+/** Everything that the record knows, as samples. */
+export function collect(
+  record: StatusRecord,
+  { version, residentBytes, startedAt, cpuSeconds }: ProcessFacts,
+): readonly Sample[] {
+  return [
+    sample("talosmith_build_info", 1, { version }),
+    sample("talosmith_leader", record.leading),
+    ...[...record.entries].flatMap(([name, entry]) => ofEnvironment(name, entry)),
+    ...record.timed.flatMap(histogram),
+    sample("process_resident_memory_bytes", residentBytes),
+    sample("process_start_time_seconds", startedAt / 1000),
+    sample("process_cpu_seconds_total", cpuSeconds),
+  ];
+}
+
+function ofEnvironment(name: string, entry: Entry): readonly Sample[] {
+  const environment = { environment: name };
+  const { environment: file, look, conditions, fault, lookedAt, nextBackup, repairAllowed } = entry;
+  const { cluster, kind } = file ?? {};
+  return [
+    ...(cluster === undefined || kind === undefined
+      ? []
+      : [
+          sample("talosmith_environment_info", 1, {
+            ...environment,
+            cluster: cluster.name,
+            kind,
+            talos_version: cluster.talosVersion,
+            kubernetes_version: cluster.kubernetesVersion,
+          }),
+        ]),
+    sample("talosmith_environment_fault", fault !== undefined, environment),
+    sample("talosmith_repair_allowed", repairAllowed === true, environment),
+    ...(lookedAt === undefined ? [] : [sample("talosmith_look_timestamp_seconds", lookedAt / 1000, environment)]),
+    ...(conditions?.cluster ?? []).flatMap((condition) => conditionSamples(condition, name)),
+    ...(look === undefined ? [] : [...ofMachines(name, look, entry), ...ofCluster(name, look)]),
+    ...(nextBackup === undefined
+      ? []
+      : [sample("talosmith_backup_next_timestamp_seconds", nextBackup / 1000, environment)]),
+  ];
+}
+
+function conditionSamples({ type, status: found }: Condition, environment: string): readonly Sample[] {
+  return (["True", "False", "Unknown"] as const).map((status) =>
+    sample("talosmith_cluster_condition", status === found, { environment, type, status }),
+  );
+}
+
+function ofMachines(
+  environment: string,
+  { machines, observed }: ClusterLook,
+  { conditions }: Entry,
+): readonly Sample[] {
+  const nodes = observed.kubernetes.kind === "reachable" ? observed.kubernetes.nodes : [];
+  return machines.flatMap(({ name, role }) => {
+    const labels = { environment, machine: name, role };
+    const is = (type: string) =>
+      conditions?.machines[name]?.some((condition) => condition.type === type && condition.status === "True") ?? false;
+    const state = observed.machines.get(name)?.state;
+    const node = nodes.find((candidate) => candidate.name === name);
+    const info =
+      state?.kind === "configured"
+        ? [
+            sample("talosmith_machine_info", 1, {
+              ...labels,
+              stage: state.stage,
+              talos_version: state.talosVersion,
+              kubelet_version: node?.kubeletVersion ?? "",
+            }),
+          ]
+        : [];
+    return [
+      sample("talosmith_machine_ready", is("Ready"), labels),
+      sample("talosmith_machine_reachable", is("Reachable"), labels),
+      ...info,
+    ];
+  });
+}
+
+function ofCluster(name: string, { observed, steps, certificates, backup }: ClusterLook): readonly Sample[] {
+  const environment = { environment: name };
+  const etcd = etcdFacts(observed);
+  return [
+    ...(etcd === undefined
+      ? []
+      : [
+          sample("talosmith_etcd_members", etcd.members, environment),
+          sample("talosmith_etcd_healthy_members", etcd.healthy, environment),
+          sample("talosmith_etcd_quorum_members", etcd.quorum, environment),
+        ]),
+    sample("talosmith_etcd_has_quorum", etcd !== undefined && etcd.healthy >= etcd.quorum, environment),
+    sample("talosmith_drift_steps", steps.length, environment),
+    ...certificates.map(({ name: certificate, expiresAt }) =>
+      sample("talosmith_certificate_expiry_timestamp_seconds", expiresAt.getTime() / 1000, {
+        ...environment,
+        certificate,
+      }),
+    ),
+    ...(backup?.ageSeconds === undefined
+      ? []
+      : [sample("talosmith_backup_age_seconds", backup.ageSeconds, environment)]),
+    ...(backup?.bytes === undefined ? [] : [sample("talosmith_backup_size_bytes", backup.bytes, environment)]),
+  ];
+}
+
+function histogram({ environment, operation, outcome, count, seconds, buckets }: Timed): readonly Sample[] {
+  const metric: MetricName = "talosmith_operation_duration_seconds";
+  const labels = { environment, operation, outcome };
+  const bucket = (le: string, value: number): Sample => ({
+    metric,
+    suffix: "_bucket",
+    labels: { ...labels, le },
+    value,
+  });
+  return [
+    ...durationBuckets.map((end, i) => bucket(String(end), buckets[i] ?? 0)),
+    bucket("+Inf", count),
+    { metric, suffix: "_sum", labels, value: seconds },
+    { metric, suffix: "_count", labels, value: count },
+  ];
+}

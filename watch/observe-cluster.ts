@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+import { X509Certificate } from "node:crypto";
+import { previewCluster, refusals, windowAt } from "../engine/index.ts";
+import type { Environment } from "../model/index.ts";
+import type { SecretsBundle } from "../talos/secrets/index.ts";
+import { backupStatus } from "../workspace/backup-status.ts";
+import { clientCertificates } from "../workspace/client-files.ts";
+import type { CommandContext } from "../workspace/context.ts";
+import type { OpenCluster } from "../workspace/open-cluster.ts";
+import { engineCare, type HelperPolicy } from "../workspace/rollout.ts";
+import type { CertificateFacts, ClusterLook } from "./cluster-observation.ts";
+
+/** One look at a cluster that is open: machines, what is left to do, certificates, backups. */
+export async function lookAt(
+  { root, environment, desired, secrets }: OpenCluster,
+  context: CommandContext,
+  policy: HelperPolicy = {},
+): Promise<ClusterLook> {
+  const [preview, files, backup] = await Promise.all([
+    previewCluster({ desired, secrets, ...engineCare(environment, policy), signal: context.signal }),
+    clientCertificates(root, environment.name),
+    backupStatus(root, environment, context),
+  ]);
+  const refused = refusals(preview).map(({ message }) => message);
+  return {
+    machines: desired.machines,
+    observed: preview.observed,
+    steps: preview.steps,
+    ...(refused.length === 0 ? {} : { obstacle: refused.join("; ") }),
+    certificates: [...files.map((file) => ({ ...file, renewable: true })), ...authorities(secrets)],
+    ...(backup === undefined ? {} : { backup }),
+    ...closedWindow(environment, context),
+    ...(policy.kubernetes === undefined ? {} : { kubernetes: policy.kubernetes }),
+  };
+}
+
+function closedWindow({ rollout }: Environment, { clock }: CommandContext): Pick<ClusterLook, "closed"> {
+  if (rollout.windows.length === 0) return {};
+  const state = windowAt(rollout.windows, clock.now());
+  if (state.open) return {};
+  return { closed: state.opens === undefined ? {} : { opens: state.opens } };
+}
+
+/** The public halves of the cluster's CAs. */
+function authorities({ certs }: SecretsBundle): readonly CertificateFacts[] {
+  const named = {
+    "talos-ca": certs.os,
+    "kubernetes-ca": certs.k8s,
+    "etcd-ca": certs.etcd,
+    "aggregator-ca": certs.k8sAggregator,
+  };
+  return Object.entries(named).map(([name, { certificate }]) => ({
+    name,
+    expiresAt: new Date(new X509Certificate(certificate).validTo),
+    renewable: false,
+  }));
+}

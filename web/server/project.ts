@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { DesiredCluster, EventListener, Policy } from "../../engine/index.ts";
+import type { Environment } from "../../model/index.ts";
+import type { SecretsBundle } from "../../talos/secrets/index.ts";
+import type { OtherRun } from "../../workspace/terraform/other-runs.ts";
+import type {
+  Action,
+  BackupsView,
+  Disturbance,
+  NewCluster,
+  Obstacle,
+  PlannedStep,
+  SimulatedRow,
+} from "../shared/wire.ts";
+
+/** A cluster that was deployed, with what it takes to ask its machines. */
+export interface OpenedCluster {
+  readonly desired: DesiredCluster;
+  /** Machines of the file that an apply makes first; they are not part of `desired`. */
+  readonly absent: readonly string[];
+  readonly secrets: SecretsBundle;
+  /** How careful its `rollout` says to be. */
+  readonly policy: Partial<Policy>;
+}
+
+/** What the page's server needs of the project around it. The command line has it already and lends it. */
+export interface ConsoleProject {
+  environmentNames(): readonly string[];
+  /** Throws with all faults when the file has any. */
+  loadEnvironment(name: string): Environment;
+  /** Undefined while the environment is not deployed. */
+  openCluster(environment: Environment): Promise<OpenedCluster | undefined>;
+  /** When the client files on disk stop to work; none where there are no files. */
+  clientCertificates(environment: Environment): Promise<readonly { readonly name: string; readonly expiresAt: Date }[]>;
+  /** Undefined when the environment says nothing of backups. Never throws: not knowing is a state. */
+  backups(environment: Environment, signal: AbortSignal): Promise<BackupsView | undefined>;
+  /** Undefined unless the machines are simulated. */
+  simulatedMachines(environment: Environment): Promise<readonly SimulatedRow[] | undefined>;
+  /** What Terraform does to it now, or has done last as far as it was seen. Never throws. */
+  elsewhere(environment: Environment): Promise<OtherRun | undefined>;
+  /** Undefined where this door may change what the cluster consists of. */
+  obstacle(environment: Environment): Promise<Obstacle | undefined>;
+  /** What the action would do now. Throws what is known to stand in its way. */
+  plan(environment: Environment, action: Action, signal: AbortSignal): Promise<readonly PlannedStep[]>;
+  /** Does it; the answer says in words what came of it, where the steps do not. */
+  perform(
+    environment: Environment,
+    action: Action,
+    events: EventListener,
+    signal: AbortSignal,
+  ): Promise<string | undefined>;
+  /** Cuts a simulated machine's power or gives it a fault. */
+  disturb(environment: Environment, machine: string, disturbance: Disturbance): Promise<void>;
+  /** Writes the file of a new environment of simulated machines. */
+  createSimulated(cluster: NewCluster): Promise<void>;
+}

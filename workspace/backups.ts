@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+import { join } from "node:path";
+import { type Backup, type BackupStore, createBackup, etcdSource, openStore } from "../engine/backup/index.ts";
+import { systemTiming } from "../engine/index.ts";
+import { type BackupSection, type Environment, machinesOf } from "../model/index.ts";
+import type { Credentials } from "../talos/api/index.ts";
+import { issueAdminCredentials, readTalosconfig } from "../talos/config/index.ts";
+import { TalosError } from "../talos/errors.ts";
+import { publicKeyFingerprint } from "../talos/pki/index.ts";
+import { knownFingerprints, sealSecrets, trustedCas } from "../talos/secrets/index.ts";
+import { clientFiles } from "./client-files.ts";
+import type { CommandContext } from "./context.ts";
+import { findMachines } from "./machines.ts";
+import { openEnvironment } from "./open-environment.ts";
+import { findSecrets } from "./secrets.ts";
+
+const hour = 3_600_000;
+
+export interface OpenBackups {
+  readonly root: string;
+  readonly environment: Environment;
+  readonly section: BackupSection;
+  readonly cluster: string;
+  readonly store: BackupStore;
+  /** Which of them are this cluster's; undefined where its secrets are not. */
+  readonly cas: readonly string[] | undefined;
+}
+
+/** The place of an environment's backups. Refuses an environment that says nothing of them. */
+export async function openBackups(name: string, context: CommandContext): Promise<OpenBackups> {
+  const { root, environment } = openEnvironment(name, context);
+  const section = environment.backup;
+  if (section === undefined) {
+    throw new TalosError("failed-precondition", `${environment.file} says nothing of backups`, {
+      hint: `Add backup: { directory: backups/${name} }, or a bucket under backup.s3.`,
+    });
+  }
+  return {
+    root,
+    environment,
+    section,
+    cluster: environment.cluster.name,
+    store: await storeOf(root, environment, section),
+    cas: await casOf(root, environment, context),
+  };
+}
+
+/** The CAs that an environment's cluster is or was known by; undefined where its secrets are not. */
+export async function casOf(
+  root: string,
+  environment: Environment,
+  context: Pick<CommandContext, "env">,
+): Promise<readonly string[] | undefined> {
+  const secrets = await findSecrets(root, environment, context);
+  return secrets === undefined ? undefined : knownFingerprints(secrets);
+}
+
+export function storeOf(
+  root: string,
+  { cluster }: Environment,
+  { directory, s3 }: BackupSection,
+): Promise<BackupStore> {
+  if (s3 === undefined) return openStore(directory === undefined ? {} : { directory }, root);
+  return openStore({ s3: { ...s3, prefix: s3.prefix ?? cluster.name } }, root);
+}
+
+/** Takes a backup of a running cluster and puts it into its store. */
+export async function takeBackup(
+  { root, environment, section, store }: OpenBackups,
+  context: CommandContext,
+  onRetry: (reason: string) => void,
+): Promise<Backup> {
+  const { endpoints, credentials } = await etcdAccess(root, environment, context);
+  const secrets = section.pki === undefined ? undefined : await findSecrets(root, environment, context);
+  if (section.pki !== undefined && secrets === undefined) {
+    throw new TalosError("not-found", `${environment.secrets.file} is not there, but backup.pki asks for it`, {
+      hint: "Run this where the secrets are, or take backup.pki out.",
+    });
+  }
+  return createBackup({
+    cluster: environment.cluster.name,
+    caFingerprint: publicKeyFingerprint(credentials.ca),
+    source: etcdSource(endpoints, credentials),
+    store,
+    ...(secrets === undefined ? {} : { sealedSecrets: await sealSecrets(secrets, section.pki?.ageRecipients ?? []) }),
+    clock: context.clock,
+    entropy: context.entropy,
+    timing: systemTiming,
+    signal: context.signal,
+    onRetry,
+  });
+}
+
+/** How etcd is reached: as the file and the simulator know it, else as the talosconfig of the last deploy says. */
+async function etcdAccess(
+  root: string,
+  environment: Environment,
+  context: CommandContext,
+): Promise<{ readonly endpoints: readonly string[]; readonly credentials: Credentials }> {
+  const machines = await findMachines(root, environment);
+  const known = machinesOf(environment).flatMap(({ name, role }) => {
+    const address = role === "controlplane" ? machines.get(name)?.address : undefined;
+    return address === undefined ? [] : [address];
+  });
+  const secrets = await findSecrets(root, environment, context);
+  const file = clientFiles(environment.name).talosconfig;
+  const talosconfig =
+    known.length > 0 && secrets !== undefined ? undefined : await deployedContext(root, file, environment);
+  const endpoints = known.length > 0 ? known : (talosconfig?.endpoints ?? []);
+  if (secrets !== undefined) {
+    const { clock, entropy } = context;
+    // No more than a backup needs.
+    const issued = issueAdminCredentials(secrets, { clock, entropy, ttl: hour, roles: ["os:etcd:backup"] });
+    const credentials = { ca: trustedCas(secrets, "os"), certificate: issued.certificate, key: issued.key };
+    return { endpoints, credentials };
+  }
+  if (talosconfig?.credentials === undefined) throw notDeployed(environment, `${file} has no client certificate`);
+  return { endpoints, credentials: talosconfig.credentials };
+}
+
+async function deployedContext(root: string, file: string, environment: Environment) {
+  try {
+    const config = await readTalosconfig(join(root, file));
+    return config.contexts.get(config.context);
+  } catch (error) {
+    if (error instanceof TalosError && error.code === "not-found")
+      throw notDeployed(environment, `there is no ${file}`);
+    throw error;
+  }
+}
+
+function notDeployed({ name }: Environment, reason: string): TalosError {
+  return new TalosError("not-found", `${name} is not deployed: ${reason}`, {
+    hint: `Deploy it: talosmith deploy ${name}`,
+  });
+}

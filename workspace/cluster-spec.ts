@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { ClusterSpec, MachineSpec } from "../engine/index.ts";
+import {
+  controlPlanePool,
+  type Environment,
+  firstContactOf,
+  type MachinePlan,
+  machinesOf,
+  nodePatch,
+} from "../model/index.ts";
+import { type Cni, schedulesOnControlPlanes } from "../talos/config/index.ts";
+import { endpointAt } from "../talos/endpoint-at.ts";
+import { clusterInstaller } from "../talos/image/index.ts";
+import { TalosVersion } from "../talos/version/index.ts";
+
+const nothingAdded = { extensions: [], kernelArgs: [] };
+
+/** Where a machine is reached: what its infrastructure knows after it was made. */
+export interface MachineAddress {
+  readonly address: string;
+  readonly fingerprint?: string;
+  /** Config patches that its infrastructure needs. */
+  readonly patches?: readonly string[];
+  readonly meta?: Readonly<Record<string, string>>;
+}
+
+/** The engine's view of an environment: of its machines that have addresses, for the others are still to be made. */
+export function clusterSpec(
+  environment: Environment,
+  addresses: ReadonlyMap<string, MachineAddress>,
+  leaving: readonly MachineSpec[] = [],
+  patchFiles: readonly string[] = [],
+): ClusterSpec {
+  const { cluster } = environment;
+  const planned = machinesOf(environment);
+  const machines = planned.flatMap((machine) => {
+    const found = addresses.get(machine.name);
+    if (found === undefined) return [];
+    const spec = machineSpec(environment, machine, found);
+    return [{ ...spec, patches: [...(spec.patches ?? []), ...patchFiles] }];
+  });
+  const talosVersion = TalosVersion.parse(cluster.talosVersion);
+  const first = machines.find((machine) => machine.role === "controlplane");
+  return {
+    name: cluster.name,
+    endpoint: cluster.endpoint ?? endpointAt(vipOf(environment) ?? first?.address ?? ""),
+    talosVersion,
+    kubernetesVersion: cluster.kubernetesVersion,
+    dnsDomain: cluster.domain,
+    podSubnets: cluster.podCidrs,
+    serviceSubnets: cluster.serviceCidrs,
+    cni: cniOf(cluster.cni),
+    ...(cluster.kubespan ? { kubespan: true } : {}),
+    discovery: cluster.discovery,
+    allowSchedulingOnControlPlanes: schedulesOnControlPlanes(
+      cluster.allowSchedulingOnControlPlanes,
+      planned.filter(({ role }) => role === "worker").length,
+    ),
+    additionalSans: [...new Set([...(vipOf(environment) ? [vipOf(environment) ?? ""] : []), ...cluster.certSans])],
+    registryMirrors: cluster.registryMirrors,
+    ...(cluster.installDisk === undefined ? {} : { installDisk: cluster.installDisk }),
+    installImage:
+      cluster.installImage ??
+      clusterInstaller(cluster.schematic ?? nothingAdded, talosVersion, "metal", cluster.airGap?.factory),
+    patches: cluster.patches,
+    deletionProtection: environment.infrastructure.deletionProtection,
+    machines,
+    leaving,
+    trustOnFirstUse: firstContactOf(environment).trustOnFirstUse,
+  };
+}
+
+function cniOf(cni: Environment["cluster"]["cni"]): Cni {
+  return typeof cni === "object" ? { name: "custom", urls: cni.urls } : { name: cni };
+}
+
+function machineSpec(
+  environment: Environment,
+  { name, role, pool }: MachinePlan,
+  { patches = [], ...place }: MachineAddress,
+): MachineSpec {
+  const marks = poolPatches(environment, pool);
+  const own = environment.cluster.patches.machines[name] ?? [];
+  return { name, role, ...place, patches: [...patches, ...marks, ...own] };
+}
+
+/** Labels and taints of a machine's pool, and its patches: after those of the infrastructure, as in a stack. */
+function poolPatches({ controlPlane, workers, cluster }: Environment, pool: string): readonly string[] {
+  const found = pool === controlPlanePool ? controlPlane : workers.find(({ name }) => name === pool);
+  if (found === undefined) return [];
+  const marks = nodePatch(TalosVersion.parse(cluster.talosVersion).contract, found);
+  return [...(marks === undefined ? [] : [marks]), ...found.patches];
+}
+
+/** The address that the control planes share. */
+function vipOf(environment: Environment): string | undefined {
+  return environment.kind === "metal" ? environment.infrastructure.network.vip : undefined;
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import {
+  type Backup,
+  downloadBackup,
+  findBackup,
+  rehearseRestore,
+  type SnapshotStatus,
+} from "../engine/backup/index.ts";
+import { desiredCluster, type EventListener, systemTiming } from "../engine/index.ts";
+import { TalosError } from "../talos/errors.ts";
+import { temporaryFolder } from "../talos/process-folder.ts";
+import { generateSecrets } from "../talos/secrets/index.ts";
+import { TalosVersion } from "../talos/version/index.ts";
+import type { OpenBackups } from "./backups.ts";
+import type { CommandContext } from "./context.ts";
+import { simulatorIn } from "./simulator.ts";
+
+export interface Drill {
+  readonly backup: Backup;
+  readonly restored: SnapshotStatus;
+  /** Whether what came out is what went in. */
+  readonly same: boolean;
+}
+
+/** A backup restored into a simulator of its own. Touches nothing of the real cluster. */
+export async function drillBackup(
+  { environment, store, cluster, cas }: OpenBackups,
+  which: string,
+  { clock, entropy, signal }: Pick<CommandContext, "clock" | "entropy" | "signal">,
+  events: EventListener,
+): Promise<Drill> {
+  const backup = await findBackup(store, cluster, which, { cas, signal });
+  const folder = temporaryFolder("drill");
+  const simulator = simulatorIn(join(folder, "simulator"));
+  try {
+    const snapshot = await downloadBackup(store, backup, folder, signal);
+    const talosVersion = TalosVersion.parse(environment.cluster.talosVersion);
+    // Secrets of its own: a drill proves the backup, and never touches anything of the real cluster.
+    const secrets = await generateSecrets({ contract: talosVersion.contract, clock, entropy });
+    const { address, fingerprint } = await simulator.createMachine({
+      name: "drill-cp-1",
+      cluster: "drill",
+      talosVersion: talosVersion.toString(),
+    });
+    const desired = desiredCluster(
+      {
+        name: "drill",
+        endpoint: `https://${address}:6443`,
+        talosVersion,
+        kubernetesVersion: environment.cluster.kubernetesVersion,
+        machines: [{ name: "drill-cp-1", role: "controlplane", address, fingerprint }],
+      },
+      secrets,
+    );
+    const options = { desired, secrets, snapshot, events, clock, entropy, timing: systemTiming, signal };
+    const restored = await rehearseRestore(options);
+    return { backup, restored, same: restored.revision === backup.revision && restored.hash === backup.hash };
+  } finally {
+    await simulator.shutdown();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** What to tell of a drill that went well; throws when the backup is not what it should be. */
+export function drillVerdict({ backup, restored, same }: Drill): string {
+  if (same) return `${backup.id}: restored, revision ${restored.revision}, hash ${restored.hash}: the same.`;
+  throw new TalosError(
+    "failed-precondition",
+    `${backup.id} came back with revision ${restored.revision} and hash ${restored.hash}, not ${backup.revision} and ${backup.hash}`,
+    { hint: "Do not rely on this backup: take a new one and drill again." },
+  );
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+import { existsSync } from "node:fs";
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import {
+  changeVersion,
+  type Environment,
+  type Fault,
+  type FirstEnvironment,
+  fileReader,
+  firstEnvironment,
+  loadEnvironment,
+  parseEnvironment,
+  type VersionField,
+  withCount,
+} from "../model/index.ts";
+import { writeFileAtomically } from "../talos/atomic-file.ts";
+import { TalosError } from "../talos/errors.ts";
+
+/** Before questions are asked whose answers could not be kept. */
+export function refuseExisting(root: string, name: string): void {
+  const file = `environments/${name}.yaml`;
+  if (existsSync(join(root, file))) throw alreadyThere(file);
+}
+
+function alreadyThere(file: string): TalosError {
+  return new TalosError("already-exists", `${file} is there already`, { hint: "Change it, or choose another name." });
+}
+
+/** Writes environments/<name>.yaml. Never replaces a file. */
+export async function writeFirstEnvironment(
+  root: string,
+  name: string,
+  answers: FirstEnvironment,
+): Promise<{ readonly file: string; readonly warnings: readonly Fault[] }> {
+  const isCheckout = existsSync(join(root, "schemas/environment.schema.json"));
+  const text = firstEnvironment(answers, isCheckout ? "checkout" : "project");
+  const file = `environments/${name}.yaml`;
+  const { warnings } = parseEnvironment(name, (path) => (path === file ? text : undefined));
+  try {
+    await writeFileAtomically(join(root, file), text, { mode: 0o644, exclusive: true });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    throw alreadyThere(file);
+  }
+  return { file, warnings };
+}
+
+/** An environment as it would be with other texts in its files, and the way to keep them. */
+export interface EditedEnvironment {
+  readonly environment: Environment;
+  /** By path from the root; only those that change. */
+  readonly texts: ReadonlyMap<string, string>;
+}
+
+/** With another number of machines in a pool. Nothing is written before `saveTexts`. */
+export function withPoolCount(
+  root: string,
+  { name, file }: Environment,
+  pool: string,
+  count: number,
+): EditedEnvironment {
+  const before = fileReader(root)(file) ?? "";
+  const text = withCount(before, file, pool, count);
+  const texts = new Map(text === before ? [] : [[file, text]]);
+  return { environment: loadEnvironment(root, name, texts), texts };
+}
+
+/** With newer versions, each where it stands: in the environment's own file or its base. */
+export function withNewVersions(
+  root: string,
+  { name }: Environment,
+  versions: Readonly<Partial<Record<VersionField, string>>>,
+): EditedEnvironment {
+  const texts = new Map<string, string>();
+  const onDisk = fileReader(root);
+  for (const field of ["talosVersion", "kubernetesVersion"] as const) {
+    const version = versions[field];
+    if (version === undefined) continue;
+    const { file, text } = changeVersion(name, field, version, (path) => texts.get(path) ?? onDisk(path));
+    if (text !== undefined) texts.set(file, text);
+  }
+  return { environment: loadEnvironment(root, name, texts), texts };
+}
+
+/** Each file keeps the mode that it has. */
+export async function saveTexts(root: string, texts: ReadonlyMap<string, string>): Promise<void> {
+  for (const [file, text] of texts) {
+    const path = join(root, file);
+    await writeFileAtomically(path, text, { mode: (await stat(path)).mode & 0o777 });
+  }
+}

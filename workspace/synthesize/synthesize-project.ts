@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+import { join } from "node:path";
+import { type App, TerraformStack } from "cdktf";
+import { writeWhole } from "../../constructs/index.ts";
+import { formatFault } from "../../model/index.ts";
+import { packageProvider } from "../../provider/package.ts";
+import { completeStack } from "./complete-stack.ts";
+import { type SynthesizeOptions, synthesizeEnvironments } from "./synthesize-environments.ts";
+
+export type ProjectOptions = Pick<SynthesizeOptions, "extend">;
+
+/**
+ * What a project's main.ts is for: `cdktf synth`, `cdktn deploy` and their like run it. Writes one stack for each file in
+ * environments/, or for the one that TALOSMITH_ENVIRONMENT names, and says on stderr what is wrong with the others.
+ */
+export async function synthesizeProject(root: string, options: ProjectOptions = {}): Promise<void> {
+  const { CDKTF_OUTDIR: outdir, TALOSMITH_ENVIRONMENT: only } = process.env;
+  const { stacks, failures } = await synthesizeEnvironments({
+    root,
+    ...options,
+    ...(outdir === undefined ? {} : { outdir }),
+    ...(only === undefined ? {} : { environments: [only] }),
+  });
+  for (const warning of stacks.flatMap((stack) => stack.warnings)) console.error(`warning: ${formatFault(warning)}\n`);
+  for (const { error } of failures) console.error(`${error.message}\n`);
+  // The stock commands take a failure for that of every stack, so one broken environment must not be one.
+  if (stacks.length === 0 && failures.length > 0) process.exitCode = 1;
+}
+
+/** In place of `app.synth()` in an app of one's own: also lays our provider beside each stack, ready for `init`. */
+export async function synthesizeApp(app: App, root: string = process.cwd()): Promise<void> {
+  writeWhole(app);
+  const provider = await packageProvider();
+  for (const stack of app.node.findAll().filter(TerraformStack.isStack)) {
+    const { name, workingDirectory } = app.manifest.forStack(stack);
+    await completeStack(root, { name, directory: join(app.outdir, workingDirectory), provider });
+  }
+}

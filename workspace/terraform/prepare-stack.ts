@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+import { existsSync } from "node:fs";
+import { readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { TalosError } from "../../talos/errors.ts";
+import type { CommandContext } from "../context.ts";
+import { ownApp, synthesizeEnvironments } from "../synthesize/index.ts";
+import { runProgram } from "./run-program.ts";
+
+/** Where the stock CDK commands put a stack, too: one directory, one state, whichever door is used. */
+export function stackDirectory(root: string, environment: string): string {
+  return join(root, "cdktf.out", "stacks", environment);
+}
+
+/** Synthesizes one environment as the project's app does, with our provider beside it, ready for `init`. */
+export async function prepareStack(
+  root: string,
+  environment: string,
+  context: Pick<CommandContext, "env" | "signal">,
+): Promise<string> {
+  const directory = stackDirectory(root, environment);
+  const app = ownApp(root);
+  if (app !== undefined) {
+    await runApp(app, root, environment, context);
+    if (!existsSync(join(directory, "cdk.tf.json")))
+      throw new TalosError("failed-precondition", `\`${app}\` of cdktf.json wrote no stack "${environment}"`, {
+        hint: "Call synthesizeProject in it, or use the CDK's own commands for stacks without an environment file.",
+      });
+    return directory;
+  }
+  const { failures } = await synthesizeEnvironments({ root, environments: [environment] });
+  for (const { error } of failures) throw error;
+  return directory;
+}
+
+async function runApp(
+  app: string,
+  root: string,
+  environment: string,
+  { env, signal }: Pick<CommandContext, "env" | "signal">,
+): Promise<void> {
+  const settings = { CDKTF_OUTDIR: join(root, "cdktf.out"), TALOSMITH_ENVIRONMENT: environment };
+  const options = { cwd: root, env: { ...env, ...settings }, signal };
+  const { code, stdout, stderr } = await runProgram("sh", ["-c", app], options);
+  if (code === 0) return;
+  throw new TalosError("failed-precondition", `\`${app}\` of cdktf.json failed\n\n${`${stdout}${stderr}`.trim()}\n`);
+}
+
+/** Takes a stack's synthesized files away; with the last stack, the whole output folder. */
+export async function removeStack(root: string, environment: string): Promise<void> {
+  await rm(stackDirectory(root, environment), { recursive: true, force: true });
+  const stacks = join(root, "cdktf.out", "stacks");
+  if (existsSync(stacks) && (await readdir(stacks)).length === 0)
+    await rm(join(root, "cdktf.out"), { recursive: true, force: true });
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+import { existsSync } from "node:fs";
+import { readdir, readFile, rm, rmdir } from "node:fs/promises";
+import { basename, dirname, join, relative } from "node:path";
+import * as z from "zod";
+import type { Environment } from "../../model/index.ts";
+import { TalosError } from "../../talos/errors.ts";
+import { runsWithoutTerraform } from "../kinds.ts";
+import { stateBackups } from "./state-backup.ts";
+import { atWork, isPlan, type LockInfo, lockInfo } from "./state-lock.ts";
+
+const plain = z.object({
+  version: z.number(),
+  serial: z.number().default(0),
+  resources: z.array(z.unknown()).default([]),
+});
+const encrypted = z.object({ serial: z.number().default(0), encrypted_data: z.string().min(1) });
+
+export interface TerraformState {
+  readonly text: string;
+  /** Goes up with each change. */
+  readonly serial: number;
+  /** How many resources it holds; one that OpenTofu has encrypted does not tell. */
+  readonly resources: number | "encrypted";
+}
+
+/** The local Terraform state of an environment. Kept out of cdktf.out, which the CDK's command line deletes. */
+export function stateFile(root: string, environment: string): string {
+  return join(root, "state", `${environment}.tfstate`);
+}
+
+/**
+ * The state, or undefined when there is none. An empty or broken file is refused: terraform takes an empty one as
+ * "nothing exists yet" and creates everything a second time.
+ */
+export async function readState(path: string): Promise<TerraformState | undefined> {
+  const text = await readIfThere(path);
+  if (text === undefined) return undefined;
+  const json = parseJson(text);
+  const hidden = encrypted.safeParse(json);
+  if (hidden.success) return { text, serial: hidden.data.serial, resources: "encrypted" };
+  const open = plain.safeParse(json);
+  if (open.success) return { text, serial: open.data.serial, resources: open.data.resources.length };
+  const lock = await emptyStateLock(path);
+  if (lock !== undefined && isPlan(lock)) return undefined;
+  const back = await wayBack(path);
+  if (lock !== undefined)
+    throw new TalosError("failed-precondition", `${path} is empty: ${atWork(lock)}`, {
+      hint: `Wait until that has ended and try again. If it was killed before it created anything, deploy and destroy clear this. Otherwise: ${back}`,
+    });
+  throw new TalosError("failed-precondition", `${path} is ${text === "" ? "empty" : "not a whole Terraform state"}`, {
+    hint: back,
+  });
+}
+
+/** Takes away the empty file that a plan of a new environment leaves when it is killed: terraform makes it to lock it. */
+export async function removeUnwritten(path: string): Promise<void> {
+  const lock = await emptyStateLock(path);
+  if (lock !== undefined && isPlan(lock)) await rm(path, { force: true });
+}
+
+/** Who has locked a state that is empty; undefined when it is not, or nobody has. */
+export async function emptyStateLock(path: string): Promise<LockInfo | undefined> {
+  if ((await readIfThere(path)) !== "") return undefined;
+  const text = await readIfThere(lockFileOf(path));
+  return text === undefined ? undefined : lockInfo(parseJson(text));
+}
+
+/** Terraform's own record of who holds the lock. */
+export function lockFileOf(path: string): string {
+  return join(dirname(path), `.${basename(path)}.lock.info`);
+}
+
+async function readIfThere(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+/** Names the newest copy that is whole: ours from before each change, or the one that terraform keeps. */
+async function wayBack(path: string): Promise<string> {
+  for (const copy of [...(await stateBackups(path)), `${path}.backup`]) {
+    const json = parseJson(await readFile(copy, "utf8").catch(() => ""));
+    if (!plain.safeParse(json).success && !encrypted.safeParse(json).success) continue;
+    const from = relative(dirname(dirname(path)), copy);
+    const to = join("state", basename(path));
+    return `Nothing was changed. The newest good copy is ${from}: cp ${from} ${to}, then look at the plan.`;
+  }
+  return `Nothing was changed. There is no good copy in ${dirname(path)}: restore ${basename(path)} from your backup, or import what exists. Remove it only if nothing of the cluster exists any more.`;
+}
+
+/**
+ * True when Terraform made what there is: its state holds something, or it is kept where only Terraform can look; or when
+ * only Terraform can make it, such as workers that join the control plane of another stack.
+ */
+export async function ownedByTerraform(root: string, environment: Environment): Promise<boolean> {
+  const { kind, backend, joins } = environment;
+  if (!runsWithoutTerraform(kind) || backend.kind !== "local" || joins !== undefined) return true;
+  return ((await readState(stateFile(root, environment.name)))?.resources ?? 0) !== 0;
+}
+
+/** Two owners of one cluster would undo each other's work: what Terraform made is changed through it. */
+export async function refuseOwnedByTerraform(root: string, environment: Environment): Promise<void> {
+  if (!(await ownedByTerraform(root, environment))) return;
+  throw new TalosError("failed-precondition", `${environment.name} belongs to Terraform`, {
+    hint: `With terraform or tofu on the PATH, use: talosmith deploy ${environment.name} (or plan, destroy)`,
+  });
+}
+
+/** After a destroy the state says only that nothing is there; its folder goes with the last one. */
+export async function removeState(path: string): Promise<void> {
+  for (const copy of [path, `${path}.backup`, ...(await stateBackups(path))]) await rm(copy, { force: true });
+  for (const folder of [join(dirname(path), "backups"), dirname(path)])
+    if (existsSync(folder) && (await readdir(folder)).length === 0) await rmdir(folder);
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
