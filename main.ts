@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `cdktf deploy`, `cdktn synth` and their like run: one stack per file in environments/.
+// The CDK app: one stack for each file in environments/. talosmith, `cdktf deploy` and `cdktn synth` all run it.
 import { synthesizeProject } from "./workspace/synthesize/index.ts";
 
 await synthesizeProject(import.meta.dirname);

@@ -17,7 +17,6 @@ import { joinedControlPlane } from "./joined-control-plane.ts";
 import { LibvirtInfrastructure } from "./libvirt/index.ts";
 import { MetalInfrastructure } from "./metal/index.ts";
 import { SimulatedInfrastructure } from "./simulated/index.ts";
-import type { ClusterRolloutArguments } from "./talosmith/index.ts";
 import { TalosStack } from "./terraform/index.ts";
 
 interface Pools<Settings> {
@@ -140,50 +139,13 @@ function contentsInState({ outputs }: Environment): readonly ("kubeconfig" | "ta
 /** What the environment file says of the cluster, as props. */
 function clusterProps(environment: Environment): Omit<TalosClusterProps<never>, "infrastructure" | "controlPlane"> {
   const { cluster, name, secrets } = environment;
-  const { endpoint, installDisk, installImage, schematic, allowSchedulingOnControlPlanes, ...rest } = cluster;
   return {
-    ...rest,
-    ...(endpoint === undefined ? {} : { endpoint }),
-    ...(installDisk === undefined ? {} : { installDisk }),
-    ...(installImage === undefined ? {} : { installImage }),
-    ...(allowSchedulingOnControlPlanes === undefined ? {} : { allowSchedulingOnControlPlanes }),
-    ...(schematic === undefined ? {} : { schematic }),
-    imageFactory: cluster.airGap?.factory,
+    ...cluster,
     secretsFile: secrets.file,
     deletionProtection: environment.infrastructure.deletionProtection,
     owner: ownerOfStack(name, environment.backend),
     contentsInState: contentsInState(environment),
     outputFolder: `generated/${name}`,
-    rollout: rolloutArguments(environment.rollout),
+    rollout: environment.rollout,
   };
-}
-
-/** What differs from the provider's defaults. */
-function rolloutArguments(rollout: Environment["rollout"]): ClusterRolloutArguments {
-  const { maxUnavailable, drainTimeout, stuckPods, revertFailedUpgrades, healthLevel, gates, windows, canary } =
-    rollout;
-  return {
-    ...(maxUnavailable === 1 ? {} : { max_unavailable: String(maxUnavailable) }),
-    ...(drainTimeout === 300_000 ? {} : { drain_timeout: seconds(drainTimeout) }),
-    ...(stuckPods === "fail" ? {} : { stuck_pods: stuckPods }),
-    ...(revertFailedUpgrades ? {} : { revert_failed_upgrades: false }),
-    ...(healthLevel === "full" ? {} : { health_level: healthLevel }),
-    ...(gates.length === 0
-      ? {}
-      : { gates: gates.map(({ timeout, ...check }) => ({ ...check, timeout: seconds(timeout) })) }),
-    ...(windows.length === 0
-      ? {}
-      : {
-          windows: windows.map(({ schedule, duration, timeZone }) => ({
-            schedule,
-            duration: seconds(duration),
-            time_zone: timeZone,
-          })),
-        }),
-    ...(canary === undefined ? {} : { canary: { ...canary, soak: seconds(canary.soak) } }),
-  };
-}
-
-function seconds(milliseconds: number): string {
-  return `${Math.ceil(milliseconds / 1000)}s`;
 }

@@ -2,14 +2,14 @@
 // Rules for the settings of a whole cluster. The environment file, the constructs, the provider and the engine all hold
 // them, each under its own names. Light: Terraform starts the provider once for its validation alone.
 import ipaddr from "ipaddr.js";
+import { type clusterSettings, defaultOf, type GivenOf, clusterSettings as rows } from "./settings/index.ts";
 
-export interface ClusterSettings {
-  readonly domain?: string | undefined;
-  readonly podCidrs: readonly string[];
-  readonly serviceCidrs: readonly string[];
-  readonly certSans?: readonly string[] | undefined;
-  readonly kubespan?: boolean | undefined;
-  readonly discovery?: boolean | undefined;
+/** The settings that rules are about; what is left out has its default. */
+export interface ClusterSettings
+  extends Pick<
+    GivenOf<typeof clusterSettings>,
+    "domain" | "podCidrs" | "serviceCidrs" | "certSans" | "kubespan" | "discovery"
+  > {
   /** Networks or addresses of the machines, as far as they are known. */
   readonly nodes?: readonly NodeNetwork[] | undefined;
 }
@@ -20,13 +20,6 @@ export interface NodeNetwork {
   /** Such as `the VPC's network`. */
   readonly what: string;
 }
-
-/** What Talos takes where nothing is set. */
-export const usualSettings = {
-  domain: "cluster.local",
-  podCidrs: ["10.244.0.0/16"],
-  serviceCidrs: ["10.96.0.0/12"],
-} as const;
 
 export type SettingKey = Exclude<keyof ClusterSettings, "nodes">;
 
@@ -75,6 +68,11 @@ function networkOf(text: string): [ipaddr.IPv4 | ipaddr.IPv6, number] | undefine
 }
 
 const networkKeys = ["podCidrs", "serviceCidrs"] as const;
+
+function networksOf(settings: ClusterSettings, key: (typeof networkKeys)[number]): readonly string[] {
+  return settings[key] ?? (defaultOf(rows[key]) as readonly string[]);
+}
+
 const expectedWords = {
   cidr: "a network such as 10.244.0.0/16",
   domain: "a DNS name such as cluster.local",
@@ -117,7 +115,7 @@ const domainIsName: SettingRule = ({ domain }) =>
 
 const networksGiven: SettingRule = (settings) =>
   networkKeys.flatMap((key) =>
-    settings[key].length > 0
+    networksOf(settings, key).length > 0
       ? []
       : [
           {
@@ -131,7 +129,7 @@ const networksGiven: SettingRule = (settings) =>
 
 /** Every address belongs to one pod or one service. */
 const podsAndServicesApart: SettingRule = (settings) => {
-  const all = networkKeys.flatMap((key) => settings[key].map((cidr, index) => ({ key, cidr, index })));
+  const all = networkKeys.flatMap((key) => networksOf(settings, key).map((cidr, index) => ({ key, cidr, index })));
   return all.flatMap((own, place) => {
     const other = all.slice(0, place).find(({ cidr }) => overlaps(cidr, own.cidr));
     if (other === undefined) return [];
@@ -150,7 +148,7 @@ const podsAndServicesApart: SettingRule = (settings) => {
 /** A machine with the address of a pod or a service is not reached from inside the cluster. */
 const nodesApart: SettingRule = ({ nodes = [], ...settings }) =>
   networkKeys.flatMap((key) =>
-    settings[key].flatMap((text, index) => {
+    networksOf(settings, key).flatMap((text, index) => {
       const node = nodes.findIndex(({ cidr }) => overlaps(cidr, text));
       const other = nodes[node];
       if (other === undefined) return [];

@@ -22,7 +22,6 @@ export {
   type MachinePlan,
   type MetalEnvironment,
   machinesOf,
-  type Patches,
   type Role,
   type WorkerPool,
 } from "./environment/environment.ts";
@@ -49,4 +48,11 @@ export { withCount } from "./environment/pool-count.ts";
 export { formatSize } from "./environment/quantity.ts";
 export type { ReadFile } from "./environment/references.ts";
 export { changeVersion, type VersionChange, type VersionField } from "./environment/version-change.ts";
+export {
+  type ClusterSurroundings,
+  type Patches,
+  patchFilesOf,
+  type ResolvedCluster,
+  resolveCluster,
+} from "./resolve-cluster.ts";
 export { type Backend, type BackupSection, type Kind, kindNames, passphraseVariable } from "./schema/index.ts";

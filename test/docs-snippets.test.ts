@@ -126,7 +126,17 @@ describe.each(named)("$name", ({ name, path = findProgram(name), help, groups, c
 
 describe("troubleshooting", () => {
   const page = readFileSync("docs/troubleshooting.md", "utf8");
-  const sources = ["talos", "cli", "constructs", "provider", "simulator/control"].flatMap((folder) =>
+  const sources = [
+    "talos",
+    "model",
+    "engine",
+    "workspace",
+    "watch",
+    "cli",
+    "constructs",
+    "provider",
+    "simulator/control",
+  ].flatMap((folder) =>
     readdirSync(folder, { recursive: true, encoding: "utf8" })
       .filter((name) => name.endsWith(".ts") && !name.includes("gen/"))
       .map((name) => readFileSync(join(folder, name), "utf8")),

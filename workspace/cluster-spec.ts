@@ -7,13 +7,11 @@ import {
   type MachinePlan,
   machinesOf,
   nodePatch,
+  resolveCluster,
 } from "../model/index.ts";
-import { type Cni, schedulesOnControlPlanes } from "../talos/config/index.ts";
+import { clusterSettings, optionsOf } from "../model/settings/index.ts";
 import { endpointAt } from "../talos/endpoint-at.ts";
-import { clusterInstaller } from "../talos/image/index.ts";
 import { TalosVersion } from "../talos/version/index.ts";
-
-const nothingAdded = { extensions: [], kernelArgs: [] };
 
 /** Where a machine is reached: what its infrastructure knows after it was made. */
 export interface MachineAddress {
@@ -39,39 +37,25 @@ export function clusterSpec(
     const spec = machineSpec(environment, machine, found);
     return [{ ...spec, patches: [...(spec.patches ?? []), ...patchFiles] }];
   });
-  const talosVersion = TalosVersion.parse(cluster.talosVersion);
   const first = machines.find((machine) => machine.role === "controlplane");
+  const vip = vipOf(environment);
+  const { settings, patches } = resolveCluster(cluster, {
+    platform: "metal",
+    workers: planned.filter(({ role }) => role === "worker").length,
+    certSans: vip === undefined ? [] : [vip],
+  });
   return {
+    ...optionsOf(clusterSettings, settings),
     name: cluster.name,
-    endpoint: cluster.endpoint ?? endpointAt(vipOf(environment) ?? first?.address ?? ""),
-    talosVersion,
+    endpoint: cluster.endpoint ?? endpointAt(vip ?? first?.address ?? ""),
+    talosVersion: TalosVersion.parse(cluster.talosVersion),
     kubernetesVersion: cluster.kubernetesVersion,
-    dnsDomain: cluster.domain,
-    podSubnets: cluster.podCidrs,
-    serviceSubnets: cluster.serviceCidrs,
-    cni: cniOf(cluster.cni),
-    ...(cluster.kubespan ? { kubespan: true } : {}),
-    discovery: cluster.discovery,
-    allowSchedulingOnControlPlanes: schedulesOnControlPlanes(
-      cluster.allowSchedulingOnControlPlanes,
-      planned.filter(({ role }) => role === "worker").length,
-    ),
-    additionalSans: [...new Set([...(vipOf(environment) ? [vipOf(environment) ?? ""] : []), ...cluster.certSans])],
-    registryMirrors: cluster.registryMirrors,
-    ...(cluster.installDisk === undefined ? {} : { installDisk: cluster.installDisk }),
-    installImage:
-      cluster.installImage ??
-      clusterInstaller(cluster.schematic ?? nothingAdded, talosVersion, "metal", cluster.airGap?.factory),
-    patches: cluster.patches,
+    patches,
     deletionProtection: environment.infrastructure.deletionProtection,
     machines,
     leaving,
     trustOnFirstUse: firstContactOf(environment).trustOnFirstUse,
   };
-}
-
-function cniOf(cni: Environment["cluster"]["cni"]): Cni {
-  return typeof cni === "object" ? { name: "custom", urls: cni.urls } : { name: cni };
 }
 
 function machineSpec(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { join } from "node:path";
-import type { Environment } from "../model/index.ts";
+import { type Environment, patchFilesOf } from "../model/index.ts";
 import { parsePatch, patchOfFile } from "../talos/config/index.ts";
 import { parsePatchFile } from "../talos/disk-key-file.ts";
 import { TalosError } from "../talos/errors.ts";
@@ -16,7 +16,7 @@ export async function readPatchFiles(
 ): Promise<readonly string[]> {
   const { contract } = TalosVersion.parse(cluster.talosVersion);
   return Promise.all(
-    cluster.patchFiles.map(async (name) => {
+    patchFilesOf(cluster).map(async (name) => {
       const { path } = parsePatchFile(name);
       const patch = patchOfFile(name, await openProtectedText(join(root, path), env), contract);
       try {

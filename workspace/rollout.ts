@@ -10,9 +10,7 @@ export function engineCare(
   { rollout }: Pick<Environment, "rollout">,
   given: HelperPolicy = {},
 ): Pick<EngineOptions, "policy"> {
-  const { canary, ...policy } = rollout;
-  const first = canary === undefined ? {} : { canary };
-  return { policy: { ...policy, ...first, ...given } };
+  return { policy: { ...rollout, kubernetes: true, ...given } };
 }
 
 /** For a cluster that is down anyway: neither windows nor gates nor a pause keep it from coming back. */

@@ -6,7 +6,6 @@ import { writeFileAtomically } from "../../talos/atomic-file.ts";
 import { TalosError } from "../../talos/errors.ts";
 import type { CommandContext } from "../../workspace/context.ts";
 import { packageRoot } from "../../workspace/package-root.ts";
-import { plainMain } from "../../workspace/synthesize/index.ts";
 
 const section = z.record(z.string(), z.string()).default({});
 const ownPackage = z.object({ version: z.string(), dependencies: section, devDependencies: section });
@@ -25,6 +24,13 @@ const ignored: readonly string[] = [
   ...["/state/", "/backups/", "support-*.zip", "/cdktf.out/", ".terraform/", "*.tfstate", "*.tfstate.*", "*.tfplan"],
 ];
 
+const mainFile = `// SPDX-License-Identifier: Apache-2.0
+// The CDK app: one stack for each file in environments/. talosmith, \`cdktf deploy\` and \`cdktn synth\` all run it.
+import { synthesizeProject } from "talosmith";
+
+await synthesizeProject(import.meta.dirname);
+`;
+
 /**
  * Makes a folder a project of its own, for our commands and the CDK's alike. What is there stays; a package.json and a
  * .gitignore get what they lack. Returns the files that it wrote; with package.json among them, npm has something to install.
@@ -42,7 +48,7 @@ export async function writeProject(
   };
   const files: readonly (readonly [string, string])[] = [
     ["cdktf.json", json(projectFile)],
-    ["main.ts", plainMain("talosmith")],
+    ["main.ts", mainFile],
   ];
   const missing = files.filter(([path]) => !existsSync(join(root, path)));
   for (const [path, content] of missing) await writeFileAtomically(join(root, path), content, { mode: 0o644 });

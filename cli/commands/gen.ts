@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { Command, Option } from "commander";
+import { configDefaults } from "../../talos/config-defaults.ts";
 import type { CommandContext } from "../../workspace/context.ts";
 import type { GenConfigOptions } from "../actions/gen-config.ts";
 import type { GenSecretsOptions } from "../actions/gen-secrets.ts";
@@ -55,7 +57,7 @@ export function configCommand(name: string, context: CommandContext): Command {
     .option("--install-disk <disk>", "disk to install to", "/dev/sda")
     .option("--install-image <image>", "image that installs Talos")
     .option("--additional-sans <names>", "further names in the API certificates", collectList)
-    .option("--dns-domain <domain>", "DNS domain of the cluster", "cluster.local")
+    .option("--dns-domain <domain>", "DNS domain of the cluster", configDefaults.dnsDomain)
     .option("--registry-mirror <host=url>", "mirror of an image registry; may be repeated", collectList)
     .option("--config-patch <patch>", "patch for all machines, @file or inline; may be repeated", collect)
     .option("--config-patch-control-plane <patch>", "patch for control planes", collect)

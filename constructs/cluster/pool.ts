@@ -5,18 +5,13 @@ import { controlPlanePool, nodePatch, type Role } from "../../model/index.ts";
 import { refuse } from "../errors.ts";
 import type { Machine } from "./machine.ts";
 import type { PoolOwner } from "./pool-owner.ts";
+import type { PoolSettingProps } from "./setting-props.ts";
 
-export interface PoolProps {
+export interface PoolProps extends PoolSettingProps {
   /** Number of machines. */
   readonly count: number;
   /** Their host names. @default - `<cluster>-<pool>-1` and on */
   readonly names?: readonly string[];
-  /** Kubernetes node labels. @default - none but Talos's own */
-  readonly labels?: { readonly [key: string]: string };
-  /** Kubernetes node taints, key to `value:effect` or `effect`. @default - none but Talos's own */
-  readonly taints?: { readonly [key: string]: string };
-  /** Talos config patches for the machines of this pool, as YAML. @default - none */
-  readonly patches?: readonly string[];
 }
 
 /** Machines of one role that are alike. */

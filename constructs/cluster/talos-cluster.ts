@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TerraformStack } from "cdktf";
 import { Construct } from "constructs";
-import type { Patches } from "../../model/index.ts";
-import { clusterInstaller, defaultInstallImage, type SchematicChoice } from "../../talos/image/index.ts";
+import { patchFilesOf, type ResolvedCluster, resolveCluster } from "../../model/index.ts";
+import { argumentsOf, clusterSettings, machineSettings, rolloutSettings } from "../../model/settings/index.ts";
+import { defaultInstallImage, type SchematicChoice } from "../../talos/image/index.ts";
 import { defaultTalosVersion, TalosVersion } from "../../talos/version/index.ts";
 import { checkParts } from "../check.ts";
 import { refuse } from "../errors.ts";
@@ -11,7 +12,6 @@ import {
   ClientFilesResource,
   type ClusterArguments,
   ClusterResource,
-  type ClusterRolloutArguments,
   type ClusterSettings,
   MachineConfigDataSource,
   type MachineConfigSettings,
@@ -22,11 +22,13 @@ import type { Infrastructure } from "./infrastructure.ts";
 import type { Machine } from "./machine.ts";
 import { ControlPlane, type PoolProps } from "./pool.ts";
 import type { MachinePool, PoolOwner } from "./pool-owner.ts";
+import type { ClusterSettingProps, RolloutProps } from "./setting-props.ts";
 import { validateCluster } from "./validate-cluster.ts";
 
-export interface TalosClusterProps<Settings> {
-  /** Name of the cluster and beginning of its machines' names. */
+export interface TalosClusterProps<Settings> extends ClusterSettingProps {
+  /** Name of the cluster and beginning of its machines' names. Can't be changed after creation. */
   readonly name: string;
+  /** What the machines run on. */
   readonly infrastructure: Infrastructure<Settings>;
   /** The control planes, or those of another stack that the workers of this one join. */
   readonly controlPlane: (PoolProps & Settings) | JoinedControlPlane;
@@ -37,46 +39,10 @@ export interface TalosClusterProps<Settings> {
    * one to terraform.workspace. @default - not checked
    */
   readonly owner?: string;
-  /** Talos release, as `v1.13.9`. @default - the newest that this talosmith was tested with */
-  readonly talosVersion?: string;
-  /** Kubernetes version without `v`. @default - the one that the Talos release brings */
-  readonly kubernetesVersion?: string;
-  /** URL of the Kubernetes API. @default - what the infrastructure offers */
-  readonly endpoint?: string;
-  /** DNS domain inside the cluster. @default cluster.local */
-  readonly domain?: string;
-  /** @default ["10.244.0.0/16"] */
-  readonly podCidrs?: readonly string[];
-  /** @default ["10.96.0.0/12"] */
-  readonly serviceCidrs?: readonly string[];
-  /** Pod network: `none` leaves it to an add-on, URLs name manifests. @default flannel */
-  readonly cni?: "flannel" | "none" | { readonly urls: readonly string[] };
-  /** WireGuard between all machines. @default false */
-  readonly kubespan?: boolean;
-  /** @default true */
-  readonly discovery?: boolean;
-  /** @default - only when there are no workers, so that pods have somewhere to run */
-  readonly allowSchedulingOnControlPlanes?: boolean;
-  /** Further names and addresses in the API certificates. @default - none */
-  readonly certSans?: readonly string[];
-  /** @default - the infrastructure's */
-  readonly installDisk?: string;
-  /** @default - the Talos release's */
-  readonly installImage?: string;
-  /** What is added to the Talos image. @default - nothing */
-  readonly schematic?: SchematicChoice;
-  /** URL of an image factory of your own. @default - the public one */
-  readonly imageFactory?: string | undefined;
-  /** Registry host to its mirrors. @default - none */
-  readonly registryMirrors?: { readonly [host: string]: readonly string[] };
   /** Client files whose content the state holds as well, for a sensitive output. @default - none */
   readonly contentsInState?: readonly ("kubeconfig" | "talosconfig")[];
-  /** Talos config patches, as YAML. @default - none */
-  readonly patches?: Partial<Patches>;
-  /** Files with patches that hold secrets, for every machine; see `talosmith_cluster`. @default - none */
-  readonly patchFiles?: readonly string[];
-  /** How careful changes of machines in use are. @default - the provider's */
-  readonly rollout?: ClusterRolloutArguments;
+  /** How careful changes of machines in use are. @default - as its members say */
+  readonly rollout?: RolloutProps;
   /** Refuse to destroy the cluster and to remove its machines. @default - the infrastructure's */
   readonly deletionProtection?: boolean;
   /** Folder for kubeconfig and talosconfig, relative to the project's root. @default - generated/<name> */
@@ -123,15 +89,13 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
     checkParts({ kind: props.infrastructure.kind ?? "simulated", cluster: props }, false, () => this);
     this.#props = props;
     this.clusterName = props.name;
-    this.imageFactory = props.imageFactory;
+    this.imageFactory = props.airGap?.factory;
     this.talosVersion = props.talosVersion === undefined ? defaultTalosVersion : TalosVersion.parse(props.talosVersion);
     this.kubernetesVersion = props.kubernetesVersion ?? this.talosVersion.defaultKubernetesVersion;
     this.infrastructure = props.infrastructure;
 
     this.schematic = props.schematic ?? { extensions: [], kernelArgs: [] };
-    const { platform } = props.infrastructure;
-    this.installImage =
-      props.installImage ?? clusterInstaller(this.schematic, this.talosVersion, platform, props.imageFactory);
+    this.installImage = this.#resolved().settings.installImage;
 
     this.clusterScope = new Construct(this, "Resource");
     this.#provider = this.#createProvider(props.secretsFile ?? `secrets/${props.name}.yaml`, props.owner);
@@ -188,8 +152,8 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
   }
 
   machineConfig(pool: MachinePool & Construct): string {
-    const { all = [], controlPlane = [], worker = [] } = this.#props.patches ?? {};
     const args = () => {
+      const { all, controlPlane, worker } = this.#resolved().patches;
       const patches = [...all, ...(pool.role === "controlplane" ? controlPlane : worker), ...pool.patches];
       return {
         ...this.#settings(),
@@ -233,7 +197,7 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
       ...(isJoined(props.controlPlane) ? { join: { control_planes: props.controlPlane.addresses } } : {}),
       ...differs("talos_endpoints", props.infrastructure.talosEndpoints, undefined),
       ...differs("trust_on_first_use", props.infrastructure.trustOnFirstUse, false),
-      ...differs("rollout", props.rollout, {}),
+      ...differs("rollout", argumentsOf(rolloutSettings, props.rollout ?? {}), {}),
       ...differs("infrastructure_kind", props.infrastructure.kind, undefined),
       ...this.#onDestroy(),
     };
@@ -262,61 +226,58 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
     return (deletionProtection ?? infrastructure.deletionProtection) ? { on_destroy: "prevent" } : {};
   }
 
+  /** What the settings come to with the pools that are there by now. */
+  #resolved(): ResolvedCluster {
+    const { infrastructure, ...props } = this.#props;
+    return resolveCluster(props, {
+      platform: infrastructure.platform,
+      workers: this.#pools.filter(({ role }) => role === "worker").reduce((sum, pool) => sum + pool.size, 0),
+      certSans: infrastructure.certSans,
+      installDisk: infrastructure.installDisk,
+    });
+  }
+
   #settings(): ClusterSettings {
-    const props = this.#props;
-    const sans = [...new Set([...props.infrastructure.certSans, ...(props.certSans ?? [])])];
-    const workers = this.#pools.filter((pool) => pool.role === "worker").reduce((sum, pool) => sum + pool.size, 0);
-    const scheduling = props.allowSchedulingOnControlPlanes ?? workers === 0;
-    const [cni, cniUrls] = typeof props.cni === "object" ? ["custom", props.cni.urls] : [props.cni, undefined];
-    return {
+    const { settings } = this.#resolved();
+    const isUsual = this.installImage === defaultInstallImage(this.talosVersion);
+    return argumentsOf(clusterSettings, {
+      ...settings,
       name: this.clusterName,
       endpoint: this.endpoint,
-      talos_version: this.talosVersion.toString(),
-      kubernetes_version: this.kubernetesVersion,
-      ...differs("dns_domain", props.domain, "cluster.local"),
-      ...differs("pod_subnets", props.podCidrs, ["10.244.0.0/16"]),
-      ...differs("service_subnets", props.serviceCidrs, ["10.96.0.0/12"]),
-      ...differs("cni", cni, "flannel"),
-      ...differs("cni_urls", cniUrls, []),
-      ...differs("kubespan", props.kubespan, false),
-      ...differs("discovery", props.discovery, true),
-      ...differs("allow_scheduling_on_control_planes", scheduling, false),
-      ...differs("additional_sans", sans, []),
-      ...differs("install_disk", props.installDisk ?? props.infrastructure.installDisk, undefined),
-      ...differs("install_image", this.installImage, defaultInstallImage(this.talosVersion)),
-      ...differs("registry_mirrors", props.registryMirrors, {}),
-    };
+      talosVersion: this.talosVersion.toString(),
+      kubernetesVersion: this.kubernetesVersion,
+      installImage: isUsual ? undefined : this.installImage,
+    });
   }
 
   /** In the order in which they apply: the nearer to the machine, the later. */
   #patchesFor(pool: MachinePool, machine: Machine): readonly string[] {
-    const { all = [], controlPlane = [], worker = [], machines = {} } = this.#props.patches ?? {};
+    const { all, controlPlane, worker, machines } = this.#resolved().patches;
     const ofRole = machine.role === "controlplane" ? controlPlane : worker;
     return [...all, ...ofRole, ...machine.patches, ...pool.patches, ...(machines[machine.name] ?? [])];
   }
 
   #patchFiles(): { readonly patch_files?: readonly string[] } {
-    const { patchFiles = [] } = this.#props;
-    return patchFiles.length === 0 ? {} : { patch_files: patchFiles };
+    const files = patchFilesOf(this.#props);
+    return files.length === 0 ? {} : { patch_files: files };
   }
 
   #entry(pool: MachinePool, machine: Machine): [string, ClusterArguments["machines"][string]] {
+    const { role, address, fingerprint, meta } = machine;
     const patches = this.#patchesFor(pool, machine);
-    const memberId = this.#members.get(machine.name);
-    // Of workers any number may be away; of control planes one at a time.
-    const hardwareId = machine.role === "controlplane" ? machine.hardwareId : undefined;
     return [
       machine.name,
-      {
-        role: machine.role,
-        address: machine.address,
-        ...(machine.fingerprint === undefined ? {} : { fingerprint: machine.fingerprint }),
-        ...(memberId === undefined ? {} : { member_id: memberId }),
-        ...(hardwareId === undefined ? {} : { hardware_id: hardwareId }),
-        ...(patches.length === 0 ? {} : { patches }),
-        ...this.#patchFiles(),
-        ...(Object.keys(machine.meta).length === 0 ? {} : { meta: machine.meta }),
-      },
+      argumentsOf(machineSettings, {
+        role,
+        address,
+        fingerprint,
+        memberId: this.#members.get(machine.name),
+        // Of workers any number may be away; of control planes one at a time.
+        hardwareId: role === "controlplane" ? machine.hardwareId : undefined,
+        patches: patches.length === 0 ? undefined : patches,
+        patchFiles: this.#patchFiles().patch_files,
+        meta: Object.keys(meta).length === 0 ? undefined : meta,
+      }),
     ];
   }
 

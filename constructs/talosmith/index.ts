@@ -2,12 +2,7 @@
 export { type AddonArguments, AddonResource } from "./addon.ts";
 export { type ClientFilesArguments, ClientFilesResource } from "./client-files.ts";
 export { type CloudInitArguments, CloudInitResource } from "./cloud-init.ts";
-export {
-  type ClusterArguments,
-  type ClusterMachineArguments,
-  ClusterResource,
-  type ClusterRolloutArguments,
-} from "./cluster.ts";
+export { type ClusterArguments, ClusterResource } from "./cluster.ts";
 export { type EtcdSnapshotArguments, EtcdSnapshotResource } from "./etcd-snapshot.ts";
 export {
   type ClusterSettings,

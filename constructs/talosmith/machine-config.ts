@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Construct } from "constructs";
+import type { ArgumentsOf, clusterSettings } from "../../model/settings/index.ts";
 import { type Arguments, type BindingMeta, DataSource } from "../terraform/index.ts";
-import type { ClusterArguments } from "./cluster.ts";
 
 /** What a config needs to know of its cluster, by the names that the cluster has for it. */
-export type ClusterSettings = Omit<
-  ClusterArguments,
-  "machines" | "join" | "rollout" | "trust_on_first_use" | "talos_endpoints" | "on_destroy" | "infrastructure_kind"
->;
+export type ClusterSettings = ArgumentsOf<typeof clusterSettings>;
 
 export interface MachineConfigSettings extends ClusterSettings {
   readonly role: "controlplane" | "worker";

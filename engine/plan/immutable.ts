@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import { settingPath, settingRules, usualSettings } from "../../model/cluster-rules.ts";
+import { settingPath, settingRules } from "../../model/cluster-rules.ts";
+import { configDefaults } from "../../talos/config-defaults.ts";
 import type { DesiredCluster } from "../desired.ts";
 import type { Finding } from "../finding.ts";
 import type { ObservedCluster } from "../observed.ts";
@@ -21,17 +22,17 @@ const fields: readonly Field[] = [
   {
     name: "the DNS domain",
     paths: ["cluster.network.dnsDomain", "KubeNetworkConfig.dnsDomain"],
-    usual: usualSettings.domain,
+    usual: configDefaults.dnsDomain,
   },
   {
     name: "the pod CIDRs",
     paths: ["cluster.network.podSubnets", "KubeNetworkConfig.podSubnets"],
-    usual: usualSettings.podCidrs.join(", "),
+    usual: configDefaults.podSubnets.join(", "),
   },
   {
     name: "the service CIDRs",
     paths: ["cluster.network.serviceSubnets", "KubeNetworkConfig.serviceSubnets"],
-    usual: usualSettings.serviceCidrs.join(", "),
+    usual: configDefaults.serviceSubnets.join(", "),
   },
 ];
 

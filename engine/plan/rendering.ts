@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import {
-  type ClusterSettings,
-  settingPath,
-  settingRules,
-  usualSettings,
-  valueRules,
-} from "../../model/cluster-rules.ts";
+import { settingPath, settingRules, valueRules } from "../../model/cluster-rules.ts";
+import { clusterSettings, settingsIn } from "../../model/settings/index.ts";
 import { type ClusterConfig, generateConfigWithFacts } from "../../talos/config/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { defaultInstallImage } from "../../talos/image/index.ts";
@@ -142,21 +137,10 @@ function specFaults(spec: ClusterSpec): string[] {
     if (name.length > 63)
       faults.push(`the machine name "${name}" is of ${name.length} characters, expected at most 63`);
   for (const rule of [...Object.values(valueRules), settingRules.kubespanDiscovers])
-    for (const { path, found, expected } of rule(settingsOf(spec)))
+    for (const { path, found, expected } of rule(settingsIn(clusterSettings, { ...spec })))
       faults.push(`${settingPath(path)}: found ${found}, expected ${expected}`);
   for (const { name, meta = {} } of spec.machines)
     for (const key of Object.keys(meta))
       if (String(parseMetaKey(key)) !== key) faults.push(`${name} has the META key "${key}", expected 0 to 255`);
   return faults;
-}
-
-function settingsOf(spec: ClusterSpec): ClusterSettings {
-  return {
-    domain: spec.dnsDomain,
-    podCidrs: spec.podSubnets ?? usualSettings.podCidrs,
-    serviceCidrs: spec.serviceSubnets ?? usualSettings.serviceCidrs,
-    certSans: spec.additionalSans,
-    kubespan: spec.kubespan,
-    discovery: spec.discovery,
-  };
 }

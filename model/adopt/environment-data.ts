@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { readMachineFacts } from "../../talos/config/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { parseYaml, toPlainData } from "../../talos/yaml/index.ts";
+import { clusterSettings, differing, settingsIn } from "../settings/index.ts";
 import type { AdoptedMachine } from "./live.ts";
 import { type AdoptSource, type Data, isData, textAt } from "./source.ts";
 
@@ -45,6 +47,7 @@ export function environmentData(
   const images = new Set(facts.map(({ installImage }) => installImage));
   const disks = new Set(facts.map(({ installDisk }) => installDisk));
   const sans = new Set(facts.map(({ certSans }) => certSans.join()));
+  const { domain, podCidrs, serviceCidrs, discovery } = settingsIn(clusterSettings, { ...plane });
   const scheduling = plane.allowSchedulingOnControlPlanes;
   return {
     cluster: {
@@ -52,11 +55,13 @@ export function environmentData(
       talosVersion: first.talosVersion,
       kubernetesVersion: plane.kubernetesVersion,
       endpoint: plane.endpoint,
-      ...(plane.dnsDomain === "cluster.local" ? {} : { domain: plane.dnsDomain }),
-      ...unless("podCidrs", plane.podSubnets, "10.244.0.0/16"),
-      ...unless("serviceCidrs", plane.serviceSubnets, "10.96.0.0/12"),
+      ...differing(clusterSettings, {
+        domain,
+        podCidrs: filled(podCidrs),
+        serviceCidrs: filled(serviceCidrs),
+        discovery,
+      }),
       ...cniOf(first.config),
-      ...(plane.discovery ? {} : { discovery: false }),
       allowSchedulingOnControlPlanes: scheduling,
       ...(sans.size === 1 && plane.certSans.length > 0 ? { certSans: plane.certSans } : {}),
       ...(disks.size === 1 && plane.installDisk !== undefined ? { installDisk: plane.installDisk } : {}),
@@ -83,8 +88,9 @@ export function environmentData(
   };
 }
 
-function unless(key: string, values: readonly string[], usual: string): Data {
-  return values.length === 0 || (values.length === 1 && values[0] === usual) ? {} : { [key]: values };
+/** A config without networks has Talos's own. */
+function filled(networks: readonly string[] | undefined): readonly string[] | undefined {
+  return networks?.length === 0 ? undefined : networks;
 }
 
 function cniOf(config: string): Data {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import { stringify } from "yaml";
 import { TalosVersion } from "../../talos/version/index.ts";
+import type { Patches } from "../resolve-cluster.ts";
 import { rulesFor, type Violation } from "../rules/index.ts";
 import { anyKind, type ClusterSection, type Kind, kindNames, kinds, sections } from "../schema/index.ts";
 import { check } from "./check.ts";
-import type { Environment, Patches } from "./environment.ts";
+import type { Environment } from "./environment.ts";
 import type { Fault } from "./fault.ts";
 import type { Layers } from "./layers.ts";
-import { diskKeyFiles, withSettings } from "./machine-settings.ts";
 import { type Data, isData } from "./merge.ts";
 import { withCounts } from "./metal.ts";
 import { miscounts } from "./metal-counts.ts";
@@ -202,17 +202,14 @@ function completeCluster(
   if (joins !== undefined) {
     const overrides = Object.fromEntries(Object.entries(rest).filter(([key]) => ownOfWorkers.has(key)));
     const cluster = { ...joins.cluster, ...overrides };
-    return { ...cluster, patches: withSettings(cluster, patches) };
+    return { ...cluster, patches };
   }
   const kubernetesVersion = rest.kubernetesVersion ?? TalosVersion.parse(rest.talosVersion).defaultKubernetesVersion;
-  const registryMirrors = { ...rest.airGap?.mirrors, ...rest.registryMirrors };
   return {
     ...rest,
     name: rest.name ?? name,
     kubernetesVersion: kubernetesVersion.replace(/^v/, ""),
-    registryMirrors,
-    patchFiles: [...rest.patchFiles, ...diskKeyFiles(rest)],
-    patches: withSettings({ ...rest, registryMirrors }, patches),
+    patches,
   };
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type * as z from "zod";
+import type { Patches } from "../resolve-cluster.ts";
 import type {
   AddonSection,
   Backend,
@@ -24,14 +25,6 @@ type Complete<P> = Omit<P, "patches" | "count"> & {
 export type ControlPlane<K extends Kind = Kind> = Complete<z.output<(typeof kinds)[K]["controlPlane"]>>;
 export type WorkerPool<K extends Kind = Kind> = Complete<z.output<(typeof kinds)[K]["worker"]>>;
 export type Infrastructure<K extends Kind = Kind> = z.output<(typeof kinds)[K]["infrastructure"]>;
-
-/** Patches by whom they are for, as YAML texts. */
-export interface Patches {
-  readonly all: readonly string[];
-  readonly controlPlane: readonly string[];
-  readonly worker: readonly string[];
-  readonly machines: { readonly [machine: string]: readonly string[] };
-}
 
 type Cluster = Omit<ClusterSection, "name" | "kubernetesVersion" | "patches"> & {
   readonly name: string;

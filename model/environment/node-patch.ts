@@ -3,8 +3,8 @@ import { stringify } from "yaml";
 import type { Contract } from "../../talos/version/index.ts";
 
 interface NodeMarks {
-  readonly labels?: { readonly [key: string]: string };
-  readonly taints?: { readonly [key: string]: string };
+  readonly labels?: { readonly [key: string]: string } | undefined;
+  readonly taints?: { readonly [key: string]: string } | undefined;
 }
 
 /** The config patch that gives a machine its Kubernetes labels and taints, or undefined without any. */

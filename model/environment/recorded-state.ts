@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import * as z from "zod";
+import { configDefaults } from "../../talos/config-defaults.ts";
 import type { Kind } from "../schema/index.ts";
 
 /** What a Terraform state tells of an environment that must not change while the cluster lives. */
@@ -39,7 +40,7 @@ export function recordedFacts(text: string): RecordedFacts {
   const domain = z.object({ dns_domain: z.string().nullish() }).safeParse(cluster);
   return {
     ...(kind === undefined ? {} : { kind }),
-    ...(domain.success ? { domain: domain.data.dns_domain ?? "cluster.local" } : {}),
+    ...(domain.success ? { domain: domain.data.dns_domain ?? configDefaults.dnsDomain } : {}),
   };
 }
 

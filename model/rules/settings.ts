@@ -2,7 +2,7 @@
 import ipaddr from "ipaddr.js";
 import { addressesOf } from "../environment/addressing.ts";
 import type { Environment } from "../environment/environment.ts";
-import { ownRuleNames } from "../environment/firewall.ts";
+import { ownRuleNames } from "../resolve-cluster.ts";
 import { error, type Rule, warning } from "./rule.ts";
 
 const offlineDiscovery: Rule = ({ cluster: { airGap, discovery } }) =>

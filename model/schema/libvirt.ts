@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import * as z from "zod";
+import { controlPlaneFields, poolFields, workerFields } from "./cluster.ts";
 import { trustOnFirstUse } from "./first-contact.ts";
-import { controlPlaneFields, poolFields, workerFields } from "./pool.ts";
 import { address, cidr, count, deletionProtection, name, size } from "./values.ts";
 
 const gibibyte = 2 ** 30;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import * as z from "zod";
-import { patches } from "./cluster.ts";
+import { patches, poolFields } from "./cluster.ts";
 import { trustOnFirstUse } from "./first-contact.ts";
-import { poolFields } from "./pool.ts";
 import { schematic } from "./schematic.ts";
 import { anyAddress, anyCidr, count, deletionProtection, hostOrAddress, name } from "./values.ts";
 

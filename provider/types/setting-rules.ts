@@ -1,17 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import { clusterSettings, givenIn } from "../../model/settings/index.ts";
 import { type Diagnostics, isUnknown, isWhollyKnown, path, type Value } from "../framework/index.ts";
 import type { ClusterWishes } from "./cluster/attributes.ts";
 
-const attributeNames = {
-  domain: "dns_domain",
-  podCidrs: "pod_subnets",
-  serviceCidrs: "service_subnets",
-  certSans: "additional_sans",
-  kubespan: "kubespan",
-  discovery: "discovery",
-} as const;
-
-type Settings = Pick<ClusterWishes, (typeof attributeNames)[keyof typeof attributeNames]>;
+type SettingKey = "domain" | "podCidrs" | "serviceCidrs" | "certSans" | "kubespan" | "discovery";
+type Settings = Pick<ClusterWishes, (typeof clusterSettings)[SettingKey]["attribute"]>;
 
 /** The rules that hold for a cluster's settings at every entrance, at the attribute. Unknown values are not judged. */
 export async function checkSettings(
@@ -19,24 +12,15 @@ export async function checkSettings(
   diagnostics: Diagnostics,
   machines: ClusterWishes["machines"] = null,
 ): Promise<void> {
-  const { settingViolations, usualSettings } = await import("../../model/cluster-rules.ts");
-  const isKnown = (key: keyof typeof attributeNames) => isWhollyKnown(settings[attributeNames[key]] as Value);
-  const given = (key: "podCidrs" | "serviceCidrs" | "certSans") =>
-    isKnown(key) ? (settings[attributeNames[key]] as readonly string[] | null) : null;
-  const flag = (value: Settings["kubespan"]) => (typeof value === "boolean" ? value : undefined);
-  const violations = settingViolations({
-    domain: typeof settings.dns_domain === "string" ? settings.dns_domain : undefined,
-    podCidrs: given("podCidrs") ?? usualSettings.podCidrs,
-    serviceCidrs: given("serviceCidrs") ?? usualSettings.serviceCidrs,
-    certSans: given("certSans") ?? [],
-    kubespan: flag(settings.kubespan),
-    discovery: flag(settings.discovery),
-    nodes: addressesOf(machines),
-  });
+  const { settingViolations } = await import("../../model/cluster-rules.ts");
+  const valueOf = (key: SettingKey) => settings[clusterSettings[key].attribute] as Value;
+  const known = Object.entries(settings).filter(([, value]) => isWhollyKnown(value as Value));
+  const nodes = addressesOf(machines);
+  const violations = settingViolations({ ...givenIn(clusterSettings, Object.fromEntries(known)), nodes });
   for (const { path: where, also, found, expected, hint } of violations) {
     const [key, index] = where;
-    if (!isKnown(key) || (also !== undefined && !isKnown(also[0]))) continue;
-    const attribute = path(attributeNames[key]);
+    if (!isWhollyKnown(valueOf(key)) || (also !== undefined && !isWhollyKnown(valueOf(also[0])))) continue;
+    const attribute = path(clusterSettings[key].attribute);
     diagnostics.error({
       summary: "Not a setting that a cluster can have",
       detail: `Found ${found}; expected ${expected}. ${hint}`,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { checkEndpoint } from "../check-endpoint.ts";
+import { configDefaults } from "../config-defaults.ts";
 import { defaultInstallImage } from "../image/index.ts";
 import { type Contract, KubernetesVersion, type TalosVersion } from "../version/index.ts";
 import type { Patch } from "./patch/apply.ts";
@@ -103,18 +104,19 @@ export function resolveCluster(config: ClusterConfig): ResolvedCluster {
     contract,
     kubernetesVersion: kubernetes.toString(),
     kubernetesTag: kubernetes.tag,
-    installDisk: config.installDisk ?? "/dev/sda",
+    installDisk: config.installDisk ?? configDefaults.installDisk,
     installImage: config.installImage ?? defaultInstallImage(config.talosVersion),
-    additionalSans: config.additionalSans ?? [],
-    dnsDomain: config.dnsDomain ?? "cluster.local",
-    podSubnets: config.podSubnets ?? ["10.244.0.0/16"],
-    serviceSubnets: config.serviceSubnets ?? ["10.96.0.0/12"],
-    cni: config.cni ?? { name: "flannel" },
-    kubeProxy: config.kubeProxy ?? true,
+    additionalSans: config.additionalSans ?? configDefaults.additionalSans,
+    dnsDomain: config.dnsDomain ?? configDefaults.dnsDomain,
+    podSubnets: config.podSubnets ?? configDefaults.podSubnets,
+    serviceSubnets: config.serviceSubnets ?? configDefaults.serviceSubnets,
+    cni: config.cni ?? { name: configDefaults.cni },
+    kubeProxy: config.kubeProxy ?? configDefaults.kubeProxy,
     kubespan: config.kubespan,
-    discovery: config.discovery ?? true,
-    registryMirrors: config.registryMirrors ?? {},
-    allowSchedulingOnControlPlanes: config.allowSchedulingOnControlPlanes ?? false,
+    discovery: config.discovery ?? configDefaults.discovery,
+    registryMirrors: config.registryMirrors ?? configDefaults.registryMirrors,
+    allowSchedulingOnControlPlanes:
+      config.allowSchedulingOnControlPlanes ?? configDefaults.allowSchedulingOnControlPlanes,
     virtualIp: config.virtualIp,
   };
 }

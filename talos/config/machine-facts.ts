@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { configDefaults } from "../config-defaults.ts";
 import { TalosError } from "../errors.ts";
 import type { MachineType } from "./cluster-config.ts";
 import { type ConfigDocument, parseConfig } from "./document/config-file.ts";
@@ -104,7 +105,8 @@ function factsOf(documents: readonly ConfigDocument[]): MachineFacts {
     bootstrapToken: view.text("cluster.token") ?? "",
     kubeletImage,
     kubernetesVersion: /:v?([^:@/]+)(?:@.*)?$/.exec(kubeletImage)?.[1] ?? "",
-    dnsDomain: view.text("cluster.network.dnsDomain") ?? view.text("KubeNetworkConfig:dnsDomain") ?? "cluster.local",
+    dnsDomain:
+      view.text("cluster.network.dnsDomain") ?? view.text("KubeNetworkConfig:dnsDomain") ?? configDefaults.dnsDomain,
     podSubnets: filled(view.texts("cluster.network.podSubnets"), view.texts("KubeNetworkConfig:podSubnets")),
     serviceSubnets: filled(
       view.texts("cluster.network.serviceSubnets"),

@@ -175,12 +175,9 @@ rollout:
         stuck_pods: "delete",
         revert_failed_upgrades: false,
         health_level: "api",
-        gates: [
-          { command: ["./check.sh"], timeout: "300s" },
-          { url: "https://example.com", timeout: "60s" },
-        ],
+        gates: [{ command: ["./check.sh"] }, { url: "https://example.com", timeout: "60s" }],
         windows: [{ schedule: "0 22 * * 5", duration: "14400s", time_zone: "Europe/Berlin" }],
-        canary: { machines: 2, soak: "0s", afterwards: "stop" },
+        canary: { machines: 2 },
       },
     });
     const alone = stackOf(`${simulated}cluster: { discovery: false }\n`);

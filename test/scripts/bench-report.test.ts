@@ -65,7 +65,7 @@ test("a profile tells the shares of the modules over all processes, the dearest 
 });
 
 test.each([
-  ["../../../engine/kubernetes/api.ts", "engine"],
+  ["../../../engine/kubernetes/api.ts", "engine/kubernetes"],
   ["provider/session.ts", "provider"],
   ["../node_modules/@grpc/grpc-js/build/src/call.js", "@grpc/grpc-js"],
   ["/x/node_modules/a/node_modules/yaml/dist/index.js", "yaml"],

@@ -4,27 +4,14 @@ import { join } from "node:path";
 import * as z from "zod";
 import { TalosError } from "../../talos/errors.ts";
 
-/** The text of a main.ts to which nobody has added anything. */
-export function plainMain(talosmith: string): string {
-  return `// SPDX-License-Identifier: Apache-2.0
-// What \`cdktf deploy\`, \`cdktn synth\` and their like run: one stack per file in environments/.
-import { synthesizeProject } from "${talosmith}";
-
-await synthesizeProject(import.meta.dirname);
-`;
-}
-
 /**
- * The command of cdktf.json that makes the stacks, or undefined where it does no more than we do in this process, which
- * is quicker. What a changed main.ts adds to a stack must be there through every door, or the next deploy destroys it.
+ * The command of cdktf.json that makes the stacks: what main.ts adds to a stack must be there for every command, or the
+ * next deploy destroys it. Undefined where the built-in app does, because the project has no main.ts.
  */
-export function ownApp(root: string): string | undefined {
+export function appCommand(root: string): string | undefined {
   const app = appOf(root);
   if (app === undefined || /\btalosmith(\.js)? synth$/.test(app)) return undefined;
-  const main = join(root, "main.ts");
-  if (!app.endsWith(" main.ts") || !existsSync(main)) return app;
-  const plain = [plainMain("talosmith"), plainMain("./workspace/synthesize/index.ts")];
-  return plain.includes(readFileSync(main, "utf8")) ? undefined : app;
+  return app.endsWith(" main.ts") && !existsSync(join(root, "main.ts")) ? undefined : app;
 }
 
 /** A project whose root is given by TALOSMITH_ROOT may do without a cdktf.json. */

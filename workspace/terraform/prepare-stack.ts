@@ -4,10 +4,10 @@ import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { TalosError } from "../../talos/errors.ts";
 import type { CommandContext } from "../context.ts";
-import { ownApp, synthesizeEnvironments } from "../synthesize/index.ts";
+import { appCommand, synthesizeEnvironments } from "../synthesize/index.ts";
 import { runProgram } from "./run-program.ts";
 
-/** Where the stock CDK commands put a stack, too: one directory, one state, whichever door is used. */
+/** Where the CDK's own commands put a stack, too: one directory and one state for all of them. */
 export function stackDirectory(root: string, environment: string): string {
   return join(root, "cdktf.out", "stacks", environment);
 }
@@ -19,7 +19,7 @@ export async function prepareStack(
   context: Pick<CommandContext, "env" | "signal">,
 ): Promise<string> {
   const directory = stackDirectory(root, environment);
-  const app = ownApp(root);
+  const app = appCommand(root);
   if (app !== undefined) {
     await runApp(app, root, environment, context);
     if (!existsSync(join(directory, "cdk.tf.json")))
@@ -43,7 +43,11 @@ async function runApp(
   const options = { cwd: root, env: { ...env, ...settings }, signal };
   const { code, stdout, stderr } = await runProgram("sh", ["-c", app], options);
   if (code === 0) return;
-  throw new TalosError("failed-precondition", `\`${app}\` of cdktf.json failed\n\n${`${stdout}${stderr}`.trim()}\n`);
+  const message = `\`${app}\` of cdktf.json failed\n\n${`${stdout}${stderr}`.trim()}\n`;
+  if (code !== 127) throw new TalosError("failed-precondition", message);
+  throw new TalosError("failed-precondition", message, {
+    hint: "A project with a main.ts needs Node.js 20.19 or later on the PATH, and its packages installed. Without main.ts the built-in app makes the stacks.",
+  });
 }
 
 /** Takes a stack's synthesized files away; with the last stack, the whole output folder. */

@@ -1,4 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+import {
+  argumentsOf,
+  clusterSettings,
+  type Setting,
+  type StateOfSettings,
+  settingsIn,
+} from "../../../model/settings/index.ts";
+import type { MachineFacts } from "../../../talos/config/index.ts";
 import { DiagnosticError, type ImportRequest } from "../../framework/index.ts";
 import { adminOf } from "../admin.ts";
 import type { Client } from "../client.ts";
@@ -48,23 +56,12 @@ export async function importCluster(request: ImportRequest<Client>): Promise<Clu
     return [name, { ...machine, ...untold }] as const;
   });
   return {
+    ...settingAttributes(facts),
     name: facts.clusterName,
     endpoint: facts.endpoint,
     talos_version: version.tag,
     kubernetes_version: facts.kubernetesVersion.replace(/^v/, ""),
     machines: Object.fromEntries(machines),
-    dns_domain: unless(facts.dnsDomain, "cluster.local"),
-    pod_subnets: unlessList(facts.podSubnets, "10.244.0.0/16"),
-    service_subnets: unlessList(facts.serviceSubnets, "10.96.0.0/12"),
-    cni: null,
-    cni_urls: null,
-    kubespan: null,
-    discovery: facts.discovery ? null : false,
-    allow_scheduling_on_control_planes: facts.allowSchedulingOnControlPlanes ? true : null,
-    additional_sans: null,
-    install_disk: unless(facts.installDisk ?? null, "/dev/sda"),
-    install_image: null,
-    registry_mirrors: null,
     join: null,
     infrastructure_kind: null,
     talos_endpoints: null,
@@ -80,12 +77,16 @@ export async function importCluster(request: ImportRequest<Client>): Promise<Clu
   };
 }
 
-function unless<T>(value: T, standard: T): T | null {
-  return value === standard ? null : value;
-}
-
-function unlessList(values: readonly string[], standard: string): readonly string[] | null {
-  return values.length === 1 && values[0] === standard ? null : values;
+/** What the config says other than by default; what it does not tell is null. */
+function settingAttributes(facts: MachineFacts): StateOfSettings<typeof clusterSettings> {
+  // Whether an installer is the usual one, only a plan can tell.
+  const shown = { ...settingsIn(clusterSettings, { ...facts }), installImage: undefined };
+  const given: Readonly<Record<string, unknown>> = argumentsOf(clusterSettings, shown);
+  const rows: readonly Setting[] = Object.values(clusterSettings);
+  const entries = rows.flatMap(({ attribute }) =>
+    attribute === undefined ? [] : [[attribute, given[attribute] ?? null]],
+  );
+  return Object.fromEntries(entries);
 }
 
 function unusable(address: string, reason: string): DiagnosticError {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { clusterSettings, defaultOf, type Setting } from "../../../model/settings/index.ts";
 import {
   type AttributePath,
   type Diagnostics,
@@ -106,24 +107,20 @@ function checkRoles(
 
 /** What may not change in a cluster that is there: said at plan, before anything is touched. */
 export async function checkChange(prior: ClusterState, next: ClusterWishes, diagnostics: Diagnostics): Promise<void> {
-  const [{ KubernetesVersion, TalosVersion }, { usualSettings }] = await Promise.all([
-    import("../../../talos/version/index.ts"),
-    import("../../../model/cluster-rules.ts"),
-  ]);
+  const { KubernetesVersion, TalosVersion } = await import("../../../talos/version/index.ts");
   const check = checkInto(diagnostics);
   const fixed = (where: AttributePath, before: Value, after: Value) => {
     if (!isWhollyKnown(after) || JSON.stringify(before) === JSON.stringify(after)) return;
     const detail = `It is ${JSON.stringify(before)} and can't become ${JSON.stringify(after)} in a cluster that is there. Put it back, or make another cluster.`;
     diagnostics.error({ summary: "Can't be changed", detail, path: where });
   };
-  fixed(path("name"), prior.name, next.name);
-  const defaults = {
-    dns_domain: usualSettings.domain,
-    pod_subnets: usualSettings.podCidrs,
-    service_subnets: usualSettings.serviceCidrs,
-  } as const;
-  for (const [name, usual] of Object.entries(defaults) as [keyof typeof defaults, Value][])
-    fixed(path(name), prior[name] ?? usual, next[name] ?? usual);
+  const rows: readonly Setting[] = Object.values(clusterSettings);
+  const [before, after]: readonly Readonly<Record<string, Value>>[] = [{ ...prior }, { ...next }];
+  for (const row of rows) {
+    if (row.attribute === undefined || row.fixed !== true) continue;
+    const usual = (defaultOf(row) ?? null) as Value;
+    fixed(path(row.attribute), before?.[row.attribute] ?? usual, after?.[row.attribute] ?? usual);
+  }
   if (prior.infrastructure_kind !== null && next.infrastructure_kind !== null)
     fixed(path("infrastructure_kind"), prior.infrastructure_kind, next.infrastructure_kind);
   if (next.machines !== null && !isUnknown(next.machines)) {

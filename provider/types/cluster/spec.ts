@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { ClusterSpec, DesiredCluster, DesiredMachine, MachineSpec } from "../../../engine/index.ts";
-import type { Cni } from "../../../talos/config/index.ts";
+import { clusterSettings, givenIn, machineSettings, optionsOf } from "../../../model/settings/index.ts";
 import type { SecretsBundle } from "../../../talos/secrets/index.ts";
 import { isUnknown, isWhollyKnown, type Value } from "../../framework/index.ts";
 import type { ClusterPlan, ClusterState, ClusterWishes } from "./attributes.ts";
@@ -15,30 +15,16 @@ export type ClusterInput = Omit<
 /** The attributes as the engine takes them. */
 export async function clusterSpec(input: ClusterInput, leaving: readonly MachineSpec[] = []): Promise<ClusterSpec> {
   const { TalosVersion } = await import("../../../talos/version/index.ts");
-  const cni = cniOf(input);
-  const options = {
-    dnsDomain: input.dns_domain,
-    podSubnets: input.pod_subnets,
-    serviceSubnets: input.service_subnets,
-    cni,
-    kubespan: input.kubespan,
-    discovery: input.discovery,
-    allowSchedulingOnControlPlanes: input.allow_scheduling_on_control_planes,
-    additionalSans: input.additional_sans,
-    installDisk: input.install_disk,
-    installImage: input.install_image,
-    registryMirrors: input.registry_mirrors,
-    talosEndpoints: input.talos_endpoints,
-    trustOnFirstUse: input.trust_on_first_use,
-  };
+  const { talos_endpoints: talosEndpoints, trust_on_first_use: trustOnFirstUse } = input;
   return {
+    ...optionsOf(clusterSettings, givenIn(clusterSettings, input)),
     name: input.name,
     endpoint: input.endpoint,
     talosVersion: TalosVersion.parse(input.talos_version),
     kubernetesVersion: input.kubernetes_version,
     machines: machineSpecs(input.machines),
     leaving,
-    ...withoutNulls(options),
+    ...withoutNulls({ talosEndpoints, trustOnFirstUse }),
   };
 }
 
@@ -64,11 +50,11 @@ export async function renderCluster(
 }
 
 function machineSpecs(machines: ClusterInput["machines"]): MachineSpec[] {
-  return Object.entries(machines).map(([name, { role, address, fingerprint, patches, meta }]) => ({
+  return Object.entries(machines).map(([name, machine]) => ({
+    ...optionsOf(machineSettings, givenIn(machineSettings, machine)),
     name,
-    role: role === "controlplane" ? "controlplane" : "worker",
-    address,
-    ...withoutNulls({ fingerprint, patches, meta }),
+    role: machine.role === "controlplane" ? "controlplane" : "worker",
+    address: machine.address,
   }));
 }
 
@@ -156,13 +142,6 @@ export function withStandIns(wishes: ClusterWishes): { input: ClusterInput; endp
     } as unknown as ClusterInput,
     endpointKnown: !isUnknown(endpoint),
   };
-}
-
-function cniOf(input: ClusterInput): Cni | null {
-  if (input.cni === null) return null;
-  return input.cni === "custom"
-    ? { name: "custom", urls: input.cni_urls ?? [] }
-    : { name: input.cni as "flannel" | "none" };
 }
 
 type WithoutNulls<T> = { [K in keyof T]?: NonNullable<T[K]> };

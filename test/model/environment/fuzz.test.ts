@@ -9,7 +9,7 @@ import { parse, stringify } from "yaml";
 import { EnvironmentStack, type JsonObject, printStack } from "../../../constructs/index.ts";
 import { EnvironmentError, parseEnvironment } from "../../../model/index.ts";
 
-const root = new URL("../../../environments", import.meta.url);
+const root = new URL("../../../environments/", import.meta.url);
 const read = (name: string) => readFileSync(new URL(`${name}.yaml`, root), "utf8");
 const documents = ["lab", "local", "production", "sandbox", "staging"].map((name) => parse(read(name)) as Data);
 const base = read("base");

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { EnvironmentError, parseEnvironment } from "../../../model/index.ts";
 
-const folder = new URL("../../invalid", import.meta.url);
+const folder = new URL("../../invalid/", import.meta.url);
 const cases = readdirSync(folder).filter((file) => file.endsWith(".yaml"));
 
 /** The fixture stands as environments/sample.yaml; what it refers to is in test/invalid/files/. */

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
-import { type Environment, formatFault, parseEnvironment } from "../../../model/index.ts";
+import { type Environment, formatFault, parseEnvironment, patchFilesOf, resolveCluster } from "../../../model/index.ts";
 import { generateMachineConfig, patchOfFile, validateConfig } from "../../../talos/config/index.ts";
 import { parseSecrets } from "../../../talos/secrets/index.ts";
 import { Contract, TalosVersion } from "../../../talos/version/index.ts";
@@ -26,14 +26,15 @@ function documentsOf(
   more: readonly string[] = [],
 ): Documents {
   const { cluster } = environmentOf({ talosVersion: version.toString(), ...settings });
-  const { all, controlPlane, worker } = cluster.patches;
+  const { patches, settings: resolved } = resolveCluster(cluster, { platform: "metal", workers: 1, certSans: [] });
+  const { all, controlPlane, worker } = patches;
   const config = generateMachineConfig(
     {
       clusterName: "sample",
       endpoint: "https://10.0.0.1:6443",
       talosVersion: version,
       kubernetesVersion: cluster.kubernetesVersion,
-      registryMirrors: cluster.registryMirrors,
+      registryMirrors: resolved.registryMirrors ?? {},
       kubespan: cluster.kubespan,
     },
     secrets,
@@ -83,7 +84,7 @@ describe.each(versions.map((version) => [version.toString(), version] as const))
   it("a passphrase from a file takes its place among the other keys, and is in no patch of the environment", () => {
     const state = [{ tpm: {} }, { static: { file: "secrets/disk.key" } }];
     const settings = { diskEncryption: { state, ephemeral: [{ static: { file: "secrets/disk.key" } }] } };
-    const { patchFiles } = environmentOf({ talosVersion: version.toString(), ...settings }).cluster;
+    const patchFiles = patchFilesOf(environmentOf({ talosVersion: version.toString(), ...settings }).cluster);
     expect(patchFiles).toEqual(["secrets/disk.key#STATE/1", "secrets/disk.key#EPHEMERAL/0"]);
     const patches = patchFiles.map((name) => patchOfFile(name, "opensesame\n", version.contract));
     const documents = documentsOf(version, settings, "worker", patches);

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { appCommand } from "../../../workspace/synthesize/index.ts";
+import { prepareStack } from "../../../workspace/terraform/prepare-stack.ts";
+
+let root: string;
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), "talosmith-app-"));
+});
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+const standard = "node --import tsx main.ts";
+
+test.each([
+  ["a main.ts", standard, "", standard],
+  ["no main.ts, and talosmith itself as the app", "npx talosmith synth", undefined, undefined],
+  ["another program", "python3 app.py", undefined, "python3 app.py"],
+  ["a main.ts that is missing", standard, undefined, undefined],
+])("with %s", (_, app, main, expected) => {
+  writeFileSync(join(root, "cdktf.json"), JSON.stringify({ app }));
+  if (main !== undefined) writeFileSync(join(root, "main.ts"), main);
+  expect(appCommand(root)).toBe(expected);
+});
+
+test("a project without a cdktf.json has no app of its own, and a broken one is an error", () => {
+  expect(appCommand(root)).toBeUndefined();
+  writeFileSync(join(root, "cdktf.json"), "{");
+  expect(() => appCommand(root)).toThrow("cdktf.json is not a CDK project file");
+});
+
+test("a main.ts without a program to run it says what is required", async () => {
+  writeFileSync(join(root, "cdktf.json"), JSON.stringify({ app: "node-that-is-missing main.ts" }));
+  writeFileSync(join(root, "main.ts"), "");
+  const { signal } = new AbortController();
+  await expect(prepareStack(root, "lab", { env: process.env, signal })).rejects.toMatchObject({
+    message: expect.stringContaining("`node-that-is-missing main.ts` of cdktf.json failed"),
+    hint: expect.stringContaining("needs Node.js 20.19 or later"),
+  });
+});
