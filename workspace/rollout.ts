@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { type EngineOptions, type Policy, type Step, windowAt } from "../engine/index.ts";
+import { defaultPolicy, type EngineOptions, type Policy, type Step, windowAt } from "../engine/index.ts";
 import type { Environment } from "../model/index.ts";
 
 /** What a command may say beside the environment's file. */
@@ -12,13 +12,13 @@ export function engineCare(
 ): Pick<EngineOptions, "policy"> {
   const { canary, ...policy } = rollout;
   const first = canary === undefined ? {} : { canary };
-  return { policy: { ...policy, ...first, ...given } };
+  return { policy: { ...defaultPolicy, ...policy, ...first, ...given } };
 }
 
 /** For a cluster that is down anyway: neither windows nor gates nor a pause keep it from coming back. */
-export function emergencyPolicy(environment: Pick<Environment, "rollout">): EngineOptions["policy"] {
-  const { windows: _windows, gates: _gates, canary: _canary, ...policy } = engineCare(environment).policy;
-  return policy;
+export function emergencyPolicy(environment: Pick<Environment, "rollout">): Policy {
+  const { canary: _canary, ...policy } = engineCare(environment).policy;
+  return { ...policy, windows: [], gates: [] };
 }
 
 /** What a plan tells beside its steps: that it is not the time for them. */

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { stringify } from "yaml";
-import { type DesiredCluster, desiredCluster, previewCluster } from "../../engine/index.ts";
+import { type DesiredCluster, defaultPolicy, desiredCluster, previewCluster } from "../../engine/index.ts";
 import {
   type Additions,
   type AdoptedMachine,
@@ -190,7 +190,7 @@ async function requireEmptyPlan(
   secrets: SecretsBundle,
   { signal }: CommandContext,
 ): Promise<void> {
-  const { steps } = await previewCluster({ desired, secrets, policy: {}, signal });
+  const { steps } = await previewCluster({ desired, secrets, policy: defaultPolicy, signal });
   if (steps.length === 0) return;
   const lines = steps.map(({ sentence }) => `- ${sentence}`).join("\n");
   throw new TalosError("failed-precondition", `adopted as it is, the cluster would be changed:\n${lines}`, {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import {
   checkOwner,
-  defaultPolicy,
   isCertificateFault,
   type Preview,
   planRotation,
@@ -59,7 +58,7 @@ export async function rotateCa(name: string, flags: RotateCaFlags, context: Comm
     const preview = await previewCluster({ desired: cluster.desired, secrets, ...care, signal: context.signal });
     if (secrets.rotation === undefined) refuseUnfinished(name, preview);
     else context.stderr.write(`An exchange of CAs is under way (${secrets.rotation.phase}); it is taken up there.\n`);
-    const planned = planRotation(passes, preview.observed, { ...defaultPolicy, ...care.policy });
+    const planned = planRotation(passes, preview.observed, care.policy);
     if (flags.dryRun || !flags.json) {
       const out = flags.dryRun ? context.stdout : context.stderr;
       for (const { phase, steps } of planned)

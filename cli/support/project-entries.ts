@@ -39,15 +39,16 @@ export async function clusterEntries(
   entries: Entries,
   { signal }: CommandContext,
 ): Promise<void> {
+  const care = engineCare(environment);
   await entries.collect("conditions.json", () => endOf(join(root, "generated", environment.name, "conditions.json")));
   await entries.collect("journal.jsonl", () => endOf(join(root, "generated", desired.name, "journal.jsonl")));
   await entries.collect("status.json", async () => {
-    const { observed, steps } = await previewCluster({ desired, secrets, ...engineCare(environment), signal });
+    const { observed, steps } = await previewCluster({ desired, secrets, ...care, signal });
     const machines = desired.machines.map((machine) => machineStatus(machine, observed));
     return json({ endpoint: desired.endpoint, machines, pending: steps.map(({ sentence }) => sentence) });
   });
   await entries.collect("health.json", async () =>
-    json((await checkHealth({ desired, secrets, signal, wait: false })).conditions),
+    json((await checkHealth({ desired, secrets, ...care, signal, wait: false })).conditions),
   );
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import {
   creationSteps,
-  defaultPolicy,
   desiredCluster,
   type EventListener,
   maintainMachine,
@@ -69,8 +68,7 @@ export async function planAction(
       const opened = await openCluster(environment.name, context);
       const care = engineCare(environment);
       const { observed } = await previewCluster({ ...opened, ...care, signal: context.signal });
-      const policy = { ...defaultPolicy, ...care.policy };
-      return planMaintenance(action.kind, action.machine, opened.desired, observed, policy);
+      return planMaintenance(action.kind, action.machine, opened.desired, observed, care.policy);
     }
   }
 }

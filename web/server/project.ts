@@ -20,7 +20,7 @@ export interface OpenedCluster {
   readonly absent: readonly string[];
   readonly secrets: SecretsBundle;
   /** How careful its `rollout` says to be. */
-  readonly policy: Partial<Policy>;
+  readonly policy: Policy;
 }
 
 /** What the page's server needs of the project around it. The command line has it already and lends it. */

@@ -164,7 +164,7 @@ export class Watcher {
     const { project, now } = this.#options;
     const [{ observed, steps }, health, certificates] = await Promise.all([
       previewCluster({ desired, secrets, policy, signal }),
-      checkHealth({ desired, secrets, signal, wait: false }),
+      checkHealth({ desired, secrets, policy, signal, wait: false }),
       project.clientCertificates(environment),
     ]);
     const before = this.clusters.find((view) => view.environment === environment.name);

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Gate, Policy } from "../../../engine/index.ts";
+import { defaultPolicy, type Gate, type Policy } from "../../../engine/policy.ts";
 import { parseDuration } from "../../framework/index.ts";
 import type { ClusterInput } from "./spec.ts";
 
-/** The `rollout` block as the engine takes it; what it does not say is left to the engine. */
-export function policyOf({ rollout }: Pick<ClusterInput, "rollout">): Partial<Policy> {
-  if (rollout === null) return {};
+/** The `rollout` block as the engine takes it, with the engine's defaults where it says nothing. */
+export function policyOf({ rollout }: Pick<ClusterInput, "rollout">): Policy {
+  if (rollout === null) return defaultPolicy;
   const drain = rollout.drain_timeout === null ? undefined : parseDuration(rollout.drain_timeout);
   const { gates, windows, canary } = rollout;
   const { max_unavailable: away, stuck_pods: stuck, revert_failed_upgrades: revert, health_level: level } = rollout;
   return {
+    ...defaultPolicy,
     ...(away === null ? {} : { maxUnavailable: away.endsWith("%") ? (away as `${number}%`) : Number(away) }),
     ...(drain === undefined ? {} : { drainTimeout: drain }),
     ...(stuck === null ? {} : { stuckPods: stuck as Policy["stuckPods"] }),

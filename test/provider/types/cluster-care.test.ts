@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, test } from "vitest";
+import { defaultPolicy } from "../../../engine/policy.ts";
 import { parseEnvironment } from "../../../model/index.ts";
 import { policyOf } from "../../../provider/types/cluster/policy.ts";
 import { engineCare as ofEnvironment, windowNotice } from "../../../workspace/rollout.ts";
 
 describe("how careful the engine is", () => {
-  test("is left to the engine where the provider's configuration says nothing", () => {
-    expect(policyOf({ rollout: null })).toEqual({});
+  test("is the engine's default where the provider's configuration says nothing", () => {
+    expect(policyOf({ rollout: null })).toEqual(defaultPolicy);
   });
 
   test("is the same through Terraform and through the helper", () => {
