@@ -5,7 +5,7 @@ import type { Environment } from "../model/index.ts";
 import type { SecretsBundle } from "../talos/secrets/index.ts";
 import { backupStatus } from "../workspace/backup-status.ts";
 import { clientCertificates } from "../workspace/client-files.ts";
-import type { CommandContext } from "../workspace/context.ts";
+import type { WorkspaceContext } from "../workspace/context.ts";
 import type { OpenCluster } from "../workspace/open-cluster.ts";
 import { engineCare, type HelperPolicy } from "../workspace/rollout.ts";
 import type { CertificateFacts, ClusterLook } from "./cluster-observation.ts";
@@ -13,7 +13,7 @@ import type { CertificateFacts, ClusterLook } from "./cluster-observation.ts";
 /** One look at a cluster that is open: machines, what is left to do, certificates, backups. */
 export async function lookAt(
   { root, environment, desired, secrets }: OpenCluster,
-  context: CommandContext,
+  context: WorkspaceContext,
   policy: HelperPolicy = {},
 ): Promise<ClusterLook> {
   const [preview, files, backup] = await Promise.all([
@@ -34,7 +34,7 @@ export async function lookAt(
   };
 }
 
-function closedWindow({ rollout }: Environment, { clock }: CommandContext): Pick<ClusterLook, "closed"> {
+function closedWindow({ rollout }: Environment, { clock }: WorkspaceContext): Pick<ClusterLook, "closed"> {
   if (rollout.windows.length === 0) return {};
   const state = windowAt(rollout.windows, clock.now());
   if (state.open) return {};

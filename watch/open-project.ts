@@ -6,7 +6,7 @@ import { type Environment, fileReader, listEnvironments } from "../model/index.t
 import { TalosError } from "../talos/errors.ts";
 import { openBackups, takeBackup } from "../workspace/backups.ts";
 import { fetchClientFiles } from "../workspace/client-files.ts";
-import type { CommandContext } from "../workspace/context.ts";
+import type { WorkspaceContext } from "../workspace/context.ts";
 import { deployWithHelper } from "../workspace/deploy.ts";
 import { runsWithoutTerraform } from "../workspace/kinds.ts";
 import { type OpenCluster, openCluster } from "../workspace/open-cluster.ts";
@@ -17,7 +17,7 @@ import { lookAt } from "./observe-cluster.ts";
 import type { WatchedProject } from "./project.ts";
 
 /** The project as the operator needs it. `names`: only these; none means all that there are. */
-export function openWatchedProject(root: string, names: readonly string[], context: CommandContext): WatchedProject {
+export function openWatchedProject(root: string, names: readonly string[], context: WorkspaceContext): WatchedProject {
   const open = clusterOpener(openCluster, systemTiming);
   return {
     environmentNames: () => (names.length > 0 ? names : listEnvironments(root)),
@@ -51,9 +51,9 @@ const stateLasts = 10 * 60_000;
 
 /** Opens clusters; those that only a remote state knows of, not with every look. The time of day may be set meanwhile. */
 export function clusterOpener(
-  open: (name: string, context: CommandContext) => Promise<OpenCluster>,
+  open: (name: string, context: WorkspaceContext) => Promise<OpenCluster>,
   timing: Pick<Timing, "elapsed">,
-): (environment: Environment, context: CommandContext) => Promise<OpenCluster> {
+): (environment: Environment, context: WorkspaceContext) => Promise<OpenCluster> {
   const known = new Map<string, { readonly of: Environment; readonly at: number; readonly cluster: OpenCluster }>();
   return async (environment, context) => {
     const { name, kind, backend } = environment;

@@ -4,7 +4,7 @@ import type { Environment } from "../model/index.ts";
 import { TalosError } from "../talos/errors.ts";
 import { ageOf } from "./amounts.ts";
 import { casOf, storeOf } from "./backups.ts";
-import type { CommandContext } from "./context.ts";
+import type { WorkspaceContext } from "./context.ts";
 
 /** How old the newest backup of an environment is, and whether that is too old. Never throws: not knowing is a state. */
 export type BackupStatus = {
@@ -24,7 +24,7 @@ export type BackupStatus = {
 export async function backupStatus(
   root: string,
   environment: Environment,
-  context: CommandContext,
+  context: WorkspaceContext,
 ): Promise<BackupStatus | undefined> {
   const { backup: section, cluster } = environment;
   if (section === undefined) return undefined;

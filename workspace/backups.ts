@@ -9,7 +9,7 @@ import { TalosError } from "../talos/errors.ts";
 import { publicKeyFingerprint } from "../talos/pki/index.ts";
 import { knownFingerprints, sealSecrets, trustedCas } from "../talos/secrets/index.ts";
 import { clientFiles } from "./client-files.ts";
-import type { CommandContext } from "./context.ts";
+import type { WorkspaceContext } from "./context.ts";
 import { findMachines } from "./machines.ts";
 import { openEnvironment } from "./open-environment.ts";
 import { findSecrets } from "./secrets.ts";
@@ -27,7 +27,7 @@ export interface OpenBackups {
 }
 
 /** The place of an environment's backups. Refuses an environment that says nothing of them. */
-export async function openBackups(name: string, context: CommandContext): Promise<OpenBackups> {
+export async function openBackups(name: string, context: WorkspaceContext): Promise<OpenBackups> {
   const { root, environment } = openEnvironment(name, context);
   const section = environment.backup;
   if (section === undefined) {
@@ -49,7 +49,7 @@ export async function openBackups(name: string, context: CommandContext): Promis
 export async function casOf(
   root: string,
   environment: Environment,
-  context: Pick<CommandContext, "env">,
+  context: Pick<WorkspaceContext, "env">,
 ): Promise<readonly string[] | undefined> {
   const secrets = await findSecrets(root, environment, context);
   return secrets === undefined ? undefined : knownFingerprints(secrets);
@@ -67,7 +67,7 @@ export function storeOf(
 /** Takes a backup of a running cluster and puts it into its store. */
 export async function takeBackup(
   { root, environment, section, store }: OpenBackups,
-  context: CommandContext,
+  context: WorkspaceContext,
   onRetry: (reason: string) => void,
 ): Promise<Backup> {
   const { endpoints, credentials } = await etcdAccess(root, environment, context);
@@ -95,7 +95,7 @@ export async function takeBackup(
 async function etcdAccess(
   root: string,
   environment: Environment,
-  context: CommandContext,
+  context: WorkspaceContext,
 ): Promise<{ readonly endpoints: readonly string[]; readonly credentials: Credentials }> {
   const machines = await findMachines(root, environment);
   const known = machinesOf(environment).flatMap(({ name, role }) => {

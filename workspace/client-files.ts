@@ -14,7 +14,7 @@ import {
   talosconfigIsCurrent,
 } from "../talos/config/index.ts";
 import type { SecretsBundle } from "../talos/secrets/index.ts";
-import type { CommandContext } from "./context.ts";
+import type { WorkspaceContext } from "./context.ts";
 import { environmentSecret } from "./environment-secret.ts";
 
 /** Relative to the project's root, as they are shown and as the provider writes them. */
@@ -29,7 +29,7 @@ export async function ensureClientFiles(
   environment: string,
   desired: DesiredCluster,
   secrets: SecretsBundle,
-  context: CommandContext,
+  context: WorkspaceContext,
 ): Promise<number> {
   await fetchClientFiles(root, environment, context);
   const files = clientFiles(environment);
@@ -54,7 +54,7 @@ export async function ensureClientFiles(
 export async function fetchClientFiles(
   root: string,
   environment: string,
-  { env }: Pick<CommandContext, "env">,
+  { env }: Pick<WorkspaceContext, "env">,
 ): Promise<void> {
   const secret = environmentSecret(environment, env);
   if (secret === undefined) return;
@@ -66,7 +66,11 @@ export async function fetchClientFiles(
 }
 
 /** In a cluster: the disk goes with the pod, the Secret stays. */
-async function keepClientFiles(root: string, environment: string, { env }: Pick<CommandContext, "env">): Promise<void> {
+async function keepClientFiles(
+  root: string,
+  environment: string,
+  { env }: Pick<WorkspaceContext, "env">,
+): Promise<void> {
   const secret = environmentSecret(environment, env);
   if (secret === undefined) return;
   for (const [key, file] of Object.entries(clientFiles(environment))) {
@@ -87,7 +91,7 @@ export interface TalosconfigLimits {
 export function talosconfigText(
   desired: DesiredCluster,
   secrets: SecretsBundle,
-  { clock, entropy }: Pick<CommandContext, "clock" | "entropy">,
+  { clock, entropy }: Pick<WorkspaceContext, "clock" | "entropy">,
   limits: TalosconfigLimits = {},
 ): string {
   const talosconfig = generateTalosconfig(secrets, {

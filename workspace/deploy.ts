@@ -23,7 +23,7 @@ import type { SecretsBundle } from "../talos/secrets/index.ts";
 import { addonAccess, readAddons } from "./addons.ts";
 import { clientFiles, ensureClientFiles, removeClientFiles } from "./client-files.ts";
 import { clusterSpec } from "./cluster-spec.ts";
-import type { CommandContext } from "./context.ts";
+import type { WorkspaceContext } from "./context.ts";
 import { refuseLostSecrets } from "./lost-secrets.ts";
 import {
   absentMachines,
@@ -68,7 +68,7 @@ export type Listener = (event: ClusterEvent) => void;
 export async function deployWithHelper(
   root: string,
   environment: Environment,
-  context: CommandContext,
+  context: WorkspaceContext,
   events: Listener,
   policy: HelperPolicy = {},
   review?: EngineOptions["review"],
@@ -147,7 +147,7 @@ interface AddonRun {
   readonly desired: DesiredCluster;
   readonly secrets: SecretsBundle;
   readonly events: Listener;
-  readonly context: CommandContext;
+  readonly context: WorkspaceContext;
 }
 
 /** Until the pod network came, the nodes could not become ready; now they must. */
@@ -173,7 +173,7 @@ export interface HelperPlan {
 export async function planWithHelper(
   root: string,
   environment: Environment,
-  context: CommandContext,
+  context: WorkspaceContext,
   policy: HelperPolicy = {},
 ): Promise<HelperPlan> {
   await refuseOtherKind(root, environment);
@@ -205,7 +205,7 @@ export function refuseProtected({ cluster: { name }, infrastructure: { deletionP
 export async function destroyWithHelper(
   root: string,
   environment: Environment,
-  context: CommandContext,
+  context: WorkspaceContext,
   events: Listener,
 ): Promise<void> {
   refuseProtected(environment);

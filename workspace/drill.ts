@@ -14,7 +14,7 @@ import { temporaryFolder } from "../talos/process-folder.ts";
 import { generateSecrets } from "../talos/secrets/index.ts";
 import { TalosVersion } from "../talos/version/index.ts";
 import type { OpenBackups } from "./backups.ts";
-import type { CommandContext } from "./context.ts";
+import type { WorkspaceContext } from "./context.ts";
 import { simulatorIn } from "./simulator.ts";
 
 export interface Drill {
@@ -28,7 +28,7 @@ export interface Drill {
 export async function drillBackup(
   { environment, store, cluster, cas }: OpenBackups,
   which: string,
-  { clock, entropy, signal }: Pick<CommandContext, "clock" | "entropy" | "signal">,
+  { clock, entropy, signal }: Pick<WorkspaceContext, "clock" | "entropy" | "signal">,
   events: EventListener,
 ): Promise<Drill> {
   const backup = await findBackup(store, cluster, which, { cas, signal });

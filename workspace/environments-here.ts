@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { listEnvironments } from "../model/index.ts";
 import { TalosError } from "../talos/errors.ts";
-import type { CommandContext } from "./context.ts";
+import type { WorkspaceContext } from "./context.ts";
 import { projectRoot } from "./project-root.ts";
 
 /** The names of the project's environments; outside of a project there are none. */
-export function environmentsHere({ cwd, env }: Pick<CommandContext, "cwd" | "env">): readonly string[] {
+export function environmentsHere({ cwd, env }: Pick<WorkspaceContext, "cwd" | "env">): readonly string[] {
   try {
     return listEnvironments(projectRoot(cwd, env));
   } catch (error) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Environment } from "../model/index.ts";
 import { configuredMachines } from "./configured-machines.ts";
-import type { CommandContext } from "./context.ts";
+import type { WorkspaceContext } from "./context.ts";
 import { hasMachines } from "./machines.ts";
 import { findSecrets, secretsLost } from "./secrets.ts";
 
@@ -12,7 +12,7 @@ import { findSecrets, secretsLost } from "./secrets.ts";
 export async function refuseLostSecrets(
   root: string,
   environment: Environment,
-  context: CommandContext,
+  context: WorkspaceContext,
 ): Promise<void> {
   if ((await findSecrets(root, environment, context)) !== undefined) return;
   // A machine that was in the cluster and does not answer may have its config.

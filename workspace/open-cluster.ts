@@ -4,7 +4,7 @@ import { type Environment, loadEnvironment } from "../model/index.ts";
 import { TalosError } from "../talos/errors.ts";
 import type { SecretsBundle } from "../talos/secrets/index.ts";
 import { clusterSpec } from "./cluster-spec.ts";
-import type { CommandContext } from "./context.ts";
+import type { WorkspaceContext } from "./context.ts";
 import { runsWithoutTerraform } from "./kinds.ts";
 import { absentMachines, findMachines, isBegun, surplusMachines } from "./machines.ts";
 import { readPatchFiles } from "./patch-files.ts";
@@ -25,7 +25,7 @@ export interface OpenCluster {
 }
 
 /** A cluster that was made before: its environment, its machines' addresses and its secrets. */
-export async function openCluster(name: string, context: CommandContext): Promise<OpenCluster> {
+export async function openCluster(name: string, context: WorkspaceContext): Promise<OpenCluster> {
   const root = projectRoot(context.cwd, context.env);
   const environment = loadEnvironment(root, name);
   await readState(stateFile(root, name));
@@ -42,7 +42,7 @@ export async function openCluster(name: string, context: CommandContext): Promis
 async function specOf(
   root: string,
   environment: Environment,
-  context: CommandContext,
+  context: WorkspaceContext,
 ): Promise<Pick<OpenCluster, "spec" | "absent">> {
   const { name, kind } = environment;
   const missing = (reason: string) =>

@@ -6,13 +6,13 @@ import { parsePatchFile } from "../talos/disk-key-file.ts";
 import { TalosError } from "../talos/errors.ts";
 import { openProtectedText } from "../talos/secrets/index.ts";
 import { TalosVersion } from "../talos/version/index.ts";
-import type { CommandContext } from "./context.ts";
+import type { WorkspaceContext } from "./context.ts";
 
 /** What the environment's patch files hold, as patches for every machine. Secret: errors tell a place, never a content. */
 export async function readPatchFiles(
   root: string,
   { cluster }: Environment,
-  { env }: Pick<CommandContext, "env">,
+  { env }: Pick<WorkspaceContext, "env">,
 ): Promise<readonly string[]> {
   const { contract } = TalosVersion.parse(cluster.talosVersion);
   return Promise.all(

@@ -16,7 +16,7 @@ import {
   storeOfFile,
 } from "../talos/secrets/index.ts";
 import { type Contract, TalosVersion } from "../talos/version/index.ts";
-import type { CommandContext } from "./context.ts";
+import type { WorkspaceContext } from "./context.ts";
 import { environmentSecret } from "./environment-secret.ts";
 
 export function secretsFile(root: string, environment: Environment): string {
@@ -28,7 +28,7 @@ export function secretsFile(root: string, environment: Environment): string {
 function storeOf(
   root: string,
   environment: Environment,
-  env: CommandContext["env"],
+  env: WorkspaceContext["env"],
 ): Pick<EnsureOptions, "store" | "file"> {
   const kept = keptStoreOf(environment, env);
   if (kept !== undefined) return kept;
@@ -38,7 +38,7 @@ function storeOf(
   return { file, store: { read: () => openSecrets(file, env), create } };
 }
 
-function keptStoreOf(environment: Environment, env: CommandContext["env"]): PlacedStore | undefined {
+function keptStoreOf(environment: Environment, env: WorkspaceContext["env"]): PlacedStore | undefined {
   const secret = environmentSecret(environment.joins?.name ?? environment.name, env);
   if (secret === undefined) return undefined;
   return { store: secretsStore({ kind: "kubernetes", secret }), place: secret.place, inCluster: true };
@@ -57,7 +57,7 @@ export async function presentStore(
   root: string,
   environment: Environment,
   recipients: readonly string[],
-  { env }: Pick<CommandContext, "env">,
+  { env }: Pick<WorkspaceContext, "env">,
 ): Promise<PlacedStore> {
   const kept = keptStoreOf(environment, env);
   if (kept !== undefined) return kept;
@@ -73,7 +73,7 @@ export async function presentStore(
 export function findSecrets(
   root: string,
   environment: Environment,
-  { env }: Pick<CommandContext, "env">,
+  { env }: Pick<WorkspaceContext, "env">,
 ): Promise<SecretsBundle | undefined> {
   return findStored(storeOf(root, environment, env).store);
 }
@@ -88,12 +88,12 @@ export function secretsLost(root: string, environment: Environment, hint: string
 export async function secretsForPlan(
   root: string,
   environment: Environment,
-  context: CommandContext,
+  context: WorkspaceContext,
 ): Promise<SecretsBundle> {
   return (await findSecrets(root, environment, context)) ?? freshSecrets(environment, context);
 }
 
-function freshSecrets(environment: Environment, { clock, entropy }: CommandContext): Promise<SecretsBundle> {
+function freshSecrets(environment: Environment, { clock, entropy }: WorkspaceContext): Promise<SecretsBundle> {
   return generateSecrets({ contract: contractOf(environment), clock, entropy });
 }
 
@@ -105,7 +105,7 @@ function contractOf({ cluster }: Environment): Contract {
 export function ensureSecrets(
   root: string,
   environment: Environment,
-  { env, clock, entropy }: CommandContext,
+  { env, clock, entropy }: WorkspaceContext,
 ): Promise<SecretsBundle> {
   const throwaway = environment.kind === "simulated";
   const how = { contract: contractOf(environment), clock, entropy, env, throwaway };

@@ -2,8 +2,8 @@
 import { addonState, applyAddons, rollbackAddon } from "../../engine/addon/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { addonAccess, readAddons } from "../../workspace/addons.ts";
-import type { CommandContext } from "../../workspace/context.ts";
 import { openEnvironment } from "../../workspace/open-environment.ts";
+import type { CommandContext } from "../context.ts";
 import { table } from "../output/table.ts";
 
 export async function list(name: string, { json }: { json: boolean }, context: CommandContext): Promise<void> {

@@ -32,9 +32,9 @@ import {
   type SecretsBundle,
 } from "../../talos/secrets/index.ts";
 import { clusterSpec } from "../../workspace/cluster-spec.ts";
-import type { CommandContext } from "../../workspace/context.ts";
 import { ensureMachines, findMachines } from "../../workspace/machines.ts";
 import { projectRoot } from "../../workspace/project-root.ts";
+import type { CommandContext } from "../context.ts";
 import { readText } from "./read-text.ts";
 
 export interface AdoptFlags {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Environment } from "../../model/index.ts";
-import type { CommandContext } from "../../workspace/context.ts";
 import { planWithHelper } from "../../workspace/deploy.ts";
 import type { HelperPolicy } from "../../workspace/rollout.ts";
 import { type ApprovalFlags, approved } from "../ask.ts";
+import type { CommandContext } from "../context.ts";
 
 /**
  * Shows what would be done and asks, where a run would wipe a machine or take it out of the cluster; all else is not asked

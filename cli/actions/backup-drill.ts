@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import { openBackups } from "../../workspace/backups.ts";
-import type { CommandContext } from "../../workspace/context.ts";
 import { drillBackup, drillVerdict } from "../../workspace/drill.ts";
+import type { CommandContext } from "../context.ts";
 import { withProgress } from "../output/progress.ts";
 
 /** A backup restored into a simulator of its own: what comes out must be what went in. */

@@ -4,7 +4,7 @@ import { systemTiming } from "../../engine/index.ts";
 import { loadEnvironment } from "../../model/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { openBackups, takeBackup } from "../../workspace/backups.ts";
-import type { CommandContext } from "../../workspace/context.ts";
+import type { CommandContext } from "../context.ts";
 
 /** The scheduled backups of one environment, in the foreground. */
 export async function run(name: string, context: CommandContext): Promise<void> {

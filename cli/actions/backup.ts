@@ -3,8 +3,8 @@ import { type Backup, findBackup, isOf, listBackups, pruneBackups, verifyBackup 
 import { TalosError } from "../../talos/errors.ts";
 import { ageOf, sizeOf } from "../../workspace/amounts.ts";
 import { openBackups, takeBackup } from "../../workspace/backups.ts";
-import type { CommandContext } from "../../workspace/context.ts";
 import { type ApprovalFlags, approved } from "../ask.ts";
+import type { CommandContext } from "../context.ts";
 import { table } from "../output/table.ts";
 
 export async function create(name: string, { json }: { json: boolean }, context: CommandContext): Promise<void> {

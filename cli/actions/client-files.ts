@@ -5,8 +5,8 @@ import { writeFileAtomically } from "../../talos/atomic-file.ts";
 import { parseLifetime } from "../../talos/config/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { clientFiles, type TalosconfigLimits, talosconfigText } from "../../workspace/client-files.ts";
-import type { CommandContext } from "../../workspace/context.ts";
 import { type OpenCluster, openCluster } from "../../workspace/open-cluster.ts";
+import type { CommandContext } from "../context.ts";
 import { knownRole } from "./gen-talosconfig.ts";
 
 export interface ClientFileFlags {

@@ -6,10 +6,10 @@ import { topologyOf } from "../../model/topology/index.ts";
 import { findTalosconfig, readTalosconfig, type Talosconfig } from "../../talos/config/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { clientFiles } from "../../workspace/client-files.ts";
-import type { CommandContext } from "../../workspace/context.ts";
 import { environmentsHere } from "../../workspace/environments-here.ts";
 import { projectRoot } from "../../workspace/project-root.ts";
 import { type Candidate, complete, type Lookup } from "../completion/complete.ts";
+import type { CommandContext } from "../context.ts";
 
 /** Prints what may come next, a line each. What cannot be looked up is not offered: a shell has no place for errors. */
 export async function answerShell(program: Command, words: readonly string[], context: CommandContext): Promise<void> {

@@ -4,7 +4,6 @@ import * as z from "zod";
 import { eventFileVariable, systemTiming, type ToldEvent } from "../../engine/index.ts";
 import { type Environment, machinesOf } from "../../model/index.ts";
 import { clientFiles } from "../../workspace/client-files.ts";
-import type { CommandContext } from "../../workspace/context.ts";
 import type { Deployed } from "../../workspace/deploy.ts";
 import { refuseOtherKind } from "../../workspace/machines.ts";
 import { orphanHolding } from "../../workspace/terraform/file-lock.ts";
@@ -17,6 +16,7 @@ import { prepareStack, removeStack, stackDirectory } from "../../workspace/terra
 import { readState, removeState, removeUnwritten, stateFile } from "../../workspace/terraform/state-file.ts";
 import { type Planned, Terraform } from "../../workspace/terraform/terraform.ts";
 import { type ApprovalFlags, approved } from "../ask.ts";
+import type { CommandContext } from "../context.ts";
 import { plainLines } from "../output/plain-lines.ts";
 import { dangersIn } from "./plan-dangers.ts";
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { basename } from "node:path";
 import { awaitHealthy } from "../../engine/index.ts";
-import type { CommandContext } from "../../workspace/context.ts";
 import { deployWithHelper } from "../../workspace/deploy.ts";
 import { openCluster } from "../../workspace/open-cluster.ts";
 import { openEnvironment } from "../../workspace/open-environment.ts";
@@ -10,6 +9,7 @@ import { clearAbandonedState } from "../../workspace/terraform/abandoned-state.t
 import { findTerraform } from "../../workspace/terraform/find-terraform.ts";
 import { refuseOwnedByTerraform } from "../../workspace/terraform/state-file.ts";
 import type { ApprovalFlags } from "../ask.ts";
+import type { CommandContext } from "../context.ts";
 import { withProgress } from "../output/progress.ts";
 import { deployedSummary } from "../output/summary.ts";
 import { mayTakeAway } from "./approve-removal.ts";

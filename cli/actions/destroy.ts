@@ -2,7 +2,6 @@
 import type { Environment } from "../../model/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { removeClientFiles } from "../../workspace/client-files.ts";
-import type { CommandContext } from "../../workspace/context.ts";
 import { destroyWithHelper, refuseProtected } from "../../workspace/deploy.ts";
 import { whatStays } from "../../workspace/kept-files.ts";
 import { removeMachines } from "../../workspace/machines.ts";
@@ -13,6 +12,7 @@ import { findTerraform } from "../../workspace/terraform/find-terraform.ts";
 import { removeStack } from "../../workspace/terraform/prepare-stack.ts";
 import { ownedByTerraform, readState, removeState, stateFile } from "../../workspace/terraform/state-file.ts";
 import { type ApprovalFlags, approved } from "../ask.ts";
+import type { CommandContext } from "../context.ts";
 import { withProgress } from "../output/progress.ts";
 import { destroyWithTerraform } from "./deploy-with-terraform.ts";
 

@@ -5,8 +5,8 @@ import { endsSoon } from "../../talos/client-file.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { ageOf } from "../../workspace/amounts.ts";
 import { clientCertificates } from "../../workspace/client-files.ts";
-import type { CommandContext } from "../../workspace/context.ts";
 import { type OpenCluster, openCluster } from "../../workspace/open-cluster.ts";
+import type { CommandContext } from "../context.ts";
 import type { Finding } from "./doctor-finding.ts";
 
 /** From here on certificates and tokens of one machine are refused by another. */

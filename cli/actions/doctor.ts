@@ -7,7 +7,6 @@ import { type Environment, listEnvironments, loadEnvironment } from "../../model
 import { TalosError } from "../../talos/errors.ts";
 import { fileError } from "../../talos/file-error.ts";
 import { programPath } from "../../talos/program-path.ts";
-import type { CommandContext } from "../../workspace/context.ts";
 import { projectRoot } from "../../workspace/project-root.ts";
 import { findSecrets, secretsFile } from "../../workspace/secrets.ts";
 import { projectSimulator } from "../../workspace/simulator.ts";
@@ -15,6 +14,7 @@ import { abandonedBy, abandonedState } from "../../workspace/terraform/abandoned
 import { findTerraform } from "../../workspace/terraform/find-terraform.ts";
 import { runProgram } from "../../workspace/terraform/run-program.ts";
 import { readState, stateFile } from "../../workspace/terraform/state-file.ts";
+import type { CommandContext } from "../context.ts";
 import { table } from "../output/table.ts";
 import { clusterFindings } from "./doctor-cluster.ts";
 import type { Finding } from "./doctor-finding.ts";

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { checkHealth, type HealthCondition } from "../../engine/index.ts";
 import { type BackupStatus, backupLine, backupStatus } from "../../workspace/backup-status.ts";
-import type { CommandContext } from "../../workspace/context.ts";
 import { openCluster } from "../../workspace/open-cluster.ts";
+import type { CommandContext } from "../context.ts";
 import { healthLines, healthVerdict } from "../output/health-lines.ts";
 
 export async function health(

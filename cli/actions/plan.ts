@@ -5,7 +5,6 @@ import { endsSoon } from "../../talos/client-file.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { backupLine, backupStatus } from "../../workspace/backup-status.ts";
 import { clientCertificates, clientFiles } from "../../workspace/client-files.ts";
-import type { CommandContext } from "../../workspace/context.ts";
 import { planWithHelper } from "../../workspace/deploy.ts";
 import { hasMachines } from "../../workspace/machines.ts";
 import { openCluster } from "../../workspace/open-cluster.ts";
@@ -14,6 +13,7 @@ import { type HelperPolicy, windowNotice } from "../../workspace/rollout.ts";
 import { clearAbandonedState } from "../../workspace/terraform/abandoned-state.ts";
 import { findTerraform } from "../../workspace/terraform/find-terraform.ts";
 import { ownedByTerraform, refuseOwnedByTerraform } from "../../workspace/terraform/state-file.ts";
+import type { CommandContext } from "../context.ts";
 import { planWithTerraform } from "./deploy-with-terraform.ts";
 import { tellFirstContact } from "./tell-first-contact.ts";
 

@@ -20,7 +20,6 @@ import { sizeOf } from "../../workspace/amounts.ts";
 import { openBackups } from "../../workspace/backups.ts";
 import { clientFiles, ensureClientFiles } from "../../workspace/client-files.ts";
 import { clusterSpec } from "../../workspace/cluster-spec.ts";
-import type { CommandContext } from "../../workspace/context.ts";
 import { clusterJournal } from "../../workspace/deploy.ts";
 import { runsWithoutTerraform } from "../../workspace/kinds.ts";
 import { ensureMachines } from "../../workspace/machines.ts";
@@ -31,6 +30,7 @@ import { emergencyPolicy } from "../../workspace/rollout.ts";
 import { findSecrets } from "../../workspace/secrets.ts";
 import { recordedSpec } from "../../workspace/terraform/recorded-spec.ts";
 import { type ApprovalFlags, approved } from "../ask.ts";
+import type { CommandContext } from "../context.ts";
 import { withProgress } from "../output/progress.ts";
 
 export interface RestoreFlags extends ApprovalFlags {

@@ -16,7 +16,6 @@ import { type Environment, firstContactOf, loadEnvironment } from "../../model/i
 import { TalosError } from "../../talos/errors.ts";
 import { beginRotation, caFingerprint, type RotatedCa, type SecretsBundle } from "../../talos/secrets/index.ts";
 import { ensureClientFiles } from "../../workspace/client-files.ts";
-import type { CommandContext } from "../../workspace/context.ts";
 import { clusterJournal } from "../../workspace/deploy.ts";
 import { type OpenCluster, openCluster } from "../../workspace/open-cluster.ts";
 import { claimOf } from "../../workspace/owner.ts";
@@ -24,6 +23,7 @@ import { projectRoot } from "../../workspace/project-root.ts";
 import { engineCare, windowNotice } from "../../workspace/rollout.ts";
 import { findSecrets, type PlacedStore, presentStore, secretsFile } from "../../workspace/secrets.ts";
 import { type ApprovalFlags, approved } from "../ask.ts";
+import type { CommandContext } from "../context.ts";
 import { withProgress } from "../output/progress.ts";
 
 export interface RotateCaFlags extends ApprovalFlags {

@@ -11,8 +11,8 @@ import { endsSoon } from "../../talos/client-file.ts";
 import { conditionsNow, lookAt } from "../../watch/index.ts";
 import { ageOf } from "../../workspace/amounts.ts";
 import { backupLine } from "../../workspace/backup-status.ts";
-import type { CommandContext } from "../../workspace/context.ts";
 import { openCluster } from "../../workspace/open-cluster.ts";
+import type { CommandContext } from "../context.ts";
 import { table } from "../output/table.ts";
 
 export async function status(

@@ -8,10 +8,10 @@ import {
   topologyOf,
   withLiveState,
 } from "../../model/topology/index.ts";
-import type { CommandContext } from "../../workspace/context.ts";
 import { openCluster } from "../../workspace/open-cluster.ts";
 import { projectRoot } from "../../workspace/project-root.ts";
 import { engineCare } from "../../workspace/rollout.ts";
+import type { CommandContext } from "../context.ts";
 
 export async function topology(
   name: string,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import { breakLock, type LockState, lockState } from "../../engine/index.ts";
-import type { CommandContext } from "../../workspace/context.ts";
 import { openCluster } from "../../workspace/open-cluster.ts";
 import { openEnvironment } from "../../workspace/open-environment.ts";
 import { clearAbandonedState } from "../../workspace/terraform/abandoned-state.ts";
 import { type ApprovalFlags, approved } from "../ask.ts";
+import type { CommandContext } from "../context.ts";
 
 export async function unlock(name: string, flags: ApprovalFlags, context: CommandContext): Promise<void> {
   const { root, environment } = openEnvironment(name, context);

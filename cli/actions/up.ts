@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import type { CommandContext } from "../../workspace/context.ts";
 import { deployWithHelper, destroyWithHelper, refuseProtected } from "../../workspace/deploy.ts";
 import { whatStays } from "../../workspace/kept-files.ts";
 import { openEnvironment } from "../../workspace/open-environment.ts";
 import { clearAbandonedState } from "../../workspace/terraform/abandoned-state.ts";
 import { refuseOwnedByTerraform } from "../../workspace/terraform/state-file.ts";
 import { type ApprovalFlags, approved } from "../ask.ts";
+import type { CommandContext } from "../context.ts";
 import { withProgress } from "../output/progress.ts";
 import { deployedSummary } from "../output/summary.ts";
 import { mayTakeAway } from "./approve-removal.ts";

@@ -10,13 +10,13 @@ import {
   type VersionField,
 } from "../../model/index.ts";
 import { TalosError } from "../../talos/errors.ts";
-import type { CommandContext } from "../../workspace/context.ts";
 import { deployWithHelper, planWithHelper } from "../../workspace/deploy.ts";
 import { saveTexts } from "../../workspace/environment-file.ts";
 import { projectRoot } from "../../workspace/project-root.ts";
 import { windowNotice } from "../../workspace/rollout.ts";
 import { ownedByTerraform } from "../../workspace/terraform/state-file.ts";
 import { type ApprovalFlags, approved } from "../ask.ts";
+import type { CommandContext } from "../context.ts";
 import { withProgress } from "../output/progress.ts";
 import { deployedSummary } from "../output/summary.ts";
 

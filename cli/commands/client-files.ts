@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Command } from "commander";
-import type { CommandContext } from "../../workspace/context.ts";
 import type { ClientFileFlags } from "../actions/client-files.ts";
+import type { CommandContext } from "../context.ts";
 import { collectList } from "./flags.ts";
 
 /** `kubeconfig` and `talosconfig`: fresh credentials, as talosctl gives them out. */

@@ -7,9 +7,9 @@ import { findTalosconfig, readTalosconfig, type TalosContext } from "../../talos
 import { TalosError } from "../../talos/errors.ts";
 import { publicKeyFingerprint } from "../../talos/pki/index.ts";
 import { clientFiles } from "../../workspace/client-files.ts";
-import type { CommandContext } from "../../workspace/context.ts";
 import { environmentsHere } from "../../workspace/environments-here.ts";
 import { projectRoot } from "../../workspace/project-root.ts";
+import type { CommandContext } from "../context.ts";
 import type { TargetFlags } from "./target-flags.ts";
 
 /** One machine that a command is for. */

@@ -5,12 +5,12 @@ import { join } from "node:path";
 import { checkHealth, previewCluster } from "../../engine/index.ts";
 import { loadEnvironment } from "../../model/index.ts";
 import { renderTopology, topologyOf } from "../../model/topology/index.ts";
-import type { CommandContext } from "../../workspace/context.ts";
 import { type OpenCluster, openCluster } from "../../workspace/open-cluster.ts";
 import { engineCare } from "../../workspace/rollout.ts";
 import { simulatorDirectory } from "../../workspace/simulator.ts";
 import { doctorFindings } from "../actions/doctor.ts";
 import { machineStatus } from "../actions/status.ts";
+import type { CommandContext } from "../context.ts";
 import { packageVersion } from "../package-version.ts";
 import type { Entries } from "./entries.ts";
 

@@ -3,14 +3,14 @@ import { isOf, listBackups } from "../../engine/backup/index.ts";
 import type { Environment } from "../../model/index.ts";
 import { backupStatus } from "../../workspace/backup-status.ts";
 import { casOf, storeOf } from "../../workspace/backups.ts";
-import type { CommandContext } from "../../workspace/context.ts";
+import type { WorkspaceContext } from "../../workspace/context.ts";
 import type { ConsoleProject } from "./project.ts";
 
 /** The backups of an environment for the page, newest first. A place that can't be read is told, not thrown. */
 export async function backupsView(
   root: string,
   environment: Environment,
-  context: CommandContext,
+  context: WorkspaceContext,
 ): ReturnType<ConsoleProject["backups"]> {
   const section = environment.backup;
   const status = await backupStatus(root, environment, context);

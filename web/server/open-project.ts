@@ -4,7 +4,7 @@ import { type Environment, listEnvironments, loadEnvironment } from "../../model
 import { parseFault } from "../../simulator/control/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { clientCertificates } from "../../workspace/client-files.ts";
-import type { CommandContext } from "../../workspace/context.ts";
+import type { WorkspaceContext } from "../../workspace/context.ts";
 import { writeFirstEnvironment } from "../../workspace/environment-file.ts";
 import { openCluster } from "../../workspace/open-cluster.ts";
 import { engineCare } from "../../workspace/rollout.ts";
@@ -18,8 +18,13 @@ import { backupsView } from "./backups-view.ts";
 import type { ConsoleProject } from "./project.ts";
 import { performAction, planAction } from "./project-actions.ts";
 
+export interface ConsoleContext extends WorkspaceContext {
+  /** How the user types the command's name. */
+  readonly name: string;
+}
+
 /** The project as the web page's server needs it. */
-export function openConsoleProject(root: string, context: CommandContext): ConsoleProject {
+export function openConsoleProject(root: string, context: ConsoleContext): ConsoleProject {
   const runs = new OtherRuns();
   const elsewhere = ({ name }: Environment) => runs.look(stackDirectory(root, name));
   return {
@@ -66,7 +71,7 @@ async function obstacleTo(
   root: string,
   environment: Environment,
   run: OtherRun | undefined,
-  { name: talosmith }: Pick<CommandContext, "name">,
+  { name: talosmith }: Pick<ConsoleContext, "name">,
 ): ReturnType<ConsoleProject["obstacle"]> {
   const { name } = environment;
   try {

@@ -14,7 +14,7 @@ import { TalosError } from "../../talos/errors.ts";
 import { sizeOf } from "../../workspace/amounts.ts";
 import { openBackups, takeBackup } from "../../workspace/backups.ts";
 import { clusterSpec } from "../../workspace/cluster-spec.ts";
-import type { CommandContext } from "../../workspace/context.ts";
+import type { WorkspaceContext } from "../../workspace/context.ts";
 import {
   clusterJournal,
   deployWithHelper,
@@ -40,7 +40,7 @@ export async function planAction(
   root: string,
   environment: Environment,
   action: Action,
-  context: CommandContext,
+  context: WorkspaceContext,
 ): Promise<Steps> {
   const only = (id: string, sentence: string) => [{ id, sentence, destructive: false }];
   switch (action.kind) {
@@ -79,7 +79,7 @@ export async function performAction(
   environment: Environment,
   action: Action,
   events: EventListener,
-  context: CommandContext,
+  context: WorkspaceContext,
 ): Promise<string | undefined> {
   const { name } = environment;
   switch (action.kind) {
@@ -116,13 +116,13 @@ export async function performAction(
   }
 }
 
-async function planDeploy(root: string, environment: Environment, context: CommandContext): Promise<Steps> {
+async function planDeploy(root: string, environment: Environment, context: WorkspaceContext): Promise<Steps> {
   const { missing, steps } = await planWithHelper(root, environment, context);
   return [...creationSteps(missing), ...steps];
 }
 
 /** Of a cluster that some machines are gone from already, as an earlier destroy leaves it, the rest are taken away. */
-async function planDestruction(root: string, environment: Environment, context: CommandContext): Promise<Steps> {
+async function planDestruction(root: string, environment: Environment, context: WorkspaceContext): Promise<Steps> {
   refuseProtected(environment);
   const left = await findMachines(root, environment);
   if (left.size > 0 && absentMachines(environment, left).length > 0)
@@ -152,7 +152,7 @@ function sentenceOf(texts: EditedEnvironment["texts"], action: Edit): string {
 }
 
 /** Before the file is changed: what the engine would refuse must not be written. */
-async function refuseImpossible(root: string, environment: Environment, context: CommandContext): Promise<void> {
+async function refuseImpossible(root: string, environment: Environment, context: WorkspaceContext): Promise<void> {
   const addresses = await findMachines(root, environment);
   const secrets = await findSecrets(root, environment, context);
   if (secrets === undefined || !isBegun(environment, addresses)) return;

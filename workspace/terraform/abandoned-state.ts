@@ -5,7 +5,7 @@ import { hostname } from "node:os";
 import { relative } from "node:path";
 import type { Environment } from "../../model/index.ts";
 import { configuredMachines } from "../configured-machines.ts";
-import type { CommandContext } from "../context.ts";
+import type { WorkspaceContext } from "../context.ts";
 import { runsWithoutTerraform } from "../kinds.ts";
 import { findSecrets } from "../secrets.ts";
 import { isLocked } from "./file-lock.ts";
@@ -20,7 +20,7 @@ import { atWork, isPlan, type LockInfo } from "./state-lock.ts";
 export async function abandonedState(
   root: string,
   environment: Environment,
-  context: CommandContext,
+  context: WorkspaceContext,
 ): Promise<LockInfo | undefined> {
   if (environment.backend.kind !== "local") return undefined;
   const path = stateFile(root, environment.name);
@@ -38,7 +38,7 @@ export async function abandonedState(
 export async function clearAbandonedState(
   root: string,
   environment: Environment,
-  context: CommandContext,
+  context: WorkspaceContext,
 ): Promise<boolean> {
   const lock = await abandonedState(root, environment, context);
   if (lock === undefined) return false;
@@ -60,7 +60,7 @@ async function neverWritten(path: string): Promise<boolean> {
 }
 
 /** Machines that other providers make cannot be looked at without a state; before one gets a config, secrets are made. */
-async function anythingExists(root: string, environment: Environment, context: CommandContext): Promise<boolean> {
+async function anythingExists(root: string, environment: Environment, context: WorkspaceContext): Promise<boolean> {
   if (!runsWithoutTerraform(environment.kind)) return (await findSecrets(root, environment, context)) !== undefined;
   const { signal } = context;
   return (await configuredMachines(root, environment, { unreachable: true, signal })).length > 0;

@@ -7,7 +7,7 @@ import { patchOfFile } from "../../talos/config/index.ts";
 import { parsePatchFile } from "../../talos/disk-key-file.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { openProtectedText } from "../../talos/secrets/index.ts";
-import type { CommandContext } from "../context.ts";
+import type { WorkspaceContext } from "../context.ts";
 import { findTerraform } from "./find-terraform.ts";
 import { prepareStack } from "./prepare-stack.ts";
 import { pullState } from "./pull-state.ts";
@@ -30,7 +30,7 @@ const stateSchema = z.object({
 export async function recordedSpec(
   root: string,
   environment: Environment,
-  context: CommandContext,
+  context: WorkspaceContext,
 ): Promise<ClusterSpec | undefined> {
   const text = await stateText(root, environment, context);
   const state = text === undefined ? undefined : stateSchema.safeParse(JSON.parse(text)).data;
@@ -55,7 +55,11 @@ export async function recordedSpec(
 }
 
 /** From the disk where it lies there and can be read; else through terraform or tofu. */
-async function stateText(root: string, environment: Environment, context: CommandContext): Promise<string | undefined> {
+async function stateText(
+  root: string,
+  environment: Environment,
+  context: WorkspaceContext,
+): Promise<string | undefined> {
   if (environment.backend.kind === "local") {
     const state = await readState(stateFile(root, environment.name));
     if (state === undefined || state.resources !== "encrypted") return state?.text;
