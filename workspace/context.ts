@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import type { Environment } from "../model/index.ts";
 import type { Clock, Entropy } from "../talos/clock.ts";
 
 /** Everything that a project on disk needs of the process around it. Nothing in here reads `process`. */
@@ -12,4 +13,11 @@ export interface WorkspaceContext {
   readonly signal: AbortSignal;
   /** Messages and progress, for people. */
   readonly stderr: { write(text: string): void };
+}
+
+/** One environment of a project on disk: what every part of its workspace is made of. */
+export interface EnvironmentOnDisk {
+  readonly root: string;
+  readonly environment: Environment;
+  readonly context: WorkspaceContext;
 }

@@ -9,7 +9,7 @@ import {
   Watcher,
 } from "../../web/server/index.ts";
 import { openConsoleProject } from "../../web/server/open-project.ts";
-import { openEnvironment } from "../../workspace/open-environment.ts";
+import { openEnvironment } from "../../workspace/project.ts";
 import type { CommandContext } from "../context.ts";
 import { notice, plainDashboard, screen } from "../dashboard/screen.ts";
 import { afterKey, type DashboardState, firstState } from "../dashboard/state.ts";

@@ -10,7 +10,7 @@ import {
 } from "../../model/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { refuseExisting, writeFirstEnvironment } from "../../workspace/environment-file.ts";
-import { projectRoot } from "../../workspace/project-root.ts";
+import { projectRoot } from "../../workspace/project.ts";
 import type { CommandContext } from "../context.ts";
 import { question } from "../question.ts";
 import { packageFile, writeProject } from "./init-project.ts";

@@ -12,7 +12,7 @@ import {
   serveOperator,
   whileLeading,
 } from "../../watch/index.ts";
-import { projectRoot } from "../../workspace/project-root.ts";
+import { projectRoot } from "../../workspace/project.ts";
 import type { CommandContext } from "../context.ts";
 import { packageVersion } from "../package-version.ts";
 

@@ -14,8 +14,7 @@ import {
   reviewPlan,
 } from "../../review/index.ts";
 import { TalosError } from "../../talos/errors.ts";
-import { environmentsHere } from "../../workspace/environments-here.ts";
-import { projectRoot } from "../../workspace/project-root.ts";
+import { environmentsHere, projectRoot } from "../../workspace/project.ts";
 import { prepareStack } from "../../workspace/terraform/prepare-stack.ts";
 import type { CommandContext } from "../context.ts";
 import { readText } from "./read-text.ts";

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { relative } from "node:path";
 import { listEnvironments } from "../../model/index.ts";
-import { openEnvironment } from "../../workspace/open-environment.ts";
-import { projectRoot } from "../../workspace/project-root.ts";
+import { openEnvironment, projectRoot } from "../../workspace/project.ts";
 import { prepareStack } from "../../workspace/terraform/prepare-stack.ts";
 import type { CommandContext } from "../context.ts";
 import { reportError } from "../output/report-error.ts";
