@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-import { readFile, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type DesiredCluster, fetchKubeconfig } from "../engine/index.ts";
-import { writeFileAtomically } from "../talos/atomic-file.ts";
-import { type ClientIdentity, expiryOf, kubeconfigParts } from "../talos/client-file.ts";
+import { textIfThere, writeFileAtomically } from "../talos/atomic-file.ts";
+import { type ClientIdentity, expiryOf } from "../talos/client-file.ts";
 import {
+  type ClientFile,
+  clientIdentity,
+  currentClientFiles,
   encodeTalosconfig,
   generateTalosconfig,
-  kubeconfigIsCurrent,
-  parseTalosconfig,
   type Role,
   talosAccess,
-  talosconfigIsCurrent,
 } from "../talos/config/index.ts";
 import type { SecretsBundle } from "../talos/secrets/index.ts";
 import type { EnvironmentOnDisk, WorkspaceContext } from "./context.ts";
@@ -22,8 +22,6 @@ export function clientFilePaths(environment: string): Readonly<Record<ClientFile
   const folder = join("generated", environment);
   return { kubeconfig: join(folder, "kubeconfig"), talosconfig: join(folder, "talosconfig") };
 }
-
-export type ClientFile = "kubeconfig" | "talosconfig";
 
 /** A client file on disk, and when it stops to work. */
 export interface ClientCertificate {
@@ -50,16 +48,15 @@ export class ClientFiles {
   /** Writes a file that is missing, for other machines, or soon at its end; others stay. How many it has written. */
   async ensure(desired: DesiredCluster, secrets: SecretsBundle): Promise<number> {
     await this.fetch();
-    const now = this.#context.clock.now();
+    const texts = { kubeconfig: await this.#read("kubeconfig"), talosconfig: await this.#read("talosconfig") };
     const access = { clusterName: desired.name, ...talosAccess(desired) };
-    const lasting = new Set<ClientFile>();
-    if (talosconfigIsCurrent((await this.#read("talosconfig")) ?? "", access, secrets, now)) lasting.add("talosconfig");
-    if (kubeconfigIsCurrent((await this.#read("kubeconfig")) ?? "", secrets, now)) lasting.add("kubeconfig");
-    if (!lasting.has("talosconfig")) await this.#write("talosconfig", talosconfigText(desired, secrets, this.#context));
-    if (!lasting.has("kubeconfig"))
+    const current = currentClientFiles(texts, access, secrets, this.#context.clock.now());
+    const stale = clientFileNames.filter((name) => !current[name]);
+    if (!current.talosconfig) await this.#write("talosconfig", talosconfigText(desired, secrets, this.#context));
+    if (!current.kubeconfig)
       await this.#write("kubeconfig", await fetchKubeconfig({ desired, secrets, signal: this.#context.signal }));
-    if (lasting.size < 2) await this.#keep();
-    return 2 - lasting.size;
+    if (stale.length > 0) await this.#keep();
+    return stale.length;
   }
 
   /** In a cluster: puts onto the disk what its Secret has and the disk has not. */
@@ -78,7 +75,7 @@ export class ClientFiles {
     const found: ClientCertificate[] = [];
     for (const name of clientFileNames) {
       const text = await this.#read(name);
-      const identity = text === undefined ? undefined : identityIn(name, text);
+      const identity = text === undefined ? undefined : clientIdentity(name, text);
       if (identity !== undefined) found.push({ name, expiresAt: expiryOf(identity.certificate), identity });
     }
     return found;
@@ -102,13 +99,8 @@ export class ClientFiles {
     return writeFileAtomically(join(this.#root, this.paths[name]), text);
   }
 
-  async #read(name: ClientFile): Promise<string | undefined> {
-    try {
-      return await readFile(join(this.#root, this.paths[name]), "utf8");
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-      throw error;
-    }
+  #read(name: ClientFile): Promise<string | undefined> {
+    return textIfThere(join(this.#root, this.paths[name]));
   }
 }
 
@@ -137,17 +129,4 @@ export function talosconfigText(
     entropy,
   });
   return encodeTalosconfig(talosconfig);
-}
-
-function identityIn(name: ClientCertificate["name"], text: string): ClientIdentity | undefined {
-  try {
-    if (name === "talosconfig") {
-      const { context, contexts } = parseTalosconfig(text, name);
-      return contexts.get(context)?.credentials;
-    }
-    const { caCertificate: ca, clientCertificate: certificate } = kubeconfigParts(text);
-    return { ca, certificate };
-  } catch {
-    return undefined; // Not a file as Talos or we write it.
-  }
 }

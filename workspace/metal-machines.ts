@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import { readFile, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
 import { renderMeta } from "../cloud-init/index.ts";
 import type { MachineSpec } from "../engine/index.ts";
 import { type Environment, type MetalEnvironment, machinesOf, metalPatches, staticAddress } from "../model/index.ts";
-import { writeFileAtomically } from "../talos/atomic-file.ts";
+import { textIfThere, writeFileAtomically } from "../talos/atomic-file.ts";
 import { TalosError } from "../talos/errors.ts";
 import type { MachineAddress } from "./cluster-spec.ts";
 import type { MachineSource } from "./machine-source.ts";
@@ -101,13 +101,8 @@ function recordFile(root: string, environment: string): string {
 /** The machines that a deploy without Terraform took into the cluster of an environment. */
 async function readRecord(root: string, environment: string): Promise<readonly RecordedMachine[]> {
   const file = recordFile(root, environment);
-  let text: string;
-  try {
-    text = await readFile(file, "utf8");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
-    throw error;
-  }
+  const text = await textIfThere(file);
+  if (text === undefined) return [];
   const record = recordSchema.safeParse(parseJson(text));
   if (record.success) return record.data.machines;
   throw new TalosError("failed-precondition", `${file}: found no list of machines`, {

@@ -4,13 +4,12 @@ import { inClusterAccess, keptSecret } from "../engine/index.ts";
 import type { Environment } from "../model/index.ts";
 import { TalosError } from "../talos/errors.ts";
 import {
+  bundleFile,
   type EnsureOptions,
   ensureStored,
   findStored,
   generateSecrets,
   type KeptSecret,
-  openSecrets,
-  protectionByName,
   protectionOf,
   type SecretsBundle,
   type SecretsStore,
@@ -110,10 +109,7 @@ export class EnvironmentSecrets {
   #store(): Pick<EnsureOptions, "store" | "file"> {
     const kept = this.#kept();
     if (kept !== undefined) return kept;
-    const { file } = this;
-    const create: SecretsStore["create"] = (bundle, how) =>
-      secretsStore({ kind: protectionByName(file), path: file }).create(bundle, how);
-    return { file, store: { read: () => openSecrets(file, this.#context.env), create } };
+    return { file: this.file, store: bundleFile({ path: this.file }, this.#context.env) };
   }
 
   #kept(): PlacedStore | undefined {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { rm } from "node:fs/promises";
+import { readIfThere } from "../../talos/atomic-file.ts";
 import type { SecretsBundle } from "../../talos/secrets/index.ts";
 import {
   type Attributes,
@@ -17,7 +18,7 @@ import {
 import { changedSincePlan } from "./changed-since-plan.ts";
 import type { Client } from "./client.ts";
 import { configAttributes, renderConfig } from "./machine-config.ts";
-import { readIfThere, sha256 } from "./own-files.ts";
+import { sha256 } from "./own-files.ts";
 import { MissingPatchFile, patchesOfFiles, refuseSecretPatches } from "./patch-files.ts";
 import { translateError } from "./translate-error.ts";
 import { isGiven } from "./value-rules.ts";

@@ -5,7 +5,7 @@ import { TalosError } from "../../talos/errors.ts";
 import type { BrokenEnvironment, ClusterView, OperationView } from "../shared/wire.ts";
 import { withWork } from "./at-work.ts";
 import { agedConditions, certificateRows, etcdRows, machineRows } from "./cluster-view.ts";
-import { differencesOf } from "./config-changes.ts";
+import { differencesOf } from "./config-differences.ts";
 import { plannedStep, viewOfElsewhere } from "./operation-view.ts";
 import type { ConsoleProject, OpenedCluster } from "./project.ts";
 

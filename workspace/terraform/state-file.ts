@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { readdir, readFile, rm, rmdir } from "node:fs/promises";
 import { basename, dirname, join, relative } from "node:path";
 import * as z from "zod";
+import { textIfThere } from "../../talos/atomic-file.ts";
 import { TalosError } from "../../talos/errors.ts";
 import type { EnvironmentOnDisk } from "../context.ts";
 import { runsWithoutTerraform } from "../machine-source.ts";
@@ -34,7 +35,7 @@ export function stateFile(root: string, environment: string): string {
  * "nothing exists yet" and creates everything a second time.
  */
 export async function readState(path: string): Promise<TerraformState | undefined> {
-  const text = await readIfThere(path);
+  const text = await textIfThere(path);
   if (text === undefined) return undefined;
   const json = parseJson(text);
   const hidden = encrypted.safeParse(json);
@@ -61,23 +62,14 @@ export async function removeUnwritten(path: string): Promise<void> {
 
 /** Who has locked a state that is empty; undefined when it is not, or nobody has. */
 export async function emptyStateLock(path: string): Promise<LockInfo | undefined> {
-  if ((await readIfThere(path)) !== "") return undefined;
-  const text = await readIfThere(lockFileOf(path));
+  if ((await textIfThere(path)) !== "") return undefined;
+  const text = await textIfThere(lockFileOf(path));
   return text === undefined ? undefined : lockInfo(parseJson(text));
 }
 
 /** Terraform's own record of who holds the lock. */
 export function lockFileOf(path: string): string {
   return join(dirname(path), `.${basename(path)}.lock.info`);
-}
-
-async function readIfThere(path: string): Promise<string | undefined> {
-  try {
-    return await readFile(path, "utf8");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw error;
-  }
 }
 
 /** Names the newest copy that is whole: ours from before each change, or the one that terraform keeps. */

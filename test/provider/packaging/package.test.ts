@@ -17,6 +17,8 @@ describe("the packaged provider", () => {
     for (const name of [
       "provider",
       "talos",
+      "model",
+      "engine",
       "cloud-init",
       "simulator",
       "package.json",

@@ -2,14 +2,9 @@
 import { resolve } from "node:path";
 import { fetchKubeconfig } from "../../engine/index.ts";
 import { writeFileAtomically } from "../../talos/atomic-file.ts";
-import { parseLifetime } from "../../talos/config/index.ts";
+import { type ClientFile, parseLifetime } from "../../talos/config/index.ts";
 import { TalosError } from "../../talos/errors.ts";
-import {
-  type ClientFile,
-  clientFilePaths,
-  type TalosconfigLimits,
-  talosconfigText,
-} from "../../workspace/client-files.ts";
+import { clientFilePaths, type TalosconfigLimits, talosconfigText } from "../../workspace/client-files.ts";
 import { openWorkspace, type Workspace } from "../../workspace/workspace.ts";
 import type { CommandContext } from "../context.ts";
 import { knownRole } from "./gen-talosconfig.ts";
