@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { setMaxListeners } from "node:events";
 import { systemClock, systemEntropy } from "../talos/clock.ts";
-import type { CommandContext, Output } from "../workspace/context.ts";
+import type { CommandContext, Output } from "./context.ts";
 import { stopCode } from "./output/report-error.ts";
 import { createProgram, runProgram } from "./program.ts";
 import { registrations } from "./registrations.ts";

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 export { type ApplyOptions, type ApplyResult, applyCluster, awaitHealthy } from "./apply.ts";
-export { fetchKubeconfig } from "./client-files.ts";
 export {
   bootstrapTarget,
   type ClusterSpec,
@@ -23,6 +22,7 @@ export { type WaitOptions, waitUntil } from "./execute/wait.ts";
 export { type WindowState, windowAt } from "./execute/window.ts";
 export type { Finding } from "./finding.ts";
 export { checkHealth, type HealthCondition, type HealthOptions, type HealthReport } from "./health/health.ts";
+export { fetchKubeconfig } from "./kubeconfig.ts";
 export {
   type InCluster,
   inClusterAccess,

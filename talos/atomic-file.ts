@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { randomBytes } from "node:crypto";
-import { link, mkdir, open, readlink, realpath, rename, rm } from "node:fs/promises";
+import { link, mkdir, open, readFile, readlink, realpath, rename, rm } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join } from "node:path";
 import { fileError } from "./file-error.ts";
 
@@ -33,6 +33,20 @@ export async function writeFileAtomically(
     const hint = target === path ? undefined : `It is a link to ${target}: that must be a file in an existing folder.`;
     throw fileError("write", path, cause, hint);
   }
+}
+
+/** The content of a file; undefined when there is none. */
+export async function readIfThere(path: string): Promise<Buffer | undefined> {
+  try {
+    return await readFile(path);
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw fileError("open", path, cause);
+  }
+}
+
+export async function textIfThere(path: string): Promise<string | undefined> {
+  return (await readIfThere(path))?.toString("utf8");
 }
 
 /**

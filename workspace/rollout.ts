@@ -14,9 +14,9 @@ export function engineCare(
 }
 
 /** For a cluster that is down anyway: neither windows nor gates nor a pause keep it from coming back. */
-export function emergencyPolicy(environment: Pick<Environment, "rollout">): EngineOptions["policy"] {
-  const { windows: _windows, gates: _gates, canary: _canary, ...policy } = engineCare(environment).policy;
-  return policy;
+export function emergencyPolicy(environment: Pick<Environment, "rollout">): Policy {
+  const { canary: _canary, ...policy } = engineCare(environment).policy;
+  return { ...policy, windows: [], gates: [] };
 }
 
 /** What a plan tells beside its steps: that it is not the time for them. */

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { stringify } from "yaml";
-import { type DesiredCluster, desiredCluster, previewCluster } from "../../engine/index.ts";
+import { type DesiredCluster, defaultPolicy, desiredCluster, previewCluster } from "../../engine/index.ts";
 import {
   type Additions,
   type AdoptedMachine,
@@ -32,9 +32,9 @@ import {
   type SecretsBundle,
 } from "../../talos/secrets/index.ts";
 import { clusterSpec } from "../../workspace/cluster-spec.ts";
-import type { CommandContext } from "../../workspace/context.ts";
-import { ensureMachines, findMachines } from "../../workspace/machines.ts";
-import { projectRoot } from "../../workspace/project-root.ts";
+import { projectRoot } from "../../workspace/project.ts";
+import { openWorkspace, Workspace } from "../../workspace/workspace.ts";
+import type { CommandContext } from "../context.ts";
 import { readText } from "./read-text.ts";
 
 export interface AdoptFlags {
@@ -70,8 +70,8 @@ export async function adopt(name: string, flags: AdoptFlags, context: CommandCon
   const render = async (additions: Additions, secret: readonly string[]) => {
     const text = environmentText(root, environmentData(machines, source.sections, { ...place, ...additions }));
     const environment = loadEnvironment(root, name, new Map([[file, text]]));
-    const spec = clusterSpec(environment, await findMachines(root, environment), [], secret);
-    return { text, desired: desiredCluster(spec, secrets) };
+    const addresses = await new Workspace({ root, environment, context }).machines.find();
+    return { text, desired: desiredCluster(clusterSpec(environment, addresses, [], secret), secrets) };
   };
   const { desired: bare } = await render({}, []);
   const { patches, secret } = differences(machines, bare);
@@ -90,7 +90,7 @@ export async function adopt(name: string, flags: AdoptFlags, context: CommandCon
     await createProtectedText(fileStore(join(root, path), kept.kind, flags), content);
   await writeFileAtomically(join(root, file), text, { mode: 0o644, exclusive: true });
   // They are in the cluster, as after `up`: else terraform, where it is there, would plan them as new ones.
-  await ensureMachines(root, loadEnvironment(root, name));
+  await openWorkspace(name, context).machines.ensure();
   context.stderr.write(
     `Adopted ${machines.length} machines: ${[file, ...texts.keys()].join(" and ")}. A plan has nothing to change: talosmith plan ${name}\n`,
   );
@@ -190,7 +190,7 @@ async function requireEmptyPlan(
   secrets: SecretsBundle,
   { signal }: CommandContext,
 ): Promise<void> {
-  const { steps } = await previewCluster({ desired, secrets, policy: {}, signal });
+  const { steps } = await previewCluster({ desired, secrets, policy: defaultPolicy, signal });
   if (steps.length === 0) return;
   const lines = steps.map(({ sentence }) => `- ${sentence}`).join("\n");
   throw new TalosError("failed-precondition", `adopted as it is, the cluster would be changed:\n${lines}`, {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { type Change, diffConfigs } from "../../talos/config/index.ts";
-import type { CommandContext } from "../../workspace/context.ts";
+import type { CommandContext } from "../context.ts";
 import { readText } from "./read-text.ts";
 
 export interface ConfigDiffOptions {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { redactConfig } from "../../talos/config/index.ts";
-import type { CommandContext } from "../../workspace/context.ts";
+import type { CommandContext } from "../context.ts";
 import { readText } from "./read-text.ts";
 
 export async function configRedact(

@@ -27,7 +27,13 @@ export {
   removeContexts,
   selectContext,
 } from "./talosconfig/contexts.ts";
-export { kubeconfigIsCurrent, talosAccess, talosconfigIsCurrent } from "./talosconfig/current.ts";
+export {
+  type ClientFile,
+  clientIdentity,
+  currentClientFiles,
+  talosAccess,
+  talosconfigIsCurrent,
+} from "./talosconfig/current.ts";
 export { findTalosconfig, readTalosconfig, talosconfigPaths, writeTalosconfig } from "./talosconfig/file.ts";
 export { type CertificateInfo, certificateInfo } from "./talosconfig/info.ts";
 export {

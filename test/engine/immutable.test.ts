@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What cannot change in a running cluster, held against the configs that its machines run.
+
 import { describe, expect, test } from "vitest";
 import {
   applyCluster,
@@ -10,6 +11,7 @@ import {
   preflight,
   previewCluster,
 } from "../../engine/index.ts";
+import { defaultPolicy } from "../../engine/policy.ts";
 import { TalosVersion } from "../../talos/version/index.ts";
 import { parseYaml, toPlainData } from "../../talos/yaml/index.ts";
 import { lab, testSecrets } from "./fixture.ts";
@@ -143,7 +145,7 @@ describe("the engine", () => {
 
   test("shows the refusal in a preview and changes no machine in an apply", async () => {
     const { world, timing } = lab(wanted);
-    const options = { secrets: testSecrets(), policy: {}, machines: world.port(), timing };
+    const options = { secrets: testSecrets(), policy: defaultPolicy, machines: world.port(), timing };
     await applyCluster({ ...options, desired: wanted });
     const { findings } = await previewCluster({ ...options, desired: changed });
     expect(findings).toMatchObject([{ severity: "error", message: expect.stringContaining("10.96.0.0/12 and would") }]);

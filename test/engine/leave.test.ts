@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { describe, expect, test } from "vitest";
 import { type DesiredCluster, leaveCluster, type Machines, type Policy } from "../../engine/index.ts";
+import { defaultPolicy } from "../../engine/policy.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { lab, testSecrets, wish } from "./fixture.ts";
 
@@ -15,7 +17,13 @@ async function running() {
   await apply(wish());
   world.log.length = 0;
   const leave = (desired: DesiredCluster, policy: Partial<Policy> = {}) =>
-    leaveCluster({ desired, secrets: testSecrets(), policy, machines: world.port(), timing });
+    leaveCluster({
+      desired,
+      secrets: testSecrets(),
+      policy: { ...defaultPolicy, ...policy },
+      machines: world.port(),
+      timing,
+    });
   return { world, leave, timing };
 }
 

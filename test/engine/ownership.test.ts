@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { describe, expect, test } from "vitest";
 import {
   applyCluster,
@@ -12,6 +13,7 @@ import {
   released,
   releaseOwner,
 } from "../../engine/index.ts";
+import { defaultPolicy } from "../../engine/policy.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { lab, testSecrets, wish } from "./fixture.ts";
 
@@ -104,7 +106,7 @@ describe("the engine", () => {
     const { world, timing, apply } = lab(desired);
     const made = await apply(desired, { claim: create(first) });
     world.log.length = 0;
-    const options = { desired, secrets: testSecrets(), policy: {}, machines: world.port(), timing };
+    const options = { desired, secrets: testSecrets(), policy: defaultPolicy, machines: world.port(), timing };
     return { world, options, made };
   }
   const refused = expect.objectContaining({

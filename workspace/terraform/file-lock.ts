@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { CommandContext } from "../context.ts";
+import type { WorkspaceContext } from "../context.ts";
 import { runProgram } from "./run-program.ts";
 
 /**
@@ -10,7 +10,7 @@ import { runProgram } from "./run-program.ts";
  */
 export async function isLocked(
   path: string,
-  context: Pick<CommandContext, "cwd" | "env" | "signal">,
+  context: Pick<WorkspaceContext, "cwd" | "env" | "signal">,
   kernelLocks = "/proc/locks",
 ): Promise<boolean> {
   const locks = await readFile(kernelLocks, "utf8").catch((error: NodeJS.ErrnoException) => {

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { TalosError } from "../../talos/errors.ts";
-import type { CommandContext } from "../context.ts";
+import type { WorkspaceContext } from "../context.ts";
 import { appCommand, synthesizeEnvironments } from "../synthesize/index.ts";
 import { runProgram } from "./run-program.ts";
 
@@ -16,7 +16,7 @@ export function stackDirectory(root: string, environment: string): string {
 export async function prepareStack(
   root: string,
   environment: string,
-  context: Pick<CommandContext, "env" | "signal">,
+  context: Pick<WorkspaceContext, "env" | "signal">,
 ): Promise<string> {
   const directory = stackDirectory(root, environment);
   const app = appCommand(root);
@@ -37,7 +37,7 @@ async function runApp(
   app: string,
   root: string,
   environment: string,
-  { env, signal }: Pick<CommandContext, "env" | "signal">,
+  { env, signal }: Pick<WorkspaceContext, "env" | "signal">,
 ): Promise<void> {
   const settings = { CDKTF_OUTDIR: join(root, "cdktf.out"), TALOSMITH_ENVIRONMENT: environment };
   const options = { cwd: root, env: { ...env, ...settings }, signal };

@@ -25,7 +25,7 @@ export async function findDrift(
   prepare: (secrets: SecretsBundle) => Promise<Renderable>,
 ): Promise<ClusterState> {
   const secrets = await client.secrets.of(state.ca_fingerprint);
-  const { activeDifferences, defaultPolicy, observe, plan, talosMachines } = await import("../../../engine/index.ts");
+  const { activeDifferences, observe, plan, talosMachines } = await import("../../../engine/index.ts");
   let rendering: Renderable;
   try {
     rendering = await prepare(secrets);
@@ -68,9 +68,7 @@ export async function findDrift(
     if (silent.length === observed.machines.size) return state;
   }
   const desired = rendering.whole();
-  const steps = plan(desired, observed, { ...defaultPolicy, ...policyOf(state) }).filter(
-    (step) => !notDrift.has(step.kind),
-  );
+  const steps = plan(desired, observed, policyOf(state)).filter((step) => !notDrift.has(step.kind));
   const { caFingerprint } = await import("../../../talos/secrets/index.ts");
   const drift = steps.map(({ kind, machine, sentence }) => {
     const found = observed.machines.get(machine)?.state;

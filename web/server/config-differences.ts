@@ -13,7 +13,7 @@ import { hideSecrets, type SecretsBundle } from "../../talos/secrets/index.ts";
 import type { ConfigDifferences, MachineDifferences } from "../shared/wire.ts";
 
 /** From the active config of a machine to the desired one, secrets replaced. */
-export function configChanges(
+export function configDifferences(
   machine: DesiredMachine,
   active: string,
   hide: (text: string) => string,
@@ -49,7 +49,7 @@ export function differencesOf(
   for (const machine of machines.filter(({ name }) => changing.has(name))) {
     const state = stateOf(machine.name, observed);
     if (state.kind !== "configured" || state.config === undefined) continue;
-    const found = configChanges(machine, state.config, hide);
+    const found = configDifferences(machine, state.config, hide);
     const key = JSON.stringify(found);
     const group = groups.get(key) ?? { machines: [], ...found };
     group.machines.push(machine.name);
