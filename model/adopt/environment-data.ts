@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import { readMachineFacts } from "../../talos/config/index.ts";
+import { type MachineConfig, machineFacts } from "../../talos/config/index.ts";
 import { TalosError } from "../../talos/errors.ts";
-import { parseYaml, toPlainData } from "../../talos/yaml/index.ts";
 import type { AdoptedMachine } from "./live.ts";
-import { type AdoptSource, type Data, isData, textAt } from "./source.ts";
+import type { AdoptSource, Data } from "./source.ts";
 
 /** Patches by machine name. */
 export type MachinePatches = ReadonlyMap<string, readonly Data[]>;
@@ -39,7 +38,7 @@ export function environmentData(
         hint: "Finish the upgrade first; an environment has one release.",
       },
     );
-  const facts = machines.map(({ name, config }) => readMachineFacts(config, name));
+  const facts = machines.map(({ config }) => machineFacts(config));
   const [plane] = facts;
   if (plane === undefined) throw new TalosError("internal", "no facts of a control plane");
   const images = new Set(facts.map(({ installImage }) => installImage));
@@ -87,17 +86,13 @@ function unless(key: string, values: readonly string[], usual: string): Data {
   return values.length === 0 || (values.length === 1 && values[0] === usual) ? {} : { [key]: values };
 }
 
-function cniOf(config: string): Data {
-  const documents = parseYaml(config, "machine config").map(toPlainData).filter(isData);
-  const modern = documents.some(({ kind }) => kind === "KubeClusterConfig");
-  if (modern) return documents.some(({ kind }) => kind === "KubeFlannelCNIConfig") ? {} : { cni: "none" };
-  const main = documents.find(({ kind }) => kind === undefined);
-  const cluster = isData(main?.cluster) ? main.cluster : {};
-  const network = isData(cluster.network) ? cluster.network : {};
-  const name = textAt(network, "cni", "name");
+function cniOf(config: MachineConfig): Data {
+  if (config.documents.has("KubeClusterConfig"))
+    return config.documents.has("KubeFlannelCNIConfig") ? {} : { cni: "none" };
+  const name = config.textAt("cluster.network.cni.name");
   if (name === "none") return { cni: "none" };
-  const urls = isData(network.cni) ? network.cni.urls : undefined;
-  return name === "custom" && Array.isArray(urls) && urls.length > 0 ? { cni: { urls } } : {};
+  const urls = config.textsAt("cluster.network.cni.urls");
+  return name === "custom" && urls.length > 0 ? { cni: { urls } } : {};
 }
 
 /** Each patch where it says the most: for all machines, for those of a role, or for single ones. */
