@@ -166,11 +166,7 @@ function projectGraph(): Map<string, string[]> {
 }
 
 /** Files that the provider's start can afford, where the index of their folder loads zod or the whole engine. */
-const light: ReadonlySet<string> = new Set([
-  "model/cluster-rules.ts",
-  "model/cron.ts",
-  "model/state-owner.ts",
-]);
+const light: ReadonlySet<string> = new Set(["model/cluster-rules.ts", "model/cron.ts", "model/state-owner.ts"]);
 
 /** The daemon and its own client share their protocol; every other index stands for its folder. */
 const insideOf = (front: string) => (front === "simulator/control" ? "simulator" : front);
@@ -216,6 +212,26 @@ describe("the architecture", () => {
     );
     expect(past).toEqual([]);
   });
+});
+
+/** What a workspace is made of: nobody above it puts these together for the engine once more. */
+const workspaceParts = [
+  "workspace/cluster-spec",
+  "workspace/metal-machines",
+  "workspace/owner",
+  "workspace/patch-files",
+  "workspace/terraform/recorded-spec",
+];
+
+test("command line, console and operator reach the engine through the workspace only", () => {
+  const above = [...projectGraph()].filter(([file]) => /^(cli|web|watch)\//.test(file));
+  const parts = above.flatMap(([file, imports]) =>
+    imports
+      .filter((target) => workspaceParts.some((part) => within(target, part)))
+      .map((target) => `${file} imports ${target}`),
+  );
+  const own = above.flatMap(([file]) => (/\bdesiredCluster\b/.test(readFileSync(file, "utf8")) ? [file] : []));
+  expect([parts, own]).toEqual([[], []]);
 });
 
 describe("the rule itself", () => {
