@@ -62,19 +62,14 @@ export async function restore(name: string, flags: RestoreFlags, context: Comman
       return;
     }
     const desired = desiredCluster(await specOf(root, environment, context), secrets);
-    await checkOwner({ desired, secrets, claim: claimOf(root, environment), signal: context.signal });
-    await withProgress(context, { json: flags.json }, (events) =>
-      restoreCluster({
-        desired,
-        secrets,
-        snapshot: path,
-        discardData: flags.discardData,
-        policy: emergencyPolicy(environment),
-        events,
-        journal: clusterJournal(root, desired.name),
-        signal: context.signal,
-      }).catch(nameTheFlag),
-    );
+    await withProgress(context, { json: flags.json }, async (events) => {
+      const journal = clusterJournal(root, desired.name);
+      const options = { desired, secrets, events, journal, signal: context.signal };
+      await checkOwner({ ...options, claim: claimOf(root, environment) });
+      const { discardData } = flags;
+      const policy = emergencyPolicy(environment);
+      await restoreCluster({ ...options, snapshot: path, discardData, policy }).catch(nameTheFlag);
+    });
     await ensureClientFiles(root, environment.name, desired, secrets, context);
     context.stderr.write(`${cluster} is back. kubeconfig: ${clientFiles(environment.name).kubeconfig}\n`);
   } finally {

@@ -73,7 +73,8 @@ export async function rotateCa(name: string, flags: RotateCaFlags, context: Comm
       return;
     }
     const claim = claimOf(root, environment);
-    await checkOwner({ desired: cluster.desired, secrets, claim, signal: context.signal });
+    const journal = clusterJournal(root, cluster.desired.name);
+    await checkOwner({ desired: cluster.desired, secrets, claim, journal, signal: context.signal });
     if (!(await mayGoOn(cluster, flags, context))) {
       context.stderr.write("Nothing was changed.\n");
       context.exit(1);
@@ -85,8 +86,7 @@ export async function rotateCa(name: string, flags: RotateCaFlags, context: Comm
         save: saverOf(kept, secrets, patience),
         // Files that trust both CAs are there before the first machine shows a certificate of the new one.
         passed: ({ desired, secrets: now }) => patience(() => ensureClientFiles(root, name, desired, now, context)),
-        ...{ ...care, events, directory: root, signal: context.signal },
-        journal: clusterJournal(root, cluster.desired.name),
+        ...{ ...care, events, journal, claim, directory: root, signal: context.signal },
       }),
     );
     context.stderr.write(

@@ -157,6 +157,7 @@ export async function planWithHelper(
   policy: HelperPolicy = {},
 ): Promise<HelperPlan> {
   await refuseOtherKind(root, environment);
+  await refuseOtherOwner(root, environment);
   const addresses = await findMachines(root, environment);
   const missing = absentMachines(environment, addresses);
   await refuseLostSecrets(root, environment, context);
@@ -166,7 +167,8 @@ export async function planWithHelper(
   const files = await readPatchFiles(root, environment, context);
   const desired = desiredCluster(clusterSpec(environment, addresses, leaving, files), secrets);
   const care = engineCare(environment, policy);
-  const preview = await previewCluster({ desired, secrets, ...care, signal: context.signal });
+  const claim = claimOf(root, environment);
+  const preview = await previewCluster({ desired, secrets, ...care, claim, signal: context.signal });
   refuseErrors(refusals(preview));
   const { steps, observed } = preview;
   const unseen = desired.machines.flatMap(({ name }) => {

@@ -47,7 +47,7 @@ export type {
   ObservedKubernetes,
   ObservedMachine,
 } from "./observed.ts";
-export { type Claim, claimed, otherOwner, released } from "./ownership.ts";
+export { type Claim, claimed, otherOwner, refuseLost, released } from "./ownership.ts";
 export { plan, planDestroy } from "./plan.ts";
 export { type Canary, defaultPolicy, type Gate, type Policy, unavailableLimit, type Window } from "./policy.ts";
 export { preflight, refuseErrors } from "./preflight.ts";
