@@ -13,7 +13,7 @@ import { notice, plainDashboard, screen } from "../dashboard/screen.ts";
 import { afterKey, type DashboardState, firstState } from "../dashboard/state.ts";
 import { processTerminal, type Terminal } from "../dashboard/terminal.ts";
 import { projectWorkshop } from "../helper/workshop.ts";
-import { openEnvironment } from "../open-environment.ts";
+import { openExistingEnvironment } from "../open-environment.ts";
 
 /** Shows the cluster until `q`, or once where nobody sits at a terminal. */
 export async function dashboard(
@@ -21,7 +21,7 @@ export async function dashboard(
   { interval }: { readonly interval: number },
   context: CommandContext,
 ): Promise<void> {
-  const { root, environment } = openEnvironment(name, context);
+  const { root, environment } = openExistingEnvironment(name, context);
   const workshop = { ...projectWorkshop(root, context), environmentNames: () => [name] };
   const now = () => context.clock.now();
   if (!context.stdout.isTerminal || process.stdin.isTTY !== true) {

@@ -8,7 +8,7 @@ import { destroyWithHelper, refuseProtected } from "../helper/helper-door.ts";
 import { removeMachines } from "../helper/machines.ts";
 import { findSecrets } from "../helper/secrets.ts";
 import { whatStays } from "../helper/what-stays.ts";
-import { openEnvironment } from "../open-environment.ts";
+import { openExistingEnvironment } from "../open-environment.ts";
 import { withProgress } from "../output/progress.ts";
 import { clearAbandonedState } from "../terraform/abandoned-state.ts";
 import { findTerraform } from "../terraform/find-terraform.ts";
@@ -17,7 +17,7 @@ import { ownedByTerraform, readState, removeState, stateFile } from "../terrafor
 import { destroyWithTerraform } from "../terraform/terraform-door.ts";
 
 export async function destroy(name: string, flags: ApprovalFlags, context: CommandContext): Promise<void> {
-  const { root, environment } = openEnvironment(name, context);
+  const { root, environment } = openExistingEnvironment(name, context);
   refuseProtected(environment);
   await clearAbandonedState(root, environment, context);
   // A state that cannot be read may own what there is: it is refused before anything goes, the file itself included.

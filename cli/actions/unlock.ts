@@ -3,11 +3,11 @@ import { breakLock, type LockState, lockState } from "../../talos/cluster/index.
 import { type ApprovalFlags, approved } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
 import { openCluster } from "../helper/open-cluster.ts";
-import { openEnvironment } from "../open-environment.ts";
+import { openExistingEnvironment } from "../open-environment.ts";
 import { clearAbandonedState } from "../terraform/abandoned-state.ts";
 
 export async function unlock(name: string, flags: ApprovalFlags, context: CommandContext): Promise<void> {
-  const { root, environment } = openEnvironment(name, context);
+  const { root, environment } = openExistingEnvironment(name, context);
   if (await clearAbandonedState(root, environment, context)) return;
   const { desired, secrets } = await openCluster(name, context);
   const options = { desired, secrets, signal: context.signal };

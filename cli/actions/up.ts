@@ -4,7 +4,7 @@ import type { CommandContext } from "../context.ts";
 import { deployWithHelper, destroyWithHelper, refuseProtected } from "../helper/helper-door.ts";
 import { mayTakeAway } from "../helper/may-take-away.ts";
 import { whatStays } from "../helper/what-stays.ts";
-import { openEnvironment } from "../open-environment.ts";
+import { openEnvironment, openExistingEnvironment } from "../open-environment.ts";
 import { withProgress } from "../output/progress.ts";
 import { deployedSummary } from "../output/summary.ts";
 import { clearAbandonedState } from "../terraform/abandoned-state.ts";
@@ -34,7 +34,7 @@ export async function down(
   { json, ...flags }: ApprovalFlags & { json: boolean },
   context: CommandContext,
 ): Promise<void> {
-  const { root, environment } = openEnvironment(name, context);
+  const { root, environment } = openExistingEnvironment(name, context);
   refuseProtected(environment);
   await clearAbandonedState(root, environment, context);
   await refuseOwnedByTerraform(root, environment);

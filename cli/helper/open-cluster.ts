@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { type ClusterSpec, type DesiredCluster, desiredCluster } from "../../talos/cluster/index.ts";
-import { type Environment, loadEnvironment } from "../../talos/environment/index.ts";
+import { type Environment, loadExistingEnvironment } from "../../talos/environment/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import type { SecretsBundle } from "../../talos/secrets/index.ts";
 import type { CommandContext } from "../context.ts";
@@ -27,7 +27,7 @@ export interface OpenCluster {
 /** A cluster that was made before: its environment, its machines' addresses and its secrets. */
 export async function openCluster(name: string, context: CommandContext): Promise<OpenCluster> {
   const root = projectRoot(context.cwd, context.env);
-  const environment = loadEnvironment(root, name);
+  const environment = loadExistingEnvironment(root, name);
   await readState(stateFile(root, name));
   const { spec, absent } = await specOf(root, environment, context);
   const secrets = await findSecrets(root, environment, context);

@@ -9,7 +9,7 @@ import { TalosError } from "../../talos/errors.ts";
 import { openProtectedText } from "../../talos/secrets/index.ts";
 import type { CommandContext } from "../context.ts";
 import { findTerraform } from "./find-terraform.ts";
-import { prepareStack } from "./prepare-stack.ts";
+import { prepareExistingStack } from "./prepare-stack.ts";
 import { pullState } from "./pull-state.ts";
 import { readState, stateFile } from "./state-file.ts";
 
@@ -69,6 +69,6 @@ async function stateText(root: string, environment: Environment, context: Comman
         hint: "Put the one that you deploy with on the PATH.",
       },
     );
-  const directory = await prepareStack(root, environment.name, context);
+  const directory = await prepareExistingStack(root, environment.name, context);
   return pullState({ binary, directory, env: context.env, signal: context.signal });
 }

@@ -16,7 +16,7 @@ import { keepingState } from "./keep-state.ts";
 import { onlyClustersRefused } from "./plan-faults.ts";
 import { eventsBeside, type RunAction, withPlanFile } from "./plan-file.ts";
 import { unseenIn } from "./plan-warnings.ts";
-import { prepareStack, removeStack, stackDirectory } from "./prepare-stack.ts";
+import { prepareExistingStack, prepareStack, removeStack, stackDirectory } from "./prepare-stack.ts";
 import { readState, removeState, removeUnwritten, stateFile } from "./state-file.ts";
 import { type Planned, Terraform } from "./terraform.ts";
 
@@ -65,7 +65,8 @@ export async function planWithTerraform(options: DoorOptions): Promise<boolean> 
 export async function destroyWithTerraform(options: DoorOptions): Promise<boolean> {
   const { root, environment } = options;
   const question = `Destroy everything in ${environment.name}? There is no way back.`;
-  const { did } = await change(await openStack(options), ["-destroy"], options, question, environment.name);
+  const terraform = await openStack(options, prepareExistingStack);
+  const { did } = await change(terraform, ["-destroy"], options, question, environment.name);
   if (did === "declined") return false;
   await removeState(stateFile(root, environment.name));
   await removeStack(root, environment.name);
@@ -89,12 +90,12 @@ export async function readDeployed(options: DoorOptions): Promise<Omit<Deployed,
   };
 }
 
-async function openStack(options: DoorOptions): Promise<Terraform> {
+async function openStack(options: DoorOptions, prepare = prepareStack): Promise<Terraform> {
   const state = stateFile(options.root, options.environment.name);
   await awaitOrphan(state, options);
   await removeUnwritten(state);
   await readState(state);
-  await prepareStack(options.root, options.environment.name, options.context);
+  await prepare(options.root, options.environment.name, options.context);
   const terraform = terraformOf(options);
   await terraform.init();
   return terraform;

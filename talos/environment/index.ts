@@ -36,7 +36,7 @@ export {
   schemaPaths,
 } from "./first-environment.ts";
 export { environmentJsonSchema, environmentReference } from "./json-schema.ts";
-export { fileReader, listEnvironments, loadEnvironment } from "./load-environment.ts";
+export { fileReader, listEnvironments, loadEnvironment, loadExistingEnvironment } from "./load-environment.ts";
 export type {
   DiskSelector,
   MetalMachineSettings,
