@@ -166,7 +166,7 @@ describe("the policy of a rollout", () => {
     expect(made.world.machines.get("w-1")?.pods).toBe(stuckPods === "delete" ? 0 : 2);
   });
 
-  test("stuckPods fail, the default, leaves the machine running", async () => {
+  test("stuckPods fail, the default, leaves the machine running and in service", async () => {
     const made = await running({});
     made.world.stubborn.add("w-1");
     await expect(made.apply(wish({ file: "b" }))).rejects.toMatchObject({ code: "deadline-exceeded" });
