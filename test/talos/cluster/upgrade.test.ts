@@ -170,7 +170,7 @@ describe("the policy of a rollout", () => {
     const made = await running({});
     made.world.stubborn.add("w-1");
     await expect(made.apply(wish({ file: "b" }))).rejects.toMatchObject({ code: "deadline-exceeded" });
-    expect(deeds(made, "w-1")).toEqual(["drain w-1"]);
+    expect(deeds(made, "w-1")).toEqual(["drain w-1", "uncordon w-1"]);
   });
 });
 
