@@ -85,6 +85,8 @@ export async function performAction(
     case "upgrade":
     case "scale": {
       const edited = edit(root, environment, action);
+      // What a deploy would refuse must not change the file.
+      await planWithHelper(root, edited.environment, context);
       await saveTexts(root, edited.texts);
       await deployWithHelper(root, edited.environment, context, events);
       return undefined;

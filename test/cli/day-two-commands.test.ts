@@ -15,9 +15,11 @@ import { registerSim } from "../../cli/commands/sim.ts";
 import { registerStatus } from "../../cli/commands/status.ts";
 import { registerUp } from "../../cli/commands/up.ts";
 import { registerUpgrade } from "../../cli/commands/upgrade.ts";
+import { projectWorkshop } from "../../cli/helper/workshop.ts";
 import { createProgram, runProgram } from "../../cli/program.ts";
 import { directoryStore, findBackup, removeBackup } from "../../talos/backup/index.ts";
 import { systemClock } from "../../talos/clock.ts";
+import { loadEnvironment } from "../../talos/environment/index.ts";
 import { testContext } from "../support/command-context.ts";
 import { realSnapshot, sourceOf } from "../support/etcd-snapshot.ts";
 import { kubernetesCall } from "../support/kubernetes-call.ts";
@@ -200,6 +202,16 @@ describe("the commands for day two", () => {
       expect(JSON.parse((await talosmith("status", "tiny", "--json")).stdout).machines).toMatchObject([
         { stage: "running" },
       ]);
+    });
+
+    test("an upgrade in the web console changes nothing", async () => {
+      const before = files();
+      const context = testContext({ cwd: root, env, clock: systemClock });
+      const action = { kind: "upgrade", talosVersion: "v1.14.0" } as const;
+      const { perform } = projectWorkshop(root, context);
+      const done = perform(loadEnvironment(root, "tiny"), action, () => {}, context.signal);
+      await expect(done).rejects.toThrow(`the cluster belongs to another state: ${owner}`);
+      expect(files()).toEqual(before);
     });
   });
 
