@@ -9,6 +9,7 @@ export {
   type LeavingMachine,
   type MachineRole,
   type MachineSpec,
+  withoutConfig,
 } from "./desired.ts";
 export { type DestroyOptions, type DestroyResult, destroyCluster } from "./destroy.ts";
 export type { EngineOptions } from "./engine.ts";
@@ -53,7 +54,6 @@ export type {
   ObservedKubernetes,
   ObservedMachine,
 } from "./observed.ts";
-export { activeDifferences } from "./plan/active-differences.ts";
 export { creationSteps } from "./plan/creation-steps.ts";
 export { immutableFindings } from "./plan/immutable.ts";
 export { plan, planDestroy } from "./plan/plan.ts";

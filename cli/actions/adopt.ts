@@ -22,7 +22,7 @@ import {
 } from "../../model/adopt/index.ts";
 import { loadEnvironment, schemaPaths } from "../../model/index.ts";
 import { writeFileAtomically } from "../../talos/atomic-file.ts";
-import { secretsInPatch } from "../../talos/config/index.ts";
+import { MachineConfig, secretsInPatch } from "../../talos/config/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import {
   createProtectedText,
@@ -164,7 +164,7 @@ function differences(
   desired: DesiredCluster,
 ): { readonly patches: MachinePatches; readonly secret: readonly object[] } {
   const halves = machines.map(({ name, config }) => {
-    const made = desired.machines.find((machine) => machine.name === name)?.config ?? "";
+    const made = desired.machines.find((machine) => machine.name === name)?.config ?? new MachineConfig("");
     return { name, ...splitSecrets(patchesBetween(made, config)) };
   });
   const [first] = halves;

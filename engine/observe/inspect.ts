@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { connect, type Probe, probe, type TalosClient } from "../../talos/api/index.ts";
+import { MachineConfig } from "../../talos/config/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { oneLine } from "../../talos/plain-text.ts";
 import type { MachineTarget } from "../machines.ts";
@@ -119,7 +120,7 @@ export async function configuredState(
     unmet: status.unmet,
     talosVersion: version.tag,
     ...(schematic === undefined ? {} : { schematic }),
-    ...(config === undefined ? {} : { config }),
+    ...(config === undefined ? {} : { config: new MachineConfig(config, "active config") }),
     // In a container the kernel's boot id is the host's; when the machine's own state began tells its boots apart too.
     bootId: `${bootId?.toString().trim() ?? ""}/${status.bootMark}`,
     inContainer: version.platform === "container",

@@ -78,7 +78,7 @@ export const machineConfig: DataSource<typeof attributes, Client> = {
   },
 
   async read({ config, client, diagnostics }) {
-    const { redactConfig } = await import("../../talos/config/index.ts");
+    const { MachineConfig, redactConfig } = await import("../../talos/config/index.ts");
     const secrets = await client.secrets.of(null);
     const files = await patchesOfFiles(client, config.patch_files ?? [], config.talos_version, path("patch_files"));
     if (config.include_secrets)
@@ -88,7 +88,7 @@ export const machineConfig: DataSource<typeof attributes, Client> = {
       });
     return {
       ...config,
-      redacted: redactConfig(await renderConfig(config, secrets), "config"),
+      redacted: redactConfig(new MachineConfig(await renderConfig(config, secrets))),
       config: config.include_secrets ? await renderConfig(config, secrets, files) : null,
     };
   },

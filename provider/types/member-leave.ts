@@ -158,7 +158,8 @@ async function surroundingsAsToldBy(
   secrets: SecretsBundle,
   signal: AbortSignal,
 ): Promise<DesiredCluster> {
-  const [{ readMachineFacts }, { TalosVersion }, { caFingerprint }] = await Promise.all([
+  const [{ withoutConfig }, { readMachineFacts }, { TalosVersion }, { caFingerprint }] = await Promise.all([
+    import("../../engine/index.ts"),
     import("../../talos/config/index.ts"),
     import("../../talos/version/index.ts"),
     import("../../talos/secrets/index.ts"),
@@ -177,7 +178,7 @@ async function surroundingsAsToldBy(
   // Whether they answer is seen when they are looked at; a leave asks nothing else of them.
   const others = known.machines
     .filter((machine) => machine.role === "controlplane" && machine.name !== name)
-    .map((machine) => ({ ...machine, config: "", installImage: "" }));
+    .map((machine) => ({ ...machine, ...withoutConfig }));
   return {
     name: facts.clusterName,
     endpoint: facts.endpoint,

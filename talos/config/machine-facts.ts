@@ -4,6 +4,7 @@ import { TalosError } from "../errors.ts";
 import type { MachineType } from "./cluster-config.ts";
 import { type ConfigDocument, parseConfig } from "./document/config-file.ts";
 import { type Section, sectionAt, sectionsAt, textAt, textsAt, valueAt } from "./document/value.ts";
+import type { MachineConfig } from "./machine-config.ts";
 
 /** What a machine must know from its own config, whichever contract it was written for. Certificates are PEM texts. */
 export interface MachineFacts {
@@ -48,6 +49,11 @@ export interface Authority {
 /** Reads the facts. Throws `invalid-input`, in the words of a Talos machine, when the config cannot be used. */
 export function readMachineFacts(text: string, fileName = "config"): MachineFacts {
   return factsOf(parseConfig(text, fileName));
+}
+
+/** The same of a config that may have been read already. */
+export function machineFacts(config: MachineConfig): MachineFacts {
+  return factsOf(config.decode());
 }
 
 /** Who a machine is and what it is installed from. */

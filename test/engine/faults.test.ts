@@ -176,7 +176,7 @@ describe("trouble with machines, over real sockets", () => {
       const { machines } = await lab.observe(after);
       const newer = planes.filter((name) => {
         const state = machines.get(name)?.state;
-        return state?.kind === "configured" && state.config?.includes(`${component}:v1.36.3`);
+        return state?.kind === "configured" && state.config?.text.includes(`${component}:v1.36.3`);
       });
       expect(newer).toEqual(["cp-1"]);
     }

@@ -12,8 +12,8 @@ import {
   previewCluster,
 } from "../../engine/index.ts";
 import { defaultPolicy } from "../../engine/policy.ts";
+import { MachineConfig } from "../../talos/config/index.ts";
 import { TalosVersion } from "../../talos/version/index.ts";
-import { parseYaml, toPlainData } from "../../talos/yaml/index.ts";
 import { lab, testSecrets } from "./fixture.ts";
 
 const kubernetesOf: Readonly<Record<string, string>> = { "v1.9.6": "1.32.5", "v1.12.4": "1.35.2" };
@@ -45,7 +45,7 @@ function running(desired = rendered(), change: (config: string, name: string) =>
       ready: true,
       unmet: [],
       talosVersion: desired.talosVersion.toString(),
-      config: change(config, name),
+      config: new MachineConfig(change(config.text, name)),
       bootId: name,
     },
   }));
@@ -114,7 +114,7 @@ describe("what a machine runs", () => {
   test("may be without the settings that Talos has by default, as an adopted one's", () => {
     const without = (config: string) =>
       config.replace(/^ {8}(dnsDomain|podSubnets|serviceSubnets):.*\n(?: {8,}- .*\n)*/gm, "");
-    expect(without(rendered().machines[0]?.config ?? "")).not.toContain("podSubnets");
+    expect(without(rendered().machines[0]?.config.text ?? "")).not.toContain("podSubnets");
     expect(refusals(rendered(), running(rendered(), without))).toEqual([]);
     expect(refusals(rendered({ dnsDomain: "other.local" }), running(rendered(), without))).toHaveLength(1);
   });
@@ -152,9 +152,8 @@ describe("the engine", () => {
     await expect(applyCluster({ ...options, desired: changed })).rejects.toThrow("the service CIDRs cannot change");
     const { machines } = await observe(wanted, { machines: world.port() });
     for (const { state } of machines.values()) {
-      const config = state.kind === "configured" ? (state.config ?? "") : "";
-      const [document] = parseYaml(config, "config").map((node) => toPlainData(node));
-      expect(document).toMatchObject({ cluster: { network: { serviceSubnets: ["10.96.0.0/12"] } } });
+      const config = state.kind === "configured" ? state.config : undefined;
+      expect(config?.textsAt("cluster.network.serviceSubnets")).toEqual(["10.96.0.0/12"]);
     }
   });
 });

@@ -17,6 +17,7 @@ import {
   restoreCluster,
   rotateCas,
   rotationPasses,
+  withoutConfig,
 } from "../../engine/index.ts";
 import { defaultPolicy } from "../../engine/policy.ts";
 import { systemClock, systemEntropy } from "../../talos/clock.ts";
@@ -72,7 +73,7 @@ function leftAndApplied(
       const others = before.machines.filter(
         (one) => one.name !== name && !left.has(one.name) && one.role === "controlplane",
       );
-      const machines = others.map((one) => ({ ...one, config: "", installImage: "" }));
+      const machines = others.map((one) => ({ ...one, ...withoutConfig }));
       const gone = before.machines.filter((one) => one.name === name);
       const around = { ...before, nodesBecomeReady: false, machines, leaving: gone };
       await leaveCluster({ desired: around, secrets, policy: defaultPolicy, ...options });

@@ -52,7 +52,7 @@ describe("machines with user-data", () => {
   const stageOf = async (name: string) =>
     (await lab.simulator.listMachines()).find((machine) => machine.name === name)?.stage;
   const configOf = (desired: DesiredCluster, name: string) =>
-    desired.machines.find((machine) => machine.name === name)?.config;
+    desired.machines.find((machine) => machine.name === name)?.config.text;
 
   /** Boots a machine with user-data, as if it were new. */
   async function boot(name: string, userData: string | undefined): Promise<void> {

@@ -117,7 +117,7 @@ type Made = Readonly<Record<string, { readonly config: string; readonly patchFil
 function made(spec: ClusterSpec, filesOf: (machine: string) => readonly string[]): Made {
   const desired = desiredCluster(spec, secrets);
   return Object.fromEntries(
-    desired.machines.map(({ name, config }) => [name, { config: String(config), patchFiles: filesOf(name) }]),
+    desired.machines.map(({ name, config }) => [name, { config: config.text, patchFiles: filesOf(name) }]),
   );
 }
 

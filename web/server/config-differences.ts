@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import {
-  activeDifferences,
   type DesiredCluster,
   type DesiredMachine,
   type ObservedCluster,
   type Step,
   stateOf,
 } from "../../engine/index.ts";
-import { movesInWords } from "../../talos/config/index.ts";
+import { diffConfigs, type MachineConfig, movesInWords } from "../../talos/config/index.ts";
 import { oneLine, plainText } from "../../talos/plain-text.ts";
 import { hideSecrets, type SecretsBundle } from "../../talos/secrets/index.ts";
 import type { ConfigDifferences, MachineDifferences } from "../shared/wire.ts";
@@ -15,13 +14,13 @@ import type { ConfigDifferences, MachineDifferences } from "../shared/wire.ts";
 /** From the active config of a machine to the desired one, secrets replaced. */
 export function configDifferences(
   machine: DesiredMachine,
-  active: string,
+  active: MachineConfig,
   hide: (text: string) => string,
 ): ConfigDifferences {
   const shown = (text: string | undefined) => (text === undefined ? null : plainText(hide(text)));
   // What came or went as a whole has no value of its own to show.
   const whole = "the whole document";
-  const found = activeDifferences(active, machine.config);
+  const found = diffConfigs(active, machine.config);
   return {
     changes: found
       .filter(({ kind }) => kind !== "moved")

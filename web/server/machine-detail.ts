@@ -60,7 +60,7 @@ export async function machineDetail(
       })),
       addresses,
       disks,
-      config: state.config === undefined ? null : hide(redactConfig(state.config, "active config")),
+      config: state.config === undefined ? null : hide(redactConfig(state.config)),
       ...(state.config === undefined ? { changes: [], moved: null } : configDifferences(machine, state.config, hide)),
     };
   } catch (error) {

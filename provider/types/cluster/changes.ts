@@ -13,8 +13,8 @@ export async function configChanges(
   const changes: Record<string, readonly string[]> = {};
   for (const machine of after.machines) {
     const was = before.machines.find(({ name }) => name === machine.name);
-    if (was === undefined || was.config === machine.config) continue;
-    const found = diffConfigs(was.config, machine.config, { before: "applied config", after: "new config" });
+    if (was === undefined || was.config.text === machine.config.text) continue;
+    const found = diffConfigs(was.config, machine.config);
     const moves = movesInWords(found);
     const told = found.filter(({ kind }) => kind !== "moved");
     const lines = told.map((change) => {

@@ -25,7 +25,8 @@ export async function findDrift(
   prepare: (secrets: SecretsBundle) => Promise<Renderable>,
 ): Promise<ClusterState> {
   const secrets = await client.secrets.of(state.ca_fingerprint);
-  const { activeDifferences, observe, plan, talosMachines } = await import("../../../engine/index.ts");
+  const { observe, plan, talosMachines } = await import("../../../engine/index.ts");
+  const { diffConfigs } = await import("../../../talos/config/index.ts");
   let rendering: Renderable;
   try {
     rendering = await prepare(secrets);
@@ -75,7 +76,7 @@ export async function findDrift(
     const wanted = desired.machines.find(({ name }) => name === machine)?.config;
     const config = found?.kind === "configured" ? found.config : undefined;
     if (kind !== "apply-config" || config === undefined || wanted === undefined) return sentence;
-    const differences = activeDifferences(config, wanted);
+    const differences = diffConfigs(config, wanted);
     // What only moved is told where there is nothing else.
     const changed = differences.filter(({ kind }) => kind !== "moved");
     const told = changed.length > 0 ? changed : differences;

@@ -61,9 +61,10 @@ export function numbered(sentences: readonly string[]): readonly string[] {
 
 /** The cluster without configs: what can be said before there are secrets. */
 async function outline(input: ClusterInput): Promise<DesiredCluster> {
+  const { withoutConfig } = await import("../../../engine/index.ts");
   const spec = await clusterSpec(input);
   const machine = ({ name, role, address, fingerprint, meta }: MachineSpec) => ({
-    ...{ name, role, address, config: "", installImage: "" },
+    ...{ name, role, address, ...withoutConfig },
     ...(fingerprint === undefined ? {} : { fingerprint }),
     ...(meta === undefined ? {} : { meta }),
   });
@@ -111,7 +112,7 @@ function assume(
         talosVersion: before.talosVersion.toString(),
         schematic: schematicOf(was.installImage) ?? "",
         // A stand-in has none: then the engine has nothing to compare.
-        ...(was.config === "" ? {} : { config: was.config }),
+        ...(was.config.text === "" ? {} : { config: was.config }),
         bootId: name,
         meta: was.meta ?? {},
         ...(role === "controlplane"
