@@ -166,7 +166,12 @@ function projectGraph(): Map<string, string[]> {
 }
 
 /** Files that the provider's start can afford, where the index of their folder loads zod or the whole engine. */
-const light: ReadonlySet<string> = new Set(["model/cluster-rules.ts", "model/cron.ts", "model/state-owner.ts"]);
+const light: ReadonlySet<string> = new Set([
+  "model/cluster-rules.ts",
+  "model/cron.ts",
+  "model/project-root.ts",
+  "model/state-owner.ts",
+]);
 
 /** The daemon and its own client share their protocol; every other index stands for its folder. */
 const insideOf = (front: string) => (front === "simulator/control" ? "simulator" : front);

@@ -15,7 +15,7 @@ import { environmentCache } from "./environment-cache.ts";
 import { lookAt } from "./observe-cluster.ts";
 import type { WatchedProject } from "./project.ts";
 
-/** The project as the operator needs it. `names`: only these; none means all that there are. */
+/** The project on disk, for the operator. `names`: only these; none means all that there are. */
 export function openWatchedProject(root: string, names: readonly string[], context: WorkspaceContext): WatchedProject {
   const workspaceOf = (environment: Environment, signal: AbortSignal) =>
     new Workspace({ root, environment, context: { ...context, signal } });

@@ -21,7 +21,7 @@ export interface ConsoleContext extends WorkspaceContext {
   readonly name: string;
 }
 
-/** The project as the web page's server needs it. */
+/** The project on disk, for the web console. */
 export function openConsoleProject(root: string, context: ConsoleContext): ConsoleProject {
   const runs = new OtherRuns();
   const workspaceOf = (environment: Environment, signal = context.signal) =>

@@ -19,7 +19,7 @@ export interface OpenedCluster extends Omit<DeployedCluster, "spec"> {
   readonly policy: Policy;
 }
 
-/** What the page's server needs of the project around it. The command line has it already and lends it. */
+/** The project as the web console sees it: workspaces behind an interface that tests replace. */
 export interface ConsoleProject {
   environmentNames(): readonly string[];
   /** Throws with all faults when the file has any. */
@@ -34,7 +34,7 @@ export interface ConsoleProject {
   simulatedMachines(environment: Environment): Promise<readonly SimulatedRow[] | undefined>;
   /** What Terraform does to it now, or has done last as far as it was seen. Never throws. */
   elsewhere(environment: Environment): Promise<OtherRun | undefined>;
-  /** Undefined where this door may change what the cluster consists of. */
+  /** Undefined where the web console may change what the cluster consists of. */
   obstacle(environment: Environment): Promise<Obstacle | undefined>;
   /** What the action would do now. Throws what is known to stand in its way. */
   plan(environment: Environment, action: Action, signal: AbortSignal): Promise<readonly PlannedStep[]>;
