@@ -214,6 +214,26 @@ describe("the architecture", () => {
   });
 });
 
+/** What a workspace is made of: nobody above it puts these together for the engine once more. */
+const workspaceParts = [
+  "workspace/cluster-spec",
+  "workspace/metal-machines",
+  "workspace/owner",
+  "workspace/patch-files",
+  "workspace/terraform/recorded-spec",
+];
+
+test("command line, console and operator reach the engine through the workspace only", () => {
+  const above = [...projectGraph()].filter(([file]) => /^(cli|web|watch)\//.test(file));
+  const parts = above.flatMap(([file, imports]) =>
+    imports
+      .filter((target) => workspaceParts.some((part) => within(target, part)))
+      .map((target) => `${file} imports ${target}`),
+  );
+  const own = above.flatMap(([file]) => (/\bdesiredCluster\b/.test(readFileSync(file, "utf8")) ? [file] : []));
+  expect([parts, own]).toEqual([[], []]);
+});
+
 describe("the rule itself", () => {
   const cases: readonly [string, string, boolean][] = [
     ["talos/config/generate.ts", "talos/secrets/index.ts", true],

@@ -3,12 +3,12 @@ import { X509Certificate } from "node:crypto";
 import { previewCluster, refusals, windowAt } from "../engine/index.ts";
 import type { SecretsBundle } from "../talos/secrets/index.ts";
 import { backupStatus } from "../workspace/backup-status.ts";
-import type { HelperPolicy } from "../workspace/rollout.ts";
+import type { PolicyFlags } from "../workspace/rollout.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import type { CertificateFacts, ClusterLook } from "./cluster-observation.ts";
 
 /** One look at a cluster that is open: machines, what is left to do, certificates, backups. */
-export async function lookAt(workspace: Workspace, flags: HelperPolicy = {}): Promise<ClusterLook> {
+export async function lookAt(workspace: Workspace, flags: PolicyFlags = {}): Promise<ClusterLook> {
   const options = await workspace.engineOptions(flags);
   const { desired, secrets } = options;
   const [preview, files, backup] = await Promise.all([

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import {
   creationSteps,
-  desiredCluster,
   type EventListener,
   maintainMachine,
   planDestroy,
@@ -135,7 +134,7 @@ async function refuseImpossible(workspace: Workspace): Promise<void> {
   const addresses = await machines.find();
   const secrets = await workspace.secrets.find();
   if (secrets === undefined || !isBegun(environment, addresses)) return;
-  const desired = desiredCluster(await workspace.spec(addresses, await machines.surplus()), secrets);
+  const desired = await workspace.desired(secrets, addresses, { leaving: await machines.surplus() });
   const { observed } = await previewCluster(workspace.engineOptionsFor({ desired, secrets }));
   const errors = preflight(desired, observed).filter(({ severity }) => severity === "error");
   if (errors.length === 0) return;
