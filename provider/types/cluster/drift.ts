@@ -5,6 +5,7 @@ import { DiagnosticError, type StateRequest } from "../../framework/index.ts";
 import type { Client } from "../client.ts";
 import { heldClaim, warnIfOlder } from "../ownership.ts";
 import type { ClusterState, clusterAttributes } from "./attributes.ts";
+import { placeInWords } from "./changes.ts";
 import { policyOf } from "./policy.ts";
 
 /** Waiting for a machine that is on its way is not a change of anything; health is the data source's to tell. */
@@ -84,8 +85,7 @@ export async function findDrift(
     // What only moved is told where there is nothing else.
     const changed = differences.filter(({ kind }) => kind !== "moved");
     const told = changed.length > 0 ? changed : differences;
-    const paths = told.map(({ document, path }) => (document === "v1alpha1" ? path : `${document} ${path}`.trim()));
-    return `${sentence}: ${shortList(paths)}`;
+    return `${sentence}: ${shortList(told.map(placeInWords))}`;
   });
   return { ...state, drift, ca_fingerprint: caFingerprint(secrets) };
 }
