@@ -13,6 +13,7 @@ export type DaemonCommand = readonly [string, ...string[]];
 
 const patience = 20_000;
 const pause = 25;
+const watchInterval = 1_000;
 
 /** The daemon's own word about itself, when it lives and answers. */
 export async function findDaemon(directory: string): Promise<DaemonRecord | undefined> {
@@ -20,17 +21,44 @@ export async function findDaemon(directory: string): Promise<DaemonRecord | unde
   return record !== undefined && (await answers(record)) ? record : undefined;
 }
 
-/** Calls of this process that come while one of them is still looking or starting share its daemon. */
+/** Calls of this process with the same command that come while one of them is still looking or starting share its daemon. */
 const underWay = new Map<string, Promise<DaemonRecord>>();
 
 /** Finds the daemon or starts one. One that runs other code, or speaks another protocol, is ended first. */
 export function ensureDaemon(directory: string, command: DaemonCommand): Promise<DaemonRecord> {
   const path = resolve(directory);
-  const known = underWay.get(path);
+  const key = [path, ...command].join("\0");
+  const known = underWay.get(key);
   if (known !== undefined) return known;
-  const daemon = findOrStart(path, command).finally(() => underWay.delete(path));
-  underWay.set(path, daemon);
+  const daemon = findOrStart(path, command).finally(() => underWay.delete(key));
+  underWay.set(key, daemon);
+  daemon.then(
+    () => restartWhenKilled(path, command),
+    () => undefined,
+  );
   return daemon;
+}
+
+const watched = new Set<string>();
+
+/**
+ * A command waits for machines without asking their daemon: if it is killed meanwhile, nothing else would start it again.
+ * A daemon that ends in order removes its record first.
+ */
+function restartWhenKilled(path: string, command: DaemonCommand): void {
+  if (watched.has(path)) return;
+  watched.add(path);
+  const stop = () => {
+    clearInterval(timer);
+    watched.delete(path);
+  };
+  const check = async () => {
+    if ((await readRecord(path)) === undefined) stop();
+    else if ((await lockHolder(path)) === undefined) await ensureDaemon(path, command);
+  };
+  // A daemon that does not start is reported by the next request to it.
+  const timer = setInterval(() => void check().catch(stop), watchInterval);
+  timer.unref();
 }
 
 async function findOrStart(path: string, command: DaemonCommand): Promise<DaemonRecord> {

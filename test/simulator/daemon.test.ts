@@ -171,6 +171,14 @@ describe("the simulator's daemon", () => {
     expect(await accepts(before[0]?.address ?? "")).toBe(true);
   });
 
+  it("is started again after a kill while a process that contacted it runs", async () => {
+    const [machine] = await control("twins").listMachines();
+    const { pid } = await record("twins");
+    process.kill(pid, "SIGKILL");
+    await eventually(async () => (await record("twins")).pid !== pid, "another daemon runs");
+    expect(await accepts(machine?.address ?? "")).toBe(true);
+  });
+
   it("gives way to other code", async () => {
     const { pid } = await record("twins");
     const newer = join(folder, "newer.cjs");
