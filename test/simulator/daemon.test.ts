@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Client } from "../../provider/types/client.ts";
 import { type SimulatorControl, simulatorAt } from "../../simulator/control/index.ts";
 
 let folder: string;
@@ -177,6 +178,20 @@ describe("the simulator's daemon", () => {
     process.kill(pid, "SIGKILL");
     await eventually(async () => (await record("twins")).pid !== pid, "another daemon runs");
     expect(await accepts(machine?.address ?? "")).toBe(true);
+  });
+
+  it("runs before the provider works on simulated machines, and is not started for others", async () => {
+    const root = join(folder, "project");
+    const daemonCommand = [process.execPath, bundle] as const;
+    const client = new Client({ root, secrets: {} as Client["secrets"], environment: {}, daemonCommand });
+    const simulator = await client.simulator();
+    controls.push(simulator);
+    const { address } = await simulator.createMachine({ name: "cp-1", cluster: "test" });
+    await simulator.shutdown();
+    await client.keepSimulator(["10.5.0.2"]);
+    expect(await accepts(address)).toBe(false);
+    await client.keepSimulator(["10.5.0.2", address]);
+    expect(await accepts(address)).toBe(true);
   });
 
   it("gives way to other code", async () => {
