@@ -93,7 +93,7 @@ async function start(directory: string, command: DaemonCommand, code: string): P
 interface Launched {
   ended(): boolean;
   failed(): boolean;
-  /** What it wrote since it was started; older lines of the log are not about it. */
+  /** How it ended, and what it wrote since it was started; older lines of the log are not about it. */
   lastWords(): Promise<string>;
 }
 
@@ -113,17 +113,19 @@ async function launch(directory: string, [program, ...args]: DaemonCommand, code
       env: { ...environment, TALOSMITH_SIMULATOR_CODE: code },
     });
     let exit: number | undefined;
+    let killed = "";
     child.once("error", () => {
       exit = -1;
     });
-    child.once("exit", (status) => {
+    child.once("exit", (status, signal) => {
       exit = status ?? -1;
+      if (signal !== null) killed = `ended by ${signal}: `;
     });
     child.unref();
     return {
       ended: () => exit !== undefined,
       failed: () => exit !== undefined && exit !== 0,
-      lastWords: () => lastWords(directory, size),
+      lastWords: async () => killed + (await lastWords(directory, size)),
     };
   } finally {
     await log.close();
@@ -187,7 +189,7 @@ async function request(record: DaemonRecord, name: string): Promise<number | und
 async function lastWords(directory: string, from: number): Promise<string> {
   try {
     const said = (await readFile(logOf(directory))).subarray(from).toString("utf8");
-    return said.trim().split("\n").slice(-3).join(" | ") || "it said nothing";
+    return said.trim().split("\n").slice(-3).join(" | ") || "it logged nothing";
   } catch {
     return "it left no log";
   }

@@ -276,6 +276,15 @@ describe("the simulator's daemon", () => {
     });
   });
 
+  it("names the signal that ended it while it started", async () => {
+    const program = join(folder, "killed.cjs");
+    await writeFile(program, 'process.kill(process.pid, "SIGKILL");\n');
+    await expect(control("killed", program).createMachine({ name: "cp-1", cluster: "test" })).rejects.toMatchObject({
+      code: "unavailable",
+      message: "the simulator's daemon did not start: ended by SIGKILL: it logged nothing",
+    });
+  });
+
   it("is not started by questions about machines that can't be there", async () => {
     const nothing = control("nothing");
     expect(await nothing.listMachines()).toEqual([]);
