@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { TalosError } from "../talos/errors.ts";
+import { given } from "../talos/given.ts";
 import { type EngineOptions, withContext, withExclusiveContext } from "./engine.ts";
 import { describe } from "./execute/join.ts";
 import { runSteps } from "./execute/run.ts";
@@ -118,7 +120,7 @@ export async function observeAll(context: StepContext): Promise<ObservedCluster>
     },
     {
       timing: context.timing,
-      ...(context.signal === undefined ? {} : { signal: context.signal }),
+      ...given({ signal: context.signal }),
       timeout: context.timeouts.reachable,
       what: "look at every machine",
       silence: context.silence,
@@ -133,8 +135,7 @@ export async function observeAll(context: StepContext): Promise<ObservedCluster>
 /** Before the first change: what is known to go wrong ends the run here. */
 export function report(context: StepContext, findings: readonly Finding[]): void {
   for (const { severity, message, machine } of findings) {
-    if (severity === "warning")
-      context.emit({ type: "warning", message, ...(machine === undefined ? {} : { machine }) });
+    if (severity === "warning") context.emit({ type: "warning", message, ...given({ machine }) });
   }
   refuseErrors(findings);
 }
@@ -193,7 +194,7 @@ async function awaitEndpoint(context: StepContext): Promise<void> {
     },
     {
       timing: context.timing,
-      ...(context.signal === undefined ? {} : { signal: context.signal }),
+      ...given({ signal: context.signal }),
       timeout: context.timeouts.health,
       what: `wait for the Kubernetes API at ${endpoint}`,
       onWaiting: (message) => context.emit({ type: "waiting", message }),

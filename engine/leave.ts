@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { TalosError } from "../talos/errors.ts";
+import { given } from "../talos/given.ts";
 import { refuseUnfinished, report } from "./apply.ts";
 import type { DesiredCluster } from "./desired.ts";
 import { type EngineOptions, withExclusiveContext } from "./engine.ts";
@@ -78,7 +80,7 @@ async function awaitMembers(context: StepContext, well: readonly string[]): Prom
     },
     {
       timing: context.timing,
-      ...(context.signal === undefined ? {} : { signal: context.signal }),
+      ...given({ signal: context.signal }),
       timeout: context.timeouts.health,
       what: "wait for the other members of etcd",
       silence: context.silence,

@@ -48,7 +48,7 @@ const rules: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(talosLayers.map((layer, i) => [`talos/${layer}`, talos(...talosLayers.slice(0, i + 1))])),
   model: ["model", ...talos("version", "image", "pki", "secrets", "config")],
   "model/adopt": ["model", "talos"],
-  "model/topology": ["model"],
+  "model/topology": ["model", "talos/given"],
   engine: ["engine", "model", "talos"],
   "cloud-init": ["cloud-init", "model", ...talos("version", "config")],
   "provider/framework": ["provider/framework"],

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { TalosError } from "../../talos/errors.ts";
+import { given } from "../../talos/given.ts";
 import type { StepContext } from "../execute/step-context.ts";
 import { waitUntil } from "../execute/wait.ts";
 import type { Ownership } from "../machines.ts";
@@ -161,7 +163,7 @@ async function awaitOwnership(context: StepContext, first: string): Promise<Know
     },
     {
       ...{ timing, timeout: timeouts.reachable, what: "read the owner of the cluster" },
-      ...(signal === undefined ? {} : { signal }),
+      ...given({ signal }),
       onWaiting: (message) => context.emit({ type: "waiting", message }),
     },
   ).catch((error: unknown) => {

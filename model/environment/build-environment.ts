@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { stringify } from "yaml";
+import { given } from "../../talos/given.ts";
 import { TalosVersion } from "../../talos/version/index.ts";
 import type { Patches } from "../resolve-cluster.ts";
 import { rulesFor, type Violation } from "../rules/index.ts";
@@ -68,11 +70,11 @@ export function buildEnvironment(input: BuildInput): Environment {
     infrastructure,
     ...(controlPlane === undefined ? {} : { controlPlane: withPatchTexts(controlPlane) }),
     workers: workers.map(withPatchTexts),
-    ...(joins === undefined ? {} : { joins }),
+    ...given({ joins }),
     secrets: { file: secrets?.file ?? joins?.secrets.file ?? `secrets/${name}.yaml` },
     backend: backend ?? { kind: "local" },
     outputs: outputs ?? sections.outputs.parse({}),
-    ...(backup === undefined ? {} : { backup }),
+    ...given({ backup }),
     addons,
     storage,
     rollout,
@@ -224,7 +226,7 @@ function faultOf(violation: Violation, data: Data, layers: Layers): Fault {
     value,
     expected: violation.expected,
     hint: violation.hint,
-    ...(violation.found === undefined ? {} : { found: violation.found }),
+    ...given({ found: violation.found }),
   };
   return layers.fault(violation.path, words, {
     also: violation.also === undefined ? undefined : layers.find(violation.also),
