@@ -54,7 +54,7 @@ export async function applyIn(
   const seen = new Set<string>();
   for (let round = 0; ; round++) {
     const observed = await observeAll(context);
-    if (round === 0) await beginClaim(context, observed.kubernetes, claim);
+    if (round === 0) await beginClaim(context, observed, claim);
     const isNew = seesNew(observed, seen);
     if (isNew) report(context, [...preflight(context.desired, observed), ...(await clockFindings(context, observed))]);
     const steps = plan(context.desired, observed, context.policy);

@@ -26,7 +26,7 @@ export async function leaveCluster(options: EngineOptions): Promise<{ readonly s
     const { desired } = context;
     const done: Step[] = [];
     let observed = await context.observe();
-    await refuseOtherOwner(context, observed.kubernetes, options.claim);
+    await refuseOtherOwner(context, observed, options.claim, { removes: true });
     report(context, preflightLeave(desired, observed));
     refuseUnknown(desired, observed);
     const gone = new Set(desired.leaving.map(({ name }) => name));

@@ -114,13 +114,17 @@ export interface DeployPlan {
 export async function planWithoutTerraform(workspace: Workspace, flags: PolicyFlags = {}): Promise<DeployPlan> {
   const { environment, machines } = workspace;
   await machines.refuseOtherKind();
+  await machines.refuseOtherOwner();
   const addresses = await machines.find();
   const missing = absentMachines(environment, addresses);
   await refuseLostSecrets(workspace);
   if (!isBegun(environment, addresses)) return { missing, steps: [], unseen: [] };
   const secrets = await workspace.secrets.forPlan();
   const desired = await workspace.desired(secrets, addresses, { leaving: await machines.surplus() });
-  const preview = await previewCluster(workspace.engineOptionsFor({ desired, secrets }, flags));
+  const preview = await previewCluster({
+    ...workspace.engineOptionsFor({ desired, secrets }, flags),
+    claim: workspace.claim,
+  });
   refuseErrors(refusals(preview));
   const { steps, observed } = preview;
   const unseen = desired.machines.flatMap(({ name }) => {

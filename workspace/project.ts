@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { formatFault, listEnvironments, loadEnvironment } from "../model/index.ts";
+import { formatFault, listEnvironments, loadEnvironment, loadExistingEnvironment } from "../model/index.ts";
 import { nearestProject } from "../model/project-root.ts";
 import { TalosError } from "../talos/errors.ts";
 import type { EnvironmentOnDisk, WorkspaceContext } from "./context.ts";
@@ -25,15 +25,25 @@ export function environmentsHere({ cwd, env }: Pick<WorkspaceContext, "cwd" | "e
   }
 }
 
+export interface OpenOptions {
+  /** For what does not bring the cluster to what the file says: a broken rule is a warning then. @default false */
+  readonly existing?: boolean;
+}
+
 /** The environment of this name. Throws with all errors of its file. */
-export function findEnvironment(name: string, context: WorkspaceContext): EnvironmentOnDisk {
+export function findEnvironment(
+  name: string,
+  context: WorkspaceContext,
+  { existing = false }: OpenOptions = {},
+): EnvironmentOnDisk {
   const root = projectRoot(context.cwd, context.env);
-  return { root, environment: loadEnvironment(root, name), context };
+  const load = existing ? loadExistingEnvironment : loadEnvironment;
+  return { root, environment: load(root, name), context };
 }
 
 /** The same for a command that changes something: what is unwise in the file is printed, but stops nothing. */
-export function openEnvironment(name: string, context: WorkspaceContext): EnvironmentOnDisk {
-  const found = findEnvironment(name, context);
+export function openEnvironment(name: string, context: WorkspaceContext, options: OpenOptions = {}): EnvironmentOnDisk {
+  const found = findEnvironment(name, context, options);
   for (const warning of found.environment.warnings) context.stderr.write(`Warning: ${formatFault(warning)}\n\n`);
   return found;
 }

@@ -20,7 +20,7 @@ import { runsWithoutTerraform } from "./machine-source.ts";
 import { absentMachines, EnvironmentMachines, isBegun, type MachineAddresses } from "./machines.ts";
 import { claimOf, ownerOf } from "./owner.ts";
 import { readPatchFiles } from "./patch-files.ts";
-import { findEnvironment, openEnvironment } from "./project.ts";
+import { findEnvironment, type OpenOptions, openEnvironment } from "./project.ts";
 import { environmentPolicy, type PolicyFlags } from "./rollout.ts";
 import { EnvironmentSecrets } from "./secrets.ts";
 import { recordedSpec } from "./terraform/recorded-spec.ts";
@@ -177,13 +177,17 @@ export class Workspace implements EnvironmentOnDisk {
   }
 }
 
-/** The workspace of an environment. `warn`: what is unwise in its file is printed, but stops nothing. */
+/**
+ * The workspace of an environment. `warn`: what is unwise in its file is printed, but stops nothing. Without it, the
+ * cluster is taken as it is: `existing`.
+ */
 export function openWorkspace(
   name: string,
   context: WorkspaceContext,
-  { warn = false }: { readonly warn?: boolean } = {},
+  { warn = false, existing = !warn }: OpenOptions & { readonly warn?: boolean } = {},
 ): Workspace {
-  return new Workspace(warn ? openEnvironment(name, context) : findEnvironment(name, context));
+  const open = warn ? openEnvironment : findEnvironment;
+  return new Workspace(open(name, context, { existing }));
 }
 
 /** Computed at the first use; after a failure again at the next. */

@@ -53,16 +53,13 @@ export async function restore(name: string, flags: RestoreFlags, context: Comman
       return;
     }
     const desired = await workspace.desiredAgain(secrets);
-    await checkOwner({ desired, secrets, claim: workspace.claim, signal: context.signal });
-    await withProgress(context, { json: flags.json }, (events) =>
-      restoreCluster({
-        ...workspace.engineOptionsFor({ desired, secrets }),
-        snapshot: path,
-        discardData: flags.discardData,
-        policy: emergencyPolicy(environment),
-        events,
-      }).catch(nameTheFlag),
-    );
+    const options = workspace.engineOptionsFor({ desired, secrets });
+    const policy = emergencyPolicy(environment);
+    await withProgress(context, { json: flags.json }, async (events) => {
+      await checkOwner({ ...options, events, claim: workspace.claim });
+      const { discardData } = flags;
+      await restoreCluster({ ...options, events, snapshot: path, discardData, policy }).catch(nameTheFlag);
+    });
     await clientFiles.ensure(desired, secrets);
     context.stderr.write(`${cluster} is back. kubeconfig: ${clientFiles.paths.kubeconfig}\n`);
   } finally {

@@ -32,11 +32,14 @@ export interface BuildInput {
   readonly joins: Environment | undefined;
   readonly layers: Layers;
   readonly faults: Fault[];
+  readonly warnings: Fault[];
+  /** Gets what breaks a rule: the faults, or the warnings where the cluster exists already. */
+  readonly broken: Fault[];
 }
 
 /** Checks the data of an environment section by section, then by the rules, and adds a fault for all that is wrong. */
 export function buildEnvironment(input: BuildInput): Environment {
-  const { name, data, joins, layers, faults } = input;
+  const { name, data, joins, layers, faults, warnings, broken } = input;
   const workersOnly = data.controlPlaneRef !== undefined;
   const parsed = checkSections(input, workersOnly);
   if (workersOnly) refuseClusterSettings(input);
@@ -56,7 +59,6 @@ export function buildEnvironment(input: BuildInput): Environment {
   } = parsed;
   if (kind === "metal") faults.push(...miscounts(parsed, layers));
   const { controlPlane, workers } = kind === "metal" ? withCounts(parsed) : parsed;
-  const warnings: Fault[] = [];
   // Kind and sections belong together: all of them were checked by this kind's schema.
   const environment = {
     name,
@@ -82,7 +84,7 @@ export function buildEnvironment(input: BuildInput): Environment {
   const isAbout = ({ path, also }: Violation) => [path[0], also?.[0]].some((section) => failed.has(String(section)));
   for (const rule of rulesFor(failed.has("infrastructure") ? undefined : kind))
     for (const violation of rule(environment).filter((candidate) => !isAbout(candidate)))
-      (violation.severity === "error" ? faults : warnings).push(faultOf(violation, data, layers));
+      (violation.severity === "error" ? broken : warnings).push(faultOf(violation, data, layers));
   return environment;
 }
 

@@ -70,8 +70,11 @@ export async function performAction(
     case "upgrade":
     case "scale": {
       const { environment, texts } = edit(workspace, action);
+      const edited = workspace.with(environment);
+      // What a deploy would refuse must not change the file.
+      await planWithoutTerraform(edited);
       await saveTexts(workspace.root, texts);
-      await deployWithoutTerraform(workspace.with(environment), events);
+      await deployWithoutTerraform(edited, events);
       return undefined;
     }
     case "destroy":
