@@ -111,7 +111,7 @@ export function simulatorAt(directory: string, options: SimulatorOptions): Simul
       await ask("set-faults", { id, faults });
     },
     async setUserData(id, userData) {
-      await ask("set-user-data", { id, ...(userData === undefined ? {} : { userData }) });
+      await ask("set-user-data", { id, userData });
     },
     shutdown: () => endDaemon(directory),
   };

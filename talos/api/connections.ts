@@ -36,7 +36,7 @@ export class Connections {
   /**
    * Ends all of them, and those that are still to come, later and from a timer. A TCP socket that is destroyed before its
    * TLS socket makes Node free OpenSSL's state at once; in a callback of OpenSSL, which is where the last answer is read,
-   * the process then ends with a segmentation fault. What is open after a while, the library has lost.
+   * the process can then end with a segmentation fault. What is open after a while, the library has lost.
    */
   close(): void {
     this.#closed = true;
