@@ -241,6 +241,11 @@ test("command line, console and operator reach the engine through the workspace 
   expect([parts, own]).toEqual([[], []]);
 });
 
+test("the provider knows a TalosError by its name: its bundles hold the class more than once", () => {
+  const files = [...projectGraph().keys()].filter((file) => file.startsWith("provider/"));
+  expect(files.filter((file) => /instanceof TalosError\b/.test(readFileSync(file, "utf8")))).toEqual([]);
+});
+
 describe("the rule itself", () => {
   const cases: readonly [string, string, boolean][] = [
     ["talos/config/generate.ts", "talos/secrets/index.ts", true],
