@@ -2,6 +2,7 @@
 
 import { definitionStorage, establishedStatus } from "../kubernetes/custom-resources.ts";
 import { countBudget, isHealthy } from "../kubernetes/eviction.ts";
+import { readyStatusOf } from "../kubernetes/node.ts";
 import { mirrorPod } from "../kubernetes/pod.ts";
 import { createObject, deleteObject, getObject, listObjects, timestamp, updateObject } from "../kubernetes/store.ts";
 import type { Controller, Moment } from "../machine/moment.ts";
@@ -83,8 +84,9 @@ function mirrorPods(cluster: Cluster, machine: Machine, moment: Moment): Cluster
     const wanted = mirrorPod(name, node, machine, component, ready, moment.now);
     const known = getObject(next, "pods", "kube-system", wanted.metadata.name);
     const same = known?.metadata.annotations?.["talos.dev/config-version"] === String(component.version);
-    if (known !== undefined && same)
-      return isHealthy(known) === ready ? next : updateObject(next, "pods", { ...known, status: wanted.status });
+    // Whether it is ready is what its kubelet reports, and a silent one reports nothing.
+    if (known !== undefined && same && (isHealthy(known) === ready || readyStatusOf(node) === "Unknown")) return next;
+    if (known !== undefined && same) return updateObject(next, "pods", { ...known, status: wanted.status });
     const cleared = known === undefined ? next : deleteObject(next, "pods", "kube-system", wanted.metadata.name);
     return createObject(cleared, "pods", wanted, moment);
   }, cluster);

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { beforeAll, describe, expect, it } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { type Machine, resourceDefinitions } from "../../simulator/index.ts";
+import { isHealthy } from "../../simulator/kubernetes/eviction.ts";
 import {
   type Event,
   EventType,
@@ -254,5 +255,25 @@ describe("resources", () => {
     ])("but not from one %s", async (_, options, words) => {
       await expect(watched(options)).rejects.toThrow(words);
     });
+  });
+});
+
+describe("a control plane whose kubelet is stopped", () => {
+  const isReady = () => {
+    const cluster = Object.values(lab.simulation.world.clusters)[0];
+    const pods = Object.values(cluster?.objects ?? {}).filter(({ metadata }) =>
+      metadata.name.startsWith("kube-scheduler"),
+    );
+    return pods.map((pod) => isHealthy(pod));
+  };
+
+  it("reports its static pods no more, and again when it is back", async () => {
+    expect(isReady()).toEqual([true]);
+    await lab.call(first, MachineServiceService.serviceStop, { id: "kubelet" });
+    await lab.clock.advance(120_000);
+    expect(isReady()).toEqual([false]);
+    await lab.call(first, MachineServiceService.serviceStart, { id: "kubelet" });
+    await lab.clock.advance(120_000);
+    expect(isReady()).toEqual([true]);
   });
 });
