@@ -208,7 +208,7 @@ function progressing(set: string, done: boolean, late: boolean): { readonly reas
   return { reason: "ReplicaSetUpdated", message: `ReplicaSet "${set}" is progressing.` };
 }
 
-export interface Condition {
+interface Condition {
   readonly type: string;
   readonly status: "True" | "False" | "Unknown";
   readonly reason: string;
@@ -218,7 +218,7 @@ export interface Condition {
 }
 
 /** The condition as it is now: its time moves only when its status does. */
-export function conditionNow(
+function conditionNow(
   status: unknown,
   now: number,
   wanted: Pick<Condition, "type" | "status" | "reason" | "message">,
