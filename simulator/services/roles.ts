@@ -68,7 +68,7 @@ const servedByOld: ReadonlySet<string> = new Set([
   "/cosi.resource.State/Watch",
 ]);
 
-/** Why a machine without config does not serve the method at all; roles are checked elsewhere. */
+/** Why a machine without config does not serve the method at all, whatever the roles. */
 export function maintenanceRefusal(machine: Machine, path: string): CallError | undefined {
   if (minorOf(machine.talosVersion) >= 1_013 || servedByOld.has(path)) return undefined;
   return new CallError("Unimplemented", "API is not implemented in maintenance mode");
