@@ -3,12 +3,14 @@ export { createIso, type IsoFile } from "./iso.ts";
 export { type MetaMachine, renderMeta } from "./meta.ts";
 export {
   checkNetworkConfig,
+  createNoCloudIso,
+  hashIso,
   type NoCloudFiles,
   type NoCloudMachine,
   type NoCloudTemplates,
+  noCloudLabel,
   renderNoCloud,
 } from "./nocloud.ts";
-export { createNoCloudIso, hashIso, noCloudLabel } from "./nocloud-iso.ts";
 export { readIso } from "./read-iso.ts";
 export { defaultTemplates } from "./templates.ts";
 export { fillTemplate, type TemplateValue } from "./yaml-template.ts";

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+
+import { createHash } from "node:crypto";
 import { TalosError } from "../talos/errors.ts";
 import { parseYaml, toPlainData } from "../talos/yaml/index.ts";
+import { createIso } from "./iso.ts";
 import { defaultTemplates } from "./templates.ts";
 import { fillTemplate, type TemplateValue } from "./yaml-template.ts";
 
@@ -100,4 +103,21 @@ function checkUserData(text: string): void {
       hint: "Write a Talos machine config, or #include and a URL.",
     });
   if (!/^#include/.test(firstLine)) parseYaml(text, "user-data");
+}
+
+/** The label by which Talos finds the volume. */
+export const noCloudLabel = "cidata";
+
+/** The NoCloud seed as an ISO image. The same files always give the same bytes. */
+export function createNoCloudIso(files: NoCloudFiles): Uint8Array {
+  const encoder = new TextEncoder();
+  return createIso(
+    noCloudLabel,
+    Object.entries(files).map(([name, text]) => ({ name, content: encoder.encode(text as string) })),
+  );
+}
+
+/** Lower-case hex SHA-256 of the image. */
+export function hashIso(image: Uint8Array): string {
+  return createHash("sha256").update(image).digest("hex");
 }

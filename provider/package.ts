@@ -4,11 +4,10 @@ import { access, mkdir, readdir, readFile, rename, rm, stat } from "node:fs/prom
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { bundleProvider, readBundle } from "./packaging/bundle.ts";
-import { directoryHash } from "./packaging/directory-hash.ts";
+import { bundleProvider, readBundle, sourceHash } from "./packaging/bundle.ts";
 import { installUnder, lockProvider } from "./packaging/install.ts";
+import { directoryHash } from "./packaging/lock-file.ts";
 import { writeRelease } from "./packaging/release.ts";
-import { sourceHash } from "./packaging/source-hash.ts";
 
 /** Nobody can register a name under `.internal`: an absent directory can't become somebody else's provider. */
 export const providerSource = "talosmith.internal/talosmith/talosmith";

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-import { changedAttributes } from "./attribute-changes.ts";
+
 import { type ClusterChange, clusterChanges } from "./cluster-change.ts";
 import { type Finding, type Level, levels, type Rule } from "./finding.ts";
 import type { Action, Plan } from "./plan.ts";
+import { changedAttributes } from "./plan.ts";
 import { clusterRule } from "./rules/cluster.ts";
-import { dataRule } from "./rules/data.ts";
+import { dataRule, protectionRule } from "./rules/data.ts";
 import { exposureRule } from "./rules/exposure.ts";
 import { machineRule } from "./rules/machines.ts";
 import { placeholderRule } from "./rules/placeholders.ts";
-import { protectionRule } from "./rules/protection.ts";
 
 const rules: readonly Rule[] = [clusterRule, machineRule, dataRule, exposureRule, placeholderRule, protectionRule];
 

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+
+import { type Attributes, type Provider, Server } from "../framework/index.ts";
+import { createLog } from "./hclog.ts";
 import { applyResourceChange } from "./rpc/apply-resource-change.ts";
 import { callFunction } from "./rpc/call-function.ts";
 import { closeEphemeralResource } from "./rpc/close-ephemeral-resource.ts";
@@ -15,6 +18,7 @@ import { validateDataResourceConfig } from "./rpc/validate-data-resource-config.
 import { validateEphemeralResourceConfig } from "./rpc/validate-ephemeral-resource-config.ts";
 import { validateProviderConfig } from "./rpc/validate-provider-config.ts";
 import { validateResourceConfig } from "./rpc/validate-resource-config.ts";
+import { listen, type ServeOptions, type Session } from "./transport/index.ts";
 import type { Rpc } from "./unary.ts";
 
 /** The RPCs we answer. Of the others Terraform is told that they are not implemented, which it accepts. */
@@ -36,3 +40,20 @@ export const routes: Readonly<Record<string, Rpc>> = {
   "/tfplugin6.Provider/CallFunction": callFunction,
   "/tfplugin6.Provider/StopProvider": stopProvider,
 };
+
+/** A provider behind the RPCs of the plugin protocol. */
+export function openSession(provider: Provider<Attributes, unknown>): Session {
+  const server = new Server(provider, createLog());
+  return {
+    handler: (path) => {
+      const rpc = routes[path];
+      return rpc && ((message) => rpc(server, message));
+    },
+    stop: () => server.stop(),
+  };
+}
+
+/** Runs a provider as Terraform's child process, until Terraform says so or is gone. */
+export function serve(provider: Provider<Attributes, unknown>, options: ServeOptions): void {
+  listen(async () => openSession(provider), options);
+}

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import { createHash } from "node:crypto";
+import { etcdMemberOf } from "../machine/etcd.ts";
 import { isUp } from "../machine/life.ts";
 import type { Controller, Moment } from "../machine/moment.ts";
 import type { NodeConfig } from "../machine/node-config.ts";
-import { type Machine, mapMachines } from "../machine/world.ts";
-import { configOf } from "./membership.ts";
+import { isHealthy } from "../machine/service-state.ts";
+import { type Machine, mapMachines, without } from "../machine/world.ts";
+import { clusterOf, configOf, isControlPlane } from "./membership.ts";
 import { restartService } from "./services.ts";
 
 /** Follows images and CAs in the config: another one restarts what runs with it and counts its version up. */
@@ -59,3 +61,18 @@ function follow(machine: Machine, name: string, wanted: Wanted, moment: Moment):
   }
   return noted;
 }
+
+/**
+ * A control plane's API server, controller manager and scheduler: up some time after its own etcd member is a healthy
+ * voter, and then for as long as the machine is up. A restarted kubelet leaves its containers alone.
+ */
+export const staticPods: Controller = (world, { now, timings }) =>
+  mapMachines(world, (machine) => {
+    if (!isUp(machine.life) || !isControlPlane(machine)) {
+      return machine.staticPodsAt === undefined ? machine : without(machine, "staticPodsAt");
+    }
+    if (machine.staticPodsAt !== undefined || !isHealthy(machine.services.kubelet)) return machine;
+    const member = etcdMemberOf(clusterOf(world, machine), machine.id);
+    if (member === undefined || member.learner || !isHealthy(machine.services.etcd)) return machine;
+    return { ...machine, staticPodsAt: now + timings.staticPods };
+  });

@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import { given } from "../../talos/given.ts";
-import { conditionNow } from "../kubernetes/condition.ts";
 import { isHealthy } from "../kubernetes/eviction.ts";
 import { isStopping, ownedBy, ownerReference, podsOf, templateHash, templateOf } from "../kubernetes/pod.ts";
-import { createObject, deleteObject, listObjects, type NewObject, updateObject } from "../kubernetes/store.ts";
+import {
+  createObject,
+  deleteObject,
+  listObjects,
+  type NewObject,
+  timestamp,
+  updateObject,
+} from "../kubernetes/store.ts";
 import type { Moment } from "../machine/moment.ts";
 import { type Cluster, type KubernetesObject, without } from "../machine/world.ts";
 import { replicasOf } from "./replica-sets.ts";
@@ -200,4 +206,30 @@ function progressing(set: string, done: boolean, late: boolean): { readonly reas
   if (done) return { reason: "NewReplicaSetAvailable", message: `ReplicaSet "${set}" has successfully progressed.` };
   if (late) return { reason: "ProgressDeadlineExceeded", message: `ReplicaSet "${set}" has timed out progressing.` };
   return { reason: "ReplicaSetUpdated", message: `ReplicaSet "${set}" is progressing.` };
+}
+
+interface Condition {
+  readonly type: string;
+  readonly status: "True" | "False" | "Unknown";
+  readonly reason: string;
+  readonly message: string;
+  readonly lastTransitionTime: string;
+  readonly lastUpdateTime?: string;
+}
+
+/** The condition as it is now: its time moves only when its status does. */
+function conditionNow(
+  status: unknown,
+  now: number,
+  wanted: Pick<Condition, "type" | "status" | "reason" | "message">,
+): Condition {
+  const known = conditionsOf(status).find((held) => held.type === wanted.type);
+  if (known?.status === wanted.status && known.reason === wanted.reason) return { ...known, ...wanted };
+  const at = timestamp(now);
+  const since = known?.status === wanted.status ? known.lastTransitionTime : at;
+  return { ...wanted, lastTransitionTime: since, lastUpdateTime: at };
+}
+
+function conditionsOf(status: unknown): readonly Condition[] {
+  return (status as { conditions?: readonly Condition[] } | undefined)?.conditions ?? [];
 }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import { isNodeReady } from "../kubernetes/node.ts";
 import { getObject } from "../kubernetes/store.ts";
 import type { UnmetCondition } from "../machine/event.ts";
+import { emit } from "../machine/events.ts";
 import { stageName } from "../machine/life.ts";
+import type { Controller } from "../machine/moment.ts";
 import { isHealthy } from "../machine/service-state.ts";
 import type { Machine, World } from "../machine/world.ts";
+import { mapMachines } from "../machine/world.ts";
 import { clusterOf, hostnameOf, isControlPlane, staticPodReady } from "./membership.ts";
 
 export interface MachineStatus {
@@ -47,3 +49,23 @@ function unmetConditions(world: World, machine: Machine, now: number): UnmetCond
 }
 
 export const staticPodNames = ["kube-apiserver", "kube-controller-manager", "kube-scheduler"] as const;
+
+/** Tells the event stream whenever the machine's status is another one than it last told. */
+export const statusEvents: Controller = (world, moment) =>
+  mapMachines(world, (machine) => {
+    if (machine.life.stage === "off" || machine.life.stage === "starting") return machine;
+    const status = machineStatus(world, machine, moment.now);
+    const last = machine.events.findLast((event) => event.body.kind === "status")?.body;
+    return last?.kind === "status" && isSame(last, status)
+      ? machine
+      : emit(machine, moment.now, { kind: "status", ...status });
+  });
+
+function isSame(a: MachineStatus, b: MachineStatus): boolean {
+  return (
+    a.stage === b.stage &&
+    a.ready === b.ready &&
+    a.unmet.length === b.unmet.length &&
+    a.unmet.every(({ name, reason }, index) => name === b.unmet[index]?.name && reason === b.unmet[index]?.reason)
+  );
+}

@@ -9,7 +9,9 @@ import type { Wipe } from "../machine/life.ts";
 import type { Controller, Moment } from "../machine/moment.ts";
 import { readNodeConfig } from "../machine/node-config.ts";
 import { releaseOfImage } from "../machine/release.ts";
+import { isHealthy } from "../machine/service-state.ts";
 import { type Disk, type Machine, mapMachines, without } from "../machine/world.ts";
+import { configOf } from "./membership.ts";
 
 /** Takes machines through firmware, install, shutdown and back as their time comes. */
 export const power: Controller = (world, moment) => {
@@ -189,4 +191,21 @@ function wipe(disk: Disk, what: Wipe): Disk {
   if (what.ephemeral) next = without(without(next, "etcd"), "recovery");
   if (what.meta) next = { ...next, meta: {} };
   return next;
+}
+
+/** Ends the boot sequence once all services are up: a control plane therefore boots until it has an etcd. */
+export const bootCompletion: Controller = (world, { now }) =>
+  mapMachines(world, (machine) => {
+    if (machine.life.stage !== "booting" || !servicesUp(machine)) return machine;
+    return emitAll({ ...machine, life: { stage: "running", since: now } }, now, [
+      { kind: "task", task: "startAllServices", action: "STOP" },
+      { kind: "phase", phase: "startEverything", action: "STOP" },
+      { kind: "sequence", sequence: "boot", action: "STOP" },
+    ]);
+  });
+
+function servicesUp(machine: Machine): boolean {
+  const needed =
+    configOf(machine)?.type === "controlplane" ? ["apid", "trustd", "kubelet", "etcd"] : ["apid", "kubelet"];
+  return needed.every((id) => isHealthy(machine.services[id]));
 }

@@ -2,19 +2,13 @@
 
 import type { Controller, Moment } from "../machine/moment.ts";
 import type { World } from "../machine/world.ts";
-import { bootCompletion } from "./boot-completion.ts";
-import { components } from "./components.ts";
-import { etcdLeader } from "./etcd-leader.ts";
-import { etcdMembership } from "./etcd-membership.ts";
-import { expiredFaults } from "./expired-faults.ts";
-import { forgottenClusters } from "./forgotten-clusters.ts";
+import { components, staticPods } from "./components.ts";
+import { etcdLeader, etcdMembership } from "./etcd.ts";
+import { expiredFaults, forgottenClusters, terminatingPods, tryMode } from "./expiry.ts";
 import { kubelets } from "./kubelets.ts";
-import { power } from "./power.ts";
+import { statusEvents } from "./machine-status.ts";
+import { bootCompletion, power } from "./power.ts";
 import { services } from "./services.ts";
-import { staticPods } from "./static-pods.ts";
-import { statusEvents } from "./status-events.ts";
-import { terminatingPods } from "./terminating-pods.ts";
-import { tryMode } from "./try-mode.ts";
 import { virtualIp } from "./virtual-ip.ts";
 import { workloads } from "./workloads.ts";
 

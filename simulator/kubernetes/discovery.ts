@@ -60,16 +60,15 @@ function entries(resource: ApiResource): Tree[] {
     ...more,
   });
   const writable = ["get", "patch", "update"];
-  return [
-    main,
-    below("status", writable),
-    ...(scalable.includes(name)
-      ? [below("scale", writable, { group: "autoscaling", version: "v1", kind: "Scale" })]
-      : []),
-    ...(name === "pods" && resource.group === ""
-      ? [below("eviction", ["create"], { group: "policy", version: "v1", kind: "Eviction" }), below("log", ["get"])]
-      : []),
-  ];
+  const held = [main, below("status", writable)];
+  if (scalable.includes(name))
+    held.push(below("scale", writable, { group: "autoscaling", version: "v1", kind: "Scale" }));
+  if (name === "pods" && resource.group === "")
+    held.push(
+      below("eviction", ["create"], { group: "policy", version: "v1", kind: "Eviction" }),
+      below("log", ["get"]),
+    );
+  return held;
 }
 
 function versionInfo(version: string): Tree {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { given } from "../../talos/given.ts";
 import type { KubernetesObject } from "../machine/world.ts";
 import { fieldsOf, isTree, itemKey, keysOf, leavesOf, pathsOf, type Tree, withoutPaths } from "./field-paths.ts";
 import { ApiError } from "./status.ts";
@@ -25,10 +26,8 @@ function entriesOf(object: { readonly metadata: Tree } | undefined): readonly En
 /** What a writer can own: not the identity of the object, nor what the server and its controllers write. */
 function ownable({ apiVersion: _a, kind: _k, status: _s, metadata, ...rest }: Tree): Map<string, unknown> {
   const { labels, annotations, finalizers, ownerReferences } = (metadata ?? {}) as Tree;
-  const kept = Object.entries({ labels, annotations, finalizers, ownerReferences }).filter(
-    ([, value]) => value !== undefined,
-  );
-  return leavesOf({ ...rest, ...(kept.length > 0 ? { metadata: Object.fromEntries(kept) } : {}) });
+  const kept = given({ labels, annotations, finalizers, ownerReferences });
+  return leavesOf(Object.keys(kept).length > 0 ? { ...rest, metadata: kept } : rest);
 }
 
 const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);

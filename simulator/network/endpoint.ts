@@ -14,7 +14,7 @@ export interface Endpoint {
   /** From now on nobody reads what comes in on any connection, and nobody says so: half-open. */
   mute(): void;
   /** Other certificates for connections to come. */
-  readonly renew?: (tls: SecureContextOptions) => void;
+  readonly renew?: ((tls: SecureContextOptions) => void) | undefined;
 }
 
 /** Starts a server on an address; resolves when it listens. `drain` resolves when its calls under way are answered. */
@@ -55,7 +55,7 @@ export async function listen(
     mute() {
       for (const socket of sockets) stopReading(socket);
     },
-    ...(server instanceof TlsServer ? { renew: (tls: SecureContextOptions) => server.setSecureContext(tls) } : {}),
+    renew: server instanceof TlsServer ? (tls) => server.setSecureContext(tls) : undefined,
   };
 }
 

@@ -10,10 +10,16 @@ import type { Machine, World } from "../machine/world.ts";
 import { dispatch } from "../services/dispatch.ts";
 import { methods } from "../services/registry.ts";
 import type { Simulation } from "../simulation.ts";
-import { type CertificateEpoch, certificateEpoch } from "./certificate-epoch.ts";
 import { type Endpoint, listen, type Manners } from "./endpoint.ts";
 import { type CallHandler, createGrpcServer } from "./grpc-server.ts";
-import { apiIdentity, forTls, kubernetesIdentity, sideIdentity } from "./identities.ts";
+import {
+  apiIdentity,
+  type CertificateEpoch,
+  certificateEpoch,
+  forTls,
+  kubernetesIdentity,
+  sideIdentity,
+} from "./identities.ts";
 import { createSideServer, type SideService } from "./side-server.ts";
 
 export const apiPort = 50_000;

@@ -2,6 +2,7 @@
 
 import { CallError } from "../machine/call-error.ts";
 import { randomUuid } from "../machine/chance.ts";
+import type { EventBody } from "../machine/event.ts";
 import { emit, emitAll } from "../machine/events.ts";
 import type { Life, Wipe } from "../machine/life.ts";
 import type { Moment } from "../machine/moment.ts";
@@ -33,23 +34,12 @@ export function startSequence(world: World, machine: Machine, sequence: Sequence
     until: now + stop,
     ...sequence,
   };
-  const announced = emitAll(
-    { ...machine, life },
-    now,
-    [
-      { kind: "sequence", sequence: sequence.sequence, action: "START" },
-      ...(sequence.sequence === "shutdown" || sequence.sequence === "reset"
-        ? ([
-            { kind: "phase", phase: "drain", action: "START" },
-            { kind: "phase", phase: "drain", action: "STOP" },
-          ] as const)
-        : []),
-      { kind: "phase", phase: "cleanup", action: "START" },
-      { kind: "task", task: "stopAllPods", action: "START" },
-    ],
-    actor,
-  );
-  return { world: withMachine(world, announced), actor };
+  const bodies: EventBody[] = [{ kind: "sequence", sequence: sequence.sequence, action: "START" }];
+  if (sequence.sequence === "shutdown" || sequence.sequence === "reset")
+    bodies.push({ kind: "phase", phase: "drain", action: "START" }, { kind: "phase", phase: "drain", action: "STOP" });
+  bodies.push({ kind: "phase", phase: "cleanup", action: "START" });
+  bodies.push({ kind: "task", task: "stopAllPods", action: "START" });
+  return { world: withMachine(world, emitAll({ ...machine, life }, now, bodies, actor)), actor };
 }
 
 const labels: Readonly<Record<string, keyof Wipe>> = { STATE: "state", EPHEMERAL: "ephemeral", META: "meta" };

@@ -8,9 +8,8 @@ import { type Fault, faultOf, spend } from "../machine/fault.ts";
 import { serverModeOf } from "../machine/server-mode.ts";
 import { type Machine, withMachine } from "../machine/world.ts";
 import type { Simulation } from "../simulation.ts";
-import { maintenanceRefusal } from "./maintenance.ts";
 import type { Call, ServedMethod } from "./method.ts";
-import { mayCall } from "./roles.ts";
+import { maintenanceRefusal, mayCall } from "./roles.ts";
 
 /** A call as it comes off the wire, or from a test in the same process. */
 export interface IncomingCall {

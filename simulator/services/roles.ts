@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import { CallError } from "../machine/call-error.ts";
+import { minorOf } from "../machine/release.ts";
+import type { Machine } from "../machine/world.ts";
 
 type Group = "admin" | "operator" | "backup" | "reader-backup" | "meta" | "verifier" | "reader" | "maintenance";
 
@@ -53,4 +56,20 @@ export function mayCall(path: string, roles: ReadonlySet<string>, inMaintenance:
 /** The roles in the subject of a client certificate: one organization each. */
 export function knownRoles(organizations: readonly string[]): ReadonlySet<string> {
   return new Set(organizations.filter((name) => name.startsWith("os:")));
+}
+
+/** What the small maintenance server of 1.12 and older answers. */
+const servedByOld: ReadonlySet<string> = new Set([
+  "/machine.MachineService/ApplyConfiguration",
+  "/storage.StorageService/Disks",
+  "/storage.StorageService/BlockDeviceWipe",
+  "/cosi.resource.State/Get",
+  "/cosi.resource.State/List",
+  "/cosi.resource.State/Watch",
+]);
+
+/** Why a machine without config does not serve the method at all, whatever the roles. */
+export function maintenanceRefusal(machine: Machine, path: string): CallError | undefined {
+  if (minorOf(machine.talosVersion) >= 1_013 || servedByOld.has(path)) return undefined;
+  return new CallError("Unimplemented", "API is not implemented in maintenance mode");
 }

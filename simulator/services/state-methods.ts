@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import { GetResponse, ListResponse, type StateService } from "../../talos/api/gen/cosi/resource.ts";
+import {
+  ControllerRuntimeDependenciesResponse,
+  DependencyEdgeType,
+  type InspectServiceService,
+} from "../../talos/api/gen/inspect/inspect.ts";
 import { CallError } from "../machine/call-error.ts";
 import type { Identity } from "../machine/world.ts";
-import { Catalogue } from "../resources/catalogue.ts";
+import { Catalogue, producedTypes } from "../resources/catalogue.ts";
 import { namespaces, resourceType } from "../resources/definitions.ts";
 import type { StoredResource } from "../resources/stored-resource.ts";
 import type { Call, Handlers } from "./method.ts";
@@ -70,3 +75,17 @@ export const stateMethods: Handlers<typeof StateService> = {
 function notFound(namespace: string, type: string, id: string): CallError {
   return new CallError("NotFound", `resource ${type}(${namespace}/${id}@undefined) doesn't exist`);
 }
+
+/** Which controller puts out which resources. What each reads is not modelled, so there are no input edges. */
+export const inspectMethods: Handlers<typeof InspectServiceService> = {
+  controllerRuntimeDependencies() {
+    const edges = producedTypes().map(({ owner, namespace, type }) => ({
+      controllerName: owner,
+      edgeType: DependencyEdgeType.OUTPUT_EXCLUSIVE,
+      resourceNamespace: namespace,
+      resourceType: type,
+      resourceId: "",
+    }));
+    return ControllerRuntimeDependenciesResponse.fromPartial({ messages: [{ edges }] });
+  },
+};

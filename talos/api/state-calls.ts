@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+
+import ipaddr from "ipaddr.js";
 import * as z from "zod";
 import { plainText } from "../plain-text.ts";
 import { parseYamlDocument, toPlainData } from "../yaml/index.ts";
@@ -10,7 +12,6 @@ import { ManifestSpec, StaticPodStatusSpec } from "./gen/resource/definitions/k8
 import { AddressStatusSpec, HostnameStatusSpec } from "./gen/resource/definitions/network.ts";
 import { DiagnosticSpec, MachineStatusSpec, MetaKeySpec } from "./gen/resource/definitions/runtime.ts";
 import { ServiceSpec } from "./gen/resource/definitions/v1alpha1.ts";
-import { formatIp } from "./ip-bytes.ts";
 import { MachineText } from "./machine-text.ts";
 import { resourceCalls } from "./resource-calls.ts";
 import type { CallOptions, Transport } from "./transport.ts";
@@ -185,3 +186,10 @@ function isPodReady(status: unknown): boolean {
 }
 
 export type StateCalls = ReturnType<typeof stateCalls>;
+
+/** Text of an address that the API sends as 4 or 16 bytes; empty for none. */
+function formatIp(bytes: Uint8Array): string {
+  if (bytes.length !== 4 && bytes.length !== 16) return "";
+  const address = ipaddr.fromByteArray([...bytes]);
+  return address instanceof ipaddr.IPv6 ? address.toRFC5952String() : address.toString();
+}

@@ -2,13 +2,12 @@
 import { isDeepStrictEqual } from "node:util";
 import { TalosError } from "../errors.ts";
 import { stringifyYaml } from "../yaml/index.ts";
-import { certificateSummary } from "./certificate-summary.ts";
 import { type ConfigDocument, documentId, documentTitle, encodeConfig, parseConfig } from "./document/config-file.ts";
 import { isSection, isZero, type Section, sameValue, type Value } from "./document/value.ts";
 import { isConfigData, type MachineConfig, v1alpha1 } from "./machine-config.ts";
 import { inFormOf, type MovedSetting } from "./moved-settings.ts";
 import { needsReboot } from "./reboot-rules.ts";
-import { hiddenForm, hidePasswords, redacted } from "./redact.ts";
+import { certificateSummary, hiddenForm, hidePasswords, redacted } from "./redact.ts";
 import { zeroWord } from "./schema/enums.ts";
 import { type Field, type FieldType, type Struct, structOf } from "./schema/schema.ts";
 import { isHarmlessVariable, isHiddenField, isVariablesField } from "./schema/secret-fields.ts";

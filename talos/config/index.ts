@@ -28,6 +28,15 @@ export {
   selectContext,
 } from "./talosconfig/contexts.ts";
 export {
+  type CertificateInfo,
+  type CredentialsOptions,
+  certificateInfo,
+  generateTalosconfig,
+  issueAdminCredentials,
+  parseLifetime,
+  type TalosconfigOptions,
+} from "./talosconfig/credentials.ts";
+export {
   type ClientFile,
   clientIdentity,
   currentClientFiles,
@@ -35,14 +44,6 @@ export {
   talosconfigIsCurrent,
 } from "./talosconfig/current.ts";
 export { findTalosconfig, readTalosconfig, talosconfigPaths, writeTalosconfig } from "./talosconfig/file.ts";
-export { type CertificateInfo, certificateInfo } from "./talosconfig/info.ts";
-export {
-  type CredentialsOptions,
-  generateTalosconfig,
-  issueAdminCredentials,
-  type TalosconfigOptions,
-} from "./talosconfig/issue.ts";
-export { parseLifetime } from "./talosconfig/lifetime.ts";
 export { type Role, roles } from "./talosconfig/roles.ts";
 export type { ClientCredentials, TalosContext, Talosconfig } from "./talosconfig/talosconfig.ts";
 export type { Mode } from "./validate/v1alpha1-machine.ts";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-export { clusterInstaller } from "./cluster-installer.ts";
+
 export { type FactoryOptions, registerSchematic } from "./factory.ts";
 export { type FetchedImage, type FetchOptions, fetchImage } from "./fetch-image.ts";
 export { type ImageVersions, kubernetesImages } from "./kubernetes-images.ts";
@@ -9,6 +9,7 @@ export {
   amazonImage,
   assetFile,
   assetUrl,
+  clusterInstaller,
   defaultInstallImage,
   type ImageOptions,
   installerReference,

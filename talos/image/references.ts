@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../errors.ts";
 import type { TalosVersion } from "../version/index.ts";
-import { schematicId } from "./schematic.ts";
+import { chosenSchematic, type SchematicChoice, schematicId } from "./schematic.ts";
 
 export type Platform = "metal" | "nocloud" | "aws";
 export type Architecture = "amd64" | "arm64";
@@ -85,4 +85,16 @@ export function amazonImage(
   architecture: Architecture = "amd64",
 ): { readonly owner: string; readonly name: string } {
   return { owner: "540036508848", name: `talos-${version.toString()}-${region}-${architecture}` };
+}
+
+/** The installer of machines: the release's own where nothing is added to it, else the image factory's. */
+export function clusterInstaller(
+  schematic: SchematicChoice,
+  version: TalosVersion,
+  platform: Platform,
+  factory?: string,
+): string {
+  const customized = schematic.extensions.length + schematic.kernelArgs.length > 0;
+  if (platform === "metal" && !customized && factory === undefined) return defaultInstallImage(version);
+  return installerReference({ schematic: schematicId(chosenSchematic(schematic)), version, platform, factory });
 }

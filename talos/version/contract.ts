@@ -8,7 +8,7 @@ export interface ReleaseImages {
   readonly coredns: string;
   readonly flannel: string;
   readonly pause: string;
-  readonly networkPolicies?: string;
+  readonly networkPolicies?: string | undefined;
 }
 
 /**
@@ -144,15 +144,14 @@ export class Contract {
   get images(): ReleaseImages {
     const release = releaseOf(this.#minor);
     if (release === undefined) throw new TalosError("internal", `no release data for ${this.toString()}`);
+    const { networkPolicies } = release;
     const etcdRepository = this.#minor <= 11 ? "gcr.io/etcd-development/etcd" : "registry.k8s.io/etcd";
     return {
       etcd: `${etcdRepository}:${release.etcd}`,
       coredns: `registry.k8s.io/coredns/coredns:${release.coredns}`,
       flannel: `ghcr.io/siderolabs/flannel:${release.flannel}`,
       pause: `registry.k8s.io/pause:${release.pause}`,
-      ...(release.networkPolicies && {
-        networkPolicies: `registry.k8s.io/networking/kube-network-policies:${release.networkPolicies}`,
-      }),
+      networkPolicies: networkPolicies && `registry.k8s.io/networking/kube-network-policies:${networkPolicies}`,
     };
   }
 }

@@ -4,7 +4,7 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { sourceHash } from "../../provider/packaging/source-hash.ts";
+import { sourceHash } from "../../provider/packaging/bundle.ts";
 import { everything } from "../support/everything.ts";
 import { type Case, casesOf, chosen, firstCluster } from "../support/interruption-operations.ts";
 import { InterruptionScene } from "../support/interruption-scene.ts";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { expect, test } from "vitest";
-import { certificateEpoch } from "../../simulator/network/certificate-epoch.ts";
+import { certificateEpoch } from "../../simulator/network/identities.ts";
 
 const minute = 60_000;
 const hour = 60 * minute;

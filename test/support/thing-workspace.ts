@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { bundleProvider, readBundle } from "../../provider/packaging/bundle.ts";
-import { directoryHash } from "../../provider/packaging/directory-hash.ts";
 import { installUnder, lockProvider } from "../../provider/packaging/install.ts";
+import { directoryHash } from "../../provider/packaging/lock-file.ts";
 import { type Tool, Workspace } from "./terraform.ts";
 
 const identity = { source: "talosmith.internal/test/talosmith", version: "0.1.0" };

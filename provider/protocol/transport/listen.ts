@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { createServerCertificate } from "./certificate.ts";
 import { createGrpcServer, type UnaryHandler } from "./grpc-server.ts";
 import { handshakeLine, readInvitation } from "./handshake.ts";
-import { watchParent } from "./parent-watch.ts";
 
 const idleStreams: ReadonlySet<string> = new Set(["/plugin.GRPCStdio/StreamStdio", "/plugin.GRPCBroker/StartStream"]);
 const shutdownPath = "/plugin.GRPCController/Shutdown";
@@ -120,4 +119,22 @@ function reportCrashes(): void {
     writeSync(2, `panic: ${error.stack ?? error.message}\n`);
     process.exit(2);
   });
+}
+
+/**
+ * Calls back once when the process that started us is gone. stdin can't tell (it is Terraform's own), and a killed
+ * Terraform says nothing; but we then get another parent.
+ */
+export function watchParent(onGone: () => void, parent: () => number = () => process.ppid): { check(): void } {
+  const first = parent();
+  let told = false;
+  const check = () => {
+    if (told || parent() === first) return;
+    told = true;
+    clearInterval(timer);
+    onGone();
+  };
+  const timer = setInterval(check, 1000);
+  timer.unref();
+  return { check };
 }

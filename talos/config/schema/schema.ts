@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../../errors.ts";
-import { commonTypes } from "./common.ts";
 import { documentKinds } from "./kinds.ts";
 import { kubernetesTypes } from "./kubernetes.ts";
 import { networkLinksTypes } from "./network-links.ts";
@@ -57,6 +56,28 @@ export interface Struct {
   readonly fields: readonly Field[];
   readonly byKey: ReadonlyMap<string, Field>;
 }
+
+/** What documents share. */
+const commonTypes: Readonly<Record<string, string>> = {
+  "meta.Meta": `
+    MetaAPIVersion apiVersion? string
+    MetaKind kind string
+  `,
+  "meta.CertificateAndKey": `
+    Cert cert? string
+    Key key? string
+  `,
+  "x509.pair": `
+    Crt crt base64
+    Key key base64
+  `,
+  "x509.certificate": `
+    Crt crt base64
+  `,
+  "x509.key": `
+    Key key base64
+  `,
+};
 
 const tables: Readonly<Record<string, string>> = {
   ...commonTypes,

@@ -14,7 +14,7 @@ import { createLog } from "../../../provider/protocol/hclog.ts";
 import { createServerCertificate, type ServerCertificate } from "../../../provider/protocol/transport/certificate.ts";
 import { createGrpcServer } from "../../../provider/protocol/transport/grpc-server.ts";
 import { handshakeLine, readInvitation } from "../../../provider/protocol/transport/handshake.ts";
-import { watchParent } from "../../../provider/protocol/transport/parent-watch.ts";
+import { watchParent } from "../../../provider/protocol/transport/listen.ts";
 
 const now = new Date();
 const ours = createServerCertificate(now);
