@@ -16,7 +16,7 @@ const root = join(import.meta.dirname, "..");
 const dist = join(root, "dist");
 const entries = {
   index: "workspace/synthesize/public.ts",
-  "constructs/index": "constructs/index.ts",
+  "constructs/index": "constructs/public.ts",
   "cli/main": "cli/main.ts",
 };
 
