@@ -81,7 +81,10 @@ export class EnvironmentStack extends TalosStack {
           load_balancer_dns: infrastructure.loadBalancerDns,
           backup_bucket: infrastructure.backupBucket,
         });
+        break;
       }
+      default:
+        environment satisfies never;
     }
   }
 
