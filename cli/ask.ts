@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../talos/errors.ts";
-import type { CommandContext } from "../workspace/context.ts";
+import type { CommandContext } from "./context.ts";
 import { question } from "./question.ts";
 
 /** What `addApproval` gives a command. */

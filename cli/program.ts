@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Command, CommanderError, Help, type Option } from "commander";
-import type { CommandContext } from "../workspace/context.ts";
 import { takeGoSwitches } from "./commands/flags.ts";
+import type { CommandContext } from "./context.ts";
 import { addHelpExamples } from "./help-examples.ts";
 import { reportError } from "./output/report-error.ts";
 import { packageVersion } from "./package-version.ts";

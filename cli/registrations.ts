@@ -2,7 +2,6 @@
 import { registerAddon } from "./commands/addon.ts";
 import { registerAdopt } from "./commands/adopt.ts";
 import { registerBackup } from "./commands/backup.ts";
-import { registerClientFiles } from "./commands/client-files.ts";
 import { registerCompletion } from "./commands/completion.ts";
 import { registerConfig } from "./commands/config.ts";
 import { registerDashboard } from "./commands/dashboard.ts";
@@ -13,6 +12,7 @@ import { registerGen } from "./commands/gen.ts";
 import { registerHealth } from "./commands/health.ts";
 import { registerImage } from "./commands/image.ts";
 import { registerInit } from "./commands/init.ts";
+import { registerClientFiles } from "./commands/kubeconfig.ts";
 import { registerMachine } from "./commands/machine.ts";
 import { registerOperate } from "./commands/operate.ts";
 import { registerPlan } from "./commands/plan.ts";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ClusterConfig, MachineConfigInput } from "../talos/config/index.ts";
+import { type ClusterConfig, MachineConfig, type MachineConfigInput } from "../talos/config/index.ts";
 import { TalosError } from "../talos/errors.ts";
 import type { TalosVersion } from "../talos/version/index.ts";
 
@@ -43,8 +43,7 @@ export interface DesiredMachine {
   readonly role: MachineRole;
   readonly address: string;
   readonly fingerprint?: string;
-  /** The machine config, YAML. Secret. */
-  readonly config: string;
+  readonly config: MachineConfig;
   /** Installer image that the config names, for upgrades. */
   readonly installImage: string;
   /** Device that the config installs to; absent where it selects one by other means. */
@@ -52,6 +51,12 @@ export interface DesiredMachine {
   /** As in the spec. */
   readonly meta?: Readonly<Record<string, string>>;
 }
+
+/** Of a machine that is used as it is, or that nothing is known of yet: no config to apply or to compare with. */
+export const withoutConfig: Pick<DesiredMachine, "config" | "installImage"> = {
+  config: new MachineConfig(""),
+  installImage: "",
+};
 
 /** A machine that should not be part of the cluster any more. */
 export interface LeavingMachine {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { randomUUID } from "node:crypto";
 import { setMaxListeners } from "node:events";
 import { TalosError } from "../talos/errors.ts";
+import { given } from "../talos/given.ts";
 import type { SecretsBundle } from "../talos/secrets/index.ts";
 import type { DesiredCluster } from "./desired.ts";
 import type { EventListener } from "./events.ts";
@@ -44,18 +46,15 @@ export interface ClusterAccess {
 }
 
 /**
- * What every procedure over a cluster takes. How careful it has to be is the user's decision (`rollout`), so each caller
- * must say it; `{}` stands for the defaults.
+ * What every procedure over a cluster takes. How careful it has to be is the user's decision (`rollout`): it has no
+ * default here, so that a caller who forgets it does not compile.
  */
 export interface EngineOptions extends ClusterAccess {
-  readonly policy: Partial<Policy>;
+  readonly policy: Policy;
 }
 
 /** Gives the work its context and, whatever happens, closes the connections that were opened for it. */
-export async function withContext<T>(
-  options: ClusterAccess & Partial<EngineOptions>,
-  work: (context: StepContext) => Promise<T>,
-): Promise<T> {
+export async function withContext<T>(options: EngineOptions, work: (context: StepContext) => Promise<T>): Promise<T> {
   const machines = options.machines ?? talosMachines(options);
   const stop = new AbortController();
   // Hundreds of calls listen to it at once; that is no leak.
@@ -72,6 +71,11 @@ export async function withContext<T>(
     stop.abort();
     if (options.machines === undefined) machines.close();
   }
+}
+
+/** The same for questions that no policy has a part in: who holds the cluster, what its kubeconfig is. */
+export function withAccess<T>(options: ClusterAccess, work: (context: StepContext) => Promise<T>): Promise<T> {
+  return withContext({ ...options, policy: defaultPolicy }, work);
 }
 
 /** The same for work that changes the cluster: alone on this computer, and alone by the cluster's own book. */
@@ -118,18 +122,16 @@ export function lockFilesOf({ lockFile, desired, secrets }: ClusterAccess): read
   return [lockFileFor(first), ...(first === now ? [] : [lockFileFor(now)])];
 }
 
-function contextOf(options: ClusterAccess & Partial<EngineOptions>, machines: Machines, place: string): StepContext {
+function contextOf(options: EngineOptions, machines: Machines, place: string): StepContext {
   const timing = options.timing ?? systemTiming;
   return new StepContext({
     desired: options.desired,
     machines,
-    policy: { ...defaultPolicy, ...options.policy },
+    policy: options.policy,
     timeouts: { ...defaultTimeouts, ...options.timeouts },
     timing,
     checkGate: options.checkGate ?? gateCheck(options.directory ?? process.cwd()),
-    ...(options.signal === undefined ? {} : { signal: options.signal }),
-    ...(options.events === undefined ? {} : { events: options.events }),
-    ...(options.journal === undefined ? {} : { journal: options.journal }),
+    ...given({ signal: options.signal, events: options.events, journal: options.journal }),
     lease: new LeaseKeeper(
       machines.kubernetes,
       timing,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 export { type ApplyOptions, type ApplyResult, applyCluster, awaitHealthy } from "./apply.ts";
-export { fetchKubeconfig } from "./client-files.ts";
 export {
   bootstrapTarget,
   type ClusterSpec,
@@ -10,6 +9,7 @@ export {
   type LeavingMachine,
   type MachineRole,
   type MachineSpec,
+  withoutConfig,
 } from "./desired.ts";
 export { type DestroyOptions, type DestroyResult, destroyCluster } from "./destroy.ts";
 export type { EngineOptions } from "./engine.ts";
@@ -23,6 +23,7 @@ export { type WaitOptions, waitUntil } from "./execute/wait.ts";
 export { type WindowState, windowAt } from "./execute/window.ts";
 export type { Finding } from "./finding.ts";
 export { checkHealth, type HealthCondition, type HealthOptions, type HealthReport } from "./health/health.ts";
+export { fetchKubeconfig } from "./kubeconfig.ts";
 export {
   type InCluster,
   inClusterAccess,
@@ -34,7 +35,7 @@ export {
 export { leaveCluster } from "./leave.ts";
 export { checkOwner, releaseOwner } from "./lock/claim-check.ts";
 export { lockFileFor, withLock } from "./lock/lock.ts";
-export { type Claim, claimed, otherOwner, released } from "./lock/ownership.ts";
+export { type Claim, claimed, otherOwner, refuseLost, released } from "./lock/ownership.ts";
 export { breakLock, type LockState, lockState } from "./lock/unlock.ts";
 export type { Kubernetes, MachineHealth, Machines, MachineTarget, Ownership } from "./machines.ts";
 export { type Maintenance, maintainMachine, planMaintenance } from "./maintain.ts";
@@ -53,7 +54,6 @@ export type {
   ObservedKubernetes,
   ObservedMachine,
 } from "./observed.ts";
-export { activeDifferences } from "./plan/active-differences.ts";
 export { creationSteps } from "./plan/creation-steps.ts";
 export { immutableFindings } from "./plan/immutable.ts";
 export { plan, planDestroy } from "./plan/plan.ts";

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import type { MachineConfig } from "../talos/config/index.ts";
 import type { MachineRole } from "./desired.ts";
 import type { MachineState, ObservedKubernetes, ObservedNode } from "./observed.ts";
 import type { WantedImage } from "./plan/wanted-image.ts";
@@ -31,11 +32,16 @@ export interface Machines {
   /** First config of a machine in maintenance mode. */
   install(
     machine: MachineTarget,
-    config: string,
+    config: MachineConfig,
     signal?: AbortSignal,
   ): Promise<{ readonly warnings: readonly string[] }>;
   /** New config of a configured machine; answers what the machine really did. */
-  changeConfig(machine: MachineTarget, config: string, effect: ApplyEffect, signal?: AbortSignal): Promise<ApplyEffect>;
+  changeConfig(
+    machine: MachineTarget,
+    config: MachineConfig,
+    effect: ApplyEffect,
+    signal?: AbortSignal,
+  ): Promise<ApplyEffect>;
   /** Writes one key of META; an empty value takes it away. */
   writeMeta(machine: MachineTarget, key: number, value: string, signal?: AbortSignal): Promise<void>;
   /** Starts etcd. `already-exists` when this machine has etcd data. */

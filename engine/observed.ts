@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import type { MachineConfig } from "../talos/config/index.ts";
 import type { MachineRole } from "./desired.ts";
 
 export type MachineStage =
@@ -73,8 +74,8 @@ export interface ConfiguredMachine {
   readonly talosVersion: string;
   /** Id of the image factory's schematic that it runs, empty when it runs none; absent when it was not asked. */
   readonly schematic?: string;
-  /** The active machine config, YAML. Secret; absent while the machine does not give it out. */
-  readonly config?: string;
+  /** The active machine config; absent while the machine does not give it out. */
+  readonly config?: MachineConfig;
   /** Changes with every boot. */
   readonly bootId: string;
   /** Then it cannot reboot or be upgraded by itself. @default false */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { randomBytes } from "node:crypto";
-import { link, mkdir, open, readlink, realpath, rename, rm } from "node:fs/promises";
+import { link, mkdir, open, readFile, readlink, realpath, rename, rm } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join } from "node:path";
 import { fileError } from "./file-error.ts";
 
@@ -9,6 +9,11 @@ export interface WriteOptions {
   readonly mode?: number;
   /** Fail with EEXIST rather than replace: the first writer wins. @default false */
   readonly exclusive?: boolean;
+  /**
+   * `refuse` for an exclusive write in a folder that other users write to, such as the system's temporary one: a link
+   * that one of them has put there must not say where the file goes. @default follow
+   */
+  readonly links?: "follow" | "refuse";
 }
 
 /**
@@ -23,7 +28,7 @@ export async function writeFileAtomically(
 ): Promise<void> {
   let target = path;
   try {
-    target = await linkTarget(path);
+    if (options.links !== "refuse") target = await linkTarget(path);
     // A folder that a link leads to is not made: it may be on a volume that is not mounted.
     if (target === path) await makeFolder(dirname(path));
     await writeBeside(target, content, options);
@@ -33,6 +38,20 @@ export async function writeFileAtomically(
     const hint = target === path ? undefined : `It is a link to ${target}: that must be a file in an existing folder.`;
     throw fileError("write", path, cause, hint);
   }
+}
+
+/** The content of a file; undefined when there is none. */
+export async function readIfThere(path: string): Promise<Buffer | undefined> {
+  try {
+    return await readFile(path);
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw fileError("open", path, cause);
+  }
+}
+
+export async function textIfThere(path: string): Promise<string | undefined> {
+  return (await readIfThere(path))?.toString("utf8");
 }
 
 /**

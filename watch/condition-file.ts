@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { writeFileAtomically } from "../talos/atomic-file.ts";
-import { fileError } from "../talos/file-error.ts";
+import { textIfThere, writeFileAtomically } from "../talos/atomic-file.ts";
 import type { ClusterLook } from "./cluster-observation.ts";
 import { type Conditions, withTransitions } from "./condition.ts";
 import { encodeConditions, parseConditions } from "./condition-record.ts";
@@ -14,13 +12,8 @@ function conditionsFile(root: string, environment: string): string {
 }
 
 export async function readConditions(root: string, environment: string): Promise<Conditions | undefined> {
-  const path = conditionsFile(root, environment);
-  try {
-    return parseConditions(await readFile(path, "utf8"));
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw fileError("open", path, cause);
-  }
+  const text = await textIfThere(conditionsFile(root, environment));
+  return text === undefined ? undefined : parseConditions(text);
 }
 
 export async function writeConditions(root: string, environment: string, conditions: Conditions): Promise<void> {

@@ -1,25 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 import { X509Certificate } from "node:crypto";
 import { previewCluster, refusals, windowAt } from "../engine/index.ts";
-import type { Environment } from "../model/index.ts";
 import type { SecretsBundle } from "../talos/secrets/index.ts";
 import { backupStatus } from "../workspace/backup-status.ts";
-import { clientCertificates } from "../workspace/client-files.ts";
-import type { CommandContext } from "../workspace/context.ts";
-import type { OpenCluster } from "../workspace/open-cluster.ts";
-import { engineCare, type HelperPolicy } from "../workspace/rollout.ts";
+import type { PolicyFlags } from "../workspace/rollout.ts";
+import type { Workspace } from "../workspace/workspace.ts";
 import type { CertificateFacts, ClusterLook } from "./cluster-observation.ts";
 
 /** One look at a cluster that is open: machines, what is left to do, certificates, backups. */
-export async function lookAt(
-  { root, environment, desired, secrets }: OpenCluster,
-  context: CommandContext,
-  policy: HelperPolicy = {},
-): Promise<ClusterLook> {
+export async function lookAt(workspace: Workspace, flags: PolicyFlags = {}): Promise<ClusterLook> {
+  const options = await workspace.engineOptions(flags);
+  const { desired, secrets } = options;
   const [preview, files, backup] = await Promise.all([
-    previewCluster({ desired, secrets, ...engineCare(environment, policy), signal: context.signal }),
-    clientCertificates(root, environment.name),
-    backupStatus(root, environment, context),
+    previewCluster(options),
+    workspace.clientFiles.certificates(),
+    backupStatus(workspace),
   ]);
   const refused = refusals(preview).map(({ message }) => message);
   return {
@@ -29,12 +24,12 @@ export async function lookAt(
     ...(refused.length === 0 ? {} : { obstacle: refused.join("; ") }),
     certificates: [...files.map((file) => ({ ...file, renewable: true })), ...authorities(secrets)],
     ...(backup === undefined ? {} : { backup }),
-    ...closedWindow(environment, context),
-    ...(policy.kubernetes === undefined ? {} : { kubernetes: policy.kubernetes }),
+    ...closedWindow(workspace),
+    ...(flags.kubernetes === undefined ? {} : { kubernetes: flags.kubernetes }),
   };
 }
 
-function closedWindow({ rollout }: Environment, { clock }: CommandContext): Pick<ClusterLook, "closed"> {
+function closedWindow({ environment: { rollout }, context: { clock } }: Workspace): Pick<ClusterLook, "closed"> {
   if (rollout.windows.length === 0) return {};
   const state = windowAt(rollout.windows, clock.now());
   if (state.open) return {};

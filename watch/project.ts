@@ -13,7 +13,7 @@ export interface BackupTaken {
   readonly removed: readonly string[];
 }
 
-/** What the loop needs of the project around it. The command line has it already and lends it. */
+/** The project as the operator sees it: workspaces behind an interface that tests replace. */
 export interface WatchedProject {
   /** The environments to watch; asked again all the time. */
   environmentNames(): readonly string[];

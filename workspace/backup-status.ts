@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import { findBackup } from "../engine/backup/index.ts";
 import { nextRun } from "../model/cron.ts";
-import type { Environment } from "../model/index.ts";
 import { TalosError } from "../talos/errors.ts";
 import { ageOf } from "./amounts.ts";
-import { casOf, storeOf } from "./backups.ts";
-import type { CommandContext } from "./context.ts";
+import { findBackups } from "./backups.ts";
+import type { Workspace } from "./workspace.ts";
 
 /** How old the newest backup of an environment is, and whether that is too old. Never throws: not knowing is a state. */
 export type BackupStatus = {
@@ -21,18 +21,13 @@ export type BackupStatus = {
 };
 
 /** Undefined when the environment says nothing of backups. */
-export async function backupStatus(
-  root: string,
-  environment: Environment,
-  context: CommandContext,
-): Promise<BackupStatus | undefined> {
-  const { backup: section, cluster } = environment;
-  if (section === undefined) return undefined;
+export async function backupStatus(workspace: Workspace): Promise<BackupStatus | undefined> {
+  const { context } = workspace;
   try {
-    const { findBackup } = await import("../engine/backup/index.ts");
-    const store = await storeOf(root, environment, section);
-    const cas = await casOf(root, environment, context);
-    const { id, takenAt, bytes } = await findBackup(store, cluster.name, "latest", { cas, signal: context.signal });
+    const opened = await findBackups(workspace);
+    if (opened === undefined) return undefined;
+    const { section, cluster, store, cas } = opened;
+    const { id, takenAt, bytes } = await findBackup(store, cluster, "latest", { cas, signal: context.signal });
     const now = context.clock.now();
     const ageSeconds = Math.floor((now.getTime() - takenAt.getTime()) / 1000);
     const late = section.schedule !== undefined && missedTwo(section.schedule, section.timeZone, takenAt, now);

@@ -8,17 +8,12 @@ import { issueAdminCredentials, readTalosconfig } from "../talos/config/index.ts
 import { TalosError } from "../talos/errors.ts";
 import { publicKeyFingerprint } from "../talos/pki/index.ts";
 import { knownFingerprints, sealSecrets, trustedCas } from "../talos/secrets/index.ts";
-import { clientFiles } from "./client-files.ts";
-import type { CommandContext } from "./context.ts";
-import { findMachines } from "./machines.ts";
-import { openEnvironment } from "./open-environment.ts";
-import { findSecrets } from "./secrets.ts";
+import type { Workspace } from "./workspace.ts";
 
 const hour = 3_600_000;
 
 export interface OpenBackups {
-  readonly root: string;
-  readonly environment: Environment;
+  readonly workspace: Workspace;
   readonly section: BackupSection;
   readonly cluster: string;
   readonly store: BackupStore;
@@ -27,51 +22,39 @@ export interface OpenBackups {
 }
 
 /** The place of an environment's backups. Refuses an environment that says nothing of them. */
-export async function openBackups(name: string, context: CommandContext): Promise<OpenBackups> {
-  const { root, environment } = openEnvironment(name, context);
-  const section = environment.backup;
-  if (section === undefined) {
-    throw new TalosError("failed-precondition", `${environment.file} says nothing of backups`, {
-      hint: `Add backup: { directory: backups/${name} }, or a bucket under backup.s3.`,
-    });
-  }
-  return {
-    root,
-    environment,
-    section,
-    cluster: environment.cluster.name,
-    store: await storeOf(root, environment, section),
-    cas: await casOf(root, environment, context),
-  };
+export async function openBackups(workspace: Workspace): Promise<OpenBackups> {
+  const opened = await findBackups(workspace);
+  if (opened !== undefined) return opened;
+  const { name, file } = workspace.environment;
+  throw new TalosError("failed-precondition", `${file} says nothing of backups`, {
+    hint: `Add backup: { directory: backups/${name} }, or a bucket under backup.s3.`,
+  });
 }
 
-/** The CAs that an environment's cluster is or was known by; undefined where its secrets are not. */
-export async function casOf(
-  root: string,
-  environment: Environment,
-  context: Pick<CommandContext, "env">,
-): Promise<readonly string[] | undefined> {
-  const secrets = await findSecrets(root, environment, context);
-  return secrets === undefined ? undefined : knownFingerprints(secrets);
+/** The same; undefined where the environment says nothing of backups. */
+export async function findBackups(workspace: Workspace): Promise<OpenBackups | undefined> {
+  const { root, environment, secrets } = workspace;
+  const { backup: section, cluster } = environment;
+  if (section === undefined) return undefined;
+  const store = await storeOf(section, cluster.name, root);
+  const bundle = await secrets.find();
+  const cas = bundle === undefined ? undefined : knownFingerprints(bundle);
+  return { workspace, section, cluster: cluster.name, store, cas };
 }
 
-export function storeOf(
-  root: string,
-  { cluster }: Environment,
-  { directory, s3 }: BackupSection,
-): Promise<BackupStore> {
+function storeOf({ directory, s3 }: BackupSection, cluster: string, root: string): Promise<BackupStore> {
   if (s3 === undefined) return openStore(directory === undefined ? {} : { directory }, root);
-  return openStore({ s3: { ...s3, prefix: s3.prefix ?? cluster.name } }, root);
+  return openStore({ s3: { ...s3, prefix: s3.prefix ?? cluster } }, root);
 }
 
 /** Takes a backup of a running cluster and puts it into its store. */
 export async function takeBackup(
-  { root, environment, section, store }: OpenBackups,
-  context: CommandContext,
+  { workspace, section, store }: OpenBackups,
   onRetry: (reason: string) => void,
 ): Promise<Backup> {
-  const { endpoints, credentials } = await etcdAccess(root, environment, context);
-  const secrets = section.pki === undefined ? undefined : await findSecrets(root, environment, context);
+  const { environment, context } = workspace;
+  const { endpoints, credentials } = await etcdAccess(workspace);
+  const secrets = section.pki === undefined ? undefined : await workspace.secrets.find();
   if (section.pki !== undefined && secrets === undefined) {
     throw new TalosError("not-found", `${environment.secrets.file} is not there, but backup.pki asks for it`, {
       hint: "Run this where the secrets are, or take backup.pki out.",
@@ -93,17 +76,16 @@ export async function takeBackup(
 
 /** How etcd is reached: as the file and the simulator know it, else as the talosconfig of the last deploy says. */
 async function etcdAccess(
-  root: string,
-  environment: Environment,
-  context: CommandContext,
+  workspace: Workspace,
 ): Promise<{ readonly endpoints: readonly string[]; readonly credentials: Credentials }> {
-  const machines = await findMachines(root, environment);
+  const { root, environment, context, clientFiles } = workspace;
+  const machines = await workspace.machines.find();
   const known = machinesOf(environment).flatMap(({ name, role }) => {
     const address = role === "controlplane" ? machines.get(name)?.address : undefined;
     return address === undefined ? [] : [address];
   });
-  const secrets = await findSecrets(root, environment, context);
-  const file = clientFiles(environment.name).talosconfig;
+  const secrets = await workspace.secrets.find();
+  const file = clientFiles.paths.talosconfig;
   const talosconfig =
     known.length > 0 && secrets !== undefined ? undefined : await deployedContext(root, file, environment);
   const endpoints = known.length > 0 ? known : (talosconfig?.endpoints ?? []);

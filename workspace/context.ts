@@ -1,34 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
+import type { Environment } from "../model/index.ts";
 import type { Clock, Entropy } from "../talos/clock.ts";
 
-/** Everything a command may touch of the outside world. Tests pass their own; no command reads `process`. */
-export interface CommandContext {
-  /** Data only: what a script would pipe on. */
-  readonly stdout: Output;
-  /** Messages and progress, for people. */
-  readonly stderr: Output;
-  readonly clock: Clock;
-  readonly entropy: Entropy;
-  /** How the user types our name: talosmith, npx talosmith … */
-  readonly name: string;
+/** Everything that a project on disk needs of the process around it. Nothing in here reads `process`. */
+export interface WorkspaceContext {
+  readonly env: Readonly<Record<string, string | undefined>>;
   /** Where the user stands; relative arguments are relative to it. */
   readonly cwd: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+  readonly entropy: Entropy;
   /** Aborted by the first Ctrl-C: stop at the next safe point. */
   readonly signal: AbortSignal;
-  /** Ends the command with this code, when it returns. The last call wins. */
-  exit(code: ExitCode): void;
+  /** Messages and progress, for people. */
+  readonly stderr: { write(text: string): void };
 }
 
-export interface Output {
-  write(text: string): void;
-  readonly isTerminal: boolean;
-  /**
-   * From now on what is written only tells of work, which is done to its end although nobody reads any more. Without
-   * this, a reader that leaves ends the command.
-   */
-  onlyTells?(): void;
+/** One environment of a project on disk: what every part of its workspace is made of. */
+export interface EnvironmentOnDisk {
+  readonly root: string;
+  readonly environment: Environment;
+  readonly context: WorkspaceContext;
 }
-
-/** 0 done · 1 failed · 2 `plan`: there are changes, `review --fail-on`: found · 64 wrong usage · 129 the terminal was closed · 130 stopped by Ctrl-C · 143 stopped by SIGTERM. */
-export type ExitCode = 0 | 1 | 2 | 64 | 129 | 130 | 143;

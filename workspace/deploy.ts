@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-import { join } from "node:path";
-import { type Addon, applyAddons, removeAddon, surplusAddons } from "../engine/addon/index.ts";
+import { existsSync } from "node:fs";
+import { isAbsolute, join, relative } from "node:path";
+import type { Addon } from "../engine/addon/index.ts";
 import {
   applyCluster,
-  awaitHealthy,
-  type ClusterEvent,
-  type DesiredCluster,
-  desiredCluster,
   destroyCluster,
   type EngineOptions,
-  type Journal,
-  journalFile,
+  type EventListener,
   previewCluster,
   refusals,
   refuseDestroy,
@@ -19,27 +15,10 @@ import {
 } from "../engine/index.ts";
 import type { Environment } from "../model/index.ts";
 import { TalosError } from "../talos/errors.ts";
-import type { SecretsBundle } from "../talos/secrets/index.ts";
-import { addonAccess, readAddons } from "./addons.ts";
-import { clientFiles, ensureClientFiles, removeClientFiles } from "./client-files.ts";
-import { clusterSpec } from "./cluster-spec.ts";
-import type { CommandContext } from "./context.ts";
-import { refuseLostSecrets } from "./lost-secrets.ts";
-import {
-  absentMachines,
-  ensureMachines,
-  findMachines,
-  hasMachines,
-  isBegun,
-  refuseOtherKind,
-  refuseOtherOwner,
-  removeMachines,
-  surplusMachines,
-} from "./machines.ts";
-import { claimOf } from "./owner.ts";
-import { readPatchFiles } from "./patch-files.ts";
-import { engineCare, type HelperPolicy } from "./rollout.ts";
-import { ensureSecrets, findSecrets, secretsForPlan, secretsLost } from "./secrets.ts";
+import { deployAddons, readAddons } from "./addons.ts";
+import { absentMachines, isBegun } from "./machines.ts";
+import type { PolicyFlags } from "./rollout.ts";
+import type { Workspace } from "./workspace.ts";
 
 export interface DeployedMachine {
   readonly name: string;
@@ -62,106 +41,68 @@ export interface Deployed {
   readonly runner: string;
 }
 
-export type Listener = (event: ClusterEvent) => void;
+export interface DeployOptions {
+  readonly flags?: PolicyFlags;
+  readonly review?: EngineOptions["review"];
+}
 
-/** The engine without Terraform: makes the machines, brings the cluster up, writes the client files. */
-export async function deployWithHelper(
-  root: string,
-  environment: Environment,
-  context: CommandContext,
-  events: Listener,
-  policy: HelperPolicy = {},
-  review?: EngineOptions["review"],
+/** Makes the machines, brings the cluster up and writes the client files, all without Terraform. */
+export async function deployWithoutTerraform(
+  workspace: Workspace,
+  events: EventListener,
+  { flags = {}, review }: DeployOptions = {},
 ): Promise<Omit<Deployed, "seconds" | "runner"> & { readonly changed: boolean }> {
-  const addons = await readAddons(root, environment, context);
-  refuseWithoutKubernetes(addons, policy);
-  await refuseOtherKind(root, environment);
-  await refuseOtherOwner(root, environment);
-  await refuseLostSecrets(root, environment, context);
+  const { machines, clientFiles } = workspace;
+  const addons = await readAddons(workspace);
+  refuseWithoutKubernetes(addons, flags);
+  await machines.refuseOtherKind();
+  await machines.refuseOtherOwner();
+  await refuseLostSecrets(workspace);
   // Before the machines: a run that is killed in between leaves no machine without secrets.
-  const secrets = await ensureSecrets(root, environment, context);
-  const addresses = await ensureMachines(root, environment);
-  const leaving = await surplusMachines(root, environment);
-  const files = await readPatchFiles(root, environment, context);
-  const desired = desiredCluster(clusterSpec(environment, addresses, leaving, files), secrets);
-  const journal = clusterJournal(root, desired.name);
-  const { steps } = await applyCluster({
-    desired,
-    secrets,
-    events,
-    journal,
-    directory: root,
-    signal: context.signal,
-    ...engineCare(environment, policy),
-    claim: claimOf(root, environment),
-    ...(review === undefined ? {} : { review }),
-  });
+  const secrets = await workspace.secrets.ensure();
+  const addresses = await machines.ensure();
+  const leaving = await machines.surplus();
+  const desired = await workspace.desired(secrets, addresses, { leaving });
+  const options = { ...workspace.engineOptionsFor({ desired, secrets }, flags), events, claim: workspace.claim };
+  const { steps } = await applyCluster(review === undefined ? options : { ...options, review });
   const left = leaving.map(({ name }) => name);
-  await removeMachines(root, environment, left);
-  const written = await ensureClientFiles(root, environment.name, desired, secrets, context);
-  const released = await applyWith(addons, { root, environment, desired, secrets, events, context });
-  const client = clientFiles(environment.name);
+  await machines.remove(left);
+  const written = await clientFiles.ensure(desired, secrets);
+  const released = await deployAddons(addons, workspace, { desired, secrets }, events);
   return {
     changed: steps.length + left.length + released + written > 0,
-    environment: environment.name,
+    environment: workspace.name,
     talosVersion: desired.talosVersion.toString(),
     kubernetesVersion: desired.kubernetesVersion,
     machines: desired.machines,
     endpoint: desired.endpoint,
-    kubeconfigPath: client.kubeconfig,
-    talosconfigPath: client.talosconfig,
+    kubeconfigPath: clientFiles.paths.kubeconfig,
+    talosconfigPath: clientFiles.paths.talosconfig,
   };
 }
 
-function refuseWithoutKubernetes(addons: readonly Addon[], { kubernetes }: HelperPolicy): void {
+function refuseWithoutKubernetes(addons: readonly Addon[], { kubernetes }: PolicyFlags): void {
   if (kubernetes !== false || addons.length === 0) return;
   throw new TalosError("invalid-input", `--no-kubernetes, but the file has ${addons.length} add-ons`, {
     hint: "Leave the flag out, or the section addons.",
   });
 }
 
-/** The add-ons, and after those that bring the pod network the health of the whole; how many have changed. */
-async function applyWith(addons: readonly Addon[], run: AddonRun): Promise<number> {
-  const { root, environment, events, context } = run;
-  if (addons.length === 0) return 0;
-  let changed = 0;
-  const access = addonAccess(root, environment.name, context);
-  const tell = (message: string) => events({ type: "step-finished", at: context.clock.now(), message });
-  await applyAddons(addons, access, ({ name }, outcome) => {
-    if (outcome === "begun") return;
-    if (outcome === "changed") changed += 1;
-    tell(`add-on ${name}: ${outcome === "changed" ? "applied" : "as wished"}`);
-  });
-  for (const release of await surplusAddons(addons, access)) {
-    await removeAddon(release, access);
-    changed += 1;
-    tell(`add-on ${release.name}: removed`);
-  }
-  if (environment.addons.some(({ cni }) => cni)) await awaitNodes(run);
-  return changed;
+/**
+ * Refuses to go on without the secrets file where machines run with the secrets that were in it: new secrets would not
+ * fit them. Machines in maintenance mode need none.
+ */
+async function refuseLostSecrets({ secrets, machines }: Workspace): Promise<void> {
+  if ((await secrets.find()) !== undefined) return;
+  // A machine that was in the cluster and does not answer may have its config.
+  const configured = await machines.configured({ unreachable: await machines.has() });
+  if (configured.length === 0) return;
+  throw secrets.lost(
+    `${configured.join(", ")}: restore the file from your backup. New secrets would not fit: they are made only for machines in maintenance mode.`,
+  );
 }
 
-interface AddonRun {
-  readonly root: string;
-  readonly environment: Environment;
-  readonly desired: DesiredCluster;
-  readonly secrets: SecretsBundle;
-  readonly events: Listener;
-  readonly context: CommandContext;
-}
-
-/** Until the pod network came, the nodes could not become ready; now they must. */
-async function awaitNodes({ environment, desired, secrets, events, context: { signal } }: AddonRun): Promise<void> {
-  const whole = { ...desired, nodesBecomeReady: true };
-  await awaitHealthy({ desired: whole, secrets, ...engineCare(environment), events, signal });
-}
-
-/** Where the provider keeps it, too: one history, whichever door was used. */
-export function clusterJournal(root: string, cluster: string): Journal {
-  return journalFile(join(root, "generated", cluster, "journal.jsonl"));
-}
-
-export interface HelperPlan {
+export interface DeployPlan {
   /** Machines that would be made first; their own steps are known only when they are there. */
   readonly missing: readonly string[];
   readonly steps: readonly Step[];
@@ -170,23 +111,20 @@ export interface HelperPlan {
 }
 
 /** What a deploy would do: the machines to make, and the engine's steps on the ones that are there. Throws when a deploy would refuse. */
-export async function planWithHelper(
-  root: string,
-  environment: Environment,
-  context: CommandContext,
-  policy: HelperPolicy = {},
-): Promise<HelperPlan> {
-  await refuseOtherKind(root, environment);
-  const addresses = await findMachines(root, environment);
+export async function planWithoutTerraform(workspace: Workspace, flags: PolicyFlags = {}): Promise<DeployPlan> {
+  const { environment, machines } = workspace;
+  await machines.refuseOtherKind();
+  await machines.refuseOtherOwner();
+  const addresses = await machines.find();
   const missing = absentMachines(environment, addresses);
-  await refuseLostSecrets(root, environment, context);
+  await refuseLostSecrets(workspace);
   if (!isBegun(environment, addresses)) return { missing, steps: [], unseen: [] };
-  const secrets = await secretsForPlan(root, environment, context);
-  const leaving = await surplusMachines(root, environment);
-  const files = await readPatchFiles(root, environment, context);
-  const desired = desiredCluster(clusterSpec(environment, addresses, leaving, files), secrets);
-  const care = engineCare(environment, policy);
-  const preview = await previewCluster({ desired, secrets, ...care, signal: context.signal });
+  const secrets = await workspace.secrets.forPlan();
+  const desired = await workspace.desired(secrets, addresses, { leaving: await machines.surplus() });
+  const preview = await previewCluster({
+    ...workspace.engineOptionsFor({ desired, secrets }, flags),
+    claim: workspace.claim,
+  });
   refuseErrors(refusals(preview));
   const { steps, observed } = preview;
   const unseen = desired.machines.flatMap(({ name }) => {
@@ -202,32 +140,40 @@ export function refuseProtected({ cluster: { name }, infrastructure: { deletionP
 }
 
 /** Resets every machine of the cluster, then takes the machines and the client files away. */
-export async function destroyWithHelper(
-  root: string,
-  environment: Environment,
-  context: CommandContext,
-  events: Listener,
-): Promise<void> {
+export async function destroyWithoutTerraform(workspace: Workspace, events: EventListener): Promise<void> {
+  const { environment, machines, clientFiles } = workspace;
   refuseProtected(environment);
-  const addresses = await findMachines(root, environment);
-  const secrets = await findSecrets(root, environment, context);
+  const addresses = await machines.find();
+  const secrets = await workspace.secrets.find();
   // Simulated machines go with the simulator; real ones would run on, though we called them gone.
-  if (secrets === undefined && environment.kind !== "simulated" && (await hasMachines(root, environment)))
-    throw secretsLost(
-      root,
-      environment,
+  if (secrets === undefined && environment.kind !== "simulated" && (await machines.has()))
+    throw workspace.secrets.lost(
       "Put its secrets file back: without it nobody can reset the machines. If they are wiped already, remove their record in state/.",
     );
   if (secrets !== undefined && isBegun(environment, addresses)) {
-    const leaving = await surplusMachines(root, environment);
-    const desired = desiredCluster(clusterSpec(environment, addresses, leaving), secrets);
-    const journal = clusterJournal(root, desired.name);
-    await destroyCluster({
-      ...{ desired, secrets, events, journal, signal: context.signal },
-      ...engineCare(environment),
-      claim: claimOf(root, environment),
-    });
+    // Without what the patch files hold: to wipe the machines must not need them.
+    const how = { leaving: await machines.surplus(), patches: [] };
+    const desired = await workspace.desired(secrets, addresses, how);
+    const options = workspace.engineOptionsFor({ desired, secrets });
+    await destroyCluster({ ...options, events, claim: workspace.claim });
   }
-  await removeMachines(root, environment);
-  await removeClientFiles(root, environment.name);
+  await machines.remove();
+  await clientFiles.remove();
+}
+
+/** What the end of a cluster leaves on purpose, in one line for people; empty when that is nothing. */
+export function whatStays({ root, environment: { name, backup }, secrets, clientFiles }: Workspace): string {
+  const folder = join("generated", name);
+  const found = [
+    ["its secrets, which the next deploy takes again", relative(root, secrets.file)],
+    ["the journal of what was done", join(folder, "journal.jsonl")],
+    ["its conditions", join(folder, "conditions.json")],
+    ...Object.values(clientFiles.paths).map((file) => ["a client file", file] as const),
+    ...(backup?.directory === undefined ? [] : [["its backups", backup.directory] as const]),
+  ].filter(([, path = ""]) => existsSync(isAbsolute(path) ? path : join(root, path)));
+  const places = [
+    ...found.map(([what, path]) => `${path} (${what})`),
+    ...(backup?.s3 === undefined ? [] : [`s3://${backup.s3.bucket} (its backups)`]),
+  ];
+  return places.length === 0 ? "" : `What stays: ${places.join(", ")}.\n`;
 }

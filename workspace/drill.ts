@@ -14,7 +14,6 @@ import { temporaryFolder } from "../talos/process-folder.ts";
 import { generateSecrets } from "../talos/secrets/index.ts";
 import { TalosVersion } from "../talos/version/index.ts";
 import type { OpenBackups } from "./backups.ts";
-import type { CommandContext } from "./context.ts";
 import { simulatorIn } from "./simulator.ts";
 
 export interface Drill {
@@ -26,11 +25,12 @@ export interface Drill {
 
 /** A backup restored into a simulator of its own. Touches nothing of the real cluster. */
 export async function drillBackup(
-  { environment, store, cluster, cas }: OpenBackups,
+  { workspace, store, cluster, cas }: OpenBackups,
   which: string,
-  { clock, entropy, signal }: Pick<CommandContext, "clock" | "entropy" | "signal">,
   events: EventListener,
 ): Promise<Drill> {
+  const { environment, context } = workspace;
+  const { clock, entropy, signal } = context;
   const backup = await findBackup(store, cluster, which, { cas, signal });
   const folder = temporaryFolder("drill");
   const simulator = simulatorIn(join(folder, "simulator"));

@@ -1,20 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { MachineSpec } from "../engine/index.ts";
-import type { Environment } from "../model/index.ts";
+import type { Kind } from "../model/index.ts";
 import type { MachineAddress } from "./cluster-spec.ts";
+import type { EnvironmentOnDisk } from "./context.ts";
+
+/** Kinds whose machines need no Terraform: simulated ones are made by the simulator, metal ones are there already. */
+export function runsWithoutTerraform(kind: Kind): kind is "simulated" | "metal" {
+  return kind === "simulated" || kind === "metal";
+}
 
 /** Where the machines of one kind of environment come from when Terraform has no part in it. */
 export interface MachineSource {
   /** Throws where a state of Terraform elsewhere has machines of this environment. */
-  refuseOthers?(root: string, environment: Environment): Promise<void>;
+  refuseOthers?(place: EnvironmentOnDisk): Promise<void>;
   /** All machines of the file, made where they are not there yet. */
-  ensure(root: string, environment: Environment): Promise<Map<string, MachineAddress>>;
+  ensure(place: EnvironmentOnDisk): Promise<Map<string, MachineAddress>>;
   /** Those that exist, without making any. */
-  find(root: string, environment: Environment): Promise<Map<string, MachineAddress>>;
-  /** Whether the helper has made or taken in any. */
-  has(root: string, environment: Environment): Promise<boolean>;
+  find(place: EnvironmentOnDisk): Promise<Map<string, MachineAddress>>;
+  /** Whether a deploy without Terraform has made or taken in any. */
+  has(place: EnvironmentOnDisk): Promise<boolean>;
   /** Machines of the cluster that the file does not ask for any more. */
-  surplus(root: string, environment: Environment): Promise<readonly MachineSpec[]>;
+  surplus(place: EnvironmentOnDisk): Promise<readonly MachineSpec[]>;
   /** Ends what the source has to do with machines that have left: all, or those with these names. */
-  remove(root: string, environment: Environment, names?: readonly string[]): Promise<void>;
+  remove(place: EnvironmentOnDisk, names?: readonly string[]): Promise<void>;
 }

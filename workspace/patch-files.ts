@@ -1,32 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 import { join } from "node:path";
-import { type Environment, patchFilesOf } from "../model/index.ts";
-import { parsePatch, patchOfFile } from "../talos/config/index.ts";
+import { patchFilesOf } from "../model/index.ts";
+import { patchOfFile } from "../talos/config/index.ts";
 import { parsePatchFile } from "../talos/disk-key-file.ts";
-import { TalosError } from "../talos/errors.ts";
 import { openProtectedText } from "../talos/secrets/index.ts";
-import { TalosVersion } from "../talos/version/index.ts";
-import type { CommandContext } from "./context.ts";
+import { type Contract, TalosVersion } from "../talos/version/index.ts";
+import type { EnvironmentOnDisk } from "./context.ts";
 
 /** What the environment's patch files hold, as patches for every machine. Secret: errors tell a place, never a content. */
-export async function readPatchFiles(
-  root: string,
-  { cluster }: Environment,
-  { env }: Pick<CommandContext, "env">,
-): Promise<readonly string[]> {
+export function readPatchFiles({
+  root,
+  environment: { cluster },
+  context,
+}: PatchFilePlace): Promise<readonly string[]> {
   const { contract } = TalosVersion.parse(cluster.talosVersion);
-  return Promise.all(
-    patchFilesOf(cluster).map(async (name) => {
-      const { path } = parsePatchFile(name);
-      const patch = patchOfFile(name, await openProtectedText(join(root, path), env), contract);
-      try {
-        parsePatch(patch, path);
-      } catch (error) {
-        const line = /line \d+/.exec(error instanceof Error ? error.message : "")?.[0];
-        const message = `${path}${line === undefined ? "" : `, ${line}`}: not a config patch`;
-        throw new TalosError("invalid-input", message, { hint: "What it holds is not shown here, for it is secret." });
-      }
-      return patch;
-    }),
-  );
+  return openPatchFiles(patchFilesOf(cluster), contract, root, context.env);
+}
+
+type PatchFilePlace = Pick<EnvironmentOnDisk, "root" | "environment"> & {
+  readonly context: Pick<EnvironmentOnDisk["context"], "env">;
+};
+
+/** Patch files by their names, which count from the project's root. */
+export function openPatchFiles(
+  names: readonly string[],
+  contract: Contract,
+  root: string,
+  env: EnvironmentOnDisk["context"]["env"],
+): Promise<readonly string[]> {
+  const open = async (name: string) =>
+    patchOfFile(name, await openProtectedText(join(root, parsePatchFile(name).path), env), contract);
+  return Promise.all(names.map(open));
 }

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import { isAbsolute, join } from "node:path";
+import { inClusterAccess, keptSecret } from "../engine/index.ts";
 import type { Environment } from "../model/index.ts";
 import { TalosError } from "../talos/errors.ts";
 import {
+  bundleFile,
   type EnsureOptions,
   ensureStored,
   findStored,
   generateSecrets,
-  openSecrets,
-  protectionByName,
+  type KeptSecret,
   protectionOf,
   type SecretsBundle,
   type SecretsStore,
@@ -16,32 +17,16 @@ import {
   storeOfFile,
 } from "../talos/secrets/index.ts";
 import { type Contract, TalosVersion } from "../talos/version/index.ts";
-import type { CommandContext } from "./context.ts";
-import { environmentSecret } from "./environment-secret.ts";
+import type { EnvironmentOnDisk, WorkspaceContext } from "./context.ts";
 
-export function secretsFile(root: string, environment: Environment): string {
-  const { file } = environment.secrets;
-  return isAbsolute(file) ? file : join(root, file);
-}
-
-/** Where the bundle is: the file that the environment names, or in a cluster its Secret. */
-function storeOf(
-  root: string,
-  environment: Environment,
-  env: CommandContext["env"],
-): Pick<EnsureOptions, "store" | "file"> {
-  const kept = keptStoreOf(environment, env);
-  if (kept !== undefined) return kept;
-  const file = secretsFile(root, environment);
-  const create: SecretsStore["create"] = (bundle, how) =>
-    secretsStore({ kind: protectionByName(file), path: file }).create(bundle, how);
-  return { file, store: { read: () => openSecrets(file, env), create } };
-}
-
-function keptStoreOf(environment: Environment, env: CommandContext["env"]): PlacedStore | undefined {
-  const secret = environmentSecret(environment.joins?.name ?? environment.name, env);
-  if (secret === undefined) return undefined;
-  return { store: secretsStore({ kind: "kubernetes", secret }), place: secret.place, inCluster: true };
+/**
+ * The Secret with an environment's bundle and client files, for a process that runs in a cluster and is told to keep them
+ * there: TALOSMITH_KUBERNETES_SECRETS is what the names of these Secrets begin with. Undefined: they are files.
+ */
+export function environmentSecret(environment: string, env: WorkspaceContext["env"]): KeptSecret | undefined {
+  const prefix = env.TALOSMITH_KUBERNETES_SECRETS;
+  if (!prefix) return undefined;
+  return keptSecret(() => inClusterAccess(env), `${prefix}${environment}`);
 }
 
 export interface PlacedStore {
@@ -52,62 +37,89 @@ export interface PlacedStore {
   readonly inCluster: boolean;
 }
 
-/** The store of a bundle that is there, to put another one in its place. `recipients` are for a file of age. */
-export async function presentStore(
-  root: string,
-  environment: Environment,
-  recipients: readonly string[],
-  { env }: Pick<CommandContext, "env">,
-): Promise<PlacedStore> {
-  const kept = keptStoreOf(environment, env);
-  if (kept !== undefined) return kept;
-  const path = secretsFile(root, environment);
-  if ((await protectionOf(path)) === "age" && recipients.length === 0)
-    throw new TalosError("invalid-input", `${path} is encrypted with age, and does not tell for whom`, {
-      hint: "Name everybody who shall open it: --age-recipient age1…",
+/** The secrets of an environment's cluster: in the file that it names, or in a cluster in its Secret. */
+export class EnvironmentSecrets {
+  readonly #environment: Environment;
+  readonly #context: WorkspaceContext;
+  readonly file: string;
+  #found: Promise<SecretsBundle | undefined> | undefined;
+
+  constructor({ root, environment, context }: EnvironmentOnDisk) {
+    this.#environment = environment;
+    this.#context = context;
+    const { file } = environment.secrets;
+    this.file = isAbsolute(file) ? file : join(root, file);
+  }
+
+  /** Undefined when they are not there yet. Read and decrypted once. */
+  async find(): Promise<SecretsBundle | undefined> {
+    this.#found ??= this.readAgain();
+    const kept = this.#found;
+    // What is not there now may be made later in the same run.
+    const forget = () => {
+      if (this.#found === kept) this.#found = undefined;
+    };
+    const found = await kept.catch((error) => {
+      forget();
+      throw error;
     });
-  return { store: await storeOfFile(path, env, recipients), place: environment.secrets.file, inCluster: false };
-}
+    if (found === undefined) forget();
+    return found;
+  }
 
-/** The cluster's secrets, or undefined when the file is not there yet. */
-export function findSecrets(
-  root: string,
-  environment: Environment,
-  { env }: Pick<CommandContext, "env">,
-): Promise<SecretsBundle | undefined> {
-  return findStored(storeOf(root, environment, env).store);
-}
+  /** What is stored now, whatever was read before: under a lock another process may have changed it. */
+  readAgain(): Promise<SecretsBundle | undefined> {
+    return findStored(this.#store().store);
+  }
 
-/** There are machines, and the key to them is lost, or never was. `hint` says what can be done about it. */
-export function secretsLost(root: string, environment: Environment, hint: string): TalosError {
-  const message = `${environment.name} has machines, but no secrets: ${secretsFile(root, environment)}`;
-  return new TalosError("not-found", message, { hint });
-}
+  /** Made at the first call. Of two first calls at once one wins, and both use its bundle. */
+  async ensure(): Promise<SecretsBundle> {
+    const { env, clock, entropy } = this.#context;
+    const throwaway = this.#environment.kind === "simulated";
+    const how = { contract: this.#contract, clock, entropy, env, throwaway };
+    const ensured = await ensureStored({ ...this.#store(), ...how });
+    this.#found = Promise.resolve(ensured);
+    return ensured;
+  }
 
-/** Secrets to look ahead with: the cluster's, or some that are thrown away when it has none yet. */
-export async function secretsForPlan(
-  root: string,
-  environment: Environment,
-  context: CommandContext,
-): Promise<SecretsBundle> {
-  return (await findSecrets(root, environment, context)) ?? freshSecrets(environment, context);
-}
+  /** Secrets to look ahead with: the cluster's, or some that are thrown away when it has none yet. */
+  async forPlan(): Promise<SecretsBundle> {
+    const { clock, entropy } = this.#context;
+    return (await this.find()) ?? generateSecrets({ contract: this.#contract, clock, entropy });
+  }
 
-function freshSecrets(environment: Environment, { clock, entropy }: CommandContext): Promise<SecretsBundle> {
-  return generateSecrets({ contract: contractOf(environment), clock, entropy });
-}
+  /** The store of a bundle that is there, to put another one in its place. `recipients` are for a file of age. */
+  async present(recipients: readonly string[]): Promise<PlacedStore> {
+    const kept = this.#kept();
+    if (kept !== undefined) return kept;
+    if ((await protectionOf(this.file)) === "age" && recipients.length === 0)
+      throw new TalosError("invalid-input", `${this.file} is encrypted with age, and does not tell for whom`, {
+        hint: "Name everybody who shall open it: --age-recipient age1…",
+      });
+    const store = await storeOfFile(this.file, this.#context.env, recipients);
+    return { store, place: this.#environment.secrets.file, inCluster: false };
+  }
 
-function contractOf({ cluster }: Environment): Contract {
-  return TalosVersion.parse(cluster.talosVersion).contract;
-}
+  /** There are machines, and the key to them is lost, or never was. `hint` says what can be done about it. */
+  lost(hint: string): TalosError {
+    const message = `${this.#environment.name} has machines, but no secrets: ${this.file}`;
+    return new TalosError("not-found", message, { hint });
+  }
 
-/** The cluster's secrets; made at the first call. Of two first calls at once one wins, and both use its bundle. */
-export function ensureSecrets(
-  root: string,
-  environment: Environment,
-  { env, clock, entropy }: CommandContext,
-): Promise<SecretsBundle> {
-  const throwaway = environment.kind === "simulated";
-  const how = { contract: contractOf(environment), clock, entropy, env, throwaway };
-  return ensureStored({ ...storeOf(root, environment, env), ...how });
+  #store(): Pick<EnsureOptions, "store" | "file"> {
+    const kept = this.#kept();
+    if (kept !== undefined) return kept;
+    return { file: this.file, store: bundleFile({ path: this.file }, this.#context.env) };
+  }
+
+  #kept(): PlacedStore | undefined {
+    const { name, joins } = this.#environment;
+    const secret = environmentSecret(joins?.name ?? name, this.#context.env);
+    if (secret === undefined) return undefined;
+    return { store: secretsStore({ kind: "kubernetes", secret }), place: secret.place, inCluster: true };
+  }
+
+  get #contract(): Contract {
+    return TalosVersion.parse(this.#environment.cluster.talosVersion).contract;
+  }
 }

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import type { MachineSpec } from "../engine/index.ts";
-import { controlPlanePool, type Environment, machinesOf } from "../model/index.ts";
+import { controlPlanePool, machinesOf } from "../model/index.ts";
 import type { SimulatedMachine } from "../simulator/control/index.ts";
 import { TalosError } from "../talos/errors.ts";
 import type { MachineAddress } from "./cluster-spec.ts";
+import type { EnvironmentOnDisk } from "./context.ts";
 import type { MachineSource } from "./machine-source.ts";
 import { ownerOf } from "./owner.ts";
 import { projectSimulator } from "./simulator.ts";
 
 /** Machines of the simulator: made where they are not there yet, and taken away again. */
 export const simulatedMachines: MachineSource = {
-  async refuseOthers(root, environment) {
-    refuseOthers(await simulatedMachinesOf(root, environment), ownerOf(root, environment));
+  async refuseOthers(place) {
+    refuseOthers(await simulatedMachinesOf(place), ownerOf(place));
   },
 
-  async ensure(root, environment) {
+  async ensure({ root, environment }) {
     const simulator = projectSimulator(root);
     const { name: cluster, talosVersion } = environment.cluster;
     const addresses = new Map<string, MachineAddress>();
@@ -26,17 +27,18 @@ export const simulatedMachines: MachineSource = {
     return addresses;
   },
 
-  async find(root, environment) {
-    const machines = await simulatedMachinesOf(root, environment);
+  async find(place) {
+    const machines = await simulatedMachinesOf(place);
     return new Map(machines.map(({ name, address, fingerprint }) => [name, { address, fingerprint }]));
   },
 
-  has: async (root, environment) => (await simulatedMachinesOf(root, environment)).length > 0,
+  has: async (place) => (await simulatedMachinesOf(place)).length > 0,
 
-  async surplus(root, environment) {
+  async surplus(place) {
+    const { environment } = place;
     const wanted = new Set(machinesOf(environment).map(({ name }) => name));
     const controlPlane = `${environment.cluster.name}-${controlPlanePool}-`;
-    return (await simulatedMachinesOf(root, environment))
+    return (await simulatedMachinesOf(place))
       .filter(({ name }) => !wanted.has(name))
       .map(({ name, address, fingerprint }): MachineSpec => {
         const role = name.startsWith(controlPlane) ? "controlplane" : "worker";
@@ -44,11 +46,11 @@ export const simulatedMachines: MachineSource = {
       });
   },
 
-  async remove(root, environment, names) {
-    const found = await simulatedMachinesOf(root, environment);
+  async remove(place, names) {
+    const found = await simulatedMachinesOf(place);
     const removed = found.filter(({ name }) => names === undefined || names.includes(name));
-    refuseOthers(removed, ownerOf(root, environment));
-    for (const { id } of removed) await projectSimulator(root).deleteMachine(id);
+    refuseOthers(removed, ownerOf(place));
+    for (const { id } of removed) await projectSimulator(place.root).deleteMachine(id);
   },
 };
 
@@ -62,10 +64,10 @@ function refuseOthers(machines: readonly SimulatedMachine[], owner: string): voi
 }
 
 /** What the simulator has of an environment; one that has nothing is not started for it. */
-export async function simulatedMachinesOf(
-  root: string,
-  environment: Environment,
-): Promise<readonly SimulatedMachine[]> {
+export async function simulatedMachinesOf({
+  root,
+  environment,
+}: Pick<EnvironmentOnDisk, "root" | "environment">): Promise<readonly SimulatedMachine[]> {
   const machines = await projectSimulator(root).listMachines();
   return machines.filter(({ cluster }) => cluster === environment.cluster.name);
 }

@@ -2,14 +2,14 @@
 import { addonState, applyAddons, rollbackAddon } from "../../engine/addon/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { addonAccess, readAddons } from "../../workspace/addons.ts";
-import type { CommandContext } from "../../workspace/context.ts";
-import { openEnvironment } from "../../workspace/open-environment.ts";
+import { openWorkspace } from "../../workspace/workspace.ts";
+import type { CommandContext } from "../context.ts";
 import { table } from "../output/table.ts";
 
 export async function list(name: string, { json }: { json: boolean }, context: CommandContext): Promise<void> {
-  const { root, environment } = openEnvironment(name, context);
-  const addons = await readAddons(root, environment, context);
-  const access = addons.length === 0 ? undefined : addonAccess(root, name, context);
+  const workspace = openWorkspace(name, context, { warn: true });
+  const addons = await readAddons(workspace);
+  const access = addons.length === 0 ? undefined : addonAccess(workspace);
   const rows = [];
   for (const addon of addons) {
     if (access === undefined) break;
@@ -33,11 +33,11 @@ export async function list(name: string, { json }: { json: boolean }, context: C
 }
 
 export async function apply(name: string, which: string | undefined, context: CommandContext): Promise<void> {
-  const { root, environment } = openEnvironment(name, context);
-  const all = await readAddons(root, environment, context);
+  const workspace = openWorkspace(name, context, { warn: true });
+  const all = await readAddons(workspace);
   const chosen = which === undefined ? all : all.filter((addon) => addon.name === which);
   if (which !== undefined && chosen.length === 0) throw unknownAddon(which, all);
-  await applyAddons(chosen, addonAccess(root, name, context), (addon, outcome) => {
+  await applyAddons(chosen, addonAccess(workspace), (addon, outcome) => {
     if (outcome === "begun") return;
     context.stderr.write(`  ✓ ${addon.name}: ${outcome === "changed" ? "applied" : "as wished"}\n`);
   });
@@ -49,11 +49,11 @@ export async function rollback(
   revision: number | undefined,
   context: CommandContext,
 ): Promise<void> {
-  const { root, environment } = openEnvironment(name, context);
-  const all = await readAddons(root, environment, context);
+  const workspace = openWorkspace(name, context, { warn: true });
+  const all = await readAddons(workspace);
   const addon = all.find((candidate) => candidate.name === which);
   if (addon === undefined) throw unknownAddon(which, all);
-  const release = await rollbackAddon(addon, revision, addonAccess(root, name, context));
+  const release = await rollbackAddon(addon, revision, addonAccess(workspace));
   context.stderr.write(`${which} is at revision ${release.revision}, ${release.chart}.\n`);
   context.stderr.write("The file still asks for the other one: change it, or the next apply goes forward again.\n");
 }

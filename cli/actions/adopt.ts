@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { stringify } from "yaml";
-import { type DesiredCluster, desiredCluster, previewCluster } from "../../engine/index.ts";
+import { type DesiredCluster, defaultPolicy, previewCluster } from "../../engine/index.ts";
 import {
   type Additions,
   type AdoptedMachine,
@@ -22,7 +22,7 @@ import {
 } from "../../model/adopt/index.ts";
 import { loadEnvironment, schemaPaths } from "../../model/index.ts";
 import { writeFileAtomically } from "../../talos/atomic-file.ts";
-import { secretsInPatch } from "../../talos/config/index.ts";
+import { MachineConfig, secretsInPatch } from "../../talos/config/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import {
   createProtectedText,
@@ -31,10 +31,9 @@ import {
   openSecrets,
   type SecretsBundle,
 } from "../../talos/secrets/index.ts";
-import { clusterSpec } from "../../workspace/cluster-spec.ts";
-import type { CommandContext } from "../../workspace/context.ts";
-import { ensureMachines, findMachines } from "../../workspace/machines.ts";
-import { projectRoot } from "../../workspace/project-root.ts";
+import { projectRoot } from "../../workspace/project.ts";
+import { openWorkspace, Workspace } from "../../workspace/workspace.ts";
+import type { CommandContext } from "../context.ts";
 import { readText } from "./read-text.ts";
 
 export interface AdoptFlags {
@@ -70,8 +69,9 @@ export async function adopt(name: string, flags: AdoptFlags, context: CommandCon
   const render = async (additions: Additions, secret: readonly string[]) => {
     const text = environmentText(root, environmentData(machines, source.sections, { ...place, ...additions }));
     const environment = loadEnvironment(root, name, new Map([[file, text]]));
-    const spec = clusterSpec(environment, await findMachines(root, environment), [], secret);
-    return { text, desired: desiredCluster(spec, secrets) };
+    const workspace = new Workspace({ root, environment, context });
+    const found = await workspace.machines.find();
+    return { text, desired: await workspace.desired(secrets, found, { patches: secret }) };
   };
   const { desired: bare } = await render({}, []);
   const { patches, secret } = differences(machines, bare);
@@ -90,7 +90,7 @@ export async function adopt(name: string, flags: AdoptFlags, context: CommandCon
     await createProtectedText(fileStore(join(root, path), kept.kind, flags), content);
   await writeFileAtomically(join(root, file), text, { mode: 0o644, exclusive: true });
   // They are in the cluster, as after `up`: else terraform, where it is there, would plan them as new ones.
-  await ensureMachines(root, loadEnvironment(root, name));
+  await openWorkspace(name, context).machines.ensure();
   context.stderr.write(
     `Adopted ${machines.length} machines: ${[file, ...texts.keys()].join(" and ")}. A plan has nothing to change: talosmith plan ${name}\n`,
   );
@@ -164,7 +164,7 @@ function differences(
   desired: DesiredCluster,
 ): { readonly patches: MachinePatches; readonly secret: readonly object[] } {
   const halves = machines.map(({ name, config }) => {
-    const made = desired.machines.find((machine) => machine.name === name)?.config ?? "";
+    const made = desired.machines.find((machine) => machine.name === name)?.config ?? new MachineConfig("");
     return { name, ...splitSecrets(patchesBetween(made, config)) };
   });
   const [first] = halves;
@@ -190,7 +190,7 @@ async function requireEmptyPlan(
   secrets: SecretsBundle,
   { signal }: CommandContext,
 ): Promise<void> {
-  const { steps } = await previewCluster({ desired, secrets, policy: {}, signal });
+  const { steps } = await previewCluster({ desired, secrets, policy: defaultPolicy, signal });
   if (steps.length === 0) return;
   const lines = steps.map(({ sentence }) => `- ${sentence}`).join("\n");
   throw new TalosError("failed-precondition", `adopted as it is, the cluster would be changed:\n${lines}`, {

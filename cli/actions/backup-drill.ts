@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import { openBackups } from "../../workspace/backups.ts";
-import type { CommandContext } from "../../workspace/context.ts";
 import { drillBackup, drillVerdict } from "../../workspace/drill.ts";
+import { openWorkspace } from "../../workspace/workspace.ts";
+import type { CommandContext } from "../context.ts";
 import { withProgress } from "../output/progress.ts";
 
 /** A backup restored into a simulator of its own: what comes out must be what went in. */
@@ -12,8 +13,8 @@ export async function drill(
   { json }: { json: boolean },
   context: CommandContext,
 ): Promise<void> {
-  const opened = await openBackups(name, context);
-  const done = await withProgress(context, { json }, (events) => drillBackup(opened, which, context, events));
+  const opened = await openBackups(openWorkspace(name, context, { warn: true }));
+  const done = await withProgress(context, { json }, (events) => drillBackup(opened, which, events));
   if (json) {
     const { backup, same } = done;
     const facts = ({ revision, hash, entries }: typeof done.restored) => ({ revision, hash, entries });

@@ -4,11 +4,12 @@ import { systemTiming } from "../../engine/index.ts";
 import { loadEnvironment } from "../../model/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { openBackups, takeBackup } from "../../workspace/backups.ts";
-import type { CommandContext } from "../../workspace/context.ts";
+import { openWorkspace } from "../../workspace/workspace.ts";
+import type { CommandContext } from "../context.ts";
 
 /** The scheduled backups of one environment, in the foreground. */
 export async function run(name: string, context: CommandContext): Promise<void> {
-  const { root, section } = await openBackups(name, context);
+  const { workspace, section } = await openBackups(openWorkspace(name, context, { warn: true }));
   const tell = (message: string) => context.stderr.write(`${context.clock.now().toISOString()} ${message}\n`);
   if (section.schedule === undefined) {
     throw new TalosError("failed-precondition", `${name} has no backup.schedule`, {
@@ -16,10 +17,10 @@ export async function run(name: string, context: CommandContext): Promise<void> 
     });
   }
   await runSchedule({
-    schedule: () => scheduleOf(root, name),
+    schedule: () => scheduleOf(workspace.root, name),
     run: async () => {
-      const backups = await openBackups(name, context);
-      const backup = await takeBackup(backups, context, (reason) => tell(`again after: ${reason}`));
+      const backups = await openBackups(openWorkspace(name, context));
+      const backup = await takeBackup(backups, (reason) => tell(`again after: ${reason}`));
       tell(`${backup.id}: revision ${backup.revision}, ${backup.bytes} bytes`);
       const removed = await pruneBackups(backups.store, backups.cluster, backups.section.keep, context.clock.now(), {
         signal: context.signal,

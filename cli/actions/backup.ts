@@ -3,13 +3,14 @@ import { type Backup, findBackup, isOf, listBackups, pruneBackups, verifyBackup 
 import { TalosError } from "../../talos/errors.ts";
 import { ageOf, sizeOf } from "../../workspace/amounts.ts";
 import { openBackups, takeBackup } from "../../workspace/backups.ts";
-import type { CommandContext } from "../../workspace/context.ts";
+import { openWorkspace } from "../../workspace/workspace.ts";
 import { type ApprovalFlags, approved } from "../ask.ts";
+import type { CommandContext } from "../context.ts";
 import { table } from "../output/table.ts";
 
 export async function create(name: string, { json }: { json: boolean }, context: CommandContext): Promise<void> {
-  const backups = await openBackups(name, context);
-  const backup = await takeBackup(backups, context, (reason) => context.stderr.write(`… again after: ${reason}\n`));
+  const backups = await openBackups(openWorkspace(name, context, { warn: true }));
+  const backup = await takeBackup(backups, (reason) => context.stderr.write(`… again after: ${reason}\n`));
   if (json) context.stdout.write(`${JSON.stringify({ v: 1, place: backups.store.place, ...backup }, undefined, 2)}\n`);
   else context.stdout.write(`${backup.id}\n`);
   context.stderr.write(
@@ -18,7 +19,7 @@ export async function create(name: string, { json }: { json: boolean }, context:
 }
 
 export async function list(name: string, { json }: { json: boolean }, context: CommandContext): Promise<void> {
-  const { store, cluster, cas } = await openBackups(name, context);
+  const { store, cluster, cas } = await openBackups(openWorkspace(name, context, { warn: true }));
   const backups = await listBackups(store, cluster, context.signal);
   const others = backups.filter((backup) => !isOf(backup, cas));
   if (json) {
@@ -44,7 +45,7 @@ export async function verify(
   { all }: { all: boolean },
   context: CommandContext,
 ): Promise<void> {
-  const { store, cluster, cas } = await openBackups(name, context);
+  const { store, cluster, cas } = await openBackups(openWorkspace(name, context, { warn: true }));
   const chosen = all
     ? await listBackups(store, cluster, context.signal)
     : [await findBackup(store, cluster, which, { cas, signal: context.signal })];
@@ -66,7 +67,7 @@ export async function prune(
   { dryRun, ...approval }: ApprovalFlags & { dryRun: boolean },
   context: CommandContext,
 ): Promise<void> {
-  const { store, cluster, section } = await openBackups(name, context);
+  const { store, cluster, section } = await openBackups(openWorkspace(name, context, { warn: true }));
   const { signal } = context;
   const now = context.clock.now();
   const pruned = (only: { readonly dryRun: boolean }) =>

@@ -5,11 +5,10 @@ import { type Environment, loadEnvironment, machinesOf } from "../../model/index
 import { topologyOf } from "../../model/topology/index.ts";
 import { findTalosconfig, readTalosconfig, type Talosconfig } from "../../talos/config/index.ts";
 import { TalosError } from "../../talos/errors.ts";
-import { clientFiles } from "../../workspace/client-files.ts";
-import type { CommandContext } from "../../workspace/context.ts";
-import { environmentsHere } from "../../workspace/environments-here.ts";
-import { projectRoot } from "../../workspace/project-root.ts";
+import { clientFilePaths } from "../../workspace/client-files.ts";
+import { environmentsHere, projectRoot } from "../../workspace/project.ts";
 import { type Candidate, complete, type Lookup } from "../completion/complete.ts";
+import type { CommandContext } from "../context.ts";
 
 /** Prints what may come next, a line each. What cannot be looked up is not offered: a shell has no place for errors. */
 export async function answerShell(program: Command, words: readonly string[], context: CommandContext): Promise<void> {
@@ -59,7 +58,7 @@ function fixedAddresses(environment: Environment): readonly Candidate[] {
 /** Machines of the talosconfig in use and of those that deploys have left in this project. */
 async function deployedAddresses(context: CommandContext): Promise<readonly Candidate[]> {
   const { cwd, env } = context;
-  const own = environmentsHere(context).map((name) => join(projectRoot(cwd, env), clientFiles(name).talosconfig));
+  const own = environmentsHere(context).map((name) => join(projectRoot(cwd, env), clientFilePaths(name).talosconfig));
   const configs = await Promise.all([await findTalosconfig(env), ...own].map(readable));
   return configs.flatMap((config) =>
     [...(config?.contexts ?? [])].flatMap(([name, { endpoints, nodes }]) =>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import { type Change, diffConfigs } from "../../talos/config/index.ts";
-import type { CommandContext } from "../../workspace/context.ts";
+import { type Change, diffConfigs, MachineConfig } from "../../talos/config/index.ts";
+import type { CommandContext } from "../context.ts";
 import { readText } from "./read-text.ts";
 
 export interface ConfigDiffOptions {
@@ -15,7 +15,10 @@ export async function configDiff(
   context: CommandContext,
 ): Promise<void> {
   const [left, right] = await Promise.all([readText(before, context.cwd), readText(after, context.cwd)]);
-  const changes = diffConfigs(left, right, { before, after });
+  const configs = [new MachineConfig(left, before), new MachineConfig(right, after)] as const;
+  // In files of the user, what the schema does not know is a mistake.
+  for (const config of configs) config.decode();
+  const changes = diffConfigs(...configs);
   const reboot = changes.some((change) => change.reboot);
   if (options.json) context.stdout.write(`${JSON.stringify({ changes, reboot })}\n`);
   else {

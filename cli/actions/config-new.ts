@@ -7,7 +7,7 @@ import {
   parseTalosconfig,
 } from "../../talos/config/index.ts";
 import { TalosError } from "../../talos/errors.ts";
-import type { CommandContext } from "../../workspace/context.ts";
+import type { CommandContext } from "../context.ts";
 import type { TargetFlags } from "../machine/target-flags.ts";
 import { forEachTarget } from "../machine/targets.ts";
 import { knownRole } from "./gen-talosconfig.ts";

@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import { writeFileAtomically } from "../../talos/atomic-file.ts";
 import { applyPatches, parsePatch } from "../../talos/config/index.ts";
-import type { CommandContext } from "../../workspace/context.ts";
+import type { CommandContext } from "../context.ts";
 import { readPatches } from "./read-patches.ts";
 import { readText } from "./read-text.ts";
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import { redactConfig } from "../../talos/config/index.ts";
-import type { CommandContext } from "../../workspace/context.ts";
+import { MachineConfig, redactConfig } from "../../talos/config/index.ts";
+import type { CommandContext } from "../context.ts";
 import { readText } from "./read-text.ts";
 
 export async function configRedact(
@@ -8,6 +8,6 @@ export async function configRedact(
   options: { readonly json: boolean },
   context: CommandContext,
 ): Promise<void> {
-  const config = redactConfig(await readText(file, context.cwd), file);
+  const config = redactConfig(new MachineConfig(await readText(file, context.cwd), file));
   context.stdout.write(options.json ? `${JSON.stringify({ config })}\n` : config);
 }

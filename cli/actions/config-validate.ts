@@ -2,7 +2,7 @@
 import { type Mode, validateConfig } from "../../talos/config/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { Contract } from "../../talos/version/index.ts";
-import type { CommandContext } from "../../workspace/context.ts";
+import type { CommandContext } from "../context.ts";
 import { readText } from "./read-text.ts";
 
 export interface ConfigValidateOptions {

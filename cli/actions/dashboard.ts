@@ -9,8 +9,8 @@ import {
   Watcher,
 } from "../../web/server/index.ts";
 import { openConsoleProject } from "../../web/server/open-project.ts";
-import type { CommandContext } from "../../workspace/context.ts";
-import { openEnvironment } from "../../workspace/open-environment.ts";
+import { openEnvironment } from "../../workspace/project.ts";
+import type { CommandContext } from "../context.ts";
 import { notice, plainDashboard, screen } from "../dashboard/screen.ts";
 import { afterKey, type DashboardState, firstState } from "../dashboard/state.ts";
 import { processTerminal, type Terminal } from "../dashboard/terminal.ts";
@@ -21,7 +21,7 @@ export async function dashboard(
   { interval }: { readonly interval: number },
   context: CommandContext,
 ): Promise<void> {
-  const { root, environment } = openEnvironment(name, context);
+  const { root, environment } = openEnvironment(name, context, { existing: true });
   const project = { ...openConsoleProject(root, context), environmentNames: () => [name] };
   const now = () => context.clock.now();
   if (!context.stdout.isTerminal || process.stdin.isTTY !== true) {

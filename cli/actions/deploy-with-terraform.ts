@@ -2,27 +2,31 @@
 import { basename, join } from "node:path";
 import * as z from "zod";
 import { eventFileVariable, systemTiming, type ToldEvent } from "../../engine/index.ts";
-import { type Environment, machinesOf } from "../../model/index.ts";
-import { clientFiles } from "../../workspace/client-files.ts";
-import type { CommandContext } from "../../workspace/context.ts";
+import { machinesOf } from "../../model/index.ts";
+import { clientFilePaths } from "../../workspace/client-files.ts";
 import type { Deployed } from "../../workspace/deploy.ts";
-import { refuseOtherKind } from "../../workspace/machines.ts";
 import { orphanHolding } from "../../workspace/terraform/file-lock.ts";
 import { withFollowedEvents } from "../../workspace/terraform/follow-events.ts";
 import { keepingState } from "../../workspace/terraform/keep-state.ts";
 import { onlyClustersRefused } from "../../workspace/terraform/plan-faults.ts";
 import { eventsBeside, type RunAction, withPlanFile } from "../../workspace/terraform/plan-file.ts";
 import { unseenIn } from "../../workspace/terraform/plan-warnings.ts";
-import { prepareStack, removeStack, stackDirectory } from "../../workspace/terraform/prepare-stack.ts";
+import {
+  prepareExistingStack,
+  prepareStack,
+  removeStack,
+  stackDirectory,
+} from "../../workspace/terraform/prepare-stack.ts";
 import { readState, removeState, removeUnwritten, stateFile } from "../../workspace/terraform/state-file.ts";
 import { type Planned, Terraform } from "../../workspace/terraform/terraform.ts";
+import type { Workspace } from "../../workspace/workspace.ts";
 import { type ApprovalFlags, approved } from "../ask.ts";
+import type { CommandContext } from "../context.ts";
 import { plainLines } from "../output/plain-lines.ts";
 import { dangersIn } from "./plan-dangers.ts";
 
 export interface TerraformRun {
-  readonly root: string;
-  readonly environment: Environment;
+  readonly workspace: Workspace;
   /** terraform or tofu. */
   readonly binary: string;
   readonly approval: ApprovalFlags;
@@ -45,13 +49,13 @@ const outputs = z.object({
 });
 
 export async function deployWithTerraform(options: TerraformRun): Promise<DeployOutcome> {
-  await refuseOtherKind(options.root, options.environment);
-  return change(await openStack(options), [], options, `Apply these changes to ${options.environment.name}?`, "yes");
+  await options.workspace.machines.refuseOtherKind();
+  return change(await openStack(options), [], options, `Apply these changes to ${options.workspace.name}?`, "yes");
 }
 
 /** Shows terraform's own plan; true when it holds changes. */
 export async function planWithTerraform(options: TerraformRun): Promise<boolean> {
-  await refuseOtherKind(options.root, options.environment);
+  await options.workspace.machines.refuseOtherKind();
   const terraform = await openStack(options);
   const show = (text: string) => options.context.stdout.write(text);
   return withPlanFile(stackOf(options), async (file) => {
@@ -63,19 +67,20 @@ export async function planWithTerraform(options: TerraformRun): Promise<boolean>
 
 /** False when it was declined. */
 export async function destroyWithTerraform(options: TerraformRun): Promise<boolean> {
-  const { root, environment } = options;
-  const question = `Destroy everything in ${environment.name}? There is no way back.`;
-  const { did } = await change(await openStack(options), ["-destroy"], options, question, environment.name);
+  const { root, name } = options.workspace;
+  const question = `Destroy everything in ${name}? There is no way back.`;
+  const terraform = await openStack(options, prepareExistingStack);
+  const { did } = await change(terraform, ["-destroy"], options, question, name);
   if (did === "declined") return false;
-  await removeState(stateFile(root, environment.name));
-  await removeStack(root, environment.name);
+  await removeState(stateFile(root, name));
+  await removeStack(root, name);
   return true;
 }
 
 /** What the applied stack says of itself. */
 export async function readDeployed(options: TerraformRun): Promise<Omit<Deployed, "seconds" | "runner" | "unseen">> {
-  const { environment } = options;
-  const joined = clientFiles(environment.joins?.name ?? environment.name);
+  const { environment } = options.workspace;
+  const joined = clientFilePaths(environment.joins?.name ?? environment.name);
   const found = outputs.parse(await terraformOf(options).outputs());
   const addresses = [...found.control_plane_ips, ...found.worker_ips];
   return {
@@ -89,12 +94,13 @@ export async function readDeployed(options: TerraformRun): Promise<Omit<Deployed
   };
 }
 
-async function openStack(options: TerraformRun): Promise<Terraform> {
-  const state = stateFile(options.root, options.environment.name);
+async function openStack(options: TerraformRun, prepare = prepareStack): Promise<Terraform> {
+  const { root, name } = options.workspace;
+  const state = stateFile(root, name);
   await awaitOrphan(state, options);
   await removeUnwritten(state);
   await readState(state);
-  await prepareStack(options.root, options.environment.name, options.context);
+  await prepare(root, name, options.context);
   const terraform = terraformOf(options);
   await terraform.init();
   return terraform;
@@ -115,17 +121,13 @@ async function awaitOrphan(state: string, { binary, context: { stderr, signal } 
   }
 }
 
-function stackOf({ root, environment }: TerraformRun): string {
-  return stackDirectory(root, environment.name);
+function stackOf({ workspace: { root, name } }: TerraformRun): string {
+  return stackDirectory(root, name);
 }
 
-function terraformOf({ root, environment, binary, context }: TerraformRun): Terraform {
-  return new Terraform({
-    binary,
-    directory: stackDirectory(root, environment.name),
-    env: context.env,
-    signal: context.signal,
-  });
+function terraformOf(options: TerraformRun): Terraform {
+  const { env, signal } = options.context;
+  return new Terraform({ binary: options.binary, directory: stackOf(options), env, signal });
 }
 
 /** Plan, show and ask unless told not to, apply exactly that plan. */
@@ -141,14 +143,14 @@ async function change(
   return withPlanFile(stackOf(options), async (file) => {
     const { changes, warnings } = await planChange(terraform, file, [...args, ...colour(context)], options, show);
     if (show === undefined && warnings !== "") context.stderr.write(`\n${warnings}\n`);
-    const names = machinesOf(options.environment).map(({ name }) => name);
+    const names = machinesOf(options.workspace.environment).map(({ name }) => name);
     const unseen = unseenIn(warnings, names);
     if (!changes) return { did: "unchanged", unseen };
     show?.(dangersIn(await terraform.showPlan(file)));
     if (!(await approved(question, answer, approval, context))) return { did: "declined", unseen };
     const apply = () => applyAloud(terraform, file, args.includes("-destroy") ? "destroy" : "deploy", options);
     const warn = (message: string) => context.stderr.write(`Warning: ${message}\n`);
-    const { root, environment } = options;
+    const { root, environment } = options.workspace;
     const healthy =
       environment.backend.kind === "local"
         ? await keepingState(stateFile(root, environment.name), warn, apply)

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import { basename } from "node:path";
 import { awaitHealthy } from "../../engine/index.ts";
-import type { CommandContext } from "../../workspace/context.ts";
-import { deployWithHelper } from "../../workspace/deploy.ts";
-import { openCluster } from "../../workspace/open-cluster.ts";
-import { openEnvironment } from "../../workspace/open-environment.ts";
-import { engineCare } from "../../workspace/rollout.ts";
+import { deployWithoutTerraform } from "../../workspace/deploy.ts";
 import { clearAbandonedState } from "../../workspace/terraform/abandoned-state.ts";
 import { findTerraform } from "../../workspace/terraform/find-terraform.ts";
 import { refuseOwnedByTerraform } from "../../workspace/terraform/state-file.ts";
+import { openWorkspace } from "../../workspace/workspace.ts";
 import type { ApprovalFlags } from "../ask.ts";
+import type { CommandContext } from "../context.ts";
 import { withProgress } from "../output/progress.ts";
 import { deployedSummary } from "../output/summary.ts";
 import { mayTakeAway } from "./approve-removal.ts";
@@ -17,8 +15,9 @@ import { deployWithTerraform, readDeployed } from "./deploy-with-terraform.ts";
 
 export async function deploy(name: string, flags: ApprovalFlags, context: CommandContext): Promise<void> {
   const started = performance.now();
-  const { root, environment } = openEnvironment(name, context);
-  await clearAbandonedState(root, environment, context);
+  const workspace = openWorkspace(name, context, { warn: true });
+  const { environment } = workspace;
+  await clearAbandonedState(workspace);
   const binary = findTerraform(context.env, environment.backend);
   const finish = (deployed: Parameters<typeof deployedSummary>[0], changed: boolean) => {
     const nothing = `Nothing to change${deployed.unseen === undefined ? "" : " on the machines that answer"}.\n`;
@@ -28,17 +27,17 @@ export async function deploy(name: string, flags: ApprovalFlags, context: Comman
   const seconds = () => (performance.now() - started) / 1000;
 
   if (binary === undefined) {
-    await refuseOwnedByTerraform(root, environment);
-    if (!(await mayTakeAway(root, environment, flags, context))) return;
+    await refuseOwnedByTerraform(workspace);
+    if (!(await mayTakeAway(workspace, flags, context))) return;
     context.stderr.write("Neither terraform nor tofu is on the PATH: talosmith does the job alone.\n");
     const { changed, ...deployed } = await withProgress(context, {}, (events) =>
-      deployWithHelper(root, environment, context, events),
+      deployWithoutTerraform(workspace, events),
     );
     finish({ ...deployed, seconds: seconds(), runner: "talosmith alone" }, changed);
     return;
   }
   context.stderr.write(`Deploying ${name} through ${basename(binary)}.\n`);
-  const options = { root, environment, binary, approval: flags, context };
+  const options = { workspace, binary, approval: flags, context };
   const { did, unseen } = await deployWithTerraform(options);
   if (did === "declined") {
     context.stderr.write("Nothing was changed.\n");
@@ -48,10 +47,8 @@ export async function deploy(name: string, flags: ApprovalFlags, context: Comman
   // What Terraform compares says nothing of health, and after a change the engine has waited for it.
   // The health of the cluster that workers join is its own deploy's matter.
   if (did === "unchanged" && unseen === undefined && environment.joins === undefined) {
-    const { desired, secrets } = await openCluster(name, context);
-    const care = engineCare(environment);
-    const { signal } = context;
-    await withProgress(context, {}, (events) => awaitHealthy({ desired, secrets, ...care, events, signal }));
+    const deployed = await workspace.engineOptions();
+    await withProgress(context, {}, (events) => awaitHealthy({ ...deployed, events }));
   }
   finish({ ...(await readDeployed(options)), unseen, seconds: seconds(), runner: basename(binary) }, did === "changed");
 }

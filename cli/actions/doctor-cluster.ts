@@ -4,9 +4,8 @@ import { type DesiredMachine, type Machines, talosMachines } from "../../engine/
 import { endsSoon } from "../../talos/client-file.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { ageOf } from "../../workspace/amounts.ts";
-import { clientCertificates } from "../../workspace/client-files.ts";
-import type { CommandContext } from "../../workspace/context.ts";
-import { type OpenCluster, openCluster } from "../../workspace/open-cluster.ts";
+import { type DeployedCluster, openWorkspace, type Workspace } from "../../workspace/workspace.ts";
+import type { CommandContext } from "../context.ts";
 import type { Finding } from "./doctor-finding.ts";
 
 /** From here on certificates and tokens of one machine are refused by another. */
@@ -17,9 +16,11 @@ const atOnce = 16;
 
 /** What a cluster that was deployed shows from this computer: client files, open ports, certificates, clocks. */
 export async function clusterFindings(name: string, context: CommandContext): Promise<readonly Finding[]> {
-  let cluster: OpenCluster;
+  let workspace: Workspace;
+  let cluster: DeployedCluster;
   try {
-    cluster = await openCluster(name, context);
+    workspace = openWorkspace(name, context);
+    cluster = await workspace.deployed();
   } catch (error) {
     // Not deployed, or told already with the state and the secrets.
     if (error instanceof TalosError) return [];
@@ -35,7 +36,7 @@ export async function clusterFindings(name: string, context: CommandContext): Pr
     };
     await Promise.all(Array.from({ length: atOnce }, lane));
     return [
-      ...(await certificateFindings(cluster.root, name, context)),
+      ...(await certificateFindings(workspace)),
       await endpointFinding(name, cluster.desired.endpoint),
       ...found.sort((a, b) => (a.about < b.about ? -1 : 1)),
     ];
@@ -44,8 +45,8 @@ export async function clusterFindings(name: string, context: CommandContext): Pr
   }
 }
 
-async function certificateFindings(root: string, name: string, context: CommandContext): Promise<readonly Finding[]> {
-  const certificates = await clientCertificates(root, name);
+async function certificateFindings({ name, clientFiles, context }: Workspace): Promise<readonly Finding[]> {
+  const certificates = await clientFiles.certificates();
   return certificates.map(({ name: file, expiresAt }) => {
     const about = `${name}: ${file}`;
     const left = expiresAt.getTime() - context.clock.now().getTime();

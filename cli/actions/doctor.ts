@@ -3,18 +3,18 @@ import { existsSync, statSync } from "node:fs";
 import { access, constants } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { satisfies } from "semver";
-import { type Environment, listEnvironments, loadEnvironment } from "../../model/index.ts";
+import { listEnvironments } from "../../model/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { fileError } from "../../talos/file-error.ts";
 import { programPath } from "../../talos/program-path.ts";
-import type { CommandContext } from "../../workspace/context.ts";
-import { projectRoot } from "../../workspace/project-root.ts";
-import { findSecrets, secretsFile } from "../../workspace/secrets.ts";
+import { projectRoot } from "../../workspace/project.ts";
 import { projectSimulator } from "../../workspace/simulator.ts";
 import { abandonedBy, abandonedState } from "../../workspace/terraform/abandoned-state.ts";
 import { findTerraform } from "../../workspace/terraform/find-terraform.ts";
 import { runProgram } from "../../workspace/terraform/run-program.ts";
 import { readState, stateFile } from "../../workspace/terraform/state-file.ts";
+import { openWorkspace, type Workspace } from "../../workspace/workspace.ts";
+import type { CommandContext } from "../context.ts";
 import { table } from "../output/table.ts";
 import { clusterFindings } from "./doctor-cluster.ts";
 import type { Finding } from "./doctor-finding.ts";
@@ -44,7 +44,7 @@ export async function doctorFindings(name: string | undefined, context: CommandC
   findings.push(await writable(root), await simulator(root));
   for (const environment of name === undefined ? listEnvironments(root) : [name])
     findings.push(
-      ...(await environmentFindings(root, environment, context)),
+      ...(await environmentFindings(environment, context)),
       ...(await clusterFindings(environment, context)),
     );
   return findings;
@@ -108,19 +108,20 @@ function simulator(root: string): Promise<Finding> {
   });
 }
 
-async function environmentFindings(root: string, name: string, context: CommandContext): Promise<Finding[]> {
-  let environment: Environment;
+async function environmentFindings(name: string, context: CommandContext): Promise<Finding[]> {
+  let workspace: Workspace;
   try {
-    environment = loadEnvironment(root, name);
+    workspace = openWorkspace(name, context);
   } catch (error) {
     return [{ about: name, level: "fault", says: TalosError.from(error).message }];
   }
+  const { root, environment, secrets: kept } = workspace;
   const about = (what: string) => `${name}: ${what}`;
   const path = stateFile(root, name);
   let deployed = false;
   const state = await finding(about("state"), async () => {
     if (environment.backend.kind !== "local") return `kept by the ${environment.backend.kind} backend`;
-    const abandoned = await abandonedState(root, environment, context);
+    const abandoned = await abandonedState(workspace);
     if (abandoned !== undefined) return `${abandonedBy(abandoned)}; the next deploy removes it`;
     const found = await readState(path);
     if (found === undefined) return "none: not deployed through Terraform";
@@ -128,14 +129,14 @@ async function environmentFindings(root: string, name: string, context: CommandC
     return found.resources === "encrypted" ? "whole, encrypted" : `whole, ${found.resources} resources`;
   });
   const secrets = await finding(about("secrets"), async () => {
-    const file = relative(root, secretsFile(root, environment));
-    if ((await findSecrets(root, environment, context)) !== undefined) return `in ${file}`;
+    const file = relative(root, kept.file);
+    if ((await kept.find()) !== undefined) return `in ${file}`;
     if (!deployed) return `none yet in ${file}`;
     throw new TalosError("not-found", `${file} is missing, but the cluster exists`, {
       hint: "Put it back from your backup: nothing can speak to the machines without it.",
     });
   });
-  return [state, secrets, ...loose(about("state"), path), ...loose(about("secrets"), secretsFile(root, environment))];
+  return [state, secrets, ...loose(about("state"), path), ...loose(about("secrets"), kept.file)];
 }
 
 /** A file with keys or a state that others on this computer can read. */

@@ -13,7 +13,7 @@ import {
 import { TalosError } from "../../talos/errors.ts";
 import { generateSecrets, openSecrets, type SecretsBundle } from "../../talos/secrets/index.ts";
 import { defaultTalosVersion, TalosVersion } from "../../talos/version/index.ts";
-import type { CommandContext } from "../../workspace/context.ts";
+import type { CommandContext } from "../context.ts";
 import { contractOption } from "./contract-option.ts";
 import { readPatches } from "./read-patches.ts";
 import { writeOutputs } from "./write-outputs.ts";

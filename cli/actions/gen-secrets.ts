@@ -12,7 +12,7 @@ import {
   secretsExist,
   secretsStore,
 } from "../../talos/secrets/index.ts";
-import type { CommandContext } from "../../workspace/context.ts";
+import type { CommandContext } from "../context.ts";
 import { contractOption } from "./contract-option.ts";
 import { readText } from "./read-text.ts";
 

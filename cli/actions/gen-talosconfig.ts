@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { encodeTalosconfig, generateTalosconfig, parseLifetime, type Role, roles } from "../../talos/config/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { openSecrets } from "../../talos/secrets/index.ts";
-import type { CommandContext } from "../../workspace/context.ts";
+import type { CommandContext } from "../context.ts";
 import { writeOutputs } from "./write-outputs.ts";
 
 export interface GenTalosconfigOptions {

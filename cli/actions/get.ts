@@ -2,7 +2,7 @@
 import type { Resource } from "../../talos/api/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { parseYamlDocument, toPlainData } from "../../talos/yaml/index.ts";
-import type { CommandContext } from "../../workspace/context.ts";
+import type { CommandContext } from "../context.ts";
 import { cellAt } from "../machine/json-path.ts";
 import {
   definitionsNamespace,

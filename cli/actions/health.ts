@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { checkHealth, type HealthCondition } from "../../engine/index.ts";
 import { type BackupStatus, backupLine, backupStatus } from "../../workspace/backup-status.ts";
-import type { CommandContext } from "../../workspace/context.ts";
-import { openCluster } from "../../workspace/open-cluster.ts";
+import { openWorkspace } from "../../workspace/workspace.ts";
+import type { CommandContext } from "../context.ts";
 import { healthLines, healthVerdict } from "../output/health-lines.ts";
 
 export async function health(
@@ -10,7 +10,8 @@ export async function health(
   { waitTimeout, json, kubernetes }: { waitTimeout: number; json: boolean; kubernetes: boolean },
   context: CommandContext,
 ): Promise<void> {
-  const { root, environment, desired, secrets } = await openCluster(name, context);
+  const workspace = openWorkspace(name, context);
+  const { desired, secrets } = await workspace.deployed();
   const plain = healthLines((line) => context.stderr.write(`${line}\n`));
   // Whoever reads only the beginning still wants to know from the exit code.
   context.stdout.onlyTells?.();
@@ -23,7 +24,7 @@ export async function health(
     timeouts: { health: waitTimeout },
     onCondition: json ? (condition) => context.stdout.write(jsonCondition(condition, context)) : plain,
   });
-  const backup = await backupStatus(root, environment, context);
+  const backup = await backupStatus(workspace);
   if (backup !== undefined && json) context.stdout.write(jsonBackup(backup, context));
   else if (backup !== undefined) context.stderr.write(`${backupLine(backup)}\n`);
   if (!json) context.stderr.write(`${healthVerdict(name, conditions)}\n`);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { join, resolve } from "node:path";
 import { type Asset, assetFile, assetUrl, fetchImage, registerSchematic } from "../../talos/image/index.ts";
-import type { CommandContext } from "../../workspace/context.ts";
+import type { CommandContext } from "../context.ts";
 import { type ImageSource, imageOptions, readSchematic } from "./image-options.ts";
 
 export interface ImageFetchOptions extends ImageSource {

@@ -11,7 +11,7 @@ import {
   schematicId,
 } from "../../talos/image/index.ts";
 import { defaultTalosVersion, TalosVersion } from "../../talos/version/index.ts";
-import type { CommandContext } from "../../workspace/context.ts";
+import type { CommandContext } from "../context.ts";
 import { readText } from "./read-text.ts";
 
 export interface SchematicSource {

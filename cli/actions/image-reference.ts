@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { type Asset, assetUrl, installerReference, kubernetesImages } from "../../talos/image/index.ts";
 import { Contract, defaultTalosVersion, TalosVersion } from "../../talos/version/index.ts";
-import type { CommandContext } from "../../workspace/context.ts";
+import type { CommandContext } from "../context.ts";
 import { type ImageSource, imageOptions } from "./image-options.ts";
 
 /** Prints the installer image, or with an asset the URL of that file. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { encodeSchematic, registerSchematic, schematicId } from "../../talos/image/index.ts";
-import type { CommandContext } from "../../workspace/context.ts";
+import type { CommandContext } from "../context.ts";
 import { readSchematic, type SchematicSource } from "./image-options.ts";
 
 export interface ImageSchematicOptions extends SchematicSource {

@@ -4,8 +4,8 @@ import { basename, join } from "node:path";
 import * as z from "zod";
 import { writeFileAtomically } from "../../talos/atomic-file.ts";
 import { TalosError } from "../../talos/errors.ts";
-import type { CommandContext } from "../../workspace/context.ts";
 import { packageRoot } from "../../workspace/package-root.ts";
+import type { CommandContext } from "../context.ts";
 
 const section = z.record(z.string(), z.string()).default({});
 const ownPackage = z.object({ version: z.string(), dependencies: section, devDependencies: section });

@@ -9,9 +9,9 @@ import {
   wrongAnswer,
 } from "../../model/index.ts";
 import { TalosError } from "../../talos/errors.ts";
-import type { CommandContext } from "../../workspace/context.ts";
 import { refuseExisting, writeFirstEnvironment } from "../../workspace/environment-file.ts";
-import { projectRoot } from "../../workspace/project-root.ts";
+import { projectRoot } from "../../workspace/project.ts";
+import type { CommandContext } from "../context.ts";
 import { question } from "../question.ts";
 import { packageFile, writeProject } from "./init-project.ts";
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../../talos/errors.ts";
-import type { CommandContext } from "../../workspace/context.ts";
 import { approved } from "../ask.ts";
+import type { CommandContext } from "../context.ts";
 import type { ApplyFlags, ResetFlags, TargetFlags } from "../machine/target-flags.ts";
 import { changeEachTarget, targetNodes } from "../machine/targets.ts";
 import { readText } from "./read-text.ts";

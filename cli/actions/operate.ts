@@ -12,8 +12,8 @@ import {
   serveOperator,
   whileLeading,
 } from "../../watch/index.ts";
-import type { CommandContext } from "../../workspace/context.ts";
-import { projectRoot } from "../../workspace/project-root.ts";
+import { projectRoot } from "../../workspace/project.ts";
+import type { CommandContext } from "../context.ts";
 import { packageVersion } from "../package-version.ts";
 
 export interface OperateFlags {

@@ -4,16 +4,13 @@ import { checkHealth, creationSteps } from "../../engine/index.ts";
 import { endsSoon } from "../../talos/client-file.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { backupLine, backupStatus } from "../../workspace/backup-status.ts";
-import { clientCertificates, clientFiles } from "../../workspace/client-files.ts";
-import type { CommandContext } from "../../workspace/context.ts";
-import { planWithHelper } from "../../workspace/deploy.ts";
-import { hasMachines } from "../../workspace/machines.ts";
-import { openCluster } from "../../workspace/open-cluster.ts";
-import { openEnvironment } from "../../workspace/open-environment.ts";
-import { type HelperPolicy, windowNotice } from "../../workspace/rollout.ts";
+import { planWithoutTerraform } from "../../workspace/deploy.ts";
+import { type PolicyFlags, windowNotice } from "../../workspace/rollout.ts";
 import { clearAbandonedState } from "../../workspace/terraform/abandoned-state.ts";
 import { findTerraform } from "../../workspace/terraform/find-terraform.ts";
 import { ownedByTerraform, refuseOwnedByTerraform } from "../../workspace/terraform/state-file.ts";
+import { openWorkspace, type Workspace } from "../../workspace/workspace.ts";
+import type { CommandContext } from "../context.ts";
 import { planWithTerraform } from "./deploy-with-terraform.ts";
 import { tellFirstContact } from "./tell-first-contact.ts";
 
@@ -22,37 +19,36 @@ export async function plan(
   { kubernetes }: { kubernetes: boolean },
   context: CommandContext,
 ): Promise<void> {
-  const { root, environment } = openEnvironment(name, context);
-  await clearAbandonedState(root, environment, context);
+  const workspace = openWorkspace(name, context, { warn: true });
+  const { environment, clientFiles } = workspace;
+  await clearAbandonedState(workspace);
   tellFirstContact(environment, context);
-  const backup = await backupStatus(root, environment, context);
+  const backup = await backupStatus(workspace);
   if (backup !== undefined) context.stderr.write(`${backupLine(backup)}\n`);
   // Terraform's door knows no cluster without Kubernetes. What `up` has made, it goes on with.
   const terraform = kubernetes ? findTerraform(context.env, environment.backend) : undefined;
-  const madeByUs = !(await ownedByTerraform(root, environment)) && (await hasMachines(root, environment));
+  const madeByUs = !(await ownedByTerraform(workspace)) && (await workspace.machines.has());
   const binary = madeByUs ? undefined : terraform;
   if (madeByUs && terraform !== undefined)
     context.stderr.write(
       `Made without ${basename(terraform)}, as \`up\` goes on with it; \`deploy\` would take it into a state of ${basename(terraform)}.\n`,
     );
   if (binary !== undefined) {
-    const changes = await planWithTerraform({ root, environment, binary, approval: { yes: false }, context });
-    if (!changes && environment.joins === undefined) await showHealth(name, { kubernetes }, context);
+    const changes = await planWithTerraform({ workspace, binary, approval: { yes: false }, context });
+    if (!changes && environment.joins === undefined) await showHealth(workspace, { kubernetes }, context);
     context.exit(changes ? 2 : 0);
     return;
   }
-  await refuseOwnedByTerraform(root, environment);
-  const { missing, steps, unseen } = await planWithHelper(root, environment, context, { kubernetes });
-  const ending = (await clientCertificates(root, name)).filter(({ expiresAt }) =>
-    endsSoon(expiresAt, context.clock.now()),
-  );
+  await refuseOwnedByTerraform(workspace);
+  const { missing, steps, unseen } = await planWithoutTerraform(workspace, { kubernetes });
+  const ending = (await clientFiles.certificates()).filter(({ expiresAt }) => endsSoon(expiresAt, context.clock.now()));
   const lines = [
     ...[...creationSteps(missing), ...steps].map(({ sentence }) => sentence),
-    ...ending.map((file) => `renew ${clientFiles(name)[file.name]}, valid until ${file.expiresAt.toISOString()}`),
+    ...ending.map((file) => `renew ${clientFiles.paths[file.name]}, valid until ${file.expiresAt.toISOString()}`),
   ];
   for (const machine of unseen) context.stderr.write(`Could not be looked at: ${machine}\n`);
   const nothing = unseen.length === 0 ? "Nothing to change.\n" : "Nothing to change on the machines that answer.\n";
-  if (lines.length === 0 && unseen.length === 0) await showHealth(name, { kubernetes }, context);
+  if (lines.length === 0 && unseen.length === 0) await showHealth(workspace, { kubernetes }, context);
   context.stdout.write(lines.length === 0 ? nothing : lines.map((line) => `- ${line}\n`).join(""));
   const notice = windowNotice(environment, steps, context.clock.now());
   if (notice !== undefined) context.stderr.write(`${notice}\n`);
@@ -60,9 +56,9 @@ export async function plan(
 }
 
 /** "No changes" is about what is declared: a cluster that has all of it may be down, and whoever reads that must see it. */
-async function showHealth(name: string, policy: Required<HelperPolicy>, context: CommandContext): Promise<void> {
+async function showHealth(workspace: Workspace, policy: Required<PolicyFlags>, context: CommandContext): Promise<void> {
   try {
-    const { desired, secrets } = await openCluster(name, context);
+    const { desired, secrets } = await workspace.deployed();
     const { conditions } = await checkHealth({ desired, secrets, policy, signal: context.signal, wait: false });
     for (const { name: condition, state, reason } of conditions)
       if (state === "failed") context.stderr.write(`Not healthy: ${condition}: ${reason}\n`);

@@ -12,25 +12,15 @@ import {
   type SnapshotStatus,
   snapshotStatus,
 } from "../../engine/backup/index.ts";
-import { type ClusterSpec, checkOwner, desiredCluster, restoreCluster } from "../../engine/index.ts";
-import type { Environment } from "../../model/index.ts";
+import { checkOwner, restoreCluster } from "../../engine/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { temporaryFolder } from "../../talos/process-folder.ts";
 import { sizeOf } from "../../workspace/amounts.ts";
 import { openBackups } from "../../workspace/backups.ts";
-import { clientFiles, ensureClientFiles } from "../../workspace/client-files.ts";
-import { clusterSpec } from "../../workspace/cluster-spec.ts";
-import type { CommandContext } from "../../workspace/context.ts";
-import { clusterJournal } from "../../workspace/deploy.ts";
-import { runsWithoutTerraform } from "../../workspace/kinds.ts";
-import { ensureMachines } from "../../workspace/machines.ts";
-import { openEnvironment } from "../../workspace/open-environment.ts";
-import { claimOf } from "../../workspace/owner.ts";
-import { readPatchFiles } from "../../workspace/patch-files.ts";
 import { emergencyPolicy } from "../../workspace/rollout.ts";
-import { findSecrets } from "../../workspace/secrets.ts";
-import { recordedSpec } from "../../workspace/terraform/recorded-spec.ts";
+import { openWorkspace, type Workspace } from "../../workspace/workspace.ts";
 import { type ApprovalFlags, approved } from "../ask.ts";
+import type { CommandContext } from "../context.ts";
 import { withProgress } from "../output/progress.ts";
 
 export interface RestoreFlags extends ApprovalFlags {
@@ -41,8 +31,9 @@ export interface RestoreFlags extends ApprovalFlags {
 
 /** Rebuilds a cluster from a backup. The backup is fetched and checked before anyone is asked or anything touched. */
 export async function restore(name: string, flags: RestoreFlags, context: CommandContext): Promise<void> {
-  const { root, environment } = openEnvironment(name, context);
-  const secrets = await findSecrets(root, environment, context);
+  const workspace = openWorkspace(name, context, { warn: true });
+  const { environment, clientFiles } = workspace;
+  const secrets = await workspace.secrets.find();
   if (secrets === undefined) {
     throw new TalosError("not-found", `${environment.secrets.file} is not there`, {
       hint: "A backup can only be restored with the secrets of its cluster. With backup.pki they lie beside it: decrypt them with age -d.",
@@ -50,7 +41,7 @@ export async function restore(name: string, flags: RestoreFlags, context: Comman
   }
   const folder = temporaryFolder("restore");
   try {
-    const { path, status } = await fetchSnapshot(name, flags.from, folder, context);
+    const { path, status } = await fetchSnapshot(workspace, flags.from, folder);
     const cluster = environment.cluster.name;
     context.stderr.write(
       `${flags.from}: ${sizeOf(status.bytes)}, revision ${status.revision}, hash ${status.hash}: whole.\n`,
@@ -61,38 +52,19 @@ export async function restore(name: string, flags: RestoreFlags, context: Comman
       context.exit(1);
       return;
     }
-    const desired = desiredCluster(await specOf(root, environment, context), secrets);
-    await checkOwner({ desired, secrets, claim: claimOf(root, environment), signal: context.signal });
-    await withProgress(context, { json: flags.json }, (events) =>
-      restoreCluster({
-        desired,
-        secrets,
-        snapshot: path,
-        discardData: flags.discardData,
-        policy: emergencyPolicy(environment),
-        events,
-        journal: clusterJournal(root, desired.name),
-        signal: context.signal,
-      }).catch(nameTheFlag),
-    );
-    await ensureClientFiles(root, environment.name, desired, secrets, context);
-    context.stderr.write(`${cluster} is back. kubeconfig: ${clientFiles(environment.name).kubeconfig}\n`);
+    const desired = await workspace.desiredAgain(secrets);
+    const options = workspace.engineOptionsFor({ desired, secrets });
+    const policy = emergencyPolicy(environment);
+    await withProgress(context, { json: flags.json }, async (events) => {
+      await checkOwner({ ...options, events, claim: workspace.claim });
+      const { discardData } = flags;
+      await restoreCluster({ ...options, events, snapshot: path, discardData, policy }).catch(nameTheFlag);
+    });
+    await clientFiles.ensure(desired, secrets);
+    context.stderr.write(`${cluster} is back. kubeconfig: ${clientFiles.paths.kubeconfig}\n`);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-}
-
-/** With machines made where that is ours to do; others are there, and their state tells what they are. */
-async function specOf(root: string, environment: Environment, context: CommandContext): Promise<ClusterSpec> {
-  if (!runsWithoutTerraform(environment.kind)) {
-    const spec = await recordedSpec(root, environment, context);
-    if (spec !== undefined) return spec;
-    throw new TalosError("not-found", `${environment.name} is not deployed: its state has no cluster`, {
-      hint: `A backup is restored onto machines. Make them: talosmith deploy ${environment.name}`,
-    });
-  }
-  const files = await readPatchFiles(root, environment, context);
-  return clusterSpec(environment, await ensureMachines(root, environment), [], files);
 }
 
 /** The engine knows no flags. */
@@ -105,16 +77,16 @@ function nameTheFlag(error: unknown): never {
 
 /** A file by its path, an object by its URL, else a backup of the environment by its name. */
 async function fetchSnapshot(
-  name: string,
+  workspace: Workspace,
   from: string,
   folder: string,
-  context: CommandContext,
 ): Promise<{ readonly path: string; readonly status: SnapshotStatus }> {
+  const { environment, context } = workspace;
   const file = resolve(context.cwd, from);
   if (from !== "latest" && existsSync(file)) return { path: file, status: await snapshotStatus(file) };
   const object = parseS3Url(from);
-  if (object !== undefined) return fetchObject(name, object, folder, context);
-  const { store, cluster, cas, environment } = await openBackups(name, context);
+  if (object !== undefined) return fetchObject(workspace, object, folder);
+  const { store, cluster, cas } = await openBackups(workspace);
   const backup = await findBackup(store, cluster, from, { cas, signal: context.signal });
   if (!isOf(backup, cas)) {
     throw new TalosError("failed-precondition", `${backup.id} is of another cluster that was called ${cluster}`, {
@@ -126,12 +98,10 @@ async function fetchSnapshot(
 
 /** With the region, endpoint and profile that the environment's backups use, if it has any in S3. */
 async function fetchObject(
-  name: string,
+  { root, environment, context }: Workspace,
   { bucket, key }: { readonly bucket: string; readonly key: string },
   folder: string,
-  context: CommandContext,
 ): Promise<{ readonly path: string; readonly status: SnapshotStatus }> {
-  const { root, environment } = openEnvironment(name, context);
   const prefix = key.includes("/") ? posix.dirname(key) : undefined;
   const store = await openStore({ s3: { ...environment.backup?.s3, bucket, prefix } }, root);
   const file = await ScratchFile.in(folder);

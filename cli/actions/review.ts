@@ -14,10 +14,9 @@ import {
   reviewPlan,
 } from "../../review/index.ts";
 import { TalosError } from "../../talos/errors.ts";
-import type { CommandContext } from "../../workspace/context.ts";
-import { environmentsHere } from "../../workspace/environments-here.ts";
-import { projectRoot } from "../../workspace/project-root.ts";
+import { environmentsHere, projectRoot } from "../../workspace/project.ts";
 import { prepareStack } from "../../workspace/terraform/prepare-stack.ts";
+import type { CommandContext } from "../context.ts";
 import { readText } from "./read-text.ts";
 
 export async function review(

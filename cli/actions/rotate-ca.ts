@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import {
   checkOwner,
-  defaultPolicy,
   isCertificateFault,
   type Preview,
   planRotation,
@@ -13,18 +12,14 @@ import {
   waitUntil,
   withLock,
 } from "../../engine/index.ts";
-import { type Environment, firstContactOf, loadEnvironment } from "../../model/index.ts";
+import { type Environment, firstContactOf } from "../../model/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { beginRotation, caFingerprint, type RotatedCa, type SecretsBundle } from "../../talos/secrets/index.ts";
-import { ensureClientFiles } from "../../workspace/client-files.ts";
-import type { CommandContext } from "../../workspace/context.ts";
-import { clusterJournal } from "../../workspace/deploy.ts";
-import { type OpenCluster, openCluster } from "../../workspace/open-cluster.ts";
-import { claimOf } from "../../workspace/owner.ts";
-import { projectRoot } from "../../workspace/project-root.ts";
-import { engineCare, windowNotice } from "../../workspace/rollout.ts";
-import { findSecrets, type PlacedStore, presentStore, secretsFile } from "../../workspace/secrets.ts";
+import { windowNotice } from "../../workspace/rollout.ts";
+import type { PlacedStore } from "../../workspace/secrets.ts";
+import { openWorkspace } from "../../workspace/workspace.ts";
 import { type ApprovalFlags, approved } from "../ask.ts";
+import type { CommandContext } from "../context.ts";
 import { withProgress } from "../output/progress.ts";
 
 export interface RotateCaFlags extends ApprovalFlags {
@@ -43,23 +38,24 @@ const words: Readonly<Record<RotationPass["phase"], string>> = {
 
 /** Exchanges CAs: first into where the secrets are kept, then onto the machines, pass by pass. */
 export async function rotateCa(name: string, flags: RotateCaFlags, context: CommandContext): Promise<void> {
-  refuseScaling(loadEnvironment(projectRoot(context.cwd, context.env), name));
-  const cluster = await openCluster(name, context);
-  const { root, environment } = cluster;
+  const workspace = openWorkspace(name, context);
+  const { environment, clientFiles, claim } = workspace;
+  refuseScaling(environment);
+  const cluster = await workspace.deployed();
   const seeds = seedNotice(environment);
   if (seeds !== undefined) context.stderr.write(`${seeds}\n`);
-  const kept = await presentStore(root, environment, flags.ageRecipient, context);
+  const kept = await workspace.secrets.present(flags.ageRecipient);
   const patience = kept.inCluster ? untilTrusted(context) : justOnce;
   // By what stays the same, so that a second run does not begin another exchange.
-  await withLock(`${secretsFile(root, environment)}.lock`, { what: "exchange of CAs" }, async () => {
-    const secrets = (await findSecrets(root, environment, context)) ?? cluster.secrets;
+  await withLock(`${workspace.secrets.file}.lock`, { what: "exchange of CAs" }, async () => {
+    const secrets = (await workspace.secrets.readAgain()) ?? cluster.secrets;
     const begun = secrets.rotation === undefined ? begin(secrets, flags, context) : secrets;
     const passes = rotationPasses(cluster.spec, begun);
-    const care = engineCare(environment);
-    const preview = await previewCluster({ desired: cluster.desired, secrets, ...care, signal: context.signal });
+    const options = workspace.engineOptionsFor({ desired: cluster.desired, secrets });
+    const preview = await previewCluster(options);
     if (secrets.rotation === undefined) refuseUnfinished(name, preview);
     else context.stderr.write(`An exchange of CAs is under way (${secrets.rotation.phase}); it is taken up there.\n`);
-    const planned = planRotation(passes, preview.observed, { ...defaultPolicy, ...care.policy });
+    const planned = planRotation(passes, preview.observed, options.policy);
     if (flags.dryRun || !flags.json) {
       const out = flags.dryRun ? context.stdout : context.stderr;
       for (const { phase, steps } of planned)
@@ -72,21 +68,21 @@ export async function rotateCa(name: string, flags: RotateCaFlags, context: Comm
       context.stderr.write(`Nothing was changed. To do it: talosmith rotate-ca ${name} --dry-run=false\n`);
       return;
     }
-    const claim = claimOf(root, environment);
-    await checkOwner({ desired: cluster.desired, secrets, claim, signal: context.signal });
-    if (!(await mayGoOn(cluster, flags, context))) {
+    await checkOwner({ ...options, claim });
+    if (!(await mayGoOn(environment, flags, context))) {
       context.stderr.write("Nothing was changed.\n");
       context.exit(1);
       return;
     }
     const done = await withProgress(context, { json: flags.json }, (events) =>
       rotateCas({
+        ...options,
+        events,
+        claim,
         passes,
         save: saverOf(kept, secrets, patience),
         // Files that trust both CAs are there before the first machine shows a certificate of the new one.
-        passed: ({ desired, secrets: now }) => patience(() => ensureClientFiles(root, name, desired, now, context)),
-        ...{ ...care, events, directory: root, signal: context.signal },
-        journal: clusterJournal(root, cluster.desired.name),
+        passed: ({ desired, secrets: now }) => patience(() => clientFiles.ensure(desired, now)),
       }),
     );
     context.stderr.write(
@@ -135,7 +131,7 @@ function refuseUnfinished(name: string, { steps, observed }: Preview): void {
     });
 }
 
-function mayGoOn({ environment }: OpenCluster, flags: ApprovalFlags, context: CommandContext): Promise<boolean> {
+function mayGoOn(environment: Environment, flags: ApprovalFlags, context: CommandContext): Promise<boolean> {
   const question = `Exchange the CAs of ${environment.name}? Client files elsewhere stop to work and must be handed out anew.`;
   return approved(question, environment.name, { yes: flags.yes || environment.kind === "simulated" }, context);
 }

@@ -2,9 +2,9 @@
 import { existsSync } from "node:fs";
 import { parseFault, type SimulatedMachine, type SimulatorControl } from "../../simulator/control/index.ts";
 import { TalosError } from "../../talos/errors.ts";
-import type { CommandContext } from "../../workspace/context.ts";
-import { projectRoot } from "../../workspace/project-root.ts";
+import { projectRoot } from "../../workspace/project.ts";
 import { projectSimulator, simulatorDirectory } from "../../workspace/simulator.ts";
+import type { CommandContext } from "../context.ts";
 import { table } from "../output/table.ts";
 
 export async function list({ json }: { json: boolean }, context: CommandContext): Promise<void> {

@@ -11,8 +11,8 @@ import { endsSoon } from "../../talos/client-file.ts";
 import { conditionsNow, lookAt } from "../../watch/index.ts";
 import { ageOf } from "../../workspace/amounts.ts";
 import { backupLine } from "../../workspace/backup-status.ts";
-import type { CommandContext } from "../../workspace/context.ts";
-import { openCluster } from "../../workspace/open-cluster.ts";
+import { openWorkspace } from "../../workspace/workspace.ts";
+import type { CommandContext } from "../context.ts";
 import { table } from "../output/table.ts";
 
 export async function status(
@@ -20,14 +20,14 @@ export async function status(
   { json, kubernetes }: { json: boolean; kubernetes: boolean },
   context: CommandContext,
 ): Promise<void> {
-  const opened = await openCluster(name, context);
-  const { root, desired } = opened;
-  const look = await lookAt(opened, context, { kubernetes });
+  const workspace = openWorkspace(name, context);
+  const { desired, absent } = await workspace.deployed();
+  const look = await lookAt(workspace, { kubernetes });
   const { observed, backup } = look;
-  const pending = [...creationSteps(opened.absent), ...look.steps];
+  const pending = [...creationSteps(absent), ...look.steps];
   const certificates = look.certificates.filter(({ renewable }) => renewable);
   const machines = inReadingOrder(desired.machines).map((machine) => machineStatus(machine, observed));
-  const conditions = await conditionsNow(root, name, look, context.clock.now());
+  const conditions = await conditionsNow(workspace.root, name, look, context.clock.now());
   if (json) {
     const report = {
       v: 1,

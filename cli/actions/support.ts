@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { loadEnvironment } from "../../model/index.ts";
 import { createZip } from "../../provider/packaging/zip.ts";
 import { writeFileAtomically } from "../../talos/atomic-file.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { hideSecrets, type SecretsBundle } from "../../talos/secrets/index.ts";
-import type { CommandContext } from "../../workspace/context.ts";
-import { projectRoot } from "../../workspace/project-root.ts";
-import { findSecrets } from "../../workspace/secrets.ts";
+import { projectRoot } from "../../workspace/project.ts";
+import { openWorkspace } from "../../workspace/workspace.ts";
+import type { CommandContext } from "../context.ts";
 import { Entries } from "../support/entries.ts";
 import { machineEntries } from "../support/machine-entries.ts";
 import { clusterEntries, findCluster, projectEntries } from "../support/project-entries.ts";
@@ -31,12 +30,13 @@ export async function support(name: string, flags: SupportFlags, context: Comman
       hint: "Name another file with --output, or replace it with --force.",
     });
   }
-  const entries = new Entries(await redaction(root, name, context));
+  const entries = new Entries(await redaction(name, context));
   context.stderr.write("Asking this computer and the machines …\n");
   await projectEntries(root, name, entries, context);
-  const cluster = await findCluster(name, entries, context);
-  if (cluster !== undefined) {
-    await clusterEntries(cluster, entries, context);
+  const found = await findCluster(name, entries, context);
+  if (found !== undefined) {
+    const { cluster } = found;
+    await clusterEntries(found, entries);
     const waiting = [...cluster.desired.machines];
     const lane = async () => {
       for (let machine = waiting.shift(); machine !== undefined; machine = waiting.shift())
@@ -55,10 +55,10 @@ export async function support(name: string, flags: SupportFlags, context: Comman
 }
 
 /** Known secrets by their value, the rest by how they look. A cluster without secrets has none to hide. */
-async function redaction(root: string, name: string, context: CommandContext): Promise<(text: string) => string> {
+async function redaction(name: string, context: CommandContext): Promise<(text: string) => string> {
   let secrets: SecretsBundle | undefined;
   try {
-    secrets = await findSecrets(root, loadEnvironment(root, name), context);
+    secrets = await openWorkspace(name, context).secrets.find();
   } catch (error) {
     // A file with faults is what help may be needed for; no machine is asked then.
     context.stderr.write(`Warning: ${TalosError.from(error).message}\n`);

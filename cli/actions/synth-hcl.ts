@@ -5,10 +5,9 @@ import { encryptionFile, type JsonObject, printStack, writtenByTalosmith } from 
 import { listEnvironments, loadEnvironment } from "../../model/index.ts";
 import { writeFileAtomically } from "../../talos/atomic-file.ts";
 import { TalosError } from "../../talos/errors.ts";
-import type { CommandContext } from "../../workspace/context.ts";
-import { openEnvironment } from "../../workspace/open-environment.ts";
-import { projectRoot } from "../../workspace/project-root.ts";
+import { openEnvironment, projectRoot } from "../../workspace/project.ts";
 import { prepareStack } from "../../workspace/terraform/prepare-stack.ts";
+import type { CommandContext } from "../context.ts";
 import { tellFirstContact } from "./tell-first-contact.ts";
 
 export interface SynthHclOptions {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { relative } from "node:path";
 import { listEnvironments } from "../../model/index.ts";
-import type { CommandContext } from "../../workspace/context.ts";
-import { openEnvironment } from "../../workspace/open-environment.ts";
-import { projectRoot } from "../../workspace/project-root.ts";
+import { openEnvironment, projectRoot } from "../../workspace/project.ts";
 import { prepareStack } from "../../workspace/terraform/prepare-stack.ts";
+import type { CommandContext } from "../context.ts";
 import { reportError } from "../output/report-error.ts";
 import { tellFirstContact } from "./tell-first-contact.ts";
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { certificateInfo, contextOf, type Talosconfig } from "../../talos/config/index.ts";
 import { stringifyYaml } from "../../talos/yaml/index.ts";
-import type { CommandContext } from "../../workspace/context.ts";
+import type { CommandContext } from "../context.ts";
 import { relativeTime } from "../output/relative-time.ts";
 import { openTalosconfig, type TalosconfigFlags } from "./talosconfig.ts";
 

@@ -16,8 +16,8 @@ import {
 } from "../../talos/config/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { belongTogether, checkKey, loadCertificate } from "../../talos/pki/index.ts";
-import type { CommandContext } from "../../workspace/context.ts";
 import { confirmed } from "../ask.ts";
+import type { CommandContext } from "../context.ts";
 import { readText } from "./read-text.ts";
 
 export interface TalosconfigFlags {

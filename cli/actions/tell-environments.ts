@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { CommandContext } from "../../workspace/context.ts";
-import { environmentsHere } from "../../workspace/environments-here.ts";
+
+import { environmentsHere } from "../../workspace/project.ts";
+import type { CommandContext } from "../context.ts";
 
 /** For who left the name of an environment out: those that there are. */
 export function tellEnvironments(context: CommandContext): void {

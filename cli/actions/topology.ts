@@ -8,10 +8,9 @@ import {
   topologyOf,
   withLiveState,
 } from "../../model/topology/index.ts";
-import type { CommandContext } from "../../workspace/context.ts";
-import { openCluster } from "../../workspace/open-cluster.ts";
-import { projectRoot } from "../../workspace/project-root.ts";
-import { engineCare } from "../../workspace/rollout.ts";
+import { projectRoot } from "../../workspace/project.ts";
+import { openWorkspace } from "../../workspace/workspace.ts";
+import type { CommandContext } from "../context.ts";
 
 export async function topology(
   name: string,
@@ -24,11 +23,9 @@ export async function topology(
 }
 
 async function seenMachines(name: string, context: CommandContext): Promise<ReadonlyMap<string, SeenMachine>> {
-  const { environment, desired, secrets } = await openCluster(name, context);
-  const { observed } = await previewCluster({
-    ...{ desired, secrets, signal: context.signal },
-    ...engineCare(environment),
-  });
+  const options = await openWorkspace(name, context).engineOptions();
+  const { observed } = await previewCluster(options);
+  const { desired } = options;
   return new Map(desired.machines.map((machine) => [machine.name, seen(machineView(machine, observed))]));
 }
 

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import { breakLock, type LockState, lockState } from "../../engine/index.ts";
-import type { CommandContext } from "../../workspace/context.ts";
-import { openCluster } from "../../workspace/open-cluster.ts";
-import { openEnvironment } from "../../workspace/open-environment.ts";
 import { clearAbandonedState } from "../../workspace/terraform/abandoned-state.ts";
+import { openWorkspace } from "../../workspace/workspace.ts";
 import { type ApprovalFlags, approved } from "../ask.ts";
+import type { CommandContext } from "../context.ts";
 
 export async function unlock(name: string, flags: ApprovalFlags, context: CommandContext): Promise<void> {
-  const { root, environment } = openEnvironment(name, context);
-  if (await clearAbandonedState(root, environment, context)) return;
-  const { desired, secrets } = await openCluster(name, context);
+  const workspace = openWorkspace(name, context, { warn: true, existing: true });
+  if (await clearAbandonedState(workspace)) return;
+  const { desired, secrets } = await workspace.deployed();
   const options = { desired, secrets, signal: context.signal };
   const state = await lockState(options);
   for (const line of describe(state)) context.stderr.write(`${line}\n`);

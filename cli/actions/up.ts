@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import type { CommandContext } from "../../workspace/context.ts";
-import { deployWithHelper, destroyWithHelper, refuseProtected } from "../../workspace/deploy.ts";
-import { whatStays } from "../../workspace/kept-files.ts";
-import { openEnvironment } from "../../workspace/open-environment.ts";
+import { deployWithoutTerraform, destroyWithoutTerraform, refuseProtected, whatStays } from "../../workspace/deploy.ts";
 import { clearAbandonedState } from "../../workspace/terraform/abandoned-state.ts";
 import { refuseOwnedByTerraform } from "../../workspace/terraform/state-file.ts";
+import { openWorkspace } from "../../workspace/workspace.ts";
 import { type ApprovalFlags, approved } from "../ask.ts";
+import type { CommandContext } from "../context.ts";
 import { withProgress } from "../output/progress.ts";
 import { deployedSummary } from "../output/summary.ts";
 import { mayTakeAway } from "./approve-removal.ts";
@@ -17,12 +16,12 @@ export async function up(
   context: CommandContext,
 ): Promise<void> {
   const started = performance.now();
-  const { root, environment } = openEnvironment(name, context);
-  await clearAbandonedState(root, environment, context);
-  await refuseOwnedByTerraform(root, environment);
-  if (!(await mayTakeAway(root, environment, approval, context, { kubernetes }))) return;
+  const workspace = openWorkspace(name, context, { warn: true });
+  await clearAbandonedState(workspace);
+  await refuseOwnedByTerraform(workspace);
+  if (!(await mayTakeAway(workspace, approval, context, { kubernetes }))) return;
   const { changed, ...deployed } = await withProgress(context, { json }, (events) =>
-    deployWithHelper(root, environment, context, events, { kubernetes }),
+    deployWithoutTerraform(workspace, events, { flags: { kubernetes } }),
   );
   if (json) return;
   if (!changed) context.stderr.write("Nothing to change.\n");
@@ -35,10 +34,11 @@ export async function down(
   { json, ...flags }: ApprovalFlags & { json: boolean },
   context: CommandContext,
 ): Promise<void> {
-  const { root, environment } = openEnvironment(name, context);
+  const workspace = openWorkspace(name, context, { warn: true, existing: true });
+  const { environment } = workspace;
   refuseProtected(environment);
-  await clearAbandonedState(root, environment, context);
-  await refuseOwnedByTerraform(root, environment);
+  await clearAbandonedState(workspace);
+  await refuseOwnedByTerraform(workspace);
   const question = `Destroy everything in ${name}? There is no way back.`;
   // Simulated machines hold nothing worth a question.
   const approval = { yes: flags.yes || environment.kind === "simulated" };
@@ -47,6 +47,6 @@ export async function down(
     context.exit(1);
     return;
   }
-  await withProgress(context, { json }, (events) => destroyWithHelper(root, environment, context, events));
-  context.stderr.write(`${name} is gone.\n${whatStays(root, environment)}`);
+  await withProgress(context, { json }, (events) => destroyWithoutTerraform(workspace, events));
+  context.stderr.write(`${name} is gone.\n${whatStays(workspace)}`);
 }

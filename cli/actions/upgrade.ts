@@ -10,13 +10,14 @@ import {
   type VersionField,
 } from "../../model/index.ts";
 import { TalosError } from "../../talos/errors.ts";
-import type { CommandContext } from "../../workspace/context.ts";
-import { deployWithHelper, planWithHelper } from "../../workspace/deploy.ts";
+import { deployWithoutTerraform, planWithoutTerraform } from "../../workspace/deploy.ts";
 import { saveTexts } from "../../workspace/environment-file.ts";
-import { projectRoot } from "../../workspace/project-root.ts";
+import { projectRoot } from "../../workspace/project.ts";
 import { windowNotice } from "../../workspace/rollout.ts";
 import { ownedByTerraform } from "../../workspace/terraform/state-file.ts";
+import { Workspace } from "../../workspace/workspace.ts";
 import { type ApprovalFlags, approved } from "../ask.ts";
+import type { CommandContext } from "../context.ts";
 import { withProgress } from "../output/progress.ts";
 import { deployedSummary } from "../output/summary.ts";
 
@@ -43,7 +44,7 @@ export async function upgradeTo(
   const { after, file } = change;
   const tell = (line: string) => context.stderr.write(`${line}\n`);
   for (const line of consequences(root, field, change)) tell(line);
-  const terraform = await ownedByTerraform(root, after);
+  const terraform = await ownedByTerraform({ root, environment: after });
   if (flags.writeOnly || (terraform && flags.dryRun)) {
     if (!flags.dryRun) await saveTexts(root, textsOf(change));
     tell(flags.dryRun ? "Nothing was changed." : `Now: talosmith deploy ${name}`);
@@ -58,7 +59,8 @@ export async function upgradeTo(
       hint: `Add --write-only to change ${file}; then talosmith plan ${name} shows the steps, and talosmith deploy ${name} takes them.`,
     });
   }
-  const { missing, steps } = await planWithHelper(root, after, context);
+  const workspace = new Workspace({ root, environment: after, context });
+  const { missing, steps } = await planWithoutTerraform(workspace);
   if (missing.length > 0) {
     throw new TalosError("not-found", `${name} is not deployed: no machine ${missing.join(", ")}`, {
       hint: `Deploy it: talosmith deploy ${name}`,
@@ -78,7 +80,7 @@ export async function upgradeTo(
   }
   await saveTexts(root, textsOf(change));
   const { changed: _, ...deployed } = await withProgress(context, { json: flags.json }, (events) =>
-    deployWithHelper(root, after, context, events),
+    deployWithoutTerraform(workspace, events),
   );
   if (flags.json) return;
   const seconds = (performance.now() - started) / 1000;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { type Command, InvalidArgumentError } from "commander";
-import type { CommandContext } from "../../workspace/context.ts";
+import type { CommandContext } from "../context.ts";
 
 const environment = ["<environment>", "name of a file in environments/, without .yaml"] as const;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Command } from "commander";
-import type { CommandContext } from "../../workspace/context.ts";
 import type { AdoptFlags } from "../actions/adopt.ts";
+import type { CommandContext } from "../context.ts";
 import { collect, collectList, type Given } from "./flags.ts";
 
 export function registerAdopt(program: Command, context: CommandContext): void {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Argument, type Command } from "commander";
-import type { CommandContext } from "../../workspace/context.ts";
 import { completionScripts, type Shell, shells } from "../completion/scripts.ts";
+import type { CommandContext } from "../context.ts";
 
 export function registerCompletion(program: Command, context: CommandContext): void {
   program

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Command } from "commander";
-import type { CommandContext } from "../../workspace/context.ts";
 import type { ConfigDiffOptions } from "../actions/config-diff.ts";
 import type { ConfigPatchOptions } from "../actions/config-patch.ts";
 import type { ConfigValidateOptions } from "../actions/config-validate.ts";
+import type { CommandContext } from "../context.ts";
 import { addTo, collect, type Given } from "./flags.ts";
 import { configCommand } from "./gen.ts";
 import { addTalosconfigCommands } from "./talosconfig.ts";

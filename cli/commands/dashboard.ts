@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { type Command, Option } from "commander";
-import type { CommandContext } from "../../workspace/context.ts";
+import type { CommandContext } from "../context.ts";
 import { duration } from "./duration.ts";
 
 export function registerDashboard(program: Command, context: CommandContext): void {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Command } from "commander";
-import type { CommandContext } from "../../workspace/context.ts";
 import type { ApprovalFlags } from "../ask.ts";
+import type { CommandContext } from "../context.ts";
 import { addApproval } from "./flags.ts";
 
 export function registerDeploy(program: Command, context: CommandContext): void {

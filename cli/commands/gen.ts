@@ -2,10 +2,10 @@
 
 import { Command, Option } from "commander";
 import { configDefaults } from "../../talos/config-defaults.ts";
-import type { CommandContext } from "../../workspace/context.ts";
 import type { GenConfigOptions } from "../actions/gen-config.ts";
 import type { GenSecretsOptions } from "../actions/gen-secrets.ts";
 import type { GenTalosconfigOptions } from "../actions/gen-talosconfig.ts";
+import type { CommandContext } from "../context.ts";
 import { addSwitch, addTo, collect, collectList, type Given } from "./flags.ts";
 
 /** What options that were not given mean. */

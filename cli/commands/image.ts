@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Argument, Command, Option } from "commander";
 import type { Asset } from "../../talos/image/index.ts";
-import type { CommandContext } from "../../workspace/context.ts";
 import type { ImageFetchOptions } from "../actions/image-fetch.ts";
 import type { ImageSource } from "../actions/image-options.ts";
 import type { ImageBundleOptions } from "../actions/image-reference.ts";
 import type { ImageSchematicOptions } from "../actions/image-schematic.ts";
+import type { CommandContext } from "../context.ts";
 import { addTo, collect, type Given } from "./flags.ts";
 
 /** What options that were not given mean. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { type Command, InvalidArgumentError, Option } from "commander";
-import type { CommandContext } from "../../workspace/context.ts";
 import type { OperateFlags } from "../actions/operate.ts";
+import type { CommandContext } from "../context.ts";
 
 export function registerOperate(program: Command, context: CommandContext): void {
   program

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Command } from "commander";
-import type { CommandContext } from "../../workspace/context.ts";
 import type { RotateCaFlags } from "../actions/rotate-ca.ts";
+import type { CommandContext } from "../context.ts";
 import { addApproval, addSwitch, collectList } from "./flags.ts";
 
 /** As `talosctl rotate-ca`, whose switches and defaults these are: without --dry-run=false it only tells. */

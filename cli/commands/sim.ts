@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Command } from "commander";
-import type { CommandContext } from "../../workspace/context.ts";
+import type { CommandContext } from "../context.ts";
 
 export function registerSim(program: Command, context: CommandContext): void {
   const sim = program.command("sim").description("look at the simulated machines of this project, and trouble them");

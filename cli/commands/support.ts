@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Command } from "commander";
-import type { CommandContext } from "../../workspace/context.ts";
 import type { SupportFlags } from "../actions/support.ts";
+import type { CommandContext } from "../context.ts";
 
 export function registerSupport(program: Command, context: CommandContext): void {
   program

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Command, Option } from "commander";
-import type { CommandContext } from "../../workspace/context.ts";
 import type { ConfigNewFlags } from "../actions/config-new.ts";
 import type { AddContextFlags, RemoveContextFlags, TalosconfigFlags } from "../actions/talosconfig.ts";
 import type { ContextInfoFlags } from "../actions/talosconfig-show.ts";
+import type { CommandContext } from "../context.ts";
 import { addTargetFlags } from "../machine/target-flags.ts";
 import { addTo, collectList, type Given } from "./flags.ts";
 

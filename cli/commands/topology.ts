@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { type Command, Option } from "commander";
 import type { TopologyFormat } from "../../model/topology/index.ts";
-import type { CommandContext } from "../../workspace/context.ts";
+import type { CommandContext } from "../context.ts";
 
 export function registerTopology(program: Command, context: CommandContext): void {
   program

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { type Command, InvalidArgumentError, Option } from "commander";
-import type { CommandContext } from "../../workspace/context.ts";
 import type { UiFlags } from "../actions/ui.ts";
+import type { CommandContext } from "../context.ts";
 
 export function registerUi(program: Command, context: CommandContext): void {
   program

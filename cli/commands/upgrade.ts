@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Command } from "commander";
-import type { CommandContext } from "../../workspace/context.ts";
 import type { UpgradeFlags } from "../actions/upgrade.ts";
+import type { CommandContext } from "../context.ts";
 import { addApproval, addTo } from "./flags.ts";
 
 /** Newer versions for a running cluster: into the environment's file first, then onto the machines. */

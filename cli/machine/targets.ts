@@ -6,10 +6,9 @@ import { type Authentication, type CallOptions, connect, type TalosClient } from
 import { findTalosconfig, readTalosconfig, type TalosContext } from "../../talos/config/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { publicKeyFingerprint } from "../../talos/pki/index.ts";
-import { clientFiles } from "../../workspace/client-files.ts";
-import type { CommandContext } from "../../workspace/context.ts";
-import { environmentsHere } from "../../workspace/environments-here.ts";
-import { projectRoot } from "../../workspace/project-root.ts";
+import { clientFilePaths } from "../../workspace/client-files.ts";
+import { environmentsHere, projectRoot } from "../../workspace/project.ts";
+import type { CommandContext } from "../context.ts";
 import type { TargetFlags } from "./target-flags.ts";
 
 /** One machine that a command is for. */
@@ -114,7 +113,7 @@ function withDeployedHere(error: unknown, context: CommandContext): unknown {
   if (!(error instanceof TalosError) || error.code !== "not-found") return error;
   const { cwd, env } = context;
   const found = environmentsHere(context)
-    .map((name) => join(projectRoot(cwd, env), clientFiles(name).talosconfig))
+    .map((name) => join(projectRoot(cwd, env), clientFilePaths(name).talosconfig))
     .filter((path) => existsSync(path))
     .map((path) => `--talosconfig ${relative(cwd, path)}`);
   if (found.length === 0) return error;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { ClusterEvent, EventListener } from "../../engine/index.ts";
-import type { CommandContext } from "../../workspace/context.ts";
+import type { CommandContext } from "../context.ts";
 import { jsonLine } from "./json-lines.ts";
 import { plainLines } from "./plain-lines.ts";
 import { TaskBoard } from "./task-board.ts";

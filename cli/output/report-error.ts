@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../../talos/errors.ts";
 import { plainText } from "../../talos/plain-text.ts";
-import type { CommandContext } from "../../workspace/context.ts";
+import type { CommandContext } from "../context.ts";
 
 /** What a shell expects of a program that ended because of a signal: 128 and the signal's number. */
 export function stopCode({ reason }: AbortSignal): 129 | 130 | 143 {

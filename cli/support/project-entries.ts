@@ -5,12 +5,11 @@ import { join } from "node:path";
 import { checkHealth, previewCluster } from "../../engine/index.ts";
 import { loadEnvironment } from "../../model/index.ts";
 import { renderTopology, topologyOf } from "../../model/topology/index.ts";
-import type { CommandContext } from "../../workspace/context.ts";
-import { type OpenCluster, openCluster } from "../../workspace/open-cluster.ts";
-import { engineCare } from "../../workspace/rollout.ts";
 import { simulatorDirectory } from "../../workspace/simulator.ts";
+import { type DeployedCluster, openWorkspace, type Workspace } from "../../workspace/workspace.ts";
 import { doctorFindings } from "../actions/doctor.ts";
 import { machineStatus } from "../actions/status.ts";
+import type { CommandContext } from "../context.ts";
 import { packageVersion } from "../package-version.ts";
 import type { Entries } from "./entries.ts";
 
@@ -34,21 +33,23 @@ export async function projectEntries(
 }
 
 /** What the cluster as a whole tells. */
-export async function clusterEntries(
-  { root, environment, desired, secrets }: OpenCluster,
-  entries: Entries,
-  { signal }: CommandContext,
-): Promise<void> {
+export async function clusterEntries({ workspace, cluster }: OpenedWorkspace, entries: Entries): Promise<void> {
+  const { root, environment } = workspace;
+  const { desired } = cluster;
+  const options = workspace.engineOptionsFor(cluster);
   await entries.collect("conditions.json", () => endOf(join(root, "generated", environment.name, "conditions.json")));
   await entries.collect("journal.jsonl", () => endOf(join(root, "generated", desired.name, "journal.jsonl")));
   await entries.collect("status.json", async () => {
-    const { observed, steps } = await previewCluster({ desired, secrets, ...engineCare(environment), signal });
+    const { observed, steps } = await previewCluster(options);
     const machines = desired.machines.map((machine) => machineStatus(machine, observed));
     return json({ endpoint: desired.endpoint, machines, pending: steps.map(({ sentence }) => sentence) });
   });
-  await entries.collect("health.json", async () =>
-    json((await checkHealth({ desired, secrets, signal, wait: false })).conditions),
-  );
+  await entries.collect("health.json", async () => json((await checkHealth({ ...options, wait: false })).conditions));
+}
+
+export interface OpenedWorkspace {
+  readonly workspace: Workspace;
+  readonly cluster: DeployedCluster;
 }
 
 /** The cluster, or undefined with the reason in the list of what is missing. */
@@ -56,10 +57,11 @@ export async function findCluster(
   name: string,
   entries: Entries,
   context: CommandContext,
-): Promise<OpenCluster | undefined> {
-  let found: OpenCluster | undefined;
+): Promise<OpenedWorkspace | undefined> {
+  let found: OpenedWorkspace | undefined;
   await entries.collect("machines", async () => {
-    found = await openCluster(name, context);
+    const workspace = openWorkspace(name, context);
+    found = { workspace, cluster: await workspace.deployed() };
     return undefined;
   });
   return found;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import { configChange } from "../../talos/config/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import type { ApplyEffect } from "../machines.ts";
 import type { ConfiguredMachine, MachineState } from "../observed.ts";
-import { configChange } from "../plan/config-change.ts";
-import { configHeldBack, configToJoin } from "../plan/machine-work.ts";
+import { configHeldBack, configToJoin } from "../plan/next-config.ts";
 import { outageObstacle } from "../plan/outage.ts";
 import type { StepOf } from "../step.ts";
 import { describe } from "./join.ts";

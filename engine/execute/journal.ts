@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import { type FileHandle, mkdir, open, readFile } from "node:fs/promises";
+import { type FileHandle, mkdir, open } from "node:fs/promises";
 import { dirname } from "node:path";
 import * as z from "zod";
-import { syncFolder } from "../../talos/atomic-file.ts";
+import { syncFolder, textIfThere } from "../../talos/atomic-file.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { fileError } from "../../talos/file-error.ts";
 
@@ -40,13 +40,7 @@ export function journalFile(path: string): Journal {
       }
     },
     async entries() {
-      let text: string;
-      try {
-        text = await readFile(path, "utf8");
-      } catch (error) {
-        if (error instanceof Error && "code" in error && error.code === "ENOENT") return [];
-        throw fileError("open", path, error);
-      }
+      const text = (await textIfThere(path)) ?? "";
       const lines = text.split("\n");
       return lines.flatMap((line, index): JournalEntry[] => {
         if (line === "") return [];

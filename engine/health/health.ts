@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { TalosError } from "../../talos/errors.ts";
+import { given } from "../../talos/given.ts";
 import { oneLine } from "../../talos/plain-text.ts";
 import type { DesiredMachine } from "../desired.ts";
 import { type ClusterAccess, withContext } from "../engine.ts";
@@ -8,7 +10,7 @@ import { waitUntil } from "../execute/wait.ts";
 import type { MachineHealth } from "../machines.ts";
 import { withNames } from "../observe/with-names.ts";
 import type { ObservedCluster } from "../observed.ts";
-import type { Policy } from "../policy.ts";
+import { defaultPolicy, type Policy } from "../policy.ts";
 import { type HealthView, healthChecks, type Verdict } from "./health-checks.ts";
 
 /** One step of the health checks, in the order in which they are made. */
@@ -30,7 +32,7 @@ export interface HealthReport {
 
 export interface HealthOptions extends ClusterAccess {
   /** Of a policy no more than this counts here: when a deploy is done (`healthLevel`) is another question. */
-  readonly policy?: Pick<Policy, "kubernetes">;
+  readonly policy: Pick<Policy, "kubernetes">;
   readonly onCondition?: (condition: HealthCondition) => void;
   /** False: look once and do not wait. @default true */
   readonly wait?: boolean;
@@ -38,7 +40,8 @@ export interface HealthOptions extends ClusterAccess {
 
 /** Runs the checks of `talosctl health`, waiting for each; after the timeout the first one that is not met is named. */
 export function checkHealth(options: HealthOptions): Promise<HealthReport> {
-  return withContext(options, (context) => checkHealthIn(context, options));
+  const policy = { ...defaultPolicy, kubernetes: options.policy.kubernetes };
+  return withContext({ ...options, policy }, (context) => checkHealthIn(context, options));
 }
 
 export async function checkHealthIn(
@@ -95,7 +98,7 @@ async function waitFor(
   try {
     await waitUntil(look, {
       timing: context.timing,
-      ...(context.signal === undefined ? {} : { signal: context.signal }),
+      ...given({ signal: context.signal }),
       timeout: Math.max(0, deadline - context.timing.elapsed()),
       what: name,
       silence: context.silence,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { TalosError } from "../../talos/errors.ts";
-import { type ClusterAccess, lockFilesOf, withContext } from "../engine.ts";
+import { given } from "../../talos/given.ts";
+import { type ClusterAccess, lockFilesOf, withAccess } from "../engine.ts";
 import type { LeaseState } from "../machines.ts";
 import { type LockHolder, lockHolder, removeLock } from "./lock-file.ts";
 
@@ -13,12 +15,12 @@ export interface LockState {
 }
 
 export async function lockState(options: ClusterAccess): Promise<LockState> {
-  return withContext(options, async ({ machines, signal }) => {
+  return withAccess(options, async ({ machines, signal }) => {
     const local = await localHolder(options);
     const held = local === undefined ? {} : { local };
     try {
       const lease = await machines.kubernetes.readLease(signal);
-      return { ...held, ...(lease === undefined ? {} : { lease }) };
+      return { ...held, ...given({ lease }) };
     } catch (error) {
       const ours = TalosError.from(error);
       if (ours.code === "canceled") throw ours;
@@ -32,7 +34,7 @@ export async function lockState(options: ClusterAccess): Promise<LockState> {
  * two control planes down at once. A process that lives on this computer is refused; it can be stopped instead.
  */
 export async function breakLock(options: ClusterAccess): Promise<void> {
-  return withContext(options, async ({ machines, signal }) => {
+  return withAccess(options, async ({ machines, signal }) => {
     const local = await localHolder(options);
     if (local?.alive) throw stillAlive(local);
     await machines.kubernetes.deleteLease(signal);

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import { connect, connectEndpoints, connectThrough, parseAddress, type TalosClient } from "../../talos/api/index.ts";
 import { type Clock, type Entropy, systemClock, systemEntropy } from "../../talos/clock.ts";
+import type { MachineConfig } from "../../talos/config/index.ts";
 import { endpointAt } from "../../talos/endpoint-at.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { type SecretsBundle, trustedCas } from "../../talos/secrets/index.ts";
 import { machineHealth } from "../health/machine-health.ts";
 import { kubernetesOver } from "../kubernetes/index.ts";
 import type { Machines, MachineTarget } from "../machines.ts";
+import type { MachineState } from "../observed.ts";
 import { untrusted } from "../plan/first-contact.ts";
 import { kubernetesCredentials, talosCredentials } from "./credentials.ts";
 import { inspectMachine, inspectThrough } from "./inspect.ts";
@@ -67,26 +69,36 @@ export function talosMachines(options: TalosMachinesOptions): Machines {
     desired.endpoint,
   );
   const call = (signal: AbortSignal | undefined) => (signal === undefined ? {} : { signal });
+  /** The active configs as they were last seen: whoever waits asks again and again, and reads each once. */
+  const configs = new Map<string, MachineConfig>();
+  const ask = async (machine: MachineTarget, signal?: AbortSignal): Promise<MachineState> => {
+    if (endpoints !== undefined)
+      return inspectThrough(machine, { client: clientOf(machine), onlyLook }, endpoints.length, signal);
+    const passed = await controlPlanes?.inspect(machine, signal);
+    if (passed !== undefined) return passed;
+    const { ca } = credentials;
+    const now = () => issuing.clock.now();
+    const context = { client: clientOf(machine), ca, known: known.has(machine.address), onlyLook, now };
+    const state = await inspectMachine(machine, context, signal);
+    if (state.kind === "configured") known.add(machine.address);
+    else known.delete(machine.address);
+    return state;
+  };
   return {
     kubernetes,
     async inspect(machine, signal) {
-      if (endpoints !== undefined)
-        return inspectThrough(machine, { client: clientOf(machine), onlyLook }, endpoints.length, signal);
-      const passed = await controlPlanes?.inspect(machine, signal);
-      if (passed !== undefined) return passed;
-      const { ca } = credentials;
-      const now = () => issuing.clock.now();
-      const context = { client: clientOf(machine), ca, known: known.has(machine.address), onlyLook, now };
-      const state = await inspectMachine(machine, context, signal);
-      if (state.kind === "configured") known.add(machine.address);
-      else known.delete(machine.address);
-      return state;
+      const state = await ask(machine, signal);
+      if (state.kind !== "configured" || state.config === undefined) return state;
+      const last = configs.get(machine.address);
+      const config = last?.text === state.config.text ? last : state.config;
+      configs.set(machine.address, config);
+      return { ...state, config };
     },
     async install(machine, config, signal) {
       if (endpoints !== undefined) throw noFirstContact(machine);
       const client = connect(machine.address, { kind: "maintenance", ...trust(machine, desired) });
       try {
-        return await client.applyConfiguration(config, call(signal));
+        return await client.applyConfiguration(config.text, call(signal));
       } finally {
         client.close();
       }
@@ -94,7 +106,7 @@ export function talosMachines(options: TalosMachinesOptions): Machines {
     async changeConfig(machine, config, effect, signal) {
       const mode = effect === "reboot" ? "auto" : "no-reboot";
       const reply = await clientOf(machine)
-        .applyConfiguration(config, { mode, ...call(signal) })
+        .applyConfiguration(config.text, { mode, ...call(signal) })
         .catch(withoutDiff);
       return reply.mode === "reboot" ? "reboot" : "no-reboot";
     },

@@ -1,34 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-import * as z from "zod";
-import { nodeAt, toPlainData, type YamlNode, type YamlScalar } from "../../talos/yaml/index.ts";
+import type { MachineConfig } from "../../talos/config/index.ts";
 import type { KubernetesComponent } from "../step.ts";
-import { configDocuments } from "./config-documents.ts";
 
-interface ImagePlace {
-  /** In the v1alpha1 document. */
-  readonly path: readonly string[];
-  /** The document of contract 1.14 that has the image in `image`. */
-  readonly kind: string;
-}
-
-const places: Readonly<Record<KubernetesComponent, ImagePlace>> = {
-  "kube-apiserver": { path: ["cluster", "apiServer", "image"], kind: "KubeAPIServerConfig" },
-  "kube-controller-manager": { path: ["cluster", "controllerManager", "image"], kind: "KubeControllerManagerConfig" },
-  "kube-scheduler": { path: ["cluster", "scheduler", "image"], kind: "KubeSchedulerConfig" },
-  "kube-proxy": { path: ["cluster", "proxy", "image"], kind: "KubeProxyConfig" },
-  kubelet: { path: ["machine", "kubelet", "image"], kind: "KubeletConfig" },
+/** Where the image stands in configs. As Talos does it, the v1alpha1 document comes first where both name one. */
+const places: Readonly<Record<KubernetesComponent, readonly string[]>> = {
+  "kube-apiserver": ["cluster.apiServer.image", "KubeAPIServerConfig:image"],
+  "kube-controller-manager": ["cluster.controllerManager.image", "KubeControllerManagerConfig:image"],
+  "kube-scheduler": ["cluster.scheduler.image", "KubeSchedulerConfig:image"],
+  "kube-proxy": ["cluster.proxy.image", "KubeProxyConfig:image"],
+  kubelet: ["machine.kubelet.image", "KubeletConfig:image"],
 };
 
 /** In the order in which an upgrade must go: the API server first, the kubelets last. */
 export const kubernetesComponents = Object.keys(places) as readonly KubernetesComponent[];
 
 /** The images of a machine config by the component that runs from them, in the order of an upgrade. */
-export function componentImages(config: string): ReadonlyMap<KubernetesComponent, string> {
-  return new Map([...imageNodes(config)].map(([component, { text }]) => [component, text]));
+export function componentImages(config: MachineConfig): ReadonlyMap<KubernetesComponent, string> {
+  const images = new Map<KubernetesComponent, string>();
+  for (const component of kubernetesComponents) {
+    const image = config.textAt(imagePath(config, component) ?? "");
+    if (image !== undefined) images.set(component, image);
+  }
+  return images;
+}
+
+function imagePath(config: MachineConfig, component: KubernetesComponent): string | undefined {
+  return places[component].find((path) => config.textAt(path) !== undefined);
 }
 
 /** The versions (without v) of those whose image has one in its tag; a digest alone says none. */
-export function componentVersions(config: string): ReadonlyMap<KubernetesComponent, string> {
+export function componentVersions(config: MachineConfig): ReadonlyMap<KubernetesComponent, string> {
   const versions = [...componentImages(config)].map(([component, image]) => [component, imageVersion(image)] as const);
   return new Map(versions.filter((entry): entry is [KubernetesComponent, string] => entry[1] !== undefined));
 }
@@ -42,24 +43,21 @@ export function imageVersion(image: string): string | undefined {
   return versionTag.exec(image)?.groups?.version;
 }
 
-/** The same config with other images of some components. Nothing else changes, not even a space. */
-export function withComponentImages(config: string, images: ReadonlyMap<KubernetesComponent, string>): string {
-  const changes = [...imageNodes(config)].flatMap(([component, { text, source }]) => {
-    const image = images.get(component);
-    return image === undefined || image === text || source === undefined ? [] : [{ image, source }];
-  });
-  let written = config;
-  for (const { image, source } of changes.sort((a, b) => b.source[0] - a.source[0])) {
-    const before = config.slice(...source);
-    const quote = /^["']/.exec(before)?.[0] ?? "";
-    const end = before.endsWith("\n") ? "\n" : "";
-    written = `${written.slice(0, source[0])}${quote}${image}${quote}${end}${written.slice(source[1])}`;
-  }
-  return written;
+/** The same config with other images of some components, where it names one. */
+export function withComponentImages(
+  config: MachineConfig,
+  images: ReadonlyMap<KubernetesComponent, string>,
+): MachineConfig {
+  return config.withTexts(
+    new Map([...images].map(([component, image]) => [imagePath(config, component) ?? "", image])),
+  );
 }
 
 /** The desired config with the versions that run: of the same names, but a digest belongs to its own image. */
-export function withRunningVersions(config: string, running: ReadonlyMap<KubernetesComponent, string>): string {
+export function withRunningVersions(
+  config: MachineConfig,
+  running: ReadonlyMap<KubernetesComponent, string>,
+): MachineConfig {
   const held = new Map<KubernetesComponent, string>();
   for (const [component, image] of componentImages(config)) {
     const [desired, other] = [versionTag.exec(image)?.groups, running.get(component)];
@@ -72,31 +70,6 @@ export function withRunningVersions(config: string, running: ReadonlyMap<Kuberne
 }
 
 /** Whether a control plane's config wants a kube-proxy at all. */
-export function wantsProxy(config: string): boolean {
-  return !configDocuments(config).some((node) => {
-    const document = toPlainData(node);
-    return legacyNoProxy.safeParse(document).success || noProxy.safeParse(document).success;
-  });
-}
-
-const legacyNoProxy = z.object({ cluster: z.object({ proxy: z.object({ disabled: z.literal(true) }) }) });
-const noProxy = z.object({ kind: z.literal("KubeProxyConfig"), enabled: z.literal(false) });
-
-/** As Talos does it, the v1alpha1 document comes first where both name an image. */
-function imageNodes(config: string): ReadonlyMap<KubernetesComponent, YamlScalar> {
-  const documents = configDocuments(config).map((node) => ({ node, kind: textAt(node, ["kind"])?.text }));
-  const found = new Map<KubernetesComponent, YamlScalar>();
-  for (const component of kubernetesComponents) {
-    const { path, kind } = places[component];
-    const legacy = documents.flatMap((one) => (one.kind === undefined ? (textAt(one.node, path) ?? []) : []));
-    const split = documents.flatMap((one) => (one.kind === kind ? (textAt(one.node, ["image"]) ?? []) : []));
-    const [image] = [...legacy, ...split];
-    if (image !== undefined) found.set(component, image);
-  }
-  return found;
-}
-
-function textAt(document: YamlNode, path: readonly string[]): YamlScalar | undefined {
-  const node = nodeAt(document, path);
-  return node?.kind === "scalar" && node.text !== "" ? node : undefined;
+export function wantsProxy(config: MachineConfig): boolean {
+  return config.value("cluster.proxy.disabled") !== true && config.value("KubeProxyConfig:enabled") !== false;
 }

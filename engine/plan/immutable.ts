@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import { settingPath, settingRules } from "../../model/cluster-rules.ts";
+import type { MachineConfig } from "../../talos/config/index.ts";
 import { configDefaults } from "../../talos/config-defaults.ts";
 import type { DesiredCluster } from "../desired.ts";
 import type { Finding } from "../finding.ts";
 import type { ObservedCluster } from "../observed.ts";
-import { type ConfigDocuments, documentsOf } from "./config-change.ts";
-import { machineWork } from "./machine-work.ts";
 import { configured } from "./quorum.ts";
 
 /** A setting that running nodes, certificates and objects of Kubernetes carry, so that it cannot change any more. */
@@ -18,26 +17,23 @@ interface Field {
 }
 
 const fields: readonly Field[] = [
-  { name: "the cluster's name", paths: ["cluster.clusterName", "KubeClusterConfig.clusterName"] },
+  { name: "the cluster's name", paths: ["cluster.clusterName", "KubeClusterConfig:clusterName"] },
   {
     name: "the DNS domain",
-    paths: ["cluster.network.dnsDomain", "KubeNetworkConfig.dnsDomain"],
+    paths: ["cluster.network.dnsDomain", "KubeNetworkConfig:dnsDomain"],
     usual: configDefaults.dnsDomain,
   },
   {
     name: "the pod CIDRs",
-    paths: ["cluster.network.podSubnets", "KubeNetworkConfig.podSubnets"],
+    paths: ["cluster.network.podSubnets", "KubeNetworkConfig:podSubnets"],
     usual: configDefaults.podSubnets.join(", "),
   },
   {
     name: "the service CIDRs",
-    paths: ["cluster.network.serviceSubnets", "KubeNetworkConfig.serviceSubnets"],
+    paths: ["cluster.network.serviceSubnets", "KubeNetworkConfig:serviceSubnets"],
     usual: configDefaults.serviceSubnets.join(", "),
   },
 ];
-
-/** Reading whole configs is slow: only those are read that differ at one of these places. */
-const places = /^(cluster$|cluster\.(clusterName|network)\b|Kube(Cluster|Network)Config\b)/;
 
 /**
  * Changes of settings that are fixed once a cluster runs, whatever makes them: the file, a patch, another release's
@@ -47,11 +43,11 @@ export function immutableFindings(desired: DesiredCluster, observed: ObservedClu
   const changes = new Map<string, { readonly field: Field; before: string; after: string; machines: string[] }>();
   for (const machine of desired.machines) {
     const state = configured(observed.machines.get(machine.name));
-    if (state?.config === undefined || state.config === machine.config) continue;
-    if (!machineWork(desired, machine, state).config?.paths.some((path) => places.test(path))) continue;
-    const [running, wanted] = [documentsOf(state.config), documentsOf(machine.config)];
+    const running = state?.config;
+    // Equal configs need no reading; of one that cannot be read nothing is known.
+    if (running === undefined || running.text === machine.config.text || running.problem !== undefined) continue;
     for (const field of fields) {
-      const [before, after] = [settingOf(running, field), settingOf(wanted, field)];
+      const [before, after] = [settingOf(running, field), settingOf(machine.config, field)];
       if (before === undefined || after === undefined || before === after) continue;
       const key = [field.name, before, after].join("\n");
       const change = changes.get(key) ?? { field, before, after, machines: [] };
@@ -73,8 +69,9 @@ export function immutableFindings(desired: DesiredCluster, observed: ObservedClu
 export function overlapFindings(desired: DesiredCluster, observed: ObservedCluster): readonly Finding[] {
   const first = desired.machines.find(({ role }) => role === "controlplane");
   if (first === undefined) return [];
-  const documents = documentsOf(first.config);
-  const [podCidrs = [], serviceCidrs = []] = fields.slice(2).map((field) => settingOf(documents, field)?.split(", "));
+  const [podCidrs = [], serviceCidrs = []] = fields
+    .slice(2)
+    .map((field) => settingOf(first.config, field)?.split(", "));
   const nodes = desired.machines.map(({ name, address }) => ({ cidr: address, what: `${name}'s address` }));
   const { podsAndServicesApart, nodesApart } = settingRules;
   const severity = [...observed.machines.values()].some((machine) => configured(machine)) ? "warning" : "error";
@@ -87,20 +84,17 @@ export function overlapFindings(desired: DesiredCluster, observed: ObservedClust
 
 /** By most control planes, or, where a stack has none, by any machine: one that has drifted alone decides nothing. */
 function isInUse(field: Field, value: string, observed: ObservedCluster): boolean {
-  const machines = [...observed.machines.values()].filter((machine) => configured(machine)?.config !== undefined);
+  const machines = [...observed.machines.values()].flatMap((machine) => {
+    const config = configured(machine)?.config;
+    return config === undefined ? [] : [{ role: machine.role, config }];
+  });
   const planes = machines.filter(({ role }) => role === "controlplane");
-  const using = (some: typeof machines) =>
-    some.filter((machine) => settingOf(documentsOf(configured(machine)?.config ?? ""), field) === value).length;
+  const using = (some: typeof machines) => some.filter(({ config }) => settingOf(config, field) === value).length;
   return planes.length === 0 ? using(machines) > 0 : using(planes) * 2 > planes.length;
 }
 
-function settingOf(documents: ConfigDocuments, { paths: [legacy, document], usual }: Field): string | undefined {
-  const [kind = "", key = ""] = document.split(".");
-  const value = at(documents.get("v1alpha1"), legacy.split(".")) ?? at(documents.get(kind), [key]);
+function settingOf(config: MachineConfig, { paths: [legacy, document], usual }: Field): string | undefined {
+  const value = config.value(legacy) ?? config.value(document);
   if (Array.isArray(value) && value.length > 0) return value.join(", ");
   return typeof value === "string" && value !== "" ? value : usual;
-}
-
-function at(value: unknown, path: readonly string[]): unknown {
-  return path.reduce((inner, key) => (inner as Readonly<Record<string, unknown>> | null | undefined)?.[key], value);
 }

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+
+import { configChange } from "../../talos/config/index.ts";
+import { given } from "../../talos/given.ts";
 import { KubernetesVersion, TalosVersion } from "../../talos/version/index.ts";
 import type { DesiredCluster, DesiredMachine } from "../desired.ts";
-import { inRunningForm } from "../observe/running-form.ts";
 import { runsOtherSchematic } from "../observe/schematic.ts";
 import type { ConfiguredMachine, KubernetesNode, ObservedCluster } from "../observed.ts";
 import type { Policy } from "../policy.ts";
 import type { KubernetesComponent } from "../step.ts";
-import { componentImages, componentVersions, imageVersion, withRunningVersions } from "./component-images.ts";
-import { configChange, placeInWords } from "./config-change.ts";
+import { componentVersions } from "./component-images.ts";
+import { configHeldBack } from "./next-config.ts";
 import { configured, etcdView, nodeOf } from "./quorum.ts";
 
 export interface ComponentUpgrade {
@@ -38,8 +40,8 @@ export function machineWork(desired: DesiredCluster, machine: DesiredMachine, st
 function findWork(desired: DesiredCluster, machine: DesiredMachine, state: ConfiguredMachine): MachineWork {
   const talos = talosWork(desired, machine, state);
   // Configs are long: those that are equal need no reading.
-  if (state.config === undefined || state.config === machine.config)
-    return { ...(talos === undefined ? {} : { talos }), kubernetes: [] };
+  if (state.config === undefined || state.config.text === machine.config.text)
+    return { ...given({ talos }), kubernetes: [] };
   const wanted = componentVersions(machine.config);
   const kubernetes: ComponentUpgrade[] = [];
   for (const [component, from] of componentVersions(state.config)) {
@@ -48,41 +50,17 @@ function findWork(desired: DesiredCluster, machine: DesiredMachine, state: Confi
   }
   const change = configChange(state.config, configHeldBack(machine.config, state.config));
   return {
-    ...(talos === undefined ? {} : { talos }),
+    ...given({ talos }),
     ...(change === undefined
       ? {}
       : {
           config: {
-            paths: change.places.map(placeInWords),
+            paths: change.places.map(({ title }) => title),
             reboot: change.reboot && desired.talosVersion.contract.rebootsForConfig,
           },
         }),
     kubernetes,
   };
-}
-
-/**
- * The desired config with the versions of Kubernetes that are in use, which only their own steps change, and in the form
- * that the machine runs, unless it has to reboot anyway.
- */
-export function configHeldBack(desiredConfig: string, observedConfig: string): string {
-  const held = withRunningVersions(desiredConfig, componentImages(observedConfig));
-  const sameForm = inRunningForm(held, observedConfig);
-  return sameForm === held || configChange(observedConfig, sameForm)?.reboot === true ? held : sameForm;
-}
-
-/** The versions that a machine should join with: those of the cluster where there is one, so that nothing runs ahead. */
-export function configToJoin(machine: DesiredMachine, observed: ObservedCluster): string {
-  const oldest = new Map<KubernetesComponent, string>();
-  for (const other of observed.machines.values()) {
-    const config = configured(other)?.config;
-    if (config === undefined) continue;
-    for (const [component, image] of componentImages(config)) {
-      const [version, least] = [imageVersion(image), imageVersion(oldest.get(component) ?? "")];
-      if (version !== undefined && (least === undefined || older(version, least))) oldest.set(component, image);
-    }
-  }
-  return withRunningVersions(machine.config, oldest);
 }
 
 /** True when nothing is left to do or to wait for on this machine, apart from changes. */
@@ -132,9 +110,6 @@ function talosWork(desired: DesiredCluster, machine: DesiredMachine, state: Conf
 
 /** Whether a component of Kubernetes has to go to another version, and may: over a minor version none goes back. */
 export function mayChange(from: string, to: string): boolean {
-  return older(from, to) || KubernetesVersion.parse(from).canRollBackTo(KubernetesVersion.parse(to));
-}
-
-function older(left: string, right: string): boolean {
-  return KubernetesVersion.parse(left).compare(KubernetesVersion.parse(right)) < 0;
+  const [before, after] = [KubernetesVersion.parse(from), KubernetesVersion.parse(to)];
+  return before.compare(after) < 0 || before.canRollBackTo(after);
 }

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
+
+import type { MachineConfig } from "../../talos/config/index.ts";
 import { TalosError } from "../../talos/errors.ts";
+import { given } from "../../talos/given.ts";
 import { KubernetesVersion, TalosVersion } from "../../talos/version/index.ts";
 import type { DesiredCluster, DesiredMachine } from "../desired.ts";
 import type { Finding } from "../finding.ts";
 import type { MachineState, ObservedCluster } from "../observed.ts";
 import { componentVersions } from "./component-images.ts";
-import { machineTypeOf } from "./config-change.ts";
-import { apiServerNames } from "./endpoint-names.ts";
 import { mayInstall, untrusted } from "./first-contact.ts";
 import { immutableFindings, overlapFindings } from "./immutable.ts";
-import { removedItems } from "./kubernetes-removals.ts";
+import { endpointFindings, removalFindings } from "./kubernetes-findings.ts";
 import { machineWork } from "./machine-work.ts";
 import { bootstrapObstacle } from "./plan-bootstrap.ts";
 import { protectionFindings } from "./protection.ts";
@@ -56,7 +57,7 @@ export function refuseErrors(findings: readonly Finding[]): void {
   const [first] = errors;
   if (first === undefined) return;
   throw new TalosError("failed-precondition", errors.map(({ message }) => message).join("\n"), {
-    ...(first.machine === undefined ? {} : { node: first.machine }),
+    ...given({ node: first.machine }),
     hint: [...new Set(errors.flatMap(({ hint }) => hint ?? []))].join(" "),
   });
 }
@@ -72,38 +73,6 @@ function versionFindings({ talosVersion, kubernetesVersion, machines }: DesiredC
     });
   }
   return findings;
-}
-
-/** A component that is started with what its release does not know any more does not come up. */
-function removalFindings({ machines, kubernetesVersion }: DesiredCluster): Finding[] {
-  const affected = new Map<string, string[]>();
-  for (const { name, config } of machines) {
-    for (const { component, kind, name: item, release } of removedItems(config, kubernetesVersion)) {
-      const message = `${component} of Kubernetes ${kubernetesVersion} has no ${kind} ${item}, it went with ${release}`;
-      affected.set(message, [...(affected.get(message) ?? []), name]);
-    }
-  }
-  return [...affected].map(([message, names]) => ({
-    severity: "error",
-    message: `${message}: ${names.join(", ")}`,
-    hint: "Take it out of the machine config.",
-  }));
-}
-
-/** The API server's certificate is for the endpoint in the config, whatever else it is for. */
-function endpointFindings({ endpoint, machines }: DesiredCluster): Finding[] {
-  const host = new URL(endpoint).hostname.replace(/^\[(.*)\]$/, "$1");
-  const unnamed = machines.filter(
-    ({ role, config }) => role === "controlplane" && !apiServerNames(config, machines).includes(host),
-  );
-  if (unnamed.length === 0) return [];
-  return [
-    {
-      severity: "error",
-      message: `the endpoint's host ${host} is not in the certificate of the Kubernetes API: ${unnamed.map(({ name }) => name).join(", ")}`,
-      hint: `Add ${host} to the cluster's certSANs (cluster.apiServer.certSANs), or take the patch away that changes the endpoint.`,
-    },
-  ];
 }
 
 function leavingFindings(name: string, state: MachineState | undefined): Finding[] {
@@ -136,8 +105,18 @@ function machineFindings(desired: DesiredCluster, machine: DesiredMachine, state
     return [{ severity: "error", machine: machine.name, message: `${machine.name}: ${state.reason}`, hint }];
   }
   // Reading a whole config is dear; the one that it should have says what it should be.
-  const asWished = state.config === undefined || state.config === machine.config;
-  const type = asWished ? machine.role : machineTypeOf(state.config);
+  const active = state.config?.text === machine.config.text ? undefined : state.config;
+  if (active?.problem !== undefined) {
+    return [
+      {
+        severity: "error",
+        machine: machine.name,
+        message: `the active config of ${machine.name} cannot be read: ${active.problem.message}`,
+        hint: `Apply a config that can be read with talosctl, or reset ${machine.name}.`,
+      },
+    ];
+  }
+  const type = active === undefined ? machine.role : active.textAt("machine.type");
   if (type !== machine.role) {
     return [
       {
@@ -161,7 +140,7 @@ function machineFindings(desired: DesiredCluster, machine: DesiredMachine, state
   }
   return [
     ...talosFindings(desired, machine, state.talosVersion),
-    ...(asWished ? [] : kubernetesFindings(desired, machine, state.config)),
+    ...(active === undefined ? [] : kubernetesFindings(desired, machine, active)),
   ];
 }
 
@@ -209,8 +188,8 @@ function talosFindings({ talosVersion }: DesiredCluster, { name }: DesiredMachin
 }
 
 /** The oldest component decides: each must be within one minor version of where it goes. */
-function kubernetesFindings(desired: DesiredCluster, { name }: DesiredMachine, config: string | undefined): Finding[] {
-  const running = [...componentVersions(config ?? "").values()].sort((a, b) =>
+function kubernetesFindings(desired: DesiredCluster, { name }: DesiredMachine, config: MachineConfig): Finding[] {
+  const running = [...componentVersions(config).values()].sort((a, b) =>
     KubernetesVersion.parse(a).compare(KubernetesVersion.parse(b)),
   );
   const [oldest, newest] = [running.at(0), running.at(-1)];
@@ -374,8 +353,7 @@ function toFindings(check: () => void, machine?: string): Finding[] {
       {
         severity: "error",
         message: machine === undefined ? message : `${machine}: ${message}`,
-        ...(machine === undefined ? {} : { machine }),
-        ...(hint === undefined ? {} : { hint }),
+        ...given({ machine, hint }),
       },
     ];
   }

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-
-import { readMachineFacts } from "../../talos/config/index.ts";
+import { type MachineConfig, machineFacts } from "../../talos/config/index.ts";
 import { TalosError } from "../../talos/errors.ts";
-import { parseYaml, toPlainData } from "../../talos/yaml/index.ts";
 import { clusterSettings, differing, settingsIn } from "../settings/index.ts";
 import type { AdoptedMachine } from "./live.ts";
-import { type AdoptSource, type Data, isData, textAt } from "./source.ts";
+import type { AdoptSource, Data } from "./source.ts";
 
 /** Patches by machine name. */
 export type MachinePatches = ReadonlyMap<string, readonly Data[]>;
@@ -41,7 +39,7 @@ export function environmentData(
         hint: "Finish the upgrade first; an environment has one release.",
       },
     );
-  const facts = machines.map(({ name, config }) => readMachineFacts(config, name));
+  const facts = machines.map(({ config }) => machineFacts(config));
   const [plane] = facts;
   if (plane === undefined) throw new TalosError("internal", "no facts of a control plane");
   const images = new Set(facts.map(({ installImage }) => installImage));
@@ -93,17 +91,13 @@ function filled(networks: readonly string[] | undefined): readonly string[] | un
   return networks?.length === 0 ? undefined : networks;
 }
 
-function cniOf(config: string): Data {
-  const documents = parseYaml(config, "machine config").map(toPlainData).filter(isData);
-  const modern = documents.some(({ kind }) => kind === "KubeClusterConfig");
-  if (modern) return documents.some(({ kind }) => kind === "KubeFlannelCNIConfig") ? {} : { cni: "none" };
-  const main = documents.find(({ kind }) => kind === undefined);
-  const cluster = isData(main?.cluster) ? main.cluster : {};
-  const network = isData(cluster.network) ? cluster.network : {};
-  const name = textAt(network, "cni", "name");
+function cniOf(config: MachineConfig): Data {
+  if (config.documents.has("KubeClusterConfig"))
+    return config.documents.has("KubeFlannelCNIConfig") ? {} : { cni: "none" };
+  const name = config.textAt("cluster.network.cni.name");
   if (name === "none") return { cni: "none" };
-  const urls = isData(network.cni) ? network.cni.urls : undefined;
-  return name === "custom" && Array.isArray(urls) && urls.length > 0 ? { cni: { urls } } : {};
+  const urls = config.textsAt("cluster.network.cni.urls");
+  return name === "custom" && urls.length > 0 ? { cni: { urls } } : {};
 }
 
 /** Each patch where it says the most: for all machines, for those of a role, or for single ones. */

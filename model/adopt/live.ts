@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { type Credentials, connect, type TalosClient } from "../../talos/api/index.ts";
 import type { Clock, Entropy } from "../../talos/clock.ts";
-import { issueAdminCredentials, readMachineFacts } from "../../talos/config/index.ts";
+import { issueAdminCredentials, MachineConfig, machineFacts } from "../../talos/config/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { type SecretsBundle, trustedCas } from "../../talos/secrets/index.ts";
 
@@ -10,8 +10,8 @@ export interface AdoptedMachine {
   readonly name: string;
   readonly role: "controlplane" | "worker";
   readonly address: string;
-  /** The config that it runs with, YAML. Secret. */
-  readonly config: string;
+  /** The config that it runs with. */
+  readonly config: MachineConfig;
   /** With a leading v. */
   readonly talosVersion: string;
 }
@@ -49,11 +49,12 @@ export async function readMachines(
         }));
   const machines: AdoptedMachine[] = [];
   for (const { address, name } of places) {
-    const [config, version, hostname] = await ask(address, credentials, (machine) =>
+    const [text, version, hostname] = await ask(address, credentials, (machine) =>
       Promise.all([machine.machineConfig(options), machine.version(options), machine.hostname(options)]),
     );
-    if (config === undefined) throw new TalosError("failed-precondition", `${address}: it has no config`);
-    const { type } = readMachineFacts(config, address);
+    if (text === undefined) throw new TalosError("failed-precondition", `${address}: it has no config`);
+    const config = new MachineConfig(text, address);
+    const { type } = machineFacts(config);
     const known = name ?? hostname;
     if (known === undefined)
       throw new TalosError("failed-precondition", `${address}: it has no host name`, {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import { textIfThere, writeFileAtomically } from "../../talos/atomic-file.ts";
 import { endsSoon, kubeconfigParts } from "../../talos/client-file.ts";
+import type { ClientFile, currentClientFiles } from "../../talos/config/index.ts";
 import type { SecretsBundle } from "../../talos/secrets/index.ts";
 import {
   type Attributes,
@@ -14,7 +16,7 @@ import {
 } from "../framework/index.ts";
 import { fetchKubeconfig, firstExpiry, issueTalosconfig } from "./access.ts";
 import type { Client } from "./client.ts";
-import { type OwnFile, readIfThere, removeOwn, sha256 } from "./own-files.ts";
+import { type OwnFile, removeOwn, sha256 } from "./own-files.ts";
 import { isGiven, someEndpoint } from "./value-rules.ts";
 
 const attributes = {
@@ -138,7 +140,7 @@ export const clientFiles: Resource<Schema, Client> = {
     // Somebody may have renewed a file, `talosmith kubeconfig` for one. As long as it gives access, it is no diff.
     const secrets = await client.secrets.find();
     const good = secrets === undefined ? none : await giveAccess({ kubeconfig, talosconfig }, state, secrets);
-    const kept = (name: "kubeconfig" | "talosconfig", found: string | null | undefined, before: string | null) =>
+    const kept = (name: ClientFile, found: string | null | undefined, before: string | null) =>
       found === before || good[name] ? (found ?? null) : null;
     return {
       ...state,
@@ -146,7 +148,7 @@ export const clientFiles: Resource<Schema, Client> = {
       talosconfig_fingerprint: kept("talosconfig", known[1], state.talosconfig_fingerprint),
       expires_at:
         good.kubeconfig && good.talosconfig
-          ? await firstExpiryOf(kubeconfig ?? "", talosconfig ?? "", state.cluster_name)
+          ? await firstExpiryOf({ kubeconfig: kubeconfig ?? "", talosconfig: talosconfig ?? "" })
           : state.expires_at,
     };
   },
@@ -201,10 +203,6 @@ function filesOf(state: State, client: Client): readonly OwnFile[] {
   ];
 }
 
-async function textIfThere(file: string): Promise<string | undefined> {
-  return (await readIfThere(file))?.toString("utf8");
-}
-
 async function textToImport(client: Client, relative: string): Promise<string> {
   const text = await textIfThere(client.path(relative));
   if (text !== undefined) return text;
@@ -215,7 +213,6 @@ async function textToImport(client: Client, relative: string): Promise<string> {
 }
 
 async function writeFiles(planned: PlanOf<Schema>, { client, signal, log }: Operation<Client>): Promise<State> {
-  const { writeFileAtomically } = await import("../../talos/atomic-file.ts");
   const { text: talosconfig, credentials } = await issueTalosconfig(await client.secrets.of(null), {
     clusterName: planned.cluster_name,
     endpoints: planned.endpoints,
@@ -241,23 +238,16 @@ async function writeFiles(planned: PlanOf<Schema>, { client, signal, log }: Oper
 const none = { kubeconfig: false, talosconfig: false };
 
 async function giveAccess(
-  { kubeconfig = "", talosconfig = "" }: { kubeconfig: string | undefined; talosconfig: string | undefined },
+  texts: Parameters<typeof currentClientFiles>[0],
   { cluster_name: clusterName, endpoints, nodes }: State,
   secrets: SecretsBundle,
 ): Promise<typeof none> {
-  const { kubeconfigIsCurrent, talosconfigIsCurrent } = await import("../../talos/config/index.ts");
-  const access = { clusterName, endpoints, nodes: nodes ?? endpoints };
-  return {
-    kubeconfig: kubeconfigIsCurrent(kubeconfig, secrets, new Date()),
-    talosconfig: talosconfigIsCurrent(talosconfig, access, secrets, new Date()),
-  };
+  const { currentClientFiles } = await import("../../talos/config/index.ts");
+  return currentClientFiles(texts, { clusterName, endpoints, nodes: nodes ?? endpoints }, secrets, new Date());
 }
 
-async function firstExpiryOf(kubeconfig: string, talosconfig: string, cluster: string): Promise<string> {
-  const { parseTalosconfig } = await import("../../talos/config/index.ts");
-  const credentials = parseTalosconfig(talosconfig, "talosconfig").contexts.get(cluster)?.credentials;
-  return firstExpiry([
-    kubeconfigParts(kubeconfig).clientCertificate,
-    ...(credentials === undefined ? [] : [credentials.certificate]),
-  ]);
+async function firstExpiryOf(texts: Readonly<Record<ClientFile, string>>): Promise<string> {
+  const { clientIdentity } = await import("../../talos/config/index.ts");
+  const identities = [clientIdentity("kubeconfig", texts.kubeconfig), clientIdentity("talosconfig", texts.talosconfig)];
+  return firstExpiry(identities.flatMap((identity) => (identity === undefined ? [] : [identity.certificate])));
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { rm } from "node:fs/promises";
+import { readIfThere } from "../../talos/atomic-file.ts";
 import type { SecretsBundle } from "../../talos/secrets/index.ts";
 import {
   type Attributes,
@@ -17,8 +18,8 @@ import {
 import { changedSincePlan } from "./changed-since-plan.ts";
 import type { Client } from "./client.ts";
 import { configAttributes, renderConfig } from "./machine-config.ts";
-import { readIfThere, sha256 } from "./own-files.ts";
-import { MissingPatchFile, readPatchFiles, refuseSecretPatches } from "./patch-files.ts";
+import { sha256 } from "./own-files.ts";
+import { MissingPatchFile, patchesOfFiles, refuseSecretPatches } from "./patch-files.ts";
 import { translateError } from "./translate-error.ts";
 import { isGiven } from "./value-rules.ts";
 
@@ -180,7 +181,7 @@ async function wholeConfig(
   secrets: SecretsBundle,
 ): Promise<string> {
   const at = path("machine_config").attribute("patch_files");
-  const files = await readPatchFiles(client, input.patch_files ?? [], input.talos_version, at);
+  const files = await patchesOfFiles(client, input.patch_files ?? [], input.talos_version, at);
   return renderConfig(input, secrets, files);
 }
 

@@ -107,13 +107,12 @@ export class ClusterSecrets {
     return findStored(await this.#store());
   }
 
-  async #store(): Promise<SecretsStore> {
-    const { ageIdentities, protectionByName, secretsStore } = await import("../../talos/secrets/index.ts");
+  async #store(): Promise<Pick<SecretsStore, "read" | "create">> {
     if (this.#source.kind !== "file") throw noSource();
+    const { bundleFile } = await import("../../talos/secrets/index.ts");
     const { path, encryption, recipients } = this.#source;
-    const kind = encryption === "none" ? "file" : (encryption ?? protectionByName(path));
-    if (kind !== "age") return secretsStore({ kind, path });
-    return secretsStore({ kind, path, recipients, identities: await ageIdentities(this.#environment) });
+    const protection = encryption === "none" ? "file" : encryption;
+    return bundleFile({ path, protection, recipients }, this.#environment);
   }
 
   get #where(): string {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { DesiredCluster, MachineState } from "../../engine/index.ts";
+import type { MachineState, MachineTarget } from "../../engine/index.ts";
 import { type Attributes, attribute, type DataSource } from "../framework/index.ts";
 import type { Client } from "./client.ts";
 import { oneOf } from "./value-rules.ts";
@@ -44,27 +44,14 @@ export const health: DataSource<typeof attributes, Client> = {
       const problems = ["the cluster's secrets are not there, so nobody can be asked"];
       return { ...question, healthy: false, problems, stages: {}, versions: {} };
     }
-    const [{ observe, talosMachines }, { defaultTalosVersion }] = await Promise.all([
-      import("../../engine/index.ts"),
-      import("../../talos/version/index.ts"),
-    ]);
-    const desired: DesiredCluster = {
-      name: "",
+    const { observe, talosMachines } = await import("../../engine/index.ts");
+    const desired = {
       endpoint,
       ...(talos_endpoints === null ? {} : { talosEndpoints: talos_endpoints }),
-      talosVersion: defaultTalosVersion,
-      trustOnFirstUse: false,
-      kubernetesVersion: "",
-      nodesBecomeReady: true,
-      machines: Object.entries(wanted).map(([name, { role, address }]) => ({
-        name,
-        role: role === "controlplane" ? "controlplane" : "worker",
-        address,
-        config: "",
-        installImage: "",
-      })),
+      machines: Object.entries(wanted).map(([name, { role, address }]): MachineTarget => {
+        return { name, role: role === "controlplane" ? "controlplane" : "worker", address };
+      }),
       leaving: [],
-      caFingerprint: "",
     };
     const machines = talosMachines({ desired, secrets });
     try {

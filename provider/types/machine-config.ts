@@ -4,7 +4,7 @@ import { type Attributes, attribute, type DataSource, path, type StateOf } from 
 import type { Client } from "./client.ts";
 import { clusterAttributes } from "./cluster/attributes.ts";
 import { clusterSpec } from "./cluster/spec.ts";
-import { readPatchFiles, refuseSecretPatches } from "./patch-files.ts";
+import { patchesOfFiles, refuseSecretPatches } from "./patch-files.ts";
 import { checkSettings } from "./setting-rules.ts";
 import { oneOf } from "./value-rules.ts";
 
@@ -78,9 +78,9 @@ export const machineConfig: DataSource<typeof attributes, Client> = {
   },
 
   async read({ config, client, diagnostics }) {
-    const { redactConfig } = await import("../../talos/config/index.ts");
+    const { MachineConfig, redactConfig } = await import("../../talos/config/index.ts");
     const secrets = await client.secrets.of(null);
-    const files = await readPatchFiles(client, config.patch_files ?? [], config.talos_version, path("patch_files"));
+    const files = await patchesOfFiles(client, config.patch_files ?? [], config.talos_version, path("patch_files"));
     if (config.include_secrets)
       diagnostics.warning({
         summary: "Secrets in the state",
@@ -88,7 +88,7 @@ export const machineConfig: DataSource<typeof attributes, Client> = {
       });
     return {
       ...config,
-      redacted: redactConfig(await renderConfig(config, secrets), "config"),
+      redacted: redactConfig(new MachineConfig(await renderConfig(config, secrets))),
       config: config.include_secrets ? await renderConfig(config, secrets, files) : null,
     };
   },

@@ -34,6 +34,7 @@ export function leaveCluster(
 async function leave(membership: Membership, operation: Operation<Client>, claim: Claim | undefined): Promise<void> {
   const { client, signal } = operation;
   const { name, cluster } = membership;
+  await client.keepSimulator([membership.address]);
   const secrets = await client.secrets.find();
   if (secrets === undefined) return nothingToLeave(membership, operation, "the cluster's secrets are not there");
   const engine = await import("../../engine/index.ts");
@@ -158,7 +159,8 @@ async function surroundingsAsToldBy(
   secrets: SecretsBundle,
   signal: AbortSignal,
 ): Promise<DesiredCluster> {
-  const [{ readMachineFacts }, { TalosVersion }, { caFingerprint }] = await Promise.all([
+  const [{ withoutConfig }, { readMachineFacts }, { TalosVersion }, { caFingerprint }] = await Promise.all([
+    import("../../engine/index.ts"),
     import("../../talos/config/index.ts"),
     import("../../talos/version/index.ts"),
     import("../../talos/secrets/index.ts"),
@@ -177,7 +179,7 @@ async function surroundingsAsToldBy(
   // Whether they answer is seen when they are looked at; a leave asks nothing else of them.
   const others = known.machines
     .filter((machine) => machine.role === "controlplane" && machine.name !== name)
-    .map((machine) => ({ ...machine, config: "", installImage: "" }));
+    .map((machine) => ({ ...machine, ...withoutConfig }));
   return {
     name: facts.clusterName,
     endpoint: facts.endpoint,

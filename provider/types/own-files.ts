@@ -1,21 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { createHash } from "node:crypto";
-import { readFile, rm } from "node:fs/promises";
-import { fileError } from "../../talos/file-error.ts";
+import { rm } from "node:fs/promises";
+import { readIfThere } from "../../talos/atomic-file.ts";
 import type { Diagnostics } from "../framework/index.ts";
 
 export function sha256(content: string | Uint8Array): string {
   return createHash("sha256").update(content).digest("hex");
-}
-
-/** The content of a file; undefined when there is none. */
-export async function readIfThere(file: string): Promise<Buffer | undefined> {
-  try {
-    return await readFile(file);
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw fileError("open", file, cause);
-  }
 }
 
 /** A file that a resource has written, and what it wrote there. */

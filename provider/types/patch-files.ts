@@ -3,21 +3,21 @@ import { createHmac } from "node:crypto";
 import type { SecretsBundle } from "../../talos/secrets/index.ts";
 import { type AttributePath, DiagnosticError, type Diagnostics, isUnknown } from "../framework/index.ts";
 import type { Client } from "./client.ts";
+import { translateError } from "./translate-error.ts";
 
 /** A file that is named and not there; all else that is wrong with one is another matter. */
 export class MissingPatchFile extends DiagnosticError {}
 
 /**
- * The patches in these files, in order. Nothing of them may be shown: not in a diagnostic either, so a file that is no
- * patch is told by its line only.
+ * The patches in these files, in order. Nothing of them may be shown: not in a diagnostic either.
  */
-export async function readPatchFiles(
+export async function patchesOfFiles(
   client: Client,
   files: readonly string[],
   talosVersion: string,
   at: AttributePath,
 ): Promise<readonly string[]> {
-  const { parsePatch, patchOfFile } = await import("../../talos/config/index.ts");
+  const { patchOfFile } = await import("../../talos/config/index.ts");
   const { parsePatchFile } = await import("../../talos/disk-key-file.ts");
   const { TalosVersion } = await import("../../talos/version/index.ts");
   const { contract } = TalosVersion.parse(talosVersion);
@@ -33,18 +33,14 @@ export async function readPatchFiles(
           path,
         });
       });
-      if (key !== undefined) return patchOfFile(name, text, contract);
       try {
-        parsePatch(text, file);
+        return patchOfFile(name, text, contract);
       } catch (error) {
-        const line = /line \d+/.exec(error instanceof Error ? error.message : "")?.[0];
-        throw new DiagnosticError({
-          summary: "Not a config patch",
-          detail: `${file}${line === undefined ? "" : `, ${line}`}: Talos does not take it. What it holds is not shown here; look with: talosctl machineconfig patch <config> --patch @${file}`,
-          path,
-        });
+        const told = translateError(error);
+        if (told === undefined) throw error;
+        const summary = key === undefined ? "Not a config patch" : "Not a passphrase";
+        throw new DiagnosticError({ ...told, summary, path });
       }
-      return text;
     }),
   );
 }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A process of its own, so that its work can be told from the simulator's. Arguments: how many workers, and the
 // simulator's daemon.
+
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { applyCluster, desiredCluster } from "../../engine/index.ts";
+import { defaultPolicy } from "../../engine/policy.ts";
 import { simulatorAt } from "../../simulator/control/index.ts";
 import { systemClock, systemEntropy } from "../../talos/clock.ts";
 import { generateSecrets } from "../../talos/secrets/index.ts";
@@ -40,7 +42,7 @@ try {
     },
     secrets,
   );
-  await applyCluster({ desired, secrets, policy: {}, lockFile: join(directory, "lock") });
+  await applyCluster({ desired, secrets, policy: defaultPolicy, lockFile: join(directory, "lock") });
   const { user, system } = process.cpuUsage(before);
   process.stdout.write(JSON.stringify({ milliseconds: performance.now() - started, cpu: (user + system) / 1000 }));
 } finally {

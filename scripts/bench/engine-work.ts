@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prints, for each number of machines that it is given, how much processor time the engine needs for a bring-up, a plan
 // that finds nothing to do, and an upgrade, in a world without network. Milliseconds, as JSON.
+import { defaultPolicy } from "../../engine/policy.ts";
 import { lab, wish } from "../../test/engine/fixture.ts";
 
 const old = { talos: "v1.12.11", kubernetes: "1.35.4" };
@@ -26,7 +27,8 @@ async function engineWork(count: number): Promise<readonly number[]> {
   const steps = [
     () => made.apply(wish({ ...machines, ...old })),
     () => made.apply(wish({ ...machines, ...old })),
-    () => made.apply(wish({ ...machines, ...old, talos: "v1.13.9" }), { policy: { maxUnavailable: 10 } }),
+    () =>
+      made.apply(wish({ ...machines, ...old, talos: "v1.13.9" }), { policy: { ...defaultPolicy, maxUnavailable: 10 } }),
   ];
   const spent: number[] = [];
   for (const step of steps) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { defaultPolicy } from "../../engine/policy.ts";
 import { lab, wish } from "../../test/engine/fixture.ts";
 import type { Row } from "./row.ts";
 
@@ -40,7 +41,7 @@ async function upgrade(planes: number, workers: number, maxUnavailable: number) 
       made.world.nodes().filter(({ ready, unschedulable }) => !ready || unschedulable).length,
     );
   };
-  await made.apply(wish({ ...machines, ...fresh }), { policy: { maxUnavailable }, events: look });
+  await made.apply(wish({ ...machines, ...fresh }), { policy: { ...defaultPolicy, maxUnavailable }, events: look });
   if (made.world.violations.length > 0) throw new Error(made.world.violations.join("; "));
   return { simulated: made.timing.now() - begun, wall: performance.now() - started, largest };
 }

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import { isDeepStrictEqual } from "node:util";
+import { TalosError } from "../errors.ts";
 import { stringifyYaml } from "../yaml/index.ts";
 import { certificateSummary } from "./certificate-summary.ts";
 import { type ConfigDocument, documentId, documentTitle, encodeConfig, parseConfig } from "./document/config-file.ts";
 import { isSection, isZero, type Section, sameValue, type Value } from "./document/value.ts";
+import { isConfigData, type MachineConfig, v1alpha1 } from "./machine-config.ts";
 import { inFormOf, type MovedSetting } from "./moved-settings.ts";
 import { needsReboot } from "./reboot-rules.ts";
 import { hiddenForm, hidePasswords, redacted } from "./redact.ts";
@@ -18,8 +21,8 @@ export interface Change {
   readonly path: string;
   readonly kind: "added" | "removed" | "changed" | "moved";
   /** The value as YAML, secrets replaced, certificates in one line; absent on the side where there is none. */
-  readonly before?: string;
-  readonly after?: string;
+  readonly before?: string | undefined;
+  readonly after?: string | undefined;
   /** Of what has moved: the kind of the document that has it now, and the minor release that brought that kind. */
   readonly to?: string;
   readonly since?: number;
@@ -29,15 +32,88 @@ export interface Change {
 
 /**
  * Compares two machine configs by meaning: order of keys, comments and layout do not count. What the second keeps in a
- * document of its own is told as moved, and compared there.
+ * document of its own is told as moved, and compared there. A machine of a newer Talos can have settings that the
+ * schema does not know, and with them secrets: of such a config only the places are given.
  */
-export function diffConfigs(
-  before: string,
-  after: string,
-  names: { readonly before: string; readonly after: string },
-): readonly Change[] {
-  const right = canonical(after, names.after);
-  const { documents: left, moved } = inFormOf(right, canonical(before, names.before));
+export function diffConfigs(before: MachineConfig, after: MachineConfig): readonly Change[] {
+  try {
+    return compareDocuments(canonical(before), canonical(after));
+  } catch (error) {
+    if (!(error instanceof TalosError)) throw error;
+    const { places = [], reboot = false } = configChange(before, after) ?? {};
+    return places.map(({ document, path }) => ({ document, path, kind: "changed", reboot }));
+  }
+}
+
+/** Where two configs differ in meaning. */
+export interface ConfigChange {
+  /** In order. */
+  readonly places: readonly ConfigPlace[];
+  /** Whether Talos up to 1.13 needs a reboot for it. */
+  readonly reboot: boolean;
+}
+
+/** A place, never a value. */
+export interface ConfigPlace {
+  /** As in `Change`. */
+  readonly document: string;
+  /** Such as `machine.sysctls.vm.nr_hugepages`; empty for a document that came or went. */
+  readonly path: string;
+  /** The path by its keys, which may have dots. */
+  readonly keys: readonly string[];
+  /** The path with the document before it, unless that is the v1alpha1 one: `HostnameConfig.auto`. */
+  readonly title: string;
+}
+
+/**
+ * Where two configs differ, without their values; undefined when they mean the same. For decisions about many machines:
+ * it takes half the time of `diffConfigs`, and does not need to know what it compares. A config that cannot be read
+ * differs as a whole.
+ */
+export function configChange(before: MachineConfig, after: MachineConfig): ConfigChange | undefined {
+  if (before.text === after.text) return undefined;
+  if (before.problem !== undefined || after.problem !== undefined)
+    return { places: [{ document: "the whole config", path: "", keys: [], title: "the whole config" }], reboot: true };
+  const places = changedPlaces(before, after);
+  if (places.length === 0) return undefined;
+  return {
+    places: [...places].sort((a, b) => (a.title < b.title ? -1 : 1)),
+    reboot: places.some(({ document, path }) => needsReboot(document, path)),
+  };
+}
+
+/** The places of both configs in the order in which they stand there. */
+export function changedPlaces(before: MachineConfig, after: MachineConfig): readonly ConfigPlace[] {
+  const places: ConfigPlace[] = [];
+  for (const document of new Set([...before.documents.keys(), ...after.documents.keys()])) {
+    for (const keys of changedKeys(before.documents.get(document), after.documents.get(document))) {
+      const path = keys.join(".");
+      const title = document === v1alpha1 ? path : [document, path].filter(Boolean).join(".");
+      places.push({ document, path, keys, title });
+    }
+  }
+  return places;
+}
+
+/** Lists differ as a whole; maps by key. */
+function changedKeys(before: unknown, after: unknown): readonly (readonly string[])[] {
+  if (isConfigData(before) && isConfigData(after))
+    return [...new Set([...Object.keys(before), ...Object.keys(after)])].flatMap((key) =>
+      changedKeys(before[key], after[key]).map((keys) => [key, ...keys]),
+    );
+  const same = isDeepStrictEqual(before, after) || (isUnset(before) && isUnset(after));
+  return same ? [] : [[]];
+}
+
+/** Absent, null and empty mean the same to Talos. */
+export function isUnset(value: unknown): boolean {
+  if (value === undefined || value === null || value === "") return true;
+  if (Array.isArray(value)) return value.length === 0;
+  return isConfigData(value) && Object.values(value).every(isUnset);
+}
+
+function compareDocuments(before: readonly ConfigDocument[], right: readonly ConfigDocument[]): readonly Change[] {
+  const { documents: left, moved } = inFormOf(right, before);
   const changes: Change[] = [];
   for (const document of left) {
     const other = right.find((candidate) => documentId(candidate) === documentId(document));
@@ -75,13 +151,13 @@ function isWithin(inner: string, path: string): boolean {
 }
 
 function movedChange({ from, to, since }: MovedSetting): Change {
-  const document = "v1alpha1";
+  const document = v1alpha1;
   return { document, path: from, kind: "moved", to, since, reboot: needsReboot(document, from) };
 }
 
 /** The config as Talos would write it, so that what is only spelled differently is the same. */
-function canonical(text: string, fileName: string): readonly ConfigDocument[] {
-  return parseConfig(encodeConfig(parseConfig(text, fileName)), fileName);
+function canonical(config: MachineConfig): readonly ConfigDocument[] {
+  return parseConfig(encodeConfig(config.decode()), "machine config");
 }
 
 function wholeDocument(document: ConfigDocument, kind: "added" | "removed"): Change {
@@ -122,7 +198,7 @@ class Comparison {
     const inner = type.kind === "map" ? type.of : type;
     const variables = isVariablesField(at.struct, at.field.key);
     for (const key of new Set([...before.keys(), ...after.keys()])) {
-      const place = { ...at, path: `${at.path}.${key}`, ...(variables ? { variable: key } : {}) };
+      const place = { ...at, path: `${at.path}.${key}`, variable: variables ? key : at.variable };
       this.#values(before.get(key), after.get(key), inner, place);
     }
   }
@@ -154,8 +230,8 @@ class Comparison {
       document: this.#document,
       path: at.path,
       kind,
-      ...(before === undefined ? {} : { before: shown(before, at) }),
-      ...(after === undefined ? {} : { after: shown(after, at) }),
+      before: before === undefined ? undefined : shown(before, at),
+      after: after === undefined ? undefined : shown(after, at),
       reboot: needsReboot(document, at.path),
     });
   }
@@ -167,7 +243,7 @@ interface Place {
   readonly struct: string;
   readonly field: Field;
   /** The name, where it is one of several environment variables. */
-  readonly variable?: string;
+  readonly variable?: string | undefined;
 }
 
 /** Undefined also for a value that Talos takes for unset. */
@@ -181,15 +257,8 @@ function present(section: Section, field: Field): Value | undefined {
 }
 
 function elementName(items: readonly Value[], field: Field): string | undefined {
-  const candidates = [
-    ...("key" in field.merge ? [field.merge.key] : []),
-    "name",
-    "interface",
-    "vlanId",
-    "mountPath",
-    "device",
-    "path",
-  ];
+  const first = "key" in field.merge ? field.merge.key : "name";
+  const candidates = [first, "name", "interface", "vlanId", "mountPath", "device", "path"];
   return candidates.find((key) => items.every((item) => isSection(item) && item.has(key)) && unique(items, key));
 }
 

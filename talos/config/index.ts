@@ -7,13 +7,13 @@ export {
   type StaticLink,
   schedulesOnControlPlanes,
 } from "./cluster-config.ts";
-export { type Change, diffConfigs, movesInWords } from "./diff.ts";
+export { type Change, changedPlaces, configChange, diffConfigs, isUnset, movesInWords } from "./diff.ts";
 export { generateConfigWithFacts, generateMachineConfig } from "./generate/machine-config.ts";
-export { type Authority, type MachineFacts, readMachineFacts } from "./machine-facts.ts";
+export { type ConfigData, isConfigData, MachineConfig } from "./machine-config.ts";
+export { type Authority, type MachineFacts, machineFacts, readMachineFacts } from "./machine-facts.ts";
 export { applyPatches, type Patch, parsePatch } from "./patch/apply.ts";
 export { type SecretInPatch, secretsInPatch } from "./patch/secrets-in-patch.ts";
 export { patchOfFile } from "./patch-file.ts";
-export { needsReboot } from "./reboot-rules.ts";
 export { redactConfig, redacted } from "./redact.ts";
 export { secretsFromConfig } from "./secrets-from-config.ts";
 export { encodeTalosconfig, parseTalosconfig } from "./talosconfig/codec.ts";
@@ -27,7 +27,13 @@ export {
   removeContexts,
   selectContext,
 } from "./talosconfig/contexts.ts";
-export { kubeconfigIsCurrent, talosAccess, talosconfigIsCurrent } from "./talosconfig/current.ts";
+export {
+  type ClientFile,
+  clientIdentity,
+  currentClientFiles,
+  talosAccess,
+  talosconfigIsCurrent,
+} from "./talosconfig/current.ts";
 export { findTalosconfig, readTalosconfig, talosconfigPaths, writeTalosconfig } from "./talosconfig/file.ts";
 export { type CertificateInfo, certificateInfo } from "./talosconfig/info.ts";
 export {

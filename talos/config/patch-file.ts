@@ -3,11 +3,15 @@ import { parsePatchFile } from "../disk-key-file.ts";
 import { TalosError } from "../errors.ts";
 import type { Contract } from "../version/index.ts";
 import { stringifyYaml } from "../yaml/index.ts";
+import { parsePatch } from "./patch/apply.ts";
 
-/** The patch that a file stands for, in the form that the release reads. Throws when it holds no passphrase. Secret. */
+/**
+ * The patch that a file stands for, in the form that the release reads. Secret: what it throws names file and line, and
+ * never what the file holds.
+ */
 export function patchOfFile(name: string, text: string, contract: Contract): string {
   const { path, key } = parsePatchFile(name);
-  if (key === undefined) return text;
+  if (key === undefined) return checkedPatch(path, text);
   // Editors and `openssl rand` end the line, and the passphrase with it.
   const passphrase = text.replace(/[\r\n]+$/, "");
   if (passphrase === "" || /[\r\n]/.test(passphrase)) {
@@ -21,4 +25,17 @@ export function patchOfFile(name: string, text: string, contract: Contract): str
       ? { apiVersion: "v1alpha1", kind: "VolumeConfig", name: key.volume, encryption }
       : { machine: { systemDiskEncryption: { [key.volume.toLowerCase()]: encryption } } },
   );
+}
+
+function checkedPatch(path: string, text: string): string {
+  try {
+    parsePatch(text, path);
+    return text;
+  } catch (error) {
+    // Not as a cause either: the parser quotes the line.
+    const line = /line \d+/.exec(error instanceof Error ? error.message : "")?.[0];
+    throw new TalosError("invalid-input", `${path}${line === undefined ? "" : `, ${line}`}: not a config patch`, {
+      hint: `What it holds is secret and is not shown here. Check it with: talosctl machineconfig patch <config> --patch @${path}`,
+    });
+  }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import { encodeConfig, parseConfig } from "./document/config-file.ts";
+import { encodeConfig } from "./document/config-file.ts";
 import { isSection, type Section, type Value } from "./document/value.ts";
+import type { MachineConfig } from "./machine-config.ts";
 import { type FieldType, type Struct, structOf } from "./schema/schema.ts";
 import { isHarmlessVariable, isHiddenField, isVariablesField } from "./schema/secret-fields.ts";
 
@@ -8,10 +9,9 @@ import { isHarmlessVariable, isHiddenField, isVariablesField } from "./schema/se
 export const redacted = "******";
 
 /** The same config with every secret replaced, fit for showing and logging. Throws when the config cannot be read. */
-export function redactConfig(text: string, fileName: string): string {
-  const documents = parseConfig(text, fileName);
+export function redactConfig(config: MachineConfig): string {
   return encodeConfig(
-    documents.map((document) => ({ ...document, section: redactSection(document.section, document.struct) })),
+    config.decode().map((document) => ({ ...document, section: redactSection(document.section, document.struct) })),
   );
 }
 

@@ -9,12 +9,12 @@ export {
   trustedCas,
 } from "./bundle.ts";
 export { encodeSecrets, parseSecrets } from "./codec.ts";
-export { type EnsureOptions, ensureStored, findStored, protectionByName } from "./ensure.ts";
+export { type EnsureOptions, ensureStored, findStored } from "./ensure.ts";
 export { createSecretsFile, readSecretsFile, secretsExist } from "./file.ts";
 export { createToken, type GenerateOptions, generateSecrets, type KnownSecrets } from "./generate.ts";
 export { hideSecrets } from "./hide.ts";
 export { importKubeadmPki } from "./kubeadm.ts";
-export { ageIdentities, openProtectedText, openSecrets, protectionOf, storeOfFile } from "./open.ts";
+export { bundleFile, openProtectedText, openSecrets, protectionOf, storeOfFile } from "./open.ts";
 export { redactSecrets } from "./redact.ts";
 export { beginRotation, nextBundle, type RotationStart } from "./rotation.ts";
 export {

@@ -4,6 +4,7 @@ import { TalosError } from "../errors.ts";
 import { fileError } from "../file-error.ts";
 import { ageHeads } from "./age-heads.ts";
 import type { SecretsBundle } from "./bundle.ts";
+import { protectionByName } from "./ensure.ts";
 import { readSecretText } from "./file.ts";
 import { type FileStore, parseAgeIdentities, readProtectedText, type SecretsStore, secretsStore } from "./store.ts";
 
@@ -36,9 +37,37 @@ export async function openSecrets(path: string, env: Env): Promise<SecretsBundle
  * whom, so that it can be written only where `recipients` are named. Throws `not-found`.
  */
 export async function storeOfFile(path: string, env: Env, recipients: readonly string[] = []): Promise<SecretsStore> {
-  const kind = await protectionOf(path);
+  return storeAs(await protectionOf(path), path, env, recipients);
+}
+
+async function storeAs(kind: FileProtection, path: string, env: Env, recipients: readonly string[]) {
   if (kind !== "age") return secretsStore({ kind, path });
   return secretsStore({ kind, path, recipients, identities: await ageIdentities(env) });
+}
+
+/** The file of a bundle, there or still to be made. */
+interface BundleFile {
+  readonly path: string;
+  /** @default a file that is there tells it; a new one is protected by its name */
+  readonly protection?: FileProtection | undefined;
+  /** For whom a new file is encrypted with age. */
+  readonly recipients?: readonly string[];
+}
+
+export function bundleFile(
+  { path, protection, recipients = [] }: BundleFile,
+  env: Env,
+): Pick<SecretsStore, "read" | "create"> {
+  return {
+    async read() {
+      const found = protection ?? (await protectionOf(path));
+      return (await storeAs(found, path, env, recipients)).read();
+    },
+    async create(bundle, how) {
+      const wanted = protection ?? protectionByName(path);
+      return (await storeAs(wanted, path, env, recipients)).create(bundle, how);
+    },
+  };
 }
 
 /** Any text that is kept as a bundle may be, such as a patch that holds a password. Throws `not-found`. */
@@ -50,7 +79,7 @@ export async function openProtectedText(path: string, env: Env): Promise<string>
 }
 
 /** What opens files that are encrypted with age: SOPS_AGE_KEY, or the file that SOPS_AGE_KEY_FILE names, as for sops. */
-export async function ageIdentities({ SOPS_AGE_KEY: keys, SOPS_AGE_KEY_FILE: file }: Env): Promise<readonly string[]> {
+async function ageIdentities({ SOPS_AGE_KEY: keys, SOPS_AGE_KEY_FILE: file }: Env): Promise<readonly string[]> {
   if (keys) return parseAgeIdentities(keys);
   if (!file) return [];
   try {

@@ -15,4 +15,11 @@ export {
   type YamlSequence,
 } from "./parse.ts";
 export { resolvePlainScalar, type ScalarValue, YamlFloat, YamlPlain } from "./scalar.ts";
-export { compactLayout, stringifyYaml, stringifyYamlDocuments, type YamlLayout, type YamlValue } from "./stringify.ts";
+export {
+  compactLayout,
+  plainDataOf,
+  stringifyYaml,
+  stringifyYamlDocuments,
+  type YamlLayout,
+  type YamlValue,
+} from "./stringify.ts";

@@ -153,6 +153,18 @@ function isList(value: YamlValue): value is readonly YamlValue[] {
   return Array.isArray(value);
 }
 
+/** What the reader of the written text gets, by the same rules as `toPlainData`. */
+export function plainDataOf(value: YamlValue): unknown {
+  if (value instanceof YamlFloat) return value.toData();
+  if (value instanceof YamlPlain) {
+    const meant = resolvePlainScalar(value.text);
+    return typeof meant === "object" && meant !== null ? meant.toData() : meant;
+  }
+  if (isList(value)) return value.map(plainDataOf);
+  const entries = mappingEntries(value);
+  return entries === undefined ? value : Object.fromEntries(entries.map(([key, inner]) => [key, plainDataOf(inner)]));
+}
+
 interface ScalarFacts {
   readonly plainAllowed: boolean;
   readonly singleQuotedAllowed: boolean;

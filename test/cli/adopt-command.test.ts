@@ -72,7 +72,7 @@ describe.each(versions)("adopting a cluster of %s that others made", (talos) => 
       entropy: systemEntropy,
     });
     writeFileSync(at("theirs/talosconfig"), encodeTalosconfig(talosconfig));
-    writeFileSync(at("theirs/controlplane.yaml"), desired.machines[0]?.config ?? "");
+    writeFileSync(at("theirs/controlplane.yaml"), desired.machines[0]?.config.text ?? "");
     writeFileSync(at("theirs/talconfig.yaml"), talconfig("theirs", desired.endpoint, addresses));
     writeFileSync(at("theirs/talsecret.yaml"), encodeSecrets(secrets));
     writeFileSync(at("theirs/state.json"), JSON.stringify(officialState(secrets, addresses)));

@@ -3,10 +3,10 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, s
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { registerClientFiles } from "../../cli/commands/client-files.ts";
 import { registerConfig } from "../../cli/commands/config.ts";
 import { registerDestroy } from "../../cli/commands/destroy.ts";
 import { registerHealth } from "../../cli/commands/health.ts";
+import { registerClientFiles } from "../../cli/commands/kubeconfig.ts";
 import { registerMachine } from "../../cli/commands/machine.ts";
 import { registerPlan } from "../../cli/commands/plan.ts";
 import { registerSim } from "../../cli/commands/sim.ts";

@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writ
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { registerClientFiles } from "../../cli/commands/client-files.ts";
+import { registerClientFiles } from "../../cli/commands/kubeconfig.ts";
 import { registerPlan } from "../../cli/commands/plan.ts";
 import { registerSim } from "../../cli/commands/sim.ts";
 import { registerStatus } from "../../cli/commands/status.ts";

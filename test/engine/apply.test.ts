@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { describe, expect, test } from "vitest";
 import { applyCluster, type ClusterEvent, destroyCluster } from "../../engine/index.ts";
+import { defaultPolicy } from "../../engine/policy.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { lab, testSecrets, wish } from "./fixture.ts";
 
@@ -308,7 +310,7 @@ describe("taking a cluster down", () => {
     const { world, apply, timing } = lab(desired);
     await apply(desired);
     world.destroying = true;
-    const options = { desired, secrets: testSecrets(), policy: {}, machines: world.port(), timing };
+    const options = { desired, secrets: testSecrets(), policy: defaultPolicy, machines: world.port(), timing };
     const result = await destroyCluster(options);
     expect(ids(result)).toEqual(["cp-1", "cp-2", "cp-3", "w-1", "w-2"].map((name) => `reset/${name}`));
     expect([...world.machines.values()].every(({ config }) => config === undefined)).toBe(true);
@@ -329,7 +331,7 @@ describe("a failure", () => {
     const started = timing.now();
     const run = applyCluster({
       desired,
-      policy: {},
+      policy: defaultPolicy,
       secrets: testSecrets(),
       machines: { ...port, install },
       timing,

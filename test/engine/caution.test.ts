@@ -58,19 +58,19 @@ describe("maintenance windows of a rollout", () => {
     ["a machine that is to leave", { workers }, { workers: workers.slice(1), leaving: ["w-1"] }],
   ])("outside of them nothing begins of %s, and it is said when the next opens", async (_, before, after) => {
     const made = await running(before);
-    await expect(made.apply(wish(after), { policy: closed })).rejects.toMatchObject({
+    await expect(made.apply(wish(after), { policy: { ...defaultPolicy, ...closed } })).rejects.toMatchObject({
       code: "failed-precondition",
       message: expect.stringMatching(/outside of the maintenance windows .* opens at 2026-01-01T03:00:00\.000Z/),
     });
     expect(made.world.log).toEqual([]);
     await made.timing.sleep(Date.parse("2026-01-01T03:00:00Z") - made.timing.now());
-    await made.apply(wish(after), { policy: closed });
+    await made.apply(wish(after), { policy: { ...defaultPolicy, ...closed } });
     expect(made.world.log).not.toEqual([]);
   });
 
   test("that close in the middle let every machine that has begun come to its end, and no other begin", async () => {
     const made = await running();
-    await made.apply(wish({ workers, file: "b" }), { policy: { maxUnavailable: 2 } });
+    await made.apply(wish({ workers, file: "b" }), { policy: { ...defaultPolicy, maxUnavailable: 2 } });
     const took = made.timing.now();
     const shorter = await running();
     const start = shorter.timing.now();
@@ -78,7 +78,7 @@ describe("maintenance windows of a rollout", () => {
       { schedule: "0 0 * * *", duration: start - Date.parse("2026-01-01T00:00:00Z") + 20_000, timeZone: "UTC" },
     ];
     await expect(
-      shorter.apply(wish({ workers, file: "b" }), { policy: { maxUnavailable: 2, windows } }),
+      shorter.apply(wish({ workers, file: "b" }), { policy: { ...defaultPolicy, maxUnavailable: 2, windows } }),
     ).rejects.toMatchObject({ message: expect.stringContaining("2026-01-02T00:00:00.000Z") });
     expect(changed(shorter).length).toBeGreaterThan(0);
     expect(changed(shorter).length).toBeLessThan(7);
@@ -93,7 +93,7 @@ describe("maintenance windows of a rollout", () => {
     await expect(made.apply(desired, { machines: port.port })).rejects.toThrow();
     const half = away(made).map(({ name }) => name);
     expect(half).toHaveLength(1);
-    await expect(made.apply(desired, { policy: closed })).rejects.toMatchObject({
+    await expect(made.apply(desired, { policy: { ...defaultPolicy, ...closed } })).rejects.toMatchObject({
       message: expect.stringContaining("03:00"),
     });
     expect(changed(made)).toEqual(half);
@@ -102,7 +102,7 @@ describe("maintenance windows of a rollout", () => {
 
   test("let a new cluster come up at any time", async () => {
     const made = lab(wish());
-    await made.apply(wish(), { policy: closed });
+    await made.apply(wish(), { policy: { ...defaultPolicy, ...closed } });
     expect(away(made)).toEqual([]);
   });
 });
@@ -118,7 +118,7 @@ describe("gates of a rollout", () => {
       asked.push(`${cluster}/${machine}`);
       return asked.filter((other) => other.endsWith(machine)).length < 3 ? "not yet" : undefined;
     };
-    await made.apply(wish({ workers, file: "b" }), { policy: { gates }, checkGate });
+    await made.apply(wish({ workers, file: "b" }), { policy: { ...defaultPolicy, gates }, checkGate });
     expect(new Set(asked).size).toBe(7);
     expect(asked.length).toBe(21);
   });
@@ -128,13 +128,28 @@ describe("gates of a rollout", () => {
     const checkGate: ApplyOptions["checkGate"] = async (_, { machine }) =>
       machine === "w-2" ? "alerts fire" : undefined;
     await expect(
-      made.apply(wish({ workers, file: "b" }), { policy: { gates, maxUnavailable: 2 }, checkGate }),
+      made.apply(wish({ workers, file: "b" }), { policy: { ...defaultPolicy, gates, maxUnavailable: 2 }, checkGate }),
     ).rejects.toMatchObject({
       code: "deadline-exceeded",
       message: expect.stringMatching(/gate before w-2: .* ask: alerts fire/),
     });
     expect(changed(made)).not.toContain("w-2");
     expect(away(made)).toEqual([]);
+  });
+
+  test.each<[string, Wish]>([
+    ["a change", { workers, file: "b" }],
+    ["a machine that is to leave", { workers: workers.slice(1), leaving: ["w-1"] }],
+  ])("are asked again after a drain that failed, which leaves the machine in service (%s)", async (_, after) => {
+    const made = await running();
+    made.world.stubborn.add("w-1");
+    const stuck = made.apply(wish(after), { policy: { ...defaultPolicy, gates }, checkGate: async () => undefined });
+    await expect(stuck).rejects.toThrow(/w-1.*a disruption budget keeps pod default\/w-1/);
+    expect(away(made)).toEqual([]);
+    made.world.log.length = 0;
+    const shut = made.apply(wish(after), { policy: { ...defaultPolicy, gates }, checkGate: async () => "alerts fire" });
+    await expect(shut).rejects.toThrow(/gate before w-1: .* ask: alerts fire/);
+    expect(made.world.log).toEqual([]);
   });
 
   test("are told in the plan, before the first step of each machine", async () => {
@@ -157,7 +172,7 @@ describe("canaries of a rollout", () => {
   test("get the change first; the run stops after them, and the next one goes on to the end", async () => {
     const made = await running();
     const desired = wish({ workers, file: "b" });
-    const options = { policy: { canary }, journal: made.journal };
+    const options = { policy: { ...defaultPolicy, canary }, journal: made.journal };
     await expect(made.apply(desired, options)).rejects.toMatchObject({
       message: "stopped after cp-1, cp-2, as rollout.canary says",
     });
@@ -169,7 +184,7 @@ describe("canaries of a rollout", () => {
 
   test("are asked for again by another change, and by the same one at another time", async () => {
     const made = await running();
-    const options = { policy: { canary }, journal: made.journal };
+    const options = { policy: { ...defaultPolicy, canary }, journal: made.journal };
     for (const file of ["b", "c", "b"]) {
       await expect(made.apply(wish({ workers, file }), options), file).rejects.toMatchObject({
         message: expect.stringContaining("stopped after"),
@@ -182,7 +197,7 @@ describe("canaries of a rollout", () => {
     const made = await running();
     let first: number | undefined;
     await made.apply(wish({ workers, file: "b" }), {
-      policy: { canary: { machines: 4, soak: hour, afterwards: "continue" } },
+      policy: { ...defaultPolicy, canary: { machines: 4, soak: hour, afterwards: "continue" } },
       journal: made.journal,
       events: ({ type, step }) => {
         if (type === "step-finished" && step?.kind === "pause") first = made.timing.now();
@@ -197,7 +212,7 @@ describe("canaries of a rollout", () => {
     const made = await running({ workers, kubernetes: "1.35.4" });
     const steps: string[] = [];
     const attempt = made.apply(wish({ workers }), {
-      policy: { canary: { ...canary, machines: 1 } },
+      policy: { ...defaultPolicy, canary: { ...canary, machines: 1 } },
       journal: made.journal,
       events: ({ type, step }) => type === "step-finished" && step !== undefined && steps.push(step.id),
     });
@@ -208,7 +223,9 @@ describe("canaries of a rollout", () => {
 
   test("are none when nobody would be left after them", async () => {
     const made = await running();
-    await made.apply(wish({ workers, file: "b" }), { policy: { canary: { ...canary, machines: 7 } } });
+    await made.apply(wish({ workers, file: "b" }), {
+      policy: { ...defaultPolicy, canary: { ...canary, machines: 7 } },
+    });
     expect(changed(made)).toHaveLength(7);
   });
 });

@@ -2,13 +2,15 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { componentImages, componentVersions, withComponentImages } from "../../engine/plan/component-images.ts";
-import { configHeldBack, configToJoin } from "../../engine/plan/machine-work.ts";
+import { configHeldBack, configToJoin } from "../../engine/plan/next-config.ts";
 import { plan } from "../../engine/plan/plan.ts";
 import { defaultPolicy } from "../../engine/policy.ts";
+import { MachineConfig } from "../../talos/config/index.ts";
 import { found } from "./found.ts";
 import { wish } from "./wish.ts";
 
-const golden = (path: string) => readFileSync(`test/golden/config/${path}/controlplane.yaml`, "utf8");
+const golden = (path: string) =>
+  new MachineConfig(readFileSync(`test/golden/config/${path}/controlplane.yaml`, "utf8"));
 const digest = (letter: string) => `sha256:${letter.repeat(64)}`;
 
 /** Text of a user that looks like a component's image to whoever reads lines instead of documents. */
@@ -57,17 +59,19 @@ describe("the images of Kubernetes in a machine config", () => {
     const written = withComponentImages(config, other);
     expect(componentImages(written)).toEqual(other);
     // Only these lines have changed, and going back gives the same bytes.
-    expect(withComponentImages(written, images)).toBe(config);
-    const [before, after] = [config.split("\n"), written.split("\n")];
+    expect(withComponentImages(written, images)).toEqual(config);
+    const [before, after] = [config.text.split("\n"), written.text.split("\n")];
     expect(after.filter((line, index) => line !== before[index])).toHaveLength(5);
   });
 
   test.each(contracts)("are not what a user's manifests and files say: $name", ({ config }) => {
-    const withText = `${config.replace(/^cluster:\n/m, `cluster:\n${foreignText}`)}${foreignDocument}`;
+    const withText = new MachineConfig(
+      `${config.text.replace(/^cluster:\n/m, `cluster:\n${foreignText}`)}${foreignDocument}`,
+    );
     expect(componentImages(withText)).toEqual(componentImages(config));
     const written = withComponentImages(withText, new Map([["kube-scheduler", "x/kube-scheduler:v1.99.0"]]));
-    expect(written).toContain(foreignDocument);
-    expect(written).toContain(foreignText);
+    expect(written.text).toContain(foreignDocument);
+    expect(written.text).toContain(foreignText);
     expect(componentVersions(written).get("kube-scheduler")).toBe("1.99.0");
   });
 
@@ -81,7 +85,7 @@ describe("the images of Kubernetes in a machine config", () => {
     ["ghcr.io/siderolabs/kubelet:v1.36.3-fat", "1.36.3"],
     ["registry.k8s.io/kube-scheduler:latest", undefined],
   ])("say their version by their tag: %s", (image, version) => {
-    const config = `cluster:\n  scheduler:\n    image: ${image}\n`;
+    const config = new MachineConfig(`cluster:\n  scheduler:\n    image: ${image}\n`);
     expect(componentImages(config).get("kube-scheduler")).toBe(image);
     expect(componentVersions(config).get("kube-scheduler")).toBe(version);
   });
@@ -94,13 +98,14 @@ describe("the images of Kubernetes in a machine config", () => {
     ["as a block", "image: >-\n      a/kube-scheduler:v1.1.1\n    env: {}", "image: b/s:v2.2.2\n    env: {}"],
     ["with an anchor", "image: &used a/kube-scheduler:v1.1.1", "image: &used b/s:v2.2.2"],
   ])("are written as they stand: %s", (_name, before, after) => {
-    const config = (text: string) => `machine: {}\ncluster:\n  scheduler:\n    ${text}\n  allow: true\n`;
-    expect(withComponentImages(config(before), new Map([["kube-scheduler", "b/s:v2.2.2"]]))).toBe(config(after));
+    const config = (text: string) =>
+      new MachineConfig(`machine: {}\ncluster:\n  scheduler:\n    ${text}\n  allow: true\n`);
+    expect(withComponentImages(config(before), new Map([["kube-scheduler", "b/s:v2.2.2"]]))).toEqual(config(after));
   });
 
   test("an alias is replaced where it is used, its anchor stays", () => {
-    const config = "x: &one a/kube-scheduler:v1.1.1\ncluster:\n  scheduler:\n    image: *one\n";
-    expect(withComponentImages(config, new Map([["kube-scheduler", "b/s:v2.2.2"]]))).toBe(
+    const config = new MachineConfig("x: &one a/kube-scheduler:v1.1.1\ncluster:\n  scheduler:\n    image: *one\n");
+    expect(withComponentImages(config, new Map([["kube-scheduler", "b/s:v2.2.2"]])).text).toBe(
       "x: &one a/kube-scheduler:v1.1.1\ncluster:\n  scheduler:\n    image: b/s:v2.2.2\n",
     );
   });
@@ -111,12 +116,12 @@ describe("images that are pinned by digest", () => {
     const desired = wish({ controlPlanes: ["cp-1"], workers: [], kubernetes: version });
     const machines = desired.machines.map((machine) => ({
       ...machine,
-      config: machine.config.replace(/(kube-scheduler:v[\d.]+)/, `$1@${digest(letter)}`),
+      config: new MachineConfig(machine.config.text.replace(/(kube-scheduler:v[\d.]+)/, `$1@${digest(letter)}`)),
     }));
     return { ...desired, machines };
   };
   const [was, desired] = [pinned("1.35.4", "a"), pinned("1.36.3", "b")];
-  const configOf = ({ machines }: typeof was) => machines[0]?.config ?? "";
+  const configOf = ({ machines }: typeof was) => machines[0]?.config ?? new MachineConfig("");
 
   test("are upgraded in their turn, by the image that the desired config names", () => {
     const steps = plan(desired, found(desired, { was }), defaultPolicy);
@@ -147,7 +152,7 @@ describe("images that are pinned by digest", () => {
   });
 
   test("a desired digest does not stay on the tag of a running release", () => {
-    const running = configOf(was).replace(`@${digest("a")}`, "");
+    const running = new MachineConfig(configOf(was).text.replace(`@${digest("a")}`, ""));
     expect(componentImages(configHeldBack(configOf(desired), running)).get("kube-scheduler")).toBe(
       "registry.k8s.io/kube-scheduler:v1.35.4",
     );

@@ -3,11 +3,13 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { defaultPolicy, desiredCluster, type MachineState, type ObservedCluster, plan } from "../../engine/index.ts";
-import { configHeldBack } from "../../engine/plan/machine-work.ts";
+import { configHeldBack } from "../../engine/plan/next-config.ts";
+import { MachineConfig } from "../../talos/config/index.ts";
 import { TalosVersion } from "../../talos/version/index.ts";
 import { testSecrets } from "./fixture.ts";
 
-const golden = (name: string) => readFileSync(join(import.meta.dirname, "../golden/inputs", name), "utf8");
+const golden = (name: string) =>
+  new MachineConfig(readFileSync(join(import.meta.dirname, "../golden/inputs", name), "utf8"));
 
 function cluster(patches: readonly string[], talos = "v1.13.9", kubernetesVersion = "1.35.4") {
   return desiredCluster(
@@ -26,7 +28,7 @@ function cluster(patches: readonly string[], talos = "v1.13.9", kubernetesVersio
 }
 
 /** A healthy cluster of two that runs these configs. */
-function runningWith(configs: ReadonlyMap<string, string>, talosVersion: string): ObservedCluster {
+function runningWith(configs: ReadonlyMap<string, MachineConfig>, talosVersion: string): ObservedCluster {
   const state = (name: string): MachineState => ({
     kind: "configured",
     stage: "running",
@@ -34,7 +36,7 @@ function runningWith(configs: ReadonlyMap<string, string>, talosVersion: string)
     unmet: [],
     talosVersion,
     bootId: "1",
-    config: configs.get(name) ?? "",
+    config: configs.get(name) ?? new MachineConfig(""),
     ...(name === "w-1"
       ? {}
       : {
@@ -99,7 +101,9 @@ describe("a change of a real config", () => {
   });
 
   test("is none when only the text differs", () => {
-    const configs = new Map([...configsOf(before)].map(([name, config]) => [name, `# a comment\n${config}`]));
+    const configs = new Map(
+      [...configsOf(before)].map(([name, { text }]) => [name, new MachineConfig(`# a comment\n${text}`)]),
+    );
     expect(plan(before, runningWith(configs, "v1.13.9"), defaultPolicy)).toEqual([]);
   });
 
@@ -138,12 +142,17 @@ describe("a change of a real config", () => {
       { machine: "w-1", effect: "no-reboot" },
     ]);
     const sent = new Map(
-      next.machines.map(({ name, config }) => [name, configHeldBack(config, configsOf(old).get(name) ?? "")]),
+      next.machines.map(({ name, config }) => [
+        name,
+        configHeldBack(config, configsOf(old).get(name) ?? new MachineConfig("")),
+      ]),
     );
-    expect(sent.get("cp-1")).toContain("stableHostname: true");
+    expect(sent.get("cp-1")?.text).toContain("stableHostname: true");
     expect(plan(next, runningWith(sent, "v1.12.11"), defaultPolicy)).toEqual([]);
-    const cold = cluster(["machine: {udev: {rules: [x]}}"], "v1.12.11", "1.34.1").machines[0]?.config ?? "";
-    expect(configHeldBack(cold, sent.get("cp-1") ?? "")).not.toContain("stableHostname: true");
+    const [cold] = cluster(["machine: {udev: {rules: [x]}}"], "v1.12.11", "1.34.1").machines;
+    const [warm] = sent.values();
+    if (cold === undefined || warm === undefined) throw new Error("no machine");
+    expect(configHeldBack(cold.config, warm).text).not.toContain("stableHostname: true");
   });
 
   test("is found between configs that talosctl wrote", () => {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A process of its own that brings a cluster up and kills itself at one step boundary: `engine-process.ts <file>`.
+
 import { readFileSync } from "node:fs";
 import { applyCluster, type ClusterSpec, desiredCluster } from "../../engine/index.ts";
+import { defaultPolicy } from "../../engine/policy.ts";
 import { parseSecrets } from "../../talos/secrets/index.ts";
 import { TalosVersion } from "../../talos/version/index.ts";
 
@@ -21,7 +23,7 @@ const desired = desiredCluster({ ...task.spec, talosVersion: TalosVersion.parse(
 const { steps } = await applyCluster({
   desired,
   secrets,
-  policy: {},
+  policy: defaultPolicy,
   lockFile: task.lockFile,
   events: ({ type, step }) => {
     if (step !== undefined && `${type} ${step.id}` === task.killAt) process.kill(process.pid, "SIGKILL");

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { existsSync, readdirSync, readlinkSync } from "node:fs";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type ClusterEvent, previewCluster } from "../../engine/index.ts";
+import { defaultPolicy } from "../../engine/policy.ts";
 import type { Fault } from "../../simulator/control/index.ts";
 import { testSecrets } from "./fixture.ts";
 import { type SimulatedLab, simulatedLab } from "./simulated-cluster.ts";
@@ -174,7 +176,7 @@ describe("trouble with machines, over real sockets", () => {
       const { machines } = await lab.observe(after);
       const newer = planes.filter((name) => {
         const state = machines.get(name)?.state;
-        return state?.kind === "configured" && state.config?.includes(`${component}:v1.36.3`);
+        return state?.kind === "configured" && state.config?.text.includes(`${component}:v1.36.3`);
       });
       expect(newer).toEqual(["cp-1"]);
     }
@@ -188,7 +190,7 @@ describe("trouble with machines, over real sockets", () => {
       const desired = await lab.desired(names);
       const reachable = { ...desired, endpoint: `https://${desired.machines[0]?.address}:6443` };
       await lab.apply(reachable);
-      const options = { desired: reachable, secrets: testSecrets(), policy: {} };
+      const options = { desired: reachable, secrets: testSecrets(), policy: defaultPolicy };
       const look = () => previewCluster(options).catch(() => undefined);
       await look();
       const before = openSockets();

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type ApplyOptions, type ApplyResult, applyCluster, type DesiredCluster } from "../../engine/index.ts";
+import { defaultPolicy } from "../../engine/policy.ts";
 import { parseSecrets, type SecretsBundle } from "../../talos/secrets/index.ts";
 import { VirtualTiming } from "./virtual-timing.ts";
 import { World } from "./world.ts";
@@ -31,6 +33,13 @@ export function lab(desired: DesiredCluster): Lab {
     timing,
     world,
     apply: (next, options = {}) =>
-      applyCluster({ desired: next, secrets: testSecrets(), machines: world.port(), timing, policy: {}, ...options }),
+      applyCluster({
+        desired: next,
+        secrets: testSecrets(),
+        machines: world.port(),
+        timing,
+        policy: defaultPolicy,
+        ...options,
+      }),
   };
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { describe, expect, test } from "vitest";
 import { checkHealth, type HealthCondition, type Machines } from "../../engine/index.ts";
+import { defaultPolicy } from "../../engine/policy.ts";
 import { lab, testSecrets, wish } from "./fixture.ts";
 
 /** As written by `talosctl health`. */
@@ -28,7 +30,13 @@ describe("the health of a cluster", () => {
     const desired = wish();
     const { world, timing, apply } = lab(desired);
     await apply(desired);
-    const report = await checkHealth({ desired, secrets: testSecrets(), machines: world.port(), timing });
+    const report = await checkHealth({
+      desired,
+      secrets: testSecrets(),
+      policy: defaultPolicy,
+      machines: world.port(),
+      timing,
+    });
     expect(report.healthy).toBe(true);
     expect(report.conditions.map(({ name }) => name)).toEqual(names);
     expect(report.conditions.filter(({ state }) => state === "skipped").map(({ name }) => name)).toEqual([
@@ -41,7 +49,14 @@ describe("the health of a cluster", () => {
     const { world, timing, apply } = lab(desired);
     await apply(desired, { events: () => timing.setClock(by) });
     world.diagnostics.set("w-2", ["kubelet serving certificate is not signed"]);
-    const options = { desired, secrets: testSecrets(), machines: world.port(), timing, timeouts: { health: 60_000 } };
+    const options = {
+      desired,
+      secrets: testSecrets(),
+      policy: defaultPolicy,
+      machines: world.port(),
+      timing,
+      timeouts: { health: 60_000 },
+    };
     const started = timing.elapsed();
     const report = await checkHealth({ ...options, onCondition: () => timing.setClock(by) });
     expect(report.healthy).toBe(false);
@@ -58,6 +73,7 @@ describe("the health of a cluster", () => {
     const report = await checkHealth({
       desired,
       secrets: testSecrets(),
+      policy: defaultPolicy,
       machines: world.port(),
       timing,
       onCondition: (one) => told.push(one),
@@ -86,6 +102,7 @@ describe("the health of a cluster", () => {
     const report = await checkHealth({
       desired,
       secrets: testSecrets(),
+      policy: defaultPolicy,
       machines: silent,
       timing,
       timeouts: { health: 60_000 },
@@ -105,6 +122,7 @@ describe("the health of a cluster", () => {
     const report = await checkHealth({
       desired,
       secrets: testSecrets(),
+      policy: defaultPolicy,
       machines: slow,
       timing,
       timeouts: { health: 10 },
@@ -121,7 +139,14 @@ describe("the health of a cluster", () => {
     const { world, timing, apply } = lab(desired);
     await apply(desired);
     world.lose("w-1");
-    const report = await checkHealth({ desired, secrets: testSecrets(), machines: world.port(), timing, wait: false });
+    const report = await checkHealth({
+      desired,
+      secrets: testSecrets(),
+      policy: defaultPolicy,
+      machines: world.port(),
+      timing,
+      wait: false,
+    });
     const failed = report.conditions.filter(({ state }) => state === "failed").map(({ name }) => name);
     expect(failed).toContain("all nodes to finish boot sequence");
     expect(failed).toContain("all k8s nodes to report ready");

@@ -154,7 +154,7 @@ class History {
         await applyCluster({
           desired: this.desired(),
           secrets: testSecrets(),
-          policy: {},
+          policy: defaultPolicy,
           machines: port,
           timing,
           events,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What cannot change in a running cluster, held against the configs that its machines run.
+
 import { describe, expect, test } from "vitest";
 import {
   applyCluster,
@@ -10,8 +11,9 @@ import {
   preflight,
   previewCluster,
 } from "../../engine/index.ts";
+import { defaultPolicy } from "../../engine/policy.ts";
+import { MachineConfig } from "../../talos/config/index.ts";
 import { TalosVersion } from "../../talos/version/index.ts";
-import { parseYaml, toPlainData } from "../../talos/yaml/index.ts";
 import { lab, testSecrets } from "./fixture.ts";
 
 const kubernetesOf: Readonly<Record<string, string>> = { "v1.9.6": "1.32.5", "v1.12.4": "1.35.2" };
@@ -43,7 +45,7 @@ function running(desired = rendered(), change: (config: string, name: string) =>
       ready: true,
       unmet: [],
       talosVersion: desired.talosVersion.toString(),
-      config: change(config, name),
+      config: new MachineConfig(change(config.text, name)),
       bootId: name,
     },
   }));
@@ -112,7 +114,7 @@ describe("what a machine runs", () => {
   test("may be without the settings that Talos has by default, as an adopted one's", () => {
     const without = (config: string) =>
       config.replace(/^ {8}(dnsDomain|podSubnets|serviceSubnets):.*\n(?: {8,}- .*\n)*/gm, "");
-    expect(without(rendered().machines[0]?.config ?? "")).not.toContain("podSubnets");
+    expect(without(rendered().machines[0]?.config.text ?? "")).not.toContain("podSubnets");
     expect(refusals(rendered(), running(rendered(), without))).toEqual([]);
     expect(refusals(rendered({ dnsDomain: "other.local" }), running(rendered(), without))).toHaveLength(1);
   });
@@ -143,16 +145,15 @@ describe("the engine", () => {
 
   test("shows the refusal in a preview and changes no machine in an apply", async () => {
     const { world, timing } = lab(wanted);
-    const options = { secrets: testSecrets(), policy: {}, machines: world.port(), timing };
+    const options = { secrets: testSecrets(), policy: defaultPolicy, machines: world.port(), timing };
     await applyCluster({ ...options, desired: wanted });
     const { findings } = await previewCluster({ ...options, desired: changed });
     expect(findings).toMatchObject([{ severity: "error", message: expect.stringContaining("10.96.0.0/12 and would") }]);
     await expect(applyCluster({ ...options, desired: changed })).rejects.toThrow("the service CIDRs cannot change");
     const { machines } = await observe(wanted, { machines: world.port() });
     for (const { state } of machines.values()) {
-      const config = state.kind === "configured" ? (state.config ?? "") : "";
-      const [document] = parseYaml(config, "config").map((node) => toPlainData(node));
-      expect(document).toMatchObject({ cluster: { network: { serviceSubnets: ["10.96.0.0/12"] } } });
+      const config = state.kind === "configured" ? state.config : undefined;
+      expect(config?.textsAt("cluster.network.serviceSubnets")).toEqual(["10.96.0.0/12"]);
     }
   });
 });

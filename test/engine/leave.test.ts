@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { describe, expect, test } from "vitest";
-import { type DesiredCluster, leaveCluster, type Machines, type Policy } from "../../engine/index.ts";
+import { type DesiredCluster, leaveCluster, type Machines, type Policy, withoutConfig } from "../../engine/index.ts";
+import { defaultPolicy } from "../../engine/policy.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { lab, testSecrets, wish } from "./fixture.ts";
 
 /** The neighbours as one knows them who only wants to leave: by name. */
 function goodbye(leaving: string, neighbours: readonly string[]): DesiredCluster {
   const desired = wish({ controlPlanes: neighbours, workers: [], leaving: [leaving] });
-  return { ...desired, machines: desired.machines.map((machine) => ({ ...machine, config: "", installImage: "" })) };
+  return { ...desired, machines: desired.machines.map((machine) => ({ ...machine, ...withoutConfig })) };
 }
 
 async function running() {
@@ -15,7 +17,13 @@ async function running() {
   await apply(wish());
   world.log.length = 0;
   const leave = (desired: DesiredCluster, policy: Partial<Policy> = {}) =>
-    leaveCluster({ desired, secrets: testSecrets(), policy, machines: world.port(), timing });
+    leaveCluster({
+      desired,
+      secrets: testSecrets(),
+      policy: { ...defaultPolicy, ...policy },
+      machines: world.port(),
+      timing,
+    });
   return { world, leave, timing };
 }
 

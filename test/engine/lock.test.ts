@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { spawn } from "node:child_process";
 import { createHash, randomUUID } from "node:crypto";
 import { once } from "node:events";
@@ -20,6 +21,7 @@ import {
 } from "../../engine/index.ts";
 import { LeaseKeeper } from "../../engine/lock/lease.ts";
 import type { LeaseHolder } from "../../engine/machines.ts";
+import { defaultPolicy } from "../../engine/policy.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { everything } from "../support/everything.ts";
 import { lab, testSecrets, wish } from "./fixture.ts";
@@ -406,7 +408,7 @@ describe("the journal", () => {
     const result = await destroyCluster({
       desired,
       secrets: testSecrets(),
-      policy: {},
+      policy: defaultPolicy,
       machines: world.port(),
       timing,
       journal,

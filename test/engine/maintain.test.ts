@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { describe, expect, test } from "vitest";
 import {
   type EngineOptions,
@@ -7,6 +8,7 @@ import {
   maintainMachine,
   type Policy,
 } from "../../engine/index.ts";
+import { defaultPolicy } from "../../engine/policy.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { type Lab, lab, testSecrets, wish } from "./fixture.ts";
 import { killingPort } from "./killing-port.ts";
@@ -28,7 +30,7 @@ const maintain = (
   maintainMachine(work, machine, {
     desired: wish(),
     secrets: testSecrets(),
-    policy: {},
+    policy: defaultPolicy,
     machines,
     timing,
     ...options,
@@ -80,25 +82,25 @@ describe("a person's work on one machine", () => {
 
   test.each(["reboot", "drain"] as const)("a %s waits for the windows and gates of a rollout", async (work) => {
     const made = await running();
-    const options = { policy: { windows: closed } };
+    const options = { policy: { ...defaultPolicy, windows: closed } };
     await expect(maintain(made, work, "w-1", made.world.port(), options)).rejects.toMatchObject({
       code: "failed-precondition",
       message: expect.stringContaining("outside of the maintenance windows nothing is begun on w-1"),
     });
-    const shut = { policy: { gates }, checkGate: async () => "alerts fire" };
+    const shut = { policy: { ...defaultPolicy, gates }, checkGate: async () => "alerts fire" };
     await expect(maintain(made, work, "w-1", made.world.port(), shut)).rejects.toThrow(
       /gate before w-1: .*alerts fire/,
     );
     expect(made.world.log).toEqual([]);
     const asked: string[] = [];
     const checkGate = async (_: unknown, { machine }: { machine: string }) => void asked.push(machine);
-    await maintain(made, work, "w-1", made.world.port(), { policy: { gates }, checkGate });
+    await maintain(made, work, "w-1", made.world.port(), { policy: { ...defaultPolicy, gates }, checkGate });
     expect(asked).toEqual(["w-1"]);
   });
 
   test("an uncordon and a cordon wait for none: they take no pod away", async () => {
     const made = await running();
-    const options = { policy: { windows: closed, gates }, checkGate: async () => "alerts fire" };
+    const options = { policy: { ...defaultPolicy, windows: closed, gates }, checkGate: async () => "alerts fire" };
     await maintain(made, "cordon", "w-1", made.world.port(), options);
     await maintain(made, "uncordon", "w-1", made.world.port(), options);
     expect(cordoned(made)).toEqual([]);

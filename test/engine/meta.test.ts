@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { describe, expect, test } from "vitest";
 import { type DesiredCluster, destroyCluster } from "../../engine/index.ts";
+import { defaultPolicy } from "../../engine/policy.ts";
 import { lab, testSecrets, wish } from "./fixture.ts";
 
 const withMeta = (desired: DesiredCluster, meta: Readonly<Record<string, string>>): DesiredCluster => ({
@@ -39,7 +41,7 @@ describe("the META of a machine", () => {
     const { world, apply, timing } = lab(desired);
     await apply(desired);
     world.destroying = true;
-    await destroyCluster({ desired, secrets: testSecrets(), policy: {}, machines: world.port(), timing });
+    await destroyCluster({ desired, secrets: testSecrets(), policy: defaultPolicy, machines: world.port(), timing });
     expect(world.machines.get("w-1")?.meta).toEqual({});
   });
 });

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { expect, test } from "vitest";
 import type { KubernetesNode } from "../../engine/index.ts";
 import { nodeLookup } from "../../engine/observe/node-lookup.ts";
+import { defaultPolicy } from "../../engine/policy.ts";
 import { lab, wish } from "./fixture.ts";
 
 const node = (name: string, ready = true): KubernetesNode => ({
@@ -104,7 +106,7 @@ test.each([
       return observe();
     },
   };
-  const options = { machines: { ...port, kubernetes: counted }, policy: { maxUnavailable: 10 } };
+  const options = { machines: { ...port, kubernetes: counted }, policy: { ...defaultPolicy, maxUnavailable: 10 } };
   await made.apply(wish({ ...machines, ...rollout.after }), options);
   expect(made.world.violations).toEqual([]);
   expect(lists).toBeLessThan(rollout.most);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,7 +17,9 @@ import {
   restoreCluster,
   rotateCas,
   rotationPasses,
+  withoutConfig,
 } from "../../engine/index.ts";
+import { defaultPolicy } from "../../engine/policy.ts";
 import { systemClock, systemEntropy } from "../../talos/clock.ts";
 import { beginRotation, nextBundle, type SecretsBundle } from "../../talos/secrets/index.ts";
 import { TalosVersion } from "../../talos/version/index.ts";
@@ -52,7 +55,7 @@ function applied(made: Lab, desired: DesiredCluster): Prepared {
   return {
     lab: made,
     desired,
-    run: (options) => applyCluster({ desired, secrets: testSecrets(), policy: {}, ...options }),
+    run: (options) => applyCluster({ desired, secrets: testSecrets(), policy: defaultPolicy, ...options }),
   };
 }
 
@@ -70,15 +73,15 @@ function leftAndApplied(
       const others = before.machines.filter(
         (one) => one.name !== name && !left.has(one.name) && one.role === "controlplane",
       );
-      const machines = others.map((one) => ({ ...one, config: "", installImage: "" }));
+      const machines = others.map((one) => ({ ...one, ...withoutConfig }));
       const gone = before.machines.filter((one) => one.name === name);
       const around = { ...before, nodesBecomeReady: false, machines, leaving: gone };
-      await leaveCluster({ desired: around, secrets, policy: {}, ...options });
+      await leaveCluster({ desired: around, secrets, policy: defaultPolicy, ...options });
       made.world.forget(name);
       left.add(name);
     }
     for (const { name, role } of desired.machines) if (!made.world.machines.has(name)) made.world.add(name, role);
-    await applyCluster({ desired, secrets, policy: {}, ...options });
+    await applyCluster({ desired, secrets, policy: defaultPolicy, ...options });
   };
   return { lab: made, desired, run };
 }
@@ -103,7 +106,7 @@ function restored(made: Lab, snapshot: string, discardData: boolean): Prepared {
     restoreCluster({
       desired,
       secrets,
-      policy: {},
+      policy: defaultPolicy,
       snapshot,
       discardData,
       machines: withSnapshotInMemory(machines),
@@ -133,7 +136,13 @@ async function rotated(): Promise<Prepared> {
     const save = async (bundle: SecretsBundle) => {
       kept = bundle;
     };
-    await rotateCas({ passes: rotationPasses(spec, kept), save, passed: async () => {}, policy: {}, ...options });
+    await rotateCas({
+      passes: rotationPasses(spec, kept),
+      save,
+      passed: async () => {},
+      policy: defaultPolicy,
+      ...options,
+    });
   };
   return { lab: made, desired: desiredCluster(spec, after), run };
 }
@@ -248,7 +257,8 @@ export function operations(snapshot: string): readonly Operation[] {
       return {
         lab: made,
         desired: undefined,
-        run: (options) => destroyCluster({ desired: wish(), secrets: testSecrets(), policy: {}, ...options }),
+        run: (options) =>
+          destroyCluster({ desired: wish(), secrets: testSecrets(), policy: defaultPolicy, ...options }),
       };
     }),
   ];

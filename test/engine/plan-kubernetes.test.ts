@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { DesiredCluster } from "../../engine/desired.ts";
 import { plan } from "../../engine/plan/plan.ts";
 import { defaultPolicy, type Policy } from "../../engine/policy.ts";
+import { MachineConfig } from "../../talos/config/index.ts";
 import { type Difference, found, told, unreachable } from "./found.ts";
 import { wish } from "./wish.ts";
 
@@ -146,7 +147,10 @@ describe("the objects of the cluster", () => {
     ],
   ])("stay as they are where kube-proxy is switched off in %s", (_, off) => {
     const desired = wish(small);
-    const machines = desired.machines.map((machine) => ({ ...machine, config: off(machine.config) }));
+    const machines = desired.machines.map((machine) => ({
+      ...machine,
+      config: new MachineConfig(off(machine.config.text)),
+    }));
     expect(planned({ ...desired, machines }, { proxyVersion: "1.35.4" })).toEqual([]);
   });
 
@@ -184,8 +188,11 @@ describe("a new Talos and a new Kubernetes", () => {
     const was = wish({ ...small, talos: "v1.12.11", kubernetes: "1.35.4" });
     const old = wish({ ...small, talos: "v1.12.11", kubernetes: "1.29.4" });
     const configOf = (cluster: DesiredCluster, name: string) =>
-      cluster.machines.find((machine) => machine.name === name)?.config ?? "";
-    const first = (name: string, config: string) => planned(wish(small), { was, machines: { [name]: { config } } })[0];
+      cluster.machines.find((machine) => machine.name === name)?.config.text ?? "";
+    const first = (name: string, text: string) => {
+      const config = new MachineConfig(text);
+      return planned(wish(small), { was, machines: { [name]: { config } } })[0];
+    };
     expect(first("w-1", configOf(old, "w-1"))).toBe("pull-images/cp-1");
     // An upgrade that was interrupted after the API server.
     const halfway = configOf(old, "cp-1").replace("kube-apiserver:v1.29.4", "kube-apiserver:v1.35.4");

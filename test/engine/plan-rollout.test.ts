@@ -5,6 +5,7 @@ import { plan } from "../../engine/plan/plan.ts";
 import { pauseIds, splitCanaries } from "../../engine/plan/plan-caution.ts";
 import { planWorkers, workerLanes } from "../../engine/plan/plan-rollout.ts";
 import { defaultPolicy, type Policy, unavailableLimit } from "../../engine/policy.ts";
+import { MachineConfig } from "../../talos/config/index.ts";
 import { type Difference, each, found, told, unreachable } from "./found.ts";
 import { wish } from "./wish.ts";
 
@@ -60,7 +61,8 @@ describe("a changed config", () => {
 
   test("keeps the order of control planes over one whose cordon is lifted before the rollout", () => {
     const desired = wish({ file: "b", workers: [] });
-    const begun = desired.machines.find(({ name }) => name === "cp-2")?.config.replace('"1"', '"0"') ?? "";
+    const text = desired.machines.find(({ name }) => name === "cp-2")?.config.text.replace('"1"', '"0"');
+    const begun = new MachineConfig(text ?? "");
     const observed = found(desired, {
       was: wish({ workers: [] }),
       machines: { "cp-2": { config: begun } },

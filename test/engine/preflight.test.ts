@@ -2,12 +2,15 @@
 import { describe, expect, test } from "vitest";
 import {
   type DesiredCluster,
+  defaultPolicy,
   type MachineState,
   type ObservedCluster,
   observe,
+  plan,
   preflight,
 } from "../../engine/index.ts";
 import { certificateState } from "../../engine/observe/certificate-fault.ts";
+import { MachineConfig } from "../../talos/config/index.ts";
 import { lab, wish } from "./fixture.ts";
 
 async function running(before = wish()): Promise<ObservedCluster> {
@@ -110,7 +113,7 @@ describe("before the first change", () => {
   test("Kubernetes goes from where its oldest component is", async () => {
     const observed = withState(await running(wish({ kubernetes: "1.35.4" })), "cp-1", (state) =>
       state.kind === "configured"
-        ? { ...state, config: state.config?.replace(/kubelet:v1.35.4/, "kubelet:v1.34.1") ?? "" }
+        ? { ...state, config: edited(state.config, (text) => text.replace(/kubelet:v1.35.4/, "kubelet:v1.34.1")) }
         : state,
     );
     expect(errors(wish({ kubernetes: "1.36.3" }), observed)).toMatchObject([
@@ -118,9 +121,26 @@ describe("before the first change", () => {
     ]);
   });
 
+  test("an active config that cannot be read is an error with its place, and its machine's alone", async () => {
+    const observed = withState(await running(), "w-1", (state) =>
+      state.kind === "configured" ? { ...state, config: new MachineConfig("machine: [", "active config") } : state,
+    );
+    expect(errors(wish(), observed)).toMatchObject([
+      {
+        machine: "w-1",
+        message: expect.stringMatching(/^the active config of w-1 cannot be read: active config:1:\d+: /),
+      },
+    ]);
+    const steps = plan(wish(), observed, defaultPolicy);
+    expect(new Set(steps.map(({ machine }) => machine))).toEqual(new Set(["w-1"]));
+  });
+
+  const edited = (config: MachineConfig | undefined, change: (text: string) => string) =>
+    new MachineConfig(change(config?.text ?? ""));
+
   const withConfig = (change: (config: string) => string): DesiredCluster => {
     const desired = wish();
-    return { ...desired, machines: desired.machines.map((one) => ({ ...one, config: change(one.config) })) };
+    return { ...desired, machines: desired.machines.map((one) => ({ ...one, config: edited(one.config, change) })) };
   };
 
   test.each([

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, test } from "vitest";
 import { bootstrapTarget, type ClusterSpec, desiredCluster, Rendering } from "../../engine/index.ts";
-import { readMachineFacts } from "../../talos/config/index.ts";
+import { machineFacts, readMachineFacts } from "../../talos/config/index.ts";
 import { TalosVersion } from "../../talos/version/index.ts";
 import { testSecrets } from "./fixture.ts";
 
@@ -27,7 +27,7 @@ describe("a desired cluster", () => {
       installImage: "ghcr.io/siderolabs/installer:v1.13.9",
       installDisk: "/dev/sda",
     });
-    const facts = readMachineFacts(desired.machines[0]?.config ?? "");
+    const facts = readMachineFacts(desired.machines[0]?.config.text ?? "");
     expect(facts).toMatchObject({ hostname: "cp-1", type: "controlplane", nodeLabels: { zone: "a" } });
   });
 
@@ -39,7 +39,7 @@ describe("a desired cluster", () => {
         { ...spec, machines, ...(patches === undefined ? {} : { patches }) },
         testSecrets(),
       );
-      return desired.machines.map(({ config }) => readMachineFacts(config).nodeLabels.from);
+      return desired.machines.map(({ config }) => machineFacts(config).nodeLabels.from);
     };
     expect(patched({ all: [label("all")] })).toEqual(["all", "all", "all"]);
     expect(patched({ all: [label("all")], worker: [label("worker")] })).toEqual(["all", "all", "worker"]);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,6 +17,7 @@ import {
   observe,
   talosMachines,
 } from "../../engine/index.ts";
+import { defaultPolicy } from "../../engine/policy.ts";
 import { packageProvider } from "../../provider/package.ts";
 import { type SimulatedMachine, type SimulatorControl, simulatorAt } from "../../simulator/control/index.ts";
 import { TalosVersion } from "../../talos/version/index.ts";
@@ -89,7 +91,7 @@ export async function simulatedLab(cluster: string): Promise<SimulatedLab> {
       applyCluster({
         desired,
         secrets,
-        policy: {},
+        policy: defaultPolicy,
         lockFile,
         timeouts: { step: 20_000, reachable: 20_000, health: 20_000 },
         ...options,
@@ -102,7 +104,7 @@ export async function simulatedLab(cluster: string): Promise<SimulatedLab> {
         machines.close();
       }
     },
-    destroy: (desired) => destroyCluster({ desired, secrets, policy: {}, lockFile }),
+    destroy: (desired) => destroyCluster({ desired, secrets, policy: defaultPolicy, lockFile }),
     async end() {
       for (const { id } of await simulator.listMachines()) await simulator.deleteMachine(id);
       await rm(directory, { recursive: true, force: true });

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,6 +12,7 @@ import {
   restoreCluster,
   talosMachines,
 } from "../../engine/index.ts";
+import { defaultPolicy, type Policy } from "../../engine/policy.ts";
 import { saveSnapshot } from "../support/save-snapshot.ts";
 import { testSecrets } from "./fixture.ts";
 import { type SimulatedLab, simulatedLab } from "./simulated-cluster.ts";
@@ -85,7 +87,7 @@ describe("a cluster of simulated machines, over real sockets", () => {
     try {
       const snapshot = join(directory, "etcd.db");
       const from = await saveSnapshot(before, testSecrets(), snapshot);
-      const { observed } = await previewCluster({ desired: before, secrets: testSecrets(), policy: {} });
+      const { observed } = await previewCluster({ desired: before, secrets: testSecrets(), policy: defaultPolicy });
       const source = before.machines.find(({ address }) => address === from);
       // The leader has enough to do.
       expect(source && machineView(source, observed).etcd).toBe("member");
@@ -106,7 +108,7 @@ describe("a cluster of simulated machines, over real sockets", () => {
         restoreCluster({
           desired: { ...unpinned, trustOnFirstUse },
           secrets: testSecrets(),
-          policy: {},
+          policy: defaultPolicy,
           snapshot,
           timeouts,
           lockFile: lab.lockFile,
@@ -169,11 +171,11 @@ describe("a simulated cluster without a network plugin, over real sockets", () =
   test("is up for whoever installs one as soon as its API answers", async () => {
     // As when the plugin comes later: the engine is not told that nodes stay unready.
     const desired = await lab.desired(names, { patches: { all: none } });
-    const policy = { healthLevel: "api" } as const;
+    const policy: Policy = { ...defaultPolicy, healthLevel: "api" };
     const result = await lab.apply(desired, { policy });
     expect(kinds(result)).toEqual(["apply-config", "bootstrap-etcd", "join-etcd"]);
     expect(ids(await lab.apply(desired, { policy }))).toEqual([]);
-    const options = { desired, secrets: testSecrets(), timeouts: { health: 1000 } };
+    const options = { desired, secrets: testSecrets(), policy, timeouts: { health: 1000 } };
     expect((await checkHealth(options)).conditions.at(-1)).toMatchObject({
       name: "all k8s nodes to report ready",
       state: "failed",

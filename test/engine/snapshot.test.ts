@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { checkSnapshot, type Machines, planRestore, restoreCluster } from "../../engine/index.ts";
+import { defaultPolicy } from "../../engine/policy.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { lab, testSecrets, wish } from "./fixture.ts";
 import { killingPort } from "./killing-port.ts";
@@ -37,7 +39,14 @@ describe("a cluster that lost its etcd", () => {
     await apply(desired);
     world.log.length = 0;
     await writeFile(path, Buffer.concat(snapshotChunks("etcd of old")));
-    const options = { desired, secrets: testSecrets(), policy: {}, machines: world.port(), timing, snapshot: path };
+    const options = {
+      desired,
+      secrets: testSecrets(),
+      policy: defaultPolicy,
+      machines: world.port(),
+      timing,
+      snapshot: path,
+    };
     await expect(restoreCluster(options)).rejects.toMatchObject({
       code: "failed-precondition",
       message: "cp-1, cp-2, cp-3 still have etcd data",
@@ -69,7 +78,7 @@ describe("a cluster that lost its etcd", () => {
     await apply(desired);
     await writeFile(path, Buffer.concat(snapshotChunks("etcd of old")));
     const kept = journal();
-    const options = { desired, secrets: testSecrets(), policy: {}, timing, snapshot: path, journal: kept };
+    const options = { desired, secrets: testSecrets(), policy: defaultPolicy, timing, snapshot: path, journal: kept };
     const killed = killingPort(world.port(), { deed: 0, when: "after" });
     await expect(restoreCluster({ ...options, machines: killed.port, discardData: true })).rejects.toThrow("killed");
     expect(killed.begun).toEqual([expect.stringMatching(/^wipeData /)]);
@@ -85,7 +94,14 @@ describe("a cluster that lost its etcd", () => {
     const machines = world.port();
     const inspect: typeof machines.inspect = async (target, signal) =>
       target.name === "cp-1" ? { kind: "foreign", reason: "another CA" } : machines.inspect(target, signal);
-    const options = { desired, secrets: testSecrets(), policy: {}, timing, snapshot: path, discardData: true };
+    const options = {
+      desired,
+      secrets: testSecrets(),
+      policy: defaultPolicy,
+      timing,
+      snapshot: path,
+      discardData: true,
+    };
     await expect(restoreCluster({ ...options, machines: { ...machines, inspect } })).rejects.toThrow(
       "cp-1, which starts etcd from the snapshot, cannot be used: another CA",
     );
@@ -104,7 +120,7 @@ describe("a cluster that lost its etcd", () => {
     const result = await restoreCluster({
       desired,
       secrets: testSecrets(),
-      policy: {},
+      policy: defaultPolicy,
       machines: { ...machines, restore },
       timing,
       snapshot: path,
@@ -137,7 +153,7 @@ describe("a cluster that lost its etcd", () => {
         return { ...state, etcd: { state: "down", healthy: false, members: [] } };
       },
     };
-    await restoreCluster({ desired, secrets: testSecrets(), policy: {}, machines, timing, snapshot: path });
+    await restoreCluster({ desired, secrets: testSecrets(), policy: defaultPolicy, machines, timing, snapshot: path });
     expect(world.violations).toEqual([]);
     expect((await apply(desired)).steps).toEqual([]);
   });

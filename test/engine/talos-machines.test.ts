@@ -2,6 +2,7 @@
 import { status } from "@grpc/grpc-js";
 import { expect, test } from "vitest";
 import { talosMachines } from "../../engine/index.ts";
+import { MachineConfig } from "../../talos/config/index.ts";
 import { leaf, startServer } from "../talos/api/talos-server.ts";
 import { testSecrets, wish } from "./fixture.ts";
 
@@ -19,7 +20,9 @@ test("a config that a machine refuses is told without the machine's diff, which 
   const machines = talosMachines({ desired: wish(), secrets });
   try {
     const machine = { name: "cp-1", role: "controlplane", address: server.address } as const;
-    const refused = await machines.changeConfig(machine, "version: v1alpha1", "no-reboot").catch((error) => error);
+    const refused = await machines
+      .changeConfig(machine, new MachineConfig("version: v1alpha1"), "no-reboot")
+      .catch((error) => error);
     expect(refused).toMatchObject({ code: "invalid-input", message: `${server.address}: ${refusal}` });
     expect(String(refused.cause)).not.toContain("secret");
   } finally {

@@ -66,7 +66,7 @@ async function clusterOf(
     },
   });
   const door = await startProxy(server.address);
-  const unasked = { config: "", installImage: "" };
+  const unasked = { installImage: "" };
   const plane = { ...unasked, name: "cp-1", role: "controlplane", address: door.address } as const;
   const others = workers.map((address) => ({ ...unasked, name: address, role: "worker", address }) as const);
   const machines = talosMachines({

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { describe, expect, test } from "vitest";
 import { type ApplyOptions, applyCluster, checkHealth, type Machines } from "../../engine/index.ts";
+import { defaultPolicy } from "../../engine/policy.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { type Lab, lab, testSecrets, type Wish, wish } from "./fixture.ts";
 import { killingPort } from "./killing-port.ts";
@@ -105,7 +107,7 @@ describe("an upgrade of Talos", () => {
   test("is not taken back where the policy says so", async () => {
     const made = await running(old);
     made.world.sickVersions.add("v1.13.9");
-    const attempt = made.apply(wish(fresh), { policy: { revertFailedUpgrades: false } });
+    const attempt = made.apply(wish(fresh), { policy: { ...defaultPolicy, revertFailedUpgrades: false } });
     await expect(attempt).rejects.toMatchObject({ code: "deadline-exceeded" });
     expect(made.world.machines.get("cp-1")?.version).toBe("v1.13.9");
   });
@@ -137,7 +139,7 @@ describe("the policy of a rollout", () => {
       const away = made.world.nodes().filter((node) => !node.controlPlane && (!node.ready || node.unschedulable));
       largest = Math.max(largest, away.length);
     };
-    await made.apply(wish({ workers, file: "b" }), { policy: { maxUnavailable }, events: look });
+    await made.apply(wish({ workers, file: "b" }), { policy: { ...defaultPolicy, maxUnavailable }, events: look });
     expect(largest).toBe(most);
     expect(made.world.violations).toEqual([]);
   });
@@ -158,7 +160,7 @@ describe("the policy of a rollout", () => {
     made.world.stubborn.add("w-1");
     const warnings: string[] = [];
     await made.apply(wish({ file: "b" }), {
-      policy: { stuckPods },
+      policy: { ...defaultPolicy, stuckPods },
       events: ({ type, message }) => type === "warning" && warnings.push(message),
     });
     expect(deeds(made, "w-1")).toEqual(expected);
@@ -166,11 +168,11 @@ describe("the policy of a rollout", () => {
     expect(made.world.machines.get("w-1")?.pods).toBe(stuckPods === "delete" ? 0 : 2);
   });
 
-  test("stuckPods fail, the default, leaves the machine running", async () => {
+  test("stuckPods fail, the default, leaves the machine running and in service", async () => {
     const made = await running({});
     made.world.stubborn.add("w-1");
     await expect(made.apply(wish({ file: "b" }))).rejects.toMatchObject({ code: "deadline-exceeded" });
-    expect(deeds(made, "w-1")).toEqual(["drain w-1"]);
+    expect(deeds(made, "w-1")).toEqual(["drain w-1", "uncordon w-1"]);
   });
 });
 
@@ -200,7 +202,8 @@ describe("a node that a person has cordoned", () => {
   test("is unhealthy all the same", async () => {
     const made = await running({});
     await made.world.port().kubernetes.setSchedulable("w-2", false);
-    const options = { desired: wish(), secrets: testSecrets(), machines: made.world.port(), timing: made.timing };
+    const access = { desired: wish(), secrets: testSecrets(), machines: made.world.port(), timing: made.timing };
+    const options = { ...access, policy: defaultPolicy };
     const begun = made.timing.elapsed();
     const { healthy, conditions } = await checkHealth(options);
     expect(healthy).toBe(false);
@@ -216,7 +219,7 @@ describe("an upgrade of Kubernetes", () => {
     const whole = killingPort(made.world.port());
     const before = { ...made.world };
     expect(before.proxyVersion).toBe("1.35.4");
-    const options = { desired, secrets: testSecrets(), policy: {}, timing: made.timing };
+    const options = { desired, secrets: testSecrets(), policy: defaultPolicy, timing: made.timing };
     const deed = await countDeeds(desired);
     const killed = killingPort(made.world.port(), { deed: deed - 1, when: "before" });
     await expect(applyCluster({ ...options, machines: killed.port })).rejects.toThrow("killed");
@@ -296,6 +299,12 @@ describe("an upgrade of Kubernetes", () => {
 async function countDeeds(desired: ReturnType<typeof wish>): Promise<number> {
   const made = await running({ kubernetes: "1.35.4" });
   const counting = killingPort(made.world.port());
-  await applyCluster({ desired, secrets: testSecrets(), policy: {}, timing: made.timing, machines: counting.port });
+  await applyCluster({
+    desired,
+    secrets: testSecrets(),
+    policy: defaultPolicy,
+    timing: made.timing,
+    machines: counting.port,
+  });
   return counting.begun.length;
 }

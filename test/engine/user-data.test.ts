@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Machines that read their config from user-data or a seed, and read it again whenever they lost it.
+
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -12,6 +13,7 @@ import {
   rotateCas,
   rotationPasses,
 } from "../../engine/index.ts";
+import { defaultPolicy } from "../../engine/policy.ts";
 import { systemClock, systemEntropy } from "../../talos/clock.ts";
 import { beginRotation, type SecretsBundle } from "../../talos/secrets/index.ts";
 import { TalosVersion } from "../../talos/version/index.ts";
@@ -50,7 +52,7 @@ describe("machines with user-data", () => {
   const stageOf = async (name: string) =>
     (await lab.simulator.listMachines()).find((machine) => machine.name === name)?.stage;
   const configOf = (desired: DesiredCluster, name: string) =>
-    desired.machines.find((machine) => machine.name === name)?.config;
+    desired.machines.find((machine) => machine.name === name)?.config.text;
 
   /** Boots a machine with user-data, as if it were new. */
   async function boot(name: string, userData: string | undefined): Promise<void> {
@@ -94,7 +96,7 @@ describe("machines with user-data", () => {
     const { steps } = await restoreCluster({
       desired,
       secrets,
-      policy: {},
+      policy: defaultPolicy,
       snapshot,
       timeouts,
       lockFile: lab.lockFile,
@@ -113,7 +115,14 @@ describe("machines with user-data", () => {
       const old = configOf(desiredCluster(await spec(["cp-1", "cp-2"]), secrets), "cp-2");
       const passes = rotationPasses(await spec(["cp-1"]), begun);
       const done = async () => {};
-      secrets = await rotateCas({ passes, policy: {}, save: done, passed: done, timeouts, lockFile: lab.lockFile });
+      secrets = await rotateCas({
+        passes,
+        policy: defaultPolicy,
+        save: done,
+        passed: done,
+        timeouts,
+        lockFile: lab.lockFile,
+      });
       const desired = desiredCluster(await spec(["cp-1", "cp-2"]), secrets);
       await boot("cp-2", configOf(desired, "cp-2"));
       await apply(desired);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { DesiredCluster, DesiredMachine } from "../../engine/index.ts";
+import { MachineConfig } from "../../talos/config/index.ts";
 import { TalosVersion } from "../../talos/version/index.ts";
 
 export interface Wish {
@@ -31,7 +32,7 @@ export function wish(options: Wish = {}): DesiredCluster {
     address: name,
     fingerprint: `print-${name}`,
     installImage: installerOf(options),
-    config: configText(role, name, kubernetesVersion, options),
+    config: new MachineConfig(configText(role, name, kubernetesVersion, options)),
   });
   return {
     name: "test",

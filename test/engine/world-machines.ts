@@ -18,14 +18,14 @@ export function worldMachines(world: World): Machines {
       if (machine.config !== undefined)
         throw new TalosError("permission-denied", `${target.name}: wants a certificate`);
       record(`install ${target.name}`);
-      machine.config = config;
+      machine.config = config.text;
       world.goDown(machine, durations.boot);
       return { warnings: [] };
     },
     async changeConfig(target, config, effect) {
       const machine = world.configured(target);
       record(`config ${target.name} ${effect}`);
-      machine.config = config;
+      machine.config = config.text;
       if (effect === "reboot") world.goDown(machine, durations.boot);
       return effect;
     },

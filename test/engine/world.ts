@@ -8,6 +8,7 @@ import type {
   Ownership,
   Timing,
 } from "../../engine/index.ts";
+import { MachineConfig } from "../../talos/config/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { worldMachines } from "./world-machines.ts";
 
@@ -73,6 +74,7 @@ export class World {
   #memberCount = 0;
   /** Of a thousand machines the few that can be members of etcd: everybody asks for them all the time. */
   readonly #planes = new Map<string, Machine>();
+  readonly #configs = new Map<string, MachineConfig>();
   readonly #kubelets = new Map<string, string>();
   #settledAt: number | undefined;
   /** Who gave up the leadership last. */
@@ -245,7 +247,7 @@ export class World {
       unmet: [],
       talosVersion: machine.version,
       schematic: machine.schematic,
-      config: machine.config,
+      config: this.#read(name, machine.config),
       bootId: `boot-${machine.bootId}`,
       meta: machine.meta ?? {},
       ...(machine.role === "worker"
@@ -266,6 +268,14 @@ export class World {
                 },
           }),
     };
+  }
+
+  /** As over the wire: a config that stays the same is read once. */
+  #read(name: string, text: string): MachineConfig {
+    const known = this.#configs.get(name);
+    const config = known?.text === text ? known : new MachineConfig(text);
+    this.#configs.set(name, config);
+    return config;
   }
 
   nodes(): KubernetesNode[] {

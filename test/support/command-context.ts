@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import type { CommandContext, ExitCode } from "../../cli/context.ts";
 import { systemEntropy } from "../../talos/clock.ts";
-import type { CommandContext, ExitCode } from "../../workspace/context.ts";
 
 export interface TestContext extends CommandContext {
   readonly written: { stdout: string; stderr: string; exitCode: ExitCode };

@@ -12,7 +12,7 @@ import { inClusterAccess, kubernetesApi, systemTiming } from "../../engine/index
 import { systemClock } from "../../talos/clock.ts";
 import { type KeptSecret, secretsStore } from "../../talos/secrets/index.ts";
 import { kubernetesLease, whileLeading } from "../../watch/index.ts";
-import { environmentSecret } from "../../workspace/environment-secret.ts";
+import { environmentSecret } from "../../workspace/secrets.ts";
 import { documentsOf, manifestFiles } from "../deploy/manifests.ts";
 import { KubernetesClient } from "../simulator/kubernetes-client.ts";
 import { Laboratory, secrets } from "../simulator/laboratory.ts";

@@ -6,9 +6,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { registerDestroy } from "../../cli/commands/destroy.ts";
 import { registerUp } from "../../cli/commands/up.ts";
 import { createProgram, runProgram } from "../../cli/program.ts";
-import { loadEnvironment } from "../../model/index.ts";
-import { claimOf } from "../../workspace/owner.ts";
 import { projectSimulator } from "../../workspace/simulator.ts";
+import { openWorkspace } from "../../workspace/workspace.ts";
 import { testContext } from "../support/command-context.ts";
 
 const root = mkdtempSync(join(tmpdir(), "talosmith-owner-"));
@@ -47,7 +46,11 @@ test.each([["up"], ["down", "--yes"], ["destroy"]])(
 );
 
 test("what works without Terraform claims the cluster under the name that Terraform would have, and records nothing", () => {
-  expect(claimOf(root, loadEnvironment(root, "tiny"))).toMatchObject({ owner: own, isNew: true, onlyCheck: true });
+  expect(openWorkspace("tiny", testContext({ cwd: root, env: {} })).claim).toMatchObject({
+    owner: own,
+    isNew: true,
+    onlyCheck: true,
+  });
 });
 
 test("its own machines are removed", async () => {

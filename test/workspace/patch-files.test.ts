@@ -29,7 +29,7 @@ afterAll(() => rmSync(root, { recursive: true, force: true }));
 function read(cluster: object, env: Record<string, string> = { SOPS_AGE_KEY: identity }) {
   const text = JSON.stringify({ cluster, infrastructure: { kind: "simulated" }, controlPlane: {} });
   const environment = parseEnvironment("tiny", (file) => (file === "environments/tiny.yaml" ? text : undefined));
-  return readPatchFiles(root, environment, { env });
+  return readPatchFiles({ root, environment, context: { env } });
 }
 const state = (file: string) => ({ diskEncryption: { state: [{ static: { file: `secrets/${file}` } }] } });
 

@@ -5,7 +5,7 @@ import { TalosError } from "../../talos/errors.ts";
 import { plainText } from "../../talos/plain-text.ts";
 import { hideSecrets } from "../../talos/secrets/index.ts";
 import type { MachineDetail } from "../shared/wire.ts";
-import { configChanges } from "./config-changes.ts";
+import { configDifferences } from "./config-differences.ts";
 import type { OpenedCluster } from "./project.ts";
 
 /** Throws when the cluster has no such machine. */
@@ -60,8 +60,8 @@ export async function machineDetail(
       })),
       addresses,
       disks,
-      config: state.config === undefined ? null : hide(redactConfig(state.config, "active config")),
-      ...(state.config === undefined ? { changes: [], moved: null } : configChanges(machine, state.config, hide)),
+      config: state.config === undefined ? null : hide(redactConfig(state.config)),
+      ...(state.config === undefined ? { changes: [], moved: null } : configDifferences(machine, state.config, hide)),
     };
   } catch (error) {
     const { code, message } = TalosError.from(error);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import {
   creationSteps,
-  defaultPolicy,
-  desiredCluster,
   type EventListener,
   maintainMachine,
   planDestroy,
@@ -10,26 +8,19 @@ import {
   preflight,
   previewCluster,
 } from "../../engine/index.ts";
-import type { Environment } from "../../model/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { sizeOf } from "../../workspace/amounts.ts";
 import { openBackups, takeBackup } from "../../workspace/backups.ts";
-import { clusterSpec } from "../../workspace/cluster-spec.ts";
-import type { CommandContext } from "../../workspace/context.ts";
 import {
-  clusterJournal,
-  deployWithHelper,
-  destroyWithHelper,
-  planWithHelper,
+  deployWithoutTerraform,
+  destroyWithoutTerraform,
+  planWithoutTerraform,
   refuseProtected,
 } from "../../workspace/deploy.ts";
 import { drillBackup, drillVerdict } from "../../workspace/drill.ts";
 import { type EditedEnvironment, saveTexts, withNewVersions, withPoolCount } from "../../workspace/environment-file.ts";
-import { absentMachines, findMachines, isBegun, surplusMachines } from "../../workspace/machines.ts";
-import { openCluster } from "../../workspace/open-cluster.ts";
-import { readPatchFiles } from "../../workspace/patch-files.ts";
-import { engineCare } from "../../workspace/rollout.ts";
-import { findSecrets } from "../../workspace/secrets.ts";
+import { absentMachines, isBegun } from "../../workspace/machines.ts";
+import type { Workspace } from "../../workspace/workspace.ts";
 import type { ConsoleProject } from "./project.ts";
 
 type Action = Parameters<ConsoleProject["plan"]>[1];
@@ -37,108 +28,95 @@ type Steps = Awaited<ReturnType<ConsoleProject["plan"]>>;
 type Edit = Extract<Action, { kind: "upgrade" | "scale" }>;
 
 /** What an action of the page would do, from the same plans that the commands show. */
-export async function planAction(
-  root: string,
-  environment: Environment,
-  action: Action,
-  context: CommandContext,
-): Promise<Steps> {
+export async function planAction(workspace: Workspace, action: Action): Promise<Steps> {
   const only = (id: string, sentence: string) => [{ id, sentence, destructive: false }];
   switch (action.kind) {
     case "apply":
-      return planDeploy(root, environment, context);
+      return planDeploy(workspace);
     case "upgrade":
     case "scale": {
-      const { environment: edited, texts } = edit(root, environment, action);
-      await refuseImpossible(root, edited, context);
-      return [
-        ...(texts.size === 0 ? [] : only("edit", sentenceOf(texts, action))),
-        ...(await planDeploy(root, edited, context)),
-      ];
+      const { environment, texts } = edit(workspace, action);
+      const edited = workspace.with(environment);
+      await refuseImpossible(edited);
+      return [...(texts.size === 0 ? [] : only("edit", sentenceOf(texts, action))), ...(await planDeploy(edited))];
     }
     case "destroy":
-      return planDestruction(root, environment, context);
+      return planDestruction(workspace);
     case "backup": {
-      const { store } = await openBackups(environment.name, context);
+      const { store } = await openBackups(workspace);
       return only("backup", `take a snapshot of etcd and put it into ${store.place}`);
     }
     case "drill":
-      await openBackups(environment.name, context);
+      await openBackups(workspace);
       return only("drill", `restore ${action.backup} into a simulator of its own and compare what comes out`);
     default: {
-      const opened = await openCluster(environment.name, context);
-      const care = engineCare(environment);
-      const { observed } = await previewCluster({ ...opened, ...care, signal: context.signal });
-      const policy = { ...defaultPolicy, ...care.policy };
-      return planMaintenance(action.kind, action.machine, opened.desired, observed, policy);
+      const options = await workspace.engineOptions();
+      const { observed } = await previewCluster(options);
+      return planMaintenance(action.kind, action.machine, options.desired, observed, options.policy);
     }
   }
 }
 
 /** Does it. The answer says what came of it, where the steps do not. */
 export async function performAction(
-  root: string,
-  environment: Environment,
+  workspace: Workspace,
   action: Action,
   events: EventListener,
-  context: CommandContext,
 ): Promise<string | undefined> {
-  const { name } = environment;
   switch (action.kind) {
     case "apply":
-      await deployWithHelper(root, environment, context, events);
+      await deployWithoutTerraform(workspace, events);
       return undefined;
     case "upgrade":
     case "scale": {
-      const edited = edit(root, environment, action);
-      await saveTexts(root, edited.texts);
-      await deployWithHelper(root, edited.environment, context, events);
+      const { environment, texts } = edit(workspace, action);
+      const edited = workspace.with(environment);
+      // What a deploy would refuse must not change the file.
+      await planWithoutTerraform(edited);
+      await saveTexts(workspace.root, texts);
+      await deployWithoutTerraform(edited, events);
       return undefined;
     }
     case "destroy":
-      await destroyWithHelper(root, environment, context, events);
+      await destroyWithoutTerraform(workspace, events);
       return undefined;
     case "backup": {
       const tell = (reason: string) =>
-        events({ type: "warning", at: context.clock.now(), message: `again after: ${reason}` });
-      const { id, bytes, revision, hash } = await takeBackup(await openBackups(name, context), context, tell);
+        events({ type: "warning", at: workspace.context.clock.now(), message: `again after: ${reason}` });
+      const { id, bytes, revision, hash } = await takeBackup(await openBackups(workspace), tell);
       return `${id}: ${sizeOf(bytes)}, revision ${revision}, hash ${hash}: whole.`;
     }
     case "drill":
-      return drillVerdict(await drillBackup(await openBackups(name, context), action.backup, context, events));
+      return drillVerdict(await drillBackup(await openBackups(workspace), action.backup, events));
     default: {
-      const { desired, secrets } = await openCluster(name, context);
-      const journal = clusterJournal(root, desired.name);
-      await maintainMachine(action.kind, action.machine, {
-        ...{ desired, secrets, events, journal, directory: root, signal: context.signal },
-        ...engineCare(environment),
-      });
+      await maintainMachine(action.kind, action.machine, { ...(await workspace.engineOptions()), events });
       return undefined;
     }
   }
 }
 
-async function planDeploy(root: string, environment: Environment, context: CommandContext): Promise<Steps> {
-  const { missing, steps } = await planWithHelper(root, environment, context);
+async function planDeploy(workspace: Workspace): Promise<Steps> {
+  const { missing, steps } = await planWithoutTerraform(workspace);
   return [...creationSteps(missing), ...steps];
 }
 
 /** Of a cluster that some machines are gone from already, as an earlier destroy leaves it, the rest are taken away. */
-async function planDestruction(root: string, environment: Environment, context: CommandContext): Promise<Steps> {
+async function planDestruction(workspace: Workspace): Promise<Steps> {
+  const { environment, machines } = workspace;
   refuseProtected(environment);
-  const left = await findMachines(root, environment);
+  const left = await machines.find();
   if (left.size > 0 && absentMachines(environment, left).length > 0)
     return [...left.keys()].map((name) => ({
       id: `remove/${name}`,
       sentence: `remove the machine ${name}`,
       destructive: true,
     }));
-  const opened = await openCluster(environment.name, context);
-  const { observed } = await previewCluster({ ...opened, ...engineCare(environment), signal: context.signal });
-  return planDestroy(opened.desired, observed);
+  const options = await workspace.engineOptions();
+  const { observed } = await previewCluster(options);
+  return planDestroy(options.desired, observed);
 }
 
-function edit(root: string, environment: Environment, action: Edit): EditedEnvironment {
+function edit({ root, environment }: Workspace, action: Edit): EditedEnvironment {
   if (action.kind === "scale") return withPoolCount(root, environment, action.pool, action.count);
   if (action.talosVersion === undefined && action.kubernetesVersion === undefined)
     throw new TalosError("invalid-input", "an upgrade needs a version of Talos or of Kubernetes");
@@ -154,25 +132,13 @@ function sentenceOf(texts: EditedEnvironment["texts"], action: Edit): string {
 }
 
 /** Before the file is changed: what the engine would refuse must not be written. */
-async function refuseImpossible(root: string, environment: Environment, context: CommandContext): Promise<void> {
-  const addresses = await findMachines(root, environment);
-  const secrets = await findSecrets(root, environment, context);
+async function refuseImpossible(workspace: Workspace): Promise<void> {
+  const { environment, machines } = workspace;
+  const addresses = await machines.find();
+  const secrets = await workspace.secrets.find();
   if (secrets === undefined || !isBegun(environment, addresses)) return;
-  const desired = desiredCluster(
-    clusterSpec(
-      environment,
-      addresses,
-      await surplusMachines(root, environment),
-      await readPatchFiles(root, environment, context),
-    ),
-    secrets,
-  );
-  const { observed } = await previewCluster({
-    desired,
-    secrets,
-    ...engineCare(environment),
-    signal: context.signal,
-  });
+  const desired = await workspace.desired(secrets, addresses, { leaving: await machines.surplus() });
+  const { observed } = await previewCluster(workspace.engineOptionsFor({ desired, secrets }));
   const errors = preflight(desired, observed).filter(({ severity }) => severity === "error");
   if (errors.length === 0) return;
   const hint = [...new Set(errors.flatMap((finding) => finding.hint ?? []))].join(" ");

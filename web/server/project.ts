@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { DesiredCluster, EventListener, Policy } from "../../engine/index.ts";
+import type { EventListener, Policy } from "../../engine/index.ts";
 import type { Environment } from "../../model/index.ts";
-import type { SecretsBundle } from "../../talos/secrets/index.ts";
 import type { OtherRun } from "../../workspace/terraform/other-runs.ts";
+import type { DeployedCluster } from "../../workspace/workspace.ts";
 import type {
   Action,
   BackupsView,
@@ -14,16 +14,12 @@ import type {
 } from "../shared/wire.ts";
 
 /** A cluster that was deployed, with what it takes to ask its machines. */
-export interface OpenedCluster {
-  readonly desired: DesiredCluster;
-  /** Machines of the file that an apply makes first; they are not part of `desired`. */
-  readonly absent: readonly string[];
-  readonly secrets: SecretsBundle;
+export interface OpenedCluster extends Omit<DeployedCluster, "spec"> {
   /** How careful its `rollout` says to be. */
-  readonly policy: Partial<Policy>;
+  readonly policy: Policy;
 }
 
-/** What the page's server needs of the project around it. The command line has it already and lends it. */
+/** The project as the web console sees it: workspaces behind an interface that tests replace. */
 export interface ConsoleProject {
   environmentNames(): readonly string[];
   /** Throws with all faults when the file has any. */
@@ -38,7 +34,7 @@ export interface ConsoleProject {
   simulatedMachines(environment: Environment): Promise<readonly SimulatedRow[] | undefined>;
   /** What Terraform does to it now, or has done last as far as it was seen. Never throws. */
   elsewhere(environment: Environment): Promise<OtherRun | undefined>;
-  /** Undefined where this door may change what the cluster consists of. */
+  /** Undefined where the web console may change what the cluster consists of. */
   obstacle(environment: Environment): Promise<Obstacle | undefined>;
   /** What the action would do now. Throws what is known to stand in its way. */
   plan(environment: Environment, action: Action, signal: AbortSignal): Promise<readonly PlannedStep[]>;

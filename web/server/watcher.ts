@@ -5,7 +5,7 @@ import { TalosError } from "../../talos/errors.ts";
 import type { BrokenEnvironment, ClusterView, OperationView } from "../shared/wire.ts";
 import { withWork } from "./at-work.ts";
 import { agedConditions, certificateRows, etcdRows, machineRows } from "./cluster-view.ts";
-import { differencesOf } from "./config-changes.ts";
+import { differencesOf } from "./config-differences.ts";
 import { plannedStep, viewOfElsewhere } from "./operation-view.ts";
 import type { ConsoleProject, OpenedCluster } from "./project.ts";
 
@@ -164,7 +164,7 @@ export class Watcher {
     const { project, now } = this.#options;
     const [{ observed, steps }, health, certificates] = await Promise.all([
       previewCluster({ desired, secrets, policy, signal }),
-      checkHealth({ desired, secrets, signal, wait: false }),
+      checkHealth({ desired, secrets, policy, signal, wait: false }),
       project.clientCertificates(environment),
     ]);
     const before = this.clusters.find((view) => view.environment === environment.name);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { writeFileAtomically } from "../../talos/atomic-file.ts";
+import { textIfThere, writeFileAtomically } from "../../talos/atomic-file.ts";
 
 /** Where a project keeps the provider versions and hashes that an environment was reviewed with. */
 function committedLock(root: string, environment: string): string {
@@ -13,10 +12,7 @@ function committedLock(root: string, environment: string): string {
  * the CDK commands ask the registry for hashes. Our own provider's entry is added afterwards, whatever the file says.
  */
 export async function restoreLock(root: string, environment: string, stack: string): Promise<boolean> {
-  const text = await readFile(committedLock(root, environment), "utf8").catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return undefined;
-    throw error;
-  });
+  const text = await textIfThere(committedLock(root, environment));
   if (text === undefined) return false;
   await writeFileAtomically(join(stack, ".terraform.lock.hcl"), text, { mode: 0o644 });
   return true;

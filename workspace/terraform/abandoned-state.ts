@@ -3,11 +3,8 @@ import { existsSync } from "node:fs";
 import { rm, stat } from "node:fs/promises";
 import { hostname } from "node:os";
 import { relative } from "node:path";
-import type { Environment } from "../../model/index.ts";
-import { configuredMachines } from "../configured-machines.ts";
-import type { CommandContext } from "../context.ts";
-import { runsWithoutTerraform } from "../kinds.ts";
-import { findSecrets } from "../secrets.ts";
+import { runsWithoutTerraform } from "../machine-source.ts";
+import type { Workspace } from "../workspace.ts";
 import { isLocked } from "./file-lock.ts";
 import { stateBackups } from "./state-backup.ts";
 import { emptyStateLock, lockFileOf, stateFile } from "./state-file.ts";
@@ -17,11 +14,8 @@ import { atWork, isPlan, type LockInfo } from "./state-lock.ts";
  * The lock of a first apply that was killed before it created anything; undefined where there is no such. Terraform
  * creates an empty state to lock it, and writes it with the first resource.
  */
-export async function abandonedState(
-  root: string,
-  environment: Environment,
-  context: CommandContext,
-): Promise<LockInfo | undefined> {
+export async function abandonedState(workspace: Workspace): Promise<LockInfo | undefined> {
+  const { root, environment, context } = workspace;
   if (environment.backend.kind !== "local") return undefined;
   const path = stateFile(root, environment.name);
   const lock = await emptyStateLock(path);
@@ -30,17 +24,14 @@ export async function abandonedState(
     lock.Who.endsWith(`@${hostname()}`) &&
     (await neverWritten(path)) &&
     !(await isLocked(path, context)) &&
-    !(await anythingExists(root, environment, context));
+    !(await anythingExists(workspace));
   return abandoned ? lock : undefined;
 }
 
 /** Removes what such an apply has left, and says so. */
-export async function clearAbandonedState(
-  root: string,
-  environment: Environment,
-  context: CommandContext,
-): Promise<boolean> {
-  const lock = await abandonedState(root, environment, context);
+export async function clearAbandonedState(workspace: Workspace): Promise<boolean> {
+  const { root, environment, context } = workspace;
+  const lock = await abandonedState(workspace);
   if (lock === undefined) return false;
   const path = stateFile(root, environment.name);
   await rm(path, { force: true });
@@ -60,8 +51,7 @@ async function neverWritten(path: string): Promise<boolean> {
 }
 
 /** Machines that other providers make cannot be looked at without a state; before one gets a config, secrets are made. */
-async function anythingExists(root: string, environment: Environment, context: CommandContext): Promise<boolean> {
-  if (!runsWithoutTerraform(environment.kind)) return (await findSecrets(root, environment, context)) !== undefined;
-  const { signal } = context;
-  return (await configuredMachines(root, environment, { unreachable: true, signal })).length > 0;
+async function anythingExists({ environment, secrets, machines }: Workspace): Promise<boolean> {
+  if (!runsWithoutTerraform(environment.kind)) return (await secrets.find()) !== undefined;
+  return (await machines.configured({ unreachable: true })).length > 0;
 }

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { TalosError } from "../../talos/errors.ts";
-import type { CommandContext } from "../context.ts";
+import type { WorkspaceContext } from "../context.ts";
 import { appCommand, synthesizeEnvironments } from "../synthesize/index.ts";
 import { runProgram } from "./run-program.ts";
 
@@ -12,11 +12,26 @@ export function stackDirectory(root: string, environment: string): string {
   return join(root, "cdktf.out", "stacks", environment);
 }
 
+/**
+ * The stack of a cluster that exists, to read its state or destroy it: that needs the state more than the file, so the
+ * stack that was generated last will do where the file has errors now.
+ */
+export async function prepareExistingStack(...args: Parameters<typeof prepareStack>): Promise<string> {
+  const [root, environment, { signal }] = args;
+  try {
+    return await prepareStack(...args);
+  } catch (error) {
+    const last = stackDirectory(root, environment);
+    if (signal.aborted || !existsSync(join(last, "cdk.tf.json"))) throw error;
+    return last;
+  }
+}
+
 /** Synthesizes one environment as the project's app does, with our provider beside it, ready for `init`. */
 export async function prepareStack(
   root: string,
   environment: string,
-  context: Pick<CommandContext, "env" | "signal">,
+  context: Pick<WorkspaceContext, "env" | "signal">,
 ): Promise<string> {
   const directory = stackDirectory(root, environment);
   const app = appCommand(root);
@@ -37,7 +52,7 @@ async function runApp(
   app: string,
   root: string,
   environment: string,
-  { env, signal }: Pick<CommandContext, "env" | "signal">,
+  { env, signal }: Pick<WorkspaceContext, "env" | "signal">,
 ): Promise<void> {
   const settings = { CDKTF_OUTDIR: join(root, "cdktf.out"), TALOSMITH_ENVIRONMENT: environment };
   const options = { cwd: root, env: { ...env, ...settings }, signal };

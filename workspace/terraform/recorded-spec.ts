@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import { join } from "node:path";
 import * as z from "zod";
 import type { ClusterSpec } from "../../engine/index.ts";
-import type { Environment } from "../../model/index.ts";
-import { patchOfFile } from "../../talos/config/index.ts";
-import { parsePatchFile } from "../../talos/disk-key-file.ts";
 import { TalosError } from "../../talos/errors.ts";
-import { openProtectedText } from "../../talos/secrets/index.ts";
-import type { CommandContext } from "../context.ts";
+import type { EnvironmentOnDisk } from "../context.ts";
+import { openPatchFiles } from "../patch-files.ts";
 import { findTerraform } from "./find-terraform.ts";
-import { prepareStack } from "./prepare-stack.ts";
+import { prepareExistingStack } from "./prepare-stack.ts";
 import { pullState } from "./pull-state.ts";
 import { readState, stateFile } from "./state-file.ts";
 
@@ -27,12 +23,9 @@ const stateSchema = z.object({
  * A cluster on machines that Terraform made, as its state tells of it: addresses, patches and all. Undefined when the
  * state has no cluster.
  */
-export async function recordedSpec(
-  root: string,
-  environment: Environment,
-  context: CommandContext,
-): Promise<ClusterSpec | undefined> {
-  const text = await stateText(root, environment, context);
+export async function recordedSpec(place: EnvironmentOnDisk): Promise<ClusterSpec | undefined> {
+  const { root, environment, context } = place;
+  const text = await stateText(place);
   const state = text === undefined ? undefined : stateSchema.safeParse(JSON.parse(text)).data;
   const attributes = state?.resources.find(({ mode, type }) => mode === "managed" && type === "talosmith_cluster")
     ?.instances[0]?.attributes;
@@ -44,18 +37,16 @@ export async function recordedSpec(
       hint: `Its control plane belongs to ${environment.joins?.name ?? "another environment"}: name that one.`,
     });
   const { spec, patchFiles } = recorded;
-  const { contract } = spec.talosVersion;
   const machines = spec.machines.map(async (machine) => {
-    const secret = (patchFiles.get(machine.name) ?? []).map(async (name) =>
-      patchOfFile(name, await openProtectedText(join(root, parsePatchFile(name).path), context.env), contract),
-    );
-    return { ...machine, patches: [...(machine.patches ?? []), ...(await Promise.all(secret))] };
+    const files = patchFiles.get(machine.name) ?? [];
+    const secret = await openPatchFiles(files, spec.talosVersion.contract, root, context.env);
+    return { ...machine, patches: [...(machine.patches ?? []), ...secret] };
   });
   return { ...spec, machines: await Promise.all(machines) };
 }
 
 /** From the disk where it lies there and can be read; else through terraform or tofu. */
-async function stateText(root: string, environment: Environment, context: CommandContext): Promise<string | undefined> {
+async function stateText({ root, environment, context }: EnvironmentOnDisk): Promise<string | undefined> {
   if (environment.backend.kind === "local") {
     const state = await readState(stateFile(root, environment.name));
     if (state === undefined || state.resources !== "encrypted") return state?.text;
@@ -69,6 +60,6 @@ async function stateText(root: string, environment: Environment, context: Comman
         hint: "Put the one that you deploy with on the PATH.",
       },
     );
-  const directory = await prepareStack(root, environment.name, context);
+  const directory = await prepareExistingStack(root, environment.name, context);
   return pullState({ binary, directory, env: context.env, signal: context.signal });
 }

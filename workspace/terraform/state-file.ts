@@ -3,9 +3,10 @@ import { existsSync } from "node:fs";
 import { readdir, readFile, rm, rmdir } from "node:fs/promises";
 import { basename, dirname, join, relative } from "node:path";
 import * as z from "zod";
-import type { Environment } from "../../model/index.ts";
+import { textIfThere } from "../../talos/atomic-file.ts";
 import { TalosError } from "../../talos/errors.ts";
-import { runsWithoutTerraform } from "../kinds.ts";
+import type { EnvironmentOnDisk } from "../context.ts";
+import { runsWithoutTerraform } from "../machine-source.ts";
 import { stateBackups } from "./state-backup.ts";
 import { atWork, isPlan, type LockInfo, lockInfo } from "./state-lock.ts";
 
@@ -34,7 +35,7 @@ export function stateFile(root: string, environment: string): string {
  * "nothing exists yet" and creates everything a second time.
  */
 export async function readState(path: string): Promise<TerraformState | undefined> {
-  const text = await readIfThere(path);
+  const text = await textIfThere(path);
   if (text === undefined) return undefined;
   const json = parseJson(text);
   const hidden = encrypted.safeParse(json);
@@ -61,23 +62,14 @@ export async function removeUnwritten(path: string): Promise<void> {
 
 /** Who has locked a state that is empty; undefined when it is not, or nobody has. */
 export async function emptyStateLock(path: string): Promise<LockInfo | undefined> {
-  if ((await readIfThere(path)) !== "") return undefined;
-  const text = await readIfThere(lockFileOf(path));
+  if ((await textIfThere(path)) !== "") return undefined;
+  const text = await textIfThere(lockFileOf(path));
   return text === undefined ? undefined : lockInfo(parseJson(text));
 }
 
 /** Terraform's own record of who holds the lock. */
 export function lockFileOf(path: string): string {
   return join(dirname(path), `.${basename(path)}.lock.info`);
-}
-
-async function readIfThere(path: string): Promise<string | undefined> {
-  try {
-    return await readFile(path, "utf8");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw error;
-  }
 }
 
 /** Names the newest copy that is whole: ours from before each change, or the one that terraform keeps. */
@@ -92,21 +84,24 @@ async function wayBack(path: string): Promise<string> {
   return `Nothing was changed. There is no good copy in ${dirname(path)}: restore ${basename(path)} from your backup, or import what exists. Remove it only if nothing of the cluster exists any more.`;
 }
 
+type Place = Pick<EnvironmentOnDisk, "root" | "environment">;
+
 /**
  * True when Terraform made what there is: its state holds something, or it is kept where only Terraform can look; or when
  * only Terraform can make it, such as workers that join the control plane of another stack.
  */
-export async function ownedByTerraform(root: string, environment: Environment): Promise<boolean> {
+export async function ownedByTerraform({ root, environment }: Place): Promise<boolean> {
   const { kind, backend, joins } = environment;
   if (!runsWithoutTerraform(kind) || backend.kind !== "local" || joins !== undefined) return true;
   return ((await readState(stateFile(root, environment.name)))?.resources ?? 0) !== 0;
 }
 
 /** Two owners of one cluster would undo each other's work: what Terraform made is changed through it. */
-export async function refuseOwnedByTerraform(root: string, environment: Environment): Promise<void> {
-  if (!(await ownedByTerraform(root, environment))) return;
-  throw new TalosError("failed-precondition", `${environment.name} belongs to Terraform`, {
-    hint: `With terraform or tofu on the PATH, use: talosmith deploy ${environment.name} (or plan, destroy)`,
+export async function refuseOwnedByTerraform(place: Place): Promise<void> {
+  if (!(await ownedByTerraform(place))) return;
+  const { name } = place.environment;
+  throw new TalosError("failed-precondition", `${name} belongs to Terraform`, {
+    hint: `With terraform or tofu on the PATH, use: talosmith deploy ${name} (or plan, destroy)`,
   });
 }
 

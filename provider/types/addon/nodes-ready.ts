@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import { setTimeout as sleep } from "node:timers/promises";
-import type { DesiredCluster } from "../../../engine/index.ts";
 import { endpointAt } from "../../../talos/endpoint-at.ts";
 import type { Client } from "../client.ts";
 
@@ -13,14 +12,8 @@ export async function nodesReady(client: Client, endpoints: readonly string[], s
     import("../../../engine/index.ts"),
     import("../../../talos/errors.ts"),
   ]);
-  const controlPlanes: DesiredCluster["machines"] = endpoints.map((address) => ({
-    name: address,
-    role: "controlplane",
-    address,
-    config: "",
-    installImage: "",
-  }));
-  const desired = { endpoint: endpointAt(parseAddress(endpoints[0] ?? "").host), machines: controlPlanes, leaving: [] };
+  const controlPlanes = endpoints.map((address) => ({ name: address, role: "controlplane", address }) as const);
+  const desired = { endpoint: endpointAt(parseAddress(endpoints[0] ?? "").host), machines: controlPlanes };
   const machines = talosMachines({ desired, secrets: await client.secrets.of(null) });
   let missing = "they were not looked at yet";
   try {

@@ -27,7 +27,7 @@ export async function joinedControlPlanes(
   secrets: SecretsBundle,
   signal: AbortSignal,
 ): Promise<readonly DesiredMachine[]> {
-  const [{ readMachineFacts }, { TalosVersion: versions }] = await Promise.all([
+  const [{ MachineConfig, machineFacts }, { TalosVersion: versions }] = await Promise.all([
     import("../../../talos/config/index.ts"),
     import("../../../talos/version/index.ts"),
   ]);
@@ -36,12 +36,13 @@ export async function joinedControlPlanes(
   return Promise.all(
     (join?.control_planes ?? []).map((address) =>
       ask(address, async (machine) => {
-        const [config, { tag }, members] = await Promise.all([
+        const [text = "", { tag }, members] = await Promise.all([
           machine.machineConfig(options),
           machine.version(options),
           machine.clusterMembers(options),
         ]);
-        const facts = readMachineFacts(config ?? "");
+        const config = new MachineConfig(text);
+        const facts = machineFacts(config);
         const name =
           facts.hostname ?? members.find((member) => member.addresses.includes(address))?.hostname ?? address;
         // Otherwise the engine would upgrade a machine that is not ours.
@@ -55,7 +56,7 @@ export async function joinedControlPlanes(
           name,
           role: "controlplane" as const,
           address,
-          config: config ?? "",
+          config,
           installImage: facts.installImage ?? "",
         };
       }),

@@ -2,7 +2,7 @@
 import type { SecretsBundle } from "../../../talos/secrets/index.ts";
 import { path } from "../../framework/index.ts";
 import type { Client } from "../client.ts";
-import { patchHash, readPatchFiles } from "../patch-files.ts";
+import { patchesOfFiles, patchHash } from "../patch-files.ts";
 import type { ClusterInput } from "./spec.ts";
 
 /** The input with what its patch files hold among the patches of each machine. Secret: for rendering only. */
@@ -11,7 +11,7 @@ export async function withPatchFiles(input: ClusterInput, client: Client): Promi
     Object.entries(input.machines).map(async ([name, machine]) => {
       if (machine.patch_files === null) return [name, machine] as const;
       const at = path("machines").key(name).attribute("patch_files");
-      const texts = await readPatchFiles(client, machine.patch_files, input.talos_version, at);
+      const texts = await patchesOfFiles(client, machine.patch_files, input.talos_version, at);
       return [name, { ...machine, patches: [...(machine.patches ?? []), ...texts] }] as const;
     }),
   );
@@ -27,7 +27,7 @@ export async function patchHashes(
   const hashes: Record<string, string> = {};
   for (const [name, { patch_files: files }] of Object.entries(input.machines)) {
     const at = path("machines").key(name).attribute("patch_files");
-    const texts = await readPatchFiles(client, files ?? [], input.talos_version, at);
+    const texts = await patchesOfFiles(client, files ?? [], input.talos_version, at);
     files?.forEach((file, index) => {
       hashes[file] = patchHash(texts[index] ?? "", secrets);
     });

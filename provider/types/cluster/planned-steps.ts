@@ -10,12 +10,10 @@ import { type ClusterInput, clusterSpec, leavingMachines, renderCluster, without
 
 /** The sentences of the steps that bring up a cluster whose machines wait in maintenance mode. */
 export async function stepsOfCreate(input: ClusterInput): Promise<readonly string[]> {
-  const { defaultPolicy, plan, schematicOf } = await import("../../../engine/index.ts");
+  const { plan, schematicOf } = await import("../../../engine/index.ts");
   const desired = await outline(input);
   const before = input.join === null ? undefined : { ...desired, machines: desired.machines.slice(0, 1) };
-  return plan(desired, assume(desired, before, schematicOf), { ...defaultPolicy, ...policyOf(input) }).map(
-    ({ sentence }) => sentence,
-  );
+  return plan(desired, assume(desired, before, schematicOf), policyOf(input)).map(({ sentence }) => sentence);
 }
 
 export interface PlannedUpdate {
@@ -32,7 +30,7 @@ export async function planOfUpdate(
   secrets: SecretsBundle,
   client: Client,
 ): Promise<PlannedUpdate> {
-  const { defaultPolicy, immutableFindings, plan, schematicOf } = await import("../../../engine/index.ts");
+  const { immutableFindings, plan, schematicOf } = await import("../../../engine/index.ts");
   const leaving = leavingMachines(prior, next);
   const [whole, wholeNext] = await Promise.all([withPresentFiles(prior, next, client), withPatchFiles(next, client)]);
   const before = await renderCluster(whole, secrets);
@@ -40,7 +38,7 @@ export async function planOfUpdate(
   const observed = assume(after, before, schematicOf);
   return {
     refused: immutableFindings(after, observed),
-    steps: plan(after, observed, { ...defaultPolicy, ...policyOf(next) }).map(({ sentence }) => sentence),
+    steps: plan(after, observed, policyOf(next)).map(({ sentence }) => sentence),
     // Shown to people, so without what patch files hold.
     changes: await configChanges(await renderCluster(prior, secrets), await renderCluster(next, secrets, { leaving })),
   };
@@ -63,9 +61,10 @@ export function numbered(sentences: readonly string[]): readonly string[] {
 
 /** The cluster without configs: what can be said before there are secrets. */
 async function outline(input: ClusterInput): Promise<DesiredCluster> {
+  const { withoutConfig } = await import("../../../engine/index.ts");
   const spec = await clusterSpec(input);
   const machine = ({ name, role, address, fingerprint, meta }: MachineSpec) => ({
-    ...{ name, role, address, config: "", installImage: "" },
+    ...{ name, role, address, ...withoutConfig },
     ...(fingerprint === undefined ? {} : { fingerprint }),
     ...(meta === undefined ? {} : { meta }),
   });
@@ -113,7 +112,7 @@ function assume(
         talosVersion: before.talosVersion.toString(),
         schematic: schematicOf(was.installImage) ?? "",
         // A stand-in has none: then the engine has nothing to compare.
-        ...(was.config === "" ? {} : { config: was.config }),
+        ...(was.config.text === "" ? {} : { config: was.config }),
         bootId: name,
         meta: was.meta ?? {},
         ...(role === "controlplane"

@@ -41,12 +41,12 @@ export async function renderCluster(
   secrets: SecretsBundle,
   { leaving = [], planes }: RenderOptions = {},
 ): Promise<DesiredCluster> {
-  const { desiredCluster } = await import("../../../engine/index.ts");
+  const { desiredCluster, withoutConfig } = await import("../../../engine/index.ts");
   const spec = await clusterSpec(input, leaving);
   if (input.join === null) return desiredCluster(spec, secrets);
   const desired = desiredCluster({ ...spec, machines: [standInPlane, ...spec.machines] }, secrets);
   const workers = desired.machines.filter(({ role }) => role === "worker");
-  return { ...desired, machines: [...(planes ?? [{ ...standInPlane, config: "", installImage: "" }]), ...workers] };
+  return { ...desired, machines: [...(planes ?? [{ ...standInPlane, ...withoutConfig }]), ...workers] };
 }
 
 function machineSpecs(machines: ClusterInput["machines"]): MachineSpec[] {

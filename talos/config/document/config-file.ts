@@ -145,9 +145,13 @@ export function entryText(node: YamlMapping, name: string): string {
 
 /** Writes documents as Talos does: fields in schema order, no comments. */
 export function encodeConfig(documents: readonly ConfigDocument[]): string {
+  return stringifyYamlDocuments(encodedDocuments(documents), isSplit(documents) ? "single" : "double");
+}
+
+/** The same before it is written. */
+export function encodedDocuments(documents: readonly ConfigDocument[]): readonly YamlValue[] {
   const split = isSplit(documents);
-  const values = documents.map(({ section, struct }) => encodeDocument(section, struct, { split }));
-  return stringifyYamlDocuments(values, split ? "single" : "double");
+  return documents.map(({ section, struct }) => encodeDocument(section, struct, { split }));
 }
 
 /** Whether the config is one of contract 1.14, which keeps Kubernetes in documents of its own. */

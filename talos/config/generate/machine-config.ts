@@ -2,6 +2,7 @@
 import type { SecretsBundle } from "../../secrets/index.ts";
 import { type ClusterConfig, type MachineConfigInput, resolveCluster } from "../cluster-config.ts";
 import { type ConfigDocument, documentsOf, encodeConfig } from "../document/config-file.ts";
+import { MachineConfig } from "../machine-config.ts";
 import { type InstallFacts, installFactsOf } from "../machine-facts.ts";
 import { parsePatch, patchDocuments } from "../patch/apply.ts";
 import { machineDocuments } from "./documents.ts";
@@ -23,9 +24,9 @@ export function generateConfigWithFacts(
   cluster: ClusterConfig,
   secrets: SecretsBundle,
   machine: MachineConfigInput,
-): { readonly config: string; readonly facts: InstallFacts } {
+): { readonly config: MachineConfig; readonly facts: InstallFacts } {
   const documents = patchedDocuments(cluster, secrets, machine);
-  return { config: encodeConfig(documents), facts: installFactsOf(documents) };
+  return { config: MachineConfig.of(documents), facts: installFactsOf(documents) };
 }
 
 function patchedDocuments(

@@ -1,7 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
-import { endsSoon, expiryOf, isOfCas, kubeconfigParts } from "../../client-file.ts";
+import { type ClientIdentity, endsSoon, expiryOf, isOfCas, kubeconfigParts } from "../../client-file.ts";
 import { type SecretsBundle, trustedCas } from "../../secrets/index.ts";
 import { parseTalosconfig } from "./codec.ts";
+
+/** The files that give access to a cluster. */
+export type ClientFile = "kubeconfig" | "talosconfig";
+
+/** What a file proves itself with; undefined where it is not as Talos or we write it, or holds no certificate. */
+export function clientIdentity(file: ClientFile, text: string): ClientIdentity | undefined {
+  try {
+    if (file === "talosconfig") {
+      const { context, contexts } = parseTalosconfig(text, file);
+      return contexts.get(context)?.credentials;
+    }
+    const { caCertificate: ca, clientCertificate: certificate } = kubeconfigParts(text);
+    return { ca, certificate };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Which files give access to these machines of this cluster, for long enough. The others are to be written again. */
+export function currentClientFiles(
+  texts: Readonly<Record<ClientFile, string | undefined>>,
+  access: TalosAccess & { readonly clusterName: string },
+  secrets: SecretsBundle,
+  now: Date,
+): Readonly<Record<ClientFile, boolean>> {
+  return {
+    kubeconfig: kubeconfigIsCurrent(texts.kubeconfig ?? "", secrets, now),
+    talosconfig: talosconfigIsCurrent(texts.talosconfig ?? "", access, secrets, now),
+  };
+}
 
 /** Where a talosconfig connects to, and which machines its commands are about by default. */
 export interface TalosAccess {
@@ -41,13 +71,14 @@ export function talosconfigIsCurrent(
 }
 
 /** Whether a kubeconfig is one of this cluster, for long enough. */
-export function kubeconfigIsCurrent(text: string, secrets: SecretsBundle, now: Date): boolean {
+function kubeconfigIsCurrent(text: string, secrets: SecretsBundle, now: Date): boolean {
   try {
-    const { caCertificate: ca, clientCertificate: certificate } = kubeconfigParts(text);
-    const ours = isOfCas({ ca, certificate }, secrets.certs.k8s.certificate, trustedCas(secrets, "k8s"));
-    return ours && !endsSoon(expiryOf(certificate), now);
+    const identity = clientIdentity("kubeconfig", text);
+    if (identity === undefined) return false;
+    const ours = isOfCas(identity, secrets.certs.k8s.certificate, trustedCas(secrets, "k8s"));
+    return ours && !endsSoon(expiryOf(identity.certificate), now);
   } catch {
-    return false; // Not a kubeconfig as Talos writes it.
+    return false; // Its certificate cannot be read.
   }
 }
 

@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { answersFrom, askUntilRight, init } from "../../../cli/actions/init.ts";
+import type { CommandContext } from "../../../cli/context.ts";
 import { firstEnvironment, loadEnvironment, machinesOf, parseEnvironment } from "../../../model/index.ts";
 import { systemClock, systemEntropy } from "../../../talos/clock.ts";
 import { openConsoleProject } from "../../../web/server/open-project.ts";
-import type { CommandContext } from "../../../workspace/context.ts";
 
 let folder: string;
 let written: string;

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { synthHcl } from "../../../cli/actions/synth-hcl.ts";
+import type { CommandContext } from "../../../cli/context.ts";
 import { systemClock, systemEntropy } from "../../../talos/clock.ts";
-import type { CommandContext } from "../../../workspace/context.ts";
 
 let folder: string;
 let written: string;

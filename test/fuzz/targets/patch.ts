@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { applyPatches, parsePatch, redactConfig, secretsInPatch } from "../../../talos/config/index.ts";
+import { applyPatches, MachineConfig, parsePatch, redactConfig, secretsInPatch } from "../../../talos/config/index.ts";
 import { parseYaml } from "../../../talos/yaml/index.ts";
 import { type Data, hostileData } from "../hostile-values.ts";
 import { mutateData, textOfData } from "../mutate-data.ts";
@@ -78,7 +78,7 @@ function tryPatch(config: string, text: string): void {
   // What was merged is a config; operations may have left anything that is YAML.
   afterwards("a patched config can be read", () => {
     if (patch.kind === "json") parseYaml(once, "patched.yaml");
-    else if (once !== "") redactConfig(once, "patched.yaml");
+    else if (once !== "") redactConfig(new MachineConfig(once, "patched.yaml"));
   });
   if (text.length % 4 === 1) secretsInPatch(text, "patch.yaml");
 }

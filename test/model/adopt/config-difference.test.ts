@@ -3,7 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { stringify } from "yaml";
 import { patchesBetween } from "../../../model/adopt/index.ts";
-import { applyPatches, generateMachineConfig, parsePatch } from "../../../talos/config/index.ts";
+import { applyPatches, generateMachineConfig, MachineConfig, parsePatch } from "../../../talos/config/index.ts";
 import { TalosVersion } from "../../../talos/version/index.ts";
 import { testSecrets } from "../../engine/fixture.ts";
 
@@ -20,10 +20,12 @@ const config = (talos: string, more: object = {}, patches: readonly string[] = [
     { type: "controlplane", hostname: "cp-1", patches },
   );
 
+const between = (from: string, to: string) => patchesBetween(new MachineConfig(from), new MachineConfig(to));
+
 const patched = (from: string, to: string) =>
   applyPatches(
     from,
-    patchesBetween(from, to).map((patch) => parsePatch(stringify(patch), "patch")),
+    between(from, to).map((patch) => parsePatch(stringify(patch), "patch")),
     "config",
   );
 
@@ -63,11 +65,11 @@ describe("patches between two configs", () => {
     ["of an older form", config("v1.12.4"), config("v1.10.7")],
     ["of a newer form", config("v1.11.5"), config("v1.12.4")],
   ])("%s make the second of the first", (_, from, to) => {
-    expect(patchesBetween(patched(from, to), to)).toEqual([]);
+    expect(between(patched(from, to), to)).toEqual([]);
   });
 
   test("say only what differs", () => {
     const to = config("v1.12.4", {}, ["machine: { sysctls: { a: b } }"]);
-    expect(patchesBetween(config("v1.12.4"), to)).toEqual([{ machine: { sysctls: { a: "b" } } }]);
+    expect(between(config("v1.12.4"), to)).toEqual([{ machine: { sysctls: { a: "b" } } }]);
   });
 });

@@ -6,6 +6,7 @@ import {
   type ClusterConfig,
   diffConfigs,
   generateMachineConfig,
+  MachineConfig,
   movesInWords,
   parsePatch,
   redactConfig,
@@ -13,15 +14,15 @@ import {
 } from "../../../talos/config/index.ts";
 import { clusterOf, contracts, secrets } from "./golden-secrets.ts";
 
-const names = { before: "before", after: "after" };
+const diff = (before: string, after: string) => diffConfigs(new MachineConfig(before), new MachineConfig(after));
 const base = generateMachineConfig(clusterOf("v1.13"), secrets, { type: "controlplane" });
 const patched = (patch: string): string => applyPatches(base, [parsePatch(patch, "patch")], "config");
 
 describe("the diff", () => {
   test("of a config with itself is empty, whatever its layout", () => {
-    expect(diffConfigs(base, base, names)).toEqual([]);
+    expect(diff(base, base)).toEqual([]);
     const shuffled = `# a comment\n${base.replace("version: v1alpha1\ndebug: false\n", "debug: false\nversion: v1alpha1\n")}`;
-    expect(diffConfigs(base, shuffled, names)).toEqual([]);
+    expect(diff(base, shuffled)).toEqual([]);
   });
 
   test.each([
@@ -90,7 +91,7 @@ describe("the diff", () => {
       ],
     ],
   ])("tells %s", (_, patch, expected) => {
-    const changes = diffConfigs(base, patched(patch), names);
+    const changes = diff(base, patched(patch));
     const rows = changes.map(({ document, path, kind, before, after, reboot }) => [
       document,
       path,
@@ -107,7 +108,7 @@ describe("the diff", () => {
     const other = patched(
       `machine: {token: ${token}, registries: {config: {ghcr.io: {auth: {username: me, password: hunter2}}}}}`,
     );
-    const changes = diffConfigs(base, other, names);
+    const changes = diff(base, other);
     expect(changes.map((change) => [change.path, change.before, change.after])).toEqual([
       ["machine.token", "******", "******"],
       [
@@ -185,24 +186,24 @@ describe("what may hold a secret anywhere", () => {
     ],
   ])("is told as changed and not shown: %s", (_, before, after, expected) => {
     const [left, right] = [patched(before), patched(after)];
-    const changes = diffConfigs(left, right, names);
+    const changes = diff(left, right);
     const lines = (text?: string) => text?.replace(/^ +/gm, "");
     expect(changes.map((change) => [change.path, lines(change.before), lines(change.after)])).toEqual([expected]);
-    expect(JSON.stringify(diffConfigs(base, right, names))).not.toContain("hunter");
-    const shown = redactConfig(right, "config");
+    expect(JSON.stringify(diff(base, right))).not.toContain("hunter");
+    const shown = redactConfig(new MachineConfig(right));
     expect(shown).not.toContain("hunter");
     expect(shown).toContain(expected[2].split("\n")[0]?.replace("- ", ""));
-    expect(redactConfig(shown, "config")).toBe(shown);
+    expect(redactConfig(new MachineConfig(shown))).toBe(shown);
   });
 });
 
 test("variables that are known to be harmless are shown", () => {
   const env = "machine: {env: {GRPC_GO_LOG_SEVERITY_LEVEL: info, no_proxy: 'a,b', SOME: hunter1}}";
-  expect(diffConfigs(base, patched(env), names).map(({ after }) => after)).toEqual([
+  expect(diff(base, patched(env)).map(({ after }) => after)).toEqual([
     "GRPC_GO_LOG_SEVERITY_LEVEL: info\nSOME: '******'\nno_proxy: a,b",
   ]);
   const other = env.replace("a,b", "a,b,c");
-  expect(diffConfigs(patched(env), patched(other), names).map(({ path, after }) => [path, after])).toEqual([
+  expect(diff(patched(env), patched(other)).map(({ path, after }) => [path, after])).toEqual([
     ["machine.env.no_proxy", "a,b,c"],
   ]);
 });
@@ -227,7 +228,7 @@ describe("the diff of two contracts", () => {
     );
 
   test.each(cases)("1.13 and 1.14 of a %s %j tells what is kept elsewhere as moved", (type, options) => {
-    const changes = diffConfigs(configOf("v1.13", type, options), configOf("v1.14", type, options), names);
+    const changes = diff(configOf("v1.13", type, options), configOf("v1.14", type, options));
     const rest = changes.filter(({ kind }) => kind !== "moved");
     // What 1.14 really adds, and two switches that it has no more.
     expect(rest.map(({ document, path, kind }) => `${kind} ${document} ${path}`.trim())).toEqual([
@@ -251,12 +252,12 @@ describe("the diff of two contracts", () => {
       configOf("v1.13", "controlplane", {}),
       configOf("v1.14", "controlplane", { kubernetesVersion: "1.35.0" }),
     ];
-    const kubelet = diffConfigs(before, after, names).filter(({ path, to }) => `${to} ${path}`.includes("ubelet"));
+    const kubelet = diff(before, after).filter(({ path, to }) => `${to} ${path}`.includes("ubelet"));
     expect(kubelet.map(({ kind, document, path }) => `${kind} ${document} ${path}`)).toEqual([
       "moved v1alpha1 machine.kubelet.defaultRuntimeSeccompProfileEnabled",
       "removed v1alpha1 machine.kubelet",
     ]);
-    expect(diffConfigs(before, after, names)).toContainEqual({
+    expect(diff(before, after)).toContainEqual({
       document: "KubeletConfig",
       path: "image",
       kind: "changed",
@@ -347,7 +348,7 @@ describe("the diff of two contracts", () => {
       ["removed v1alpha1 cluster.apiServer.extraVolumes"],
     ],
   ])("%s: what is told", (_, before, after, expected) => {
-    const changes = diffConfigs(patched(before), patched(after), names);
+    const changes = diff(patched(before), patched(after));
     expect(changes.map(({ kind, document, path }) => `${kind} ${document} ${path}`.trim())).toEqual(expected);
   });
 
@@ -359,7 +360,7 @@ describe("the diff of two contracts", () => {
         nameservers: ["10.0.0.53"],
       }),
     );
-    const network = diffConfigs(before ?? "", after ?? "", names).filter(({ document, path }) =>
+    const network = diff(before ?? "", after ?? "").filter(({ document, path }) =>
       `${document} ${path}`.match(/network|Link|VIP|Resolver/),
     );
     expect(network.map(({ kind, path, to }) => `${kind} ${path} ${to}`)).toEqual([
@@ -371,7 +372,7 @@ describe("the diff of two contracts", () => {
   test("never hides what is lost without a place in the newer form", () => {
     const lost = "cluster: {discovery: {registries: {kubernetes: {disabled: false}}}, coreDNS: {disabled: true}}";
     const before = applyPatches(configOf("v1.13", "controlplane", {}), [parsePatch(lost, "patch")], "config");
-    const changes = diffConfigs(before, configOf("v1.14", "controlplane", {}), names);
+    const changes = diff(before, configOf("v1.14", "controlplane", {}));
     expect(changes.filter(({ kind }) => kind === "removed").map(({ path }) => path)).toContain("cluster.discovery");
     expect(changes).toContainEqual(
       expect.objectContaining({ document: "KubeCoreDNSConfig", kind: "changed", after: "true" }),
@@ -380,20 +381,18 @@ describe("the diff of two contracts", () => {
 
   test("within a contract, has nothing that moved", () => {
     const without = applyPatches(base, [parsePatch("cluster: {discovery: {$patch: delete}}", "patch")], "config");
-    expect(diffConfigs(base, without, names).map(({ kind, path }) => `${kind} ${path}`)).toEqual([
-      "removed cluster.discovery",
-    ]);
-    expect(movesInWords(diffConfigs(base, without, names))).toBeUndefined();
+    expect(diff(base, without).map(({ kind, path }) => `${kind} ${path}`)).toEqual(["removed cluster.discovery"]);
+    expect(movesInWords(diff(base, without))).toBeUndefined();
   });
 
   test("1.12 and 1.13 is empty but for the release", () => {
-    expect(diffConfigs(configOf("v1.12", "worker", {}), configOf("v1.13", "worker", {}), names)).toEqual([]);
+    expect(diff(configOf("v1.12", "worker", {}), configOf("v1.13", "worker", {}))).toEqual([]);
   });
 });
 
 describe.each(contracts)("redaction, contract %s", (contract) => {
   const text = generateMachineConfig(clusterOf(contract), secrets, { type: "controlplane" });
-  const shown = redactConfig(text, "config");
+  const shown = redactConfig(new MachineConfig(text));
 
   test("leaves no secret of the bundle", () => {
     const { cluster, secrets: tokens, trustdInfo, certs } = secrets;
@@ -406,7 +405,7 @@ describe.each(contracts)("redaction, contract %s", (contract) => {
   });
 
   test("leaves a config that can still be read, with everything else in it", () => {
-    expect(redactConfig(shown, "config")).toBe(shown);
+    expect(redactConfig(new MachineConfig(shown))).toBe(shown);
     expect(shown).toContain("https://10.5.0.10:6443");
   });
 
@@ -428,7 +427,7 @@ describe("a certificate in a diff", () => {
   const other = Buffer.from(secrets.certs.etcd.certificate).toString("base64");
 
   test("is one line with the fingerprint that openssl shows, and different for another one", () => {
-    const [change] = diffConfigs(config(encoded), config(other), { before: "a", after: "b" });
+    const [change] = diff(config(encoded), config(other));
     const fingerprint = new X509Certificate(certificate).fingerprint256.replaceAll(":", "").toLowerCase();
     expect(change?.before).toMatch(/^certificate O=talos, until \d{4}-\d\d-\d\d, SHA-256 [0-9a-f]{64}$/);
     expect(change?.before).toContain(fingerprint);

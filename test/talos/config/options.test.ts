@@ -64,8 +64,8 @@ describe.each(contracts)("contract %s", (contract) => {
     if (name === "a JSON patch" && generateMachineConfig(cluster, secrets, everything).includes("\n---\n")) return;
     for (const type of ["controlplane", "worker"] as const) {
       const { config, facts } = generateConfigWithFacts(cluster, secrets, { ...everything, type, patches });
-      expect(config).toBe(generateMachineConfig(cluster, secrets, { ...everything, type, patches }));
-      const { hostname, namesItself, installImage, installDisk } = readMachineFacts(config);
+      expect(config.text).toBe(generateMachineConfig(cluster, secrets, { ...everything, type, patches }));
+      const { hostname, namesItself, installImage, installDisk } = readMachineFacts(config.text);
       expect(facts).toEqual({ hostname, namesItself, installImage, installDisk });
     }
   });

@@ -169,8 +169,8 @@ test("a state for which there is no room is refused before anything is changed",
 test("an environment that a Terraform state owns is refused to the engine of the command line", async () => {
   const root = mkdtempSync(join(folder, "owner-"));
   const environment = { name: "local", kind: "simulated", backend: { kind: "local" } } as unknown as Environment;
-  await expect(refuseOwnedByTerraform(root, environment)).resolves.toBeUndefined();
+  await expect(refuseOwnedByTerraform({ root, environment })).resolves.toBeUndefined();
   mkdirSync(join(root, "state"));
   writeFileSync(join(root, "state/local.tfstate"), '{"version":4,"resources":[{}]}');
-  await expect(refuseOwnedByTerraform(root, environment)).rejects.toThrow("local belongs to Terraform");
+  await expect(refuseOwnedByTerraform({ root, environment })).rejects.toThrow("local belongs to Terraform");
 });

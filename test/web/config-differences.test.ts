@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import { expect, test } from "vitest";
-import { generateMachineConfig } from "../../talos/config/index.ts";
-import { configChanges } from "../../web/server/config-changes.ts";
+import { generateMachineConfig, MachineConfig } from "../../talos/config/index.ts";
+import { configDifferences } from "../../web/server/config-differences.ts";
 import { clusterOf, secrets } from "../talos/config/golden-secrets.ts";
 
-const configOf = (contract: string): string =>
-  generateMachineConfig(clusterOf(contract, { kubernetesVersion: "1.34.0" }), secrets, { type: "worker" });
+const configOf = (contract: string): MachineConfig =>
+  new MachineConfig(
+    generateMachineConfig(clusterOf(contract, { kubernetesVersion: "1.34.0" }), secrets, { type: "worker" }),
+  );
 
 test("the page tells documents that come or go as a whole, and in one line what only moves", () => {
-  const machine = (config: string) => ({ name: "w-1", role: "worker", address: "", config, installImage: "" }) as const;
-  const there = configChanges(machine(configOf("v1.14")), configOf("v1.13"), (text) => text);
+  const machine = (config: MachineConfig) =>
+    ({ name: "w-1", role: "worker", address: "", config, installImage: "" }) as const;
+  const there = configDifferences(machine(configOf("v1.14")), configOf("v1.13"), (text) => text);
   expect(there.changes).toContainEqual({
     document: "SecurityProfileConfig",
     path: "",
@@ -19,7 +22,7 @@ test("the page tells documents that come or go as a whole, and in one line what 
   });
   expect(there.changes.filter(({ before, after }) => before === null && after === null)).toEqual([]);
   expect(there.moved).toMatch(/^moved, not changed, for Talos 1\.14 .*cluster\.ca/);
-  const back = configChanges(machine(configOf("v1.13")), configOf("v1.14"), (text) => text);
+  const back = configDifferences(machine(configOf("v1.13")), configOf("v1.14"), (text) => text);
   expect(back.changes).toContainEqual(
     expect.objectContaining({ document: "SecurityProfileConfig", before: "the whole document", after: null }),
   );

@@ -2,11 +2,11 @@
 import { resolve } from "node:path";
 import { fetchKubeconfig } from "../../engine/index.ts";
 import { writeFileAtomically } from "../../talos/atomic-file.ts";
-import { parseLifetime } from "../../talos/config/index.ts";
+import { type ClientFile, parseLifetime } from "../../talos/config/index.ts";
 import { TalosError } from "../../talos/errors.ts";
-import { clientFiles, type TalosconfigLimits, talosconfigText } from "../../workspace/client-files.ts";
-import type { CommandContext } from "../../workspace/context.ts";
-import { type OpenCluster, openCluster } from "../../workspace/open-cluster.ts";
+import { clientFilePaths, type TalosconfigLimits, talosconfigText } from "../../workspace/client-files.ts";
+import { openWorkspace, type Workspace } from "../../workspace/workspace.ts";
+import type { CommandContext } from "../context.ts";
 import { knownRole } from "./gen-talosconfig.ts";
 
 export interface ClientFileFlags {
@@ -17,14 +17,14 @@ export interface ClientFileFlags {
 }
 
 export async function writeClientFile(
-  file: "kubeconfig" | "talosconfig",
+  file: ClientFile,
   name: string,
   path: string | undefined,
   { force, roles, crtTtl }: ClientFileFlags,
   context: CommandContext,
 ): Promise<void> {
   if (path === undefined && (roles ?? crtTtl) !== undefined) {
-    throw new TalosError("invalid-input", `${clientFiles(name)[file]} is for the administrator`, {
+    throw new TalosError("invalid-input", `${clientFilePaths(name)[file]} is for the administrator`, {
       hint: "Name another path for a talosconfig with limits, or - to print it.",
     });
   }
@@ -32,13 +32,14 @@ export async function writeClientFile(
     ...(roles === undefined ? {} : { roles: roles.map(knownRole) }),
     ...(crtTtl === undefined ? {} : { ttl: parseLifetime(crtTtl) }),
   };
-  const cluster = await openCluster(name, context);
-  const text = await contentOf(file, cluster, limits, context);
+  const workspace = openWorkspace(name, context);
+  const text = await contentOf(file, workspace, limits);
   if (path === "-") {
     context.stdout.write(text);
     return;
   }
-  const target = path === undefined ? resolve(cluster.root, clientFiles(name)[file]) : resolve(context.cwd, path);
+  const target =
+    path === undefined ? resolve(workspace.root, workspace.clientFiles.paths[file]) : resolve(context.cwd, path);
   try {
     await writeFileAtomically(target, text, { exclusive: !force });
   } catch (error) {
@@ -51,12 +52,8 @@ export async function writeClientFile(
   context.stderr.write(`${target} written.\n`);
 }
 
-function contentOf(
-  file: "kubeconfig" | "talosconfig",
-  { desired, secrets }: OpenCluster,
-  limits: TalosconfigLimits,
-  context: CommandContext,
-): Promise<string> | string {
-  if (file === "talosconfig") return talosconfigText(desired, secrets, context, limits);
-  return fetchKubeconfig({ desired, secrets, signal: context.signal });
+async function contentOf(file: ClientFile, workspace: Workspace, limits: TalosconfigLimits): Promise<string> {
+  const { desired, secrets } = await workspace.deployed();
+  if (file === "talosconfig") return talosconfigText(desired, secrets, workspace.context, limits);
+  return fetchKubeconfig({ desired, secrets, signal: workspace.context.signal });
 }

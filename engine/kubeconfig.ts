@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../talos/errors.ts";
-import { type ClusterAccess, withContext } from "./engine.ts";
+import { type ClusterAccess, withAccess } from "./engine.ts";
 import type { StepContext } from "./execute/step-context.ts";
 
 /** The admin kubeconfig of a running cluster, from the first control plane that gives it out. Secret. */
 export async function fetchKubeconfig(options: ClusterAccess): Promise<string> {
-  return withContext(options, kubeconfigFrom);
+  return withAccess(options, kubeconfigFrom);
 }
 
 export async function kubeconfigFrom(context: StepContext): Promise<string> {

@@ -1,27 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 import {
-  activeDifferences,
   type DesiredCluster,
   type DesiredMachine,
   type ObservedCluster,
   type Step,
   stateOf,
 } from "../../engine/index.ts";
-import { movesInWords } from "../../talos/config/index.ts";
+import { diffConfigs, type MachineConfig, movesInWords } from "../../talos/config/index.ts";
 import { oneLine, plainText } from "../../talos/plain-text.ts";
 import { hideSecrets, type SecretsBundle } from "../../talos/secrets/index.ts";
 import type { ConfigDifferences, MachineDifferences } from "../shared/wire.ts";
 
 /** From the active config of a machine to the desired one, secrets replaced. */
-export function configChanges(
+export function configDifferences(
   machine: DesiredMachine,
-  active: string,
+  active: MachineConfig,
   hide: (text: string) => string,
 ): ConfigDifferences {
   const shown = (text: string | undefined) => (text === undefined ? null : plainText(hide(text)));
   // What came or went as a whole has no value of its own to show.
   const whole = "the whole document";
-  const found = activeDifferences(active, machine.config);
+  const found = diffConfigs(active, machine.config);
   return {
     changes: found
       .filter(({ kind }) => kind !== "moved")
@@ -49,7 +48,7 @@ export function differencesOf(
   for (const machine of machines.filter(({ name }) => changing.has(name))) {
     const state = stateOf(machine.name, observed);
     if (state.kind !== "configured" || state.config === undefined) continue;
-    const found = configChanges(machine, state.config, hide);
+    const found = configDifferences(machine, state.config, hide);
     const key = JSON.stringify(found);
     const group = groups.get(key) ?? { machines: [], ...found };
     group.machines.push(machine.name);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Command } from "commander";
-import type { CommandContext } from "../../workspace/context.ts";
-import type { ClientFileFlags } from "../actions/client-files.ts";
+import type { ClientFileFlags } from "../actions/write-client-file.ts";
+import type { CommandContext } from "../context.ts";
 import { collectList } from "./flags.ts";
 
 /** `kubeconfig` and `talosconfig`: fresh credentials, as talosctl gives them out. */
@@ -14,7 +14,7 @@ export function registerClientFiles(program: Command, context: CommandContext): 
       .argument("[path]", "where to write it; - prints it")
       .option("--force", "replace a file that is there", false)
       .action(async (name: string, path: string | undefined, flags: ClientFileFlags) => {
-        const { writeClientFile } = await import("../actions/client-files.ts");
+        const { writeClientFile } = await import("../actions/write-client-file.ts");
         await writeClientFile(file, name, path, flags, context);
       });
     if (file === "kubeconfig") continue;

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+import { join } from "node:path";
+import {
+  type Claim,
+  type ClusterSpec,
+  type DesiredCluster,
+  desiredCluster,
+  type EngineOptions,
+  journalFile,
+  type MachineSpec,
+  type Policy,
+} from "../engine/index.ts";
+import type { Environment } from "../model/index.ts";
+import { TalosError } from "../talos/errors.ts";
+import type { SecretsBundle } from "../talos/secrets/index.ts";
+import { ClientFiles } from "./client-files.ts";
+import { environmentSpec } from "./cluster-spec.ts";
+import type { EnvironmentOnDisk, WorkspaceContext } from "./context.ts";
+import { runsWithoutTerraform } from "./machine-source.ts";
+import { absentMachines, EnvironmentMachines, isBegun, type MachineAddresses } from "./machines.ts";
+import { claimOf, ownerOf } from "./owner.ts";
+import { readPatchFiles } from "./patch-files.ts";
+import { findEnvironment, type OpenOptions, openEnvironment } from "./project.ts";
+import { environmentPolicy, type PolicyFlags } from "./rollout.ts";
+import { EnvironmentSecrets } from "./secrets.ts";
+import { recordedSpec } from "./terraform/recorded-spec.ts";
+import { readState, stateFile } from "./terraform/state-file.ts";
+
+/** A cluster that was deployed. */
+export interface DeployedCluster {
+  /** What `desired` was made of, with these secrets. */
+  readonly spec: ClusterSpec;
+  readonly desired: DesiredCluster;
+  /** Machines of the file that are still to be made, and not part of `desired`. */
+  readonly absent: readonly string[];
+  readonly secrets: SecretsBundle;
+}
+
+export interface DesiredOptions {
+  /** Machines that are to leave. */
+  readonly leaving?: readonly MachineSpec[];
+  /** Secret patches for every machine. @default what the environment's patch files hold */
+  readonly patches?: readonly string[];
+}
+
+/**
+ * One environment of a project on disk: the only way from command line, web console and operator to the engine. Nothing
+ * is read before it is asked for; what was read stays the same for as long as the workspace is open.
+ */
+export class Workspace implements EnvironmentOnDisk {
+  readonly root: string;
+  readonly environment: Environment;
+  readonly context: WorkspaceContext;
+  readonly secrets: EnvironmentSecrets;
+  readonly machines: EnvironmentMachines;
+  readonly clientFiles: ClientFiles;
+  readonly #patches = once(() => readPatchFiles(this));
+  readonly #deployed: () => Promise<DeployedCluster>;
+
+  constructor({ root, environment, context }: EnvironmentOnDisk, deployed?: () => Promise<DeployedCluster>) {
+    this.root = root;
+    this.environment = environment;
+    this.context = context;
+    this.secrets = new EnvironmentSecrets(this);
+    this.machines = new EnvironmentMachines(this);
+    this.clientFiles = new ClientFiles(this);
+    this.#deployed = deployed ?? once(() => this.#open());
+  }
+
+  get name(): string {
+    return this.environment.name;
+  }
+
+  /** The same project with other content in the environment's file, which need not be written yet. */
+  with(environment: Environment): Workspace {
+    return new Workspace({ ...this.#place, environment });
+  }
+
+  /** The same cluster, for work that another signal stops. */
+  until(signal: AbortSignal): Workspace {
+    return new Workspace({ ...this.#place, context: { ...this.context, signal } }, this.#deployed);
+  }
+
+  /** How careful the engine is with this environment's machines. */
+  policy(flags: PolicyFlags = {}): Policy {
+    return environmentPolicy(this.environment, flags);
+  }
+
+  /** The name of the Terraform state that this project has of the environment, or would have. */
+  get owner(): string {
+    return ownerOf(this);
+  }
+
+  /** What work without Terraform claims of the cluster: one that a state elsewhere has is refused. */
+  get claim(): Claim {
+    return claimOf(this);
+  }
+
+  /** The cluster as the file wants it on these machines. */
+  async desired(
+    secrets: SecretsBundle,
+    addresses: MachineAddresses,
+    how: DesiredOptions = {},
+  ): Promise<DesiredCluster> {
+    return desiredCluster(await this.#spec(addresses, how), secrets);
+  }
+
+  /** The same on machines that are made where that is not Terraform's work; of others its state says what they are. */
+  async desiredAgain(secrets: SecretsBundle): Promise<DesiredCluster> {
+    const { name, kind } = this.environment;
+    if (runsWithoutTerraform(kind)) return this.desired(secrets, await this.machines.ensure());
+    const spec = await recordedSpec(this);
+    if (spec !== undefined) return desiredCluster(spec, secrets);
+    throw new TalosError("not-found", `${name} is not deployed: its state has no cluster`, {
+      hint: `A backup is restored onto machines. Make them: talosmith deploy ${name}`,
+    });
+  }
+
+  /** A cluster that was made before. Throws `not-found` where there is none, or its secrets are lost. */
+  deployed(): Promise<DeployedCluster> {
+    return this.#deployed();
+  }
+
+  /** What every procedure of the engine takes, for this cluster: by default the deployed one. */
+  async engineOptions(flags: PolicyFlags = {}): Promise<EngineOptions> {
+    return this.engineOptionsFor(await this.deployed(), flags);
+  }
+
+  engineOptionsFor(
+    { desired, secrets }: Pick<DeployedCluster, "desired" | "secrets">,
+    flags: PolicyFlags = {},
+  ): EngineOptions {
+    const { root: directory } = this;
+    // Where the provider keeps it, too: one journal, with Terraform or without.
+    const journal = journalFile(join(directory, "generated", desired.name, "journal.jsonl"));
+    return { desired, secrets, policy: this.policy(flags), journal, directory, signal: this.context.signal };
+  }
+
+  get #place(): EnvironmentOnDisk {
+    const { root, environment, context } = this;
+    return { root, environment, context };
+  }
+
+  async #spec(addresses: MachineAddresses, { leaving = [], patches }: DesiredOptions): Promise<ClusterSpec> {
+    return environmentSpec(this.environment, addresses, leaving, patches ?? (await this.#patches()));
+  }
+
+  async #open(): Promise<DeployedCluster> {
+    const { name } = this.environment;
+    // A state that cannot be read may own the cluster.
+    await readState(stateFile(this.root, name));
+    const { spec, absent } = await this.#deployedSpec();
+    const secrets = await this.secrets.find();
+    if (secrets === undefined)
+      throw this.secrets.lost(
+        `If it was deployed, put its secrets file back: without it nobody can speak to the machines. If not, deploy it: talosmith deploy ${name}`,
+      );
+    return { spec, desired: desiredCluster(spec, secrets), absent, secrets };
+  }
+
+  /** What the file says of machines that are there; of those that Terraform makes, what its state says. */
+  async #deployedSpec(): Promise<Pick<DeployedCluster, "spec" | "absent">> {
+    const { name, kind } = this.environment;
+    const missing = (reason: string) =>
+      new TalosError("not-found", `${name} is not deployed: ${reason}`, {
+        hint: `Deploy it: talosmith deploy ${name}`,
+      });
+    if (!runsWithoutTerraform(kind)) {
+      const spec = await recordedSpec(this);
+      if (spec === undefined) throw missing("its state has no cluster");
+      return { spec, absent: [] };
+    }
+    const addresses = await this.machines.find();
+    const absent = absentMachines(this.environment, addresses);
+    if (!isBegun(this.environment, addresses)) throw missing(`no machine ${absent.join(", ")}`);
+    return { spec: await this.#spec(addresses, { leaving: await this.machines.surplus() }), absent };
+  }
+}
+
+/**
+ * The workspace of an environment. `warn`: what is unwise in its file is printed, but stops nothing. Without it, the
+ * cluster is taken as it is: `existing`.
+ */
+export function openWorkspace(
+  name: string,
+  context: WorkspaceContext,
+  { warn = false, existing = !warn }: OpenOptions & { readonly warn?: boolean } = {},
+): Workspace {
+  const open = warn ? openEnvironment : findEnvironment;
+  return new Workspace(open(name, context, { existing }));
+}
+
+/** Computed at the first use; after a failure again at the next. */
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let known: Promise<T> | undefined;
+  return () => {
+    known ??= make().catch((error) => {
+      known = undefined;
+      throw error;
+    });
+    return known;
+  };
+}
