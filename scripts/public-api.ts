@@ -61,11 +61,7 @@ export interface PublicName extends Comment {
 
 /** Everything that the two entry points export, in alphabetical order. */
 export function readPublicApi(): readonly PublicName[] {
-  const api = new API({ cwd: root });
-  try {
-    const config = join(root, "tsconfig.types.json");
-    const project = api.updateSnapshot({ openProjects: [config] }).getProject(config);
-    if (project === undefined) throw new Error(`${config} was not loaded`);
+  return withProject((project) => {
     const modules = Object.entries(entryPoints) as [PublicName["module"], string][];
     const names = modules.flatMap(([module, file]) =>
       exportsOf(project, join(root, file)).map((each) => describe(project, module, each)),
@@ -73,6 +69,27 @@ export function readPublicApi(): readonly PublicName[] {
     return names
       .map((each) => withInheritedComments(each, names))
       .sort((left, right) => (left.name < right.name ? -1 : 1));
+  });
+}
+
+/** Why `npm run build` could not write declarations; the usual type check does not look. */
+export function declarationErrors(): readonly string[] {
+  return withProject(({ program }) => [
+    ...new Set(
+      program
+        .getDeclarationDiagnostics()
+        .map(({ fileName, text }) => `${relative(root, fileName ?? "")}: ${text.replaceAll(`${root}/`, "")}`),
+    ),
+  ]);
+}
+
+function withProject<Result>(read: (project: Project) => Result): Result {
+  const api = new API({ cwd: root });
+  try {
+    const config = join(root, "tsconfig.types.json");
+    const project = api.updateSnapshot({ openProjects: [config] }).getProject(config);
+    if (project === undefined) throw new Error(`${config} was not loaded`);
+    return read(project);
   } finally {
     api.close();
   }

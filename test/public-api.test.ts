@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { apiPage } from "../scripts/api-page.ts";
-import { readPublicApi } from "../scripts/public-api.ts";
+import { declarationErrors, readPublicApi } from "../scripts/public-api.ts";
 
 const api = readPublicApi();
 const exported = new Set(api.map(({ name }) => name));
@@ -11,6 +11,7 @@ const exported = new Set(api.map(({ name }) => name));
 const described = "Environment mentions EnvironmentOf";
 /** To be mended where they stand; remove the line with the gap. */
 const gaps = {
+  files: ["model/settings/cluster.ts", "model/settings/rollout.ts"],
   mentions: ["ProjectOptions mentions SynthesizeOptions"],
   sentences: ["FirewallRule", "FirewallRule.name", "FirewallRule.protocol", "ProjectOptions"],
 };
@@ -58,6 +59,11 @@ describe("the public API", () => {
       members.filter((each) => each.optional && each.default === undefined).map((each) => `${name}.${each.name}`),
     );
     expect(open).toEqual([]);
+  });
+
+  test("has declarations that the build can write", () => {
+    const errors = declarationErrors().filter((each) => !gaps.files.some((file) => each.startsWith(file)));
+    expect(errors).toEqual([]);
   });
 
   test("docs/api.md is made from it", () => {
