@@ -19,12 +19,13 @@ export interface NoCloudMachine {
   readonly nameservers: readonly string[];
 }
 
+/** Handlebars templates of a NoCloud seed. */
 export interface NoCloudTemplates {
-  /** @default - instance-id and local-hostname */
+  /** Template of meta-data. @default - instance-id and local-hostname */
   readonly metaData?: string | undefined;
-  /** @default - version 2, one link found by its MAC, a static address */
+  /** Template of network-config. @default - version 2, one link found by its MAC, a static address */
   readonly networkConfig?: string | undefined;
-  /** @default - no user-data: the machine waits in maintenance mode for its config */
+  /** Template of user-data. @default - no user-data: the machine waits in maintenance mode for its config */
   readonly userData?: string | undefined;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Token } from "cdktf";
 import type { IConstruct } from "constructs";
-import { type EnvironmentParts, type PartFault, partFaults } from "../model/index.ts";
+import { type EnvironmentParts, type PartFault, partFaults, sectionFaults } from "../model/index.ts";
 import { refuse } from "./errors.ts";
 
 /** References and expressions have their values when Terraform runs. */
@@ -21,4 +21,10 @@ export function checkParts(
   const owner = ownerOf(first.path);
   const own = faults.filter(({ path }) => ownerOf(path) === owner);
   refuse(owner, own.map(({ message }) => message).join("; "));
+}
+
+/** Holds an add-on or a backup against the schema of an environment file. Throws ConstructInputError. */
+export function checkSection(construct: IConstruct, section: "addons" | "backup", props: object, place: string): void {
+  const faults = sectionFaults(section, props, isOpen);
+  if (faults.length > 0) refuse(construct, `${place}: ${faults.join("; ")}`);
 }

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TerraformOutput } from "cdktf";
 import type { Construct } from "constructs";
-import { controlPlanePool, type Environment, type MetalEnvironment, machinesOf } from "../model/index.ts";
-import { AwsInfrastructure, type VpcProps } from "./aws/index.ts";
+import { addonsOf, controlPlanePool, type Environment, type MetalEnvironment, machinesOf } from "../model/index.ts";
+import { AwsInfrastructure, type ExistingVpc, type NewVpc } from "./aws/index.ts";
 import { addBackend, ownerOfStack } from "./backend.ts";
 import {
-  addDayTwo,
   type Infrastructure,
   type PoolProps,
   TalosCluster,
@@ -26,7 +25,9 @@ interface Pools<Settings> {
 
 /** The stack of one environment file. */
 export class EnvironmentStack extends TalosStack {
+  /** What the file says, with every default filled in. */
   readonly environment: Environment;
+  #cluster: TalosCluster | undefined;
 
   constructor(scope: Construct, environment: Environment) {
     super(scope, environment.name);
@@ -41,7 +42,7 @@ export class EnvironmentStack extends TalosStack {
         const { kind: _, ...settings } = environment.infrastructure;
         const infrastructure = new LibvirtInfrastructure(this, "Infrastructure", { ...settings, seedFolder });
         this.#addCluster(infrastructure, environment);
-        this.#addOutputs({ cluster_vip: infrastructure.network.vip });
+        this.#addOutputs({ cluster_vip: infrastructure.vip });
         break;
       }
       case "container": {
@@ -59,7 +60,7 @@ export class EnvironmentStack extends TalosStack {
         const { installDisk } = environment.cluster;
         const infrastructure = new MetalInfrastructure(this, "Infrastructure", { ...settings, installDisk });
         this.#addCluster(infrastructure, withNames(environment));
-        this.#addOutputs({ cluster_vip: infrastructure.network.vip });
+        this.#addOutputs({ cluster_vip: infrastructure.vip });
         break;
       }
       case "aws": {
@@ -80,11 +81,19 @@ export class EnvironmentStack extends TalosStack {
           load_balancer_dns: infrastructure.loadBalancerDns,
           backup_bucket: infrastructure.backupBucket,
         });
+        break;
       }
+      default:
+        environment satisfies never;
     }
   }
 
-  #addCluster<Settings>(infrastructure: Infrastructure<Settings>, pools: Pools<Settings>): void {
+  /** Its cluster, for what the file can't say: `addAddon`, patches of a pool. Undefined where the file has no machines. */
+  get cluster(): TalosCluster | undefined {
+    return this.#cluster;
+  }
+
+  #addCluster<Settings extends object>(infrastructure: Infrastructure<Settings>, pools: Pools<Settings>): void {
     const { joins } = this.environment;
     const controlPlane = pools.controlPlane ?? (joins && joinedControlPlane(this, joins));
     if (controlPlane === undefined) return;
@@ -93,9 +102,13 @@ export class EnvironmentStack extends TalosStack {
       infrastructure,
       controlPlane,
     });
+    this.#cluster = cluster;
     for (const { name, ...pool } of pools.workers)
       new WorkerPool<Settings>(cluster, name, pool as PoolProps & Settings);
-    if (cluster.controlPlane !== undefined) addDayTwo(cluster, this.environment);
+    if (cluster.controlPlane !== undefined) {
+      for (const addon of addonsOf(this.environment)) cluster.addAddon(addon);
+      if (this.environment.backup !== undefined) cluster.addBackup(this.environment.backup);
+    }
     const addresses = (role: string) =>
       cluster.machines.filter((machine) => machine.role === role).map((machine) => machine.address);
     this.#addOutputs({
@@ -127,7 +140,7 @@ function withNames(environment: MetalEnvironment): Pools<object> {
   };
 }
 
-function vpcProps(vpc: Extract<Environment, { kind: "aws" }>["infrastructure"]["vpc"]): VpcProps {
+function vpcProps(vpc: Extract<Environment, { kind: "aws" }>["infrastructure"]["vpc"]): NewVpc | ExistingVpc {
   const { id, cidr = "10.0.0.0/16", natGateways = "one", ...subnets } = vpc;
   return id === undefined ? { cidr, natGateways } : { id, cidr, ...subnets };
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { IConstruct } from "constructs";
 
-/** What a construct was given cannot be built. The message says which construct, the stack where in the user's own code. */
+/** The props of a construct are invalid. The message names the construct, the stack trace the line of your code. */
 export class ConstructInputError extends Error {
+  /** Always `ConstructInputError`. */
   override readonly name = "ConstructInputError";
   readonly #path: string;
 
@@ -14,7 +15,8 @@ export class ConstructInputError extends Error {
     this.stack = [`ConstructInputError: ${this.message}`, ...frames].join("\n");
   }
 
-  /** Of the construct. Not a field: Node would print it below the message. */
+  // Not a field: Node would print it below the message.
+  /** Path of the construct. */
   get path(): string {
     return this.#path;
   }

@@ -11,7 +11,7 @@ export {
   placeMachine,
 } from "./environment/addressing.ts";
 export { wrongAnswer } from "./environment/check-answer.ts";
-export { type EnvironmentParts, type PartFault, partFaults } from "./environment/check-parts.ts";
+export { type EnvironmentParts, type PartFault, partFaults, sectionFaults } from "./environment/check-parts.ts";
 export { Cidr } from "./environment/cidr.ts";
 export type { ContainerEnvironment } from "./environment/container.ts";
 export {

@@ -53,6 +53,23 @@ describe("the documents", () => {
     expect(named.sort()).toEqual(Object.keys(JSON.parse(read("package.json")).scripts).sort());
   });
 
+  test.each(["ARCHITECTURE.md", "CONTRIBUTING.md"])("%s names only files and folders that exist", (page) => {
+    const tracked = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard"])
+      .toString()
+      .split("\n");
+    const top = new Set(tracked.map((file) => file.split("/")[0] ?? ""));
+    const named = [...read(page).matchAll(/`((?:[\w.-]+\/)+[\w.-]*|\.?[\w-]+\.(?:ts|js|json|md))`/g)]
+      .map((match) => match[1] ?? "")
+      .concat(
+        [...read(page).matchAll(/vitest(?: run)?((?: [\w./-]+\.test\.ts)+)/g)].flatMap(
+          (match) => match[1]?.trim().split(" ") ?? [],
+        ),
+      )
+      .filter((path) => top.has(path.split("/")[0] ?? ""));
+    expect(named.length).toBeGreaterThan(20);
+    expect(named.filter((path) => !existsSync(path))).toEqual([]);
+  });
+
   test("the page of commands names every command of the program", () => {
     const help = execFileSync(process.execPath, ["bin/talosmith.js", "--help"]).toString();
     const commands = [...help.matchAll(/^ {2}([a-z]+)(?:\||\s)/gm)].map((match) => match[1] ?? "");

@@ -2,11 +2,11 @@
 import { Construct } from "constructs";
 import { endpointAt } from "../../talos/endpoint-at.ts";
 import { type Architecture, amazonImage } from "../../talos/image/index.ts";
-import type { TalosVersion } from "../../talos/version/index.ts";
+import { TalosVersion } from "../../talos/version/index.ts";
 import { checkParts } from "../check.ts";
 import type { Infrastructure, Machine, PoolRequest } from "../cluster/index.ts";
 import { refuse } from "../errors.ts";
-import { Milestone } from "../terraform/index.ts";
+import { type Addressable, Milestone } from "../terraform/index.ts";
 import { BackupBucket } from "./backups.ts";
 import { AwsDataSource, AwsProvider } from "./bindings/index.ts";
 import { cloudControllerPolicy } from "./cloud-controller-policy.ts";
@@ -17,7 +17,7 @@ import { createEncryptionKey } from "./encryption-key.ts";
 import { FlowLogs } from "./flow-logs.ts";
 import { InstanceRole } from "./iam.ts";
 import { LoadBalancer } from "./load-balancer.ts";
-import { AwsNetwork, type VpcProps } from "./network.ts";
+import { AwsNetwork, type ExistingVpc, type NewVpc } from "./network.ts";
 import type { PolicyScope } from "./policy.ts";
 import { clusterPorts, everyNode, kubernetesThroughLoadBalancer, kubespanPorts, podNetworkPorts } from "./ports.ts";
 import { ScalingGroup } from "./scaling-group.ts";
@@ -25,35 +25,62 @@ import { SecurityGroups } from "./security-groups.ts";
 
 const gibibyte = 2 ** 30;
 
-/** What a pool of instances may say. */
+/** Settings of a pool of EC2 instances. */
 export interface AwsPoolSettings {
-  /** @default - t3.large, or t4g.large on arm64 */
+  /** EC2 instance type. @default - t3.large, or t4g.large on arm64 */
   readonly instanceType?: string | undefined;
-  /** @default - the infrastructure's */
+  /** Processor architecture. @default - the infrastructure's */
   readonly architecture?: Architecture | undefined;
-  /** @default - by Talos release and architecture */
+  /** Image that the machines boot from. @default - by Talos release and architecture */
   readonly ami?: string | undefined;
   /** Bytes of the system disk. @default - 20 GiB */
   readonly disk?: number;
   /** Further empty disks. @default - none */
-  readonly extraDisks?: readonly { readonly size: number }[];
+  readonly extraDisks?: readonly {
+    /** Bytes. */
+    readonly size: number;
+  }[];
   /** An auto scaling group in place of fixed machines. @default - fixed machines */
-  readonly scaling?: { readonly min: number; readonly max: number } | undefined;
+  readonly scaling?:
+    | {
+        /** Fewest instances. */
+        readonly min: number;
+        /** Most instances. */
+        readonly max: number;
+      }
+    | undefined;
 }
 
+/** The name of the Kubernetes API: `<name>.<label>.<zone>`. */
+export interface AwsDnsProps {
+  /** Hosted zone of Route 53. */
+  readonly zone: string;
+  /** Label between name and zone; may be empty. */
+  readonly label: string;
+  /** First label, such as `api`. */
+  readonly name: string;
+  /** Whether to create the zone; else it has to exist. */
+  readonly createZone: boolean;
+}
+
+/** Network, access and shared resources of a cluster on AWS. */
 export interface AwsInfrastructureProps {
   /** Name of the cluster that will run here; resources and tags carry it. */
   readonly clusterName: string;
+  /** AWS region. */
   readonly region: string;
   /** How many availability zones, or which. @default 3 */
   readonly zones?: number | readonly string[];
-  /** @default amd64 */
+  /** Processor architecture of pools that set none. @default amd64 */
   readonly architecture?: Architecture;
   /** Image to start from. @default - Sidero Labs' image of the Talos release */
   readonly ami?: string | undefined;
   /** How the Talos API is reached. @default nlb */
   readonly access?: "public" | "nlb" | "private";
-  /** With access public: apply the initial config, which holds the CA keys, to whatever answers at a machine's public address. @default false */
+  /**
+   * With access public: apply the initial config, which holds the CA keys, to whatever answers at a machine's public
+   * address. @default false
+   */
   readonly trustOnFirstUse?: boolean;
   /** Networks that may reach the Talos API, and the Kubernetes API from outside. @default - none */
   readonly adminCidrs?: readonly string[];
@@ -61,31 +88,34 @@ export interface AwsInfrastructureProps {
   readonly kubernetesApiFromAnywhere?: boolean;
   /** Your tunnel or proxy to the Talos API, with access private. @default - none */
   readonly talosEndpoints?: readonly string[];
-  /** @default - a VPC of its own, 10.0.0.0/16, one NAT gateway */
-  readonly vpc?: VpcProps;
+  /** The VPC to create or to use. @default - a VPC of its own, 10.0.0.0/16, one NAT gateway */
+  readonly vpc?: NewVpc | ExistingVpc;
   /** Whether machines run in private subnets. @default - unless access is public */
   readonly privateMachines?: boolean;
   /** Name of the Kubernetes API. @default - the load balancer's own */
-  readonly dns?:
-    | { readonly zone: string; readonly label: string; readonly name: string; readonly createZone: boolean }
-    | undefined;
-  /** @default false */
+  readonly dns?: AwsDnsProps | undefined;
+  /** Refuse to delete the load balancer and the control planes. @default false */
   readonly deletionProtection?: boolean;
-  /** @default false */
+  /** Log the traffic of the VPC to CloudWatch. @default false */
   readonly flowLogs?: boolean;
-  /** @default true */
+  /** Metrics of the instances every minute instead of every five. @default true */
   readonly detailedMonitoring?: boolean;
   /** Bucket for etcd snapshots. @default - kept for 30 days */
-  readonly backups?: false | { readonly expireDays: number };
-  /** @default true */
+  readonly backups?:
+    | false
+    | {
+        /** Days after which a snapshot is deleted. */
+        readonly expireDays: number;
+      };
+  /** Give control planes the permissions of the AWS cloud controller manager. @default true */
   readonly cloudControllerManager?: boolean;
-  /** @default true */
+  /** Give control planes the permissions of the EBS CSI driver. @default true */
   readonly ebsCsi?: boolean;
-  /** @default - none but names */
+  /** Tags of all resources. @default - only names */
   readonly tags?: { readonly [key: string]: string };
   /** Which pod network's ports are open between machines. @default flannel */
   readonly podNetwork?: "flannel" | "other";
-  /** @default false */
+  /** Whether the port of KubeSpan is open between machines. @default false */
   readonly kubespan?: boolean;
 }
 
@@ -96,9 +126,11 @@ export class AwsInfrastructure extends Construct implements Infrastructure<AwsPo
   readonly certSans: readonly string[];
   readonly trustOnFirstUse: boolean;
   readonly talosEndpoints: readonly string[] | undefined;
+  /** DNS name of the load balancer in front of the control planes; a reference. */
   readonly loadBalancerDns: string;
+  /** Name of the bucket for etcd snapshots; undefined where `backups` is false. */
   readonly backupBucket: string | undefined;
-  readonly reach: Milestone;
+  readonly reach: Addressable;
   readonly deletionProtection: boolean;
   readonly #props: AwsInfrastructureProps;
   readonly #access: "public" | "nlb" | "private";
@@ -155,11 +187,12 @@ export class AwsInfrastructure extends Construct implements Infrastructure<AwsPo
       ],
     });
     this.#letIn(internal);
-    this.reach = new Milestone(this, "reachable");
-    this.reach.dependOn(...this.#network.routes, ...this.#groups.rules, ...this.#loadBalancer.listeners);
+    const reach = new Milestone(this, "reachable");
+    this.reach = reach;
+    reach.dependOn(...this.#network.routes, ...this.#groups.rules, ...this.#loadBalancer.listeners);
     this.loadBalancerDns = this.#loadBalancer.dnsName;
     const dns = props.dns && new DnsName(this, "dns", { ...props.dns, target: this.#loadBalancer });
-    if (dns !== undefined) this.reach.dependOn(dns.record);
+    if (dns !== undefined) reach.dependOn(dns.record);
     this.#apiHost = dns?.fullName ?? this.#loadBalancer.dnsName;
     this.trustOnFirstUse = props.trustOnFirstUse ?? false;
     this.talosEndpoints = throughBalancer
@@ -185,7 +218,7 @@ export class AwsInfrastructure extends Construct implements Infrastructure<AwsPo
     const architecture = settings.architecture ?? this.#architecture;
     const common: InstanceSettings = {
       clusterName: request.clusterName,
-      ami: settings.ami ?? this.#image(request.talosVersion, architecture),
+      ami: settings.ami ?? this.#image(TalosVersion.parse(request.talosVersion), architecture),
       instanceType: settings.instanceType ?? (architecture === "arm64" ? "t4g.large" : "t3.large"),
       disk: settings.disk ?? 20 * gibibyte,
       extraDisks: settings.extraDisks ?? [],

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-export { AwsInfrastructure, type AwsInfrastructureProps, type AwsPoolSettings } from "./aws-infrastructure.ts";
-export { Ec2Machine } from "./ec2-machine.ts";
-export type { VpcProps } from "./network.ts";
+export {
+  type AwsDnsProps,
+  AwsInfrastructure,
+  type AwsInfrastructureProps,
+  type AwsPoolSettings,
+} from "./aws-infrastructure.ts";
+export type { ExistingVpc, NewVpc } from "./network.ts";

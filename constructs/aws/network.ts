@@ -6,20 +6,31 @@ import type { Addressable } from "../terraform/index.ts";
 import { AwsDataSource, AwsResource } from "./bindings/index.ts";
 import { clusterTag } from "./policy.ts";
 
-/** A VPC to make, or an existing one with one subnet per zone. */
-export type VpcProps =
-  | { readonly cidr: string; readonly natGateways: "one" | "per-zone" }
-  | {
-      readonly id: string;
-      readonly cidr: string;
-      readonly publicSubnetIds: readonly string[];
-      readonly privateSubnetIds: readonly string[];
-      readonly natCidrs: readonly string[];
-    };
+/** A VPC to create. */
+export interface NewVpc {
+  /** Its network, such as `10.0.0.0/16`. */
+  readonly cidr: string;
+  /** NAT gateways of the private subnets: one for all zones, or one per zone. */
+  readonly natGateways: "one" | "per-zone";
+}
+
+/** An existing VPC with one subnet per zone. */
+export interface ExistingVpc {
+  /** Its id. */
+  readonly id: string;
+  /** Its network. */
+  readonly cidr: string;
+  /** Public subnets, one per zone. */
+  readonly publicSubnetIds: readonly string[];
+  /** Private subnets, one per zone. */
+  readonly privateSubnetIds: readonly string[];
+  /** Networks from which traffic of the private subnets reaches the internet, such as the NAT gateways' addresses. */
+  readonly natCidrs: readonly string[];
+}
 
 export interface AwsNetworkProps {
   readonly clusterName: string;
-  readonly vpc: VpcProps;
+  readonly vpc: NewVpc | ExistingVpc;
   readonly zones: number | readonly string[];
   /** Whether there are machines in private subnets, which then need a way out. */
   readonly privateMachines: boolean;

@@ -2,53 +2,56 @@
 import type { Construct } from "constructs";
 import type { Kind } from "../../model/index.ts";
 import type { Platform, SchematicChoice } from "../../talos/image/index.ts";
-import type { TalosVersion } from "../../talos/version/index.ts";
 import type { MachineConfigSettings } from "../talosmith/index.ts";
 import type { Addressable, BindingMeta } from "../terraform/index.ts";
 import type { Machine, MachineRequest } from "./machine.ts";
 
+/** A pool whose machines an infrastructure has to make. */
 export interface PoolRequest<Settings> {
+  /** Name of the cluster. */
   readonly clusterName: string;
-  readonly talosVersion: TalosVersion;
-  /** What is added to the image. */
+  /** Talos release that the machines start with, such as `v1.13.9`. */
+  readonly talosVersion: string;
+  /** What is added to the Talos image. */
   readonly schematic: SchematicChoice;
-  /** URL of an image factory in place of the public one. */
+  /** URL of an image factory. @default - the public one */
   readonly imageFactory?: string | undefined;
+  /** The machines to make. */
   readonly machines: readonly MachineRequest[];
-  /** The config of this pool's machines as text, a reference. Asking for it puts secrets into the state. */
+  /** Config of this pool's machines, as a reference to text. Calling it puts the cluster's secrets into the state. */
   readonly machineConfig: () => string;
-  /** What the config of one of the machines follows from. Known when the stack is written, not before. */
+  /** @internal What the config of one of the machines follows from. Known when the stack is written, not before. */
   readonly configSettings: (machine: Machine) => MachineConfigSettings;
-  /** For resources that make such a config: the provider that has the cluster's secrets. */
+  /** Meta-arguments of resources that need the cluster's secrets: the provider that has them. */
   readonly bindingMeta: BindingMeta;
-  /** What this infrastructure lets a pool say: processors, memory, instance type … */
+  /** Settings that this infrastructure has for a pool: processors, memory, instance type … */
   readonly settings: Settings;
 }
 
-/** Where machines come from. It yields machines; what to install on them is the cluster's business. */
+/** What machines run on. It creates the machines of each pool; `TalosCluster` installs Talos and Kubernetes on them. */
 export interface Infrastructure<Settings> {
-  /** What it is, as an environment file names it. @default - not recorded */
+  /** Its kind, as an environment file names it. @default - not recorded */
   readonly kind?: Kind;
-  /** What it was given, as an environment file has it, with this cluster's machines. @default - nothing that is checked */
+  /** Its settings by the names that an environment file has for them; they are validated. @default - not validated */
   settings?(clusterName: string): object;
-  /** Which of Talos's images its machines run. */
+  /** Talos platform of its machines; decides which image they run. */
   readonly platform: Platform;
-  /** Makes the machines of one pool below `scope`. Machines that come and go by themselves are not among the result. */
+  /** Creates the machines of one pool below `scope`. Returns those that have a fixed name and address. */
   createMachines(scope: Construct, request: PoolRequest<Settings>): readonly Machine[];
-  /** URL of the Kubernetes API, when the cluster is given none. */
+  /** URL of the Kubernetes API, for a cluster that sets no `endpoint`. */
   endpoint(controlPlanes: readonly Machine[]): string;
-  /** Names and addresses that must stand in the API certificates besides the endpoint. */
+  /** Names and addresses in the certificates of the Talos and Kubernetes APIs, in addition to the endpoint. */
   readonly certSans: readonly string[];
   /** Where the Talos API of all machines is reached. @default - at each machine's own address */
   readonly talosEndpoints?: readonly string[] | undefined;
-  /** What all machines are reached through: there before they join, and until they have left. @default - nothing */
+  /** What all machines are reached through: created before they join, deleted after they are removed. @default - nothing */
   readonly reach?: Addressable;
-  /** True when only this computer can use the cluster, so that its client files belong on this disk. @default false */
+  /** Whether only this machine can use the cluster, so that a missing kubeconfig here is a change. @default false */
   readonly onThisComputer?: boolean;
-  /** True when the initial config may go to whatever answers at a machine's address, because somebody has chosen that. */
+  /** Whether the initial config may be applied to whatever answers at a machine's address. */
   readonly trustOnFirstUse: boolean;
-  /** True when it refuses to delete machines, so that the cluster has to refuse it first. @default false */
+  /** Whether it refuses to delete machines, so that the cluster has to refuse it first. @default false */
   readonly deletionProtection?: boolean;
-  /** The disk that Talos is installed on. @default - Talos's own */
+  /** Disk that Talos is installed on. @default - Talos's default */
   readonly installDisk?: string;
 }

@@ -3,34 +3,41 @@ import { Construct } from "constructs";
 import type { Role } from "../../model/index.ts";
 import type { Addressable } from "../terraform/index.ts";
 
-/** What a machine starts from before it has a config. */
+/** What a machine boots from before it has a config. */
 export type BootMedium = "simulator" | "disk-image" | "machine-image" | "maintenance" | "container";
 
-/** A machine to be made. */
+/** A machine to create. */
 export interface MachineRequest {
   /** Host name. */
   readonly name: string;
+  /** Role in the cluster. */
   readonly role: Role;
+  /** Name of its pool. */
   readonly pool: string;
-  /** Place in its pool, from one. */
+  /** Position in its pool, starting at 1. */
   readonly index: number;
 }
 
-/** One machine of a cluster. Each infrastructure has its own kind, which makes the resources under it. */
+/** One machine of a cluster. An infrastructure extends it and creates the machine's resources below it. */
 export abstract class Machine extends Construct {
+  /** Host name. */
   readonly name: string;
+  /** Role in the cluster. */
   readonly role: Role;
+  /** Name of its pool. */
   readonly pool: string;
+  /** Position in its pool, starting at 1. */
   readonly index: number;
-  /** Where its Talos API answers; usually a reference. */
+  /** Address of its Talos API; usually a reference. */
   abstract readonly address: string;
+  /** What it boots from before it has a config. */
   abstract readonly bootMedium: BootMedium;
-  /** What runs it: there before the machine can be a member, and until it has left. Undefined when nothing made it. */
+  /** Resource that runs it, created before it joins and deleted after it is removed; undefined for existing machines. */
   abstract readonly resource: Addressable | undefined;
-  /** What it keeps for as long as it is the same machine to the cluster: a reference, usually to its disk. */
+  /** What stays the same for as long as it is the same machine to the cluster: a reference, usually to its disk. */
   abstract readonly identity: string;
 
-  /** What else has to be there before it joins and until it has left: the way to this machine alone, its disks. */
+  /** Further resources created before it joins and deleted after it is removed: its disks, the route to it. */
   readonly needs: Addressable[] = [];
 
   constructor(scope: Construct, request: MachineRequest, id = String(request.index)) {
@@ -41,12 +48,12 @@ export abstract class Machine extends Construct {
     this.index = request.index;
   }
 
-  /** Fingerprint of its certificate in maintenance mode, where it is known beforehand. */
+  /** Fingerprint of its certificate in maintenance mode, where it is known. */
   get fingerprint(): string | undefined {
     return undefined;
   }
 
-  /** A reference that changes when the machine has to be stopped or made anew around its disk. */
+  /** A reference that changes when the machine has to be stopped, or replaced around its disk. */
   get hardwareId(): string | undefined {
     return undefined;
   }

@@ -2,11 +2,16 @@
 import { Annotations } from "cdktf";
 import { Construct } from "constructs";
 import { controlPlanePool, nodePatch, type Role } from "../../model/index.ts";
+import type { SchematicChoice } from "../../talos/image/index.ts";
+import { TalosVersion } from "../../talos/version/index.ts";
 import { refuse } from "../errors.ts";
+import type { MachineConfigSettings } from "../talosmith/index.ts";
+import type { BindingMeta } from "../terraform/index.ts";
+import type { Infrastructure } from "./infrastructure.ts";
 import type { Machine } from "./machine.ts";
-import type { PoolOwner } from "./pool-owner.ts";
 import type { PoolSettingProps } from "./setting-props.ts";
 
+/** What every pool has; the infrastructure adds settings of its own. */
 export interface PoolProps extends PoolSettingProps {
   /** Number of machines. */
   readonly count: number;
@@ -14,11 +19,37 @@ export interface PoolProps extends PoolSettingProps {
   readonly names?: readonly string[];
 }
 
+/** What a pool needs to know of its cluster. */
+export interface PoolOwner<Settings> extends Construct {
+  /** Name of the cluster. */
+  readonly clusterName: string;
+  /** Talos release of its machines, such as `v1.13.9`. */
+  readonly talosVersion: string;
+  /** What is added to the Talos image. */
+  readonly schematic: SchematicChoice;
+  /** URL of an image factory; undefined for the public one. */
+  readonly imageFactory: string | undefined;
+  /** What the machines run on. */
+  readonly infrastructure: Infrastructure<Settings>;
+  /** Meta-arguments of resources that need the cluster's secrets: the provider that has them. */
+  readonly bindingMeta: BindingMeta;
+  /** @internal Called by a pool of this cluster once it has its machines. */
+  addPool(pool: Pool<Settings>): void;
+  /** @internal A reference to the config of a pool's machines. */
+  machineConfig(pool: Pool<Settings>): string;
+  /** @internal What the config of a pool's machine follows from. */
+  configSettings(pool: Pool<Settings>, machine: Machine): MachineConfigSettings;
+}
+
 /** Machines of one role that are alike. */
-abstract class Pool<Settings> extends Construct {
+export abstract class Pool<Settings> extends Construct {
+  /** Role of its machines. */
   readonly role: Role;
+  /** Name of the pool; part of its machines' names. */
   readonly poolName: string;
+  /** Number of machines, including those that an auto scaling group creates and deletes. */
   readonly size: number;
+  /** @internal What it was given, with its name. */
   readonly settings: object;
   readonly #patches: string[];
   #machines: readonly Machine[] = [];
@@ -33,7 +64,7 @@ abstract class Pool<Settings> extends Construct {
       refuse(this, `count is ${props.count}; expected a whole number that is not negative`);
     if (props.names !== undefined && props.names.length !== props.count)
       refuse(this, `count is ${props.count}; expected as many as names, ${props.names.length}`);
-    const marks = nodePatch(cluster.talosVersion.contract, props);
+    const marks = nodePatch(TalosVersion.parse(cluster.talosVersion).contract, props);
     this.#patches = [...(marks === undefined ? [] : [marks]), ...(props.patches ?? [])];
     this.#machines = cluster.infrastructure.createMachines(this, {
       clusterName: cluster.clusterName,
@@ -53,10 +84,12 @@ abstract class Pool<Settings> extends Construct {
     });
   }
 
+  /** Its machines; those of an auto scaling group are not among them. */
   get machines(): readonly Machine[] {
     return [...this.#machines];
   }
 
+  /** Talos config patches of its machines, as YAML, in the order in which they apply. */
   get patches(): readonly string[] {
     return [...this.#patches];
   }

@@ -1,30 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-import { TerraformStack } from "cdktf";
+import { type TerraformResource, TerraformStack } from "cdktf";
 import { Construct } from "constructs";
 import { patchFilesOf, type ResolvedCluster, resolveCluster } from "../../model/index.ts";
 import { argumentsOf, clusterSettings, machineSettings, rolloutSettings } from "../../model/settings/index.ts";
 import { defaultInstallImage, type SchematicChoice } from "../../talos/image/index.ts";
 import { defaultTalosVersion, TalosVersion } from "../../talos/version/index.ts";
-import { checkParts } from "../check.ts";
+import { checkParts, checkSection } from "../check.ts";
 import { refuse } from "../errors.ts";
 import {
+  AddonResource,
+  type ClientFiles,
   type ClientFilesArguments,
   ClientFilesResource,
   type ClusterArguments,
   ClusterResource,
   type ClusterSettings,
+  EtcdSnapshotResource,
   MachineConfigDataSource,
   type MachineConfigSettings,
   MemberResource,
   TalosmithProvider,
 } from "../talosmith/index.ts";
+import type { BindingMeta } from "../terraform/index.ts";
+import { type AddonProps, addonArguments, type BackupProps, backupArguments } from "./day-two.ts";
 import type { Infrastructure } from "./infrastructure.ts";
 import type { Machine } from "./machine.ts";
-import { ControlPlane, type PoolProps } from "./pool.ts";
-import type { MachinePool, PoolOwner } from "./pool-owner.ts";
+import { ControlPlane, type Pool, type PoolOwner, type PoolProps } from "./pool.ts";
 import type { ClusterSettingProps, RolloutProps } from "./setting-props.ts";
 import { validateCluster } from "./validate-cluster.ts";
 
+/** A cluster: its settings, what it runs on, and its control planes. */
 export interface TalosClusterProps<Settings> extends ClusterSettingProps {
   /** Name of the cluster and beginning of its machines' names. Can't be changed after creation. */
   readonly name: string;
@@ -41,7 +46,7 @@ export interface TalosClusterProps<Settings> extends ClusterSettingProps {
   readonly owner?: string;
   /** Client files whose content the state holds as well, for a sensitive output. @default - none */
   readonly contentsInState?: readonly ("kubeconfig" | "talosconfig")[];
-  /** How careful changes of machines in use are. @default - as its members say */
+  /** How careful changes of machines in use are. @default - the defaults of its settings */
   readonly rollout?: RolloutProps;
   /** Refuse to destroy the cluster and to remove its machines. @default - the infrastructure's */
   readonly deletionProtection?: boolean;
@@ -60,7 +65,8 @@ export interface JoinedControlPlane {
 /** A Kubernetes cluster on Talos Linux: its machines, their configs, and the files that give access to it. */
 export class TalosCluster<Settings = object> extends Construct implements PoolOwner<Settings> {
   readonly clusterName: string;
-  readonly talosVersion: TalosVersion;
+  readonly talosVersion: string;
+  /** Kubernetes version without `v`. */
   readonly kubernetesVersion: string;
   readonly infrastructure: Infrastructure<Settings>;
   /** URL of the Kubernetes API; may hold a reference. */
@@ -72,15 +78,17 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
   /** The installer that the machines are upgraded with. */
   readonly installImage: string;
   /** kubeconfig and talosconfig; absent when another stack owns the control plane. */
-  readonly clientFiles: ClientFilesResource | undefined;
-  /** The cluster itself, for what comes after it. */
-  readonly resource: ClusterResource;
-  /** Scope of what is not a pool, apart from the pools so that those may have any name. Not part of addresses. */
-  readonly clusterScope: Construct;
+  readonly clientFiles: ClientFiles | undefined;
+  /** The `talosmith_cluster` resource, for `dependsOn` of what needs a running cluster. */
+  readonly resource: TerraformResource;
+  /** Apart from the pools, so that those may have any name. Not part of addresses. */
+  readonly #scope: Construct;
   readonly #props: TalosClusterProps<Settings>;
-  readonly #pools: (MachinePool & Construct)[] = [];
+  readonly #version: TalosVersion;
+  readonly #pools: Pool<Settings>[] = [];
   readonly #members = new Map<string, string>();
   readonly #provider: TalosmithProvider;
+  readonly #addons = new Map<string, { readonly cni: boolean; readonly resource: AddonResource }>();
 
   constructor(scope: Construct, id: string, props: TalosClusterProps<Settings>) {
     super(scope, id);
@@ -90,14 +98,15 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
     this.#props = props;
     this.clusterName = props.name;
     this.imageFactory = props.airGap?.factory;
-    this.talosVersion = props.talosVersion === undefined ? defaultTalosVersion : TalosVersion.parse(props.talosVersion);
-    this.kubernetesVersion = props.kubernetesVersion ?? this.talosVersion.defaultKubernetesVersion;
+    this.#version = props.talosVersion === undefined ? defaultTalosVersion : TalosVersion.parse(props.talosVersion);
+    this.talosVersion = this.#version.toString();
+    this.kubernetesVersion = props.kubernetesVersion ?? this.#version.defaultKubernetesVersion;
     this.infrastructure = props.infrastructure;
 
     this.schematic = props.schematic ?? { extensions: [], kernelArgs: [] };
     this.installImage = this.#resolved().settings.installImage;
 
-    this.clusterScope = new Construct(this, "Resource");
+    this.#scope = new Construct(this, "Resource");
     this.#provider = this.#createProvider(props.secretsFile ?? `secrets/${props.name}.yaml`, props.owner);
     if (isJoined(props.controlPlane)) this.endpoint = props.controlPlane.endpoint;
     else {
@@ -105,10 +114,10 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
       this.addPool(this.controlPlane);
       this.endpoint = props.endpoint ?? props.infrastructure.endpoint(this.controlPlane.machines);
     }
-    this.resource = new ClusterResource(this.clusterScope, "cluster", () => this.#clusterArguments(), this.bindingMeta);
+    this.resource = new ClusterResource(this.#scope, "cluster", () => this.#clusterArguments(), this.bindingMeta);
     if (this.controlPlane === undefined) return;
     const folder = props.outputFolder ?? `generated/${props.name}`;
-    this.clientFiles = new ClientFilesResource(this.clusterScope, "client", () => this.#clientFilesArguments(folder), {
+    this.clientFiles = new ClientFilesResource(this.#scope, "client", () => this.#clientFilesArguments(folder), {
       ...this.bindingMeta,
       dependsOn: [this.resource],
     });
@@ -124,13 +133,60 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
     return this.infrastructure.talosEndpoints ?? (this.controlPlane?.machines ?? []).map(({ address }) => address);
   }
 
-  /** For further resources of this cluster: the provider that has its secrets. */
-  get bindingMeta(): { readonly provider?: TalosmithProvider } {
+  get bindingMeta(): BindingMeta {
     return this.#provider.alias === undefined ? {} : { provider: this.#provider };
   }
 
-  /** Called by a pool of this cluster when it is made. */
-  addPool(pool: MachinePool & Construct): void {
+  /** Adds a Helm release, installed after the pod network and the add-ons that it names in `after`. */
+  addAddon(props: AddonProps): void {
+    const { name, cni = false, after = [], values } = props;
+    const place = `add-on ${name}`;
+    this.#requireControlPlane(place);
+    // YAML text has no schema; Helm reads it.
+    const written = typeof values === "string" ? {} : values;
+    checkSection(this, "addons", { ...props, values: written }, place);
+    if (this.#addons.has(name))
+      refuse(this, `${place}: found a second one; expected a name of its own for each add-on`);
+    const unknown = after.filter((other) => !this.#addons.has(other));
+    if (unknown.length > 0)
+      refuse(this, `${place}: after is ${unknown.join(", ")}; expected add-ons that were added before it`);
+    const others = [...this.#addons].filter(([other, { cni: first }]) => (first && !cni) || after.includes(other));
+    const resource = new AddonResource(
+      this.#scope,
+      `addon-${name}`,
+      { endpoints: this.talosEndpoints, ...addonArguments(props) },
+      { ...this.bindingMeta, dependsOn: [this.resource, ...others.map(([, other]) => other.resource)] },
+    );
+    if (cni) for (const other of this.#addons.values()) if (!other.cni) other.resource.dependOn(resource);
+    this.#addons.set(name, { cni, resource });
+  }
+
+  /** Takes a backup of etcd once the cluster is up, and after every upgrade. */
+  addBackup(props: BackupProps): void {
+    this.#requireControlPlane("backup");
+    checkSection(this, "backup", props, "backup");
+    if (this.#scope.node.tryFindChild("backup") !== undefined)
+      refuse(this, "backup: found a second one; expected one for each cluster");
+    new EtcdSnapshotResource(
+      this.#scope,
+      "backup",
+      {
+        cluster_name: this.clusterName,
+        endpoints: this.talosEndpoints,
+        ...backupArguments(props, this.clusterName),
+        triggers: { talos: this.talosVersion, kubernetes: this.kubernetesVersion },
+      },
+      { ...this.bindingMeta, dependsOn: [this.resource] },
+    );
+  }
+
+  #requireControlPlane(place: string): void {
+    if (this.controlPlane === undefined)
+      refuse(this, `${place}: the control plane is in another stack; expected to be added to the cluster there`);
+  }
+
+  /** @internal */
+  addPool(pool: Pool<Settings>): void {
     this.#pools.push(pool);
     for (const machine of pool.machines) {
       const { name, address, identity } = machine;
@@ -151,7 +207,8 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
     }
   }
 
-  machineConfig(pool: MachinePool & Construct): string {
+  /** @internal */
+  machineConfig(pool: Pool<Settings>): string {
     const args = () => {
       const { all, controlPlane, worker } = this.#resolved().patches;
       const patches = [...all, ...(pool.role === "controlplane" ? controlPlane : worker), ...pool.patches];
@@ -166,7 +223,8 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
     return new MachineConfigDataSource(pool, "config", args, this.bindingMeta).config;
   }
 
-  configSettings(pool: MachinePool, machine: Machine): MachineConfigSettings {
+  /** @internal */
+  configSettings(pool: Pool<Settings>, machine: Machine): MachineConfigSettings {
     const patches = this.#patchesFor(pool, machine);
     return {
       ...this.#settings(),
@@ -184,7 +242,7 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
       .filter((construct) => construct instanceof TalosmithProvider);
     const alias = others.length === 0 ? undefined : this.clusterName.replaceAll("-", "_");
     const args = { secrets_file: secretsFile, ...(owner === undefined ? {} : { owner }) };
-    return new TalosmithProvider(this.clusterScope, "talosmith", args, alias);
+    return new TalosmithProvider(this.#scope, "talosmith", args, alias);
   }
 
   #clusterArguments(): ClusterArguments {
@@ -239,19 +297,19 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
 
   #settings(): ClusterSettings {
     const { settings } = this.#resolved();
-    const isUsual = this.installImage === defaultInstallImage(this.talosVersion);
+    const isUsual = this.installImage === defaultInstallImage(this.#version);
     return argumentsOf(clusterSettings, {
       ...settings,
       name: this.clusterName,
       endpoint: this.endpoint,
-      talosVersion: this.talosVersion.toString(),
+      talosVersion: this.talosVersion,
       kubernetesVersion: this.kubernetesVersion,
       installImage: isUsual ? undefined : this.installImage,
     });
   }
 
   /** In the order in which they apply: the nearer to the machine, the later. */
-  #patchesFor(pool: MachinePool, machine: Machine): readonly string[] {
+  #patchesFor(pool: Pool<Settings>, machine: Machine): readonly string[] {
     const { all, controlPlane, worker, machines } = this.#resolved().patches;
     const ofRole = machine.role === "controlplane" ? controlPlane : worker;
     return [...all, ...ofRole, ...machine.patches, ...pool.patches, ...(machines[machine.name] ?? [])];
@@ -262,7 +320,7 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
     return files.length === 0 ? {} : { patch_files: files };
   }
 
-  #entry(pool: MachinePool, machine: Machine): [string, ClusterArguments["machines"][string]] {
+  #entry(pool: Pool<Settings>, machine: Machine): [string, ClusterArguments["machines"][string]] {
     const { role, address, fingerprint, meta } = machine;
     const patches = this.#patchesFor(pool, machine);
     return [

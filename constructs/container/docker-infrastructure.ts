@@ -20,28 +20,39 @@ import {
   variablePath,
 } from "./talos-container.ts";
 
+/** The Docker daemon, and the network of its containers. */
 export interface DockerInfrastructureProps {
+  /** Name of the cluster that will run here; part of the network's name. */
   readonly clusterName: string;
   /** Apply the initial config, which holds the CA keys, to whatever answers at a machine's address. @default false */
   readonly trustOnFirstUse?: boolean;
-  /** @default - as the docker command finds it */
+  /** Address of the Docker daemon. @default - the docker command's */
   readonly host?: string | undefined;
-  /** @default - the Talos release's own */
+  /** Talos image. @default - the Talos release's */
   readonly image?: string | undefined;
   /** Network of the containers. @default 10.5.0.0/24 */
   readonly cidr?: string;
-  /** @default 2 */
+  /** Position of the first control plane in the network. @default 2 */
   readonly controlPlaneOffset?: number;
-  /** @default 20 */
+  /** Position of the first worker in the network. @default 20 */
   readonly workerOffset?: number;
   /** Ports of the host for the first control plane. @default - none */
-  readonly publish?: { readonly address: string; readonly kubernetes: number; readonly talos: number } | undefined;
+  readonly publish?:
+    | {
+        /** Address of the host. */
+        readonly address: string;
+        /** Port for the Kubernetes API. */
+        readonly kubernetes: number;
+        /** Port for the Talos API. */
+        readonly talos: number;
+      }
+    | undefined;
 }
 
 const mebibyte = 2 ** 20;
 
 /** A machine in a container: two volumes that make it what it is, and the container around them. */
-export class DockerMachine extends Machine {
+class DockerMachine extends Machine {
   readonly bootMedium = "container";
   readonly address: string;
   readonly resource: DockerContainerResource;

@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-export { DockerInfrastructure, type DockerInfrastructureProps, DockerMachine } from "./docker-infrastructure.ts";
-export { PodInfrastructure, type PodInfrastructureProps, PodMachine } from "./pod-infrastructure.ts";
-export type { ContainerPoolSettings } from "./talos-container.ts";
+export { DockerInfrastructure, type DockerInfrastructureProps } from "./docker-infrastructure.ts";
+export { PodInfrastructure, type PodInfrastructureProps } from "./pod-infrastructure.ts";
+export type { ContainerPoolSettings, ContainerResources } from "./talos-container.ts";

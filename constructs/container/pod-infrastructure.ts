@@ -7,21 +7,23 @@ import { KubernetesProvider, NamespaceResource, ServiceResource, StatefulSetReso
 import { statefulSetArguments } from "./stateful-set.ts";
 import { type ContainerPoolSettings, talosImage } from "./talos-container.ts";
 
+/** The host cluster, and the namespace of the pods. */
 export interface PodInfrastructureProps {
+  /** Name of the cluster that will run here. */
   readonly clusterName: string;
   /** Apply the initial config, which holds the CA keys, to whatever answers at a machine's address. @default false */
   readonly trustOnFirstUse?: boolean;
   /** kubeconfig of the host cluster. @default ~/.kube/config */
   readonly kubeconfig?: string;
-  /** @default - the current one */
+  /** Context of the kubeconfig. @default - the current one */
   readonly context?: string | undefined;
-  /** Namespace to make. @default - talos-<cluster> */
+  /** Namespace to create. @default - talos-<cluster> */
   readonly namespace?: string | undefined;
   /** Reached from inside the host cluster, or from outside. @default ClusterIP */
   readonly service?: "ClusterIP" | "LoadBalancer";
-  /** @default - the host's own */
+  /** StorageClass of the volumes. @default - the host cluster's default */
   readonly storageClass?: string | undefined;
-  /** @default - the Talos release's own */
+  /** Talos image. @default - the Talos release's */
   readonly image?: string | undefined;
 }
 
@@ -32,7 +34,7 @@ const ports = {
 } as const;
 
 /** A machine as a pod: a stateful set of one, and a service that gives it an address for life. */
-export class PodMachine extends Machine {
+class PodMachine extends Machine {
   readonly bootMedium = "container";
   readonly address: string;
   readonly resource: StatefulSetResource;

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { TalosVersion } from "../../talos/version/index.ts";
-
-interface Resources {
-  /** Processors, or thousandths of one as `500m`. */
+/** Processors and memory of a container. */
+export interface ContainerResources {
+  /** Processors, or thousandths of one as `500m`. @default - not set */
   readonly cpu?: number | string | undefined;
-  /** Bytes. */
+  /** Bytes of memory. @default - not set */
   readonly memory?: number | undefined;
 }
 
-/** What a pool of containers may say. */
+/** Settings of a pool of containers. */
 export interface ContainerPoolSettings {
   /** What the host keeps free for each machine; pods only. @default - nothing */
-  readonly requests?: Resources;
+  readonly requests?: ContainerResources;
   /** What each machine may use at most. @default - everything */
-  readonly limits?: Resources;
+  readonly limits?: ContainerResources;
   /** Bytes of the volume for EPHEMERAL; pods only. @default 10 GiB */
   readonly disk?: number;
   /** Where the pool's addresses begin; Docker only. @default - by role */
@@ -21,8 +20,8 @@ export interface ContainerPoolSettings {
 }
 
 /** Talos as a container image. */
-export function talosImage(version: TalosVersion): string {
-  return `ghcr.io/siderolabs/talos:${version.toString()}`;
+export function talosImage(version: string): string {
+  return `ghcr.io/siderolabs/talos:${version}`;
 }
 
 /** In memory: Talos's own file system is read-only. */

@@ -2,6 +2,6 @@
 export {
   LibvirtInfrastructure,
   type LibvirtInfrastructureProps,
+  type LibvirtNetworkProps,
   type LibvirtPoolSettings,
 } from "./libvirt-infrastructure.ts";
-export { LibvirtMachine } from "./libvirt-machine.ts";

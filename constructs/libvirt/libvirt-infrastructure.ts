@@ -5,6 +5,7 @@ import { type NoCloudTemplates, renderNoCloud } from "../../cloud-init/index.ts"
 import { Cidr, gatewayOf, type LibvirtNetwork, nameserversOf, placeMachine } from "../../model/index.ts";
 import { endpointAt } from "../../talos/endpoint-at.ts";
 import { type Architecture, assetUrl, chosenSchematic, schematicId } from "../../talos/image/index.ts";
+import { TalosVersion } from "../../talos/version/index.ts";
 import { checkParts } from "../check.ts";
 import type { Infrastructure, Machine, MachineRequest, PoolRequest } from "../cluster/index.ts";
 import { refuse } from "../errors.ts";
@@ -14,7 +15,7 @@ import { StartImages } from "./start-images.ts";
 
 const gibibyte = 2 ** 30;
 
-/** What a pool of virtual machines may say. */
+/** Settings of a pool of virtual machines. */
 export interface LibvirtPoolSettings {
   /** Virtual processors. @default 2 */
   readonly cpu?: number;
@@ -23,33 +24,76 @@ export interface LibvirtPoolSettings {
   /** Bytes of the system disk. @default - 20 GiB */
   readonly disk?: number;
   /** Further empty disks, as /dev/vdb and on. @default - none */
-  readonly extraDisks?: readonly { readonly size: number; readonly storagePool?: string | undefined }[];
-  /** @default - the infrastructure's */
+  readonly extraDisks?: readonly {
+    /** Bytes. */
+    readonly size: number;
+    /** Storage pool of the disk. @default - the machine's */
+    readonly storagePool?: string | undefined;
+  }[];
+  /** Storage pool of the disks. @default - the infrastructure's */
   readonly storagePool?: string | undefined;
   /** Path or URL of the image to start from. @default - the infrastructure's */
   readonly image?: string | undefined;
-  /** @default - the infrastructure's */
+  /** Processor architecture. @default - the infrastructure's */
   readonly architecture?: Architecture | undefined;
   /** Where the addresses begin in the network. @default - the network's offset, for the first worker pool */
   readonly addressOffset?: number | undefined;
 }
 
+/** Network of virtual machines. Addresses are fixed; none comes from DHCP. */
+export interface LibvirtNetworkProps {
+  /** Join a bridge of the host, or create a NAT network. @default bridge */
+  readonly mode?: "bridge" | "nat";
+  /** Bridge of the host that the machines join, with mode `bridge`. @default br0 */
+  readonly bridge?: string;
+  /** Network of the machines. @default 10.0.0.0/24 */
+  readonly cidr?: string;
+  /** Default route of the machines. @default - the first host of the network */
+  readonly gateway?: string | undefined;
+  /** Name servers of the machines. @default - the gateway */
+  readonly nameservers?: readonly string[] | undefined;
+  /** Position of the first control plane in the network. @default 70 */
+  readonly controlPlaneOffset?: number;
+  /** Position of the first worker in the network. @default 80 */
+  readonly workerOffset?: number;
+  /** Address that the control planes share; the cluster's endpoint is on it. @default - none */
+  readonly vip?: string | undefined;
+}
+
+/** The KVM host, and what its virtual machines have in common. */
 export interface LibvirtInfrastructureProps {
-  /** @default qemu:///system */
+  /** The KVM host, as libvirt names it. @default qemu:///system */
   readonly uri?: string;
   /** Path or URL of an unpacked image. @default - the image factory's, by Talos release and schematic */
   readonly image?: string | undefined;
-  /** Name of a storage pool, or name and path of one to make. @default default */
-  readonly storagePool?: string | { readonly name: string; readonly path: string };
-  /** @default kvm */
+  /** Name of a storage pool, or name and path of one to create. @default default */
+  readonly storagePool?:
+    | string
+    | {
+        /** Name of the pool to create. */
+        readonly name: string;
+        /** Folder on the host. */
+        readonly path: string;
+      };
+  /** `qemu` uses software emulation, where KVM is unavailable. @default kvm */
   readonly domainType?: "kvm" | "qemu";
-  /** Processor of machines whose pool says nothing else. @default amd64 */
+  /** Processor architecture of pools that set none. @default amd64 */
   readonly architecture?: Architecture;
   /** `uefi` takes Debian's paths of the firmware. @default - bios, or uefi on arm64 */
-  readonly firmware?: "bios" | "uefi" | { readonly loader: string; readonly nvramTemplate: string } | undefined;
+  readonly firmware?:
+    | "bios"
+    | "uefi"
+    | {
+        /** Path of the firmware on the host. */
+        readonly loader: string;
+        /** Path of the template of its variables on the host. */
+        readonly nvramTemplate: string;
+      }
+    | undefined;
   /** Start the machines with the host. @default true */
   readonly autostart?: boolean;
-  readonly network?: Partial<LibvirtNetwork>;
+  /** Network of the machines. @default - the bridge br0 with 10.0.0.0/24 */
+  readonly network?: LibvirtNetworkProps;
   /** How machines get their first config: over the Talos API, or from their seed. @default api */
   readonly machineConfig?: "api" | "user-data";
   /** Apply the initial config, which holds the CA keys, to whatever answers at a machine's address. @default false */
@@ -80,7 +124,9 @@ export class LibvirtInfrastructure extends Construct implements Infrastructure<L
   readonly trustOnFirstUse: boolean;
   readonly kind = "libvirt";
   readonly platform = "nocloud";
-  readonly network: LibvirtNetwork;
+  /** Address that the control planes share, where there is one. */
+  readonly vip: string | undefined;
+  readonly #network: LibvirtNetwork;
   readonly #props: LibvirtInfrastructureProps;
   readonly #storagePool: string;
   readonly #source: InterfaceArguments["source"];
@@ -91,13 +137,13 @@ export class LibvirtInfrastructure extends Construct implements Infrastructure<L
     super(scope, id);
     checkParts({ kind: this.kind, infrastructure: props }, false, () => this);
     this.#props = props;
-    this.network = { ...usualNetwork, ...props.network };
+    this.#network = { ...usualNetwork, ...props.network };
     this.trustOnFirstUse = props.trustOnFirstUse ?? false;
-    const { vip } = this.network;
-    this.certSans = vip === undefined ? [] : [vip];
+    this.vip = this.#network.vip;
+    this.certSans = this.vip === undefined ? [] : [this.vip];
     for (const [owner, address] of [
-      ["the gateway", gatewayOf(this.network)],
-      ["the VIP", vip],
+      ["the gateway", gatewayOf(this.#network)],
+      ["the VIP", this.vip],
     ] as const)
       if (address !== undefined) this.#claim(address, owner);
     new LibvirtProvider(this, "libvirt", { uri: props.uri ?? "qemu:///system" });
@@ -115,7 +161,7 @@ export class LibvirtInfrastructure extends Construct implements Infrastructure<L
   }
 
   endpoint(controlPlanes: readonly Machine[]): string {
-    const host = this.network.vip ?? controlPlanes[0]?.address;
+    const host = this.#network.vip ?? controlPlanes[0]?.address;
     if (host === undefined) refuse(this, "no endpoint; expected a VIP or a control plane");
     return endpointAt(host);
   }
@@ -126,21 +172,21 @@ export class LibvirtInfrastructure extends Construct implements Infrastructure<L
     { settings, configSettings: from, bindingMeta }: PoolRequest<LibvirtPoolSettings>,
     images: StartImages,
   ): Machine {
-    const { controlPlaneOffset, workerOffset } = this.network;
+    const { controlPlaneOffset, workerOffset } = this.#network;
     const first = settings.addressOffset ?? (request.role === "controlplane" ? controlPlaneOffset : workerOffset);
-    const { address, mac, offset } = placeMachine(this.network, request.role, first, request.index);
+    const { address, mac, offset } = placeMachine(this.#network, request.role, first, request.index);
     if (address === undefined)
-      refuse(scope, `${request.name} would be at place ${offset} of ${this.network.cidr}, which has no such host`);
+      refuse(scope, `${request.name} would be at place ${offset} of ${this.#network.cidr}, which has no such host`);
     this.#claim(address, request.name);
-    const { prefix } = Cidr.parse(this.network.cidr);
+    const { prefix } = Cidr.parse(this.#network.cidr);
     const seed = renderNoCloud(
       {
         hostname: request.name,
         instanceId: request.name,
         mac,
         address: `${address}/${prefix}`,
-        gateway: gatewayOf(this.network),
-        nameservers: nameserversOf(this.network),
+        gateway: gatewayOf(this.#network),
+        nameservers: nameserversOf(this.#network),
       },
       this.#props.cloudInit,
     );
@@ -165,7 +211,7 @@ export class LibvirtInfrastructure extends Construct implements Infrastructure<L
       architecture: this.#architectureOf(settings),
       firmware: this.#firmwareFor(this.#architectureOf(settings)),
       autostart: this.#props.autostart ?? true,
-      vip: this.network.vip,
+      vip: this.#network.vip,
     });
   }
 
@@ -183,14 +229,14 @@ export class LibvirtInfrastructure extends Construct implements Infrastructure<L
   }
 
   #createNetwork(): InterfaceArguments["source"] {
-    const { mode, bridge, cidr } = this.network;
+    const { mode, bridge, cidr } = this.#network;
     if (mode === "bridge") return { bridge: { bridge } };
     const name = this.node.scope?.node.id ?? this.node.id;
     const network = new NetworkResource(this, "network", {
       name: `talos-${name}`,
       autostart: true,
       forward: { mode: "nat" },
-      ips: [{ address: gatewayOf(this.network), prefix: Cidr.parse(cidr).prefix }],
+      ips: [{ address: gatewayOf(this.#network), prefix: Cidr.parse(cidr).prefix }],
     });
     return { network: { network: network.networkName } };
   }
@@ -213,7 +259,8 @@ export class LibvirtInfrastructure extends Construct implements Infrastructure<L
   ): StartImages {
     const id = schematicId(chosenSchematic(schematic));
     const architecture = this.#architectureOf(settings);
-    const origin = { schematic: id, version: talosVersion, platform: this.platform, architecture } as const;
+    const version = TalosVersion.parse(talosVersion);
+    const origin = { schematic: id, version, platform: this.platform, architecture } as const;
     const usual = assetUrl("qcow2", { ...origin, ...(factory === undefined ? {} : { factory }) });
     const given = settings.image ?? this.#props.image;
     const url = given ?? usual;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 export {
+  type DiskSelectorProps,
   MetalInfrastructure,
   type MetalInfrastructureProps,
-  MetalMachine,
   type MetalMachineProps,
+  type MetalNetworkProps,
 } from "./metal-infrastructure.ts";

@@ -1,37 +1,86 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Construct } from "constructs";
 import { renderMeta } from "../../cloud-init/index.ts";
-import {
-  type DiskSelector,
-  type MetalMachineSettings,
-  type MetalNetwork,
-  metalPatches,
-  type Role,
-  staticAddress,
-} from "../../model/index.ts";
+import { type MetalNetwork, metalPatches, type Role, staticAddress } from "../../model/index.ts";
 import { endpointAt } from "../../talos/endpoint-at.ts";
+import type { SchematicChoice } from "../../talos/image/index.ts";
 import { checkParts } from "../check.ts";
 import { type Infrastructure, Machine, type MachineRequest, type PoolRequest } from "../cluster/index.ts";
 import { refuse } from "../errors.ts";
 
-/** A machine that is there already. */
-export type MetalMachineProps = Pick<MetalMachineSettings, "address"> &
-  Partial<Omit<MetalMachineSettings, "address" | "role" | "pool" | "patches">>;
+/** An existing machine. */
+export interface MetalMachineProps {
+  /** Address of its Talos API, in maintenance mode and later. */
+  readonly address: string;
+  /** Disk that Talos is installed on, such as `/dev/nvme0n1`. @default - the infrastructure's */
+  readonly disk?: string | undefined;
+  /** The same, by properties of the disk. @default - the infrastructure's */
+  readonly diskSelector?: DiskSelectorProps | undefined;
+  /** Installer image. @default - from version and schematic */
+  readonly image?: string | undefined;
+  /** What is added to this machine's Talos image. @default - the cluster's */
+  readonly schematic?: SchematicChoice | undefined;
+  /** Wipe the whole disk before installing. @default - the infrastructure's */
+  readonly wipe?: boolean | undefined;
+  /** Fingerprint of its certificate in maintenance mode, as its console shows it. @default - none */
+  readonly fingerprint?: string | undefined;
+  /** Whether it had its config before. If it loses it, it gets none until `fingerprint` is set. @default false */
+  readonly adopted?: boolean;
+  /** Network link that has the address, by name. @default - found by Talos */
+  readonly link?: string | undefined;
+  /** The same, by the link's MAC address. @default - found by Talos */
+  readonly mac?: string | undefined;
+  /** Templates of META values by key, over the infrastructure's. @default - none */
+  readonly meta?: Readonly<Record<string, string>>;
+}
 
+/** Which disk, by its properties. All that are set have to match; texts may hold `*`. */
+export interface DiskSelectorProps {
+  /** Such as `>= 200GB`. @default - any */
+  readonly size?: string | undefined;
+  /** Model, such as `WDC*`. @default - any */
+  readonly model?: string | undefined;
+  /** Serial number. @default - any */
+  readonly serial?: string | undefined;
+  /** Kind of device, as the kernel names it. @default - any */
+  readonly modalias?: string | undefined;
+  /** UUID of the disk. @default - any */
+  readonly uuid?: string | undefined;
+  /** World wide identifier, such as `naa.5000c500*`. @default - any */
+  readonly wwid?: string | undefined;
+  /** Kind of disk. @default - any */
+  readonly type?: "ssd" | "hdd" | "nvme" | "sd" | undefined;
+  /** Where it is plugged in, such as `/pci0000:00/*`. @default - any */
+  readonly busPath?: string | undefined;
+}
+
+/** Network settings in the machine configs. */
+export interface MetalNetworkProps {
+  /** Network of the machines: their addresses are static then. @default - addresses from DHCP */
+  readonly cidr?: string | undefined;
+  /** Default route of static addresses. @default - none */
+  readonly gateway?: string | undefined;
+  /** Name servers. @default - from DHCP, else Talos's default */
+  readonly nameservers?: readonly string[];
+  /** Address that the control planes share; the cluster's endpoint is on it. @default - none */
+  readonly vip?: string | undefined;
+}
+
+/** The machines, and what they have in common. */
 export interface MetalInfrastructureProps {
   /** The machines by host name; pools name the ones that are theirs. */
   readonly machines: { readonly [hostname: string]: MetalMachineProps };
-  /** Send the first config, which holds secrets, to machines without a fingerprint. @default false */
+  /** Apply the initial config, which holds the CA keys, to machines without a fingerprint. @default false */
   readonly trustOnFirstUse?: boolean;
-  /** Disk of machines that name none. @default - the cluster's installDisk */
-  readonly diskSelector?: DiskSelector | undefined;
-  /** Empty the disk before installing. @default false */
+  /** Disk of machines that set none, by its properties. @default - `installDisk` */
+  readonly diskSelector?: DiskSelectorProps | undefined;
+  /** Wipe the whole disk before installing. @default false */
   readonly wipe?: boolean;
   /** Templates of META values for all machines, by key. @default - none */
   readonly meta?: { readonly [key: string]: string };
   /** Static addresses and a shared one. @default - DHCP, and none */
-  readonly network?: Partial<MetalNetwork>;
-  /** @default /dev/sda */
+  readonly network?: MetalNetworkProps;
+  /** Disk of machines that set none. @default /dev/sda */
   readonly installDisk?: string | undefined;
 }
 
@@ -41,7 +90,7 @@ interface RenderedSettings extends Pick<MetalMachineProps, "address" | "fingerpr
 }
 
 /** A machine by its address. Nothing makes it, and nothing but the cluster has to do with it. */
-export class MetalMachine extends Machine {
+class MetalMachine extends Machine {
   readonly bootMedium = "maintenance";
   readonly address: string;
   readonly resource = undefined;
@@ -77,7 +126,9 @@ export class MetalInfrastructure extends Construct implements Infrastructure<obj
   readonly platform = "metal";
   readonly certSans: readonly string[];
   readonly trustOnFirstUse: boolean;
-  readonly network: MetalNetwork;
+  /** Address that the control planes share, where there is one. */
+  readonly vip: string | undefined;
+  readonly #network: MetalNetwork;
   readonly #props: MetalInfrastructureProps;
   /** Machines stand here and not below their pools: one that moves to another pool is the same machine. */
   readonly #machines: Construct;
@@ -88,8 +139,9 @@ export class MetalInfrastructure extends Construct implements Infrastructure<obj
     const machines = withRoles(props.machines, () => ({ role: "worker" }));
     checkParts({ kind: this.kind, infrastructure: { ...props, machines } }, false, () => this);
     this.#props = props;
-    this.network = { nameservers: [], ...props.network };
-    this.certSans = this.network.vip === undefined ? [] : [this.network.vip];
+    this.#network = { nameservers: [], ...props.network };
+    this.vip = this.#network.vip;
+    this.certSans = this.vip === undefined ? [] : [this.vip];
     this.trustOnFirstUse = props.trustOnFirstUse ?? false;
     this.#machines = new Construct(this, "machine");
   }
@@ -110,7 +162,7 @@ export class MetalInfrastructure extends Construct implements Infrastructure<obj
   }
 
   endpoint(controlPlanes: readonly Machine[]): string {
-    const host = this.network.vip ?? controlPlanes[0]?.address;
+    const host = this.vip ?? controlPlanes[0]?.address;
     if (host === undefined) refuse(this, "no endpoint; expected a VIP or a control plane");
     return endpointAt(host);
   }
@@ -123,14 +175,14 @@ export class MetalInfrastructure extends Construct implements Infrastructure<obj
     const pool = role === "worker" ? { pool: request.pool } : {};
     this.#places.set(name, { cluster: clusterName, role, ...pool });
     const { diskSelector, wipe, installDisk } = this.#props;
-    const { network } = this;
+    const network = this.#network;
     const machine = { ...props, role };
     const { address, mac, link } = props;
     const known = { hostname: name, role, cluster: clusterName, address, mac, link, ...networkValues(network) };
     return new MetalMachine(this.#machines, request, {
       ...props,
       patches: metalPatches({
-        talosVersion: talosVersion.toString(),
+        talosVersion,
         machine,
         network,
         diskSelector,

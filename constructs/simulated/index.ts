@@ -1,2 +1,2 @@
 // SPDX-License-Identifier: Apache-2.0
-export { SimulatedInfrastructure, SimulatedMachine } from "./simulated-infrastructure.ts";
+export { SimulatedInfrastructure } from "./simulated-infrastructure.ts";

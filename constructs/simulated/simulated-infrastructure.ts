@@ -5,7 +5,7 @@ import { type Infrastructure, Machine, type MachineRequest, type PoolRequest } f
 import { SimulatedMachineResource } from "../talosmith/index.ts";
 
 /** A machine of the simulator. */
-export class SimulatedMachine extends Machine {
+class SimulatedMachine extends Machine {
   readonly bootMedium = "simulator";
   readonly address: string;
   readonly resource: SimulatedMachineResource;
@@ -31,7 +31,7 @@ export class SimulatedMachine extends Machine {
   }
 }
 
-/** Machines of the simulator on the computer that runs Terraform. */
+/** Machines of the simulator, on the machine that runs Terraform. */
 export class SimulatedInfrastructure implements Infrastructure<object> {
   readonly certSans: readonly string[] = [];
   readonly trustOnFirstUse = false;
@@ -40,8 +40,8 @@ export class SimulatedInfrastructure implements Infrastructure<object> {
   readonly platform = "metal";
 
   createMachines(scope: Construct, request: PoolRequest<object>): readonly Machine[] {
-    const talosVersion = request.talosVersion.toString();
-    return request.machines.map((machine) => new SimulatedMachine(scope, machine, request.clusterName, talosVersion));
+    const { clusterName, talosVersion } = request;
+    return request.machines.map((machine) => new SimulatedMachine(scope, machine, clusterName, talosVersion));
   }
 
   endpoint(controlPlanes: readonly Machine[]): string {

@@ -9,21 +9,23 @@ export interface AddonArguments {
   /** Addresses of the control planes. */
   readonly endpoints: readonly string[];
   readonly chart: string;
-  readonly repository?: string;
-  readonly version?: string;
+  readonly repository?: string | undefined;
+  readonly version?: string | undefined;
   /** YAML texts; they are in plan and state. */
-  readonly values?: readonly string[];
+  readonly values?: readonly string[] | undefined;
   /** Relative to the project's root; only their hash is in plan and state. */
-  readonly values_files?: readonly string[];
-  readonly credentials?: {
-    readonly username: string;
-    readonly password_env?: string;
-    readonly password_file?: string;
-  };
-  readonly cni?: boolean;
-  readonly wait?: boolean;
-  readonly timeout?: string;
-  readonly on_destroy?: string;
+  readonly values_files?: readonly string[] | undefined;
+  readonly credentials?:
+    | {
+        readonly username: string;
+        readonly password_env?: string | undefined;
+        readonly password_file?: string | undefined;
+      }
+    | undefined;
+  readonly cni?: boolean | undefined;
+  readonly wait?: boolean | undefined;
+  readonly timeout?: string | undefined;
+  readonly on_destroy?: string | undefined;
 }
 
 /** A Helm release. */

@@ -17,8 +17,20 @@ export interface ClientFilesArguments {
   readonly keep_on_disk?: boolean;
 }
 
+/** The kubeconfig and talosconfig of a cluster; all references. */
+export interface ClientFiles {
+  /** Path of the kubeconfig. */
+  readonly kubeconfigPath: string;
+  /** Path of the talosconfig. */
+  readonly talosconfigPath: string;
+  /** Contents of the kubeconfig; only where `contentsInState` lists it. */
+  readonly kubeconfig: string;
+  /** Contents of the talosconfig; only where `contentsInState` lists it. */
+  readonly talosconfig: string;
+}
+
 /** kubeconfig and talosconfig on disk. */
-export class ClientFilesResource extends Resource<ClientFilesArguments> {
+export class ClientFilesResource extends Resource<ClientFilesArguments> implements ClientFiles {
   constructor(scope: Construct, id: string, args: Arguments<ClientFilesArguments>, meta?: BindingMeta) {
     super(scope, id, "talosmith_client_files", args, meta);
   }
@@ -31,12 +43,10 @@ export class ClientFilesResource extends Resource<ClientFilesArguments> {
     return this.getStringAttribute("talosconfig_path");
   }
 
-  /** There only when `contents` asks for it. */
   get kubeconfig(): string {
     return this.getStringAttribute('files["kubeconfig"]');
   }
 
-  /** There only when `contents` asks for it. */
   get talosconfig(): string {
     return this.getStringAttribute('files["talosconfig"]');
   }

@@ -7,19 +7,21 @@ export interface EtcdSnapshotArguments {
   /** Addresses of the control planes. */
   readonly endpoints: readonly string[];
   /** Relative to the project's root. Either this or `s3`. */
-  readonly directory?: string;
-  readonly s3?: {
-    readonly bucket: string;
-    readonly prefix?: string;
-    readonly region?: string;
-    readonly endpoint?: string;
-    readonly path_style?: boolean;
-    readonly sse?: string;
-    readonly kms_key_id?: string;
-    readonly profile?: string;
-  };
-  readonly pki_age_recipients?: readonly string[];
-  readonly triggers?: { readonly [name: string]: string };
+  readonly directory?: string | undefined;
+  readonly s3?:
+    | {
+        readonly bucket: string;
+        readonly prefix?: string | undefined;
+        readonly region?: string | undefined;
+        readonly endpoint?: string | undefined;
+        readonly path_style?: boolean | undefined;
+        readonly sse?: string | undefined;
+        readonly kms_key_id?: string | undefined;
+        readonly profile?: string | undefined;
+      }
+    | undefined;
+  readonly pki_age_recipients?: readonly string[] | undefined;
+  readonly triggers?: { readonly [name: string]: string } | undefined;
 }
 
 /** A backup of etcd. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 export { type AddonArguments, AddonResource } from "./addon.ts";
-export { type ClientFilesArguments, ClientFilesResource } from "./client-files.ts";
+export { type ClientFiles, type ClientFilesArguments, ClientFilesResource } from "./client-files.ts";
 export { type CloudInitArguments, CloudInitResource } from "./cloud-init.ts";
 export { type ClusterArguments, ClusterResource } from "./cluster.ts";
 export { type EtcdSnapshotArguments, EtcdSnapshotResource } from "./etcd-snapshot.ts";

@@ -7,6 +7,7 @@ import { synthesizeAttributes } from "./attributes.ts";
 /** Arguments by their names in Terraform, now or when the stack is written. */
 export type Arguments<A> = A | (() => A);
 
+/** Meta-arguments of a resource, as the CDK has them. */
 export interface BindingMeta
   extends Pick<TerraformMetaArguments, "dependsOn" | "provider" | "lifecycle" | "provisioners"> {}
 
@@ -20,6 +21,7 @@ export interface ProviderDescription {
 
 /** Something that has an address in Terraform. */
 export interface Addressable {
+  /** `type.name`. */
   readonly terraformAddress: string;
 }
 

@@ -3,7 +3,10 @@ import { Cidr } from "./cidr.ts";
 import { type Environment, type MachinePlan, machinesOf, type Role } from "./environment.ts";
 
 type LibvirtEnvironment = Extract<Environment, { kind: "libvirt" }>;
-export type LibvirtNetwork = LibvirtEnvironment["infrastructure"]["network"];
+type NetworkSection = LibvirtEnvironment["infrastructure"]["network"];
+export type LibvirtNetwork = Omit<NetworkSection, "nameservers"> & {
+  readonly nameservers?: Readonly<NetworkSection["nameservers"]>;
+};
 type Network = Pick<LibvirtNetwork, "cidr" | "controlPlaneOffset" | "workerOffset" | "gateway" | "nameservers">;
 
 /** Where a machine is in its network. */

@@ -82,6 +82,25 @@ export function partFaults(
     .map((violation) => ({ path: violation.path, message: sentence(violation, data) }));
 }
 
+/** What the schema has against an add-on or a backup, one sentence each; see partFaults. */
+export function sectionFaults(
+  section: "addons" | "backup",
+  props: object,
+  isOpen: (value: unknown) => boolean,
+): readonly string[] {
+  const given = withoutAbsent(props);
+  const isList = section === "addons";
+  return issuesOf(sections[section], isList ? [given] : given)
+    .map(({ path, expected }) => ({ path: isList ? path.slice(1) : path, expected }))
+    .filter(
+      ({ path, expected }) => !holdsOpen(valueAt(given, path), isOpen) && !isAmount(valueAt(given, path), expected),
+    )
+    .map(({ path, expected }) => {
+      const found = path.length === 0 ? "" : `${formatPath(path)} is ${formatFound(valueAt(given, path))}; `;
+      return `${found}expected ${expected}`;
+    });
+}
+
 function rulesOf({ kind, infrastructure }: EnvironmentParts, complete: boolean): readonly Rule[] {
   if (complete) return rulesFor(kind);
   if (infrastructure !== undefined) return infrastructureRulesFor(kind);

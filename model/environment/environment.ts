@@ -61,6 +61,7 @@ interface EnvironmentOf<K extends Kind> {
 /** One environment file, merged with its base, checked, with every default filled in. */
 export type Environment = { [K in Kind]: EnvironmentOf<K> }[Kind];
 
+/** Role of a machine in its cluster. */
 export type Role = "controlplane" | "worker";
 
 /** One machine that an environment asks for. */

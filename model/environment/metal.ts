@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import type * as z from "zod";
+import type { SchematicChoice } from "../../talos/image/index.ts";
 import type { kinds } from "../schema/index.ts";
 
 export type MetalSettings = z.output<(typeof kinds)["metal"]["infrastructure"]>;
-export type MetalMachineSettings = MetalSettings["machines"][string];
-export type MetalNetwork = MetalSettings["network"];
+type MachineSection = MetalSettings["machines"][string];
+export type MetalMachineSettings = Omit<MachineSection, "schematic"> & {
+  readonly schematic?: SchematicChoice | undefined;
+};
+export type MetalNetwork = Omit<MetalSettings["network"], "nameservers"> & { readonly nameservers: readonly string[] };
 export type DiskSelector = NonNullable<MetalMachineSettings["diskSelector"]>;
 
 /** A pool as its section says it; how large it is, the list of machines tells. */

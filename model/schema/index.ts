@@ -12,9 +12,10 @@ import { operateSchema } from "./operate.ts";
 import { simulated } from "./simulated.ts";
 import { name, relativePath } from "./values.ts";
 
+/** A kind of infrastructure. */
+export type Kind = "simulated" | "libvirt" | "aws" | "metal" | "container";
 /** One entry per kind of infrastructure: its own fields, and what its pools may say. */
-export const kinds = { simulated, libvirt, aws, metal, container } as const;
-export type Kind = keyof typeof kinds;
+export const kinds = { simulated, libvirt, aws, metal, container } as const satisfies Record<Kind, object>;
 export const kindNames = Object.keys(kinds) as readonly Kind[];
 
 const secretsSchema = z

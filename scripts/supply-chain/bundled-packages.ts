@@ -15,7 +15,7 @@ export interface BundledPackage extends z.infer<typeof manifest> {
 /** Everything that dist/ is made from. */
 const entryPoints = [
   "workspace/synthesize/public.ts",
-  "constructs/index.ts",
+  "constructs/public.ts",
   "cli/main.ts",
   "provider/main.ts",
   "simulator/daemon.ts",

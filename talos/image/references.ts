@@ -3,7 +3,9 @@ import { TalosError } from "../errors.ts";
 import type { TalosVersion } from "../version/index.ts";
 import { chosenSchematic, type SchematicChoice, schematicId } from "./schematic.ts";
 
+/** Talos platform: where an image gets its first config from. */
 export type Platform = "metal" | "nocloud" | "aws";
+/** Processor architecture of a machine. */
 export type Architecture = "amd64" | "arm64";
 /** A disk image (packed, or as qcow2), a bootable ISO, or one of the parts that a machine boots over the network. */
 export type Asset = "disk" | "qcow2" | "iso" | "kernel" | "initramfs" | "cmdline" | "uki" | "pxe";

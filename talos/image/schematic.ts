@@ -33,7 +33,9 @@ export interface Schematic {
 
 /** The part of a schematic that an environment chooses. */
 export interface SchematicChoice {
+  /** Official system extensions, such as `siderolabs/iscsi-tools`. */
   readonly extensions: readonly string[];
+  /** Further arguments of the kernel. */
   readonly kernelArgs: readonly string[];
 }
 
