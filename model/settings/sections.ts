@@ -51,11 +51,13 @@ export interface Firewall {
   readonly rules?: readonly FirewallRule[] | undefined;
 }
 
+/** Ports of machines that some networks may reach. */
 export interface FirewallRule {
+  /** Name of the rule. */
   readonly name: string;
   /** Such as 443 or `30000-32767`. */
   readonly ports: readonly (number | string)[];
-  /** @default tcp */
+  /** Protocol of the ports. @default tcp */
   readonly protocol?: "tcp" | "udp" | undefined;
   /** Networks that may reach the ports. */
   readonly from: readonly string[];

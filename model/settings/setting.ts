@@ -20,7 +20,7 @@ export type Form =
   | "labelValue";
 
 /** A value of one form. `Value` is what a file and constructs give, `Argument` what Terraform has for it. */
-interface SimpleType<Value = unknown, Argument = Value> {
+export interface SimpleType<Value = unknown, Argument = Value> {
   readonly kind:
     | "text"
     | "flag"
@@ -45,7 +45,7 @@ interface SimpleType<Value = unknown, Argument = Value> {
 }
 
 /** One object of further settings, or a list of them. `Value` where it is narrower than what the fields say. */
-interface NestedType<Fields extends Settings = Settings, Value = unknown> {
+export interface NestedType<Fields extends Settings = Settings, Value = unknown> {
   readonly kind: "object" | "objects";
   readonly fields: Fields;
   /** Exactly one of these fields is given. */

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import { join } from "node:path";
 import { type App, TerraformStack } from "cdktf";
-import { writeWhole } from "../../constructs/index.ts";
+import { type EnvironmentStack, writeWhole } from "../../constructs/index.ts";
 import { formatFault } from "../../model/index.ts";
 import { packageProvider } from "../../provider/package.ts";
 import { completeStack } from "./complete-stack.ts";
-import { type SynthesizeOptions, synthesizeEnvironments } from "./synthesize-environments.ts";
+import { synthesizeEnvironments } from "./synthesize-environments.ts";
 
-export type ProjectOptions = Pick<SynthesizeOptions, "extend">;
+/** What a project's main.ts may add. */
+export interface ProjectOptions {
+  /** Adds to an environment's stack what its file can't say. @default - nothing */
+  readonly extend?: (stack: EnvironmentStack) => void;
+}
 
 /**
  * What a project's main.ts is for: `cdktf synth`, `cdktn deploy` and their like run it. Writes one stack for each file in
