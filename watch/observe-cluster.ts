@@ -5,10 +5,10 @@ import type { SecretsBundle } from "../talos/secrets/index.ts";
 import { backupStatus } from "../workspace/backup-status.ts";
 import type { HelperPolicy } from "../workspace/rollout.ts";
 import type { Workspace } from "../workspace/workspace.ts";
-import type { CertificateFacts, ClusterLook } from "./cluster-observation.ts";
+import type { CertificateFacts, ClusterObservation } from "./cluster-observation.ts";
 
-/** One look at a cluster that is open: machines, what is left to do, certificates, backups. */
-export async function lookAt(workspace: Workspace, flags: HelperPolicy = {}): Promise<ClusterLook> {
+/** Observes a cluster that is open: machines, what is left to do, certificates, backups. */
+export async function observeCluster(workspace: Workspace, flags: HelperPolicy = {}): Promise<ClusterObservation> {
   const options = await workspace.engineOptions(flags);
   const { desired, secrets } = options;
   const [preview, files, backup] = await Promise.all([
@@ -29,7 +29,7 @@ export async function lookAt(workspace: Workspace, flags: HelperPolicy = {}): Pr
   };
 }
 
-function closedWindow({ environment: { rollout }, context: { clock } }: Workspace): Pick<ClusterLook, "closed"> {
+function closedWindow({ environment: { rollout }, context: { clock } }: Workspace): Pick<ClusterObservation, "closed"> {
   if (rollout.windows.length === 0) return {};
   const state = windowAt(rollout.windows, clock.now());
   if (state.open) return {};

@@ -8,7 +8,7 @@ import {
   type ObservedCluster,
 } from "../../engine/index.ts";
 import { endsSoon } from "../../talos/client-file.ts";
-import { conditionsNow, lookAt } from "../../watch/index.ts";
+import { conditionsNow, observeCluster } from "../../watch/index.ts";
 import { ageOf } from "../../workspace/amounts.ts";
 import { backupLine } from "../../workspace/backup-status.ts";
 import { openWorkspace } from "../../workspace/workspace.ts";
@@ -22,7 +22,7 @@ export async function status(
 ): Promise<void> {
   const workspace = openWorkspace(name, context);
   const { desired, absent } = await workspace.deployed();
-  const look = await lookAt(workspace, { kubernetes });
+  const look = await observeCluster(workspace, { kubernetes });
   const { observed, backup } = look;
   const pending = [...creationSteps(absent), ...look.steps];
   const certificates = look.certificates.filter(({ renewable }) => renewable);

@@ -11,7 +11,7 @@ import { createProgram, runProgram } from "../../cli/program.ts";
 import { loadEnvironment } from "../../model/index.ts";
 import { systemClock } from "../../talos/clock.ts";
 import { verdictOn } from "../../watch/decide.ts";
-import { openWatchedProject } from "../../watch/open-project.ts";
+import { openWatchedProject } from "../../watch/project.ts";
 import { openConsoleProject } from "../../web/server/open-project.ts";
 import { testContext } from "../support/command-context.ts";
 
@@ -67,7 +67,7 @@ describe.each([
 
   test("operate repairs nothing", async () => {
     const { signal } = new AbortController();
-    const { look, repair } = openWatchedProject(root, ["tiny"], contextHere());
+    const { observe, repair } = openWatchedProject(root, ["tiny"], contextHere());
     await expect(
       repair(
         environment(),
@@ -77,7 +77,7 @@ describe.each([
       ),
     ).rejects.toThrow(words);
     if (_name === "name" || _name === "kind") return;
-    const verdict = verdictOn(await look(environment(), signal), { allowed: true, now: Date.now() });
+    const verdict = verdictOn(await observe(environment(), signal), { allowed: true, now: Date.now() });
     expect(verdict).toMatchObject({ kind: "report", reason: expect.stringMatching(words) });
   });
 });
