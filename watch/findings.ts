@@ -60,11 +60,11 @@ function etcdFinding({ observed, machines }: ClusterObservation): Finding {
       ? { type, status: "False", reason: "NotRunning", message: "no control plane runs etcd" }
       : { type, status: "Unknown", reason: "NoControlPlaneAnswers", message: "no control plane could be asked" };
   }
-  const { voters, healthy, quorum, names } = facts;
+  const { members, voters, healthy, quorum } = facts;
   const counted = `${healthy} of ${voters} members are well, and ${quorum} are needed`;
   if (healthy < quorum) return { type, status: "False", reason: "QuorumLost", message: counted };
   if (healthy < voters) return { type, status: "False", reason: "MemberUnhealthy", message: counted };
-  const missing = planes.filter(({ name }) => !names.includes(name)).map(({ name }) => name);
+  const missing = planes.filter(({ name }) => members.every((member) => member.name !== name)).map(({ name }) => name);
   if (missing.length > 0)
     return { type, status: "False", reason: "MemberMissing", message: `not a member: ${missing.join(", ")}` };
   return { type, status: "True", reason: "AllMembersHealthy", message: counted };

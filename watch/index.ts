@@ -12,6 +12,7 @@ export {
   withTransitions,
 } from "./conditions.ts";
 export { retryDelay, type Verdict, verdictOn, withJitter } from "./decide.ts";
+export { etcdFacts } from "./etcd-facts.ts";
 export { findingsOf } from "./findings.ts";
 export {
   type LeaderOptions,

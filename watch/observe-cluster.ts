@@ -5,16 +5,20 @@ import type { SecretsBundle } from "../talos/secrets/index.ts";
 import { backupStatus } from "../workspace/backup-status.ts";
 import type { HelperPolicy } from "../workspace/rollout.ts";
 import type { Workspace } from "../workspace/workspace.ts";
-import type { CertificateFacts, ClusterObservation } from "./cluster-observation.ts";
+import type { BackupFacts, CertificateFacts, ClusterObservation } from "./cluster-observation.ts";
 
 /** Observes a cluster that is open: machines, what is left to do, certificates, backups. */
-export async function observeCluster(workspace: Workspace, flags: HelperPolicy = {}): Promise<ClusterObservation> {
+export async function observeCluster(
+  workspace: Workspace,
+  flags: HelperPolicy = {},
+  backupFacts: () => Promise<BackupFacts | undefined> = () => backupStatus(workspace),
+): Promise<ClusterObservation> {
   const options = await workspace.engineOptions(flags);
   const { desired, secrets } = options;
   const [preview, files, backup] = await Promise.all([
     previewCluster(options),
     workspace.clientFiles.certificates(),
-    backupStatus(workspace),
+    backupFacts(),
   ]);
   const refused = refusals(preview).map(({ message }) => message);
   return {

@@ -69,20 +69,21 @@ export function scheduleOf({ backup }: Environment): Schedule | undefined {
   return { cron: backup.schedule, timeZone: backup.timeZone, jitter: backup.jitter };
 }
 
-/** What a remote state tells counts for so long: to fetch it takes an init. */
+/** Milliseconds for which the content of a remote state counts: to read it takes an init. */
 const stateLasts = 10 * 60_000;
 
 /** Opens clusters; those that only a remote state knows of, not with every look. The time of day may be set meanwhile. */
 export function clusterOpener(
   workspaceOf: (environment: Environment, signal: AbortSignal) => Workspace,
   timing: Pick<Timing, "elapsed">,
+  lasts = stateLasts,
 ): (environment: Environment, signal: AbortSignal) => Promise<Workspace> {
   const known = new Map<string, { readonly of: Environment; readonly at: number; readonly workspace: Workspace }>();
   return async (environment, signal) => {
     const { name, kind, backend } = environment;
     const now = timing.elapsed();
     const last = known.get(name);
-    if (last?.of === environment && now - last.at < stateLasts) return last.workspace.until(signal);
+    if (last?.of === environment && now - last.at < lasts) return last.workspace.until(signal);
     const workspace = workspaceOf(environment, signal);
     await workspace.deployed();
     if (!runsWithoutTerraform(kind) && backend.kind !== "local")

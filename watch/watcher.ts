@@ -31,9 +31,9 @@ export interface Observed<T extends ClusterObservation = ClusterObservation> {
 export interface WatchListener<T extends ClusterObservation = ClusterObservation> {
   /** The file has other content than at the last observation. */
   fileChanged?(): void;
-  /** The pause to the next observation begins when this has ended. Must not throw. */
+  /** The pause to the next observation begins when this has ended; an error of it is a failed observation. */
   observed(observed: Observed<T>, signal: AbortSignal): Promise<void>;
-  /** The cluster could not be observed; without an environment, its file could not be read. Must not throw. */
+  /** The cluster could not be observed; without an environment, its file could not be read. Does not throw. */
   failed(error: TalosError, environment: Environment | undefined, signal: AbortSignal): Promise<void>;
 }
 
@@ -43,6 +43,14 @@ export interface WatcherOptions<T extends ClusterObservation = ClusterObservatio
   readonly listener: WatchListener<T>;
   /** Milliseconds to the next observation, after so many in a row that have failed. */
   readonly pause: (environment: Environment | undefined, failures: number) => number;
+}
+
+/** What a file says, or why it cannot be read. */
+export interface FileContent {
+  readonly environment?: Environment;
+  readonly error?: unknown;
+  /** Another one when the file has changed. */
+  readonly mark: unknown;
 }
 
 /** How long a changed file may go unseen. */
@@ -65,27 +73,26 @@ export class ClusterWatcher<T extends ClusterObservation = ClusterObservation> {
   async run(signal: AbortSignal): Promise<void> {
     let known: unknown;
     while (!signal.aborted) {
-      const { mark } = this.read();
-      if (known !== undefined && known !== mark) {
+      const file = this.read();
+      if (known !== undefined && known !== file.mark) {
         // What failed with another file says nothing of this one.
         this.#failures = 0;
         this.#options.listener.fileChanged?.();
       }
-      known = mark;
+      known = file.mark;
       const wake = new AbortController();
       this.#wake = wake;
       const follow = () => wake.abort();
       signal.addEventListener("abort", follow, { once: true });
-      await this.turn(signal);
-      await this.#waitOrChange(mark, wake.signal);
+      await this.turn(signal, file);
+      await this.#waitOrChange(file, wake.signal);
       signal.removeEventListener("abort", follow);
     }
   }
 
   /** One observation, with what the listener does about it. */
-  async turn(signal: AbortSignal): Promise<void> {
+  async turn(signal: AbortSignal, { environment, error }: FileContent = this.read()): Promise<void> {
     const { listener } = this.#options;
-    const { environment, error } = this.read();
     try {
       if (environment === undefined) throw error;
       const observed = await this.observe(environment, signal);
@@ -120,8 +127,8 @@ export class ClusterWatcher<T extends ClusterObservation = ClusterObservation> {
     this.#wake.abort();
   }
 
-  /** The file as it is now: what it says or why it cannot be read, and something that is another one when the file is. */
-  read(): { readonly environment?: Environment; readonly error?: unknown; readonly mark: unknown } {
+  /** The file as it is now. */
+  read(): FileContent {
     try {
       const environment = this.#options.project.load(this.#name);
       return { environment, mark: environment };
@@ -130,9 +137,9 @@ export class ClusterWatcher<T extends ClusterObservation = ClusterObservation> {
     }
   }
 
-  async #waitOrChange(mark: unknown, signal: AbortSignal): Promise<void> {
+  async #waitOrChange({ environment, mark }: FileContent, signal: AbortSignal): Promise<void> {
     const { timing, pause } = this.#options;
-    const until = timing.elapsed() + pause(this.read().environment, this.#failures);
+    const until = timing.elapsed() + pause(environment, this.#failures);
     while (!signal.aborted && timing.elapsed() < until) {
       try {
         await timing.sleep(Math.min(readEvery, until - timing.elapsed()), signal);

@@ -12,7 +12,7 @@ import { loadEnvironment } from "../../model/index.ts";
 import { systemClock } from "../../talos/clock.ts";
 import { verdictOn } from "../../watch/decide.ts";
 import { openWatchedProject } from "../../watch/project.ts";
-import { openConsoleProject } from "../../web/server/open-project.ts";
+import { openConsoleProject } from "../../web/server/project.ts";
 import { testContext } from "../support/command-context.ts";
 
 const root = mkdtempSync(join(tmpdir(), "talosmith-immutable-"));

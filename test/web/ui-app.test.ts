@@ -9,29 +9,11 @@ import { UiApp } from "../../web/server/app.ts";
 import type { ConsoleProject } from "../../web/server/index.ts";
 import { topologyMap } from "../../web/server/topology-map.ts";
 import type { OperationView, TopologyMap } from "../../web/shared/wire.ts";
+import { idleProject } from "../support/console-project.ts";
 
 const host = "127.0.0.1:8080";
 const origin = `http://${host}`;
 const ours = { host, origin, "x-talosmith": "1", "content-type": "application/json" };
-
-/** A project in which nothing is deployed and every apply takes until it is told to end. */
-function idleWorkshop(more: Partial<ConsoleProject> = {}): ConsoleProject {
-  return {
-    environmentNames: () => ["local"],
-    loadEnvironment: (name) => loadEnvironment(".", name),
-    openCluster: async () => undefined,
-    clientCertificates: async () => [],
-    backups: async () => undefined,
-    simulatedMachines: async () => undefined,
-    elsewhere: async () => undefined,
-    obstacle: async () => undefined,
-    plan: async () => [{ id: "create/local-cp-1", sentence: "make the machine local-cp-1", destructive: false }],
-    perform: async () => undefined,
-    disturb: async () => {},
-    createSimulated: async () => {},
-    ...more,
-  };
-}
 
 function startApp(
   options: {
@@ -47,7 +29,7 @@ function startApp(
     readOnly: options.readOnly ?? false,
     version: "0.0.0",
     program: "npx talosmith",
-    project: options.project ?? idleWorkshop(),
+    project: options.project ?? idleProject(),
     assets: new Map([["/", { type: "text/html", content: "<!doctype html>" }]]),
     now: () => new Date("2026-11-16T00:00:00Z"),
     interval: 60_000,
@@ -152,7 +134,7 @@ describe("what the page can do", () => {
       new Promise((_, reject) => {
         signal.addEventListener("abort", () => reject(new TalosError("canceled", "stopped at a safe point")));
       });
-    const { app, post, cookie } = startApp({ project: idleWorkshop({ perform }) });
+    const { app, post, cookie } = startApp({ project: idleProject({ perform }) });
     const headers = { ...ours, cookie: await cookie() };
     const apply = () => post("/api/environments/local/operations", headers, { action: { kind: "apply" } });
     const { id } = (await (await apply()).json()) as OperationView;
@@ -182,8 +164,8 @@ describe("what the page can do", () => {
       );
     let environment = withWorkers(2);
     const { app, post, cookie } = startApp({
-      project: idleWorkshop({
-        loadEnvironment: () => environment,
+      project: idleProject({
+        load: () => environment,
         plan: async () => steps,
         perform: async ({ workers }, { kind }) => {
           done.push(`${kind} with ${workers[0]?.count} workers`);
@@ -228,7 +210,7 @@ describe("what the page can do", () => {
 
   test("so does whatever loses data, such as a machine that leaves", async () => {
     const plan = async () => [{ id: "reset/local-w-2", sentence: "wipe the disk of local-w-2", destructive: true }];
-    const { post, cookie } = startApp({ project: idleWorkshop({ plan }) });
+    const { post, cookie } = startApp({ project: idleProject({ plan }) });
     const headers = { ...ours, cookie: await cookie() };
     const action = { kind: "scale", pool: "w", count: 1 };
     const shown = await post("/api/environments/local/plan", headers, { action });
@@ -263,7 +245,7 @@ describe("what the page can do", () => {
   test("what belongs to Terraform is left to it", async () => {
     const instead = { apply: "deploy it", upgrade: "write it", scale: "count it", destroy: "take it" };
     const { post, cookie } = startApp({
-      project: idleWorkshop({ obstacle: async () => ({ reason: "local belongs to Terraform.", instead }) }),
+      project: idleProject({ obstacle: async () => ({ reason: "local belongs to Terraform.", instead }) }),
     });
     const headers = { ...ours, cookie: await cookie() };
     const answers: readonly [object, string][] = [
@@ -282,7 +264,7 @@ describe("what the page can do", () => {
 
   test("what changes nothing of a cluster's shape is done for Terraform's too", async () => {
     const { post, cookie } = startApp({
-      project: idleWorkshop({ obstacle: async () => ({ reason: "local belongs to Terraform.", instead: null }) }),
+      project: idleProject({ obstacle: async () => ({ reason: "local belongs to Terraform.", instead: null }) }),
     });
     const headers = { ...ours, cookie: await cookie() };
     for (const action of [{ kind: "backup" }, { kind: "cordon", machine: "local-w-1" }])
@@ -319,7 +301,7 @@ describe("what the page can do", () => {
   });
 
   test("an environment that was not looked at yet is said to be so, and not taken for one that is not deployed", async () => {
-    const { app, ask, cookie } = startApp({ project: idleWorkshop({ openCluster: () => new Promise(() => {}) }) });
+    const { app, ask, cookie } = startApp({ project: idleProject({ observe: () => new Promise(() => {}) }) });
     const response = await ask("/api/events", { headers: { host, cookie: await cookie() } });
     const { value } = (await response.body?.getReader().read()) ?? {};
     const sent = new TextDecoder().decode(value);

@@ -116,7 +116,7 @@ function ofCluster(name: string, { observed, steps, certificates, backup }: Clus
     ...(etcd === undefined
       ? []
       : [
-          sample("talosmith_etcd_members", etcd.members, environment),
+          sample("talosmith_etcd_members", etcd.members.length, environment),
           sample("talosmith_etcd_healthy_members", etcd.healthy, environment),
           sample("talosmith_etcd_quorum_members", etcd.quorum, environment),
         ]),
