@@ -8,7 +8,6 @@ export {
   type Conditions,
   conditionText,
   isGood,
-  transitionsBetween,
   withTransitions,
 } from "./conditions.ts";
 export { retryDelay, type Verdict, verdictOn, withJitter } from "./decide.ts";
@@ -33,4 +32,4 @@ export { type OperateOptions, operateAll } from "./operate.ts";
 export { clusterOpener, observedFiles, openWatchedProject, type WatchedProject } from "./project.ts";
 export { type RunningServer, type ServerOptions, serveOperator } from "./server.ts";
 export { StatusRecord } from "./status-record.ts";
-export { ClusterWatcher, type Observed, type ObservedProject, type WatchListener, watchAll } from "./watcher.ts";
+export { ClusterWatcher, type Observed, watchAll } from "./watcher.ts";

@@ -5,9 +5,8 @@ import { topologyOf, withLiveState } from "../../model/topology/index.ts";
 import { plainFaults } from "../../simulator/control/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { faultWords } from "../../web/client/fault-words.ts";
-import { UiApp } from "../../web/server/app.ts";
+import { topologyMap, UiApp } from "../../web/server/app.ts";
 import type { ConsoleProject } from "../../web/server/index.ts";
-import { topologyMap } from "../../web/server/topology-map.ts";
 import type { OperationView, TopologyMap } from "../../web/shared/wire.ts";
 import { idleProject } from "../support/console-project.ts";
 

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { loadEnvironment } from "../../model/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { Broadcast } from "../../web/server/broadcast.ts";
-import { hostNames } from "../../web/server/host-names.ts";
+import { hostNames } from "../../web/server/guard.ts";
 import { ClusterViews, type ConsoleProject } from "../../web/server/index.ts";
 import type { OtherRun } from "../../workspace/terraform/other-runs.ts";
 import { idleProject } from "../support/console-project.ts";

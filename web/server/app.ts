@@ -1,24 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
+import { createHash } from "node:crypto";
 import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { streamSSE } from "hono/streaming";
 import { type Environment, EnvironmentError } from "../../model/index.ts";
-import { type PictureForm, renderSvg, type Topology, topologyOf, withLiveState } from "../../model/topology/index.ts";
+import {
+  machineBoxes,
+  type PictureForm,
+  renderSvg,
+  type Topology,
+  topologyOf,
+  withLiveState,
+} from "../../model/topology/index.ts";
 import { plainFaults } from "../../simulator/control/index.ts";
 import { TalosError } from "../../talos/errors.ts";
-import type { Action, ActionPlan, OperationView, Overview, ShapingKind } from "../shared/wire.ts";
+import type { Action, ActionPlan, OperationView, Overview, ShapingKind, TopologyMap } from "../shared/wire.ts";
 import type { Assets } from "./assets.ts";
 import { withWork } from "./at-work.ts";
 import { Broadcast } from "./broadcast.ts";
 import { ClusterViews } from "./cluster-views.ts";
-import { Guard, type GuardOptions } from "./guard.ts";
-import { pageHeaders } from "./headers.ts";
+import { Guard, type GuardOptions, pageHeaders } from "./guard.ts";
 import { findMachine, machineDetail } from "./machine-detail.ts";
 import { type Followed, followEvents, followLog } from "./machine-streams.ts";
 import { Operations, type Request } from "./operations.ts";
 import type { ConsoleProject } from "./project.ts";
 import { readRequest } from "./requests.ts";
-import { topologyMap } from "./topology-map.ts";
 
 export interface AppOptions extends GuardOptions {
   readonly version: string;
@@ -236,3 +242,9 @@ function isShaping(kind: Action["kind"]): kind is ShapingKind {
 }
 
 const formOf = (asked: string | undefined): PictureForm => (asked === "narrow" ? "narrow" : "wide");
+
+/** What lies where in the picture, so that a machine in it can link to its own screen. */
+export function topologyMap(topology: Topology, form: PictureForm): TopologyMap {
+  const revision = createHash("sha256").update(renderSvg(topology, form)).digest("hex").slice(0, 16);
+  return { ...machineBoxes(topology, form), revision };
+}
