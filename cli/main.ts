@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { setMaxListeners } from "node:events";
+import { withAbsoluteRoot } from "../model/project-root.ts";
 import { systemClock, systemEntropy } from "../talos/clock.ts";
 import type { CommandContext, Output } from "./context.ts";
 import { stopCode } from "./output/report-error.ts";
@@ -57,7 +58,7 @@ const context: CommandContext = {
   clock: systemClock,
   entropy: systemEntropy,
   cwd,
-  env: process.env,
+  env: withAbsoluteRoot(process.env, cwd),
   signal: stop.signal,
   exit: (code) => {
     process.exitCode = code;

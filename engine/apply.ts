@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { TalosError } from "../talos/errors.ts";
+import { given } from "../talos/given.ts";
 import { type EngineOptions, withContext, withExclusiveContext } from "./engine.ts";
 import { describe } from "./execute/join.ts";
 import { runSteps } from "./execute/run.ts";
@@ -54,7 +56,7 @@ export async function applyIn(
   const seen = new Set<string>();
   for (let round = 0; ; round++) {
     const observed = await observeAll(context);
-    if (round === 0) await beginClaim(context, observed.kubernetes, claim);
+    if (round === 0) await beginClaim(context, observed, claim);
     const isNew = seesNew(observed, seen);
     if (isNew) report(context, [...preflight(context.desired, observed), ...(await clockFindings(context, observed))]);
     const steps = plan(context.desired, observed, context.policy);
@@ -118,7 +120,7 @@ export async function observeAll(context: StepContext): Promise<ObservedCluster>
     },
     {
       timing: context.timing,
-      ...(context.signal === undefined ? {} : { signal: context.signal }),
+      ...given({ signal: context.signal }),
       timeout: context.timeouts.reachable,
       what: "look at every machine",
       silence: context.silence,
@@ -133,8 +135,7 @@ export async function observeAll(context: StepContext): Promise<ObservedCluster>
 /** Before the first change: what is known to go wrong ends the run here. */
 export function report(context: StepContext, findings: readonly Finding[]): void {
   for (const { severity, message, machine } of findings) {
-    if (severity === "warning")
-      context.emit({ type: "warning", message, ...(machine === undefined ? {} : { machine }) });
+    if (severity === "warning") context.emit({ type: "warning", message, ...given({ machine }) });
   }
   refuseErrors(findings);
 }
@@ -193,7 +194,7 @@ async function awaitEndpoint(context: StepContext): Promise<void> {
     },
     {
       timing: context.timing,
-      ...(context.signal === undefined ? {} : { signal: context.signal }),
+      ...given({ signal: context.signal }),
       timeout: context.timeouts.health,
       what: `wait for the Kubernetes API at ${endpoint}`,
       onWaiting: (message) => context.emit({ type: "waiting", message }),

@@ -22,7 +22,7 @@ export async function destroyCluster(options: DestroyOptions): Promise<DestroyRe
   refuseDestroy(options.desired);
   return withExclusiveContext(options, "destroy the cluster", async (context) => {
     const observed = await context.observe();
-    await refuseOtherOwner(context, observed.kubernetes, options.claim);
+    await refuseOtherOwner(context, observed, options.claim, { removes: true });
     const steps = planDestroy(context.desired, observed);
     context.emit({ type: "planned", message: `${steps.length} machines to wipe`, steps });
     await runSteps(steps, context);

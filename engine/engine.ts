@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { randomUUID } from "node:crypto";
 import { setMaxListeners } from "node:events";
 import { TalosError } from "../talos/errors.ts";
+import { given } from "../talos/given.ts";
 import type { SecretsBundle } from "../talos/secrets/index.ts";
 import type { DesiredCluster } from "./desired.ts";
 import type { EventListener } from "./events.ts";
@@ -129,9 +131,7 @@ function contextOf(options: EngineOptions, machines: Machines, place: string): S
     timeouts: { ...defaultTimeouts, ...options.timeouts },
     timing,
     checkGate: options.checkGate ?? gateCheck(options.directory ?? process.cwd()),
-    ...(options.signal === undefined ? {} : { signal: options.signal }),
-    ...(options.events === undefined ? {} : { events: options.events }),
-    ...(options.journal === undefined ? {} : { journal: options.journal }),
+    ...given({ signal: options.signal, events: options.events, journal: options.journal }),
     lease: new LeaseKeeper(
       machines.kubernetes,
       timing,

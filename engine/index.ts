@@ -35,7 +35,7 @@ export {
 export { leaveCluster } from "./leave.ts";
 export { checkOwner, releaseOwner } from "./lock/claim-check.ts";
 export { lockFileFor, withLock } from "./lock/lock.ts";
-export { type Claim, claimed, otherOwner, released } from "./lock/ownership.ts";
+export { type Claim, claimed, otherOwner, refuseLost, released } from "./lock/ownership.ts";
 export { breakLock, type LockState, lockState } from "./lock/unlock.ts";
 export type { Kubernetes, MachineHealth, Machines, MachineTarget, Ownership } from "./machines.ts";
 export { type Maintenance, maintainMachine, planMaintenance } from "./maintain.ts";

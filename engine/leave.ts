@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { TalosError } from "../talos/errors.ts";
+import { given } from "../talos/given.ts";
 import { refuseUnfinished, report } from "./apply.ts";
 import type { DesiredCluster } from "./desired.ts";
 import { type EngineOptions, withExclusiveContext } from "./engine.ts";
@@ -26,7 +28,7 @@ export async function leaveCluster(options: EngineOptions): Promise<{ readonly s
     const { desired } = context;
     const done: Step[] = [];
     let observed = await context.observe();
-    await refuseOtherOwner(context, observed.kubernetes, options.claim);
+    await refuseOtherOwner(context, observed, options.claim, { removes: true });
     report(context, preflightLeave(desired, observed));
     refuseUnknown(desired, observed);
     const gone = new Set(desired.leaving.map(({ name }) => name));
@@ -78,7 +80,7 @@ async function awaitMembers(context: StepContext, well: readonly string[]): Prom
     },
     {
       timing: context.timing,
-      ...(context.signal === undefined ? {} : { signal: context.signal }),
+      ...given({ signal: context.signal }),
       timeout: context.timeouts.health,
       what: "wait for the other members of etcd",
       silence: context.silence,

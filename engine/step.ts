@@ -12,6 +12,11 @@ export type KubernetesComponent =
   | "kubelet";
 
 /** What a step does. Names of machines, never addresses or secrets: a plan may be printed and stored. */
+interface VersionChange {
+  readonly from: string;
+  readonly to: string;
+}
+
 export type StepAction =
   /** `reboot`: whether the change needs one; first contact in maintenance mode is `install`. */
   /** `trust`: the machine is in maintenance mode, and its certificate is not pinned. */
@@ -65,7 +70,12 @@ export type StepAction =
       readonly components: readonly { readonly component: KubernetesComponent; readonly version: string }[];
     }
   /** Brings the cluster's own objects, such as kube-proxy, to what this control plane's manifests say. */
-  | { readonly kind: "sync-manifests"; readonly machine: string }
+  | {
+      readonly kind: "sync-manifests";
+      readonly machine: string;
+      /** The kube-proxy that runs and the one that the manifests have, where they differ and both are known. */
+      readonly proxy?: VersionChange;
+    }
   /** Before anything is done to a machine in use: is it time, and do the policy's gates pass? */
   | {
       readonly kind: "gate";
@@ -156,6 +166,8 @@ function sentenceOf(action: StepAction): string {
     case "pull-images":
       return `fetch the new images of Kubernetes to ${action.machine}`;
     case "sync-manifests":
+      if (action.proxy !== undefined && isRollback(action.proxy))
+        return `roll back kube-proxy from ${action.proxy.from} to ${action.proxy.to}, with the cluster's DNS and network, to what ${action.machine} has them at`;
       return `bring the cluster's kube-proxy, DNS and network to what ${action.machine} has them at`;
     case "drain":
       return `move the pods away from ${action.machine}`;
@@ -191,7 +203,7 @@ function sentenceOf(action: StepAction): string {
 }
 
 /** Whether the step takes a component to an older version. */
-export function isRollback({ from, to }: Pick<StepOf<"upgrade-kubernetes">, "from" | "to">): boolean {
+export function isRollback({ from, to }: VersionChange): boolean {
   return KubernetesVersion.parse(from).compare(KubernetesVersion.parse(to)) > 0;
 }
 

@@ -35,7 +35,12 @@ export {
   schemaPaths,
 } from "./environment/first-environment.ts";
 export { environmentJsonSchema, environmentReference } from "./environment/json-schema.ts";
-export { fileReader, listEnvironments, loadEnvironment } from "./environment/load-environment.ts";
+export {
+  fileReader,
+  listEnvironments,
+  loadEnvironment,
+  loadExistingEnvironment,
+} from "./environment/load-environment.ts";
 export type {
   DiskSelector,
   MetalMachineSettings,

@@ -65,13 +65,11 @@ function renderCluster(cluster: ClusterChange): string[] {
     return from && to && from !== to ? [`${product} ${code(from)} → ${code(to)}`] : [];
   });
   const diffs = sameTogether(configChanges).flatMap(([machines, lines]) => [`# ${machines.join(", ")}`, ...lines]);
-  return [
-    `### Cluster ${code(name)}`,
-    ...renderExtent(cluster),
-    ...(versions.length > 0 ? [versions.join(" · ")] : []),
-    ...renderSteps(after === undefined, steps),
-    ...(diffs.length > 0 ? ["Changes of machine configs, secrets replaced:", fence(diffs, "text")] : []),
-  ];
+  const lines = [`### Cluster ${code(name)}`, ...renderExtent(cluster)];
+  if (versions.length > 0) lines.push(versions.join(" · "));
+  lines.push(...renderSteps(after === undefined, steps));
+  if (diffs.length > 0) lines.push("Changes of machine configs, secrets replaced:", fence(diffs, "text"));
+  return lines;
 }
 
 /** Machines that get the same changes, named once. */
@@ -99,14 +97,14 @@ function renderExtent({ before, after, machinesBefore, machinesAfter, initialCon
   if (values === undefined || (before !== undefined && after !== undefined)) return [];
   const controlPlanes = machines.filter(({ controlPlane }) => controlPlane).length;
   const { talos_version: talos, kubernetes_version: kubernetes, endpoint } = values;
-  const told = [
+  const parts = [
     `${counted(controlPlanes, "control plane")}, ${counted(machines.length - controlPlanes, "worker")}`,
-    ...(talos ? [`Talos ${code(talos)}`] : []),
-    ...(kubernetes ? [`Kubernetes ${code(kubernetes)}`] : []),
-    ...(endpoint ? [`at ${code(endpoint)}`] : []),
-    ...(after === undefined ? [] : [`initial config ${initialConfigs[initialConfig]}`]),
+    talos && `Talos ${code(talos)}`,
+    kubernetes && `Kubernetes ${code(kubernetes)}`,
+    endpoint && `at ${code(endpoint)}`,
+    after && `initial config ${initialConfigs[initialConfig]}`,
   ];
-  return [told.join(" · ")];
+  return [parts.filter(Boolean).join(" · ")];
 }
 
 const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? "" : "s"}`;

@@ -16,14 +16,11 @@ const numberFrom = (name: string): number | undefined => {
   const value = Number(process.env[name] ?? "");
   return value > 0 ? value : undefined;
 };
-const idleTimeout = numberFrom("TALOSMITH_SIMULATOR_IDLE_MS");
-const timeScale = numberFrom("TALOSMITH_SIMULATOR_TIME_SCALE");
-
 runDaemon({
   directory,
   code: process.env.TALOSMITH_SIMULATOR_CODE ?? "unknown:",
-  ...(idleTimeout === undefined ? {} : { idleTimeout }),
-  ...(timeScale === undefined ? {} : { timeScale }),
+  idleTimeout: numberFrom("TALOSMITH_SIMULATOR_IDLE_MS"),
+  timeScale: numberFrom("TALOSMITH_SIMULATOR_TIME_SCALE"),
 })
   .then(() => process.exit(0))
   .catch((error: unknown) => {

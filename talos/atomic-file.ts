@@ -9,6 +9,11 @@ export interface WriteOptions {
   readonly mode?: number;
   /** Fail with EEXIST rather than replace: the first writer wins. @default false */
   readonly exclusive?: boolean;
+  /**
+   * `refuse` for an exclusive write in a folder that other users write to, such as the system's temporary one: a link
+   * that one of them has put there must not say where the file goes. @default follow
+   */
+  readonly links?: "follow" | "refuse";
 }
 
 /**
@@ -23,7 +28,7 @@ export async function writeFileAtomically(
 ): Promise<void> {
   let target = path;
   try {
-    target = await linkTarget(path);
+    if (options.links !== "refuse") target = await linkTarget(path);
     // A folder that a link leads to is not made: it may be on a volume that is not mounted.
     if (target === path) await makeFolder(dirname(path));
     await writeBeside(target, content, options);

@@ -22,9 +22,9 @@ const retryable: ReadonlySet<TalosErrorCode> = new Set(["unavailable", "deadline
 
 export interface TalosErrorOptions {
   /** The machine that the error is about: its name where known, else its address. */
-  readonly node?: string;
+  readonly node?: string | undefined;
   /** What to do next, one sentence for a person. */
-  readonly hint?: string;
+  readonly hint?: string | undefined;
   readonly cause?: unknown;
 }
 

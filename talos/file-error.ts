@@ -15,8 +15,5 @@ const codes: Readonly<Record<string, TalosErrorCode>> = {
 export function fileError(action: "open" | "write", path: string, cause: unknown, hint?: string): TalosError {
   const { code = "", message } = cause as NodeJS.ErrnoException;
   const reason = /^\w+: (.*?)(?:,|$)/.exec(message)?.[1] ?? message;
-  return new TalosError(codes[code] ?? "failed-precondition", `${action} ${path}: ${reason}`, {
-    ...(hint === undefined ? {} : { hint }),
-    cause,
-  });
+  return new TalosError(codes[code] ?? "failed-precondition", `${action} ${path}: ${reason}`, { hint, cause });
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { createHash } from "node:crypto";
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { lstatSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -38,8 +38,14 @@ export function removeAbandoned(parent = tmpdir(), prefix = temporary): void {
   for (const name of namesIn(parent)) {
     if (!name.startsWith(prefix)) continue;
     const [, at, pid] = /^(?:[a-z]+-)?([0-9a-f]{8})-(\d+)-\w{6}$/.exec(name.slice(prefix.length)) ?? [];
-    if (at === place() && !pidExists(Number(pid))) removeIfAllowed(join(parent, name));
+    if (at === place() && !pidExists(Number(pid)) && isOwn(join(parent, name))) removeIfAllowed(join(parent, name));
   }
+}
+
+/** Root may remove what another user has put there under such a name; it is not root's to judge. */
+function isOwn(folder: string): boolean {
+  const found = lstatSync(folder, { throwIfNoEntry: false });
+  return found !== undefined && (process.getuid === undefined || found.uid === process.getuid());
 }
 
 /** Another user's, or one that another process removes meanwhile, is no reason to fail. */

@@ -14,6 +14,7 @@ const talosBase = [
   "talos/disk-key-file",
   "talos/endpoint-at",
   "talos/file-error",
+  "talos/given",
   "talos/atomic-file",
   "talos/living-process",
   "talos/meta-key",
@@ -37,6 +38,7 @@ const rules: Readonly<Record<string, readonly string[]>> = {
   "talos/endpoint-at": [],
   "talos/living-process": [],
   "talos/meta-key": [],
+  "talos/given": [],
   "talos/file-error": ["talos/errors"],
   "talos/atomic-file": ["talos/errors", "talos/file-error"],
   "talos/nearest-word": [],
@@ -46,7 +48,7 @@ const rules: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(talosLayers.map((layer, i) => [`talos/${layer}`, talos(...talosLayers.slice(0, i + 1))])),
   model: ["model", ...talos("version", "image", "pki", "secrets", "config")],
   "model/adopt": ["model", "talos"],
-  "model/topology": ["model"],
+  "model/topology": ["model", "talos/given"],
   engine: ["engine", "model", "talos"],
   "cloud-init": ["cloud-init", "model", ...talos("version", "config")],
   "provider/framework": ["provider/framework"],
@@ -166,7 +168,12 @@ function projectGraph(): Map<string, string[]> {
 }
 
 /** Files that the provider's start can afford, where the index of their folder loads zod or the whole engine. */
-const light: ReadonlySet<string> = new Set(["model/cluster-rules.ts", "model/cron.ts", "model/state-owner.ts"]);
+const light: ReadonlySet<string> = new Set([
+  "model/cluster-rules.ts",
+  "model/cron.ts",
+  "model/project-root.ts",
+  "model/state-owner.ts",
+]);
 
 /** The daemon and its own client share their protocol; every other index stands for its folder. */
 const insideOf = (front: string) => (front === "simulator/control" ? "simulator" : front);
@@ -212,6 +219,31 @@ describe("the architecture", () => {
     );
     expect(past).toEqual([]);
   });
+});
+
+/** What a workspace is made of: nobody above it puts these together for the engine once more. */
+const workspaceParts = [
+  "workspace/cluster-spec",
+  "workspace/metal-machines",
+  "workspace/owner",
+  "workspace/patch-files",
+  "workspace/terraform/recorded-spec",
+];
+
+test("command line, console and operator reach the engine through the workspace only", () => {
+  const above = [...projectGraph()].filter(([file]) => /^(cli|web|watch)\//.test(file));
+  const parts = above.flatMap(([file, imports]) =>
+    imports
+      .filter((target) => workspaceParts.some((part) => within(target, part)))
+      .map((target) => `${file} imports ${target}`),
+  );
+  const own = above.flatMap(([file]) => (/\bdesiredCluster\b/.test(readFileSync(file, "utf8")) ? [file] : []));
+  expect([parts, own]).toEqual([[], []]);
+});
+
+test("the provider knows a TalosError by its name: its bundles hold the class more than once", () => {
+  const files = [...projectGraph().keys()].filter((file) => file.startsWith("provider/"));
+  expect(files.filter((file) => /instanceof TalosError\b/.test(readFileSync(file, "utf8")))).toEqual([]);
 });
 
 describe("the rule itself", () => {

@@ -51,6 +51,7 @@ export function verdictOn(look: ClusterObservation, { allowed, rest = 0, now }: 
  */
 export function needsPerson(step: Step): boolean {
   if (step.kind === "upgrade-kubernetes") return isRollback(step);
+  if (step.kind === "sync-manifests") return step.proxy !== undefined && isRollback(step.proxy);
   return step.destructive || step.kind === "bootstrap-etcd" || step.kind === "restore-etcd";
 }
 

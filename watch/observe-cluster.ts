@@ -3,14 +3,14 @@ import { X509Certificate } from "node:crypto";
 import { previewCluster, refusals, windowAt } from "../engine/index.ts";
 import type { SecretsBundle } from "../talos/secrets/index.ts";
 import { backupStatus } from "../workspace/backup-status.ts";
-import type { HelperPolicy } from "../workspace/rollout.ts";
+import type { PolicyFlags } from "../workspace/rollout.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import type { BackupFacts, CertificateFacts, ClusterObservation } from "./cluster-observation.ts";
 
 /** Observes a cluster that is open: machines, what is left to do, certificates, backups. */
 export async function observeCluster(
   workspace: Workspace,
-  flags: HelperPolicy = {},
+  flags: PolicyFlags = {},
   backupFacts: () => Promise<BackupFacts | undefined> = () => backupStatus(workspace),
 ): Promise<ClusterObservation> {
   const options = await workspace.engineOptions(flags);

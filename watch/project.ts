@@ -4,6 +4,7 @@ import { pruneBackups, type Schedule } from "../engine/backup/index.ts";
 import { type EventListener, type Step, systemTiming, type Timing } from "../engine/index.ts";
 import { type Environment, fileReader, listEnvironments } from "../model/index.ts";
 import { TalosError } from "../talos/errors.ts";
+import { given } from "../talos/given.ts";
 import { openBackups, takeBackup } from "../workspace/backups.ts";
 import type { WorkspaceContext } from "../workspace/context.ts";
 import { deployWithoutTerraform } from "../workspace/deploy.ts";
@@ -30,7 +31,7 @@ export function openWatchedProject(root: string, names: readonly string[], conte
       const workspace = await open(environment, signal);
       const observation = await observeCluster(workspace);
       const obstacle = (await exchangeUnderWay(workspace)) ?? (await obstacleTo(workspace));
-      return { ...observation, ...(obstacle === undefined ? {} : { obstacle }) };
+      return { ...observation, ...given({ obstacle }) };
     },
     /** Brings the machines to what the file says. `review` sees the steps of every round and throws to refuse them. */
     async repair(

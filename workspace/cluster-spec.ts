@@ -23,7 +23,7 @@ export interface MachineAddress {
 }
 
 /** The engine's view of an environment: of its machines that have addresses, for the others are still to be made. */
-export function clusterSpec(
+export function environmentSpec(
   environment: Environment,
   addresses: ReadonlyMap<string, MachineAddress>,
   leaving: readonly MachineSpec[] = [],

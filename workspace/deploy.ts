@@ -4,7 +4,6 @@ import { isAbsolute, join, relative } from "node:path";
 import type { Addon } from "../engine/addon/index.ts";
 import {
   applyCluster,
-  desiredCluster,
   destroyCluster,
   type EngineOptions,
   type EventListener,
@@ -17,9 +16,8 @@ import {
 import type { Environment } from "../model/index.ts";
 import { TalosError } from "../talos/errors.ts";
 import { deployAddons, readAddons } from "./addons.ts";
-import { clusterSpec } from "./cluster-spec.ts";
 import { absentMachines, isBegun } from "./machines.ts";
-import type { HelperPolicy } from "./rollout.ts";
+import type { PolicyFlags } from "./rollout.ts";
 import type { Workspace } from "./workspace.ts";
 
 export interface DeployedMachine {
@@ -44,7 +42,7 @@ export interface Deployed {
 }
 
 export interface DeployOptions {
-  readonly flags?: HelperPolicy;
+  readonly flags?: PolicyFlags;
   readonly review?: EngineOptions["review"];
 }
 
@@ -64,7 +62,7 @@ export async function deployWithoutTerraform(
   const secrets = await workspace.secrets.ensure();
   const addresses = await machines.ensure();
   const leaving = await machines.surplus();
-  const desired = desiredCluster(await workspace.spec(addresses, leaving), secrets);
+  const desired = await workspace.desired(secrets, addresses, { leaving });
   const options = { ...workspace.engineOptionsFor({ desired, secrets }, flags), events, claim: workspace.claim };
   const { steps } = await applyCluster(review === undefined ? options : { ...options, review });
   const left = leaving.map(({ name }) => name);
@@ -83,7 +81,7 @@ export async function deployWithoutTerraform(
   };
 }
 
-function refuseWithoutKubernetes(addons: readonly Addon[], { kubernetes }: HelperPolicy): void {
+function refuseWithoutKubernetes(addons: readonly Addon[], { kubernetes }: PolicyFlags): void {
   if (kubernetes !== false || addons.length === 0) return;
   throw new TalosError("invalid-input", `--no-kubernetes, but the file has ${addons.length} add-ons`, {
     hint: "Leave the flag out, or the section addons.",
@@ -113,16 +111,20 @@ export interface DeployPlan {
 }
 
 /** What a deploy would do: the machines to make, and the engine's steps on the ones that are there. Throws when a deploy would refuse. */
-export async function planWithoutTerraform(workspace: Workspace, flags: HelperPolicy = {}): Promise<DeployPlan> {
+export async function planWithoutTerraform(workspace: Workspace, flags: PolicyFlags = {}): Promise<DeployPlan> {
   const { environment, machines } = workspace;
   await machines.refuseOtherKind();
+  await machines.refuseOtherOwner();
   const addresses = await machines.find();
   const missing = absentMachines(environment, addresses);
   await refuseLostSecrets(workspace);
   if (!isBegun(environment, addresses)) return { missing, steps: [], unseen: [] };
   const secrets = await workspace.secrets.forPlan();
-  const desired = desiredCluster(await workspace.spec(addresses, await machines.surplus()), secrets);
-  const preview = await previewCluster(workspace.engineOptionsFor({ desired, secrets }, flags));
+  const desired = await workspace.desired(secrets, addresses, { leaving: await machines.surplus() });
+  const preview = await previewCluster({
+    ...workspace.engineOptionsFor({ desired, secrets }, flags),
+    claim: workspace.claim,
+  });
   refuseErrors(refusals(preview));
   const { steps, observed } = preview;
   const unseen = desired.machines.flatMap(({ name }) => {
@@ -150,8 +152,8 @@ export async function destroyWithoutTerraform(workspace: Workspace, events: Even
     );
   if (secrets !== undefined && isBegun(environment, addresses)) {
     // Without what the patch files hold: to wipe the machines must not need them.
-    const spec = clusterSpec(environment, addresses, await machines.surplus());
-    const desired = desiredCluster(spec, secrets);
+    const how = { leaving: await machines.surplus(), patches: [] };
+    const desired = await workspace.desired(secrets, addresses, how);
     const options = workspace.engineOptionsFor({ desired, secrets });
     await destroyCluster({ ...options, events, claim: workspace.claim });
   }

@@ -1,25 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-import { existsSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { formatFault, listEnvironments, loadEnvironment } from "../model/index.ts";
+import { formatFault, listEnvironments, loadEnvironment, loadExistingEnvironment } from "../model/index.ts";
+import { nearestProject } from "../model/project-root.ts";
 import { TalosError } from "../talos/errors.ts";
 import type { EnvironmentOnDisk, WorkspaceContext } from "./context.ts";
 
-/** The user's project: the nearest folder upwards that has a cdktf.json. */
-export function projectRoot(from: string, env: Readonly<Record<string, string | undefined>>): string {
-  if (env.TALOSMITH_ROOT) return env.TALOSMITH_ROOT;
-  for (let folder = from; ; folder = dirname(folder)) {
-    if (existsSync(join(folder, "cdktf.json"))) return folder;
-    if (folder === dirname(folder)) {
-      throw new TalosError(
-        "not-found",
-        `no talosmith project here: neither ${from} nor a folder above it has a cdktf.json`,
-        {
-          hint: "Change to your project's folder, or set TALOSMITH_ROOT to it.",
-        },
-      );
-    }
-  }
+/** The user's project. Throws where there is none. */
+export function projectRoot(from: string, env: WorkspaceContext["env"]): string {
+  const found = nearestProject(from, env);
+  if (found !== undefined) return found;
+  throw new TalosError(
+    "not-found",
+    `no talosmith project here: neither ${from} nor a folder above it has a cdktf.json`,
+    { hint: "Change to your project's folder, or set TALOSMITH_ROOT to it." },
+  );
 }
 
 /** The names of the project's environments; outside of a project there are none. */
@@ -32,15 +25,25 @@ export function environmentsHere({ cwd, env }: Pick<WorkspaceContext, "cwd" | "e
   }
 }
 
+export interface OpenOptions {
+  /** For what does not bring the cluster to what the file says: a broken rule is a warning then. @default false */
+  readonly existing?: boolean;
+}
+
 /** The environment of this name. Throws with all errors of its file. */
-export function findEnvironment(name: string, context: WorkspaceContext): EnvironmentOnDisk {
+export function findEnvironment(
+  name: string,
+  context: WorkspaceContext,
+  { existing = false }: OpenOptions = {},
+): EnvironmentOnDisk {
   const root = projectRoot(context.cwd, context.env);
-  return { root, environment: loadEnvironment(root, name), context };
+  const load = existing ? loadExistingEnvironment : loadEnvironment;
+  return { root, environment: load(root, name), context };
 }
 
 /** The same for a command that changes something: what is unwise in the file is printed, but stops nothing. */
-export function openEnvironment(name: string, context: WorkspaceContext): EnvironmentOnDisk {
-  const found = findEnvironment(name, context);
+export function openEnvironment(name: string, context: WorkspaceContext, options: OpenOptions = {}): EnvironmentOnDisk {
+  const found = findEnvironment(name, context, options);
   for (const warning of found.environment.warnings) context.stderr.write(`Warning: ${formatFault(warning)}\n\n`);
   return found;
 }

@@ -1,21 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-import { type EngineOptions, type Policy, type Step, windowAt } from "../engine/index.ts";
+import { type Policy, type Step, windowAt } from "../engine/index.ts";
 import type { Environment } from "../model/index.ts";
 
-/** What a command may say beside the environment's file. */
-export type HelperPolicy = Partial<Pick<Policy, "kubernetes">>;
+/** What the flags of a command set beyond the environment's file. */
+export type PolicyFlags = Partial<Pick<Policy, "kubernetes">>;
 
 /** How careful the engine is with the machines of an environment. */
-export function engineCare(
-  { rollout }: Pick<Environment, "rollout">,
-  given: HelperPolicy = {},
-): Pick<EngineOptions, "policy"> {
-  return { policy: { ...rollout, kubernetes: true, ...given } };
+export function environmentPolicy({ rollout }: Pick<Environment, "rollout">, flags: PolicyFlags = {}): Policy {
+  return { ...rollout, kubernetes: true, ...flags };
 }
 
 /** For a cluster that is down anyway: neither windows nor gates nor a pause keep it from coming back. */
 export function emergencyPolicy(environment: Pick<Environment, "rollout">): Policy {
-  const { canary: _canary, ...policy } = engineCare(environment).policy;
+  const { canary: _canary, ...policy } = environmentPolicy(environment);
   return { ...policy, windows: [], gates: [] };
 }
 

@@ -14,14 +14,14 @@ import type { Environment } from "../model/index.ts";
 import { TalosError } from "../talos/errors.ts";
 import type { SecretsBundle } from "../talos/secrets/index.ts";
 import { ClientFiles } from "./client-files.ts";
-import { clusterSpec } from "./cluster-spec.ts";
+import { environmentSpec } from "./cluster-spec.ts";
 import type { EnvironmentOnDisk, WorkspaceContext } from "./context.ts";
 import { runsWithoutTerraform } from "./machine-source.ts";
 import { absentMachines, EnvironmentMachines, isBegun, type MachineAddresses } from "./machines.ts";
 import { claimOf, ownerOf } from "./owner.ts";
 import { readPatchFiles } from "./patch-files.ts";
-import { findEnvironment, openEnvironment } from "./project.ts";
-import { engineCare, type HelperPolicy } from "./rollout.ts";
+import { findEnvironment, type OpenOptions, openEnvironment } from "./project.ts";
+import { environmentPolicy, type PolicyFlags } from "./rollout.ts";
 import { EnvironmentSecrets } from "./secrets.ts";
 import { recordedSpec } from "./terraform/recorded-spec.ts";
 import { readState, stateFile } from "./terraform/state-file.ts";
@@ -34,6 +34,13 @@ export interface DeployedCluster {
   /** Machines of the file that are still to be made, and not part of `desired`. */
   readonly absent: readonly string[];
   readonly secrets: SecretsBundle;
+}
+
+export interface DesiredOptions {
+  /** Machines that are to leave. */
+  readonly leaving?: readonly MachineSpec[];
+  /** Secret patches for every machine. @default what the environment's patch files hold */
+  readonly patches?: readonly string[];
 }
 
 /**
@@ -75,8 +82,8 @@ export class Workspace implements EnvironmentOnDisk {
   }
 
   /** How careful the engine is with this environment's machines. */
-  policy(flags: HelperPolicy = {}): Policy {
-    return engineCare(this.environment, flags).policy;
+  policy(flags: PolicyFlags = {}): Policy {
+    return environmentPolicy(this.environment, flags);
   }
 
   /** The name of the Terraform state that this project has of the environment, or would have. */
@@ -89,9 +96,24 @@ export class Workspace implements EnvironmentOnDisk {
     return claimOf(this);
   }
 
-  /** The engine's view of the environment on these machines, with what its patch files hold. */
-  async spec(addresses: MachineAddresses, leaving: readonly MachineSpec[] = []): Promise<ClusterSpec> {
-    return clusterSpec(this.environment, addresses, leaving, await this.#patches());
+  /** The cluster as the file wants it on these machines. */
+  async desired(
+    secrets: SecretsBundle,
+    addresses: MachineAddresses,
+    how: DesiredOptions = {},
+  ): Promise<DesiredCluster> {
+    return desiredCluster(await this.#spec(addresses, how), secrets);
+  }
+
+  /** The same on machines that are made where that is not Terraform's work; of others its state says what they are. */
+  async desiredAgain(secrets: SecretsBundle): Promise<DesiredCluster> {
+    const { name, kind } = this.environment;
+    if (runsWithoutTerraform(kind)) return this.desired(secrets, await this.machines.ensure());
+    const spec = await recordedSpec(this);
+    if (spec !== undefined) return desiredCluster(spec, secrets);
+    throw new TalosError("not-found", `${name} is not deployed: its state has no cluster`, {
+      hint: `A backup is restored onto machines. Make them: talosmith deploy ${name}`,
+    });
   }
 
   /** A cluster that was made before. Throws `not-found` where there is none, or its secrets are lost. */
@@ -100,13 +122,13 @@ export class Workspace implements EnvironmentOnDisk {
   }
 
   /** What every procedure of the engine takes, for this cluster: by default the deployed one. */
-  async engineOptions(flags: HelperPolicy = {}): Promise<EngineOptions> {
+  async engineOptions(flags: PolicyFlags = {}): Promise<EngineOptions> {
     return this.engineOptionsFor(await this.deployed(), flags);
   }
 
   engineOptionsFor(
     { desired, secrets }: Pick<DeployedCluster, "desired" | "secrets">,
-    flags: HelperPolicy = {},
+    flags: PolicyFlags = {},
   ): EngineOptions {
     const { root: directory } = this;
     // Where the provider keeps it, too: one journal, with Terraform or without.
@@ -117,6 +139,10 @@ export class Workspace implements EnvironmentOnDisk {
   get #place(): EnvironmentOnDisk {
     const { root, environment, context } = this;
     return { root, environment, context };
+  }
+
+  async #spec(addresses: MachineAddresses, { leaving = [], patches }: DesiredOptions): Promise<ClusterSpec> {
+    return environmentSpec(this.environment, addresses, leaving, patches ?? (await this.#patches()));
   }
 
   async #open(): Promise<DeployedCluster> {
@@ -147,17 +173,21 @@ export class Workspace implements EnvironmentOnDisk {
     const addresses = await this.machines.find();
     const absent = absentMachines(this.environment, addresses);
     if (!isBegun(this.environment, addresses)) throw missing(`no machine ${absent.join(", ")}`);
-    return { spec: await this.spec(addresses, await this.machines.surplus()), absent };
+    return { spec: await this.#spec(addresses, { leaving: await this.machines.surplus() }), absent };
   }
 }
 
-/** The workspace of an environment. `warn`: what is unwise in its file is printed, but stops nothing. */
+/**
+ * The workspace of an environment. `warn`: what is unwise in its file is printed, but stops nothing. Without it, the
+ * cluster is taken as it is: `existing`.
+ */
 export function openWorkspace(
   name: string,
   context: WorkspaceContext,
-  { warn = false }: { readonly warn?: boolean } = {},
+  { warn = false, existing = !warn }: OpenOptions & { readonly warn?: boolean } = {},
 ): Workspace {
-  return new Workspace(warn ? openEnvironment(name, context) : findEnvironment(name, context));
+  const open = warn ? openEnvironment : findEnvironment;
+  return new Workspace(open(name, context, { existing }));
 }
 
 /** Computed at the first use; after a failure again at the next. */

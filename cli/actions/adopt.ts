@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { stringify } from "yaml";
-import { type DesiredCluster, defaultPolicy, desiredCluster, previewCluster } from "../../engine/index.ts";
+import { type DesiredCluster, defaultPolicy, previewCluster } from "../../engine/index.ts";
 import {
   type Additions,
   type AdoptedMachine,
@@ -31,7 +31,6 @@ import {
   openSecrets,
   type SecretsBundle,
 } from "../../talos/secrets/index.ts";
-import { clusterSpec } from "../../workspace/cluster-spec.ts";
 import { projectRoot } from "../../workspace/project.ts";
 import { openWorkspace, Workspace } from "../../workspace/workspace.ts";
 import type { CommandContext } from "../context.ts";
@@ -70,8 +69,9 @@ export async function adopt(name: string, flags: AdoptFlags, context: CommandCon
   const render = async (additions: Additions, secret: readonly string[]) => {
     const text = environmentText(root, environmentData(machines, source.sections, { ...place, ...additions }));
     const environment = loadEnvironment(root, name, new Map([[file, text]]));
-    const addresses = await new Workspace({ root, environment, context }).machines.find();
-    return { text, desired: desiredCluster(clusterSpec(environment, addresses, [], secret), secrets) };
+    const workspace = new Workspace({ root, environment, context });
+    const found = await workspace.machines.find();
+    return { text, desired: await workspace.desired(secrets, found, { patches: secret }) };
   };
   const { desired: bare } = await render({}, []);
   const { patches, secret } = differences(machines, bare);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { planWithoutTerraform } from "../../workspace/deploy.ts";
-import type { HelperPolicy } from "../../workspace/rollout.ts";
+import type { PolicyFlags } from "../../workspace/rollout.ts";
 import type { Workspace } from "../../workspace/workspace.ts";
 import { type ApprovalFlags, approved } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
@@ -13,7 +13,7 @@ export async function mayTakeAway(
   workspace: Workspace,
   approval: ApprovalFlags,
   context: CommandContext,
-  flags: HelperPolicy = {},
+  flags: PolicyFlags = {},
 ): Promise<boolean> {
   // Simulated machines hold nothing worth a question.
   if (approval.yes || workspace.environment.kind === "simulated") return true;

@@ -22,7 +22,7 @@ export async function dashboard(
   { interval }: { readonly interval: number },
   context: CommandContext,
 ): Promise<void> {
-  const { root, environment } = openEnvironment(name, context);
+  const { root, environment } = openEnvironment(name, context, { existing: true });
   const project = { ...openConsoleProject(root, context), environmentNames: () => [name] };
   const now = () => context.clock.now();
   if (!context.stdout.isTerminal || process.stdin.isTTY !== true) {

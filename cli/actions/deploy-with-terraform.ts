@@ -11,7 +11,12 @@ import { keepingState } from "../../workspace/terraform/keep-state.ts";
 import { onlyClustersRefused } from "../../workspace/terraform/plan-faults.ts";
 import { eventsBeside, type RunAction, withPlanFile } from "../../workspace/terraform/plan-file.ts";
 import { unseenIn } from "../../workspace/terraform/plan-warnings.ts";
-import { prepareStack, removeStack, stackDirectory } from "../../workspace/terraform/prepare-stack.ts";
+import {
+  prepareExistingStack,
+  prepareStack,
+  removeStack,
+  stackDirectory,
+} from "../../workspace/terraform/prepare-stack.ts";
 import { readState, removeState, removeUnwritten, stateFile } from "../../workspace/terraform/state-file.ts";
 import { type Planned, Terraform } from "../../workspace/terraform/terraform.ts";
 import type { Workspace } from "../../workspace/workspace.ts";
@@ -64,7 +69,8 @@ export async function planWithTerraform(options: TerraformRun): Promise<boolean>
 export async function destroyWithTerraform(options: TerraformRun): Promise<boolean> {
   const { root, name } = options.workspace;
   const question = `Destroy everything in ${name}? There is no way back.`;
-  const { did } = await change(await openStack(options), ["-destroy"], options, question, name);
+  const terraform = await openStack(options, prepareExistingStack);
+  const { did } = await change(terraform, ["-destroy"], options, question, name);
   if (did === "declined") return false;
   await removeState(stateFile(root, name));
   await removeStack(root, name);
@@ -88,13 +94,13 @@ export async function readDeployed(options: TerraformRun): Promise<Omit<Deployed
   };
 }
 
-async function openStack(options: TerraformRun): Promise<Terraform> {
+async function openStack(options: TerraformRun, prepare = prepareStack): Promise<Terraform> {
   const { root, name } = options.workspace;
   const state = stateFile(root, name);
   await awaitOrphan(state, options);
   await removeUnwritten(state);
   await readState(state);
-  await prepareStack(root, name, options.context);
+  await prepare(root, name, options.context);
   const terraform = terraformOf(options);
   await terraform.init();
   return terraform;

@@ -13,7 +13,7 @@ import { withProgress } from "../output/progress.ts";
 import { destroyWithTerraform } from "./deploy-with-terraform.ts";
 
 export async function destroy(name: string, flags: ApprovalFlags, context: CommandContext): Promise<void> {
-  const workspace = openWorkspace(name, context, { warn: true });
+  const workspace = openWorkspace(name, context, { warn: true, existing: true });
   const { root, environment } = workspace;
   refuseProtected(environment);
   await clearAbandonedState(workspace);

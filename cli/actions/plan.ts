@@ -5,7 +5,7 @@ import { endsSoon } from "../../talos/client-file.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { backupLine, backupStatus } from "../../workspace/backup-status.ts";
 import { planWithoutTerraform } from "../../workspace/deploy.ts";
-import { type HelperPolicy, windowNotice } from "../../workspace/rollout.ts";
+import { type PolicyFlags, windowNotice } from "../../workspace/rollout.ts";
 import { clearAbandonedState } from "../../workspace/terraform/abandoned-state.ts";
 import { findTerraform } from "../../workspace/terraform/find-terraform.ts";
 import { ownedByTerraform, refuseOwnedByTerraform } from "../../workspace/terraform/state-file.ts";
@@ -56,11 +56,7 @@ export async function plan(
 }
 
 /** "No changes" is about what is declared: a cluster that has all of it may be down, and whoever reads that must see it. */
-async function showHealth(
-  workspace: Workspace,
-  policy: Required<HelperPolicy>,
-  context: CommandContext,
-): Promise<void> {
+async function showHealth(workspace: Workspace, policy: Required<PolicyFlags>, context: CommandContext): Promise<void> {
   try {
     const { desired, secrets } = await workspace.deployed();
     const { conditions } = await checkHealth({ desired, secrets, policy, signal: context.signal, wait: false });

@@ -12,14 +12,12 @@ import {
   type SnapshotStatus,
   snapshotStatus,
 } from "../../engine/backup/index.ts";
-import { type ClusterSpec, checkOwner, desiredCluster, restoreCluster } from "../../engine/index.ts";
+import { checkOwner, restoreCluster } from "../../engine/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { temporaryFolder } from "../../talos/process-folder.ts";
 import { sizeOf } from "../../workspace/amounts.ts";
 import { openBackups } from "../../workspace/backups.ts";
-import { runsWithoutTerraform } from "../../workspace/machine-source.ts";
 import { emergencyPolicy } from "../../workspace/rollout.ts";
-import { recordedSpec } from "../../workspace/terraform/recorded-spec.ts";
 import { openWorkspace, type Workspace } from "../../workspace/workspace.ts";
 import { type ApprovalFlags, approved } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
@@ -54,33 +52,19 @@ export async function restore(name: string, flags: RestoreFlags, context: Comman
       context.exit(1);
       return;
     }
-    const desired = desiredCluster(await specOf(workspace), secrets);
-    await checkOwner({ desired, secrets, claim: workspace.claim, signal: context.signal });
-    await withProgress(context, { json: flags.json }, (events) =>
-      restoreCluster({
-        ...workspace.engineOptionsFor({ desired, secrets }),
-        snapshot: path,
-        discardData: flags.discardData,
-        policy: emergencyPolicy(environment),
-        events,
-      }).catch(nameTheFlag),
-    );
+    const desired = await workspace.desiredAgain(secrets);
+    const options = workspace.engineOptionsFor({ desired, secrets });
+    const policy = emergencyPolicy(environment);
+    await withProgress(context, { json: flags.json }, async (events) => {
+      await checkOwner({ ...options, events, claim: workspace.claim });
+      const { discardData } = flags;
+      await restoreCluster({ ...options, events, snapshot: path, discardData, policy }).catch(nameTheFlag);
+    });
     await clientFiles.ensure(desired, secrets);
     context.stderr.write(`${cluster} is back. kubeconfig: ${clientFiles.paths.kubeconfig}\n`);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-}
-
-/** With machines made where that is ours to do; others are there, and their state tells what they are. */
-async function specOf(workspace: Workspace): Promise<ClusterSpec> {
-  const { name, environment, machines } = workspace;
-  if (runsWithoutTerraform(environment.kind)) return workspace.spec(await machines.ensure());
-  const spec = await recordedSpec(workspace);
-  if (spec !== undefined) return spec;
-  throw new TalosError("not-found", `${name} is not deployed: its state has no cluster`, {
-    hint: `A backup is restored onto machines. Make them: talosmith deploy ${name}`,
-  });
 }
 
 /** The engine knows no flags. */

@@ -78,6 +78,7 @@ export async function rotateCa(name: string, flags: RotateCaFlags, context: Comm
       rotateCas({
         ...options,
         events,
+        claim,
         passes,
         save: saverOf(kept, secrets, patience),
         // Files that trust both CAs are there before the first machine shows a certificate of the new one.

@@ -6,7 +6,7 @@ import { type ApprovalFlags, approved } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
 
 export async function unlock(name: string, flags: ApprovalFlags, context: CommandContext): Promise<void> {
-  const workspace = openWorkspace(name, context, { warn: true });
+  const workspace = openWorkspace(name, context, { warn: true, existing: true });
   if (await clearAbandonedState(workspace)) return;
   const { desired, secrets } = await workspace.deployed();
   const options = { desired, secrets, signal: context.signal };

@@ -34,7 +34,7 @@ export async function down(
   { json, ...flags }: ApprovalFlags & { json: boolean },
   context: CommandContext,
 ): Promise<void> {
-  const workspace = openWorkspace(name, context, { warn: true });
+  const workspace = openWorkspace(name, context, { warn: true, existing: true });
   const { environment } = workspace;
   refuseProtected(environment);
   await clearAbandonedState(workspace);

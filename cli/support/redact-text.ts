@@ -13,14 +13,19 @@ const singleQuoted = "'(?:[^'\\n]|'')*'";
 /** Words that end the name of a field whose value nobody else should see. */
 const secretEnd =
   /(?:secret|token|passw(?:or)?d|passphrase|pass|pwd|psk|credentials?|auth|key|contents?|manifest|cookie|authorization)$/i;
-/** In an assignment, such as DB_PASS_RO=, also in the middle. */
-const isSecret = (field: string, sign: string) => secretEnd.test(field) || (sign.includes("=") && /pass/i.test(field));
+/** In a variable, such as DB_PASS_RO or SECRET_KEY_BASE, also in the middle. */
+const isSecret = (field: string, sign: string) =>
+  secretEnd.test(field) ||
+  ((sign.includes("=") || /^[A-Z0-9_]+$/.test(field)) && /pass|secret|token|credential/i.test(field));
 
-const assignment = new RegExp(`${name}(["']?\\s*[:=]\\s*)`, "g");
+/** Quotes inside of a text in JSON have backslashes before them. */
+const assignment = new RegExp(`${name}((?:\\\\*["'])?\\s*[:=]\\s*)`, "g");
 /** `--password x`, and the same as a list of words. */
 const flag = /(?<![\w.-])(-[\w.-]+)(["'],\s*|[ \t]+)/g;
 /** Wherever it stands: up to the end of its quotes, or of its word. */
-const value = new RegExp(`${doubleQuoted}|${singleQuoted}|[^\\s,}\\]"'|>{[][^\\s,}\\]]*`, "y");
+/** Up to the quote with as many backslashes as the first one. */
+const escapedQuoted = `(\\\\+)"(?:[^"\\\\\\n]|\\\\+(?!["\\\\])|(?!\\1")\\\\+")*`;
+const value = new RegExp(`${escapedQuoted}|${doubleQuoted}|${singleQuoted}|[^\\s,}\\]"'|>{[][^\\s,}\\]]*`, "y");
 /** At the beginning of a line, also of one inside of JSON: a plain value goes to the end of that line. */
 const wholeLine =
   /((?:^|\\n)[ \t]*(?:- +)*["']?)([\w.-]+)(["']?[ \t]*[:=][ \t]+)(?!["'|>{[]|\*{6}|\\n)((?:(?!\\n)\S)(?:(?!\\n).)*)/gim;
@@ -56,6 +61,8 @@ const knownToken = new RegExp(
     "pypi-",
     "rubygems_",
     "sk-",
+    "[prs]k_(?:live|test)_", // Stripe
+    "whsec_",
     "AIza", // Google
     "ya29\\.",
     "dop_v1_", // DigitalOcean
@@ -67,6 +74,9 @@ const knownToken = new RegExp(
 );
 /** `https://user:password@host` */
 const userInfo = /(\b[a-z][a-z0-9+.-]{0,20}:\/\/[^\s/:@[]{0,100}:)[^\s/@]{1,200}(?=@)/gi;
+/** `-u user:password`, as curl has it, also in quotes and as a list of words. */
+const userFlag =
+  /(?<![\w.-])((?:-u|--(?:proxy-)?user)(?:["'],\s*|[ \t]+|=)?)(?:(["'])([^\s:"']{1,100}:)[^"'\n]+|([^\s:"']{1,100}:)[^\s"']+)/gi;
 /** Headers that prove who asks: to the end of the line, or of its quotes or brackets. */
 const header = new RegExp(
   `\\b((?:proxy-)?authorization|(?:set-)?cookie2?)(["']?[ \\t]*[:=][ \\t]*\\[?)(${doubleQuoted}|${singleQuoted}|[^\\s"'\\]][^\\r\\n"'\\]]*)`,
@@ -88,6 +98,7 @@ export function redactText(text: string): string {
     .replace(awsKey, hidden)
     .replace(knownToken, hidden)
     .replace(userInfo, `$1${hidden}`)
+    .replace(userFlag, `$1$2$3$4${hidden}`)
     .replace(header, `$1$2${hidden}`)
     .replace(bearer, `$1${hidden}`)
     .replace(inlineVariables, `$1${hidden}`)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { join } from "node:path";
 import { writeFileAtomically } from "../../talos/atomic-file.ts";
+import { given } from "../../talos/given.ts";
 import { withTemporaryFolder } from "../../talos/process-folder.ts";
 import { parseYaml, stringifyYaml, toPlainData } from "../../talos/yaml/index.ts";
 import type { Addon } from "./addon.ts";
@@ -33,7 +35,7 @@ export function withChartFiles<T>(
     const values: string[] = [];
     for (const [index, text] of addon.values.entries())
       values.push("--values", await write(`values-${index}.yaml`, text));
-    const where = await source(addon, helm, write, folder, { secrets, ...(signal === undefined ? {} : { signal }) });
+    const where = await source(addon, helm, write, folder, { secrets, ...given({ signal }) });
     const args = [...where, ...(version === undefined ? [] : ["--version", version]), ...values];
     return work({ args, secrets });
   });

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { execFile } from "node:child_process";
 import { TalosError } from "../../talos/errors.ts";
+import { given } from "../../talos/given.ts";
 import { programPath } from "../../talos/program-path.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -32,7 +34,7 @@ function runHelm(
   { signal, secrets = [] }: { readonly signal?: AbortSignal; readonly secrets?: readonly string[] },
 ): Promise<string> {
   return new Promise((resolve, reject) => {
-    const options = { env: { ...env }, maxBuffer: 64 * 1024 * 1024, ...(signal === undefined ? {} : { signal }) };
+    const options = { env: { ...env }, maxBuffer: 64 * 1024 * 1024, ...given({ signal }) };
     execFile(program, [...args], options, (error, stdout, stderr) => {
       if (error === null) resolve(stdout);
       else if (signal?.aborted) reject(new TalosError("canceled", "stopped before helm was done"));

@@ -34,7 +34,8 @@ export function directoryStore(folder: string, place = folder): BackupStore {
         await link(file.path, at(name));
         await syncFolder(folder);
       }),
-    addText: (name, text) => onDisk("write", () => writeFileAtomically(at(name), text, { exclusive: true })),
+    addText: (name, text) =>
+      onDisk("write", () => writeFileAtomically(at(name), text, { exclusive: true, links: "refuse" })),
     list: () =>
       onDisk("open", async () => {
         const files: StoredFile[] = [];

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import {
   AbortMultipartUploadCommand,
   CompleteMultipartUploadCommand,
@@ -12,6 +13,7 @@ import {
   UploadPartCommand,
 } from "@aws-sdk/client-s3";
 import { TalosError } from "../../talos/errors.ts";
+import { given } from "../../talos/given.ts";
 import { isFileOfBackup } from "./backup.ts";
 import { type S3Place, s3Client, s3Error } from "./s3-client.ts";
 import { ScratchFile } from "./scratch-file.ts";
@@ -31,8 +33,7 @@ export function s3Store(where: S3Place): BackupStore {
   const bucket = { Bucket: where.bucket };
   const key = (name: string) => ({ ...bucket, Key: `${prefix}${name}` });
   const encryption = {
-    ...(where.sse === undefined ? {} : { ServerSideEncryption: where.sse }),
-    ...(where.kmsKeyId === undefined ? {} : { SSEKMSKeyId: where.kmsKeyId }),
+    ...given({ ServerSideEncryption: where.sse, SSEKMSKeyId: where.kmsKeyId }),
   };
   const asked = async <T>(work: () => Promise<T>): Promise<T> => {
     try {

@@ -4,8 +4,22 @@ import { outageObstacle } from "../plan/outage.ts";
 import type { Step, StepOf } from "../step.ts";
 import type { StepContext } from "./step-context.ts";
 
-/** Moves the pods away; what stays after the time that it has is dealt with as the policy says. */
+/**
+ * Moves the pods away; what stays after the time that it has is dealt with as the policy says. After a failure the machine
+ * takes pods again: a cordon that is left tells the next run that the machine's work has begun, and needs no gate.
+ */
 export async function drain(step: Step, context: StepContext): Promise<void> {
+  try {
+    await movePods(step, context);
+  } catch (error) {
+    // A run that was stopped is taken up where it was.
+    if (!context.signal?.aborted)
+      await context.machines.kubernetes.uncordon(step.machine, context.signal).catch(() => {});
+    throw error;
+  }
+}
+
+async function movePods(step: Step, context: StepContext): Promise<void> {
   const { kubernetes } = context.machines;
   const leaves = context.desired.leaving.some(({ name }) => name === step.machine);
   try {

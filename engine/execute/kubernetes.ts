@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { TalosError } from "../../talos/errors.ts";
+import { given } from "../../talos/given.ts";
 import { TalosVersion } from "../../talos/version/index.ts";
 import type { ManifestChange, ManifestObject, WorkloadKind } from "../machines.ts";
 import { componentImages, componentVersions, withComponentImages } from "../plan/component-images.ts";
@@ -97,7 +99,7 @@ export async function syncManifests(step: StepOf<"sync-manifests">, context: Ste
     objects = await context.machines.bootstrapManifests(target, context.signal);
     const inventory = TalosVersion.parse(state.talosVersion).contract.syncsManifestsByInventory;
     return attempt(async () => {
-      const options = { inventory, ...(context.signal === undefined ? {} : { signal: context.signal }) };
+      const options = { inventory, ...given({ signal: context.signal }) };
       for (const change of await kubernetes.syncManifests(objects, options)) tell(change, step, context);
     });
   });

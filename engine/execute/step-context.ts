@@ -154,6 +154,15 @@ export class StepContext {
     return last?.event === "accepted";
   }
 
+  /** Whether a run that shares this journal has ever finished it. */
+  async hasFinished(step: Pick<Step, "id">): Promise<boolean> {
+    const entries = (await this.#journal?.entries()) ?? [];
+    return entries.some(
+      ({ cluster, step: id, event }) =>
+        cluster === this.desired.caFingerprint && id === step.id && event === "finished",
+    );
+  }
+
   /** What the step, or the run between two steps, waits for now. */
   reasonOf(step?: Pick<Step, "id">): string | undefined {
     return this.#reasons.get(step?.id ?? "");

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { TalosError } from "../../talos/errors.ts";
+import { given } from "../../talos/given.ts";
 import { type Timing, throwIfCanceled } from "./timing.ts";
 
 export interface WaitOptions {
@@ -55,7 +57,7 @@ export async function waitUntil(check: () => Promise<string | undefined>, option
     const now = timing.elapsed();
     if (now >= deadline) {
       throw new TalosError("deadline-exceeded", `${what}: not done after ${describeDuration(timeout)}: ${reason}`, {
-        ...(machine === undefined ? {} : { node: machine }),
+        ...given({ node: machine }),
         hint: "Mend the cause and run the same command again: it goes on from where the cluster is.",
       });
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import type { TalosClient } from "../../talos/api/index.ts";
 import { TalosError } from "../../talos/errors.ts";
+import { given } from "../../talos/given.ts";
 import type { MachineHealth, MachineTarget } from "../machines.ts";
 
 /** Asks a running machine everything that the health checks want to know, all at once. */
@@ -20,7 +22,7 @@ export async function machineHealth(
   ]);
   return {
     services: new Map(services.map(({ id, state, healthy, message }) => [id, { state, healthy, message }])),
-    ...(memory === undefined ? {} : { memory }),
+    ...given({ memory }),
     volumes,
     inContainer: version.platform === "container",
     diagnostics,

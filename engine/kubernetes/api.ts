@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { Agent, request } from "node:https";
 import { fromNodeError } from "../../talos/api/index.ts";
 import { TalosError, type TalosErrorCode } from "../../talos/errors.ts";
+import { given } from "../../talos/given.ts";
 import { parsePlainJson, plainText } from "../../talos/plain-text.ts";
 
 /** A client certificate, or a token that is asked for anew with every call, because it changes. Certificates are PEM texts. */
@@ -84,7 +86,7 @@ function send(
       method,
       agent,
       timeout: deadline,
-      ...(signal === undefined ? {} : { signal }),
+      ...given({ signal }),
       headers: {
         accept: "application/json",
         ...authorization,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import * as z from "zod";
 import { TalosError } from "../../talos/errors.ts";
+import { given } from "../../talos/given.ts";
 import type { Timing } from "../execute/timing.ts";
 import type { LeaseHolder, LeaseState } from "../machines.ts";
 import type { KubernetesApi } from "./api.ts";
@@ -105,7 +107,7 @@ export async function readLease(
 /** Takes the lease away from whoever has it. */
 export async function deleteLease(api: KubernetesApi, signal?: AbortSignal): Promise<void> {
   try {
-    await api.call(`${collection}/${name}`, { method: "DELETE", ...(signal === undefined ? {} : { signal }) });
+    await api.call(`${collection}/${name}`, { method: "DELETE", ...given({ signal }) });
   } catch (error) {
     if (!(error instanceof TalosError) || error.code !== "not-found") throw error;
   }
@@ -133,7 +135,7 @@ function leaseBody(holder: LeaseHolder, now: Date, resourceVersion?: string) {
   return {
     apiVersion: "coordination.k8s.io/v1",
     kind: "Lease",
-    metadata: { name, namespace: "kube-system", ...(resourceVersion === undefined ? {} : { resourceVersion }) },
+    metadata: { name, namespace: "kube-system", ...given({ resourceVersion }) },
     spec: { holderIdentity: identityOf(holder), leaseDurationSeconds: seconds, renewTime: microTime(now) },
   };
 }

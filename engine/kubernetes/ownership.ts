@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { given } from "../../talos/given.ts";
 import type { Ownership } from "../machines.ts";
 import type { KubernetesApi } from "./api.ts";
 import { changeObject, type DataObject, readObject } from "./change-object.ts";
@@ -22,10 +23,10 @@ export async function changeOwnership(
     const { owner, formerly = [], joined, applies, changed } = written;
     const data = {
       applies: String(applies),
-      ...(owner === undefined ? {} : { owner }),
+      ...given({ owner }),
       ...(formerly.length === 0 ? {} : { formerly: formerly.join("\n") }),
       ...(joined.length === 0 ? {} : { joined: joined.join("\n") }),
-      ...(changed === undefined ? {} : { changed }),
+      ...given({ changed }),
     };
     const metadata = { name, namespace: "kube-system" };
     return found === undefined ? { apiVersion: "v1", kind: "ConfigMap", metadata, data } : { ...found, data };
@@ -38,12 +39,12 @@ function ownershipOf({ data }: DataObject): Ownership {
   const { owner, formerly, joined, applies, changed } = data ?? {};
   const number = Number(applies);
   return {
-    ...(owner === undefined ? {} : { owner }),
+    ...given({ owner }),
     ...(formerly === undefined ? {} : { formerly: linesOf(formerly) }),
     joined: linesOf(joined),
     // A person may have edited it.
     applies: Number.isSafeInteger(number) && number > 0 ? number : 0,
-    ...(changed === undefined ? {} : { changed }),
+    ...given({ changed }),
   };
 }
 

@@ -4,9 +4,7 @@ import { type Claim, refuseOtherOwner, released } from "./ownership.ts";
 
 /** Throws `already-exists` when another state has the cluster. */
 export function checkOwner(options: ClusterAccess): Promise<void> {
-  return withAccess(options, async (context) =>
-    refuseOtherOwner(context, await context.observeKubernetes(), options.claim),
-  );
+  return withAccess(options, async (context) => refuseOtherOwner(context, await context.observe(), options.claim));
 }
 
 /** Gives a cluster up that goes on without its state: the next one may have it. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { createHash } from "node:crypto";
-import { readFile, rm, stat, utimes } from "node:fs/promises";
+import { lstat, readFile, rm, stat, utimes } from "node:fs/promises";
 import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
@@ -86,12 +86,15 @@ async function create(file: string): Promise<string | undefined> {
   const own = { ...(await processIdentity(process.pid)), host: hostname(), since: new Date().toISOString() };
   const text = `${JSON.stringify(own)}\n`;
   try {
-    await writeFileAtomically(file, text, { exclusive: true });
+    await writeFileAtomically(file, text, { exclusive: true, links: "refuse" });
     return text;
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "EEXIST") return undefined;
-    throw error;
+    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
   }
+  if ((await lstat(file).catch(() => undefined))?.isSymbolicLink() !== true) return undefined;
+  throw new TalosError("conflict", `the lock ${file} is a symbolic link`, {
+    hint: "talosmith makes none: find out who did, delete it, and run the same command again.",
+  });
 }
 
 /** For those who do not see our process. Where it fails, they take us for dead: nothing that a run could do about it. */

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { TalosError } from "../../talos/errors.ts";
+import { given } from "../../talos/given.ts";
 import type { StepContext } from "../execute/step-context.ts";
-import type { Kubernetes, Ownership } from "../machines.ts";
-import type { ObservedKubernetes } from "../observed.ts";
+import { waitUntil } from "../execute/wait.ts";
+import type { Ownership } from "../machines.ts";
+import type { ObservedCluster, ObservedKubernetes } from "../observed.ts";
+import { configured } from "../plan/quorum.ts";
 
 /**
  * Says which state wants to change a cluster. What keeps two states from having the same cluster is written down in the
@@ -13,7 +17,7 @@ export interface Claim {
   readonly owner: string;
   /** Names that this state had before, such as before its backend was moved, or in the folder that it was copied from. */
   readonly formerly?: readonly string[];
-  /** The cluster is not in this state yet: another owner is refused. Else this state has it, and becomes its owner. */
+  /** The cluster is not in this state yet. Else it has it: under `formerly`, or by an import when that is empty. */
   readonly isNew: boolean;
   /** It has workers only, of a cluster that another state owns. */
   readonly joins: boolean;
@@ -35,6 +39,8 @@ export function otherOwner(
   if (isNew && joins)
     return known.joined.find((other) => !names.includes(other) && environmentOf(other) === environmentOf(owner));
   if (isNew) return known.owner === undefined || names.includes(known.owner) ? undefined : known.owner;
+  // An imported state has no name in the cluster yet: its first apply takes the cluster over.
+  if (formerly.length === 0 && !joins) return undefined;
   const listed = [...(known.formerly ?? []), ...known.joined, ...(known.owner === undefined ? [] : [known.owner])];
   return names.some((name) => listed.includes(name)) ? undefined : known.owner;
 }
@@ -75,14 +81,100 @@ function environmentOf(owner: string): string {
   return owner.split(",", 1)[0] ?? owner;
 }
 
-/** Throws `already-exists` when another state has the cluster. One whose Kubernetes does not answer cannot tell. */
+interface Check {
+  /** The work wipes machines. @default false */
+  readonly removes?: boolean;
+}
+
+/**
+ * Throws `already-exists` when another state has the cluster. Where the cluster cannot say who has it, a state that has
+ * it, or a journal that names this owner, is believed. Others get no running cluster; without a state they may repair it.
+ */
 export async function refuseOtherOwner(
-  { machines, signal }: Pick<StepContext, "machines" | "signal">,
+  context: StepContext,
+  observed: ObservedCluster,
+  claim: Claim | undefined,
+  { removes = false }: Check = {},
+): Promise<void> {
+  if (claim !== undefined) await isConfirmed(context, observed, claim, { removes });
+}
+
+/** The same for work that only looks: where the cluster cannot say who has it, there is nothing to refuse. */
+export async function refuseKnownOwner(
+  context: StepContext,
   kubernetes: ObservedKubernetes,
   claim: Claim | undefined,
 ): Promise<void> {
-  if (claim === undefined || kubernetes.kind !== "reachable") return;
-  refuse(await readOwnership(machines.kubernetes, signal), claim);
+  if (claim === undefined) return;
+  const reading = await readOwnership(context, kubernetes);
+  if (typeof reading === "object") refuse(reading.ownership, claim);
+}
+
+/** As `refuseOtherOwner`; false when the owner is unknown and the work may go on all the same. */
+async function isConfirmed(
+  context: StepContext,
+  observed: ObservedCluster,
+  claim: Claim,
+  { removes = false }: Check,
+): Promise<boolean> {
+  let reading = await readOwnership(context, observed.kubernetes);
+  if (typeof reading === "object") refuse(reading.ownership, claim);
+  if (typeof reading === "object" || claim.joins || !claim.isNew || hasNoOwner(observed)) return true;
+  if (await context.hasFinished(ownerNote(claim))) return true;
+  if (claim.onlyCheck && !removes) {
+    context.emit({ type: "warning", message: `${unreadable(reading)}. If another state has it, stop now` });
+    return false;
+  }
+  // Right after its first start the API takes a moment.
+  if (!removes) reading = await awaitOwnership(context, reading);
+  if (typeof reading === "object") {
+    refuse(reading.ownership, claim);
+    return true;
+  }
+  throw new TalosError("already-exists", unreadable(reading), {
+    hint: `This is ${claim.owner}, and nothing in its state or journal says that the cluster is its own. Nothing was changed. Repair the Kubernetes API first (talosmith up, or the state that has the cluster), then run the same command again. If the cluster's state was lost, restore it from a copy or import the cluster (terraform import, docs/deploying.md).`,
+  });
+}
+
+function unreadable(reason: string): string {
+  return `the cluster is running, and its owner cannot be read: ${reason}`;
+}
+
+/** Owners are recorded when an apply has ended: a cluster whose etcd was never started has none. */
+function hasNoOwner({ machines }: ObservedCluster): boolean {
+  const all = [...machines.values()];
+  if (all.every((machine) => configured(machine) === undefined)) return true;
+  const controlPlanes = all.filter(({ role }) => role === "controlplane");
+  return controlPlanes.every(
+    (machine) => machine.state.kind === "maintenance" || configured(machine)?.etcd?.state === "waiting",
+  );
+}
+
+/** In the journal, which a copy of the project has too: the name of a local state has its folder in it. */
+const ownerNote = ({ owner }: Claim) => ({ id: `owner/${owner}` });
+
+async function awaitOwnership(context: StepContext, first: string): Promise<Known | string> {
+  let reading: Known | string = first;
+  const { timing, signal, timeouts } = context;
+  await waitUntil(
+    async () => {
+      reading = await readOwnership(context, await context.observeKubernetes());
+      return typeof reading === "object" ? undefined : unreadable(reading);
+    },
+    {
+      ...{ timing, timeout: timeouts.reachable, what: "read the owner of the cluster" },
+      ...given({ signal }),
+      onWaiting: (message) => context.emit({ type: "waiting", message }),
+    },
+  ).catch((error: unknown) => {
+    if (TalosError.from(error).code !== "deadline-exceeded") throw error;
+  });
+  return reading;
+}
+
+/** Throws `already-exists` when the cluster was taken over from the state that claims it. Workers lose nothing by that. */
+export function refuseLost(known: Ownership | undefined, claim: Claim | undefined): void {
+  if (claim !== undefined && !claim.joins) refuse(known, claim);
 }
 
 function refuse(known: Ownership | undefined, claim: Claim): void {
@@ -96,12 +188,17 @@ function refuse(known: Ownership | undefined, claim: Claim): void {
 /** Before the first change: another state's cluster is refused; workers are entered, so that they may leave again. */
 export async function beginClaim(
   context: StepContext,
-  kubernetes: ObservedKubernetes,
+  observed: ObservedCluster,
   claim: Claim | undefined,
 ): Promise<void> {
-  if (claim === undefined || kubernetes.kind !== "reachable") return;
-  if (claim.joins) await recordOwner(context, claim);
-  else if (claim.isNew) await refuseOtherOwner(context, kubernetes, claim);
+  if (claim === undefined) return;
+  if (claim.joins) {
+    if (observed.kubernetes.kind === "reachable") await recordOwner(context, claim);
+    return;
+  }
+  if (!(await isConfirmed(context, observed, claim, {}))) return;
+  const note = ownerNote(claim);
+  if (!(await context.hasFinished(note))) await context.record(note, "finished");
 }
 
 /** Records the claim in the cluster. Undefined when that could not be written; a claim of another is refused. */
@@ -110,7 +207,8 @@ export async function recordOwner(context: StepContext, claim: Claim): Promise<O
   const at = new Date(timing.now()).toISOString();
   try {
     return await machines.kubernetes.changeOwnership((known) => {
-      if (claim.isNew) refuse(known, claim);
+      // Workers do not lose a cluster that they have joined.
+      if (claim.isNew || !claim.joins) refuse(known, claim);
       return claimed(known, claim, at);
     }, signal);
   } catch (error) {
@@ -121,12 +219,21 @@ export async function recordOwner(context: StepContext, claim: Claim): Promise<O
   }
 }
 
-async function readOwnership(kubernetes: Kubernetes, signal?: AbortSignal): Promise<Ownership | undefined> {
+interface Known {
+  readonly ownership: Ownership | undefined;
+}
+
+/** What the cluster says of its owner, or why it cannot. */
+async function readOwnership(
+  { machines, signal }: Pick<StepContext, "machines" | "signal">,
+  kubernetes: ObservedKubernetes,
+): Promise<Known | string> {
+  if (kubernetes.kind === "unreachable") return kubernetes.reason;
   try {
-    return await kubernetes.readOwnership(signal);
+    return { ownership: await machines.kubernetes.readOwnership(signal) };
   } catch (error) {
     const ours = TalosError.from(error);
     if (!ours.retryable) throw ours;
-    return undefined;
+    return ours.message;
   }
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { TalosError } from "../../talos/errors.ts";
+import { given } from "../../talos/given.ts";
 import { type ClusterAccess, lockFilesOf, withAccess } from "../engine.ts";
 import type { LeaseState } from "../machines.ts";
 import { type LockHolder, lockHolder, removeLock } from "./lock-file.ts";
@@ -18,7 +20,7 @@ export async function lockState(options: ClusterAccess): Promise<LockState> {
     const held = local === undefined ? {} : { local };
     try {
       const lease = await machines.kubernetes.readLease(signal);
-      return { ...held, ...(lease === undefined ? {} : { lease }) };
+      return { ...held, ...given({ lease }) };
     } catch (error) {
       const ours = TalosError.from(error);
       if (ours.code === "canceled") throw ours;

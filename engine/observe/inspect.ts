@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { connect, type Probe, probe, type TalosClient } from "../../talos/api/index.ts";
 import { MachineConfig } from "../../talos/config/index.ts";
 import { TalosError } from "../../talos/errors.ts";
+import { given } from "../../talos/given.ts";
 import { oneLine } from "../../talos/plain-text.ts";
 import type { MachineTarget } from "../machines.ts";
 import type { ConfiguredMachine, MachineEtcd, MachineState } from "../observed.ts";
@@ -119,13 +121,12 @@ export async function configuredState(
     ready: status.ready,
     unmet: status.unmet,
     talosVersion: version.tag,
-    ...(schematic === undefined ? {} : { schematic }),
+    ...given({ schematic }),
     ...(config === undefined ? {} : { config: new MachineConfig(config, "active config") }),
     // In a container the kernel's boot id is the host's; when the machine's own state began tells its boots apart too.
     bootId: `${bootId?.toString().trim() ?? ""}/${status.bootMark}`,
     inContainer: version.platform === "container",
-    ...(etcd === undefined ? {} : { etcd }),
-    ...(meta === undefined ? {} : { meta }),
+    ...given({ etcd, meta }),
   };
 }
 
@@ -199,7 +200,7 @@ async function strangerState(
 }
 
 function asking(signal: AbortSignal | undefined): Asking {
-  return { deadline, ...(signal === undefined ? {} : { signal }) };
+  return { deadline, ...given({ signal }) };
 }
 
 /** For questions that not every machine answers. */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { given } from "../../talos/given.ts";
 import type { DesiredMachine } from "../desired.ts";
 import type { KubernetesNode, MachineState, ObservedCluster } from "../observed.ts";
 import { nodeOf } from "../plan/quorum.ts";
@@ -49,10 +50,10 @@ export function machineView(
     ...(state.kind === "unreachable" || state.kind === "foreign"
       ? { reason: withoutAddress(state.reason, address) }
       : {}),
-    ...(talosVersion === undefined ? {} : { talosVersion }),
+    ...given({ talosVersion }),
     ...(node?.kubeletVersion === undefined ? {} : { kubeletVersion: node.kubeletVersion }),
     cordoned: node?.unschedulable ?? false,
-    ...(etcd === undefined ? {} : { etcd }),
+    ...given({ etcd }),
   };
 }
 

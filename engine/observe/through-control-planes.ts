@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import {
   type Authentication,
   apiPort,
@@ -10,6 +11,7 @@ import {
   type VersionInfo,
 } from "../../talos/api/index.ts";
 import { TalosError } from "../../talos/errors.ts";
+import { given } from "../../talos/given.ts";
 import type { MachineTarget } from "../machines.ts";
 import type { ConfiguredMachine } from "../observed.ts";
 import { configuredState } from "./inspect.ts";
@@ -47,7 +49,7 @@ export function connectControlPlanes(
       const version = async (options: CallOptions) => (await versions(host, signal)) ?? client.version(options);
       const context = { client: { ...client, version }, onlyLook: true };
       try {
-        return await configuredState(machine, context, { deadline, ...(signal === undefined ? {} : { signal }) });
+        return await configuredState(machine, context, { deadline, ...given({ signal }) });
       } catch (error) {
         const ours = TalosError.from(error);
         if (ours.code === "canceled") throw ours;
@@ -79,9 +81,7 @@ function versionsThrough(endpoints: Endpoints, hosts: readonly string[]) {
   const ask = async (group: number, signal: AbortSignal | undefined) => {
     const through = endpoints.own[group % endpoints.own.length];
     const nodes = hosts.slice(group * machinesPerCall, (group + 1) * machinesPerCall);
-    const replies = await through
-      ?.versions(nodes, { deadline, ...(signal === undefined ? {} : { signal }) })
-      .catch(() => []);
+    const replies = await through?.versions(nodes, { deadline, ...given({ signal }) }).catch(() => []);
     return new Map(replies?.flatMap((reply) => ("value" in reply ? [[reply.node, reply.value] as const] : [])));
   };
   const groups = new Map(hosts.map((host, index) => [host, Math.floor(index / machinesPerCall)]));

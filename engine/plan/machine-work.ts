@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { configChange } from "../../talos/config/index.ts";
+import { given } from "../../talos/given.ts";
 import { KubernetesVersion, TalosVersion } from "../../talos/version/index.ts";
 import type { DesiredCluster, DesiredMachine } from "../desired.ts";
 import { runsOtherSchematic } from "../observe/schematic.ts";
@@ -39,7 +41,7 @@ function findWork(desired: DesiredCluster, machine: DesiredMachine, state: Confi
   const talos = talosWork(desired, machine, state);
   // Configs are long: those that are equal need no reading.
   if (state.config === undefined || state.config.text === machine.config.text)
-    return { ...(talos === undefined ? {} : { talos }), kubernetes: [] };
+    return { ...given({ talos }), kubernetes: [] };
   const wanted = componentVersions(machine.config);
   const kubernetes: ComponentUpgrade[] = [];
   for (const [component, from] of componentVersions(state.config)) {
@@ -48,7 +50,7 @@ function findWork(desired: DesiredCluster, machine: DesiredMachine, state: Confi
   }
   const change = configChange(state.config, configHeldBack(machine.config, state.config));
   return {
-    ...(talos === undefined ? {} : { talos }),
+    ...given({ talos }),
     ...(change === undefined
       ? {}
       : {

@@ -43,9 +43,10 @@ export function planKubernetesUpgrade(
   const source = desired.machines.find(
     ({ name, role }) => role === "controlplane" && configured(observed.machines.get(name)) !== undefined,
   );
-  if (source !== undefined && (pending.size > 0 || hasOtherProxy(source, observed))) {
-    builder.add({ kind: "sync-manifests", machine: source.name });
-  }
+  if (source === undefined) return;
+  const proxy = proxyChange(source, observed);
+  if (proxy !== undefined) builder.add({ kind: "sync-manifests", machine: source.name, proxy });
+  else if (pending.size > 0) builder.add({ kind: "sync-manifests", machine: source.name });
 }
 
 /**
@@ -124,9 +125,12 @@ function imagesFor(machine: DesiredMachine, upgrades: readonly ComponentUpgrade[
 }
 
 /** An upgrade that was interrupted after its last kubelet can be told by the kube-proxy that it has left behind. */
-function hasOtherProxy({ config }: DesiredMachine, { kubernetes }: ObservedCluster): boolean {
-  const running = kubernetes.kind === "reachable" ? kubernetes.proxyVersion : undefined;
-  const named = componentVersions(config).get("kube-proxy");
-  if (running === undefined || named === undefined) return false;
-  return mayChange(running, named) && wantsProxy(config);
+function proxyChange(
+  { config }: DesiredMachine,
+  { kubernetes }: ObservedCluster,
+): { readonly from: string; readonly to: string } | undefined {
+  const from = kubernetes.kind === "reachable" ? kubernetes.proxyVersion : undefined;
+  const to = componentVersions(config).get("kube-proxy");
+  if (from === undefined || to === undefined || !mayChange(from, to) || !wantsProxy(config)) return undefined;
+  return { from, to };
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import type { MachineConfig } from "../../talos/config/index.ts";
 import { TalosError } from "../../talos/errors.ts";
+import { given } from "../../talos/given.ts";
 import { KubernetesVersion, TalosVersion } from "../../talos/version/index.ts";
 import type { DesiredCluster, DesiredMachine } from "../desired.ts";
 import type { Finding } from "../finding.ts";
@@ -55,7 +57,7 @@ export function refuseErrors(findings: readonly Finding[]): void {
   const [first] = errors;
   if (first === undefined) return;
   throw new TalosError("failed-precondition", errors.map(({ message }) => message).join("\n"), {
-    ...(first.machine === undefined ? {} : { node: first.machine }),
+    ...given({ node: first.machine }),
     hint: [...new Set(errors.flatMap(({ hint }) => hint ?? []))].join(" "),
   });
 }
@@ -351,8 +353,7 @@ function toFindings(check: () => void, machine?: string): Finding[] {
       {
         severity: "error",
         message: machine === undefined ? message : `${machine}: ${message}`,
-        ...(machine === undefined ? {} : { machine }),
-        ...(hint === undefined ? {} : { hint }),
+        ...given({ machine, hint }),
       },
     ];
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { type EngineOptions, withContext } from "../engine.ts";
 import type { Finding } from "../finding.ts";
+import { refuseKnownOwner } from "../lock/ownership.ts";
 import type { ObservedCluster } from "../observed.ts";
 import type { Step } from "../step.ts";
 import { plan } from "./plan.ts";
@@ -23,10 +24,11 @@ export function refusals({ observed, findings }: Pick<Preview, "observed" | "fin
   return findings.filter(({ severity, machine = "" }) => severity === "error" && isObserved(machine));
 }
 
-/** Looks at a cluster and at what is left to do, without doing any of it. */
+/** Looks at a cluster and at what is left to do, without doing any of it. Throws when another state has the cluster. */
 export async function previewCluster(options: EngineOptions): Promise<Preview> {
   return withContext(options, async (context) => {
     const observed = await context.observe();
+    await refuseKnownOwner(context, observed.kubernetes, options.claim);
     const { desired, policy } = context;
     return { observed, steps: plan(desired, observed, policy), findings: preflight(desired, observed) };
   });

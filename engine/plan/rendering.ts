@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { settingPath, settingRules, valueRules } from "../../model/cluster-rules.ts";
 import { clusterSettings, settingsIn } from "../../model/settings/index.ts";
 import { type ClusterConfig, generateConfigWithFacts } from "../../talos/config/index.ts";
 import { TalosError } from "../../talos/errors.ts";
+import { given } from "../../talos/given.ts";
 import { defaultInstallImage } from "../../talos/image/index.ts";
 import { parseMetaKey } from "../../talos/meta-key.ts";
 import { caFingerprint, type SecretsBundle } from "../../talos/secrets/index.ts";
@@ -64,7 +66,7 @@ export class Rendering implements Renderable {
       name,
       endpoint,
       talosVersion,
-      ...(talosEndpoints === undefined ? {} : { talosEndpoints }),
+      ...given({ talosEndpoints }),
       trustOnFirstUse,
       kubernetesVersion: kubernetesVersion.toString().replace(/^v/, ""),
       nodesBecomeReady: cni?.name !== "none",
@@ -105,10 +107,10 @@ export class Rendering implements Renderable {
       name,
       role,
       address,
-      ...(fingerprint === undefined ? {} : { fingerprint }),
+      ...given({ fingerprint }),
       config,
       installImage: installImage ?? defaultInstallImage(talosVersion),
-      ...(installDisk === undefined ? {} : { installDisk }),
+      ...given({ installDisk }),
       ...(meta === undefined || Object.keys(meta).length === 0 ? {} : { meta }),
     };
   }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { changedPlaces, isUnset, type MachineConfig } from "../../talos/config/index.ts";
+import { given } from "../../talos/given.ts";
 import { type Data, isData } from "./source.ts";
 
 type Tree = { [key: string]: unknown };
@@ -54,5 +56,5 @@ function withPair(document: Data, keys: readonly string[]): readonly string[] {
 /** What tells a document from the others of a config; the first one has no such fields. */
 function titleOf({ apiVersion, kind, name }: Data): Data {
   if (kind === undefined) return {};
-  return { apiVersion, kind, ...(name === undefined ? {} : { name }) };
+  return { apiVersion, kind, ...given({ name }) };
 }

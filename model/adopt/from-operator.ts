@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { TalosError } from "../../talos/errors.ts";
+import { given } from "../../talos/given.ts";
 import { parseSecrets, type SecretsBundle } from "../../talos/secrets/index.ts";
 import { parseYaml, toPlainData } from "../../talos/yaml/index.ts";
 import { type FieldTable, operatorFields } from "./operator-fields.ts";
@@ -32,11 +34,11 @@ export function fromOperator(files: readonly SourceFile[]): AdoptSource {
   const addons = addonsOf(objects, clusters[0]);
   const backup = backupOf(of("TalosEtcdBackupSchedule"), of("TalosEtcdBackup"), notes);
   return {
-    ...(secrets === undefined ? {} : { secrets }),
+    ...given({ secrets }),
     addresses,
     sections: {
       ...(addons.length === 0 ? {} : { addons }),
-      ...(backup === undefined ? {} : { backup }),
+      ...given({ backup }),
     },
     notes: [
       ...new Set(notes),

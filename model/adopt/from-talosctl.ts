@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { parseTalosconfig, secretsFromConfig } from "../../talos/config/index.ts";
+import { given } from "../../talos/given.ts";
 import { parseSecrets, type SecretsBundle } from "../../talos/secrets/index.ts";
 import type { AdoptSource, SourceFile } from "./source.ts";
 
@@ -14,7 +16,7 @@ export interface TalosctlFiles {
 export function fromTalosctl(files: TalosctlFiles): AdoptSource {
   const secrets = secretsOf(files);
   return {
-    ...(secrets === undefined ? {} : { secrets }),
+    ...given({ secrets }),
     addresses: files.talosconfig === undefined ? [] : addressesOf(files.talosconfig),
     sections: {},
     notes: [],

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { given } from "../../talos/given.ts";
 
 /** What becomes of a field that is set: refused, told of, or neither where it is read elsewhere. */
 interface Outcome {
@@ -16,7 +17,7 @@ export interface FieldTable {
 
 const refused = (reason: string, hint?: string) => (): Outcome => ({
   refused: reason,
-  ...(hint === undefined ? {} : { hint }),
+  ...given({ hint }),
 });
 const leftOut = (note: string) => (): Outcome => ({ note: `left out: ${note}` });
 const inConfigs = "in the machines' configs";

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { given } from "../../talos/given.ts";
 import { parseYamlDocument, toPlainData } from "../../talos/yaml/index.ts";
 import type { OperatorObject } from "./operator-object.ts";
 import { type Data, isData, refuse, textAt } from "./source.ts";
@@ -22,10 +23,10 @@ export function addonOf({ where, spec }: OperatorObject): { readonly name: strin
     name: need("releaseName"),
     namespace: textAt(helm, "namespace") ?? "default",
     ...(isOci ? { chart: `${repository.replace(/\/$/, "")}/${chart}` } : { chart, repository }),
-    ...(version === undefined ? {} : { version }),
+    ...given({ version }),
     ...(Object.keys(values).length === 0 ? {} : { values }),
     ...(options.wait === false ? { wait: false } : {}),
-    ...(timeout === undefined ? {} : { timeout }),
+    ...given({ timeout }),
   };
 }
 
@@ -68,5 +69,5 @@ function s3Of(spec: unknown): Data | undefined {
   const bucket = textAt(storage, "bucket");
   if (bucket === undefined) return undefined;
   const [region, endpoint] = [textAt(storage, "region"), textAt(storage, "endpoint")];
-  return { bucket, ...(region === undefined ? {} : { region }), ...(endpoint === undefined ? {} : { endpoint }) };
+  return { bucket, ...given({ region, endpoint }) };
 }

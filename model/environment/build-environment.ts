@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { stringify } from "yaml";
+import { given } from "../../talos/given.ts";
 import { TalosVersion } from "../../talos/version/index.ts";
 import type { Patches } from "../resolve-cluster.ts";
 import { rulesFor, type Violation } from "../rules/index.ts";
@@ -32,11 +34,14 @@ export interface BuildInput {
   readonly joins: Environment | undefined;
   readonly layers: Layers;
   readonly faults: Fault[];
+  readonly warnings: Fault[];
+  /** Gets what breaks a rule: the faults, or the warnings where the cluster exists already. */
+  readonly broken: Fault[];
 }
 
 /** Checks the data of an environment section by section, then by the rules, and adds a fault for all that is wrong. */
 export function buildEnvironment(input: BuildInput): Environment {
-  const { name, data, joins, layers, faults } = input;
+  const { name, data, joins, layers, faults, warnings, broken } = input;
   const workersOnly = data.controlPlaneRef !== undefined;
   const parsed = checkSections(input, workersOnly);
   if (workersOnly) refuseClusterSettings(input);
@@ -56,7 +61,6 @@ export function buildEnvironment(input: BuildInput): Environment {
   } = parsed;
   if (kind === "metal") faults.push(...miscounts(parsed, layers));
   const { controlPlane, workers } = kind === "metal" ? withCounts(parsed) : parsed;
-  const warnings: Fault[] = [];
   // Kind and sections belong together: all of them were checked by this kind's schema.
   const environment = {
     name,
@@ -66,11 +70,11 @@ export function buildEnvironment(input: BuildInput): Environment {
     infrastructure,
     ...(controlPlane === undefined ? {} : { controlPlane: withPatchTexts(controlPlane) }),
     workers: workers.map(withPatchTexts),
-    ...(joins === undefined ? {} : { joins }),
+    ...given({ joins }),
     secrets: { file: secrets?.file ?? joins?.secrets.file ?? `secrets/${name}.yaml` },
     backend: backend ?? { kind: "local" },
     outputs: outputs ?? sections.outputs.parse({}),
-    ...(backup === undefined ? {} : { backup }),
+    ...given({ backup }),
     addons,
     storage,
     rollout,
@@ -82,7 +86,7 @@ export function buildEnvironment(input: BuildInput): Environment {
   const isAbout = ({ path, also }: Violation) => [path[0], also?.[0]].some((section) => failed.has(String(section)));
   for (const rule of rulesFor(failed.has("infrastructure") ? undefined : kind))
     for (const violation of rule(environment).filter((candidate) => !isAbout(candidate)))
-      (violation.severity === "error" ? faults : warnings).push(faultOf(violation, data, layers));
+      (violation.severity === "error" ? broken : warnings).push(faultOf(violation, data, layers));
   return environment;
 }
 
@@ -222,7 +226,7 @@ function faultOf(violation: Violation, data: Data, layers: Layers): Fault {
     value,
     expected: violation.expected,
     hint: violation.hint,
-    ...(violation.found === undefined ? {} : { found: violation.found }),
+    ...given({ found: violation.found }),
   };
   return layers.fault(violation.path, words, {
     also: violation.also === undefined ? undefined : layers.find(violation.also),

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { given } from "../../talos/given.ts";
 import type { YamlNode } from "../../talos/yaml/index.ts";
 import type { Fault, Position } from "./fault.ts";
 import { formatFound, formatPath } from "./path.ts";
@@ -70,7 +71,7 @@ export class Layers {
       found: words.found ?? formatFound(words.value),
       expected: words.expected,
       hint: words.hint,
-      ...(options.also === undefined ? {} : { also: options.also }),
+      ...given({ also: options.also }),
     };
   }
 }

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileError } from "../../talos/file-error.ts";
 import type { Environment } from "./environment.ts";
-import { parseEnvironment } from "./parse-environment.ts";
+import { type ParseOptions, parseEnvironment } from "./parse-environment.ts";
 import type { ReadFile } from "./references.ts";
 
 function isMissing(error: unknown): boolean {
@@ -32,12 +32,19 @@ export function loadEnvironment(
   projectRoot: string,
   name: string,
   changed: ReadonlyMap<string, string> = new Map(),
+  options: ParseOptions = {},
 ): Environment {
   const onDisk = fileReader(projectRoot);
   return parseEnvironment(
     name,
     Object.assign((file: string) => changed.get(file) ?? onDisk(file), onDisk),
+    options,
   );
+}
+
+/** The same to observe or destroy a cluster: a file that breaks a rule is only warned about. */
+export function loadExistingEnvironment(projectRoot: string, name: string): Environment {
+  return loadEnvironment(projectRoot, name, new Map(), { existing: true });
 }
 
 /** The names of the environments of a project, sorted. */

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import ipaddr from "ipaddr.js";
 import { stringify } from "yaml";
+import { given } from "../../talos/given.ts";
 import { chosenSchematic, installerReference, type SchematicChoice, schematicId } from "../../talos/image/index.ts";
 import { type Contract, TalosVersion } from "../../talos/version/index.ts";
 import type { DiskSelector, MetalMachineSettings, MetalNetwork } from "./metal.ts";
@@ -51,9 +53,7 @@ function installPatches(contract: Contract, input: MetalMachineInput): readonly 
   const named = disk ?? (selector === undefined ? (input.installDisk ?? "/dev/sda") : undefined);
   if (contract.kubernetesDocuments) return [unattendedInstall({ ...install, disk: named })];
   const fields = {
-    ...(disk === undefined ? {} : { disk }),
-    ...(selector === undefined ? {} : { diskSelector: selector }),
-    ...(image === undefined ? {} : { image }),
+    ...given({ disk, diskSelector: selector, image }),
     ...(wipe ? { wipe } : {}),
   };
   // A path that stays beside a selector would only mislead: Talos takes the selector.
@@ -66,7 +66,7 @@ function imageOf(schematic: SchematicChoice | undefined, input: MetalMachineInpu
   const { talosVersion, imageFactory: factory } = input;
   const id = schematicId(chosenSchematic(schematic));
   const options = { schematic: id, version: TalosVersion.parse(talosVersion), platform: "metal" } as const;
-  return installerReference({ ...options, ...(factory === undefined ? {} : { factory }) });
+  return installerReference({ ...options, ...given({ factory }) });
 }
 
 function unattendedInstall({ disk, selector, image, wipe }: Install): object {

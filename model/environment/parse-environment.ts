@@ -10,7 +10,7 @@ import { Layers } from "./layers.ts";
 import { type Data, isData } from "./merge.ts";
 import { formatFound } from "./path.ts";
 import { recordedFacts } from "./recorded-state.ts";
-import { type ReadFile, resolveReferences } from "./references.ts";
+import { type ReadFile, type ReferenceContext, resolveReferences } from "./references.ts";
 import { YamlSource } from "./yaml-source.ts";
 
 const folder = "environments";
@@ -33,14 +33,23 @@ export function environmentFile(name: string): string {
   return `${folder}/${name}.yaml`;
 }
 
+export interface ParseOptions {
+  /**
+   * For a cluster that exists and is not brought to what the file says: a broken rule, or a change that is refused, is a
+   * warning then, so that the cluster can be observed and destroyed. @default false
+   */
+  readonly existing?: boolean;
+}
+
 /** Reads one environment through `read`. Throws EnvironmentError with every fault that could be found. */
-export function parseEnvironment(name: string, read: ReadFile): Environment {
-  return parseJoining(name, read, []);
+export function parseEnvironment(name: string, read: ReadFile, options: ParseOptions = {}): Environment {
+  return parseJoining(name, read, [], options);
 }
 
 /** `joining`: the environments that have led here, each by joining the next. */
-function parseJoining(name: string, read: ReadFile, joining: readonly string[]): Environment {
+function parseJoining(name: string, read: ReadFile, joining: readonly string[], options: ParseOptions): Environment {
   const faults: Fault[] = [];
+  const warnings: Fault[] = [];
   if (!environmentName.safeParse(name).success) throw new EnvironmentError(name, [misnamed(name)]);
   const [own, base] = [environmentFile(name), environmentFile("base")].map((file) => openRoot(file, read, faults));
   if (own === undefined || faults.length > 0) throw new EnvironmentError(name, faults);
@@ -50,7 +59,7 @@ function parseJoining(name: string, read: ReadFile, joining: readonly string[]):
     if (!topLevelKeys.includes(key)) faults.push(unknownKey(layers, [key], topLevelKeys));
 
   const merged = mergeWithKnownKind((base?.value ?? {}) as Data, own.value as Data, layers, faults);
-  const joins = joinedEnvironment([...joining, name], merged, read, layers, faults);
+  const joins = joinedEnvironment([...joining, name], merged, { read, layers, faults, options });
   const data = resolveReferences(merged, { read, layers, faults });
   const environment = buildEnvironment({
     name,
@@ -60,8 +69,10 @@ function parseJoining(name: string, read: ReadFile, joining: readonly string[]):
     joins,
     layers,
     faults,
+    warnings,
+    broken: options.existing ? warnings : faults,
   });
-  refuseChanges(environment, read, layers, faults);
+  refuseChanges(environment, { read, layers, faults }, options.existing ? warnings : faults);
   if (faults.length > 0) throw new EnvironmentError(name, faults);
   return environment;
 }
@@ -84,17 +95,18 @@ function misnamed(name: string): Fault {
 }
 
 /** Holds a cluster that is there, by its local state, against what the file now says of it. */
-function refuseChanges(environment: Environment, read: ReadFile, layers: Layers, faults: Fault[]): void {
+function refuseChanges(environment: Environment, { read, layers, faults }: ReferenceContext, broken: Fault[]): void {
   if (environment.backend.kind !== "local") return;
   const recorded = recordedFacts(read(`state/${environment.name}.tfstate`) ?? "");
   const { kind, cluster } = environment;
   const changes = [
-    { path: ["infrastructure", "kind"], before: recorded.kind, now: kind },
-    { path: ["cluster", "domain"], before: recorded.domain, now: cluster.domain },
+    // Machines of another kind cannot even be removed by what the file says.
+    { path: ["infrastructure", "kind"], before: recorded.kind, now: kind, into: faults },
+    { path: ["cluster", "domain"], before: recorded.domain, now: cluster.domain, into: broken },
   ];
-  for (const { path, before, now } of changes)
+  for (const { path, before, now, into } of changes)
     if (before !== undefined && before !== now)
-      faults.push(
+      into.push(
         layers.fault(path, {
           found: now,
           expected: `${before}, which the running cluster has`,
@@ -141,9 +153,7 @@ function openRoot(file: string, read: ReadFile, faults: Fault[]): YamlSource | u
 function joinedEnvironment(
   joining: readonly string[],
   data: Data,
-  read: ReadFile,
-  layers: Layers,
-  faults: Fault[],
+  { read, layers, faults, options }: ReferenceContext & { readonly options: ParseOptions },
 ): Environment | undefined {
   const reference = data.controlPlaneRef;
   if (reference === undefined || typeof reference === "string") return undefined;
@@ -162,7 +172,7 @@ function joinedEnvironment(
   }
   try {
     // One that is being read has no control plane: it joins another.
-    const environment = joining.includes(other) ? undefined : parseJoining(other, read, joining);
+    const environment = joining.includes(other) ? undefined : parseJoining(other, read, joining, options);
     if (environment?.controlPlane !== undefined) return environment;
     faults.push(
       layers.fault(path, {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import * as z from "zod";
 import { configDefaults } from "../../talos/config-defaults.ts";
+import { given } from "../../talos/given.ts";
 import type { Kind } from "../schema/index.ts";
 
 /** What a Terraform state tells of an environment that must not change while the cluster lives. */
@@ -39,7 +41,7 @@ export function recordedFacts(text: string): RecordedFacts {
   const kind = kindOfMembers(managed) ?? kindOfStack(managed, cluster !== undefined);
   const domain = z.object({ dns_domain: z.string().nullish() }).safeParse(cluster);
   return {
-    ...(kind === undefined ? {} : { kind }),
+    ...given({ kind }),
     ...(domain.success ? { domain: domain.data.dns_domain ?? configDefaults.dnsDomain } : {}),
   };
 }

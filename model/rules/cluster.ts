@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { given } from "../../talos/given.ts";
 import { type NodeNetwork, settingRules } from "../cluster-rules.ts";
 import type { Environment } from "../environment/environment.ts";
 import type { Path } from "../environment/yaml-source.ts";
@@ -54,7 +55,7 @@ function ofCluster(
     const nodes = networks(environment);
     return rule({ ...environment.cluster, nodes }).map(({ path, also, node, ...words }) => {
       const second = also === undefined ? nodes[node ?? -1]?.path : ["cluster", ...also];
-      return error({ ...words, path: ["cluster", ...path], ...(second === undefined ? {} : { also: second }) });
+      return error({ ...words, path: ["cluster", ...path], ...given({ also: second }) });
     });
   };
 }

@@ -254,12 +254,12 @@ function argumentOf(type: SettingType, value: unknown): unknown {
 export function givenIn<S extends Settings>(settings: S, state: Values): GivenOf<S> {
   const found = Object.entries(settings).flatMap(([name, { attribute, type }]) => {
     const value = attribute === undefined ? undefined : state[attribute];
-    return value === undefined || value === null ? [] : [[name, valueOf(type, value)] as const];
+    return value === undefined || value === null ? [] : [[name, settingValue(type, value)] as const];
   });
   return gather(Object.fromEntries(found)) as GivenOf<S>;
 }
 
-function valueOf(type: SettingType, argument: unknown): unknown {
+function settingValue(type: SettingType, argument: unknown): unknown {
   if ("fields" in type) {
     if (type.kind === "object") return withDefaults(type.fields, givenIn(type.fields, argument as Values));
     return (argument as readonly Values[]).map((item) => withDefaults(type.fields, givenIn(type.fields, item)));

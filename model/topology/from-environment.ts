@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { given } from "../../talos/given.ts";
 import { addressesOf, type Environment, type MachinePlan, machinesOf } from "../index.ts";
 import type { ElasticPool, Endpoint, Place, Topology, TopologyMachine } from "./topology.ts";
 
@@ -16,7 +17,7 @@ export function topologyOf(environment: Environment): Topology {
     cluster: environment.cluster.name,
     kind: environment.kind,
     endpoint: endpointOf(environment),
-    ...(network === undefined ? {} : { network }),
+    ...given({ network }),
     places: placesOf(environment),
     elastic: elasticPools(environment),
   };
@@ -37,7 +38,7 @@ function placesOf(environment: Environment): readonly Place[] {
 
 function topologyMachine({ name, role, pool }: MachinePlan, address: string | undefined): TopologyMachine {
   const ports = role === "controlplane" ? controlPlanePorts : workerPorts;
-  return { name, role, pool, ...(address === undefined ? {} : { address }), ports, state: "planned" };
+  return { name, role, pool, ...given({ address }), ports, state: "planned" };
 }
 
 /** Never empty. */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { given } from "../../talos/given.ts";
 import type { ElasticPool, Place, Topology, TopologyMachine } from "./topology.ts";
 
 export interface Point {
@@ -251,8 +252,7 @@ function arrange(contents: readonly Content[], columns: number, cardWidth: numbe
     return {
       box,
       lines: shown,
-      ...(machine === undefined ? {} : { machine }),
-      ...(whole === undefined ? {} : { whole }),
+      ...given({ machine, whole }),
     };
   });
 }

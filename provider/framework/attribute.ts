@@ -24,9 +24,9 @@ export interface Nested {
 /** How often a block may be written. Terraform itself counts. */
 export interface BlockItems {
   /** @default 0 */
-  readonly min?: number;
+  readonly min?: number | undefined;
   /** @default any number */
-  readonly max?: number;
+  readonly max?: number | undefined;
 }
 
 /** Checks one known, non-null value of the configuration. A method, so that attributes of all types share a table. */
@@ -43,13 +43,13 @@ export interface Attribute<T = unknown, M extends Mode = Mode> {
   readonly sensitive?: boolean;
   /** Given to create and update in `config`, never stored in plan or state. Needs Terraform 1.11. */
   readonly writeOnly?: boolean;
-  readonly deprecated?: boolean;
+  readonly deprecated?: boolean | undefined;
   /** The value when the configuration has none. For `defaulted` only. */
   readonly default?: T;
   /** A computed value that an update does not change: the plan keeps the old one rather than "known after apply". */
   readonly stable?: boolean;
   /** A change of this attribute replaces the resource. */
-  readonly replaces?: boolean;
+  readonly replaces?: boolean | undefined;
   readonly validators?: readonly Validator<T>[];
 }
 

@@ -61,12 +61,8 @@ function block<T>(
     type,
     mode: "required",
     description,
-    nested: {
-      nesting,
-      attributes,
-      block: { ...(min === undefined ? {} : { min }), ...(max === undefined ? {} : { max }) },
-    },
-    ...(deprecated === undefined ? {} : { deprecated }),
-    ...(replaces === undefined ? {} : { replaces }),
+    nested: { nesting, attributes, block: { min, max } },
+    deprecated,
+    replaces,
   };
 }

@@ -40,7 +40,8 @@ export async function bundleProvider(options: BundleOptions): Promise<void> {
     ...settings,
     logLevel: "silent",
     metafile: true,
-    ...(sourceMaps ? { sourcemap: "external", sourcesContent: false } : {}),
+    sourcemap: sourceMaps && "external",
+    sourcesContent: false,
     plugins: [leaveOutProtoLoader],
   };
   const commonjs: BuildOptions = {
@@ -76,7 +77,7 @@ export async function bundleProvider(options: BundleOptions): Promise<void> {
       outdir: outDir,
       outExtension: { ".js": ".cjs" },
       write: false,
-      ...(sourceMaps ? { sourcemap: "inline" } : {}),
+      sourcemap: sourceMaps && "inline",
     }),
     daemon === undefined
       ? undefined

@@ -100,4 +100,9 @@ export class Client {
     );
     return this.#simulator;
   }
+
+  /** Before work on machines: if they are simulated, their simulator runs, and is started again when it is killed. */
+  async keepSimulator(addresses: readonly string[]): Promise<void> {
+    if (addresses.some((address) => address.startsWith("127."))) await (await this.simulator()).listMachines();
+  }
 }

@@ -34,6 +34,7 @@ export function leaveCluster(
 async function leave(membership: Membership, operation: Operation<Client>, claim: Claim | undefined): Promise<void> {
   const { client, signal } = operation;
   const { name, cluster } = membership;
+  await client.keepSimulator([membership.address]);
   const secrets = await client.secrets.find();
   if (secrets === undefined) return nothingToLeave(membership, operation, "the cluster's secrets are not there");
   const engine = await import("../../engine/index.ts");

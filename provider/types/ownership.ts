@@ -6,14 +6,21 @@ import type { Client } from "./client.ts";
 /** What a resource remembers beside its state: which state it was in, and how often the cluster was applied by then. */
 interface Memory {
   readonly owner?: string;
+  /** Names that the state had before; a cluster that was restored from a backup may know it by one of them only. */
+  readonly formerly?: readonly string[];
   readonly applies?: number;
 }
 
+/** As many as a cluster keeps. */
+const mostNames = 20;
+
 export function memoryOf(remembered: string): Memory {
   if (remembered === "") return {};
-  const { owner, applies } = JSON.parse(remembered) as Readonly<Record<string, unknown>>;
+  const { owner, formerly, applies } = JSON.parse(remembered) as Readonly<Record<string, unknown>>;
+  const names = Array.isArray(formerly) ? formerly.filter((name) => typeof name === "string") : [];
   return {
     ...(typeof owner === "string" ? { owner } : {}),
+    ...(names.length === 0 ? {} : { formerly: names }),
     ...(typeof applies === "number" ? { applies } : {}),
   };
 }
@@ -24,12 +31,18 @@ export function memoryText(
   { owner, applies }: { owner?: string | undefined; applies?: number | undefined },
 ): string {
   const known = memoryOf(before);
+  const former = namesOf(known).filter((name) => name !== (owner ?? known.owner));
   const memory: Memory = {
     ...known,
     ...(owner === undefined ? {} : { owner }),
+    ...(former.length === 0 ? {} : { formerly: former.slice(-mostNames) }),
     ...(applies === undefined ? {} : { applies }),
   };
   return Object.keys(memory).length === 0 ? "" : JSON.stringify(memory);
+}
+
+function namesOf({ owner, formerly = [] }: Memory): readonly string[] {
+  return owner === undefined ? formerly : [...formerly, owner];
 }
 
 /** What this state claims of a cluster that is new to it. Undefined where the provider block names no owner. */
@@ -40,8 +53,8 @@ export function newClaim({ owner }: Pick<Client, "owner">, joins: boolean): Clai
 /** The same of a cluster that it has: under its name of now, or under the one that it had. */
 export function heldClaim({ owner }: Pick<Client, "owner">, remembered: string, joins: boolean): Claim | undefined {
   if (owner === undefined) return undefined;
-  const { owner: former, applies = 0 } = memoryOf(remembered);
-  return { owner, formerly: former === undefined ? [] : [former], isNew: false, joins, applies };
+  const memory = memoryOf(remembered);
+  return { owner, formerly: namesOf(memory), isNew: false, joins, applies: memory.applies ?? 0 };
 }
 
 /**

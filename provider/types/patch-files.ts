@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { createHmac } from "node:crypto";
-import { TalosError } from "../../talos/errors.ts";
 import type { SecretsBundle } from "../../talos/secrets/index.ts";
 import { type AttributePath, DiagnosticError, type Diagnostics, isUnknown } from "../framework/index.ts";
 import type { Client } from "./client.ts";
+import { translateError } from "./translate-error.ts";
 
 /** A file that is named and not there; all else that is wrong with one is another matter. */
 export class MissingPatchFile extends DiagnosticError {}
@@ -36,9 +36,10 @@ export async function patchesOfFiles(
       try {
         return patchOfFile(name, text, contract);
       } catch (error) {
-        if (!(error instanceof TalosError)) throw error;
+        const told = translateError(error);
+        if (told === undefined) throw error;
         const summary = key === undefined ? "Not a config patch" : "Not a passphrase";
-        throw new DiagnosticError({ summary, detail: `${error.message}. ${error.hint ?? ""}`, path });
+        throw new DiagnosticError({ ...told, summary, path });
       }
     }),
   );

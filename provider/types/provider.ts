@@ -44,7 +44,7 @@ const attributes = {
   secrets_encryption: attribute.string({
     mode: "optional",
     description:
-      "How `secrets_file` is encrypted: `none`, `age` or `sops`. Default: by its name, `.age` or `.sops.yaml`. Age keys come from `SOPS_AGE_KEY` or `SOPS_AGE_KEY_FILE`; for SOPS its own program is asked.",
+      "How `secrets_file` is encrypted: `none`, `age` or `sops`. Default: a file that is there is opened as it is encrypted; a new one is encrypted by its name, `.age` or `.sops.yaml`. Age keys come from `SOPS_AGE_KEY` or `SOPS_AGE_KEY_FILE`; for SOPS its own program is asked.",
     validators: [oneOf(...encryptions)],
   }),
   age_recipients: attribute.stringList({

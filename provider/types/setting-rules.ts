@@ -13,13 +13,14 @@ export async function checkSettings(
   machines: ClusterWishes["machines"] = null,
 ): Promise<void> {
   const { settingViolations } = await import("../../model/cluster-rules.ts");
-  const valueOf = (key: SettingKey) => settings[clusterSettings[key].attribute] as Value;
+  const attributeValue = (key: SettingKey) => settings[clusterSettings[key].attribute] as Value;
   const known = Object.entries(settings).filter(([, value]) => isWhollyKnown(value as Value));
   const nodes = addressesOf(machines);
   const violations = settingViolations({ ...givenIn(clusterSettings, Object.fromEntries(known)), nodes });
   for (const { path: where, also, found, expected, hint } of violations) {
     const [key, index] = where;
-    if (!isWhollyKnown(valueOf(key)) || (also !== undefined && !isWhollyKnown(valueOf(also[0])))) continue;
+    if (!isWhollyKnown(attributeValue(key)) || (also !== undefined && !isWhollyKnown(attributeValue(also[0]))))
+      continue;
     const attribute = path(clusterSettings[key].attribute);
     diagnostics.error({
       summary: "Not a setting that a cluster can have",

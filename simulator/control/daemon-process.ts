@@ -13,6 +13,7 @@ export type DaemonCommand = readonly [string, ...string[]];
 
 const patience = 20_000;
 const pause = 25;
+const watchInterval = 1_000;
 
 /** The daemon's own word about itself, when it lives and answers. */
 export async function findDaemon(directory: string): Promise<DaemonRecord | undefined> {
@@ -20,17 +21,44 @@ export async function findDaemon(directory: string): Promise<DaemonRecord | unde
   return record !== undefined && (await answers(record)) ? record : undefined;
 }
 
-/** Calls of this process that come while one of them is still looking or starting share its daemon. */
+/** Calls of this process with the same command that come while one of them is still looking or starting share its daemon. */
 const underWay = new Map<string, Promise<DaemonRecord>>();
 
 /** Finds the daemon or starts one. One that runs other code, or speaks another protocol, is ended first. */
 export function ensureDaemon(directory: string, command: DaemonCommand): Promise<DaemonRecord> {
   const path = resolve(directory);
-  const known = underWay.get(path);
+  const key = [path, ...command].join("\0");
+  const known = underWay.get(key);
   if (known !== undefined) return known;
-  const daemon = findOrStart(path, command).finally(() => underWay.delete(path));
-  underWay.set(path, daemon);
+  const daemon = findOrStart(path, command).finally(() => underWay.delete(key));
+  underWay.set(key, daemon);
+  daemon.then(
+    () => restartWhenKilled(path, command),
+    () => undefined,
+  );
   return daemon;
+}
+
+const watched = new Set<string>();
+
+/**
+ * A command waits for machines without asking their daemon: if it is killed meanwhile, nothing else would start it again.
+ * A daemon that ends in order removes its record first.
+ */
+function restartWhenKilled(path: string, command: DaemonCommand): void {
+  if (watched.has(path)) return;
+  watched.add(path);
+  const stop = () => {
+    clearInterval(timer);
+    watched.delete(path);
+  };
+  const check = async () => {
+    if ((await readRecord(path)) === undefined) stop();
+    else if ((await lockHolder(path)) === undefined) await ensureDaemon(path, command);
+  };
+  // A daemon that does not start is reported by the next request to it.
+  const timer = setInterval(() => void check().catch(stop), watchInterval);
+  timer.unref();
 }
 
 async function findOrStart(path: string, command: DaemonCommand): Promise<DaemonRecord> {
@@ -65,7 +93,7 @@ async function start(directory: string, command: DaemonCommand, code: string): P
 interface Launched {
   ended(): boolean;
   failed(): boolean;
-  /** What it wrote since it was started; older lines of the log are not about it. */
+  /** How it ended, and what it wrote since it was started; older lines of the log are not about it. */
   lastWords(): Promise<string>;
 }
 
@@ -85,17 +113,19 @@ async function launch(directory: string, [program, ...args]: DaemonCommand, code
       env: { ...environment, TALOSMITH_SIMULATOR_CODE: code },
     });
     let exit: number | undefined;
+    let killed = "";
     child.once("error", () => {
       exit = -1;
     });
-    child.once("exit", (status) => {
+    child.once("exit", (status, signal) => {
       exit = status ?? -1;
+      if (signal !== null) killed = `ended by ${signal}: `;
     });
     child.unref();
     return {
       ended: () => exit !== undefined,
       failed: () => exit !== undefined && exit !== 0,
-      lastWords: () => lastWords(directory, size),
+      lastWords: async () => killed + (await lastWords(directory, size)),
     };
   } finally {
     await log.close();
@@ -159,7 +189,7 @@ async function request(record: DaemonRecord, name: string): Promise<number | und
 async function lastWords(directory: string, from: number): Promise<string> {
   try {
     const said = (await readFile(logOf(directory))).subarray(from).toString("utf8");
-    return said.trim().split("\n").slice(-3).join(" | ") || "it said nothing";
+    return said.trim().split("\n").slice(-3).join(" | ") || "it logged nothing";
   } catch {
     return "it left no log";
   }

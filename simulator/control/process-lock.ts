@@ -58,7 +58,7 @@ export async function takeLock(directory: string): Promise<boolean> {
   const own = lockPath(directory, highest + 1);
   const identity = JSON.stringify(await identityOf(process.pid));
   try {
-    await writeFileAtomically(own, identity, { exclusive: true });
+    await writeFileAtomically(own, identity, { exclusive: true, links: "refuse" });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
     throw error;

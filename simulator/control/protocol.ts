@@ -22,7 +22,7 @@ export interface SimulatedMachine {
   readonly name: string;
   readonly cluster: string;
   /** Who had it made, such as a Terraform state. */
-  readonly owner?: string;
+  readonly owner?: string | undefined;
   /** 127.x.y.z; the API listens on port 50000, Kubernetes on 6443. */
   readonly address: string;
   /** Of the certificate in maintenance mode, as `talosctl --cert-fingerprint` takes it. Stable for the machine's life. */
@@ -34,7 +34,7 @@ export interface SimulatedMachine {
   /** Kinds of the faults that it has now. */
   readonly faults: readonly FaultKind[];
   /** Why it does not answer where it should, such as a port that another program has. */
-  readonly problem?: string;
+  readonly problem?: string | undefined;
 }
 
 export interface CreateMachine {
@@ -59,7 +59,7 @@ export interface Requests {
   };
   /** Without a text the machine has none any more. */
   readonly "set-user-data": {
-    readonly input: { readonly id: string; readonly userData?: string };
+    readonly input: { readonly id: string; readonly userData?: string | undefined };
     readonly output: null;
   };
   readonly shutdown: { readonly input: Record<string, never>; readonly output: null };
@@ -71,5 +71,5 @@ export type RequestName = keyof Requests;
 export interface ErrorBody {
   readonly code: string;
   readonly message: string;
-  readonly hint?: string;
+  readonly hint?: string | undefined;
 }

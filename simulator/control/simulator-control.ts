@@ -15,7 +15,10 @@ export interface SimulatorOptions {
 /** No request takes this long; a daemon that hangs must not hang its client. */
 const patience = 60_000;
 
-/** The simulator of one directory. Every call starts its daemon when none runs; the machines go on from disk. */
+/**
+ * The simulator of one directory. Every call starts its daemon when none runs; the machines go on from disk. After the
+ * first call a daemon that is killed is started again, as long as this process runs.
+ */
 export interface SimulatorControl {
   /**
    * Makes and switches on a machine; an existing one of the same cluster and name is returned as it is, unless it has
@@ -108,7 +111,7 @@ export function simulatorAt(directory: string, options: SimulatorOptions): Simul
       await ask("set-faults", { id, faults });
     },
     async setUserData(id, userData) {
-      await ask("set-user-data", { id, ...(userData === undefined ? {} : { userData }) });
+      await ask("set-user-data", { id, userData });
     },
     shutdown: () => endDaemon(directory),
   };

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { given } from "../../talos/given.ts";
 import { isHealthy } from "../kubernetes/eviction.ts";
 import { daemonPod, isStopping, nodeNameOf, podsOf, templateHash, templateOf } from "../kubernetes/pod.ts";
 import { stopPod } from "../kubernetes/pod-removal.ts";
@@ -30,16 +31,16 @@ export function tendDaemonSet(cluster: Cluster, set: KubernetesObject, moment: M
   const rolled = roll(cleared, set, placed, hash, moment);
   const alive = podsOf(rolled, set).filter((pod) => !isStopping(pod));
   const ready = alive.filter(isHealthy).length;
-  const status = {
+  const status = given({
     currentNumberScheduled: alive.length,
     desiredNumberScheduled: nodes.length,
     numberAvailable: ready,
     numberMisscheduled: 0,
     numberReady: ready,
-    ...(ready < nodes.length ? { numberUnavailable: nodes.length - ready } : {}),
+    numberUnavailable: ready < nodes.length ? nodes.length - ready : undefined,
     updatedNumberScheduled: alive.filter((pod) => isOf(pod, hash)).length,
     observedGeneration: set.metadata.generation,
-  };
+  });
   return updateObject(rolled, "daemonsets.apps", { ...set, status });
 }
 

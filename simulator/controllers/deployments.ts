@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { given } from "../../talos/given.ts";
 import { conditionNow } from "../kubernetes/condition.ts";
 import { isHealthy } from "../kubernetes/eviction.ts";
 import { isStopping, ownedBy, ownerReference, podsOf, templateHash, templateOf } from "../kubernetes/pod.ts";
@@ -70,17 +71,16 @@ function newSet(deployment: KubernetesObject, annotations: Readonly<Record<strin
   const label = { "pod-template-hash": templateHash(deployment) };
   const template = templateOf(deployment);
   const labels = { ...template.metadata?.labels, ...label };
-  const { namespace } = deployment.metadata;
   return {
     apiVersion: "apps/v1",
     kind: "ReplicaSet",
-    metadata: {
+    metadata: given({
       name: setName(deployment),
-      ...(namespace === undefined ? {} : { namespace }),
+      namespace: deployment.metadata.namespace,
       labels,
       annotations: { ...deployment.metadata.annotations, ...annotations },
       ownerReferences: [ownerReference(deployment)],
-    },
+    }),
     spec: {
       replicas: 0,
       selector: { matchLabels: { ...specOf(deployment).selector?.matchLabels, ...label } },
@@ -176,15 +176,15 @@ function report(cluster: Cluster, deployment: KubernetesObject, moment: Moment):
       ...progressing(set, done, late),
     }),
   ];
-  const status = {
+  const status = given({
     observedGeneration: known.metadata.generation,
     replicas: pods.length,
     updatedReplicas: updated.length,
     readyReplicas: ready,
     availableReplicas: ready,
-    ...(ready < wanted ? { unavailableReplicas: wanted - ready } : {}),
+    unavailableReplicas: ready < wanted ? wanted - ready : undefined,
     conditions,
-  };
+  });
   const rollouts = cluster.rollouts ?? {};
   const noted: Cluster = done
     ? key in rollouts

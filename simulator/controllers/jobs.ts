@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { given } from "../../talos/given.ts";
 import { isHealthy } from "../kubernetes/eviction.ts";
 import { podFrom, podName, podsOf } from "../kubernetes/pod.ts";
 import { createObject, timestamp, updateObject } from "../kubernetes/store.ts";
@@ -26,17 +27,14 @@ export function tendJob(cluster: Cluster, job: KubernetesObject, moment: Moment)
   }
   const known = (job.status ?? {}) as { startTime?: string; completionTime?: string };
   const at = timestamp(moment.now);
-  const done = succeeded >= completions;
-  const completionTime = known.completionTime ?? at;
-  const running = active + open;
-  const status = {
+  const completionTime = succeeded >= completions ? (known.completionTime ?? at) : undefined;
+  const status = given({
     startTime: known.startTime ?? at,
-    ...(running > 0 ? { active: running } : {}),
+    active: active + open || undefined,
     ready: podsOf(next, job).filter(isHealthy).length,
-    ...(succeeded > 0 ? { succeeded } : {}),
-    ...(done
-      ? { completionTime, conditions: [{ type: "Complete", status: "True", lastTransitionTime: completionTime }] }
-      : {}),
-  };
+    succeeded: succeeded || undefined,
+    completionTime,
+    conditions: completionTime && [{ type: "Complete", status: "True", lastTransitionTime: completionTime }],
+  });
   return updateObject(next, "jobs.batch", { ...job, status });
 }

@@ -24,7 +24,7 @@ export function machineStatus(world: World, machine: Machine, now: number): Mach
 function unmetConditions(world: World, machine: Machine, now: number): UnmetCondition[] {
   const conditions: UnmetCondition[] = [];
   const controlPlane = isControlPlane(machine);
-  const needed = ["apid", "kubelet", "machined", ...(controlPlane ? ["etcd", "trustd"] : [])].sort();
+  const needed = controlPlane ? ["apid", "etcd", "kubelet", "machined", "trustd"] : ["apid", "kubelet", "machined"];
   const problems = needed.flatMap((id) => {
     const service = machine.services[id];
     if (isHealthy(service)) return [];

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { given } from "../../talos/given.ts";
 import { randomUuid } from "../machine/chance.ts";
 import { ensureCluster } from "../machine/ensure-cluster.ts";
 import type { EventBody } from "../machine/event.ts";
@@ -126,7 +127,7 @@ function finishInstall(machine: Machine, moment: Moment): Machine {
   }
   const image = config?.images.installer;
   const installed = (image === undefined ? undefined : releaseOfImage(image)) ?? machine.imageVersion;
-  const written: Disk = { ...machine.disk, installed, ...(image === undefined ? {} : { installedImage: image }) };
+  const written: Disk = { ...machine.disk, ...given({ installed, installedImage: image }) };
   const done = emitAll({ ...machine, disk: written }, moment.now, [
     { kind: "phase", phase: "install", action: "STOP" },
     { kind: "sequence", sequence: "install", action: "STOP" },
@@ -172,13 +173,13 @@ export function install(disk: Disk, release: string, image: string): Disk {
 /** Makes the boot loader start the other half of the A/B pair. */
 export function swapSystems(disk: Disk): Disk {
   const { installed, installedImage, previous, previousImage, ...rest } = without(disk, "firstBoot");
-  return {
+  return given({
     ...rest,
-    ...(previous === undefined ? {} : { installed: previous }),
-    ...(previousImage === undefined ? {} : { installedImage: previousImage }),
-    ...(installed === undefined ? {} : { previous: installed }),
-    ...(installedImage === undefined ? {} : { previousImage: installedImage }),
-  };
+    installed: previous,
+    installedImage: previousImage,
+    previous: installed,
+    previousImage: installedImage,
+  });
 }
 
 function wipe(disk: Disk, what: Wipe): Disk {

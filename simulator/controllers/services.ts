@@ -106,12 +106,9 @@ function start(world: World, machine: Machine, definition: Definition, moment: M
     return put(machine, definition.id, enter(state, obstacle.stage, obstacle.message, now), now);
   }
   const pid = 1_000 + machine.eventCount;
-  const steps: readonly (readonly [ServiceStage, string])[] = [
-    ["Starting", "Starting service"],
-    ...(definition.waitsFor === "" ? [] : ([["Waiting", `Waiting for ${definition.waitsFor}`]] as const)),
-    ["Preparing", "Running pre state"],
-    ["Preparing", "Creating service runner"],
-  ];
+  const steps: [ServiceStage, string][] = [["Starting", "Starting service"]];
+  if (definition.waitsFor !== "") steps.push(["Waiting", `Waiting for ${definition.waitsFor}`]);
+  steps.push(["Preparing", "Running pre state"], ["Preparing", "Creating service runner"]);
   const prepared = steps.reduce<ServiceState | undefined>((s, [stage, text]) => enter(s, stage, text, now), state);
   const started =
     definition.id === "machined"

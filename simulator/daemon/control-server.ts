@@ -25,7 +25,7 @@ export async function startControlServer(options: ControlServerOptions): Promise
     serve(options, answers, request, response).catch((error: unknown) => {
       const { code, message, hint } = TalosError.from(error);
       const status = code === "not-found" ? 404 : code === "internal" ? 500 : 400;
-      const body: ErrorBody = { code, message, ...(hint === undefined ? {} : { hint }) };
+      const body: ErrorBody = { code, message, hint };
       reply(response, status, body);
     });
   });
@@ -93,7 +93,7 @@ function answersOf({ simulator, settle }: ControlServerOptions): Answers {
       simulator.setFaults(id, faults);
       return settled(null);
     },
-    "set-user-data": async ({ id, userData }: { id: string; userData?: string }) => {
+    "set-user-data": async ({ id, userData }) => {
       simulator.setUserData(id, userData);
       return settled(null);
     },

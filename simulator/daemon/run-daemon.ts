@@ -19,9 +19,9 @@ export interface DaemonOptions {
   /** Which code this is, for clients to compare. */
   readonly code: string;
   /** Ends after so long without a call to a machine or to the daemon. @default two hours */
-  readonly idleTimeout?: number;
+  readonly idleTimeout?: number | undefined;
   /** How much longer than the defaults everything takes. @default 1 */
-  readonly timeScale?: number;
+  readonly timeScale?: number | undefined;
 }
 
 const defaultIdleTimeout = 2 * 3_600_000;

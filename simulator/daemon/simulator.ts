@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import { TalosError } from "../../talos/errors.ts";
+import { given } from "../../talos/given.ts";
 import { publicKeyFingerprint } from "../../talos/pki/index.ts";
 import { defaultTalosVersion, TalosVersion } from "../../talos/version/index.ts";
 import type { CreateMachine, SimulatedMachine } from "../control/protocol.ts";
@@ -119,10 +120,7 @@ export class Simulator {
   setUserData(id: string, userData: string | undefined): void {
     // Throws for a text that no machine would boot with.
     if (userData !== undefined) readNodeConfig(userData);
-    this.#simulation.update((world) => {
-      const { userData: _, ...machine } = this.#existing(id);
-      return withMachine(world, { ...machine, ...(userData === undefined ? {} : { userData }) });
-    });
+    this.#simulation.update((world) => withMachine(world, given({ ...this.#existing(id), userData })));
   }
 
   #existing(id: string): Machine {
@@ -136,20 +134,19 @@ export class Simulator {
   }
 
   #describe(machine: Machine): SimulatedMachine {
-    const problem = this.#problemOf(machine.id);
     const { stage, ready } = machineStatus(this.#simulation.world, machine, this.#simulation.moment.now);
     return {
       id: machine.id,
       name: machine.name,
       cluster: machine.cluster,
-      ...(machine.owner === undefined ? {} : { owner: machine.owner }),
+      owner: machine.owner,
       address: machine.address,
       fingerprint: fingerprintOf(machine.maintenance),
       stage: machine.life.stage === "off" ? "off" : stage,
       ready,
       talosVersion: machine.talosVersion,
       faults: machine.faults.map(({ kind }) => kind),
-      ...(problem === undefined ? {} : { problem }),
+      problem: this.#problemOf(machine.id),
     };
   }
 }

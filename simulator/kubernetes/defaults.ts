@@ -109,26 +109,20 @@ function withPlainSecret({ stringData, ...secret }: NewObject): NewObject {
     ([key, text]) => [key, Buffer.from(String(text)).toString("base64")] as const,
   );
   const data = { ...(isTree(secret.data) ? secret.data : {}), ...Object.fromEntries(added) };
-  return {
-    type: "Opaque",
-    ...(Object.keys(data).length > 0 ? { data } : {}),
-    ...secret,
-    ...(added.length > 0 ? { data } : {}),
-  } as NewObject;
+  const plain = { type: "Opaque", ...secret };
+  return added.length > 0 ? { ...plain, data } : plain;
 }
 
 function serviceSpec(spec: Tree): Tree {
-  const ports = Array.isArray(spec.ports)
-    ? spec.ports.map((port: unknown) => (isTree(port) ? servicePort(port) : port))
-    : [];
-  return {
+  const full = {
     type: "ClusterIP",
     sessionAffinity: "None",
     internalTrafficPolicy: "Cluster",
     ipFamilyPolicy: "SingleStack",
     ...spec,
-    ...(ports.length > 0 ? { ports } : {}),
   };
+  if (!Array.isArray(spec.ports)) return full;
+  return { ...full, ports: spec.ports.map((port: unknown) => (isTree(port) ? servicePort(port) : port)) };
 }
 
 /** Typed clients write a node port of 0 when they want none. */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { given } from "../../talos/given.ts";
 import type { Cluster } from "../machine/world.ts";
 import type { ApiResource } from "./api-resource.ts";
 import { apiResources, apiVersionOf } from "./api-resources.ts";
@@ -40,15 +41,15 @@ function resourceList(resources: readonly ApiResource[], group: string, version:
 
 function entries(resource: ApiResource): Tree[] {
   const { name, kind, namespaced, singular, shortNames, categories } = resource;
-  const main = {
+  const main = given({
     name,
     singularName: singular,
     namespaced,
     kind,
     verbs: reviewResources.includes(resource) ? ["create"] : verbs,
-    ...(shortNames.length > 0 ? { shortNames } : {}),
-    ...(categories.length > 0 ? { categories } : {}),
-  };
+    shortNames: shortNames.length > 0 ? shortNames : undefined,
+    categories: categories.length > 0 ? categories : undefined,
+  });
   if (reviewResources.includes(resource)) return [main];
   const below = (part: string, theirs: readonly string[], more: Tree = {}): Tree => ({
     name: `${name}/${part}`,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { given } from "../../talos/given.ts";
 import { randomHex } from "../machine/chance.ts";
 import type { Moment } from "../machine/moment.ts";
 import type { Cluster, KubernetesObject } from "../machine/world.ts";
@@ -19,20 +20,13 @@ const kept = 200;
 /** The cluster with one more event for `kubectl get events`. */
 export function recordEvent(cluster: Cluster, happening: Happening, moment: Moment): Cluster {
   const { about, type, reason, message, source } = happening;
-  const namespace = about.metadata.namespace ?? "default";
   const at = timestamp(moment.now);
-  const { name, uid } = about.metadata;
+  const { name, uid, namespace } = about.metadata;
   const event = {
     apiVersion: "v1",
     kind: "Event",
-    metadata: { name: `${name}.${randomHex(moment.entropy, 8)}`, namespace },
-    involvedObject: {
-      apiVersion: about.apiVersion,
-      kind: about.kind,
-      name,
-      uid,
-      ...(about.metadata.namespace === undefined ? {} : { namespace }),
-    },
+    metadata: { name: `${name}.${randomHex(moment.entropy, 8)}`, namespace: namespace ?? "default" },
+    involvedObject: given({ apiVersion: about.apiVersion, kind: about.kind, name, uid, namespace }),
     type,
     reason,
     message,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import { given } from "../../talos/given.ts";
 import { uuidOf } from "../machine/chance.ts";
 import type { NodeConfig } from "../machine/node-config.ts";
 import type { KubernetesObject, Machine } from "../machine/world.ts";
@@ -28,23 +29,21 @@ export function kubernetesVersionOf(image: string): string {
 export function newNode(name: string, machine: Machine, config: NodeConfig, index: number, now: number): NewObject {
   const controlPlane = config.type === "controlplane";
   const podCidr = podCidrOf(config.podSubnets[0] ?? "10.244.0.0/16", index);
-  const taints = [
-    ...config.taints.map(({ key, value, effect }) => ({ key, effect, ...(value === "" ? {} : { value }) })),
-  ];
+  const taints = config.taints.map(({ key, value, effect }) => given({ key, effect, value: value || undefined }));
   return {
     apiVersion: "v1",
     kind: "Node",
     metadata: {
       name,
-      labels: {
+      labels: given({
         "beta.kubernetes.io/arch": "amd64",
         "beta.kubernetes.io/os": "linux",
         "kubernetes.io/arch": "amd64",
         "kubernetes.io/hostname": name,
         "kubernetes.io/os": "linux",
-        ...(controlPlane ? { "node-role.kubernetes.io/control-plane": "" } : {}),
+        "node-role.kubernetes.io/control-plane": controlPlane ? "" : undefined,
         ...config.labels,
-      },
+      }),
       annotations: {
         "flannel.alpha.coreos.com/backend-type": "vxlan",
         "flannel.alpha.coreos.com/kube-subnet-manager": "true",
@@ -54,7 +53,7 @@ export function newNode(name: string, machine: Machine, config: NodeConfig, inde
         "volumes.kubernetes.io/controller-managed-attach-detach": "true",
       },
     },
-    spec: { podCIDR: podCidr, podCIDRs: [podCidr], ...(taints.length === 0 ? {} : { taints }) },
+    spec: given({ podCIDR: podCidr, podCIDRs: [podCidr], taints: taints.length === 0 ? undefined : taints }),
     status: nodeStatus(name, machine, config, "False", now),
   };
 }

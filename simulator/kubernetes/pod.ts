@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { createHash } from "node:crypto";
+import { given } from "../../talos/given.ts";
 import { randomHex, uuidOf } from "../machine/chance.ts";
 import type { Moment } from "../machine/moment.ts";
 import type { Cluster, KubernetesObject, Machine } from "../machine/world.ts";
@@ -39,18 +41,16 @@ export function podFrom(
   spec: Readonly<Record<string, unknown>> = {},
 ): NewObject {
   const template = templateOf(owner);
-  const { namespace } = owner.metadata;
-  const annotations = template.metadata?.annotations;
   return {
     apiVersion: "v1",
     kind: "Pod",
-    metadata: {
+    metadata: given({
       name,
-      ...(namespace === undefined ? {} : { namespace }),
+      namespace: owner.metadata.namespace,
       labels: { ...template.metadata?.labels, ...labels },
-      ...(annotations === undefined ? {} : { annotations }),
+      annotations: template.metadata?.annotations,
       ownerReferences: [ownerReference(owner)],
-    },
+    }),
     spec: { ...template.spec, ...spec },
     status: { phase: "Pending" },
   };
@@ -149,21 +149,18 @@ export function waitingStatus(
   now: number,
 ): Readonly<Record<string, unknown>> {
   const at = timestamp(now);
-  const condition = (type: string, status: string, reason = "") => ({
+  const met = (type: string) => ({ type, status: "True", lastTransitionTime: at });
+  const unready = (type: string) => ({
     type,
-    status,
+    status: "False",
     lastTransitionTime: at,
-    ...(reason === "" ? {} : { reason, message: `containers with unready status: [${container}]` }),
+    reason: "ContainersNotReady",
+    message: `containers with unready status: [${container}]`,
   });
   const reason = "ImagePullBackOff";
   return {
     phase: "Pending",
-    conditions: [
-      condition("Initialized", "True"),
-      condition("Ready", "False", "ContainersNotReady"),
-      condition("ContainersReady", "False", "ContainersNotReady"),
-      condition("PodScheduled", "True"),
-    ],
+    conditions: [met("Initialized"), unready("Ready"), unready("ContainersReady"), met("PodScheduled")],
     hostIP,
     startTime: at,
     containerStatuses: containersOf(pod).map(({ name, image }) => ({

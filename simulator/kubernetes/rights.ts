@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { given } from "../../talos/given.ts";
 import type { Cluster, KubernetesObject } from "../machine/world.ts";
 import { isAdministrator, type User } from "./identity.ts";
 import type { Target } from "./request.ts";
@@ -23,7 +24,7 @@ export function requireRight(cluster: Cluster, user: User, target: Target, verb:
     403,
     "Forbidden",
     `${what} is forbidden: User "${user.name}" cannot ${verb} resource "${resourceOf(target)}" in API group "${resource.group}" ${where}`,
-    { ...(name === undefined ? {} : { name }), group: resource.group, kind: resource.name },
+    given({ name, group: resource.group, kind: resource.name }),
   );
 }
 

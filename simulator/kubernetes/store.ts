@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { given } from "../../talos/given.ts";
 import { randomUuid } from "../machine/chance.ts";
 import type { Moment } from "../machine/moment.ts";
 import type { Cluster, KubernetesObject, ObjectMetadata } from "../machine/world.ts";
@@ -35,13 +36,13 @@ export function listObjects(cluster: Cluster | undefined, resource: string, name
 
 export function createObject(cluster: Cluster, resource: string, object: NewObject, moment: Moment): Cluster {
   const revision = cluster.revision + 1;
-  const metadata: ObjectMetadata = {
+  const metadata: ObjectMetadata = given({
     ...object.metadata,
     uid: randomUuid(moment.entropy),
     resourceVersion: String(revision),
     creationTimestamp: timestamp(moment.now),
-    ...(counted(resource, object) ? { generation: 1 } : {}),
-  };
+    generation: counted(resource, object) ? 1 : undefined,
+  });
   return put(cluster, resource, { ...object, metadata }, revision);
 }
 

@@ -22,7 +22,7 @@ const templateColumns: readonly Column[] = [
 
 /** A column that reads one field, by the path to it. */
 function field(title: string, path: string, otherwise: unknown = "", wide = false): Column {
-  return { name: title, ...(wide ? { wide } : {}), cell: (object) => dig(object, path) ?? otherwise };
+  return { name: title, wide, cell: (object) => dig(object, path) ?? otherwise };
 }
 
 const columns: Readonly<Record<string, readonly Column[]>> = {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { given } from "../../talos/given.ts";
 import { randomHex } from "../machine/chance.ts";
 import type { Moment } from "../machine/moment.ts";
 import type { Cluster, KubernetesObject } from "../machine/world.ts";
@@ -198,7 +199,7 @@ function merged(known: KubernetesObject, input: NewObject, subresource: string |
   if (subresource === "status") return { ...known, status: input.status };
   const { uid, resourceVersion, creationTimestamp, generation, managedFields, deletionTimestamp, name, namespace } =
     known.metadata;
-  const server = {
+  const server = given({
     name,
     namespace,
     uid,
@@ -207,12 +208,11 @@ function merged(known: KubernetesObject, input: NewObject, subresource: string |
     generation,
     managedFields,
     deletionTimestamp,
-  };
-  const kept = Object.entries(server).filter(([, value]) => value !== undefined);
-  const metadata = { ...input.metadata, ...Object.fromEntries(kept) } as KubernetesObject["metadata"];
+  });
+  const metadata = { ...input.metadata, ...server };
   const spec = known.kind === "Service" && isTree(input.spec) ? { spec: keepAddress(known, input.spec) } : {};
   const { status: _status, ...rest } = input;
-  return { ...rest, ...spec, metadata, ...(known.status === undefined ? {} : { status: known.status }) };
+  return given({ ...rest, ...spec, metadata, status: known.status });
 }
 
 /** A service that is written without its addresses keeps them. */

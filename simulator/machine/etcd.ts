@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { given } from "../../talos/given.ts";
 import type { EtcdCluster, EtcdMember } from "./etcd-state.ts";
 import type { Cluster, World } from "./world.ts";
 
@@ -43,14 +44,8 @@ export function promote(etcd: EtcdCluster, id: string): EtcdCluster {
 
 /** Takes a member out; a leader that goes leaves the seat empty. */
 export function removeMember(etcd: EtcdCluster, id: string): EtcdCluster {
-  const { leader, ...rest } = etcd;
   const members = etcd.members.filter((member) => member.id !== id);
-  return {
-    ...rest,
-    members,
-    index: etcd.index + 1,
-    ...(leader === undefined || leader === id ? {} : { leader }),
-  };
+  return given({ ...etcd, members, index: etcd.index + 1, leader: etcd.leader === id ? undefined : etcd.leader });
 }
 
 /** Gives the seat to another running voter; the same cluster when there is none. */

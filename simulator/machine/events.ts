@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { given } from "../../talos/given.ts";
 import type { EventBody, MachineEvent } from "./event.ts";
 import type { Machine } from "./world.ts";
 
@@ -7,7 +8,7 @@ const kept = 300;
 
 /** The machine with one more event in its history. */
 export function emit(machine: Machine, now: number, body: EventBody, actor?: string): Machine {
-  const event: MachineEvent = { number: machine.eventCount, at: now, body, ...(actor === undefined ? {} : { actor }) };
+  const event: MachineEvent = given({ number: machine.eventCount, at: now, body, actor });
   return {
     ...machine,
     eventCount: machine.eventCount + 1,

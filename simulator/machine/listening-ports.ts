@@ -15,17 +15,13 @@ export function listeningPorts(machine: Machine, now: number): readonly Listenin
   const runs = (id: string): boolean => machine.services[id]?.stage === "Running";
   const port = (number: number, service: string, local = false): ListeningPort => ({ port: number, service, local });
   const staticPods = machine.staticPodsAt !== undefined && machine.staticPodsAt <= now;
-  return [
-    ...(serverModeOf(machine) === "none" ? [] : [port(50_000, "apid")]),
-    ...(runs("trustd") ? [port(50_001, "trustd")] : []),
-    ...(runs("etcd") ? [port(2_379, "etcd"), port(2_380, "etcd")] : []),
-    ...(runs("kubelet") ? [port(7_445, "machined", true), port(10_248, "kubelet", true), port(10_250, "kubelet")] : []),
-    ...(staticPods
-      ? [
-          port(6_443, "kube-apiserver"),
-          port(10_257, "kube-controller-manager", true),
-          port(10_259, "kube-scheduler", true),
-        ]
-      : []),
-  ];
+  const ports: ListeningPort[] = [];
+  if (serverModeOf(machine) !== "none") ports.push(port(50_000, "apid"));
+  if (runs("trustd")) ports.push(port(50_001, "trustd"));
+  if (runs("etcd")) ports.push(port(2_379, "etcd"), port(2_380, "etcd"));
+  if (runs("kubelet"))
+    ports.push(port(7_445, "machined", true), port(10_248, "kubelet", true), port(10_250, "kubelet"));
+  if (staticPods) ports.push(port(6_443, "kube-apiserver"));
+  if (staticPods) ports.push(port(10_257, "kube-controller-manager", true), port(10_259, "kube-scheduler", true));
+  return ports;
 }

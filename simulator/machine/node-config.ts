@@ -2,11 +2,12 @@
 import { createHash } from "node:crypto";
 import { parseAllDocuments } from "yaml";
 import { TalosError } from "../../talos/errors.ts";
+import { given } from "../../talos/given.ts";
 
 /** A CA as a config carries it; only control planes have the key. */
 export interface Authority {
   readonly certificate: string;
-  readonly key?: string;
+  readonly key?: string | undefined;
 }
 
 /** What a machine reads out of its own config. */
@@ -18,7 +19,7 @@ export interface NodeConfig {
   readonly acceptedOsCas: readonly string[];
   readonly certSans: readonly string[];
   /** Absent: the platform's name is used. */
-  readonly hostname?: string;
+  readonly hostname?: string | undefined;
   readonly clusterName: string;
   readonly clusterId: string;
   readonly endpoint: string;
@@ -29,7 +30,7 @@ export interface NodeConfig {
   readonly kubernetesCa: Authority;
   readonly acceptedKubernetesCas: readonly string[];
   /** Only control planes have one. */
-  readonly etcdCa?: Authority;
+  readonly etcdCa?: Authority | undefined;
   readonly apiServerSans: readonly string[];
   /** How long an admin kubeconfig is good for, in milliseconds. */
   readonly adminLifetime: number;
@@ -41,7 +42,7 @@ export interface NodeConfig {
     readonly proxy: string;
     readonly installer?: string;
   };
-  readonly installDisk?: string;
+  readonly installDisk?: string | undefined;
   readonly discovery: boolean;
   readonly proxyEnabled: boolean;
   readonly coreDnsEnabled: boolean;
@@ -53,7 +54,7 @@ export interface NodeConfig {
   /** With which kubelets ask for their first certificate: `<id>.<secret>`. */
   readonly bootstrapToken: string;
   /** Shared address of the control planes. */
-  readonly virtualIp?: string;
+  readonly virtualIp?: string | undefined;
   /** Machines with the same key belong to the same cluster. */
   readonly clusterKey: string;
 }
@@ -118,12 +119,8 @@ function parse(text: string): NodeConfig {
   const clusterId = string(cluster.id) ?? string(of("DiscoveryIdentityConfig").clusterID) ?? "";
   const install = tree(machine.install);
   const unattended = of("UnattendedInstallConfig");
-  const hostnameDocument = of("HostnameConfig");
-  const hostname = string(tree(machine.network).hostname) ?? string(hostnameDocument.hostname);
   const endpoint = string(tree(cluster.controlPlane).endpoint) ?? string(kubeCluster.endpoint) ?? "";
-  const installer = string(install.image) ?? string(tree(unattended.installer).image);
-  const installDisk = string(install.disk) ?? quotedText(tree(tree(unattended.provisioning).diskSelector).match);
-  const virtualIp = sharedAddress(machine, documents);
+  const etcdCa = tree(cluster.etcd).ca;
   const schedulingAllowed = cluster.allowSchedulingOnControlPlanes === true;
   const modern = documents.some((document) => document.kind === "KubeNodeConfig");
   return {
@@ -132,7 +129,7 @@ function parse(text: string): NodeConfig {
     osCa,
     acceptedOsCas: certificates(machine.acceptedCAs),
     certSans: strings(machine.certSANs),
-    ...(hostname === undefined ? {} : { hostname }),
+    hostname: string(tree(machine.network).hostname) ?? string(of("HostnameConfig").hostname),
     clusterName: string(cluster.clusterName) ?? string(kubeCluster.clusterName) ?? "",
     clusterId,
     endpoint,
@@ -145,23 +142,23 @@ function parse(text: string): NodeConfig {
     acceptedKubernetesCas: isTree(cluster.ca)
       ? certificates(cluster.acceptedCAs)
       : strings(of("KubeAPIServerCAConfig").acceptedCAs).filter((pem) => pem !== kubernetesCa.certificate),
-    ...(isTree(tree(cluster.etcd).ca) ? { etcdCa: authority(tree(cluster.etcd).ca) } : {}),
+    etcdCa: isTree(etcdCa) ? authority(etcdCa) : undefined,
     apiServerSans: nonEmpty(
       strings(tree(cluster.apiServer).certSANs),
       strings(of("KubeAPIServerConfig").certExtraSANs),
       [],
     ),
     adminLifetime: duration(string(tree(cluster.adminKubeconfig).certLifetime) ?? "8760h"),
-    images: {
+    images: given({
       kubelet: string(tree(machine.kubelet).image) ?? string(of("KubeletConfig").image) ?? "",
       apiServer: string(tree(cluster.apiServer).image) ?? string(of("KubeAPIServerConfig").image) ?? "",
       controllerManager:
         string(tree(cluster.controllerManager).image) ?? string(of("KubeControllerManagerConfig").image) ?? "",
       scheduler: string(tree(cluster.scheduler).image) ?? string(of("KubeSchedulerConfig").image) ?? "",
       proxy: string(tree(cluster.proxy).image) ?? string(of("KubeProxyConfig").image) ?? "",
-      ...(installer === undefined ? {} : { installer }),
-    },
-    ...(installDisk === undefined ? {} : { installDisk }),
+      installer: string(install.image) ?? string(tree(unattended.installer).image),
+    }),
+    installDisk: string(install.disk) ?? quotedText(tree(tree(unattended.provisioning).diskSelector).match),
     discovery: tree(cluster.discovery).enabled === true || of("DiscoveryServiceConfig").kind !== undefined,
     proxyEnabled: modern
       ? of("KubeProxyConfig").kind !== undefined && of("KubeProxyConfig").enabled !== false
@@ -172,7 +169,7 @@ function parse(text: string): NodeConfig {
     bootstrapToken: string(cluster.token) ?? "",
     labels: { ...stringMap(machine.nodeLabels), ...stringMap(kubeNode.labels) },
     taints: taints(machine.nodeTaints, kubeNode.taints, type, modern || schedulingAllowed),
-    ...(virtualIp === undefined ? {} : { virtualIp }),
+    virtualIp: sharedAddress(machine, documents),
     clusterKey: keyOf(clusterId || osCa.certificate),
   };
 }
@@ -225,8 +222,7 @@ function nonEmpty(...choices: readonly (readonly string[])[]): readonly string[]
 function authority(value: unknown): Authority {
   const decoded = (field: unknown): string =>
     typeof field === "string" ? Buffer.from(field, "base64").toString("utf8") : "";
-  const key = decoded(tree(value).key);
-  return { certificate: decoded(tree(value).crt), ...(key === "" ? {} : { key }) };
+  return { certificate: decoded(tree(value).crt), key: decoded(tree(value).key) || undefined };
 }
 
 /** A list of CAs without keys. */
@@ -237,9 +233,7 @@ function certificates(value: unknown): readonly string[] {
 function kubernetesAuthority(legacy: unknown, document: Tree): Authority {
   if (isTree(legacy)) return authority(legacy);
   const issuing = tree(document.issuingCA);
-  const key = string(issuing.key);
-  const certificate = string(issuing.cert) ?? strings(document.acceptedCAs)[0] ?? "";
-  return { certificate, ...(key === undefined ? {} : { key }) };
+  return { certificate: string(issuing.cert) ?? strings(document.acceptedCAs)[0] ?? "", key: string(issuing.key) };
 }
 
 function sharedAddress(machine: Tree, documents: readonly Tree[]): string | undefined {

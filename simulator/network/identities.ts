@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { isGiven } from "../../talos/given.ts";
 import { createCertificateAuthority, issueCertificate, type KeyPair, keyForNode } from "../../talos/pki/index.ts";
 import { configOf, hostnameOf, machinesOf } from "../controllers/membership.ts";
 import { faultOf } from "../machine/fault.ts";
@@ -25,8 +26,8 @@ export function apiIdentity(world: World, machine: Machine, config: NodeConfig, 
   const signer = signers.find((candidate) => candidate?.osCa.certificate === config.osCa.certificate) ?? signers[0];
   if (signer === undefined) return undefined;
   const name = hostnameOf(machine);
-  const shared = config.virtualIp === undefined ? [] : [config.virtualIp];
-  return issue(machine, signer.osCa, name, [...config.certSans, ...shared, machine.address, "127.0.0.1", name], moment);
+  const names = [...config.certSans, config.virtualIp, machine.address, "127.0.0.1", name].filter(isGiven);
+  return issue(machine, signer.osCa, name, names, moment);
 }
 
 /** The Kubernetes API server's certificate. */
@@ -36,7 +37,7 @@ export function kubernetesIdentity(machine: Machine, config: NodeConfig, moment:
   const names = [
     ...config.apiServerSans,
     endpointHost(config.endpoint),
-    ...(config.virtualIp === undefined ? [] : [config.virtualIp]),
+    config.virtualIp,
     machine.address,
     service,
     "127.0.0.1",
@@ -46,7 +47,7 @@ export function kubernetesIdentity(machine: Machine, config: NodeConfig, moment:
     "kubernetes.default",
     "kubernetes.default.svc",
     `kubernetes.default.svc.${config.dnsDomain}`,
-  ];
+  ].filter(isGiven);
   return issue(machine, config.kubernetesCa, "kube-apiserver", names, moment);
 }
 

@@ -256,7 +256,7 @@ function sideTls(simulation: Simulation, machineId: string, service: SideService
   if (machine === undefined || config === undefined) return undefined;
   const identity = sideIdentity(service, world, machine, config, moment);
   if (identity === undefined) return undefined;
-  return { ...forTls(identity), ...(config.etcdCa === undefined ? {} : { ca: config.etcdCa.certificate }) };
+  return { ...forTls(identity), ca: config.etcdCa?.certificate };
 }
 
 function tlsOf(simulation: Simulation, { machineId, kind }: Wanted): TlsOptions | undefined {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { given } from "../../talos/given.ts";
 import { createCertificateAuthority, issueCertificate } from "../../talos/pki/index.ts";
 import { randomUuid } from "../machine/chance.ts";
 import type { Moment } from "../machine/moment.ts";
@@ -34,11 +35,11 @@ export function createMachine(world: World, input: NewMachine, moment: Moment): 
     },
     { entropy },
   );
-  const machine: Machine = {
+  const machine: Machine = given({
     id: randomUuid(entropy),
     name: input.name,
     cluster: input.cluster,
-    ...(input.owner === undefined ? {} : { owner: input.owner }),
+    owner: input.owner,
     address: input.address,
     talosVersion: input.talosVersion,
     imageVersion: input.talosVersion,
@@ -54,6 +55,6 @@ export function createMachine(world: World, input: NewMachine, moment: Moment): 
     eventCount: 0,
     images: [],
     faults: [],
-  };
+  });
   return { world: withMachine(world, machine), machine };
 }

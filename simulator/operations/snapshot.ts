@@ -122,7 +122,7 @@ export function readSnapshot(file: number, name: string, skipHashCheck: boolean)
     else delete objects[key.slice(registry.length)];
   }
   const own = isSame(file, encodeSnapshot({ objects }));
-  return { objects, revision, ...(own ? {} : { restored: { snapshot: name, revision } }) };
+  return own ? { objects, revision } : { objects, revision, restored: { snapshot: name, revision } };
 }
 
 /** etcd writes whole blocks and appends the hash, so that a file without it can be told by its length. */

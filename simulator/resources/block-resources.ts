@@ -77,26 +77,17 @@ export const blockResources: Readonly<Record<string, Source>> = {
   "VolumeStatuses.block.talos.dev": { owner: "block.VolumeManagerController", items: volumes },
   "DiscoveredVolumes.block.talos.dev": {
     owner: "block.DiscoveryController",
-    items: (view) => [
-      {
-        id: "sda",
-        spec: {
-          type: "disk",
-          dev_path: "/dev/sda",
-          size: diskSize,
-          pretty_size: "21 GB",
-          ...(view.machine.disk.installed === undefined ? {} : { name: "gpt" }),
-        },
-      },
-      ...(view.machine.disk.installed === undefined
-        ? []
-        : [
-            { id: "sda1", spec: partition(1, "EFI", "vfat", 2_202_009_600, "2.2 GB") },
-            { id: "sda2", spec: partition(2, "META", "talosmeta", 1_048_576, "1.0 MB") },
-            { id: "sda3", spec: partition(3, "STATE", "xfs", 104_857_600, "105 MB") },
-            { id: "sda4", spec: partition(4, "EPHEMERAL", "xfs", 18_766_364_672, "19 GB") },
-          ]),
-    ],
+    items: ({ machine }) => {
+      const disk = { type: "disk", dev_path: "/dev/sda", size: diskSize, pretty_size: "21 GB" };
+      if (machine.disk.installed === undefined) return [{ id: "sda", spec: disk }];
+      return [
+        { id: "sda", spec: { ...disk, name: "gpt" } },
+        { id: "sda1", spec: partition(1, "EFI", "vfat", 2_202_009_600, "2.2 GB") },
+        { id: "sda2", spec: partition(2, "META", "talosmeta", 1_048_576, "1.0 MB") },
+        { id: "sda3", spec: partition(3, "STATE", "xfs", 104_857_600, "105 MB") },
+        { id: "sda4", spec: partition(4, "EPHEMERAL", "xfs", 18_766_364_672, "19 GB") },
+      ];
+    },
   },
   "SystemInformations.hardware.talos.dev": {
     owner: "hardware.SystemInfoController",

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { createHash } from "node:crypto";
+import { given } from "../../talos/given.ts";
 import { configOf, hostnameOf, machinesOf } from "../controllers/membership.ts";
 import { isUp } from "../machine/life.ts";
 import type { Machine } from "../machine/world.ts";
@@ -20,14 +22,14 @@ function announced({ world, config }: View): readonly Machine[] {
 
 function describe(machine: Machine): Readonly<Record<string, unknown>> {
   const type = configOf(machine)?.type;
-  return {
+  return given({
     nodeId: nodeIdOf(machine),
     addresses: [machine.address],
     hostname: hostnameOf(machine),
     machineType: type,
     operatingSystem: `Talos (${machine.talosVersion})`,
-    ...(type === "controlplane" ? { controlPlane: { port: 6443 } } : {}),
-  };
+    controlPlane: type === "controlplane" ? { port: 6443 } : undefined,
+  });
 }
 
 export const clusterResources: Readonly<Record<string, Source>> = {

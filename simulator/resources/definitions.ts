@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { given } from "../../talos/given.ts";
 import type { Item } from "./item.ts";
 import { type ResourceType, resourceTypes } from "./types.ts";
 
@@ -28,10 +29,10 @@ export const namespaces: readonly Item[] = namespaceNames.map((id) => ({
 
 function definitionSpec(type: ResourceType): Readonly<Record<string, unknown>> {
   const [plural = "", ...suffix] = type.type.split(".");
-  const aliases = [...type.aliases, ...(shadowed.has(type.type) ? [] : derivedAliases(plural))];
+  const aliases = shadowed.has(type.type) ? [...type.aliases] : [...type.aliases, ...derivedAliases(plural)];
   const lower = plural.toLowerCase();
   const dotted = suffix.map((_, index) => [lower, ...suffix.slice(0, index + 1)].join(".")).slice(0, -1);
-  return {
+  return given({
     type: type.type,
     displayType: singular(plural),
     aliases,
@@ -41,15 +42,17 @@ function definitionSpec(type: ResourceType): Readonly<Record<string, unknown>> {
       const split = column.indexOf("=");
       return { name: column.slice(0, split), jsonPath: column.slice(split + 1) };
     }),
-    ...(type.secret ? { sensitivity: "sensitive" } : {}),
-  };
+    sensitivity: type.secret ? "sensitive" : undefined,
+  });
 }
 
 /** Singular, and the capitals of the name when there is more than one. */
 function derivedAliases(plural: string): string[] {
   const capitals = plural.replace(/[^A-Z]/g, "").toLowerCase();
-  if (capitals.length < 2) return [singular(plural).toLowerCase()];
-  return [singular(plural).toLowerCase(), capitals, ...(capitals.endsWith("s") ? [] : [`${capitals}s`])];
+  const aliases = [singular(plural).toLowerCase()];
+  if (capitals.length > 1) aliases.push(capitals);
+  if (capitals.length > 1 && !capitals.endsWith("s")) aliases.push(`${capitals}s`);
+  return aliases;
 }
 
 /** As the resource library forms it, mistakes included (`caches` gives `cach`). */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { createHash } from "node:crypto";
 import type { Machine } from "../machine/world.ts";
 import type { Item, Source, View } from "./item.ts";
@@ -34,12 +35,10 @@ export const networkResources: Readonly<Record<string, Source>> = {
     owner: "network.AddressStatusController",
     items: (view) => {
       const virtual = virtualIpOf(view);
-      return [
-        addressItem("eth0", 2, `${view.machine.address}/24`, "global"),
-        ...(virtual === undefined ? [] : [addressItem("eth0", 2, `${virtual}/32`, "global")]),
-        addressItem("lo", 1, "127.0.0.1/8", "host"),
-        addressItem("lo", 1, "169.254.116.108/32", "host"),
-      ];
+      const items = [addressItem("eth0", 2, `${view.machine.address}/24`, "global")];
+      if (virtual !== undefined) items.push(addressItem("eth0", 2, `${virtual}/32`, "global"));
+      items.push(addressItem("lo", 1, "127.0.0.1/8", "host"), addressItem("lo", 1, "169.254.116.108/32", "host"));
+      return items;
     },
   },
   "NodeAddresses.net.talos.dev": {
@@ -183,25 +182,15 @@ export const networkResources: Readonly<Record<string, Source>> = {
   },
   "OperatorSpecs.net.talos.dev": {
     owner: "network.OperatorMergeController",
-    items: ({ config }) => [
-      {
-        id: "dhcp4/eth0",
-        spec: { operator: "dhcp4", linkName: "eth0", requireUp: true, dhcp4: { routeMetric: 1024 }, layer: "default" },
-      },
-      ...(config?.virtualIp === undefined || config.type !== "controlplane"
-        ? []
-        : [
-            {
-              id: "vip/eth0",
-              spec: {
-                operator: "vip",
-                linkName: "eth0",
-                requireUp: true,
-                vip: { ip: config.virtualIp, gratuitousARP: true },
-                layer: "configuration",
-              },
-            },
-          ]),
-    ],
+    items: ({ config }) => {
+      const link = { linkName: "eth0", requireUp: true };
+      const dhcp = { operator: "dhcp4", ...link, dhcp4: { routeMetric: 1024 }, layer: "default" };
+      if (config?.virtualIp === undefined || config.type !== "controlplane") return [{ id: "dhcp4/eth0", spec: dhcp }];
+      const vip = { ip: config.virtualIp, gratuitousARP: true };
+      return [
+        { id: "dhcp4/eth0", spec: dhcp },
+        { id: "vip/eth0", spec: { operator: "vip", ...link, vip, layer: "configuration" } },
+      ];
+    },
   },
 };

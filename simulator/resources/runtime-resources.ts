@@ -104,10 +104,9 @@ export const runtimeResources: Readonly<Record<string, Source>> = {
     items: ({ machine }) => {
       if (machine.activeConfig === undefined) return [];
       const annotations = { "talos.dev/yaml-spec": "1" };
-      return [
-        ...(machine.disk.config === undefined ? [] : [{ id: "persistent", spec: machine.disk.config, annotations }]),
-        { id: "v1alpha1", spec: machine.activeConfig, annotations },
-      ];
+      const active = { id: "v1alpha1", spec: machine.activeConfig, annotations };
+      const { config } = machine.disk;
+      return config === undefined ? [active] : [{ id: "persistent", spec: config, annotations }, active];
     },
   },
   "MachineTypes.config.talos.dev": {

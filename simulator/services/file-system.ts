@@ -44,15 +44,13 @@ export function filesOf(machine: Machine, now: number): ReadonlyMap<string, stri
 /** What services leave on the disk. */
 function varFiles(machine: Machine): readonly (readonly [path: string, content: string])[] {
   const { etcd } = machine.disk;
-  const log = (id: string): readonly [string, string] => [
+  const files = Object.entries(machine.services).map(([id, { events }]): [string, string] => [
     `/var/log/${id}.log`,
-    (machine.services[id]?.events ?? []).map(({ message }) => `${message}\n`).join(""),
-  ];
-  return [
-    ...Object.keys(machine.services).map(log),
-    ...(etcd === undefined ? [] : [["/var/lib/etcd/member/id", `${etcd.memberId}\n`] as const]),
-    ["/sys/dev/block/8:0/uevent", "MAJOR=8\nMINOR=0\nDEVNAME=sda\nDEVTYPE=disk\n"],
-  ];
+    events.map(({ message }) => `${message}\n`).join(""),
+  ]);
+  if (etcd !== undefined) files.push(["/var/lib/etcd/member/id", `${etcd.memberId}\n`]);
+  files.push(["/sys/dev/block/8:0/uevent", "MAJOR=8\nMINOR=0\nDEVNAME=sda\nDEVTYPE=disk\n"]);
+  return files;
 }
 
 const podRuntime = ["etcd", "kubelet", "cri"];

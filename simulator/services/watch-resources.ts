@@ -81,11 +81,10 @@ function opening(request: WatchRequest, present: readonly StoredResource[], book
       : [Event.fromPartial({ eventType: EventType.DESTROYED, resource: resource(id) })];
   }
   const sign = (eventType: EventType): Event => Event.fromPartial({ eventType, resource: resource(""), bookmark });
-  return [
-    ...(options?.bootstrapContents === true ? created : []),
-    ...(options?.bootstrapContents === true && apiVersion > 0 ? [sign(EventType.BOOTSTRAPPED)] : []),
-    ...(options?.bootstrapBookmark === true ? [sign(EventType.NOOP)] : []),
-  ];
+  const events = options?.bootstrapContents === true ? [...created] : [];
+  if (options?.bootstrapContents === true && apiVersion > 0) events.push(sign(EventType.BOOTSTRAPPED));
+  if (options?.bootstrapBookmark === true) events.push(sign(EventType.NOOP));
+  return events;
 }
 
 /** A change as the watch sees it: what comes to match is new, what no longer does is gone. */

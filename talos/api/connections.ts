@@ -34,8 +34,9 @@ export class Connections {
   }
 
   /**
-   * Ends all of them, and those that are still to come. A session that has one ends it itself; destroyed under a session
-   * that still writes, it can take the whole process down. What is open after a while, the library has lost.
+   * Ends all of them, and those that are still to come, later and from a timer. A TCP socket that is destroyed before its
+   * TLS socket makes Node free OpenSSL's state at once; in a callback of OpenSSL, which is where the last answer is read,
+   * the process can then end with a segmentation fault. What is open after a while, the library has lost.
    */
   close(): void {
     this.#closed = true;

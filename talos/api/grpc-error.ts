@@ -39,10 +39,7 @@ export function fromGrpcError(error: unknown, node: string): TalosError {
 export function fromStatus(code: number, message: string, node: string, cause?: unknown): TalosError {
   // Talos calls it a precondition, but no waiting will ever meet it.
   const ours = message.includes("not supported in container mode") ? "unimplemented" : (codes[code] ?? "internal");
-  return new TalosError(ours, `${node}: ${message}`, {
-    node,
-    ...(cause === undefined ? {} : { cause }),
-  });
+  return new TalosError(ours, `${node}: ${message}`, { node, cause });
 }
 
 function isServiceError(error: unknown): error is { code: number; details: string } {

@@ -62,10 +62,8 @@ export function grpcTransport(
       fingerprint = publicKeyFingerprint(authentication.certificate);
       return newClient(pinnedCredentials(authentication.certificate, address));
     }
-    const seen = await probe(address, {
-      deadline: options.deadline ?? defaultDeadline,
-      ...(options.signal === undefined ? {} : { signal: options.signal }),
-    });
+    const { deadline = defaultDeadline, signal } = options;
+    const seen = await probe(address, { deadline, signal });
     if ("fingerprints" in authentication && !authentication.fingerprints.includes(seen.fingerprint)) {
       throw fingerprintMismatch(address, seen.fingerprint, authentication.fingerprints);
     }
@@ -74,11 +72,10 @@ export function grpcTransport(
   };
   const newClient = (credentials: ReturnType<typeof mutualCredentials>) => {
     const connections = new Connections();
-    const opened = new Client(grpcTarget(target), connections.follow(credentials), {
-      ...channelOptions,
-      // TLS forbids an IP address as server name; the identity check above looks at the real host.
-      ...(isIP(target.host) === 0 ? {} : { "grpc.ssl_target_name_override": "talos" }),
-    });
+    // TLS forbids an IP address as server name; the identity check above looks at the real host.
+    const options =
+      isIP(target.host) === 0 ? channelOptions : { ...channelOptions, "grpc.ssl_target_name_override": "talos" };
+    const opened = new Client(grpcTarget(target), connections.follow(credentials), options);
     uses.set(opened, { calls: 0, retired: false, connections });
     return opened;
   };

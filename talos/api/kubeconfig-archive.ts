@@ -8,10 +8,7 @@ const largestKubeconfig = 4 * 1024 * 1024;
 /** Reads the one file `kubeconfig` from the gzipped tar that a machine sends, which may lack the usual end blocks. */
 export function readKubeconfigArchive(archive: Uint8Array, node: string): string {
   const bad = (why: string, cause?: unknown) =>
-    new TalosError("internal", `${node}: the kubeconfig archive ${why}`, {
-      node,
-      ...(cause === undefined ? {} : { cause }),
-    });
+    new TalosError("internal", `${node}: the kubeconfig archive ${why}`, { node, cause });
   let tar: Buffer;
   try {
     tar = gunzipSync(archive, { maxOutputLength: largestKubeconfig });

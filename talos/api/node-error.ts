@@ -69,11 +69,7 @@ export function fromNodeError(error: unknown, node: string): TalosError {
   const reason = reasonOf(error);
   const text = error instanceof Error ? error.message : String(error);
   if (reason === undefined) return new TalosError("unavailable", `${node}: ${text}`, { node, cause: error });
-  return new TalosError(reason.code, `${node}: ${reason.says}`, {
-    node,
-    cause: error,
-    ...(reason.hint === undefined ? {} : { hint: reason.hint }),
-  });
+  return new TalosError(reason.code, `${node}: ${reason.says}`, { node, cause: error, hint: reason.hint });
 }
 
 /** The same, for text in which a library has buried the code, such as a gRPC status. */
@@ -82,11 +78,7 @@ export function fromNodeErrorText(text: string, node: string, cause: unknown): T
     Object.keys(reasons).find((code) => text.includes(code)) ?? phrases.find(([phrase]) => text.includes(phrase))?.[1];
   const reason = found === undefined ? undefined : reasons[found];
   if (reason === undefined) return undefined;
-  return new TalosError(reason.code, `${node}: ${reason.says}`, {
-    node,
-    cause,
-    ...(reason.hint === undefined ? {} : { hint: reason.hint }),
-  });
+  return new TalosError(reason.code, `${node}: ${reason.says}`, { node, cause, hint: reason.hint });
 }
 
 const phrases: readonly (readonly [string, string])[] = [

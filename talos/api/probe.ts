@@ -26,7 +26,7 @@ export interface ProbeOptions {
   readonly ca?: string;
   /** Milliseconds. @default 5000 */
   readonly deadline?: number;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Told only of a certificate whose signature is good. */
@@ -39,8 +39,8 @@ export function probe(address: string, options: ProbeOptions = {}): Promise<Prob
     const socket = connect({
       host,
       port,
-      ...(isIP(host) === 0 ? { servername: host } : {}),
-      ...(options.ca === undefined ? {} : { ca: options.ca }),
+      servername: isIP(host) === 0 ? host : undefined,
+      ca: options.ca,
       ALPNProtocols: ["h2"],
       minVersion: "TLSv1.3",
       // Looking is the purpose; whoever uses the answer decides what it is worth.

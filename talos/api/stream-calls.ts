@@ -27,7 +27,7 @@ export type MachineEvent = EventBase &
         readonly kind: "sequence";
         readonly sequence: string;
         readonly action: "noop" | "start" | "stop";
-        readonly error?: string;
+        readonly error?: string | undefined;
       }
     | { readonly kind: "phase"; readonly phase: string; readonly started: boolean }
     | { readonly kind: "task"; readonly task: string; readonly started: boolean }
@@ -119,7 +119,7 @@ function contentOf(typeUrl: string, value: Uint8Array): Content {
       const { sequence, action, error } = SequenceEvent.decode(new MachineText(value));
       const name =
         action === SequenceEvent_Action.START ? "start" : action === SequenceEvent_Action.STOP ? "stop" : "noop";
-      return { kind: "sequence", sequence, action: name, ...(error === undefined ? {} : { error: error.message }) };
+      return { kind: "sequence", sequence, action: name, error: error?.message };
     }
     case "machine.PhaseEvent": {
       const { phase, action } = PhaseEvent.decode(new MachineText(value));

@@ -21,8 +21,8 @@ export interface Change {
   readonly path: string;
   readonly kind: "added" | "removed" | "changed" | "moved";
   /** The value as YAML, secrets replaced, certificates in one line; absent on the side where there is none. */
-  readonly before?: string;
-  readonly after?: string;
+  readonly before?: string | undefined;
+  readonly after?: string | undefined;
   /** Of what has moved: the kind of the document that has it now, and the minor release that brought that kind. */
   readonly to?: string;
   readonly since?: number;
@@ -198,7 +198,7 @@ class Comparison {
     const inner = type.kind === "map" ? type.of : type;
     const variables = isVariablesField(at.struct, at.field.key);
     for (const key of new Set([...before.keys(), ...after.keys()])) {
-      const place = { ...at, path: `${at.path}.${key}`, ...(variables ? { variable: key } : {}) };
+      const place = { ...at, path: `${at.path}.${key}`, variable: variables ? key : at.variable };
       this.#values(before.get(key), after.get(key), inner, place);
     }
   }
@@ -230,8 +230,8 @@ class Comparison {
       document: this.#document,
       path: at.path,
       kind,
-      ...(before === undefined ? {} : { before: shown(before, at) }),
-      ...(after === undefined ? {} : { after: shown(after, at) }),
+      before: before === undefined ? undefined : shown(before, at),
+      after: after === undefined ? undefined : shown(after, at),
       reboot: needsReboot(document, at.path),
     });
   }
@@ -243,7 +243,7 @@ interface Place {
   readonly struct: string;
   readonly field: Field;
   /** The name, where it is one of several environment variables. */
-  readonly variable?: string;
+  readonly variable?: string | undefined;
 }
 
 /** Undefined also for a value that Talos takes for unset. */
@@ -257,15 +257,8 @@ function present(section: Section, field: Field): Value | undefined {
 }
 
 function elementName(items: readonly Value[], field: Field): string | undefined {
-  const candidates = [
-    ...("key" in field.merge ? [field.merge.key] : []),
-    "name",
-    "interface",
-    "vlanId",
-    "mountPath",
-    "device",
-    "path",
-  ];
+  const first = "key" in field.merge ? field.merge.key : "name";
+  const candidates = [first, "name", "interface", "vlanId", "mountPath", "device", "path"];
   return candidates.find((key) => items.every((item) => isSection(item) && item.has(key)) && unique(items, key));
 }
 

@@ -13,7 +13,7 @@ export interface MachineFacts {
   readonly osCa: Authority;
   readonly certSans: readonly string[];
   /** Absent when the machine names itself. */
-  readonly hostname?: string;
+  readonly hostname?: string | undefined;
   /** The config says that it does. */
   readonly namesItself: boolean;
   readonly clusterName: string;
@@ -22,13 +22,13 @@ export interface MachineFacts {
   readonly endpoint: string;
   readonly kubernetesCa: Authority;
   /** Control planes only. */
-  readonly etcdCa?: Authority;
+  readonly etcdCa?: Authority | undefined;
   readonly bootstrapToken: string;
   readonly kubeletImage: string;
   /** From the kubelet's image, without `v`. */
   readonly kubernetesVersion: string;
-  readonly installImage?: string;
-  readonly installDisk?: string;
+  readonly installImage?: string | undefined;
+  readonly installDisk?: string | undefined;
   readonly dnsDomain: string;
   readonly podSubnets: readonly string[];
   readonly serviceSubnets: readonly string[];
@@ -68,13 +68,11 @@ export function installFactsOf(documents: readonly ConfigDocument[]): InstallFac
 
 function installFacts(view: ConfigView): InstallFacts {
   const hostname = view.text("machine.network.hostname") ?? view.text("HostnameConfig:hostname");
-  const installImage = view.text("machine.install.image") ?? view.text("UnattendedInstallConfig:installer.image");
-  const installDisk = view.text("machine.install.disk") ?? unattendedDisk(view);
   return {
-    ...(hostname === undefined ? {} : { hostname }),
+    hostname,
     namesItself: hostname === undefined && saysAuto(view),
-    ...(installImage === undefined ? {} : { installImage }),
-    ...(installDisk === undefined ? {} : { installDisk }),
+    installImage: view.text("machine.install.image") ?? view.text("UnattendedInstallConfig:installer.image"),
+    installDisk: view.text("machine.install.disk") ?? unattendedDisk(view),
   };
 }
 
@@ -96,7 +94,6 @@ function factsOf(documents: readonly ConfigDocument[]): MachineFacts {
   const view = new ConfigView(documents);
   const { type, endpoint, osCertificate, osKey } = checkUsable(view);
   const kubeletImage = view.text("machine.kubelet.image") ?? view.text("KubeletConfig:image") ?? "";
-  const etcd = pair(view, "cluster.etcd.ca");
   return {
     type,
     token: view.text("machine.token") ?? "",
@@ -107,7 +104,7 @@ function factsOf(documents: readonly ConfigDocument[]): MachineFacts {
     clusterId: view.text("cluster.id") ?? view.text("DiscoveryIdentityConfig:clusterID") ?? "",
     endpoint,
     kubernetesCa: kubernetesAuthority(view),
-    ...(etcd === undefined ? {} : { etcdCa: etcd }),
+    etcdCa: pair(view, "cluster.etcd.ca"),
     bootstrapToken: view.text("cluster.token") ?? "",
     kubeletImage,
     kubernetesVersion: /:v?([^:@/]+)(?:@.*)?$/.exec(kubeletImage)?.[1] ?? "",

@@ -28,27 +28,23 @@ function placesOf(device: Section, after: readonly ConfigDocument[]): readonly P
   const addresses: Value[] = textsAt(device, "addresses").map((address) => new Map([["address", address]]));
   const routes = sectionsAt(device, "routes").map(movedRoute);
   const mtu = valueAt(device, "mtu");
-  const settings: readonly PlacedSetting[] = [
-    ...(addresses.length === 0 ? [] : [{ ...link, path: "addresses", value: addresses }]),
-    ...(routes.length === 0 ? [] : [{ ...link, path: "routes", value: routes }]),
-    ...(mtu === undefined ? [] : [{ ...link, path: "mtu", value: mtu }]),
-  ];
-  // Links come up in either form; the newer one may say so.
-  const isTold = valueAt(findDocument(after, link)?.section, "up") !== undefined;
+  const settings: PlacedSetting[] = [];
+  if (addresses.length > 0) settings.push({ ...link, path: "addresses", value: addresses });
+  if (routes.length > 0) settings.push({ ...link, path: "routes", value: routes });
+  if (mtu !== undefined) settings.push({ ...link, path: "mtu", value: mtu });
+  // Links come up in either form; the newer one may set it.
+  const setsUp = valueAt(findDocument(after, link)?.section, "up") !== undefined;
+  if (settings.length > 0 && setsUp) settings.push({ ...link, path: "up", value: true });
+  if (valueAt(device, "dhcp") === true)
+    settings.push({ kind: "DHCPv4Config", name: link.name, path: "name", value: link.name });
   const shared = textAt(device, "vip.ip");
-  return [
-    ...settings,
-    ...(settings.length > 0 && isTold ? [{ ...link, path: "up", value: true }] : []),
-    ...(valueAt(device, "dhcp") === true
-      ? [{ kind: "DHCPv4Config", name: link.name, path: "name", value: link.name }]
-      : []),
-    ...(shared === "" ? [] : [{ kind: "Layer2VIPConfig", name: shared, path: "link", value: link.name }]),
-  ];
+  if (shared !== "") settings.push({ kind: "Layer2VIPConfig", name: shared, path: "link", value: link.name });
+  return settings;
 }
 
 /** Documents name no destination for a default route, and may not. */
 function movedRoute(route: Section): Value {
   const { network, ...rest } = Object.fromEntries(route);
   const everywhere = network === undefined || network === "" || network === "0.0.0.0/0" || network === "::/0";
-  return new Map<string, Value>([...(everywhere ? [] : [["destination", network] as const]), ...Object.entries(rest)]);
+  return new Map(Object.entries(everywhere ? rest : { destination: network, ...rest }));
 }

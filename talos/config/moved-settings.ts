@@ -177,10 +177,8 @@ function registryMirrors(config: Section): readonly PlacedSetting[] | undefined 
     const place = { kind: "RegistryMirrorConfig", name };
     const endpoints: Value[] = textsAt(mirror, "endpoints").map((url) => new Map([["url", url]]));
     const skip = valueAt(mirror, "skipFallback");
-    return [
-      { ...place, path: "endpoints", value: endpoints },
-      ...(skip === undefined ? [] : [{ ...place, path: "skipFallback", value: skip }]),
-    ];
+    const moved = { ...place, path: "endpoints", value: endpoints };
+    return skip === undefined ? [moved] : [moved, { ...place, path: "skipFallback", value: skip }];
   });
 }
 
@@ -239,10 +237,8 @@ function kubernetesCa(config: Section): readonly PlacedSetting[] | undefined {
   );
   if (!isSection(ca)) return undefined;
   if (textAt(ca, "key") === "") return [{ kind, path: "acceptedCAs", value: [pem(textAt(ca, "crt")), ...accepted] }];
-  return [
-    { kind, path: "issuingCA", value: pemPair(ca) },
-    ...(accepted.length === 0 ? [] : [{ kind, path: "acceptedCAs", value: accepted }]),
-  ];
+  const issuing = { kind, path: "issuingCA", value: pemPair(ca) };
+  return accepted.length === 0 ? [issuing] : [issuing, { kind, path: "acceptedCAs", value: accepted }];
 }
 
 /** The names of the keys are those that Talos gives them in either form. */
@@ -272,39 +268,30 @@ function encryption(config: Section): readonly PlacedSetting[] {
 function builtIn(config: Section): readonly PlacedSetting[] {
   const controlPlane = textAt(config, "machine.type") === "controlplane";
   const node = "KubeNodeConfig";
-  const empty: PlacedSetting = { kind: node, path: "nodeIP", value: new Map() };
-  if (!controlPlane) return [empty];
+  const settings: PlacedSetting[] = [{ kind: node, path: "nodeIP", value: new Map() }];
+  if (!controlPlane) return settings;
   const spared = valueAt(config, "cluster.allowSchedulingOnControlPlanes") !== true;
   const cni = textAt(config, "cluster.network.cni.name");
   const flannel = "KubeFlannelCNIConfig";
-  const [labels, taints] = [valueAt(config, "machine.nodeLabels"), valueAt(config, "machine.nodeTaints")];
-  const more = (own: Value | undefined, key: string, text: string): Section =>
-    new Map([[key, text], ...(isSection(own) ? own : [])]);
-  return [
-    empty,
-    { kind: node, path: "labels", value: more(labels, controlPlaneRole, "") },
-    ...(spared ? [{ kind: node, path: "taints", value: more(taints, controlPlaneRole, "NoSchedule") }] : []),
-    {
-      kind: "KubeServiceAccountConfig",
-      path: "issuer.issuerURL",
-      value: textAt(config, "cluster.controlPlane.endpoint"),
-    },
-    ...(valueAt(config, "cluster.apiServer.authorizationConfig") === undefined
-      ? [
-          { kind: "KubeAuthorizerConfig", name: "node", path: "type", value: "Node" },
-          { kind: "KubeAuthorizerConfig", name: "rbac", path: "type", value: "RBAC" },
-        ]
-      : []),
-    ...(cni === "" || cni === "flannel"
-      ? [
-          { kind: flannel, path: "backendType", value: "vxlan" },
-          { kind: flannel, path: "backendPort", value: 4789 },
-        ]
-      : []),
-    ...(valueAt(config, "cluster.coreDNS.disabled") === true
-      ? []
-      : [{ kind: "KubeCoreDNSConfig", path: "enabled", value: true }]),
-  ];
+  const withRole = (path: string, text: string): Section =>
+    new Map([[controlPlaneRole, text], ...(sectionAt(config, path) ?? [])]);
+  settings.push({ kind: node, path: "labels", value: withRole("machine.nodeLabels", "") });
+  if (spared) settings.push({ kind: node, path: "taints", value: withRole("machine.nodeTaints", "NoSchedule") });
+  const issuer = textAt(config, "cluster.controlPlane.endpoint");
+  settings.push({ kind: "KubeServiceAccountConfig", path: "issuer.issuerURL", value: issuer });
+  if (valueAt(config, "cluster.apiServer.authorizationConfig") === undefined)
+    settings.push(
+      { kind: "KubeAuthorizerConfig", name: "node", path: "type", value: "Node" },
+      { kind: "KubeAuthorizerConfig", name: "rbac", path: "type", value: "RBAC" },
+    );
+  if (cni === "" || cni === "flannel")
+    settings.push(
+      { kind: flannel, path: "backendType", value: "vxlan" },
+      { kind: flannel, path: "backendPort", value: 4789 },
+    );
+  if (valueAt(config, "cluster.coreDNS.disabled") !== true)
+    settings.push({ kind: "KubeCoreDNSConfig", path: "enabled", value: true });
+  return settings;
 }
 
 function pem(value: Value): Value {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { given } from "../given.ts";
 import type { ConfigDocument } from "./document/config-file.ts";
 import { isSection, type Section, textAt, type Value } from "./document/value.ts";
 import { kindType } from "./schema/schema.ts";
@@ -26,12 +27,8 @@ export function putSetting(documents: ConfigDocument[], setting: PlacedSetting):
   const type = kindType(kind);
   if (type === undefined) return;
   const known = findDocument(documents, setting);
-  const head: readonly (readonly [string, Value])[] = [
-    ["apiVersion", "v1alpha1"],
-    ["kind", kind],
-    ...(name === undefined ? [] : [["name", name] as const]),
-  ];
-  const document = known ?? { kind, apiVersion: "v1alpha1", section: new Map(head), struct: type.struct };
+  const head: Section = new Map(Object.entries(given({ apiVersion: "v1alpha1", kind, name })));
+  const document = known ?? { kind, apiVersion: "v1alpha1", section: head, struct: type.struct };
   if (known === undefined) documents.push(document);
   const keys = path.split(".");
   const last = keys.pop() ?? path;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { TalosError } from "../errors.ts";
+import { given } from "../given.ts";
 import { encodeSecrets, parseSecrets, type SecretsBundle } from "../secrets/index.ts";
 import { type ConfigDocument, parseConfig } from "./document/config-file.ts";
 import { isSection, type Section, sectionsAt, textAt, valueAt } from "./document/value.ts";
@@ -74,10 +76,7 @@ function encryptionSecrets(
   const document = sectionOf(documents, "KubeEtcdEncryptionConfig");
   const secretbox = textAt(v1alpha1, "cluster.secretboxEncryptionSecret") || providerSecret(document, "secretbox");
   const aescbc = textAt(v1alpha1, "cluster.aescbcEncryptionSecret") || providerSecret(document, "aescbc");
-  return {
-    ...(secretbox === "" ? {} : { secretboxEncryptionSecret: secretbox }),
-    ...(aescbc === "" ? {} : { aescbcEncryptionSecret: aescbc }),
-  };
+  return given({ secretboxEncryptionSecret: secretbox || undefined, aescbcEncryptionSecret: aescbc || undefined });
 }
 
 /** The first key of an encryption provider, in Kubernetes's own configuration format. */

@@ -12,6 +12,5 @@ export function clusterInstaller(
 ): string {
   const customized = schematic.extensions.length + schematic.kernelArgs.length > 0;
   if (platform === "metal" && !customized && factory === undefined) return defaultInstallImage(version);
-  const options = { schematic: schematicId(chosenSchematic(schematic)), version, platform };
-  return installerReference({ ...options, ...(factory === undefined ? {} : { factory }) });
+  return installerReference({ schematic: schematicId(chosenSchematic(schematic)), version, platform, factory });
 }

@@ -55,7 +55,7 @@ async function downloadOnce(url: string, part: string, options: DownloadOptions)
   const begun = await begunPart(part);
   const response = await request(url, {
     headers: begun === undefined ? {} : { range: `bytes=${begun.size}-`, "if-range": begun.tag },
-    ...(options.signal === undefined ? {} : { signal: options.signal }),
+    signal: options.signal ?? null,
   });
   // The part is whole already: the server has nothing after it.
   if (response.status === 416 && begun !== undefined) return;

@@ -20,7 +20,7 @@ export async function registerSchematic(schematic: Schematic, options: FactoryOp
     method: "POST",
     headers: { "content-type": "application/yaml" },
     body: encodeSchematic(schematic),
-    ...(options.signal === undefined ? {} : { signal: options.signal }),
+    signal: options.signal ?? null,
   });
   const text = await response.text();
   if (!response.ok) {

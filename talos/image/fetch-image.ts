@@ -94,7 +94,7 @@ const programs: Readonly<Record<string, string>> = { xz: "xz", zst: "zstd" };
 async function unpack(part: string, packing: string, signal: AbortSignal | undefined): Promise<string> {
   const program = programs[packing] ?? packing;
   const target = `${part}.unpacked`;
-  const child = spawn(program, ["-d", "-c", "-q"], { stdio: ["pipe", "pipe", "pipe"], ...(signal ? { signal } : {}) });
+  const child = spawn(program, ["-d", "-c", "-q"], { stdio: ["pipe", "pipe", "pipe"], signal });
   let message = "";
   child.stderr.on("data", (chunk: Buffer) => {
     message += chunk.toString();

@@ -18,7 +18,7 @@ export function kubernetesImages(
   const { tag } = KubernetesVersion.parse(completeVersion(kubernetesVersion));
   const { flannel, coredns, etcd, pause, networkPolicies } = contract.images;
   const component = (name: string): string => `registry.k8s.io/${name}:${tag}`;
-  return [
+  const images = [
     tagged(flannel, versions.flannel, "Flannel"),
     tagged(coredns, versions.coredns, "CoreDNS"),
     tagged(etcd, versions.etcd, "etcd"),
@@ -28,10 +28,10 @@ export function kubernetesImages(
     component("kube-scheduler"),
     component("kube-proxy"),
     `ghcr.io/siderolabs/kubelet:${tag}`,
-    ...(networkPolicies === undefined
-      ? []
-      : [tagged(networkPolicies, versions.networkPolicies, "kube-network-policies")]),
   ];
+  if (networkPolicies !== undefined)
+    images.push(tagged(networkPolicies, versions.networkPolicies, "kube-network-policies"));
+  return images;
 }
 
 /** A version is written as the image's own tags are: with `v`, where they have it. */

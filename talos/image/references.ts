@@ -19,7 +19,7 @@ export interface ImageOptions {
   /** @default false */
   readonly secureBoot?: boolean;
   /** Base URL of the image factory. @default the public one */
-  readonly factory?: string;
+  readonly factory?: string | undefined;
 }
 
 /** The image that installs and upgrades machines of the platform. */

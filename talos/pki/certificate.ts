@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { createHash, type KeyObject, X509Certificate } from "node:crypto";
 import type { Clock, Entropy } from "../clock.ts";
 import { TalosError } from "../errors.ts";
+import { isGiven } from "../given.ts";
 import {
   bitString,
   children,
@@ -42,7 +44,7 @@ const authorityLifetime = 87_600 * 3_600_000;
 
 export interface AuthorityOptions {
   /** @default the subject stays empty, as Talos leaves that of the aggregator CA */
-  readonly organization?: string;
+  readonly organization?: string | undefined;
   readonly kind: Exclude<KeyKind, "rsa-4096">;
   readonly clock: Clock;
   readonly entropy: Entropy;
@@ -119,7 +121,7 @@ export interface Leaf {
 /** Signs someone else's public key. */
 export function signLeaf(ca: KeyPair, leaf: Leaf): string {
   const authority = readAuthority(ca.certificate);
-  const names = alternativeNames(leaf.names);
+  const { keyIdentifier } = authority;
   return signCertificate({
     serial: leaf.entropy(16),
     issuer: authority.subject,
@@ -130,9 +132,9 @@ export function signLeaf(ca: KeyPair, leaf: Leaf): string {
     extensions: [
       keyUsage(leaf.terms.keyUsages ?? ["digitalSignature"]),
       extendedKeyUsage(leaf.terms.usages),
-      ...(authority.keyIdentifier === undefined ? [] : [authorityKeyIdentifier(authority.keyIdentifier)]),
-      ...(names === undefined ? [] : [names]),
-    ],
+      keyIdentifier && authorityKeyIdentifier(keyIdentifier),
+      alternativeNames(leaf.names),
+    ].filter(isGiven),
     signer: signerOf(ca),
   });
 }

@@ -19,9 +19,9 @@ export interface SecretsBundle {
     readonly os: KeyPair;
   };
   /** Present while CAs are being exchanged for new ones. */
-  readonly rotation?: CaRotation;
+  readonly rotation?: CaRotation | undefined;
   /** Fingerprints of the Talos API CAs by which the cluster was known before. */
-  readonly formerCas?: readonly string[];
+  readonly formerCas?: readonly string[] | undefined;
 }
 
 /**
@@ -30,8 +30,8 @@ export interface SecretsBundle {
  */
 export interface CaRotation {
   readonly phase: "accept" | "issue" | "drop";
-  readonly os?: KeyPair;
-  readonly k8s?: KeyPair;
+  readonly os?: KeyPair | undefined;
+  readonly k8s?: KeyPair | undefined;
 }
 
 export type RotatedCa = "os" | "k8s";

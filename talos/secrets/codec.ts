@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { TalosError } from "../errors.ts";
+import { given } from "../given.ts";
 import { belongTogether, checkKey, type KeyPair, loadCertificate } from "../pki/index.ts";
 import { faultAt, parseYamlDocument, stringifyYaml, type YamlMapping, type YamlNode } from "../yaml/index.ts";
 import type { CaRotation, SecretsBundle } from "./bundle.ts";
@@ -86,15 +88,15 @@ class BundleReader {
     if (!etcd || !k8s || !k8sAggregator || !k8sServiceAccount || !os) return undefined;
     return {
       cluster: { id, secret },
-      secrets: {
+      secrets: given({
         bootstrapToken,
-        ...(secretbox === "" ? {} : { secretboxEncryptionSecret: secretbox }),
-        ...(aescbc === "" ? {} : { aescbcEncryptionSecret: aescbc }),
-      },
+        secretboxEncryptionSecret: secretbox || undefined,
+        aescbcEncryptionSecret: aescbc || undefined,
+      }),
       trustdInfo: { token },
       certs: { etcd, k8s, k8sAggregator, k8sServiceAccount, os },
-      ...(rotation === undefined ? {} : { rotation }),
-      ...(formerCas === undefined ? {} : { formerCas }),
+      rotation,
+      formerCas,
     };
   }
 
@@ -109,7 +111,7 @@ class BundleReader {
     }
     const os = lookUp(section, "os") === undefined ? undefined : this.#pair(section, "os", "rotation.os");
     const k8s = lookUp(section, "k8s") === undefined ? undefined : this.#pair(section, "k8s", "rotation.k8s");
-    return { phase, ...(os === undefined ? {} : { os }), ...(k8s === undefined ? {} : { k8s }) };
+    return { phase, os, k8s };
   }
 
   #formerCas(): readonly string[] | undefined {

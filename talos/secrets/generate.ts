@@ -13,7 +13,7 @@ export interface GenerateOptions {
 
 /** What an existing cluster brings along; the rest of its bundle is generated. */
 export interface KnownSecrets {
-  readonly bootstrapToken?: string;
+  readonly bootstrapToken?: string | undefined;
   readonly certs?: Partial<Omit<SecretsBundle["certs"], "os">>;
 }
 
@@ -22,12 +22,7 @@ export async function generateSecrets(options: GenerateOptions, known: KnownSecr
   const { contract, clock, entropy } = options;
   if (known.bootstrapToken !== undefined) checkToken(known.bootstrapToken);
   const ecdsaAuthority = (organization?: string) =>
-    createCertificateAuthority({
-      ...(organization === undefined ? {} : { organization }),
-      kind: "ecdsa-p256",
-      clock,
-      entropy,
-    });
+    createCertificateAuthority({ organization, kind: "ecdsa-p256", clock, entropy });
   const serviceAccount = known.certs?.k8sServiceAccount ?? { key: await createRsaKey() };
   return {
     cluster: {

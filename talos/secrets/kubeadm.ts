@@ -34,7 +34,7 @@ export async function importKubeadmPki(
   const serviceAccount = await readPki(serviceAccountPath);
   checkKey(serviceAccount, serviceAccountPath);
   return await generateSecrets(options, {
-    ...(bootstrapToken === undefined || bootstrapToken === "" ? {} : { bootstrapToken }),
+    bootstrapToken: bootstrapToken || undefined,
     certs: { k8s, etcd, k8sAggregator, k8sServiceAccount: { key: serviceAccount } },
   });
 }

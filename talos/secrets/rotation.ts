@@ -31,12 +31,8 @@ function swapped(bundle: SecretsBundle, { os, k8s }: CaRotation): SecretsBundle 
   const { certs, formerCas = [] } = bundle;
   return {
     ...bundle,
-    certs: { ...certs, ...(os === undefined ? {} : { os }), ...(k8s === undefined ? {} : { k8s }) },
-    rotation: {
-      phase: "issue",
-      ...(os === undefined ? {} : { os: certs.os }),
-      ...(k8s === undefined ? {} : { k8s: certs.k8s }),
-    },
-    ...(os === undefined ? {} : { formerCas: [...formerCas, caFingerprint(bundle)] }),
+    certs: { ...certs, os: os ?? certs.os, k8s: k8s ?? certs.k8s },
+    rotation: { phase: "issue", os: os && certs.os, k8s: k8s && certs.k8s },
+    formerCas: os === undefined ? bundle.formerCas : [...formerCas, caFingerprint(bundle)],
   };
 }

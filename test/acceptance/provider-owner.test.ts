@@ -92,6 +92,36 @@ underTools("owners", ({ open }) => {
       expect(await running(workspace)).toEqual([]);
     },
   );
+
+  test.skipIf(!everything)("a state that lost its cluster to an import is refused at plan", async () => {
+    const config = (sans: string) => clusterConfig({ machines, members: true, more: `additional_sans = ["${sans}"]` });
+    const workspace = await open(config("one.example"), { provider });
+    await workspace.apply();
+    const [{ id = "", address = "" } = {}] = await workspace.simulator().listMachines();
+    await workspace.ok(["workspace", "new", "-no-color", "other"]);
+    for (const [resource, by] of [
+      ['talosmith_simulated_machine.this["cp-1"]', id],
+      ['talosmith_member.this["cp-1"]', `test,cp-1,${id},${address}`],
+      ["talosmith_cluster.this", address],
+    ] as const)
+      await workspace.ok(["import", "-no-color", "-input=false", resource, by]);
+    workspace.write("main.tf", config("two.example"));
+    await workspace.apply();
+    expect(await workspace.isSettled()).toBe(true);
+
+    await workspace.ok(["workspace", "select", "-no-color", "default"]);
+    workspace.write("main.tf", config("three.example"));
+    for (const command of [plan, apply, [...apply, "-refresh=false"], destroy]) {
+      const { code, text } = await workspace.run(command);
+      expect(code).toBe(1);
+      expect(words(text)).toContain(`the cluster belongs to another state: ${owner("other")}`);
+    }
+    expect(await running(workspace)).toEqual(["cp-1 running"]);
+    await workspace.ok(["workspace", "select", "-no-color", "other"]);
+    workspace.write("main.tf", config("two.example"));
+    expect(await workspace.isSettled()).toBe(true);
+    await workspace.destroy();
+  });
 });
 
 function byAddress(address: string, fingerprint: string): string {

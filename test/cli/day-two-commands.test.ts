@@ -8,20 +8,29 @@ import { registerAddon } from "../../cli/commands/addon.ts";
 import { registerBackup } from "../../cli/commands/backup.ts";
 import { registerHealth } from "../../cli/commands/health.ts";
 import { registerMachine } from "../../cli/commands/machine.ts";
+import { registerPlan } from "../../cli/commands/plan.ts";
 import { registerRestore } from "../../cli/commands/restore.ts";
+import { registerRotateCa } from "../../cli/commands/rotate-ca.ts";
 import { registerSim } from "../../cli/commands/sim.ts";
 import { registerStatus } from "../../cli/commands/status.ts";
 import { registerUp } from "../../cli/commands/up.ts";
+import { registerUpgrade } from "../../cli/commands/upgrade.ts";
 import { createProgram, runProgram } from "../../cli/program.ts";
 import { directoryStore, findBackup, removeBackup } from "../../engine/backup/index.ts";
+import { loadEnvironment } from "../../model/index.ts";
 import { systemClock } from "../../talos/clock.ts";
+import { openConsoleProject } from "../../web/server/project.ts";
 import { take } from "../engine/backup/take.ts";
 import { testContext } from "../support/command-context.ts";
 import { realSnapshot, sourceOf } from "../support/etcd-snapshot.ts";
+import { kubernetesCall } from "../support/kubernetes-call.ts";
 import { kubernetesGet } from "../support/kubernetes-get.ts";
 
 const registrations = [
   registerUp,
+  registerPlan,
+  registerUpgrade,
+  registerRotateCa,
   registerStatus,
   registerHealth,
   registerMachine,
@@ -155,6 +164,55 @@ describe("the commands for day two", () => {
     expect((await talosmith("restore", "tiny", "--from", "tiny-20200101T000000Z-0000", "--yes")).stderr).toContain(
       "holds no backup tiny-20200101T000000Z-0000",
     );
+  });
+
+  describe("of a cluster that a state elsewhere has", () => {
+    const owner = "environment tiny, backend s3:states/tiny.tfstate, workspace default";
+    const collection = "/api/v1/namespaces/kube-system/configmaps";
+    const call = (method: string, path: string, body?: object) =>
+      kubernetesCall(readFileSync(join(root, "generated/tiny/kubeconfig"), "utf8"), method, path, body);
+    const files = () =>
+      ["environments/tiny.yaml", "secrets/tiny.yaml"].map((file) => readFileSync(join(root, file), "utf8"));
+
+    beforeAll(() =>
+      call("POST", collection, {
+        apiVersion: "v1",
+        kind: "ConfigMap",
+        metadata: { name: "talosmith" },
+        data: { owner, applies: "1" },
+      }),
+    );
+    afterAll(() => call("DELETE", `${collection}/talosmith`));
+
+    test.each([
+      "plan tiny",
+      "up tiny",
+      "upgrade talos tiny --to v1.14.0 --dry-run",
+      "upgrade talos tiny --to v1.14.0",
+      "rotate-ca tiny --dry-run=false --yes",
+      "restore tiny --from latest --discard-data --yes",
+      "down tiny --yes",
+    ])("%s changes nothing", async (command) => {
+      const before = files();
+      const { stdout, stderr, exitCode } = await talosmith(...command.split(" "));
+      expect(stderr).toContain(`Error: the cluster belongs to another state: ${owner}`);
+      expect(stdout).not.toContain("Nothing to change");
+      expect(exitCode).toBe(1);
+      expect(files()).toEqual(before);
+      expect(JSON.parse((await talosmith("status", "tiny", "--json")).stdout).machines).toMatchObject([
+        { stage: "running" },
+      ]);
+    });
+
+    test("an upgrade in the web console changes nothing", async () => {
+      const before = files();
+      const context = testContext({ cwd: root, env, clock: systemClock });
+      const action = { kind: "upgrade", talosVersion: "v1.14.0" } as const;
+      const { perform } = openConsoleProject(root, context);
+      const done = perform(loadEnvironment(root, "tiny"), action, () => {}, context.signal);
+      await expect(done).rejects.toThrow(`the cluster belongs to another state: ${owner}`);
+      expect(files()).toEqual(before);
+    });
   });
 
   test("a cluster whose control plane was wiped comes back with what the backup held", async () => {

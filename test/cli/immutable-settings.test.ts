@@ -4,8 +4,11 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { registerDestroy } from "../../cli/commands/destroy.ts";
+import { registerHealth } from "../../cli/commands/health.ts";
 import { registerPlan } from "../../cli/commands/plan.ts";
 import { registerSim } from "../../cli/commands/sim.ts";
+import { registerStatus } from "../../cli/commands/status.ts";
 import { registerUp } from "../../cli/commands/up.ts";
 import { createProgram, runProgram } from "../../cli/program.ts";
 import { loadEnvironment } from "../../model/index.ts";
@@ -21,9 +24,11 @@ const contextHere = () => testContext({ cwd: root, env, clock: systemClock });
 const simulated = "infrastructure: { kind: simulated }\ncontrolPlane: { count: 1 }\n";
 const write = (text: string) => writeFileSync(join(root, "environments/tiny.yaml"), text);
 
+const registrations = [registerUp, registerPlan, registerStatus, registerHealth, registerDestroy, registerSim];
+
 async function talosmith(...args: string[]) {
   const context = contextHere();
-  await runProgram(createProgram(context, [registerUp, registerPlan, registerSim]), args, context);
+  await runProgram(createProgram(context, registrations), args, context);
   return context.written;
 }
 
@@ -85,4 +90,28 @@ describe.each([
 test("what it was created with is deployed again without a change", async () => {
   write(simulated);
   expect((await talosmith("plan", "tiny")).stdout).toBe("Nothing to change.\n");
+});
+
+describe("a file that breaks a rule, with a cluster that is older than the rule", () => {
+  beforeAll(() => write(`cluster: { podCidrs: [10.96.0.0/16] }\n${simulated}`));
+
+  test.each([["plan"], ["up"]])("%s refuses it", async (command) => {
+    const { stderr, exitCode } = await talosmith(command, "tiny");
+    expect(stderr).toMatch(/overlaps/);
+    expect(exitCode).toBe(1);
+  });
+
+  test.each([["status"], ["health"]])("%s shows the cluster", async (command) => {
+    const { stdout, stderr, exitCode } = await talosmith(command, "tiny");
+    expect(`${stdout}${stderr}`).not.toContain("Error");
+    expect(exitCode).toBe(0);
+  });
+
+  test.each([["destroy"], ["down"]])("%s warns of it and takes the cluster away", async (command) => {
+    const { stderr, exitCode } = await talosmith(command, "tiny");
+    expect(stderr).toContain("Warning: environments/tiny.yaml");
+    expect(stderr).toMatch(/overlaps/);
+    expect(stderr).toContain("tiny is gone.");
+    expect(exitCode).toBe(0);
+  });
 });

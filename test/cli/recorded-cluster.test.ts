@@ -118,9 +118,15 @@ describe("a cluster on machines that Terraform made", () => {
       });
       await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
       try {
-        backend(`{ kind: http, address: "http://127.0.0.1:${(server.address() as AddressInfo).port}/state" }`);
+        const http = `{ kind: http, address: "http://127.0.0.1:${(server.address() as AddressInfo).port}/state" }`;
+        backend(http);
         const found = await talosmith("status", "lab");
         expect(found.stdout, found.stderr).toContain("cp-1");
+        // The stack that was generated last will do for a file that breaks a rule.
+        backend(`${http}\ncluster: { podCidrs: [10.96.0.0/16] }`);
+        const broken = await talosmith("status", "lab");
+        expect(broken.stdout, broken.stderr).toContain("cp-1");
+        backend(http);
         answers.shift();
         expect((await talosmith("status", "lab")).stderr).toContain("lab is not deployed: its state has no cluster");
       } finally {

@@ -137,6 +137,21 @@ describe("gates of a rollout", () => {
     expect(away(made)).toEqual([]);
   });
 
+  test.each<[string, Wish]>([
+    ["a change", { workers, file: "b" }],
+    ["a machine that is to leave", { workers: workers.slice(1), leaving: ["w-1"] }],
+  ])("are asked again after a drain that failed, which leaves the machine in service (%s)", async (_, after) => {
+    const made = await running();
+    made.world.stubborn.add("w-1");
+    const stuck = made.apply(wish(after), { policy: { ...defaultPolicy, gates }, checkGate: async () => undefined });
+    await expect(stuck).rejects.toThrow(/w-1.*a disruption budget keeps pod default\/w-1/);
+    expect(away(made)).toEqual([]);
+    made.world.log.length = 0;
+    const shut = made.apply(wish(after), { policy: { ...defaultPolicy, gates }, checkGate: async () => "alerts fire" });
+    await expect(shut).rejects.toThrow(/gate before w-1: .* ask: alerts fire/);
+    expect(made.world.log).toEqual([]);
+  });
+
   test("are told in the plan, before the first step of each machine", async () => {
     const made = await running();
     const desired = wish({ workers, file: "b" });

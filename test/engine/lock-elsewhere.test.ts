@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
@@ -102,4 +102,18 @@ describe("a holder", () => {
     await hold(() => writeFile(file, other));
     expect(await readFile(file, "utf8")).toBe(other);
   });
+});
+
+test("a lock is not made through a link that another user has put into the shared folder", async () => {
+  const target = join(directory, "elsewhere");
+  await symlink(target, file);
+  await expect(alone()).rejects.toMatchObject({
+    code: "conflict",
+    message: `the lock ${file} is a symbolic link`,
+    hint: expect.stringContaining("delete it"),
+  });
+  expect(await readdir(directory)).toEqual(["cluster.lock"]);
+  await writeFile(target, "{}");
+  await expect(alone()).rejects.toMatchObject({ code: "conflict" });
+  expect(await readFile(target, "utf8")).toBe("{}");
 });

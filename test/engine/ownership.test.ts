@@ -2,14 +2,19 @@
 
 import { describe, expect, test } from "vitest";
 import {
+  type ApplyOptions,
   applyCluster,
   type Claim,
   checkOwner,
   claimed,
   destroyCluster,
+  type Journal,
+  type JournalEntry,
   leaveCluster,
+  type Machines,
   type Ownership,
   otherOwner,
+  previewCluster,
   released,
   releaseOwner,
 } from "../../engine/index.ts";
@@ -40,6 +45,7 @@ describe("a claim", () => {
     ["of another workspace's cluster", owned, create(second), first],
     ["of another environment's cluster", owned, create(name("default", "copy")), first],
     ["of a state that has it, with its name", owned, claim(first), undefined],
+    ["of a state that has imported it, and has no name in it yet", owned, claim(second), undefined],
     ["of a state that has it, whose backend was moved", owned, claim(moved, { formerly: [first] }), undefined],
     ["of a state that had it until another took it over", owned, claim(second, { formerly: [second] }), first],
     [
@@ -99,6 +105,27 @@ describe("a claim", () => {
   });
 });
 
+function withSilentKubernetes(machines: Machines): Machines {
+  const reason = "kubernetes: connection refused";
+  const silent = () => Promise.reject(new TalosError("unavailable", reason));
+  const observe = async () => ({ kind: "unreachable", reason }) as const;
+  return {
+    ...machines,
+    kubernetes: { ...machines.kubernetes, observe, readOwnership: silent, changeOwnership: silent },
+  };
+}
+
+function memoryJournal(known: readonly Pick<JournalEntry, "step" | "event">[]): Journal {
+  const cluster = wish({ controlPlanes: ["cp-1"], workers: [] }).caFingerprint;
+  const entries = known.map((entry) => ({ ...entry, cluster, at: "2026-11-17T12:00:00.000Z" }));
+  return {
+    append: async (entry) => {
+      entries.push(entry);
+    },
+    entries: async () => entries,
+  };
+}
+
 describe("the engine", () => {
   const desired = wish({ controlPlanes: ["cp-1"], workers: ["w-1"] });
 
@@ -153,7 +180,15 @@ describe("the engine", () => {
     expect((await applyCluster({ ...options, claim: claim(second) })).applies).toBe(2);
     expect(world.ownership?.owner).toBe(second);
     const late = { ...options, claim: claim(first, { formerly: [first], applies: 1 }) };
-    await expect(destroyCluster(late)).rejects.toThrow(`the cluster belongs to another state: ${second}`);
+    const lost = `the cluster belongs to another state: ${second}`;
+    await expect(destroyCluster(late)).rejects.toThrow(lost);
+    world.log.length = 0;
+    const wanted = wish({ controlPlanes: ["cp-1"], workers: [], leaving: ["w-1"] });
+    await expect(applyCluster({ ...late, desired: wanted })).rejects.toThrow(lost);
+    await expect(applyCluster(late)).rejects.toThrow(lost);
+    await expect(previewCluster(late)).rejects.toThrow(lost);
+    expect(world.log).toEqual([]);
+    expect(world.ownership?.owner).toBe(second);
   });
 
   test("enters workers of another state before it changes anything, so that they may leave after a failure", async () => {
@@ -175,6 +210,100 @@ describe("the engine", () => {
     await releaseOwner({ ...options, claim: claim(first) });
     expect((await applyCluster({ ...options, claim: create(second) })).applies).toBe(2);
     expect(world.ownership?.owner).toBe(second);
+  });
+
+  describe("while the Kubernetes API does not answer", () => {
+    /** Goes as far as the first change of the cluster, which is an error of its own. */
+    async function outcome(wanted: Partial<ApplyOptions>, work: typeof applyCluster | typeof destroyCluster) {
+      const { world, options } = await running();
+      const warnings: string[] = [];
+      const result = await work({
+        ...options,
+        desired: wish({ controlPlanes: ["cp-1"], workers: [], leaving: ["w-1"] }),
+        machines: withSilentKubernetes(world.port()),
+        events: ({ type, message }) => type === "warning" && warnings.push(message),
+        timeouts: { step: 60_000, health: 60_000, reachable: 60_000 },
+        ...wanted,
+      }).then(
+        () => "done",
+        (error: unknown) => TalosError.from(error).message,
+      );
+      return { result, warnings, changed: world.log.length > 0 };
+    }
+    const unread = "the cluster is running, and its owner cannot be read: kubernetes: connection refused";
+    const noted = (owner: string) => memoryJournal([{ step: `owner/${owner}`, event: "finished" }]);
+    const warned = [expect.stringContaining(unread)];
+
+    test.each<[string, Partial<ApplyOptions>, { apply: string | RegExp; destroy: string | RegExp }]>([
+      ["a new state", { claim: create(second) }, { apply: unread, destroy: unread }],
+      [
+        "a new state, in a copy of the project that made it",
+        { claim: create(second), journal: noted(first) },
+        { apply: unread, destroy: unread },
+      ],
+      [
+        "a new state, where an earlier run of it has begun",
+        { claim: create(second), journal: noted(second) },
+        { apply: /^(?!the cluster is running)/, destroy: "done" },
+      ],
+      [
+        "a state that has the cluster",
+        { claim: claim(first, { formerly: [first] }) },
+        { apply: /^(?!the cluster is running)/, destroy: "done" },
+      ],
+      [
+        "no state, where an earlier run has been",
+        { claim: create(first, { onlyCheck: true }), journal: noted(first) },
+        { apply: /^(?!the cluster is running)/, destroy: "done" },
+      ],
+    ])("%s", async (_, wanted, expected) => {
+      const applied = await outcome(wanted, applyCluster);
+      const destroyed = await outcome(wanted, destroyCluster);
+      expect(applied.result).toMatch(expected.apply);
+      expect(destroyed.result).toMatch(expected.destroy);
+      expect(destroyed.changed).toBe(expected.destroy === "done");
+      if (expected.apply === unread) expect(applied.changed).toBe(false);
+      expect(applied.warnings).not.toEqual(warned);
+    });
+
+    test("no state: what heals the cluster is only warned about, its end is refused", async () => {
+      const look = { claim: create(second, { onlyCheck: true }) };
+      const applied = await outcome(look, applyCluster);
+      expect(applied.result).not.toContain(unread);
+      expect(applied.warnings).toEqual(expect.arrayContaining(warned));
+      const destroyed = await outcome(look, destroyCluster);
+      expect(destroyed).toMatchObject({ result: unread, changed: false });
+    });
+
+    test("a cluster whose etcd was never started belongs to no state", async () => {
+      const { world, timing } = lab(desired);
+      const stop = new AbortController();
+      const options = { desired, secrets: testSecrets(), policy: defaultPolicy, machines: world.port(), timing };
+      const events: ApplyOptions["events"] = ({ type, step }) => {
+        if (type === "step-started" && step?.kind === "bootstrap-etcd") stop.abort();
+      };
+      const cut = applyCluster({ ...options, claim: create(first), events, signal: stop.signal });
+      await expect(cut).rejects.toMatchObject({ code: "canceled" });
+      // Of another computer, whose journal is its own.
+      expect((await applyCluster({ ...options, claim: create(first) })).applies).toBe(1);
+    });
+
+    test("it is remembered by a first apply, and by each one that could read it", async () => {
+      const { world, timing } = lab(desired);
+      const journal = memoryJournal([]);
+      const options = {
+        desired,
+        secrets: testSecrets(),
+        policy: defaultPolicy,
+        machines: world.port(),
+        timing,
+        journal,
+      };
+      await applyCluster({ ...options, claim: create(first, { onlyCheck: true }) });
+      await applyCluster({ ...options, claim: create(first, { onlyCheck: true }) });
+      const owners = (await journal.entries()).filter(({ step }) => step.startsWith("owner/"));
+      expect(owners).toMatchObject([{ step: `owner/${first}`, event: "finished" }]);
+    });
   });
 
   test("does not fail a finished apply whose owner could not be written down", async () => {

@@ -168,11 +168,11 @@ describe("the policy of a rollout", () => {
     expect(made.world.machines.get("w-1")?.pods).toBe(stuckPods === "delete" ? 0 : 2);
   });
 
-  test("stuckPods fail, the default, leaves the machine running", async () => {
+  test("stuckPods fail, the default, leaves the machine running and in service", async () => {
     const made = await running({});
     made.world.stubborn.add("w-1");
     await expect(made.apply(wish({ file: "b" }))).rejects.toMatchObject({ code: "deadline-exceeded" });
-    expect(deeds(made, "w-1")).toEqual(["drain w-1"]);
+    expect(deeds(made, "w-1")).toEqual(["drain w-1", "uncordon w-1"]);
   });
 });
 

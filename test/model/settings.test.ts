@@ -31,8 +31,8 @@ import { clusterAttributes } from "../../provider/types/cluster/attributes.ts";
 import { policyOf } from "../../provider/types/cluster/policy.ts";
 import { recordedCluster } from "../../provider/types/cluster/recorded.ts";
 import { settingPropsFile, settingPropsSource } from "../../scripts/setting-props.ts";
-import { clusterSpec } from "../../workspace/cluster-spec.ts";
-import { engineCare } from "../../workspace/rollout.ts";
+import { environmentSpec } from "../../workspace/cluster-spec.ts";
+import { environmentPolicy } from "../../workspace/rollout.ts";
 import { testSecrets } from "../engine/fixture.ts";
 
 const secrets = testSecrets();
@@ -123,7 +123,7 @@ function made(spec: ClusterSpec, filesOf: (machine: string) => readonly string[]
 
 function byEngine(environment: Environment): Made {
   const addresses = new Map(Object.entries(machines).map(([name, { address }]) => [name, { address }]));
-  return made(clusterSpec(environment, addresses), () => patchFilesOf(environment.cluster));
+  return made(environmentSpec(environment, addresses), () => patchFilesOf(environment.cluster));
 }
 
 interface StackJson {
@@ -203,8 +203,8 @@ describe("every setting of a pool", () => {
 describe("every setting of a rollout", () => {
   test.each(fileRows(rolloutSettings))("%s reaches the engine on all ways", (key, row) => {
     const environment = environmentOf({ ...base, rollout: { [key]: sample(row) } });
-    const { policy } = engineCare(environment);
-    expect(policy).not.toEqual(engineCare(environmentOf(base)).policy);
+    const policy = environmentPolicy(environment);
+    expect(policy).not.toEqual(environmentPolicy(environmentOf(base)));
     const values: Readonly<Record<string, unknown>> = environment.rollout;
     for (const stack of [stackOf(environment), constructed({}, { [key]: values[key] }, {})]) {
       const { rollout } = attributesOf(stack);

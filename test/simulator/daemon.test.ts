@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Client } from "../../provider/types/client.ts";
 import { type SimulatorControl, simulatorAt } from "../../simulator/control/index.ts";
 
 let folder: string;
@@ -171,6 +172,28 @@ describe("the simulator's daemon", () => {
     expect(await accepts(before[0]?.address ?? "")).toBe(true);
   });
 
+  it("is started again after a kill while a process that contacted it runs", async () => {
+    const [machine] = await control("twins").listMachines();
+    const { pid } = await record("twins");
+    process.kill(pid, "SIGKILL");
+    await eventually(async () => (await record("twins")).pid !== pid, "another daemon runs");
+    expect(await accepts(machine?.address ?? "")).toBe(true);
+  });
+
+  it("runs before the provider works on simulated machines, and is not started for others", async () => {
+    const root = join(folder, "project");
+    const daemonCommand = [process.execPath, bundle] as const;
+    const client = new Client({ root, secrets: {} as Client["secrets"], environment: {}, daemonCommand });
+    const simulator = await client.simulator();
+    controls.push(simulator);
+    const { address } = await simulator.createMachine({ name: "cp-1", cluster: "test" });
+    await simulator.shutdown();
+    await client.keepSimulator(["10.5.0.2"]);
+    expect(await accepts(address)).toBe(false);
+    await client.keepSimulator(["10.5.0.2", address]);
+    expect(await accepts(address)).toBe(true);
+  });
+
   it("gives way to other code", async () => {
     const { pid } = await record("twins");
     const newer = join(folder, "newer.cjs");
@@ -250,6 +273,15 @@ describe("the simulator's daemon", () => {
     await expect(control("strange").listMachines()).rejects.toMatchObject({
       code: "unavailable",
       message: expect.stringContaining("holds simulated machines of format 99"),
+    });
+  });
+
+  it("names the signal that ended it while it started", async () => {
+    const program = join(folder, "killed.cjs");
+    await writeFile(program, 'process.kill(process.pid, "SIGKILL");\n');
+    await expect(control("killed", program).createMachine({ name: "cp-1", cluster: "test" })).rejects.toMatchObject({
+      code: "unavailable",
+      message: "the simulator's daemon did not start: ended by SIGKILL: it logged nothing",
     });
   });
 

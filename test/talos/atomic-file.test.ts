@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import {
+  existsSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
@@ -115,6 +116,13 @@ describe("an atomic write", () => {
       expect([readFileSync(kept(), "utf8"), statSync(kept()).mode & 0o777]).toEqual(["new", 0o600]);
       expect(readdirSync(folder).sort()).toEqual(["far", "near", "secret"]);
       expect(readdirSync(join(folder, "far")).sort()).toEqual(["deep", "kept"]);
+    });
+
+    test("writes nothing where links are refused, as in a folder that others write to", async () => {
+      const refused = writeFileAtomically(secret(), "new", { exclusive: true, links: "refuse" });
+      await expect(refused).rejects.toMatchObject({ code: "EEXIST" });
+      expect(existsSync(kept())).toBe(false);
+      expect(readdirSync(folder).sort()).toEqual(["far", "near", "secret"]);
     });
 
     test("replaces the file and keeps the link", async () => {

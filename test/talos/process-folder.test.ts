@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { chownSync, existsSync, lchownSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -40,6 +40,19 @@ describe("a folder that is named after its process", () => {
     for (const folder of others) mkdirSync(folder);
     removeAbandoned(parent);
     expect([own, ...others].filter((folder) => !existsSync(folder))).toEqual([]);
+  });
+
+  test.skipIf(process.getuid?.() !== 0)("stays where it is another user's, also for root", () => {
+    const own = processFolder(parent, "talosmith-", "own");
+    const named = (letters: string) => basename(own).replace(/-\d+-\w{6}$/, `-4194305-${letters}`);
+    const [mine, theirs, link] = ["aaaaaa", "bbbbbb", "cccccc"].map((letters) => join(parent, named(letters)));
+    for (const folder of [mine, theirs] as string[]) mkdirSync(folder);
+    chownSync(theirs as string, 4711, 4711);
+    symlinkSync(theirs as string, link as string);
+    lchownSync(link as string, 4711, 4711);
+    removeAbandoned(parent);
+    const left = readdirSync(parent);
+    expect([mine, theirs, link].map((path) => left.includes(basename(path as string)))).toEqual([false, true, true]);
   });
 
   test("is gone after the work, also when that fails", async () => {

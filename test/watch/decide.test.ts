@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { defaultPolicy, plan } from "../../engine/index.ts";
 import { type ClusterObservation, retryDelay, verdictOn, withJitter } from "../../watch/index.ts";
+import { found } from "../engine/found.ts";
+import { wish } from "../engine/wish.ts";
 import { observedLab, stepFor, unreachable } from "./observations.ts";
 
 const now = Date.parse("2026-11-16T12:00:00Z");
@@ -51,6 +54,17 @@ describe("the verdict on a look", () => {
     ["the last repair failed long ago", observedLab({}, work), { rest: 0 }, { kind: "repair" }],
   ])("when %s", (_name, look, circumstances, verdict) => {
     expect(verdictOn(look, { allowed: true, now, ...circumstances })).toMatchObject(verdict);
+  });
+
+  test.each([
+    ["1.36.4", "report", "roll back kube-proxy from 1.36.4 to 1.36.3"],
+    ["1.36.2", "repair", "bring the cluster's kube-proxy"],
+  ])("on a kube-proxy that has %s instead of 1.36.3 is: %s", (proxyVersion, kind, words) => {
+    const desired = wish({ controlPlanes: ["cp-1", "cp-2", "cp-3"], workers: ["w-1"] });
+    const steps = plan(desired, found(desired, { proxyVersion }), defaultPolicy);
+    expect(steps.map(({ id }) => id)).toEqual(["sync-manifests/cp-1"]);
+    expect(steps[0]?.sentence).toContain(words);
+    expect(verdictOn(observedLab({}, { steps }), { allowed: true, now }).kind).toBe(kind);
   });
 
   test("is never to repair what a person has to decide", () => {

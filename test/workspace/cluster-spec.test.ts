@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import { expect, test } from "vitest";
 import { machinesOf, parseEnvironment } from "../../model/index.ts";
-import { clusterSpec } from "../../workspace/cluster-spec.ts";
+import { environmentSpec } from "../../workspace/cluster-spec.ts";
 
 function specOf(text: string) {
   const environment = parseEnvironment("tiny", (file) => (file === "environments/tiny.yaml" ? text : undefined));
   const addresses = new Map(machinesOf(environment).map(({ name }, i) => [name, { address: `127.9.9.${i + 2}` }]));
-  return clusterSpec(environment, addresses);
+  return environmentSpec(environment, addresses);
 }
 
 const simulated = "infrastructure: { kind: simulated }\n";
@@ -35,7 +35,9 @@ test("the endpoint of a machine with an IPv6 address is a URL", () => {
       ? "infrastructure: { kind: metal, machines: { a: { address: 'fd00::1', role: controlplane, disk: /dev/sda } }, trustOnFirstUse: true }\n"
       : undefined,
   );
-  expect(clusterSpec(environment, new Map([["a", { address: "fd00::1" }]])).endpoint).toBe("https://[fd00::1]:6443");
+  expect(environmentSpec(environment, new Map([["a", { address: "fd00::1" }]])).endpoint).toBe(
+    "https://[fd00::1]:6443",
+  );
 });
 
 test("what the file trusts reaches every work of the engine: deploy, restore, repair", () => {

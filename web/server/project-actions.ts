@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import {
   creationSteps,
-  desiredCluster,
   type EventListener,
   maintainMachine,
   planDestroy,
@@ -70,8 +69,11 @@ export async function performAction(
     case "upgrade":
     case "scale": {
       const { environment, texts } = edit(workspace, action);
+      const edited = workspace.with(environment);
+      // What a deploy would refuse must not change the file.
+      await planWithoutTerraform(edited);
       await saveTexts(workspace.root, texts);
-      await deployWithoutTerraform(workspace.with(environment), events);
+      await deployWithoutTerraform(edited, events);
       return undefined;
     }
     case "destroy":
@@ -134,7 +136,7 @@ async function refuseImpossible(workspace: Workspace): Promise<void> {
   const addresses = await machines.find();
   const secrets = await workspace.secrets.find();
   if (secrets === undefined || !isBegun(environment, addresses)) return;
-  const desired = desiredCluster(await workspace.spec(addresses, await machines.surplus()), secrets);
+  const desired = await workspace.desired(secrets, addresses, { leaving: await machines.surplus() });
   const { observed } = await previewCluster(workspace.engineOptionsFor({ desired, secrets }));
   const errors = preflight(desired, observed).filter(({ severity }) => severity === "error");
   if (errors.length === 0) return;

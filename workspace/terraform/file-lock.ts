@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { pidExists } from "../../talos/living-process.ts";
 import type { WorkspaceContext } from "../context.ts";
+import { starterOf } from "./plan-file.ts";
 import { runProgram } from "./run-program.ts";
 
 /**
@@ -27,17 +29,28 @@ export async function isLocked(
   }
 }
 
-/** The process that holds the lock of a file and whose parent is gone, as the terraform of a killed talosmith. */
+/** The process that holds the lock of a file and whose starter is gone, as the terraform of a killed talosmith. */
 export async function orphanHolding(path: string, proc = "/proc"): Promise<number | undefined> {
   const inode = (await stat(path).catch(() => undefined))?.ino;
   const locks = await readFile(join(proc, "locks"), "utf8").catch(() => "");
   const lines = inode === undefined ? [] : locks.split("\n").filter((line) => holdsInode(line, inode));
   for (const pid of lines.map((line) => Number(/ (?:WRITE|READ) +(\d+) /.exec(line)?.[1]))) {
-    // The name in brackets may hold anything; the parent is the second word after it.
-    const status = await readFile(join(proc, String(pid), "stat"), "utf8").catch(() => "");
-    if (status.slice(status.lastIndexOf(")")).split(" ")[2] === "1") return pid;
+    if (await isOrphan(join(proc, String(pid)))) return pid;
   }
   return undefined;
+}
+
+/**
+ * The plan file that talosmith gives terraform has talosmith's own number in its name. Who takes in orphans is not always
+ * process 1: systemd --user and the first process of some containers do so as well.
+ */
+async function isOrphan(process: string): Promise<boolean> {
+  const words = (await readFile(join(process, "cmdline"), "utf8").catch(() => "")).split("\0");
+  const starter = words.map(starterOf).find((pid) => pid !== undefined);
+  if (starter !== undefined) return !pidExists(starter);
+  // The name in brackets may hold anything; the parent is the second word after it.
+  const status = await readFile(join(process, "stat"), "utf8").catch(() => "");
+  return status.slice(status.lastIndexOf(")")).split(" ")[2] === "1";
 }
 
 /** Lines such as `4: POSIX  ADVISORY  WRITE 812 fe:00:1443 0 EOF`. Devices differ from those of `stat` on some file systems. */

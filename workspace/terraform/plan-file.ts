@@ -28,6 +28,12 @@ export async function withPlanFile<T>(directory: string, work: (file: string) =>
   }
 }
 
+/** The talosmith that a word of terraform's command line, such as `-out=talosmith.812.0a1b2c3d.tfplan`, tells of. */
+export function starterOf(word: string): number | undefined {
+  const pid = pattern.exec(word.replace(/^-out=/, ""))?.groups?.pid;
+  return pid === undefined ? undefined : Number(pid);
+}
+
 export interface ApplyingRun {
   readonly run: string;
   readonly action: RunAction;

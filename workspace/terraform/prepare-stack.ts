@@ -12,6 +12,21 @@ export function stackDirectory(root: string, environment: string): string {
   return join(root, "cdktf.out", "stacks", environment);
 }
 
+/**
+ * The stack of a cluster that exists, to read its state or destroy it: that needs the state more than the file, so the
+ * stack that was generated last will do where the file has errors now.
+ */
+export async function prepareExistingStack(...args: Parameters<typeof prepareStack>): Promise<string> {
+  const [root, environment, { signal }] = args;
+  try {
+    return await prepareStack(...args);
+  } catch (error) {
+    const last = stackDirectory(root, environment);
+    if (signal.aborted || !existsSync(join(last, "cdk.tf.json"))) throw error;
+    return last;
+  }
+}
+
 /** Synthesizes one environment as the project's app does, with our provider beside it, ready for `init`. */
 export async function prepareStack(
   root: string,

@@ -5,7 +5,7 @@ import { TalosError } from "../../talos/errors.ts";
 import type { EnvironmentOnDisk } from "../context.ts";
 import { openPatchFiles } from "../patch-files.ts";
 import { findTerraform } from "./find-terraform.ts";
-import { prepareStack } from "./prepare-stack.ts";
+import { prepareExistingStack } from "./prepare-stack.ts";
 import { pullState } from "./pull-state.ts";
 import { readState, stateFile } from "./state-file.ts";
 
@@ -60,6 +60,6 @@ async function stateText({ root, environment, context }: EnvironmentOnDisk): Pro
         hint: "Put the one that you deploy with on the PATH.",
       },
     );
-  const directory = await prepareStack(root, environment.name, context);
+  const directory = await prepareExistingStack(root, environment.name, context);
   return pullState({ binary, directory, env: context.env, signal: context.signal });
 }

@@ -28,11 +28,11 @@ export function createServerCertificate(now: Date): ServerCertificate {
     der(
       0xa3,
       sequence(
-        extension("551d13", true, sequence(der(0x01, Buffer.from([0xff])))),
+        criticalExtension("551d13", sequence(der(0x01, Buffer.from([0xff])))),
         // digitalSignature, keyEncipherment, keyAgreement, keyCertSign
-        extension("551d0f", true, der(0x03, Buffer.from([2, 0b1010_1100]))),
-        extension("551d25", false, sequence(oid("2b06010505070301"), oid("2b06010505070302"))),
-        extension("551d11", false, sequence(der(0x82, Buffer.from("localhost")))),
+        criticalExtension("551d0f", der(0x03, Buffer.from([2, 0b1010_1100]))),
+        extension("551d25", sequence(oid("2b06010505070301"), oid("2b06010505070302"))),
+        extension("551d11", sequence(der(0x82, Buffer.from("localhost")))),
       ),
     ),
   );
@@ -53,6 +53,7 @@ function der(tag: number, content: Buffer): Buffer {
 
 const sequence = (...parts: readonly Buffer[]): Buffer => der(0x30, Buffer.concat(parts));
 const oid = (hex: string): Buffer => der(0x06, Buffer.from(hex, "hex"));
-const extension = (id: string, critical: boolean, value: Buffer): Buffer =>
-  sequence(oid(id), ...(critical ? [der(0x01, Buffer.from([0xff]))] : []), der(0x04, value));
+const extension = (id: string, value: Buffer): Buffer => sequence(oid(id), der(0x04, value));
+const criticalExtension = (id: string, value: Buffer): Buffer =>
+  sequence(oid(id), der(0x01, Buffer.from([0xff])), der(0x04, value));
 const time = (date: Date): Buffer => der(0x18, Buffer.from(`${date.toISOString().replace(/[-:T]|\.\d+/g, "")}`));

@@ -17,7 +17,7 @@ export interface GrpcServerOptions {
   /** Streams that are opened and never used: go-plugin's stdio and broker. */
   readonly idleStreams: ReadonlySet<string>;
   /** Absent: no TLS. */
-  readonly tls?: { readonly certificate: string; readonly key: string; readonly clientCertificate: Buffer };
+  readonly tls?: { readonly certificate: string; readonly key: string; readonly clientCertificate: Buffer } | undefined;
   /** The call to this path was answered, and the answer is on its way. */
   readonly onAnswered?: (path: string) => void;
   readonly onFirstSessionOpened?: () => void;

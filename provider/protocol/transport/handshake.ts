@@ -33,5 +33,6 @@ function derOf(pem: string): Buffer {
 /** The one line on stdout that answers the invitation. */
 export function handshakeLine(socket: string, serverCertificate: Buffer | undefined): string {
   const certificate = serverCertificate?.toString("base64").replace(/=+$/, "");
-  return `${["1", "6", "unix", socket, "grpc", ...(certificate === undefined ? [] : [certificate])].join("|")}\n`;
+  const parts = ["1", "6", "unix", socket, "grpc", certificate];
+  return `${parts.filter((part) => part !== undefined).join("|")}\n`;
 }

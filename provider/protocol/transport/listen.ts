@@ -63,7 +63,8 @@ export function listen(open: () => Promise<Session>, options: ServeOptions): voi
   });
 
   const shutdown: UnaryHandler = async () => new Uint8Array(0);
-  const own = invitation.clientCertificate === undefined ? undefined : createServerCertificate(new Date());
+  const { clientCertificate } = invitation;
+  const own = clientCertificate && createServerCertificate(new Date());
   const grpc = createGrpcServer({
     handler: async (path) => {
       if (path === shutdownPath) return shutdown;
@@ -71,9 +72,7 @@ export function listen(open: () => Promise<Session>, options: ServeOptions): voi
       return answer && ((message) => calls.during(answer(message)));
     },
     idleStreams,
-    ...(own !== undefined && invitation.clientCertificate !== undefined
-      ? { tls: { certificate: own.certificate, key: own.key, clientCertificate: invitation.clientCertificate } }
-      : {}),
+    tls: own && { certificate: own.certificate, key: own.key, clientCertificate },
     // Terraform waits for our end, and starts us several times a run.
     onAnswered: (path) => {
       if (path === shutdownPath) setImmediate(() => process.exit(0));

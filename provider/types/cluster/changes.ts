@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { DesiredCluster } from "../../../engine/index.ts";
+import type { Change } from "../../../talos/config/index.ts";
 
 /** Longer values are told by their size: the plan is for reading. */
 const longestValue = 160;
@@ -18,13 +19,17 @@ export async function configChanges(
     const moves = movesInWords(found);
     const told = found.filter(({ kind }) => kind !== "moved");
     const lines = told.map((change) => {
-      const where = change.document === "v1alpha1" ? change.path : `${change.document} ${change.path}`.trim();
       const what = change.path === "" ? change.kind : `${brief(change.before)} → ${brief(change.after)}`;
-      return `${where}: ${what}${change.reboot ? " (reboots)" : ""}`;
+      return `${placeInWords(change)}: ${what}${change.reboot ? " (reboots)" : ""}`;
     });
     if (found.length > 0) changes[machine.name] = [...lines, ...(moves === undefined ? [] : [moves])];
   }
   return changes;
+}
+
+/** `machine.sysctls` or `HostnameConfig auto`. */
+export function placeInWords({ document, path }: Change): string {
+  return document === "v1alpha1" ? path : `${document} ${path}`.trim();
 }
 
 function brief(yaml: string | undefined): string {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ObservedCluster, Renderable, StepKind } from "../../../engine/index.ts";
+import type { ObservedCluster, Ownership, Renderable, StepKind } from "../../../engine/index.ts";
 import type { SecretsBundle } from "../../../talos/secrets/index.ts";
 import { DiagnosticError, type StateRequest } from "../../framework/index.ts";
 import type { Client } from "../client.ts";
-import { warnIfOlder } from "../ownership.ts";
+import { heldClaim, warnIfOlder } from "../ownership.ts";
 import type { ClusterState, clusterAttributes } from "./attributes.ts";
+import { placeInWords } from "./changes.ts";
 import { policyOf } from "./policy.ts";
 
 /** Waiting for a machine that is on its way is not a change of anything; health is the data source's to tell. */
@@ -18,14 +19,15 @@ const notDrift: ReadonlySet<StepKind> = new Set<StepKind>([
 
 /**
  * A refresh: looks at the machines and notes down, as steps, what differs from what was applied. Machines that can't
- * be reached are warned about and change nothing.
+ * be reached are warned about and change nothing. A cluster that another state has taken over is refused here, so that
+ * a plan says it.
  */
 export async function findDrift(
   { state, remembered, client, signal, diagnostics }: StateRequest<typeof clusterAttributes, Client>,
   prepare: (secrets: SecretsBundle) => Promise<Renderable>,
 ): Promise<ClusterState> {
   const secrets = await client.secrets.of(state.ca_fingerprint);
-  const { observe, plan, talosMachines } = await import("../../../engine/index.ts");
+  const { observe, plan, refuseLost, talosMachines } = await import("../../../engine/index.ts");
   const { diffConfigs } = await import("../../../talos/config/index.ts");
   let rendering: Renderable;
   try {
@@ -41,12 +43,13 @@ export async function findDrift(
   }
   const machines = talosMachines({ desired: rendering.whereabouts, secrets, onlyLook: true });
   let observed: ObservedCluster;
+  let ownership: Ownership | undefined;
   try {
     // One that does not answer has nothing to compare with.
     const recorded = remembered === "" ? undefined : machines.kubernetes.readOwnership(signal).catch(() => undefined);
     // Configs are made while machines answer.
     observed = await observe({ machines: rendering.machines(), leaving: [] }, { machines, signal });
-    warnIfOlder(await recorded, remembered, diagnostics);
+    ownership = await recorded;
   } catch (error) {
     // A config that can't be made is no fault of the machines, and told as what it is.
     rendering.whole();
@@ -58,6 +61,8 @@ export async function findDrift(
   } finally {
     machines.close();
   }
+  refuseLost(ownership, heldClaim(client, remembered, state.join !== null));
+  warnIfOlder(ownership, remembered, diagnostics);
   const silent = [...observed.machines.values()].flatMap(({ name, state: found }) =>
     found.kind === "unreachable" || found.kind === "foreign" ? [`${name}: ${found.reason}`] : [],
   );
@@ -80,8 +85,7 @@ export async function findDrift(
     // What only moved is told where there is nothing else.
     const changed = differences.filter(({ kind }) => kind !== "moved");
     const told = changed.length > 0 ? changed : differences;
-    const paths = told.map(({ document, path }) => (document === "v1alpha1" ? path : `${document} ${path}`.trim()));
-    return `${sentence}: ${shortList(paths)}`;
+    return `${sentence}: ${shortList(told.map(placeInWords))}`;
   });
   return { ...state, drift, ca_fingerprint: caFingerprint(secrets) };
 }

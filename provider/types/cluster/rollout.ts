@@ -91,6 +91,7 @@ async function engineOptions(
   input: Pick<ClusterInput, "rollout">,
 ): Promise<EngineOptions> {
   const { journalFile } = await import("../../../engine/index.ts");
+  await client.keepSimulator(desired.machines.map(({ address }) => address));
   const events = await eventsOf(desired.name, { log, client });
   const journal = journalFile(client.journal(desired.name));
   return { desired, secrets, signal, events, journal, policy: policyOf(input), directory: client.root };

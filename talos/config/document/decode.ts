@@ -122,7 +122,7 @@ class Decoder {
     const unknown = items.map((item) => item.unknown).filter((item) => item !== undefined);
     return {
       value: items.map((item) => item.value ?? zeroOf(type.of)).filter((item) => item !== undefined),
-      ...(unknown.length === 0 ? {} : { unknown }),
+      unknown: unknown.length === 0 ? undefined : unknown,
     };
   }
 
@@ -136,7 +136,7 @@ class Decoder {
       if (decoded !== undefined) section.set(key.text, decoded);
       if (outcome.unknown !== undefined) unknown.set(key.text, outcome.unknown);
     }
-    return { value: section, ...(unknown.size === 0 ? {} : { unknown }) };
+    return { value: section, unknown: unknown.size === 0 ? undefined : unknown };
   }
 
   #args(node: YamlNode, type: FieldType, path: string): Outcome {

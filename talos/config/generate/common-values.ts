@@ -24,9 +24,10 @@ export function base64(text: string): string {
 
 /** A map with its keys in Go's order; undefined when it is empty, so that it is left out. */
 export function sortedMap<Value extends YamlValue>(
-  values: Readonly<Record<string, Value>>,
+  values: Readonly<Record<string, Value | undefined>>,
 ): Readonly<Record<string, Value>> | undefined {
-  const entries = Object.entries(values).sort(([left], [right]) => compareKeys(left, right));
+  const entries = Object.entries(values).filter((entry): entry is [string, Value] => entry[1] !== undefined);
+  entries.sort(([left], [right]) => compareKeys(left, right));
   return entries.length === 0 ? undefined : Object.fromEntries(entries);
 }
 

@@ -16,18 +16,17 @@ export function machineDocuments(
 ): readonly Section[] {
   const { contract } = cluster;
   const split = contract.kubernetesDocuments;
-  return [
-    split ? smallV1alpha1Document(cluster, secrets, machine) : v1alpha1Document(cluster, secrets, machine),
-    ...(split ? systemDocuments(cluster, secrets, machine) : []),
-    ...(contract.registryDocuments ? registryDocuments(cluster) : []),
-    ...(contract.hostnameDocument ? [hostnameDocument(machine)] : []),
-    ...(contract.kubeSpanDocument && cluster.kubespan !== undefined
-      ? [document("KubeSpanConfig", { enabled: cluster.kubespan })]
-      : []),
-    ...(split ? nodeDocuments(cluster, secrets, machine) : []),
-    ...(split && machine.type === "controlplane" ? controlPlaneDocuments(cluster, secrets) : []),
-    ...(contract.networkDocuments ? networkDocuments(cluster, machine) : []),
-  ];
+  const documents: Section[] = split
+    ? [smallV1alpha1Document(cluster, secrets, machine), ...systemDocuments(cluster, secrets, machine)]
+    : [v1alpha1Document(cluster, secrets, machine)];
+  if (contract.registryDocuments) documents.push(...registryDocuments(cluster));
+  if (contract.hostnameDocument) documents.push(hostnameDocument(machine));
+  if (contract.kubeSpanDocument && cluster.kubespan !== undefined)
+    documents.push(document("KubeSpanConfig", { enabled: cluster.kubespan }));
+  if (split) documents.push(...nodeDocuments(cluster, secrets, machine));
+  if (split && machine.type === "controlplane") documents.push(...controlPlaneDocuments(cluster, secrets));
+  if (contract.networkDocuments) documents.push(...networkDocuments(cluster, machine));
+  return documents;
 }
 
 function registryDocuments(cluster: ResolvedCluster): readonly Section[] {

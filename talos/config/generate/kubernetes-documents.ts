@@ -26,11 +26,11 @@ export function nodeDocuments(
     document("KubeNodeConfig", {
       nodeIP: {},
       labels: sortedMap({
-        ...(controlPlane ? { [controlPlaneRole]: "" } : {}),
-        ...(spared ? { [excludeFromLoadBalancers]: "" } : {}),
+        [controlPlaneRole]: controlPlane ? "" : undefined,
+        [excludeFromLoadBalancers]: spared ? "" : undefined,
         ...machine.nodeLabels,
       }),
-      taints: sortedMap({ ...(spared ? { [controlPlaneRole]: "NoSchedule" } : {}), ...machine.nodeTaints }),
+      taints: sortedMap({ [controlPlaneRole]: spared ? "NoSchedule" : undefined, ...machine.nodeTaints }),
     }),
     document("KubeletConfig", {
       image: `ghcr.io/siderolabs/kubelet:${cluster.kubernetesTag}`,
@@ -56,7 +56,7 @@ export function nodeDocuments(
 export function controlPlaneDocuments(cluster: ResolvedCluster, secrets: SecretsBundle): readonly Section[] {
   const { certificate: cert, key } = secrets.certs.k8sAggregator;
   const image = (name: string): string => `registry.k8s.io/${name}:${cluster.kubernetesTag}`;
-  return [
+  const documents = [
     document("KubeAggregatorCAConfig", { issuingCA: { cert, key } }),
     document("KubeAdmissionControlConfig", { name: "PodSecurity", configuration: podSecurityConfiguration }),
     document("KubeAuditPolicyConfig", { configuration: auditPolicy }),
@@ -88,20 +88,22 @@ export function controlPlaneDocuments(cluster: ResolvedCluster, secrets: Secrets
       image: image("kube-proxy"),
       config: {},
     }),
-    ...(cluster.cni.name === "flannel"
-      ? [document("KubeFlannelCNIConfig", { backendType: "vxlan", backendPort: 4789 })]
-      : []),
-    document("KubeCoreDNSConfig", { enabled: true }),
-    ...(cluster.cni.name === "custom" ? cluster.cni.urls.map(cniManifest) : []),
   ];
+  if (cluster.cni.name === "flannel")
+    documents.push(document("KubeFlannelCNIConfig", { backendType: "vxlan", backendPort: 4789 }));
+  documents.push(document("KubeCoreDNSConfig", { enabled: true }));
+  if (cluster.cni.name === "custom") documents.push(...cluster.cni.urls.map(cniManifest));
+  return documents;
 }
 
 /** The names of the keys are those of older contracts, so that what is encrypted stays readable. */
 function encryptionProviders(secrets: SecretsBundle): readonly Section[] {
-  const { secretboxEncryptionSecret: secretbox, aescbcEncryptionSecret: aescbc } = secrets.secrets;
+  const { secretboxEncryptionSecret, aescbcEncryptionSecret } = secrets.secrets;
+  const provider = (kind: string, name: string, secret: string | undefined) =>
+    secret === undefined ? [] : [{ [kind]: { keys: [{ name, secret }] } }];
   return [
-    ...(secretbox === undefined ? [] : [{ secretbox: { keys: [{ name: "key2", secret: secretbox }] } }]),
-    ...(aescbc === undefined ? [] : [{ aescbc: { keys: [{ name: "key1", secret: aescbc }] } }]),
+    ...provider("secretbox", "key2", secretboxEncryptionSecret),
+    ...provider("aescbc", "key1", aescbcEncryptionSecret),
   ];
 }
 

@@ -52,14 +52,14 @@ export function hostnameDocument(machine: MachineConfigInput): Section {
 export function networkDocuments(cluster: ResolvedCluster, machine: MachineConfigInput): readonly Section[] {
   const virtualIp = machine.type === "controlplane" ? cluster.virtualIp : undefined;
   const { nameservers = [], searchDomains = [] } = machine;
-  const resolver = nameservers.length + searchDomains.length > 0 && !cluster.contract.kubernetesDocuments;
-  return [
-    ...(machine.links ?? []).map(linkDocument),
-    ...(resolver ? [{ apiVersion: "v1alpha1", kind: "ResolverConfig", ...resolverFields(machine) }] : []),
-    ...(virtualIp === undefined
-      ? []
-      : [{ apiVersion: "v1alpha1", kind: "Layer2VIPConfig", name: virtualIp.address, link: virtualIp.link }]),
-  ];
+  const documents = (machine.links ?? []).map(linkDocument);
+  if (nameservers.length + searchDomains.length > 0 && !cluster.contract.kubernetesDocuments)
+    documents.push({ apiVersion: "v1alpha1", kind: "ResolverConfig", ...resolverFields(machine) });
+  if (virtualIp !== undefined) {
+    const { address, link } = virtualIp;
+    documents.push({ apiVersion: "v1alpha1", kind: "Layer2VIPConfig", name: address, link });
+  }
+  return documents;
 }
 
 export function resolverFields(machine: MachineConfigInput): Section {

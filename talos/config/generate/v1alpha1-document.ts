@@ -61,7 +61,7 @@ function machineSection(cluster: ResolvedCluster, secrets: SecretsBundle, machin
       kubePrism: { enabled: true, port: 7445 },
       hostDNS: { enabled: true, forwardKubeDNSToHost: true },
     },
-    nodeLabels: sortedMap({ ...(excluded ? { [excludeFromLoadBalancers]: "" } : {}), ...machine.nodeLabels }),
+    nodeLabels: sortedMap({ [excludeFromLoadBalancers]: excluded ? "" : undefined, ...machine.nodeLabels }),
     nodeTaints: sortedMap({ ...machine.nodeTaints }),
   };
 }

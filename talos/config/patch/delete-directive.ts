@@ -14,13 +14,13 @@ export interface DeleteDirective {
   /** Empty when the whole document goes. */
   readonly path: readonly string[];
   /** For a list element: the field and its value that select it. */
-  readonly selector?: Selector;
+  readonly selector?: Selector | undefined;
 }
 
 interface Selector {
   readonly key: string;
   /** Absent where it is more than one word; nothing is found by that. */
-  readonly value?: string;
+  readonly value?: string | undefined;
 }
 
 export interface Extracted {
@@ -91,7 +91,7 @@ class Extractor {
       apiVersion,
       name: entryText(this.#root, "name"),
       path,
-      ...(parent === "sequence" ? { selector: this.#selector(node, path) } : {}),
+      selector: parent === "sequence" ? this.#selector(node, path) : undefined,
     });
   }
 
@@ -100,7 +100,7 @@ class Extractor {
     if (entry === undefined) {
       throw fault(this.#root, `no key:val found in sequence node for path ${path.join(".")}`);
     }
-    return { key: entry.key.text, ...(entry.value.kind === "scalar" ? { value: entry.value.text } : {}) };
+    return { key: entry.key.text, value: entry.value.kind === "scalar" ? entry.value.text : undefined };
   }
 }
 

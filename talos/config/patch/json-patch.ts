@@ -8,8 +8,8 @@ import { cloneValue, isSection, type Section, sameValue, type Value } from "../d
 export interface JsonOperation {
   readonly op: string;
   readonly path: string;
-  readonly from?: string;
-  readonly value?: Value;
+  readonly from?: string | undefined;
+  readonly value?: Value | undefined;
 }
 
 /** Reads the operations of a list; undefined when it is not a list of operations. */
@@ -22,8 +22,8 @@ export function readOperations(list: Value): readonly JsonOperation[] | undefine
     operations.push({
       op: typeof op === "string" ? op : "",
       path: typeof path === "string" ? path : "",
-      ...(typeof from === "string" ? { from } : {}),
-      ...(item.has("value") ? { value: item.get("value") ?? null } : {}),
+      from: typeof from === "string" ? from : undefined,
+      value: item.get("value"),
     });
   }
   return operations;

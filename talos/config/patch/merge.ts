@@ -51,14 +51,11 @@ function mergeValues(
     case "enum":
       return !held.byPointer && (right === "" || right === zeroWord(type.name)) ? left : right;
     case "list":
-      return [
-        ...(Array.isArray(left) ? left : []),
-        ...(Array.isArray(right) ? right.map((item) => cloneValue(item)) : []),
-      ];
+      return [left, cloneValue(right)].filter((list) => Array.isArray(list)).flat();
     case "map":
       return mergeMaps(left, right, type.of);
     case "args":
-      return new Map([...(isSection(left) ? left : []), ...(isSection(right) ? cloneValue(right) : [])]);
+      return new Map([left, cloneValue(right)].filter(isSection).flatMap((section) => [...section]));
     case "object": {
       const merged: Section = isSection(left) ? left : new Map();
       within("merge field v1alpha1.Unstructured.Object", () =>

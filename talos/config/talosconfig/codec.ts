@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { given, isGiven } from "../../given.ts";
 import {
   compareKeys,
   faultAt,
@@ -52,16 +53,14 @@ function readContext(node: YamlNode, fileName: string): TalosContext {
   // The old way to name the endpoint; talosctl puts it last.
   const target = text("target");
   const nodes = texts("nodes");
-  const [ca, certificate, key] = [pem("ca"), pem("crt"), pem("key")];
   const auth = section("auth");
-  const cluster = text("cluster");
-  return {
-    endpoints: [...texts("endpoints"), ...(target === undefined ? [] : [target])],
-    ...(nodes.length === 0 ? {} : { nodes }),
-    ...credentialsOf({ ...(ca && { ca }), ...(certificate && { certificate }), ...(key && { key }) }),
-    ...(auth === undefined ? {} : { auth: readAuth(auth, fileName) }),
-    ...(cluster === undefined ? {} : { cluster }),
-  };
+  return given({
+    endpoints: [...texts("endpoints"), target].filter(isGiven),
+    nodes: nodes.length === 0 ? undefined : nodes,
+    ...credentialsOf(given({ ca: pem("ca"), certificate: pem("crt"), key: pem("key") })),
+    auth: auth && readAuth(auth, fileName),
+    cluster: text("cluster"),
+  });
 }
 
 function credentialsOf(parts: Partial<ClientCredentials>): Pick<TalosContext, "credentials" | "incomplete"> {
@@ -76,10 +75,10 @@ function readAuth(auth: YamlMapping, fileName: string): NonNullable<TalosContext
   const reader = fieldReader(auth, fileName);
   const [basic, siderov1] = [reader.section("basic"), reader.section("siderov1")];
   const of = (section: YamlMapping, key: string) => fieldReader(section, fileName).text(key) ?? "";
-  return {
-    ...(basic && { basic: { username: of(basic, "username"), password: of(basic, "password") } }),
-    ...(siderov1 && { siderov1: { identity: of(siderov1, "identity") } }),
-  };
+  return given({
+    basic: basic && { username: of(basic, "username"), password: of(basic, "password") },
+    siderov1: siderov1 && { identity: of(siderov1, "identity") },
+  });
 }
 
 /** Fields of a map by name; what has another form than expected is an error with its place. */

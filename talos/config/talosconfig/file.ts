@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { existsSync } from "node:fs";
 import { readFile, realpath } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
 import { writeFileAtomically } from "../../atomic-file.ts";
 import { TalosError } from "../../errors.ts";
 import { fileError } from "../../file-error.ts";
+import { isGiven } from "../../given.ts";
 import { encodeTalosconfig, parseTalosconfig } from "./codec.ts";
 import type { Talosconfig } from "./talosconfig.ts";
 
@@ -17,11 +19,7 @@ const mounted = "/var/run/secrets/talos.dev/config";
 export function talosconfigPaths(env: Environment): readonly string[] {
   const named = env.TALOS_HOME !== undefined && isAbsolute(env.TALOS_HOME) ? env.TALOS_HOME : undefined;
   const home = named ?? (env.HOME ? join(env.HOME, ".talos") : undefined);
-  return [
-    ...(env.TALOSCONFIG ? [env.TALOSCONFIG] : []),
-    ...(home === undefined ? [] : [join(home, "config")]),
-    mounted,
-  ];
+  return [env.TALOSCONFIG || undefined, home && join(home, "config"), mounted].filter(isGiven);
 }
 
 /** The first talosconfig that exists; where none does, the path where a new one belongs. */

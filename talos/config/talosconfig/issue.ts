@@ -44,7 +44,7 @@ export function generateTalosconfig(secrets: SecretsBundle, options: Talosconfig
   const pair = issueAdminCredentials(secrets, options);
   const context: TalosContext = {
     endpoints: options.endpoints,
-    ...(options.nodes === undefined ? {} : { nodes: options.nodes }),
+    nodes: options.nodes,
     credentials: { ca: trustedCas(secrets, "os"), certificate: pair.certificate, key: pair.key },
   };
   return { context: options.clusterName, contexts: new Map([[options.clusterName, context]]) };

@@ -11,7 +11,7 @@ export interface TalosContext {
   /** Addresses to connect to, with or without a port. */
   readonly endpoints: readonly string[];
   /** Machines that a request is for. @default the endpoints */
-  readonly nodes?: readonly string[];
+  readonly nodes?: readonly string[] | undefined;
   readonly credentials?: ClientCredentials;
   /** Credentials of which a part is missing: of no use, but kept when the file is written again. */
   readonly incomplete?: Partial<ClientCredentials>;

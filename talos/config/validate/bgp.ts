@@ -69,6 +69,6 @@ function prefixFaults(prefixes: readonly (Prefix | undefined)[], at: string): re
       if (other === undefined || !overlap(other, prefix)) return [];
       return [`${place} prefix ${prefix.text} overlaps prefixes[${earlier}] ${other.text}`];
     });
-    return [...(prefix.masked ? [] : [`${place} prefix ${prefix.text} must be masked`]), ...overlaps];
+    return prefix.masked ? overlaps : [`${place} prefix ${prefix.text} must be masked`, ...overlaps];
   });
 }

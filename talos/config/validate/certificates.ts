@@ -6,13 +6,11 @@ import { quoted } from "./findings.ts";
 /** What is wrong with a CA document: the pair that signs, and the certificates that are accepted beside it. */
 export function authorityFaults(document: Section): readonly string[] {
   const issuing = pairFault(sectionAt(document, "issuingCA"));
-  return [
-    ...(issuing === undefined ? [] : [`issuing CA: ${issuing}`]),
-    ...textsAt(document, "acceptedCAs").flatMap((ca, index) => {
-      const fault = pemFault(ca, "CERTIFICATE");
-      return fault === undefined ? [] : [`accepted CA #${index}: ${fault}`];
-    }),
-  ];
+  const accepted = textsAt(document, "acceptedCAs").flatMap((ca, index) => {
+    const fault = pemFault(ca, "CERTIFICATE");
+    return fault === undefined ? [] : [`accepted CA #${index}: ${fault}`];
+  });
+  return issuing === undefined ? accepted : [`issuing CA: ${issuing}`, ...accepted];
 }
 
 function pairFault(pair: Section | undefined): string | undefined {

@@ -83,15 +83,14 @@ function mountsFaults(document: Section): readonly string[] {
 
 function mountFaults(kind: (typeof mountKinds)[number], mount: Section): readonly string[] {
   const options = textsAt(mount, "options");
-  return [
-    ...(kind === "userVolume" && textAt(mount, "name") === "" ? ["userVolume.name is required"] : []),
-    ...(kind === "hostPath" ? pathFaults("hostPath.source", textAt(mount, "source")) : []),
-    ...pathFaults(`${kind}.destination`, textAt(mount, "destination")),
-    ...options
-      .filter((option) => !mountOptions.includes(option))
-      .map((option) => `unsupported mount option ${quoted(option)}`),
-    ...(options.includes("ro") && options.includes("rw") ? ["mount options ro and rw are mutually exclusive"] : []),
-  ];
+  const unsupported = options.filter((option) => !mountOptions.includes(option));
+  const faults: string[] = [];
+  if (kind === "userVolume" && textAt(mount, "name") === "") faults.push("userVolume.name is required");
+  if (kind === "hostPath") faults.push(...pathFaults("hostPath.source", textAt(mount, "source")));
+  faults.push(...pathFaults(`${kind}.destination`, textAt(mount, "destination")));
+  faults.push(...unsupported.map((option) => `unsupported mount option ${quoted(option)}`));
+  if (options.includes("ro") && options.includes("rw")) faults.push("mount options ro and rw are mutually exclusive");
+  return faults;
 }
 
 function pathFaults(what: string, path: string): readonly string[] {

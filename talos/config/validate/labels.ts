@@ -12,10 +12,9 @@ export function labelFaults(labels: Section | undefined): readonly string[] {
 
 export function annotationFaults(annotations: Section | undefined): readonly string[] {
   const entries = entriesOf(annotations);
-  const faults = entries.flatMap(([key]) => [
-    ...nameFaults(key),
-    ...(reserved.includes(key) ? [`annotation ${quoted(key)} is reserved`] : []),
-  ]);
+  const faults = entries.flatMap(([key]) =>
+    reserved.includes(key) ? [...nameFaults(key), `annotation ${quoted(key)} is reserved`] : nameFaults(key),
+  );
   const size = entries.reduce((sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value), 0);
   return size > annotationLimit
     ? [...faults, `total annotation size exceeds limit of ${annotationLimit} bytes`]

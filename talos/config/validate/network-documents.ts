@@ -144,12 +144,11 @@ function hostnameFaults(document: Section): readonly string[] {
 export function probeFaults(document: Section): readonly string[] {
   const interval = textAt(document, "interval");
   const threshold = valueAt(document, "failureThreshold");
-  return [
-    ...(interval.startsWith("-") ? [`probe interval cannot be negative: ${interval}`] : []),
-    ...(typeof threshold === "number" && threshold < 0
-      ? [`probe failure threshold cannot be negative: ${threshold}`]
-      : []),
-  ];
+  const faults: string[] = [];
+  if (interval.startsWith("-")) faults.push(`probe interval cannot be negative: ${interval}`);
+  if (typeof threshold === "number" && threshold < 0)
+    faults.push(`probe failure threshold cannot be negative: ${threshold}`);
+  return faults;
 }
 
 /** Checks the addresses and routes of a link. */

@@ -124,20 +124,22 @@ function extensionFaults(document: Section): readonly string[] {
   if (files.length === 0 && listAt(document, "environment").length === 0) {
     return [`no config files found for extension ${quoted(name)}`];
   }
-  return files.flatMap((file) => [
-    ...(textAt(file, "content") === "" ? [`extension content is required for extension ${quoted(name)}`] : []),
-    ...(textAt(file, "mountPath") === "" ? [`extension mount path is required for extension ${quoted(name)}`] : []),
-  ]);
+  const required = { content: "content", mountPath: "mount path" };
+  return files.flatMap((file) =>
+    Object.entries(required)
+      .filter(([key]) => textAt(file, key) === "")
+      .map(([, what]) => `extension ${what} is required for extension ${quoted(name)}`),
+  );
 }
 
 function logUrlFaults(url: string): readonly string[] {
   const { scheme, port, path } = urlParts(url);
   if (url === "") return ["url is required"];
-  return [
-    ...(scheme === "tcp" || scheme === "udp" ? [] : ["url scheme must be tcp:// or udp://"]),
-    ...(path === "" || path === "/" ? [] : ["url path must be empty"]),
-    ...(port === "" ? ["url port is required"] : []),
-  ];
+  const faults: string[] = [];
+  if (scheme !== "tcp" && scheme !== "udp") faults.push("url scheme must be tcp:// or udp://");
+  if (path !== "" && path !== "/") faults.push("url path must be empty");
+  if (port === "") faults.push("url port is required");
+  return faults;
 }
 
 function checkImageRule(rule: Section, index: number, { errors, warnings }: Findings): void {

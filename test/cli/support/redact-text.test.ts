@@ -45,6 +45,19 @@ describe("texts for strangers", () => {
     ["headers as Go prints them", `map[Authorization:[Digest username=me, response=${canary}] Accept:[*/*]]`],
     ["an authorization with several words", `Authorization: AWS4-HMAC-SHA256 Credential=x, Signature=${canary}\n`],
     ["variables without end", `{ env: { A: ${"x".repeat(3_000)}, B: ${canary} } }`],
+    ["JSON inside of JSON", JSON.stringify({ msg: JSON.stringify({ user: "me", password: canary, host: "x" }) })],
+    ["JSON inside of JSON, with quotes in it", JSON.stringify({ msg: JSON.stringify({ password: `a"b ${canary}` }) })],
+    [
+      "JSON inside of JSON twice",
+      JSON.stringify([JSON.stringify({ msg: JSON.stringify({ token: `a"b ${canary}` }) })]),
+    ],
+    ["JSON inside of JSON that was cut off", `{"msg":"{\\"password\\":\\"a ${canary}`],
+    ["a name and password for curl", `curl -fsS -u robot:${canary} https://registry.example/v2`],
+    ["the same in one word", `curl -urobot:${canary} https://registry.example/v2`],
+    ["the same in quotes", `curl --user "robot:a ${canary}" https://registry.example/v2`],
+    ["the same in a list of words", JSON.stringify(["curl", "--proxy-user", `robot:a ${canary}`])],
+    ["a variable with secret in it", `exec SECRET_KEY_BASE=${canary} API_TOKEN_V2='a ${canary}' run`],
+    ["a variable with secret in it, as a field", `SECRET_KEY_BASE: ${canary}\n`],
     ["a key in base64", Buffer.from(`-----BEGIN PRIVATE KEY-----\n${canary}`).toString("base64")],
   ])("lose the secret in %s", (_, text) => {
     const redacted = redactText(text);
@@ -68,6 +81,9 @@ describe("texts for strangers", () => {
     ["Hugging Face", `hf_${"aB".repeat(17)}`],
     ["PyPI", `pypi-${"AgEIcHlwaS5vcmc".repeat(3)}`],
     ["Google", `AIza${"aB1".repeat(11)}xy`],
+    ["Stripe", `sk_live_${"aB1".repeat(8)}`],
+    ["Stripe, restricted", `rk_test_${"aB1".repeat(8)}`],
+    ["Stripe, a webhook", `whsec_${"aB1".repeat(8)}`],
     ["Vault", `hvs.${"aB1".repeat(10)}`],
   ])("lose a token of %s wherever it stands", (_, token) => {
     expect(redactText(`refused ${token}, "${token}" again`)).toBe('refused ******, "******" again');
@@ -80,7 +96,7 @@ describe("texts for strangers", () => {
 
   test("keep what is no secret", () => {
     const text =
-      "kubelet: running with basic authentication\nauthorization:\n  mode: Webhook\nauth:\n  username: me\nrun --key-file /x --verbose\nskipped 3 of sk-ip\nversion: v1.13.9\nsecrets:\n  file: secrets/lab.yaml\npasswordEnv: REGISTRY_PASSWORD\nuri: qemu+ssh://root@kvm.example:22/system\nat: https://[::1]:6443/x@y\n";
+      'kubelet: running with basic authentication\nauthorization:\n  mode: Webhook\nauth:\n  username: me\nrun --key-file /x --verbose\nskipped 3 of sk-ip\nversion: v1.13.9\nsecrets:\n  file: secrets/lab.yaml\npasswordEnv: REGISTRY_PASSWORD\nuri: qemu+ssh://root@kvm.example:22/system\nat: https://[::1]:6443/x@y\nsecretName: tls\n{"msg":"{\\"host\\":\\"x\\"}"}\ncurl -fsS --url https://x.example\n';
     expect(redactText(text)).toBe(text);
   });
 
@@ -106,6 +122,11 @@ describe("texts for strangers", () => {
     "eyJaaaaaaaa.",
     "ghp_",
     "a1b2c3.",
+    "\\\\",
+    '\\\\"',
+    'key\\\\":\\\\"',
+    "-u a:",
+    "-u",
   ];
   const long = ["-----BEGIN PRIVATE KEY-----\n", "LS0tLS1CRUdJTi", "cookie: ", "authorization: [", "- ", "\t", "AKIA"];
 

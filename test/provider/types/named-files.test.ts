@@ -118,6 +118,17 @@ describe("a patch file of a seed", () => {
     expect(diagnostics).toMatchObject([{ severity: "error", summary: "A patch file is missing" }]);
   });
 
+  test.each([
+    ["patch.yaml", "machine: { env: [correct-horse", "Not a config patch"],
+    ["patch.yaml#STATE/0", "correct-horse\ncorrect-horse\n", "Not a passphrase"],
+  ])("%s that cannot be used is reported at its place, without what it holds", async (name, text, summary) => {
+    writeFileSync(join(root, "patch.yaml"), text);
+    const { diagnostics } = await (await inOneProcess(seed, seedOf(name))).plan();
+    expect(diagnostics).toMatchObject([{ severity: "error", summary, detail: expect.stringContaining("patch.yaml") }]);
+    expect(String(diagnostics[0]?.path)).toContain("patch_files");
+    expect(JSON.stringify(diagnostics)).not.toContain("correct-horse");
+  });
+
   test("may be encrypted whatever it is called, as for the command", async () => {
     const identity = await generateX25519Identity();
     const encrypter = new Encrypter();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, test } from "vitest";
+import { otherOwner } from "../../../engine/index.ts";
 import { Diagnostics } from "../../../provider/framework/index.ts";
 import {
   heldClaim,
@@ -16,7 +17,10 @@ describe("what is remembered beside a state", () => {
   test.each([
     ["", {}, ""],
     ["", { owner: "a" }, '{"owner":"a"}'],
-    ['{"owner":"a","applies":3}', { owner: "b", applies: 4 }, '{"owner":"b","applies":4}'],
+    ['{"owner":"a","applies":3}', { owner: "a", applies: 4 }, '{"owner":"a","applies":4}'],
+    ['{"owner":"a","applies":3}', { owner: "b", applies: 4 }, '{"owner":"b","applies":4,"formerly":["a"]}'],
+    ['{"owner":"b","formerly":["a"]}', { owner: "c" }, '{"owner":"c","formerly":["a","b"]}'],
+    ['{"owner":"b","formerly":["a"]}', { owner: "a" }, '{"owner":"a","formerly":["b"]}'],
     // An apply whose number could not be recorded, or a provider block without an owner.
     ['{"owner":"a","applies":3}', { owner: undefined, applies: undefined }, '{"owner":"a","applies":3}'],
   ])("%j with %j is %j", (before, news, expected) => {
@@ -24,7 +28,7 @@ describe("what is remembered beside a state", () => {
   });
 
   test("holds nothing but its own", () => {
-    expect(memoryOf('{"owner":7,"applies":"3","more":true}')).toEqual({});
+    expect(memoryOf('{"owner":7,"formerly":"a","applies":"3","more":true}')).toEqual({});
   });
 });
 
@@ -38,6 +42,13 @@ describe("a claim", () => {
     const expected = { owner: "b", formerly: ["a"], isNew: false, joins: false, applies: 3 };
     expect(heldClaim(client("b"), '{"owner":"a","applies":3}', false)).toEqual(expected);
     expect(removalClaim(client("b"), '{"owner":"a","applies":3}', false)).toEqual(expected);
+  });
+
+  test("of a state that was moved twice is known by each of its names, as after a restore of an old backup", () => {
+    const remembered = memoryText('{"owner":"b","formerly":["a"]}', { owner: "c" });
+    const held = heldClaim(client("c"), remembered, false);
+    expect(held?.formerly).toEqual(["a", "b", "c"]);
+    if (held !== undefined) expect(otherOwner({ owner: "a", joined: [], applies: 1 }, held)).toBeUndefined();
   });
 
   test("stops no destroy of a state from before, or that was imported", () => {

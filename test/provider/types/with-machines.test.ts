@@ -26,14 +26,18 @@ import { type SimulatedLab, simulatedLab } from "../../engine/simulated-cluster.
 const root = mkdtempSync(join(tmpdir(), "talosmith-types-"));
 let lab: SimulatedLab;
 let server: Server;
+/** The same with an owner. */
+let owned: Server;
 let address: string;
+const none: Record<string, Value> = { secrets_encryption: null, age_recipients: null, secrets: null };
 
 beforeAll(async () => {
   copyFileSync(testSecretsFile, join(root, "secrets.yaml"));
   const options = { workingDirectory: root, environment: { TALOSMITH_ROOT: root }, daemonCommand: ["node"] } as const;
   server = new Server(talosmithProvider(options), () => undefined) as Server;
-  const none: Record<string, Value> = { secrets_encryption: null, age_recipients: null, secrets: null };
   await configureProvider(server, { ...none, secrets_file: "secrets.yaml" });
+  owned = new Server(talosmithProvider(options), () => undefined) as Server;
+  await configureProvider(owned, { ...none, secrets_file: "secrets.yaml", owner: "first" });
   lab = await simulatedLab("demo");
   ({ address } = await lab.create("cp-1"));
   await lab.apply(await lab.desired(["cp-1"]));
@@ -102,6 +106,38 @@ describe("a backup in a folder that does not hold it", () => {
     expect(read.diagnostics).toMatchObject(
       gone ? [] : [{ severity: "warning", detail: expect.stringContaining("demo-1 was taken on elsewhere") }],
     );
+  });
+});
+
+describe("a cluster that another state has taken over", () => {
+  const type = "talosmith_cluster";
+  const read = async (remembered: string) => {
+    const { state } = await importResourceState(owned, type, address);
+    return (await readResource(owned, type, state as ObjectValue, remembered)).diagnostics;
+  };
+  const record = async (owner: string) => {
+    const machines = talosMachines({ desired: await lab.desired(["cp-1"]), secrets: testSecrets() });
+    await machines.kubernetes.changeOwnership(() => ({ owner, joined: [], applies: 1 }));
+    machines.close();
+  };
+
+  test("is refused by a refresh of the state that had it, so that a plan says it", async () => {
+    await record("second");
+    expect(await read('{"owner":"first","applies":1}')).toMatchObject([
+      {
+        severity: "error",
+        summary: "Exists already",
+        detail: expect.stringMatching(
+          /^the cluster belongs to another state: second\n\nThis is first\..*terraform state rm/s,
+        ),
+      },
+    ]);
+  });
+
+  test("is read by the one that has imported it, and by the first when it is its own again", async () => {
+    expect(await read("")).toEqual([]);
+    await record("first");
+    expect(await read('{"owner":"first","applies":1}')).toEqual([]);
   });
 });
 
@@ -201,6 +237,15 @@ describe("a cluster whose machines do not announce themselves", () => {
   }, 60_000);
 });
 
+const emptyMachine = {
+  fingerprint: null,
+  member_id: null,
+  hardware_id: null,
+  patches: null,
+  patch_files: null,
+  meta: null,
+};
+
 describe("the membership of the last control plane", () => {
   const type = "talosmith_member";
   const destroy = () => {
@@ -215,6 +260,32 @@ describe("the membership of the last control plane", () => {
       { severity: "error", detail: expect.stringContaining("it holds the last member of etcd") },
     ]);
     expect(await stage()).toEqual(["running"]);
+  });
+
+  test("is not given up after workers that were to join its cluster have failed to", async () => {
+    const cluster = "talosmith_cluster";
+    const worker = objectOf(cluster, {
+      name: "demo",
+      endpoint: `https://${address}:6443`,
+      talos_version: "v1.13.9",
+      kubernetes_version: "1.36.3",
+      machines: { "w-1": { ...emptyMachine, role: "worker", address: "127.0.0.1:1" } },
+      join: { control_planes: [address] },
+      timeouts: { create: "2s", read: null, update: null, delete: null },
+      ...Object.fromEntries(
+        ["id", "ca_fingerprint", "patch_file_hashes", "steps", "changes", "drift"].map((name) => [name, unknown]),
+      ),
+    });
+    const failed = await applyResourceChange(server, {
+      typeName: cluster,
+      prior: null,
+      planned: worker,
+      config: worker,
+    });
+    expect(failed.diagnostics).toMatchObject([{ severity: "error", detail: expect.stringContaining("w-1") }]);
+    expect((await destroy()).diagnostics).toMatchObject([
+      { severity: "error", detail: expect.stringContaining("it holds the last member of etcd") },
+    ]);
   });
 
   test("is not given up while its etcd is down: the data may be all that there is", async () => {

@@ -2,6 +2,7 @@
 import { X509Certificate } from "node:crypto";
 import {
   chmodSync,
+  copyFileSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -18,6 +19,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { systemClock, systemEntropy } from "../../../talos/clock.ts";
 import { belongTogether, createCertificateAuthority, decodePem } from "../../../talos/pki/index.ts";
 import {
+  bundleFile,
   caFingerprint,
   createSecretsFile,
   createToken,
@@ -234,6 +236,21 @@ describe("the stores", () => {
     await expect(secretsStore({ kind: "age", path, identities: [stranger.identity] }).read()).rejects.toThrow(
       "none of the age identities opens the file",
     );
+  });
+
+  test("the file of a bundle is created by its name, and opened as it is", async () => {
+    const { identity, recipient } = await recipientOf();
+    const env = { SOPS_AGE_KEY: identity };
+    const named = join(directory, "by-name.age");
+    await bundleFile({ path: named, recipients: [recipient] }, env).create(generated);
+    expect(readFileSync(named, "utf8")).toMatch(/^-----BEGIN AGE ENCRYPTED FILE-----/);
+    const renamed = join(directory, "by-name.yaml");
+    copyFileSync(named, renamed);
+    expect(await bundleFile({ path: renamed }, env).read()).toEqual(generated);
+    await expect(bundleFile({ path: renamed, protection: "file" }, env).read()).rejects.toThrow("by-name.yaml");
+    await expect(bundleFile({ path: join(directory, "none") }, env).read()).rejects.toMatchObject({
+      code: "not-found",
+    });
   });
 
   test("an age file may be the one that the age program writes unless told otherwise", async () => {

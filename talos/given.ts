@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/** The fields of `T` that may be undefined as optional fields; all others as they are. */
+type Given<T> = { readonly [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
+  readonly [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
+};
+
+/** The same object without the fields that are undefined, in the same order: for files, the wire and spreads over defaults. */
+export function given<const T extends object>(fields: T): Given<T> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Given<T>;
+}
+
+/** True for a value that is not undefined, as a filter of lists. */
+export function isGiven<T>(value: T | undefined): value is T {
+  return value !== undefined;
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// A deploy that changes nothing waits for the health that `rollout` asks for, and for no more.
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { registerDeploy } from "../../../cli/commands/deploy.ts";
+import { registerSim } from "../../../cli/commands/sim.ts";
+import { registerUp } from "../../../cli/commands/up.ts";
+import { createProgram, runProgram } from "../../../cli/program.ts";
+import { systemClock } from "../../../talos/clock.ts";
+import { testContext } from "../../support/command-context.ts";
+
+const root = mkdtempSync(join(tmpdir(), "talosmith-unchanged-"));
+const terraform = join(root, "terraform");
+const outputs = { cluster_endpoint: "https://127.0.0.1:6443", control_plane_ips: ["127.0.0.1"], worker_ips: [] };
+
+/** Without a pod network, which the engine is not told, nodes never become ready. */
+const environment = (healthLevel: string) =>
+  writeFileSync(
+    join(root, "environments/tiny.yaml"),
+    `cluster: { patches: { all: ["cluster: {network: {cni: {name: none}}}"] } }\ninfrastructure: { kind: simulated }\ncontrolPlane: { count: 1 }\nrollout: { healthLevel: ${healthLevel} }\n`,
+  );
+
+/** Stops when it begins to wait for nodes: it would do so for a quarter of an hour. */
+async function talosmith(env: Record<string, string>, ...args: string[]) {
+  const stop = new AbortController();
+  const context = testContext({ cwd: root, env, clock: systemClock, signal: stop.signal });
+  const watched = {
+    ...context,
+    stderr: {
+      ...context.stderr,
+      write: (text: string) => {
+        context.stderr.write(text);
+        if (text.includes("nodes to report ready")) stop.abort();
+      },
+    },
+  };
+  await runProgram(createProgram(watched, [registerDeploy, registerUp, registerSim]), args, watched);
+  return context.written;
+}
+
+beforeAll(async () => {
+  vi.stubEnv("TALOSMITH_SIMULATOR_TIME_SCALE", "0.05");
+  mkdirSync(join(root, "environments"));
+  writeFileSync(join(root, "cdktf.json"), "{}");
+  // One that has nothing to change.
+  const values = Object.fromEntries(Object.entries(outputs).map(([name, value]) => [name, { value }]));
+  writeFileSync(terraform, `#!/bin/sh\n[ "$1" = output ] && echo '${JSON.stringify(values)}'\nexit 0\n`);
+  chmodSync(terraform, 0o755);
+  environment("api");
+  expect(await talosmith({ PATH: "/nowhere" }, "up", "tiny")).toMatchObject({ exitCode: 0 });
+});
+afterAll(async () => {
+  await talosmith({ PATH: "/nowhere" }, "sim", "down", "--all");
+  vi.unstubAllEnvs();
+  rmSync(root, { recursive: true, force: true });
+});
+
+const deploy = () => talosmith({ PATH: process.env.PATH ?? "", TERRAFORM_BINARY_NAME: terraform }, "deploy", "tiny");
+
+test("healthLevel: api does not wait for nodes", async () => {
+  const { stdout, stderr, exitCode } = await deploy();
+  expect(stderr).toContain("Nothing to change.");
+  expect(stdout).toContain("tiny");
+  expect(exitCode).toBe(0);
+});
+
+test("healthLevel: full does", async () => {
+  environment("full");
+  const { stderr, exitCode } = await deploy();
+  expect(stderr).toContain("all k8s nodes to report ready");
+  expect(stderr).not.toContain("Nothing to change.");
+  expect(exitCode).not.toBe(0);
+});

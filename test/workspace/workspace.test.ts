@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { loadEnvironment } from "../../model/index.ts";
+import { openWorkspace } from "../../workspace/workspace.ts";
+import { testContext } from "../support/command-context.ts";
+
+const root = mkdtempSync(join(tmpdir(), "talosmith-workspace-"));
+const text = `
+infrastructure: { kind: metal, trustOnFirstUse: true, machines: { cp-1: { address: 192.0.2.1, role: controlplane } } }
+rollout: { maxUnavailable: 2 }
+`;
+mkdirSync(join(root, "environments"));
+writeFileSync(join(root, "cdktf.json"), "{}");
+writeFileSync(join(root, "environments/lab.yaml"), text);
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+const open = (signal?: AbortSignal) =>
+  openWorkspace("lab", testContext({ cwd: root, env: {}, ...(signal === undefined ? {} : { signal }) }));
+
+test("a workspace whose secrets are lost says so, and goes on once they are there", async () => {
+  const workspace = open();
+  await expect(workspace.deployed()).rejects.toMatchObject({ code: "not-found" });
+  expect(await workspace.secrets.find()).toBeUndefined();
+  const secrets = await workspace.secrets.ensure();
+  expect((await workspace.deployed()).secrets).toEqual(secrets);
+});
+
+test("what was opened stays the same, also for work that another signal stops; a new workspace reads again", async () => {
+  const workspace = open();
+  const deployed = await workspace.deployed();
+  rmSync(workspace.secrets.file);
+  const { signal } = new AbortController();
+  const same = workspace.until(signal);
+  expect([await workspace.deployed(), await same.deployed()]).toEqual([deployed, deployed]);
+  expect(await workspace.secrets.find()).toBe(deployed.secrets);
+  expect(await workspace.secrets.readAgain()).toBeUndefined();
+  expect((await same.engineOptions()).signal).toBe(signal);
+  await expect(open().deployed()).rejects.toMatchObject({ code: "not-found" });
+});
+
+test("the engine gets the policy of the file, and of the file as it would be", async () => {
+  const workspace = open();
+  await workspace.secrets.ensure();
+  const { policy } = await workspace.engineOptions({ kubernetes: false });
+  expect(policy).toMatchObject({ maxUnavailable: 2, kubernetes: false, stuckPods: "fail" });
+  const edited = text.replace("maxUnavailable: 2", "maxUnavailable: 3");
+  const next = workspace.with(loadEnvironment(root, "lab", new Map([["environments/lab.yaml", edited]])));
+  expect((await next.engineOptions()).policy).toMatchObject({ maxUnavailable: 3, kubernetes: true });
+});
