@@ -9,6 +9,7 @@ import { openBackups, takeBackup } from "../workspace/backups.ts";
 import type { WorkspaceContext } from "../workspace/context.ts";
 import { deployWithoutTerraform } from "../workspace/deploy.ts";
 import { runsWithoutTerraform } from "../workspace/machine-source.ts";
+import type { OpenOptions } from "../workspace/project.ts";
 import { ownedByTerraform } from "../workspace/terraform/state-file.ts";
 import { Workspace } from "../workspace/workspace.ts";
 import type { ClusterObservation } from "./cluster-observation.ts";
@@ -56,9 +57,9 @@ export function openWatchedProject(root: string, names: readonly string[], conte
 export type WatchedProject = ReturnType<typeof openWatchedProject>;
 
 /** The files that every watcher reads, whatever it is for. */
-export function observedFiles(root: string): Omit<ObservedProject, "observe"> {
+export function observedFiles(root: string, options: OpenOptions = {}): Omit<ObservedProject, "observe"> {
   return {
-    load: environmentCache(fileReader(root)),
+    load: environmentCache(fileReader(root), options),
     readConditions: (name) => readConditions(root, name),
     writeConditions: (name, conditions) => writeConditions(root, name, conditions),
   };

@@ -22,8 +22,9 @@ export async function dashboard(
   { interval }: { readonly interval: number },
   context: CommandContext,
 ): Promise<void> {
-  const { root, environment } = openEnvironment(name, context, { existing: true });
-  const project = { ...openConsoleProject(root, context), environmentNames: () => [name] };
+  const options = { existing: true };
+  const { root, environment } = openEnvironment(name, context, options);
+  const project = { ...openConsoleProject(root, context, options), environmentNames: () => [name] };
   const now = () => context.clock.now();
   if (!context.stdout.isTerminal || process.stdin.isTTY !== true) {
     const views = new ClusterViews({ project, changed: () => {}, now, interval });

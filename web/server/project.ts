@@ -10,6 +10,7 @@ import { type BackupStatus, backupStatus } from "../../workspace/backup-status.t
 import { findBackups } from "../../workspace/backups.ts";
 import type { WorkspaceContext } from "../../workspace/context.ts";
 import { writeFirstEnvironment } from "../../workspace/environment-file.ts";
+import type { OpenOptions } from "../../workspace/project.ts";
 import { simulatedMachinesOf } from "../../workspace/simulated-machines.ts";
 import { projectSimulator } from "../../workspace/simulator.ts";
 import { type OtherRun, OtherRuns } from "../../workspace/terraform/other-runs.ts";
@@ -38,7 +39,7 @@ export interface ConsoleContext extends WorkspaceContext {
 const remoteLasts = 60_000;
 
 /** The project as the web console's server and the dashboard need it. */
-export function openConsoleProject(root: string, context: ConsoleContext) {
+export function openConsoleProject(root: string, context: ConsoleContext, options: OpenOptions = {}) {
   const runs = new OtherRuns();
   const workspaceOf = (environment: Environment, signal = context.signal) =>
     new Workspace({ root, environment, context: { ...context, signal } });
@@ -46,7 +47,7 @@ export function openConsoleProject(root: string, context: ConsoleContext) {
   const backups = new BackupLists();
   const runElsewhere = ({ name }: Environment) => runs.look(stackDirectory(root, name));
   return {
-    ...observedFiles(root),
+    ...observedFiles(root, options),
     environmentNames: (): readonly string[] => listEnvironments(root),
     /** Throws `not-found` while the environment is not deployed. */
     openCluster: async (environment: Environment): Promise<DeployedCluster> =>
