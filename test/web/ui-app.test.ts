@@ -299,6 +299,17 @@ describe("what the page can do", () => {
     expect(topologyMap(live, "wide").revision).not.toBe(revision);
   });
 
+  test("a folder of environments that cannot be read is shown, and the server goes on", async () => {
+    const environmentNames = () => {
+      throw new Error("EACCES: permission denied, scandir 'environments'");
+    };
+    const { app, ask, cookie } = startApp({ project: idleProject({ environmentNames }) });
+    const response = await ask("/api/events", { headers: { host, cookie: await cookie() } });
+    const { value } = (await response.body?.getReader().read()) ?? {};
+    expect(new TextDecoder().decode(value)).toContain('"broken":[{"environment":"environments/","fault":"EACCES');
+    await app.close();
+  });
+
   test("an environment that was not looked at yet is said to be so, and not taken for one that is not deployed", async () => {
     const { app, ask, cookie } = startApp({ project: idleProject({ observe: () => new Promise(() => {}) }) });
     const response = await ask("/api/events", { headers: { host, cookie: await cookie() } });

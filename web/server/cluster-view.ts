@@ -23,7 +23,7 @@ export function observedView(
 ): ClusterView {
   const { observed, steps, certificates, health, cluster } = observation;
   const { desired, absent, secrets } = cluster;
-  const failed = health.conditions.find(({ state }) => state === "failed");
+  const failed = health.checks.find(({ state }) => state === "failed");
   return {
     ...emptyView(environment),
     ...surroundings,
@@ -33,7 +33,7 @@ export function observedView(
     seenAt: at.toISOString(),
     machines: machineRows(observation),
     conditions: conditionRows(conditions),
-    checks: health.conditions.map(({ name, state, reason }) => ({ name, state, reason: reason ?? null })),
+    checks: health.checks.map(({ name, state, reason }) => ({ name, state, reason: reason ?? null })),
     etcd: etcdRows(observation),
     pending: [...creationSteps(absent), ...steps.map(plannedStep)],
     differences: differencesOf(desired, observed, steps, secrets),
