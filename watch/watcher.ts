@@ -37,7 +37,7 @@ export interface WatchListener<T extends ClusterObservation = ClusterObservation
   failed(error: TalosError, environment: Environment | undefined, signal: AbortSignal): Promise<void>;
 }
 
-export interface WatcherOptions<T extends ClusterObservation = ClusterObservation> {
+interface WatcherOptions<T extends ClusterObservation = ClusterObservation> {
   readonly project: ObservedProject<T>;
   readonly timing: Timing;
   readonly listener: WatchListener<T>;
@@ -46,7 +46,7 @@ export interface WatcherOptions<T extends ClusterObservation = ClusterObservatio
 }
 
 /** What a file says, or why it cannot be read. */
-export interface FileContent {
+interface FileContent {
   readonly environment?: Environment;
   readonly error?: unknown;
   /** Another one when the file has changed. */
@@ -152,7 +152,7 @@ export class ClusterWatcher<T extends ClusterObservation = ClusterObservation> {
   }
 }
 
-export interface WatchAllOptions {
+interface WatchAllOptions {
   readonly names: () => readonly string[];
   readonly timing: Timing;
   /** Milliseconds that a new file, or one that is gone, may be unseen. */

@@ -9,7 +9,7 @@ import { type ConsoleObservation, emptyView, observedView, type Surroundings, un
 import { viewOfElsewhere } from "./operation-view.ts";
 import type { ConsoleProject } from "./project.ts";
 
-export interface ClusterViewsOptions {
+interface ClusterViewsOptions {
   readonly project: ConsoleProject;
   readonly changed: () => void;
   readonly now: () => Date;
