@@ -156,14 +156,14 @@ export function awaitHealthy(options: EngineOptions): Promise<void> {
 }
 
 async function awaitHealth(context: StepContext): Promise<void> {
-  const { conditions } = await checkHealthIn(context, {
-    onCondition: ({ name, state, reason }) => {
+  const { checks } = await checkHealthIn(context, {
+    onCheck: ({ name, state, reason }) => {
       if (state === "waiting" && reason !== undefined) {
         context.emit({ type: "waiting", message: `waiting for ${name}: ${reason}` });
       }
     },
   });
-  const failed = conditions.find(({ state }) => state === "failed");
+  const failed = checks.find(({ state }) => state === "failed");
   if (failed === undefined) return;
   if (failed.byPerson) {
     context.emit({ type: "warning", message: `${failed.reason}, not by talosmith; it stays so until you uncordon it` });

@@ -22,7 +22,7 @@ export { sleepBy, systemTiming, type Timing } from "./execute/timing.ts";
 export { type WaitOptions, waitUntil } from "./execute/wait.ts";
 export { type WindowState, windowAt } from "./execute/window.ts";
 export type { Finding } from "./finding.ts";
-export { checkHealth, type HealthCondition, type HealthOptions, type HealthReport } from "./health/health.ts";
+export { type CheckResult, checkHealth, type HealthOptions, type HealthReport } from "./health/health.ts";
 export { fetchKubeconfig } from "./kubeconfig.ts";
 export {
   type InCluster,

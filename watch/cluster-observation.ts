@@ -22,8 +22,8 @@ export interface CertificateFacts {
   readonly renewable: boolean;
 }
 
-/** One look at a cluster: what it should be, what it is, and what would be done about the difference. */
-export interface ClusterLook {
+/** A cluster at one moment: what it should be, what it is, and what would be done about the difference. */
+export interface ClusterObservation {
   readonly machines: readonly Pick<DesiredMachine, "name" | "role">[];
   readonly observed: ObservedCluster;
   readonly steps: readonly Step[];
@@ -47,6 +47,6 @@ export function allBehindGates(steps: readonly Step[]): boolean {
 }
 
 /** What the next deploy writes anew because its end is near. */
-export function endingFiles({ certificates }: ClusterLook, now: Date): readonly CertificateFacts[] {
+export function endingFiles({ certificates }: ClusterObservation, now: Date): readonly CertificateFacts[] {
   return certificates.filter(({ renewable, expiresAt }) => renewable && endsSoon(expiresAt, now));
 }

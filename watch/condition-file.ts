@@ -1,10 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 import { join } from "node:path";
+import * as z from "zod";
 import { textIfThere, writeFileAtomically } from "../talos/atomic-file.ts";
-import type { ClusterLook } from "./cluster-observation.ts";
-import { type Conditions, withTransitions } from "./condition.ts";
-import { encodeConditions, parseConditions } from "./condition-record.ts";
+import type { ClusterObservation } from "./cluster-observation.ts";
+import { type Conditions, transitionsBetween, withTransitions } from "./conditions.ts";
 import { findingsOf } from "./findings.ts";
+
+const condition = z.object({
+  type: z.string(),
+  status: z.enum(["True", "False", "Unknown"]),
+  reason: z.string(),
+  message: z.string(),
+  lastTransitionTime: z.iso.datetime(),
+});
+
+const schema = z.object({
+  v: z.literal(1),
+  cluster: z.array(condition),
+  machines: z.record(z.string(), z.array(condition)),
+});
+
+export function encodeConditions(conditions: Conditions): string {
+  return `${JSON.stringify({ v: 1, ...conditions }, undefined, 2)}\n`;
+}
+
+/** Undefined when the text is no record: it holds nothing but times since when, which then begin anew. */
+export function parseConditions(text: string): Conditions | undefined {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  const parsed = schema.safeParse(json);
+  return parsed.success ? { cluster: parsed.data.cluster, machines: parsed.data.machines } : undefined;
+}
 
 /** Since when each condition of an environment is what it is. Safe to delete: the times begin anew. */
 function conditionsFile(root: string, environment: string): string {
@@ -20,16 +50,15 @@ export async function writeConditions(root: string, environment: string, conditi
   await writeFileAtomically(conditionsFile(root, environment), encodeConditions(conditions));
 }
 
-/** The conditions of a cluster now, remembered for whoever looks next. */
+/** The conditions of a cluster that was observed once, with times since when from the file, which then has them, too. */
 export async function conditionsNow(
   root: string,
   environment: string,
-  look: ClusterLook,
+  observation: ClusterObservation,
   now: Date,
 ): Promise<Conditions> {
   const before = await readConditions(root, environment);
-  const conditions = withTransitions(findingsOf(look, now), before, now);
-  if (before === undefined || encodeConditions(before) !== encodeConditions(conditions))
-    await writeConditions(root, environment, conditions);
+  const conditions = withTransitions(findingsOf(observation, now), before, now);
+  if (transitionsBetween(before, conditions).length > 0) await writeConditions(root, environment, conditions);
   return conditions;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { isRollback, type Step } from "../engine/index.ts";
-import { allBehindGates, type ClusterLook, endingFiles } from "./cluster-observation.ts";
+import { allBehindGates, type ClusterObservation, endingFiles } from "./cluster-observation.ts";
 import { listed } from "./machine-findings.ts";
 
 /** What to do about a look. */
@@ -22,7 +22,7 @@ export interface Circumstances {
 }
 
 /** Pure: whether a difference is repaired now, later, or by a person. */
-export function verdictOn(look: ClusterLook, { allowed, rest = 0, now }: Circumstances): Verdict {
+export function verdictOn(look: ClusterObservation, { allowed, rest = 0, now }: Circumstances): Verdict {
   if (look.steps.length === 0 && endingFiles(look, new Date(now)).length === 0) return { kind: "nothing" };
   const report = (reason: string): Verdict => ({ kind: "report", reason });
   if (!allowed) return report("operate.repair is false");

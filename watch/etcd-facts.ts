@@ -2,32 +2,33 @@
 import { etcdView, type ObservedCluster, quorumOf } from "../engine/index.ts";
 
 export interface EtcdFacts {
-  readonly members: number;
+  readonly members: readonly {
+    readonly id: string;
+    /** Its machine's host name. */
+    readonly name: string;
+    readonly leader: boolean;
+    readonly learner: boolean;
+    /** Its machine stays up and reports that etcd is healthy. */
+    readonly healthy: boolean;
+  }[];
   readonly voters: number;
-  /** Voters whose own machine says that they are well. */
+  /** Of the voters. */
   readonly healthy: number;
   readonly quorum: number;
-  /** Host names of the members. */
-  readonly names: readonly string[];
 }
 
-/** etcd as the best informed member tells it; undefined while none answers. A cordon makes no member unhealthy. */
+/** etcd as its best informed member reports it; undefined while none answers. */
 export function etcdFacts(observed: ObservedCluster): EtcdFacts | undefined {
   const view = etcdView(observed);
   if (view === undefined) return undefined;
-  const voters = view.members.filter(({ learner }) => !learner);
-  const well = new Set(
-    [...observed.machines.values()].flatMap(({ state }) =>
-      state.kind === "configured" && state.etcd?.healthy && state.etcd.memberId !== undefined
-        ? [state.etcd.memberId]
-        : [],
-    ),
-  );
-  return {
-    members: view.members.length,
-    voters: voters.length,
-    healthy: voters.filter(({ id }) => well.has(id)).length,
-    quorum: quorumOf(voters.length),
-    names: view.members.map(({ hostname }) => hostname),
-  };
+  const members = view.members.map(({ id, hostname, learner }) => ({
+    id,
+    name: hostname,
+    leader: id === view.leaderId,
+    learner,
+    healthy: view.healthy.has(id),
+  }));
+  const voters = members.filter(({ learner }) => !learner);
+  const healthy = voters.filter((member) => member.healthy).length;
+  return { members, voters: voters.length, healthy, quorum: quorumOf(voters.length) };
 }

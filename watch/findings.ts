@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import { renewBefore } from "../talos/client-file.ts";
-import { type ClusterLook, endingFiles } from "./cluster-observation.ts";
-import type { Finding, Findings } from "./condition.ts";
+import { type ClusterObservation, endingFiles } from "./cluster-observation.ts";
+import type { Finding, Findings } from "./conditions.ts";
 import { etcdFacts } from "./etcd-facts.ts";
 import { listed, machineFindings } from "./machine-findings.ts";
 
-/** What a look finds, as conditions without their age. Pure. */
-export function findingsOf(look: ClusterLook, now: Date): Findings {
-  const machines = Object.fromEntries(look.machines.map((machine) => [machine.name, machineFindings(machine, look)]));
-  const etcd = etcdFinding(look);
-  const kubernetes = look.kubernetes === false ? [] : [kubernetesFinding(look)];
+/** What an observation means, as conditions without their age. Pure. */
+export function findingsOf(observation: ClusterObservation, now: Date): Findings {
+  const machines = Object.fromEntries(
+    observation.machines.map((machine) => [machine.name, machineFindings(machine, observation)]),
+  );
+  const etcd = etcdFinding(observation);
+  const kubernetes = observation.kubernetes === false ? [] : [kubernetesFinding(observation)];
   return {
     cluster: [
       readyFinding([etcd, ...kubernetes], machines),
       etcd,
       ...kubernetes,
-      driftFinding(look, now),
-      certificateFinding(look, now),
-      ...(look.backup === undefined ? [] : [backupFinding(look.backup)]),
+      driftFinding(observation, now),
+      certificateFinding(observation, now),
+      ...(observation.backup === undefined ? [] : [backupFinding(observation.backup)]),
     ],
     machines,
   };
@@ -48,7 +50,7 @@ function readyFinding(parts: readonly Finding[], machines: Findings["machines"])
   };
 }
 
-function etcdFinding({ observed, machines }: ClusterLook): Finding {
+function etcdFinding({ observed, machines }: ClusterObservation): Finding {
   const type = "EtcdHealthy";
   const facts = etcdFacts(observed);
   const planes = machines.filter(({ role }) => role === "controlplane");
@@ -58,27 +60,27 @@ function etcdFinding({ observed, machines }: ClusterLook): Finding {
       ? { type, status: "False", reason: "NotRunning", message: "no control plane runs etcd" }
       : { type, status: "Unknown", reason: "NoControlPlaneAnswers", message: "no control plane could be asked" };
   }
-  const { voters, healthy, quorum, names } = facts;
+  const { members, voters, healthy, quorum } = facts;
   const counted = `${healthy} of ${voters} members are well, and ${quorum} are needed`;
   if (healthy < quorum) return { type, status: "False", reason: "QuorumLost", message: counted };
   if (healthy < voters) return { type, status: "False", reason: "MemberUnhealthy", message: counted };
-  const missing = planes.filter(({ name }) => !names.includes(name)).map(({ name }) => name);
+  const missing = planes.filter(({ name }) => members.every((member) => member.name !== name)).map(({ name }) => name);
   if (missing.length > 0)
     return { type, status: "False", reason: "MemberMissing", message: `not a member: ${missing.join(", ")}` };
   return { type, status: "True", reason: "AllMembersHealthy", message: counted };
 }
 
-function kubernetesFinding({ observed: { kubernetes } }: ClusterLook): Finding {
+function kubernetesFinding({ observed: { kubernetes } }: ClusterObservation): Finding {
   const type = "KubernetesAvailable";
   return kubernetes.kind === "reachable"
     ? { type, status: "True", reason: "Answers", message: "the Kubernetes API answers" }
     : { type, status: "False", reason: "NoAnswer", message: kubernetes.reason };
 }
 
-function driftFinding(look: ClusterLook, now: Date): Finding {
+function driftFinding(observation: ClusterObservation, now: Date): Finding {
   const type = "Drifted";
-  const { steps, machines, observed } = look;
-  const renewals = endingFiles(look, now).map(({ name }) => `renew the ${name}`);
+  const { steps, machines, observed } = observation;
+  const renewals = endingFiles(observation, now).map(({ name }) => `renew the ${name}`);
   const work = [...steps.map(({ sentence }) => sentence), ...renewals];
   if (work.length > 0) {
     const reason = steps.some(({ destructive }) => destructive) ? "DestructiveStepsPending" : "StepsPending";
@@ -92,7 +94,7 @@ function driftFinding(look: ClusterLook, now: Date): Finding {
   return { type, status: "False", reason: "AsDeclared", message: "the cluster is what its file says" };
 }
 
-function certificateFinding({ certificates }: ClusterLook, now: Date): Finding {
+function certificateFinding({ certificates }: ClusterObservation, now: Date): Finding {
   const type = "CertificatesValid";
   const left = (at: Date) => at.getTime() - now.getTime();
   const words = certificates.map(({ name, expiresAt }) => ({
@@ -111,7 +113,7 @@ function certificateFinding({ certificates }: ClusterLook, now: Date): Finding {
   return { type, status: "True", reason: "Valid", message: `the first to end: ${first.text}` };
 }
 
-function backupFinding({ last, problem, unreadable }: NonNullable<ClusterLook["backup"]>): Finding {
+function backupFinding({ last, problem, unreadable }: NonNullable<ClusterObservation["backup"]>): Finding {
   const type = "BackupFresh";
   if (unreadable) return { type, status: "Unknown", reason: "StoreUnreadable", message: problem ?? "" };
   if (last === undefined) return { type, status: "False", reason: "NoBackup", message: problem ?? "there is none" };

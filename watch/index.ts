@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-export type { BackupFacts, CertificateFacts, ClusterLook } from "./cluster-observation.ts";
-export { type Condition, type ConditionStatus, type Conditions, withTransitions } from "./condition.ts";
-export { conditionsNow } from "./condition-file.ts";
-export { encodeConditions, parseConditions } from "./condition-record.ts";
+export type { BackupFacts, CertificateFacts, ClusterObservation } from "./cluster-observation.ts";
+export { conditionsNow, encodeConditions, parseConditions } from "./condition-file.ts";
+export {
+  type Condition,
+  type ConditionStatus,
+  type Conditions,
+  conditionText,
+  isGood,
+  withTransitions,
+} from "./conditions.ts";
 export { retryDelay, type Verdict, verdictOn, withJitter } from "./decide.ts";
+export { etcdFacts } from "./etcd-facts.ts";
 export { findingsOf } from "./findings.ts";
 export {
   type LeaderOptions,
@@ -20,9 +27,9 @@ export { collect, type ProcessFacts } from "./metrics/collect.ts";
 export { definitions } from "./metrics/definitions.ts";
 export { metricsPage } from "./metrics/docs.ts";
 export { expose, type Sample } from "./metrics/exposition.ts";
-export { lookAt } from "./observe-cluster.ts";
-export { openWatchedProject } from "./open-project.ts";
+export { observeCluster } from "./observe-cluster.ts";
 export { type OperateOptions, operateAll } from "./operate.ts";
-export type { BackupTaken, WatchedProject } from "./project.ts";
+export { clusterOpener, observedFiles, openWatchedProject, type WatchedProject } from "./project.ts";
 export { type RunningServer, type ServerOptions, serveOperator } from "./server.ts";
 export { StatusRecord } from "./status-record.ts";
+export { ClusterWatcher, type Observed, watchAll } from "./watcher.ts";

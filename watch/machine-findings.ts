@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import { type DesiredMachine, type MachineState, type Step, stateOf } from "../engine/index.ts";
-import type { ClusterLook } from "./cluster-observation.ts";
-import type { Finding } from "./condition.ts";
+import type { ClusterObservation } from "./cluster-observation.ts";
+import type { Finding } from "./conditions.ts";
 
 type Machine = Pick<DesiredMachine, "name" | "role">;
 
 /** What is found about one machine. */
-export function machineFindings(machine: Machine, look: ClusterLook): readonly Finding[] {
-  const state = stateOf(machine.name, look.observed);
+export function machineFindings(machine: Machine, observation: ClusterObservation): readonly Finding[] {
+  const state = stateOf(machine.name, observation.observed);
   return [
-    ready(machine, state, look),
+    ready(machine, state, observation),
     reachable(state),
-    drifted(state, look.steps, machine.name),
+    drifted(state, observation.steps, machine.name),
     ...(machine.role === "controlplane" ? [etcd(state)] : []),
   ];
 }
@@ -22,7 +22,7 @@ export function listed(sentences: readonly string[], most = 3): string {
   return [...sentences.slice(0, most), ...(more > 0 ? [`and ${more} more`] : [])].join("; ");
 }
 
-function ready({ name }: Machine, state: MachineState, { observed, kubernetes = true }: ClusterLook): Finding {
+function ready({ name }: Machine, state: MachineState, { observed, kubernetes = true }: ClusterObservation): Finding {
   const is = (status: Finding["status"], reason: string, message: string): Finding => ({
     type: "Ready",
     status,

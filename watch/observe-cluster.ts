@@ -5,16 +5,20 @@ import type { SecretsBundle } from "../talos/secrets/index.ts";
 import { backupStatus } from "../workspace/backup-status.ts";
 import type { PolicyFlags } from "../workspace/rollout.ts";
 import type { Workspace } from "../workspace/workspace.ts";
-import type { CertificateFacts, ClusterLook } from "./cluster-observation.ts";
+import type { BackupFacts, CertificateFacts, ClusterObservation } from "./cluster-observation.ts";
 
-/** One look at a cluster that is open: machines, what is left to do, certificates, backups. */
-export async function lookAt(workspace: Workspace, flags: PolicyFlags = {}): Promise<ClusterLook> {
+/** Observes a cluster that is open: machines, what is left to do, certificates, backups. */
+export async function observeCluster(
+  workspace: Workspace,
+  flags: PolicyFlags = {},
+  backupFacts: () => Promise<BackupFacts | undefined> = () => backupStatus(workspace),
+): Promise<ClusterObservation> {
   const options = await workspace.engineOptions(flags);
   const { desired, secrets } = options;
   const [preview, files, backup] = await Promise.all([
     previewCluster(options),
     workspace.clientFiles.certificates(),
-    backupStatus(workspace),
+    backupFacts(),
   ]);
   const refused = refusals(preview).map(({ message }) => message);
   return {
@@ -29,7 +33,7 @@ export async function lookAt(workspace: Workspace, flags: PolicyFlags = {}): Pro
   };
 }
 
-function closedWindow({ environment: { rollout }, context: { clock } }: Workspace): Pick<ClusterLook, "closed"> {
+function closedWindow({ environment: { rollout }, context: { clock } }: Workspace): Pick<ClusterObservation, "closed"> {
   if (rollout.windows.length === 0) return {};
   const state = windowAt(rollout.windows, clock.now());
   if (state.open) return {};

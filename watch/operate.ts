@@ -1,84 +1,273 @@
 // SPDX-License-Identifier: Apache-2.0
+import { runSchedule } from "../engine/backup/index.ts";
+import type { ClusterEvent, Step, Timing } from "../engine/index.ts";
+import type { Environment } from "../model/index.ts";
+import type { Entropy } from "../talos/clock.ts";
 import { TalosError } from "../talos/errors.ts";
-import { retryDelay } from "./decide.ts";
-import { Worker, type WorkerOptions } from "./worker.ts";
+import { conditionText, isGood, type Transition } from "./conditions.ts";
+import { needsPerson, retryDelay, verdictOn, withJitter } from "./decide.ts";
+import type { Log } from "./log.ts";
+import { scheduleOf, type WatchedProject } from "./project.ts";
+import type { Operation, StatusRecord } from "./status-record.ts";
+import { ClusterWatcher, type Observed, type WatchListener, watchAll } from "./watcher.ts";
 
-export interface OperateOptions extends WorkerOptions {
+export interface OperateOptions {
+  readonly project: WatchedProject;
+  readonly record: StatusRecord;
+  readonly log: Log;
+  readonly timing: Timing;
+  readonly entropy: Entropy;
+  /** Repair whatever the files say. */
+  readonly repair: boolean;
   /** Stops everything at its next safe point. */
   readonly signal: AbortSignal;
 }
 
-/** How long a new file, or one that has gone, may be unseen. */
-const lookEvery = 5_000;
+/** How long a new file, or one that is gone, may be unseen. */
+const listEvery = 5_000;
 
-/**
- * Watches all environments, each for itself: whatever befalls one of them holds no other up. Returns when the signal has
- * fired and every environment has come to a safe point.
- */
+/** Watches, repairs and backs up all environments. Returns when the signal has fired and each has come to a safe point. */
 export async function operateAll(options: OperateOptions): Promise<void> {
   const { project, record, log, timing, signal } = options;
-  const running = new Map<string, { readonly stop: AbortController; readonly ended: Promise<void> }>();
-  let told = "";
-  /** While they cannot be listed, those that are watched already. */
-  const listed = (): ReadonlySet<string> => {
-    try {
-      const names = new Set(project.environmentNames());
-      told = "";
+  let reported = "";
+  await watchAll({
+    names: () => {
+      const names = project.environmentNames();
+      reported = "";
       return names;
+    },
+    timing,
+    listEvery,
+    signal,
+    watch: (name, until) => new EnvironmentOperator(name, options, until).run(),
+    added: (name) => {
+      record.note(name, {});
+      log({ level: "info", event: "environment", environment: name, message: "is watched" });
+    },
+    removed: (name) => {
+      record.forget(name);
+      const message = "its file is gone: not watched any more";
+      log({ level: "info", event: "environment", environment: name, message });
+    },
+    failed: ({ message }, environment) => {
+      if (environment !== undefined) return log({ level: "error", event: "fault", environment, message });
+      const text = `the environments cannot be listed: ${message}`;
+      if (text !== reported) log({ level: "error", event: "fault", message: text });
+      reported = text;
+    },
+  });
+}
+
+/** Everything that is done for one environment: it is watched, repaired and backed up until the signal fires. */
+class EnvironmentOperator implements WatchListener {
+  readonly #name: string;
+  readonly #options: OperateOptions;
+  readonly #signal: AbortSignal;
+  readonly #watcher: ClusterWatcher;
+  #repairFailures = 0;
+  /** By the clock that nobody sets. */
+  #retryAt: number | undefined;
+  #told = "";
+
+  constructor(name: string, options: OperateOptions, signal: AbortSignal) {
+    const { project, timing } = options;
+    this.#name = name;
+    this.#options = options;
+    this.#signal = signal;
+    this.#watcher = new ClusterWatcher(name, {
+      project: {
+        ...project,
+        observe: (environment) => this.#timed("look", () => project.observe(environment, signal)),
+      },
+      timing,
+      listener: this,
+      pause: (environment, failures) => this.#pause(environment, failures),
+    });
+  }
+
+  async run(): Promise<void> {
+    await Promise.all([this.#watcher.run(this.#signal), this.#backUp()]);
+  }
+
+  #pause(environment: Environment | undefined, failures: number): number {
+    if (environment === undefined) return retryDelay(failures);
+    const { interval } = environment.operate;
+    if (failures > 0) return Math.max(interval, retryDelay(failures));
+    return withJitter(interval, Buffer.from(this.#options.entropy(4)).readUInt32BE(0) / 2 ** 32);
+  }
+
+  fileChanged(): void {
+    this.#retryAt = undefined;
+    this.#repairFailures = 0;
+    this.#tell("info", "environment", "its file has changed");
+  }
+
+  async failed(error: TalosError, environment: Environment | undefined): Promise<void> {
+    this.#options.record.note(this.#name, { tried: true });
+    if (environment !== undefined) this.#noteFile(environment);
+    this.#fault(error);
+  }
+
+  async observed(observed: Observed): Promise<void> {
+    this.#noteFile(observed.environment);
+    this.#remember(observed);
+    await this.#actOn(observed);
+  }
+
+  #noteFile(environment: Environment): void {
+    this.#options.record.note(this.#name, { environment, repairAllowed: this.#isAllowed(environment) });
+  }
+
+  #isAllowed({ operate }: Environment): boolean {
+    return this.#options.repair || operate.repair;
+  }
+
+  #remember(observed: Observed): void {
+    this.#options.record.note(this.#name, { tried: true, observed });
+    for (const transition of observed.transitions)
+      if (transition.from !== undefined || !isGood(transition.condition)) this.#tellCondition(transition);
+  }
+
+  async #actOn({ observation, environment }: Observed): Promise<void> {
+    const { timing } = this.#options;
+    const rest = this.#retryAt === undefined ? 0 : this.#retryAt - timing.elapsed();
+    const allowed = this.#isAllowed(environment);
+    const verdict = verdictOn(observation, { allowed, now: timing.now(), rest });
+    if (verdict.kind === "later") return;
+    if (verdict.kind === "repair") return this.#repair(environment);
+    this.#clearFault();
+    const todo = verdict.kind === "report" ? observation.steps.map(({ sentence }) => sentence) : [];
+    const reason = verdict.kind === "report" ? verdict.reason : "";
+    this.#tellOnce(JSON.stringify([reason, todo]), () => {
+      if (reason === "") return;
+      for (const sentence of todo) this.#tell("warning", "drift", `to do: ${sentence}`);
+      this.#tell("warning", "drift", `not repaired: ${reason}`);
+    });
+  }
+
+  async #repair(environment: Environment): Promise<void> {
+    const { project, timing } = this.#options;
+    this.#told = "";
+    this.#tell("info", "repair", "brings the machines back to what the file says");
+    try {
+      await this.#timed("repair", () => project.repair(environment, refuseGrave, this.#step, this.#signal));
+      this.#repairFailures = 0;
+      this.#retryAt = undefined;
+      this.#clearFault();
+      this.#tell("info", "repair", "the machines are what the file says");
+      this.#remember(await this.#watcher.observe(environment, this.#signal));
     } catch (error) {
-      const message = `the environments cannot be listed: ${TalosError.from(error).message}`;
-      if (message !== told) log({ level: "error", event: "fault", message });
-      told = message;
-      return new Set(running.keys());
+      if (this.#signal.aborted) {
+        this.#tell("info", "repair", "stopped at a safe point; the next one goes on from there");
+        return;
+      }
+      // Somebody else is at it: their work is as good as ours.
+      if (TalosError.from(error).code === "conflict") {
+        this.#tell("info", "repair", TalosError.from(error).message);
+        return;
+      }
+      this.#fault(error);
+      this.#repairFailures += 1;
+      const rest = retryDelay(this.#repairFailures);
+      this.#retryAt = timing.elapsed() + rest;
+      this.#tell("info", "repair", `again after ${new Date(timing.now() + rest).toISOString()}`);
     }
+  }
+
+  async #backUp(): Promise<void> {
+    const { project, record, timing, entropy } = this.#options;
+    await runSchedule({
+      // While the file has errors, its last content without any counts.
+      schedule: () => {
+        const environment = this.#watcher.read().environment ?? record.entries.get(this.#name)?.environment;
+        return environment === undefined ? undefined : scheduleOf(environment);
+      },
+      run: async () => {
+        const environment = project.load(this.#name);
+        const again = (reason: string) => this.#tell("warning", "backup", `again after: ${reason}`);
+        const { id, bytes, removed } = await this.#timed("backup", () =>
+          project.backup(environment, again, this.#signal),
+        );
+        this.#tell("info", "backup", `backup ${id}: ${bytes} bytes`);
+        for (const old of removed) this.#tell("info", "backup", `backup ${old}: removed`);
+      },
+      onFailure: ({ message, hint }) => this.#tell("error", "backup", [message, hint].filter(Boolean).join(" ")),
+      onNext: (at) => {
+        if (at === undefined) return record.clear(this.#name, "nextBackup");
+        record.note(this.#name, { nextBackup: at.getTime() });
+        this.#tell("info", "backup", `the next backup at ${at.toISOString()}`);
+      },
+      clock: { now: () => new Date(timing.now()) },
+      entropy,
+      timing,
+      signal: this.#signal,
+    });
+  }
+
+  async #timed<T>(operation: Operation, work: () => Promise<T>): Promise<T> {
+    const { record, timing } = this.#options;
+    const begun = timing.elapsed();
+    const end = (outcome: "success" | "failure" | "canceled") =>
+      record.time(this.#name, operation, outcome, timing.elapsed() - begun);
+    try {
+      const result = await work();
+      end("success");
+      return result;
+    } catch (error) {
+      end(this.#signal.aborted ? "canceled" : "failure");
+      throw error;
+    }
+  }
+
+  /** A fault that lasts is told once. */
+  #fault(error: unknown): void {
+    const { message, hint } = TalosError.from(error);
+    this.#options.record.note(this.#name, { fault: message });
+    this.#tellOnce(message, () => this.#tell("error", "fault", [message, hint].filter(Boolean).join(" ")));
+  }
+
+  #clearFault(): void {
+    this.#options.record.clear(this.#name, "fault");
+  }
+
+  readonly #step = ({ type, message, machine }: ClusterEvent): void => {
+    if (type !== "step-finished" && type !== "step-failed" && type !== "warning") return;
+    const level = type === "step-finished" ? "info" : type === "warning" ? "warning" : "error";
+    const about = machine === undefined ? {} : { machine };
+    this.#options.log({ level, event: "step", environment: this.#name, ...about, message });
   };
-  try {
-    while (!signal.aborted) {
-      const names = listed();
-      for (const name of names) {
-        if (running.has(name)) continue;
-        const stop = new AbortController();
-        record.note(name, {});
-        log({ level: "info", event: "environment", environment: name, message: "is watched" });
-        running.set(name, { stop, ended: keepRunning(name, options, stop.signal) });
-      }
-      for (const [name, { stop, ended }] of running) {
-        if (names.has(name) || stop.signal.aborted) continue;
-        stop.abort();
-        // Not waited for here: it may take minutes to its safe point, and the others go on. Only then may it begin anew.
-        void ended.then(() => {
-          running.delete(name);
-          record.forget(name);
-          const message = "its file is gone: not watched any more";
-          log({ level: "info", event: "environment", environment: name, message });
-        });
-      }
-      await timing.sleep(lookEvery, signal);
-    }
-  } catch (error) {
-    if (!signal.aborted) throw error;
-  } finally {
-    for (const { stop } of running.values()) stop.abort();
-    await Promise.all([...running.values()].map(({ ended }) => ended));
+
+  #tellCondition({ condition, machine }: Transition): void {
+    const level = isGood(condition) ? "info" : "warning";
+    const about = machine === undefined ? {} : { machine };
+    const message = conditionText(condition);
+    this.#options.log({ level, event: "condition", environment: this.#name, ...about, message });
+  }
+
+  #tellOnce(text: string, tell: () => void): void {
+    if (this.#told === text) return;
+    this.#told = text;
+    tell();
+  }
+
+  #tell(
+    level: "info" | "warning" | "error",
+    event: "environment" | "drift" | "repair" | "backup" | "fault",
+    message: string,
+  ): void {
+    this.#options.log({ level, event, environment: this.#name, message });
   }
 }
 
-/** A worker tells its faults and goes on by itself; one that falls over all the same is stood up again. */
-async function keepRunning(name: string, options: OperateOptions, signal: AbortSignal): Promise<void> {
-  for (let failures = 1; !signal.aborted; failures++) {
-    const stop = new AbortController();
-    const follow = () => stop.abort();
-    signal.addEventListener("abort", follow, { once: true });
-    try {
-      await new Worker(name, options, stop.signal).run();
-    } catch (error) {
-      // Its other half must not go on alone.
-      stop.abort();
-      if (signal.aborted) return;
-      options.log({ level: "error", event: "fault", environment: name, message: TalosError.from(error).message });
-      await options.timing.sleep(retryDelay(failures), signal).catch(() => undefined);
-    } finally {
-      signal.removeEventListener("abort", follow);
-    }
-  }
+/** The engine plans anew in every round: what turns up later is held to the same rule. */
+function refuseGrave(steps: readonly Step[]): void {
+  const grave = steps.filter(needsPerson);
+  if (grave.length === 0) return;
+  throw new TalosError(
+    "failed-precondition",
+    `a person has to decide: ${grave.map(({ sentence }) => sentence).join("; ")}`,
+    {
+      hint: "Look at it with: talosmith plan; do it with: talosmith up",
+    },
+  );
 }

@@ -1,41 +1,112 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Schedule } from "../engine/backup/index.ts";
-import type { EventListener, Step } from "../engine/index.ts";
-import type { Environment } from "../model/index.ts";
-import type { ClusterLook } from "./cluster-observation.ts";
-import type { Conditions } from "./condition.ts";
 
-/** What came of a backup. */
-export interface BackupTaken {
-  readonly id: string;
-  readonly bytes: number;
-  /** Names of the older ones that were pruned. */
-  readonly removed: readonly string[];
+import { pruneBackups, type Schedule } from "../engine/backup/index.ts";
+import { type EventListener, type Step, systemTiming, type Timing } from "../engine/index.ts";
+import { type Environment, fileReader, listEnvironments } from "../model/index.ts";
+import { TalosError } from "../talos/errors.ts";
+import { given } from "../talos/given.ts";
+import { openBackups, takeBackup } from "../workspace/backups.ts";
+import type { WorkspaceContext } from "../workspace/context.ts";
+import { deployWithoutTerraform } from "../workspace/deploy.ts";
+import { runsWithoutTerraform } from "../workspace/machine-source.ts";
+import type { OpenOptions } from "../workspace/project.ts";
+import { ownedByTerraform } from "../workspace/terraform/state-file.ts";
+import { Workspace } from "../workspace/workspace.ts";
+import type { ClusterObservation } from "./cluster-observation.ts";
+import { readConditions, writeConditions } from "./condition-file.ts";
+import { environmentCache } from "./environment-cache.ts";
+import { observeCluster } from "./observe-cluster.ts";
+import type { ObservedProject } from "./watcher.ts";
+
+/** The project as the operator needs it. `names`: only these; none means all that there are. */
+export function openWatchedProject(root: string, names: readonly string[], context: WorkspaceContext) {
+  const workspaceOf = (environment: Environment, signal: AbortSignal) =>
+    new Workspace({ root, environment, context: { ...context, signal } });
+  const open = clusterOpener(workspaceOf, systemTiming);
+  return {
+    ...observedFiles(root),
+    /** The environments to watch. */
+    environmentNames: (): readonly string[] => (names.length > 0 ? names : listEnvironments(root)),
+    async observe(environment: Environment, signal: AbortSignal): Promise<ClusterObservation> {
+      await workspaceOf(environment, signal).clientFiles.fetch();
+      const workspace = await open(environment, signal);
+      const observation = await observeCluster(workspace);
+      const obstacle = (await exchangeUnderWay(workspace)) ?? (await obstacleTo(workspace));
+      return { ...observation, ...given({ obstacle }) };
+    },
+    /** Brings the machines to what the file says. `review` sees the steps of every round and throws to refuse them. */
+    async repair(
+      environment: Environment,
+      review: (steps: readonly Step[]) => void,
+      events: EventListener,
+      signal: AbortSignal,
+    ): Promise<void> {
+      await deployWithoutTerraform(workspaceOf(environment, signal), events, { review });
+    },
+    /** Takes a backup; `removed` are the ids of older ones that were pruned. */
+    async backup(environment: Environment, onRetry: (reason: string) => void, signal: AbortSignal) {
+      const backups = await openBackups(workspaceOf(environment, signal));
+      const { id, bytes } = await takeBackup(backups, onRetry);
+      const { store, cluster, section } = backups;
+      const removed = await pruneBackups(store, cluster, section.keep, context.clock.now(), { signal });
+      return { id, bytes, removed: removed.map((old) => old.id) };
+    },
+  };
 }
 
-/** The project as the operator sees it: workspaces behind an interface that tests replace. */
-export interface WatchedProject {
-  /** The environments to watch; asked again all the time. */
-  environmentNames(): readonly string[];
-  /** Throws with all faults when the file has any. The same object as before while no file that it is made of has changed. */
-  load(name: string): Environment;
-  /** Throws where there is nothing to look at, such as an environment that is not deployed. */
-  look(environment: Environment, signal: AbortSignal): Promise<ClusterLook>;
-  /** Brings the machines to what the file says. `review` sees the steps of every round and throws to refuse them. */
-  repair(
-    environment: Environment,
-    review: (steps: readonly Step[]) => void,
-    events: EventListener,
-    signal: AbortSignal,
-  ): Promise<void>;
-  backup(environment: Environment, onRetry: (reason: string) => void, signal: AbortSignal): Promise<BackupTaken>;
-  /** What was found when somebody last looked; undefined when nobody did. */
-  readConditions(name: string): Promise<Conditions | undefined>;
-  writeConditions(name: string, conditions: Conditions): Promise<void>;
+export type WatchedProject = ReturnType<typeof openWatchedProject>;
+
+/** The files that every watcher reads, whatever it is for. */
+export function observedFiles(root: string, options: OpenOptions = {}): Omit<ObservedProject, "observe"> {
+  return {
+    load: environmentCache(fileReader(root), options),
+    readConditions: (name) => readConditions(root, name),
+    writeConditions: (name, conditions) => writeConditions(root, name, conditions),
+  };
 }
 
 /** When the file wants backups; undefined when only by hand. */
 export function scheduleOf({ backup }: Environment): Schedule | undefined {
   if (backup?.schedule === undefined) return undefined;
   return { cron: backup.schedule, timeZone: backup.timeZone, jitter: backup.jitter };
+}
+
+/** Milliseconds for which the content of a remote state counts: to read it takes an init. */
+const stateLasts = 10 * 60_000;
+
+/** Opens clusters; those that only a remote state knows of, not with every look. The time of day may be set meanwhile. */
+export function clusterOpener(
+  workspaceOf: (environment: Environment, signal: AbortSignal) => Workspace,
+  timing: Pick<Timing, "elapsed">,
+  lasts = stateLasts,
+): (environment: Environment, signal: AbortSignal) => Promise<Workspace> {
+  const known = new Map<string, { readonly of: Environment; readonly at: number; readonly workspace: Workspace }>();
+  return async (environment, signal) => {
+    const { name, kind, backend } = environment;
+    const now = timing.elapsed();
+    const last = known.get(name);
+    if (last?.of === environment && now - last.at < lasts) return last.workspace.until(signal);
+    const workspace = workspaceOf(environment, signal);
+    await workspace.deployed();
+    if (!runsWithoutTerraform(kind) && backend.kind !== "local")
+      known.set(name, { of: environment, at: now, workspace });
+    return workspace;
+  };
+}
+
+/** Whoever began it takes the machines through it, pass by pass; a repair between two passes would cut somebody off. */
+async function exchangeUnderWay(workspace: Workspace): Promise<string | undefined> {
+  const { secrets } = await workspace.deployed();
+  if (secrets.rotation === undefined) return undefined;
+  return `its CAs are being exchanged; if nobody is at it any more: talosmith rotate-ca ${workspace.name} --dry-run=false`;
+}
+
+/** Two owners of one cluster would undo each other's work. */
+async function obstacleTo(workspace: Workspace): Promise<string | undefined> {
+  try {
+    const owned = await ownedByTerraform(workspace);
+    return owned ? `it belongs to Terraform: talosmith deploy ${workspace.name}` : undefined;
+  } catch (error) {
+    return TalosError.from(error).message;
+  }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Environment } from "../model/index.ts";
-import type { ClusterLook } from "./cluster-observation.ts";
-import type { Conditions } from "./condition.ts";
+import type { Observed } from "./watcher.ts";
 
 export type Operation = "look" | "repair" | "backup";
 export type Outcome = "success" | "failure" | "canceled";
@@ -10,13 +9,11 @@ export type Outcome = "success" | "failure" | "canceled";
 export interface Entry {
   readonly environment?: Environment;
   readonly repairAllowed?: boolean;
-  readonly look?: ClusterLook;
-  /** Milliseconds; of the last look that succeeded. */
-  readonly lookedAt?: number;
-  /** A first look has ended, well or not. */
+  /** The last one that succeeded. */
+  readonly observed?: Observed;
+  /** A first observation has ended, with success or not. */
   readonly tried?: boolean;
-  readonly conditions?: Conditions;
-  /** Why the last look or repair failed. */
+  /** Why the last observation or repair failed. */
   readonly fault?: string;
   readonly nextBackup?: number;
 }

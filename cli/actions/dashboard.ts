@@ -2,13 +2,14 @@
 import { TalosError } from "../../talos/errors.ts";
 import {
   type ClusterView,
+  ClusterViews,
+  type ConsoleProject,
   findMachine,
   type MachineDetail,
   machineDetail,
   unknownMachine,
-  Watcher,
 } from "../../web/server/index.ts";
-import { openConsoleProject } from "../../web/server/open-project.ts";
+import { openConsoleProject } from "../../web/server/project.ts";
 import { openEnvironment } from "../../workspace/project.ts";
 import type { CommandContext } from "../context.ts";
 import { notice, plainDashboard, screen } from "../dashboard/screen.ts";
@@ -21,20 +22,21 @@ export async function dashboard(
   { interval }: { readonly interval: number },
   context: CommandContext,
 ): Promise<void> {
-  const { root, environment } = openEnvironment(name, context, { existing: true });
-  const project = { ...openConsoleProject(root, context), environmentNames: () => [name] };
+  const options = { existing: true };
+  const { root, environment } = openEnvironment(name, context, options);
+  const project = { ...openConsoleProject(root, context, options), environmentNames: () => [name] };
   const now = () => context.clock.now();
   if (!context.stdout.isTerminal || process.stdin.isTTY !== true) {
-    const watcher = new Watcher({ project, changed: () => {}, now, interval });
-    await watcher.look(context.signal);
-    for (const { fault } of watcher.broken) throw new TalosError("failed-precondition", fault);
-    for (const cluster of watcher.clusters) context.stdout.write(plainDashboard(cluster, now()));
+    const views = new ClusterViews({ project, changed: () => {}, now, interval });
+    await views.observeOnce(context.signal);
+    for (const { fault } of views.broken) throw new TalosError("failed-precondition", fault);
+    for (const cluster of views.clusters) context.stdout.write(plainDashboard(cluster, now()));
     return;
   }
   const askMachine = async (machine: string, signal: AbortSignal) => {
     try {
       const opened = await project.openCluster(environment);
-      return opened === undefined ? undefined : await machineDetail(opened, findMachine(opened, machine), signal);
+      return await machineDetail(opened, findMachine(opened, machine), signal);
     } catch (error) {
       return unknownMachine(machine, TalosError.from(error).message);
     }
@@ -48,25 +50,25 @@ export async function dashboard(
 }
 
 export interface Watching {
-  readonly project: ConstructorParameters<typeof Watcher>[0]["project"];
+  readonly project: ConsoleProject;
   readonly interval: number;
   readonly now: () => Date;
   /** Not reaching it is an answer, too: it does not fail. */
-  readonly askMachine: (machine: string, signal: AbortSignal) => Promise<MachineDetail | undefined>;
+  readonly askMachine: (machine: string, signal: AbortSignal) => Promise<MachineDetail>;
   readonly signal: AbortSignal;
 }
 
-/** Draws after every look and every key, until the person or Ctrl-C ends it. */
+/** Draws after every observation and every key, until the person or Ctrl-C ends it. */
 export async function watchWith(terminal: Terminal, watching: Watching): Promise<void> {
   const { project, interval, now, askMachine } = watching;
   const over = new AbortController();
   const signal = AbortSignal.any([watching.signal, over.signal]);
   let state: DashboardState = firstState;
   let machine: MachineDetail | undefined;
-  const cluster = (): ClusterView | undefined => watcher.clusters[0];
+  const cluster = (): ClusterView | undefined => views.clusters[0];
   const draw = () => {
     const seen = cluster();
-    const [broken] = watcher.broken;
+    const [broken] = views.broken;
     if (signal.aborted) return;
     if (broken !== undefined) terminal.show(notice(broken.fault.split("\n"), terminal.size()));
     else if (seen === undefined) terminal.show(["looking …"]);
@@ -82,7 +84,7 @@ export async function watchWith(terminal: Terminal, watching: Watching): Promise
     if (cluster()?.machines[state.chosen]?.name === name) machine = found;
     draw();
   };
-  const watcher = new Watcher({
+  const views = new ClusterViews({
     project,
     changed: () => {
       draw();
@@ -93,7 +95,7 @@ export async function watchWith(terminal: Terminal, watching: Watching): Promise
   });
   terminal.onResize(draw);
   draw();
-  watcher.start();
+  views.start();
   await new Promise<void>((resolve) => {
     if (signal.aborted) resolve();
     signal.addEventListener("abort", () => resolve(), { once: true });
@@ -104,5 +106,5 @@ export async function watchWith(terminal: Terminal, watching: Watching): Promise
       void ask();
     });
   });
-  await watcher.stop();
+  await views.stop();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { checkHealth, type HealthCondition } from "../../engine/index.ts";
+import { type CheckResult, checkHealth } from "../../engine/index.ts";
 import { type BackupStatus, backupLine, backupStatus } from "../../workspace/backup-status.ts";
 import { openWorkspace } from "../../workspace/workspace.ts";
 import type { CommandContext } from "../context.ts";
@@ -15,19 +15,19 @@ export async function health(
   const plain = healthLines((line) => context.stderr.write(`${line}\n`));
   // Whoever reads only the beginning still wants to know from the exit code.
   context.stdout.onlyTells?.();
-  const { healthy, conditions } = await checkHealth({
+  const { healthy, checks } = await checkHealth({
     desired,
     secrets,
     policy: { kubernetes },
     signal: context.signal,
     wait: waitTimeout > 0,
     timeouts: { health: waitTimeout },
-    onCondition: json ? (condition) => context.stdout.write(jsonCondition(condition, context)) : plain,
+    onCheck: json ? (check) => context.stdout.write(jsonCheck(check, context)) : plain,
   });
   const backup = await backupStatus(workspace);
   if (backup !== undefined && json) context.stdout.write(jsonBackup(backup, context));
   else if (backup !== undefined) context.stderr.write(`${backupLine(backup)}\n`);
-  if (!json) context.stderr.write(`${healthVerdict(name, conditions)}\n`);
+  if (!json) context.stderr.write(`${healthVerdict(name, checks)}\n`);
   if (!healthy) context.exit(1);
 }
 
@@ -35,6 +35,6 @@ function jsonBackup(backup: BackupStatus, { clock }: CommandContext): string {
   return `${JSON.stringify({ v: 1, at: clock.now().toISOString(), type: "backup", ...backup })}\n`;
 }
 
-function jsonCondition(condition: HealthCondition, { clock }: CommandContext): string {
-  return `${JSON.stringify({ v: 1, at: clock.now().toISOString(), type: "condition", ...condition })}\n`;
+function jsonCheck(check: CheckResult, { clock }: CommandContext): string {
+  return `${JSON.stringify({ v: 1, at: clock.now().toISOString(), type: "check", ...check })}\n`;
 }

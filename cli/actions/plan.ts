@@ -59,9 +59,9 @@ export async function plan(
 async function showHealth(workspace: Workspace, policy: Required<PolicyFlags>, context: CommandContext): Promise<void> {
   try {
     const { desired, secrets } = await workspace.deployed();
-    const { conditions } = await checkHealth({ desired, secrets, policy, signal: context.signal, wait: false });
-    for (const { name: condition, state, reason } of conditions)
-      if (state === "failed") context.stderr.write(`Not healthy: ${condition}: ${reason}\n`);
+    const { checks } = await checkHealth({ desired, secrets, policy, signal: context.signal, wait: false });
+    for (const { name: check, state, reason } of checks)
+      if (state === "failed") context.stderr.write(`Not healthy: ${check}: ${reason}\n`);
   } catch (error) {
     if (context.signal.aborted) throw error;
     context.stderr.write(`The health of the cluster could not be checked: ${TalosError.from(error).message}\n`);

@@ -8,11 +8,12 @@ import {
   type ObservedCluster,
 } from "../../engine/index.ts";
 import { endsSoon } from "../../talos/client-file.ts";
-import { conditionsNow, lookAt } from "../../watch/index.ts";
+import { conditionsNow, observeCluster } from "../../watch/index.ts";
 import { ageOf } from "../../workspace/amounts.ts";
 import { backupLine } from "../../workspace/backup-status.ts";
 import { openWorkspace } from "../../workspace/workspace.ts";
 import type { CommandContext } from "../context.ts";
+import { conditionLines } from "../output/condition-lines.ts";
 import { table } from "../output/table.ts";
 
 export async function status(
@@ -22,12 +23,12 @@ export async function status(
 ): Promise<void> {
   const workspace = openWorkspace(name, context);
   const { desired, absent } = await workspace.deployed();
-  const look = await lookAt(workspace, { kubernetes });
-  const { observed, backup } = look;
-  const pending = [...creationSteps(absent), ...look.steps];
-  const certificates = look.certificates.filter(({ renewable }) => renewable);
+  const observation = await observeCluster(workspace, { kubernetes });
+  const { observed, backup } = observation;
+  const pending = [...creationSteps(absent), ...observation.steps];
+  const certificates = observation.certificates.filter(({ renewable }) => renewable);
   const machines = inReadingOrder(desired.machines).map((machine) => machineStatus(machine, observed));
-  const conditions = await conditionsNow(workspace.root, name, look, context.clock.now());
+  const conditions = await conditionsNow(workspace.root, name, observation, context.clock.now());
   if (json) {
     const report = {
       v: 1,
@@ -36,7 +37,7 @@ export async function status(
       conditions: conditions.cluster,
       machines: machines.map((machine) => ({ ...machine, conditions: conditions.machines[machine.name] ?? [] })),
       pending: pending.map(({ id }) => id),
-      certificates: look.certificates.map(({ name: file, expiresAt }) => ({
+      certificates: observation.certificates.map(({ name: file, expiresAt }) => ({
         name: file,
         expiresAt: expiresAt.toISOString(),
       })),
@@ -57,6 +58,7 @@ export async function status(
     m.etcd,
   ]);
   context.stdout.write(table(headings, rows));
+  for (const line of conditionLines(conditions.cluster, context.clock.now())) context.stderr.write(`${line}\n`);
   for (const { sentence } of pending) context.stderr.write(`to do: ${sentence}\n`);
   for (const { name: file, expiresAt } of certificates) {
     const left = expiresAt.getTime() - context.clock.now().getTime();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { ClusterView, MachineDetail, MachineRow } from "../../web/server/index.ts";
-import { ageOf } from "../../workspace/amounts.ts";
+import { conditionLines } from "../output/condition-lines.ts";
 import { table } from "../output/table.ts";
 import type { DashboardState } from "./state.ts";
 
@@ -88,16 +88,11 @@ function machineTable(machines: readonly MachineRow[]): readonly string[] {
   return table(headings, rows).trimEnd().split("\n");
 }
 
-/** Conditions that are not met, what is to be done, certificates, backups. */
+/** Conditions, steps that are pending, certificates, backups. */
 function around({ conditions, pending, certificates, backups }: ClusterView, now: Date): readonly string[] {
-  const open = conditions.filter(({ state }) => state === "failed" || state === "waiting");
-  const met = conditions.filter(({ state }) => state === "ok").length;
   return [
     "",
-    ...(conditions.length === 0 ? [] : [`${met} of ${conditions.length} conditions are met`]),
-    ...open.map(
-      ({ name, reason, since }) => `  ${name}: ${reason ?? "waiting"} (${ageOf(now.getTime() - Date.parse(since))})`,
-    ),
+    ...conditionLines(conditions, now),
     ...pending.map(({ sentence }) => `to do: ${sentence}`),
     ...certificates.map(({ name, daysLeft }) => `${name}: ${daysLeft} days left`),
     ...(backups === null ? [] : [backups.problem ?? `newest backup: ${backups.backups[0]?.takenAt ?? "none"}`]),

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { HealthCondition } from "../../engine/index.ts";
+import type { CheckResult } from "../../engine/index.ts";
 
 const words = { ok: "OK", skipped: "SKIP", waiting: "...", failed: "FAILED" } as const;
 
 /** The lines that `talosctl health` prints. What is waited for is said again as often as it is told. */
-export function healthLines(write: (line: string) => void): (condition: HealthCondition) => void {
+export function healthLines(write: (line: string) => void): (check: CheckResult) => void {
   let last = "";
   return ({ name, state, reason }) => {
     const line = `waiting for ${name}: ${state === "ok" ? words.ok : (reason ?? words[state])}`;
@@ -16,8 +16,8 @@ export function healthLines(write: (line: string) => void): (condition: HealthCo
 }
 
 /** What all checks together mean. */
-export function healthVerdict(cluster: string, conditions: readonly HealthCondition[]): string {
-  const [first, ...others] = conditions.filter(({ state }) => state === "failed");
+export function healthVerdict(cluster: string, checks: readonly CheckResult[]): string {
+  const [first, ...others] = checks.filter(({ state }) => state === "failed");
   if (first === undefined) return `${cluster} is healthy.`;
   const reason = first.reason === undefined ? "" : `: ${first.reason}`;
   const more = others.length === 0 ? "" : ` (and ${others.length} more)`;

@@ -4,7 +4,8 @@ import { type DesiredMachine, readerOf } from "../../engine/index.ts";
 import type { TalosClient } from "../../talos/api/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { plainText } from "../../talos/plain-text.ts";
-import { type MachineDetail, machineDetail, type OpenedCluster, sentenceOf } from "../../web/server/index.ts";
+import { type MachineDetail, machineDetail, sentenceOf } from "../../web/server/index.ts";
+import type { DeployedCluster } from "../../workspace/workspace.ts";
 import type { Entries } from "./entries.ts";
 
 const logLines = 500;
@@ -14,7 +15,7 @@ const patience = 20_000;
 
 /** What one machine tells of itself: its state, its config without secrets, its events and the logs of its services. */
 export async function machineEntries(
-  opened: Pick<OpenedCluster, "desired" | "secrets">,
+  opened: Pick<DeployedCluster, "desired" | "secrets">,
   machine: DesiredMachine,
   entries: Entries,
   signal: AbortSignal,

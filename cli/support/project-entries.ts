@@ -44,7 +44,7 @@ export async function clusterEntries({ workspace, cluster }: OpenedWorkspace, en
     const machines = desired.machines.map((machine) => machineStatus(machine, observed));
     return json({ endpoint: desired.endpoint, machines, pending: steps.map(({ sentence }) => sentence) });
   });
-  await entries.collect("health.json", async () => json((await checkHealth({ ...options, wait: false })).conditions));
+  await entries.collect("health.json", async () => json((await checkHealth({ ...options, wait: false })).checks));
 }
 
 export interface OpenedWorkspace {

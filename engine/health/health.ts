@@ -13,8 +13,8 @@ import type { ObservedCluster } from "../observed.ts";
 import { defaultPolicy, type Policy } from "../policy.ts";
 import { type HealthView, healthChecks, type Verdict } from "./health-checks.ts";
 
-/** One step of the health checks, in the order in which they are made. */
-export interface HealthCondition {
+/** What came of one health check, in the order in which they are made. */
+export interface CheckResult {
   /** As `talosctl health` calls it, such as `etcd to be healthy`. */
   readonly name: string;
   readonly state: "waiting" | "ok" | "skipped" | "failed";
@@ -27,13 +27,13 @@ export interface HealthCondition {
 export interface HealthReport {
   readonly healthy: boolean;
   /** The last state of each check that was made. */
-  readonly conditions: readonly HealthCondition[];
+  readonly checks: readonly CheckResult[];
 }
 
 export interface HealthOptions extends ClusterAccess {
   /** Of a policy no more than this counts here: when a deploy is done (`healthLevel`) is another question. */
   readonly policy: Pick<Policy, "kubernetes">;
-  readonly onCondition?: (condition: HealthCondition) => void;
+  readonly onCheck?: (result: CheckResult) => void;
   /** False: look once and do not wait. @default true */
   readonly wait?: boolean;
 }
@@ -46,20 +46,20 @@ export function checkHealth(options: HealthOptions): Promise<HealthReport> {
 
 export async function checkHealthIn(
   context: StepContext,
-  { onCondition, wait = true }: Pick<HealthOptions, "onCondition" | "wait">,
+  { onCheck, wait = true }: Pick<HealthOptions, "onCheck" | "wait">,
 ): Promise<HealthReport> {
   const deadline = context.timing.elapsed() + context.timeouts.health;
-  const conditions: HealthCondition[] = [];
-  const named = (condition: HealthCondition): HealthCondition =>
-    condition.reason === undefined
-      ? condition
-      : { ...condition, reason: oneLine(withNames(condition.reason, context.desired.machines)) };
-  const tell = (condition: HealthCondition) => onCondition?.(named(condition));
+  const checks: CheckResult[] = [];
+  const named = (result: CheckResult): CheckResult =>
+    result.reason === undefined
+      ? result
+      : { ...result, reason: oneLine(withNames(result.reason, context.desired.machines)) };
+  const tell = (result: CheckResult) => onCheck?.(named(result));
   // One look serves all checks that it satisfies; only what is missing is looked at again.
   let view = viewOf(context);
   for (const { name, run, kubernetes, level } of healthChecks) {
     if ((kubernetes && !context.policy.kubernetes) || (context.policy.healthLevel === "api" && level !== "api")) {
-      conditions.push({ name, state: "skipped" });
+      checks.push({ name, state: "skipped" });
       tell({ name, state: "skipped" });
       continue;
     }
@@ -72,17 +72,17 @@ export async function checkHealthIn(
       if (verdict.kind !== "wrong" || !wait) view = used;
       return verdict.kind === "wrong" && !verdict.byPerson ? verdict.reason : undefined;
     };
-    const condition = await (wait ? waitFor(look, name, deadline, context, tell) : once(look, name));
-    const last = named(condition ?? verdictOn(name, verdict));
-    conditions.push(last);
-    onCondition?.(last);
+    const result = await (wait ? waitFor(look, name, deadline, context, tell) : once(look, name));
+    const last = named(result ?? verdictOn(name, verdict));
+    checks.push(last);
+    onCheck?.(last);
     if (wait && last.state === "failed") break;
   }
-  return { healthy: conditions.every(({ state }) => state !== "failed"), conditions };
+  return { healthy: checks.every(({ state }) => state !== "failed"), checks };
 }
 
 /** After all waiting: what is wrong still is so by a person. */
-function verdictOn(name: string, verdict: Verdict): HealthCondition {
+function verdictOn(name: string, verdict: Verdict): CheckResult {
   if (verdict.kind !== "wrong") return { name, state: verdict.kind === "skip" ? "skipped" : "ok" };
   return { name, state: "failed", reason: verdict.reason, byPerson: true };
 }
@@ -92,8 +92,8 @@ async function waitFor(
   name: string,
   deadline: number,
   context: StepContext,
-  tell: (condition: HealthCondition) => void,
-): Promise<HealthCondition | undefined> {
+  tell: (result: CheckResult) => void,
+): Promise<CheckResult | undefined> {
   let last = "";
   try {
     await waitUntil(look, {
@@ -115,7 +115,7 @@ async function waitFor(
   }
 }
 
-async function once(look: () => Promise<string | undefined>, name: string): Promise<HealthCondition | undefined> {
+async function once(look: () => Promise<string | undefined>, name: string): Promise<CheckResult | undefined> {
   try {
     const reason = await look();
     return reason === undefined ? undefined : { name, state: "failed", reason };

@@ -19,7 +19,7 @@ import { createProgram, runProgram } from "../../cli/program.ts";
 import { directoryStore, findBackup, removeBackup } from "../../engine/backup/index.ts";
 import { loadEnvironment } from "../../model/index.ts";
 import { systemClock } from "../../talos/clock.ts";
-import { openConsoleProject } from "../../web/server/open-project.ts";
+import { openConsoleProject } from "../../web/server/project.ts";
 import { take } from "../engine/backup/take.ts";
 import { testContext } from "../support/command-context.ts";
 import { realSnapshot, sourceOf } from "../support/etcd-snapshot.ts";
@@ -103,6 +103,7 @@ describe("the commands for day two", () => {
     const { backup } = JSON.parse((await talosmith("status", "tiny", "--json")).stdout);
     expect(backup).toMatchObject({ last: created.id, place: "backups" });
     const lines = (await talosmith("health", "tiny", "--json", "--wait-timeout", "0")).stdout.trimEnd().split("\n");
+    expect(JSON.parse(lines[0] ?? "")).toMatchObject({ v: 1, type: "check", name: "etcd to be healthy" });
     expect(JSON.parse(lines.at(-1) ?? "")).toMatchObject({ v: 1, type: "backup", last: created.id });
   });
 

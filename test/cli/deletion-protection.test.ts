@@ -8,7 +8,7 @@ import { registerDestroy } from "../../cli/commands/destroy.ts";
 import { registerPlan } from "../../cli/commands/plan.ts";
 import { registerUp } from "../../cli/commands/up.ts";
 import { createProgram, runProgram } from "../../cli/program.ts";
-import { openConsoleProject } from "../../web/server/open-project.ts";
+import { openConsoleProject } from "../../web/server/project.ts";
 import { projectSimulator } from "../../workspace/simulator.ts";
 import { testContext } from "../support/command-context.ts";
 
@@ -62,7 +62,7 @@ describe("with deletion protection", () => {
     write(true, 2);
     const context = testContext({ cwd: root });
     const project = openConsoleProject(root, context);
-    const environment = project.loadEnvironment("safe");
+    const environment = project.load("safe");
     const refused = "cluster safe has deletion protection";
     await expect(project.plan(environment, { kind: "destroy" }, context.signal)).rejects.toThrow(refused);
     await expect(project.perform(environment, { kind: "destroy" }, () => {}, context.signal)).rejects.toThrow(refused);

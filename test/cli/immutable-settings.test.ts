@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { registerDashboard } from "../../cli/commands/dashboard.ts";
 import { registerDestroy } from "../../cli/commands/destroy.ts";
 import { registerHealth } from "../../cli/commands/health.ts";
 import { registerPlan } from "../../cli/commands/plan.ts";
@@ -14,8 +15,8 @@ import { createProgram, runProgram } from "../../cli/program.ts";
 import { loadEnvironment } from "../../model/index.ts";
 import { systemClock } from "../../talos/clock.ts";
 import { verdictOn } from "../../watch/decide.ts";
-import { openWatchedProject } from "../../watch/open-project.ts";
-import { openConsoleProject } from "../../web/server/open-project.ts";
+import { openWatchedProject } from "../../watch/project.ts";
+import { openConsoleProject } from "../../web/server/project.ts";
 import { testContext } from "../support/command-context.ts";
 
 const root = mkdtempSync(join(tmpdir(), "talosmith-immutable-"));
@@ -24,7 +25,15 @@ const contextHere = () => testContext({ cwd: root, env, clock: systemClock });
 const simulated = "infrastructure: { kind: simulated }\ncontrolPlane: { count: 1 }\n";
 const write = (text: string) => writeFileSync(join(root, "environments/tiny.yaml"), text);
 
-const registrations = [registerUp, registerPlan, registerStatus, registerHealth, registerDestroy, registerSim];
+const registrations = [
+  registerUp,
+  registerPlan,
+  registerStatus,
+  registerHealth,
+  registerDashboard,
+  registerDestroy,
+  registerSim,
+];
 
 async function talosmith(...args: string[]) {
   const context = contextHere();
@@ -72,7 +81,7 @@ describe.each([
 
   test("operate repairs nothing", async () => {
     const { signal } = new AbortController();
-    const { look, repair } = openWatchedProject(root, ["tiny"], contextHere());
+    const { observe, repair } = openWatchedProject(root, ["tiny"], contextHere());
     await expect(
       repair(
         environment(),
@@ -82,7 +91,7 @@ describe.each([
       ),
     ).rejects.toThrow(words);
     if (_name === "name" || _name === "kind") return;
-    const verdict = verdictOn(await look(environment(), signal), { allowed: true, now: Date.now() });
+    const verdict = verdictOn(await observe(environment(), signal), { allowed: true, now: Date.now() });
     expect(verdict).toMatchObject({ kind: "report", reason: expect.stringMatching(words) });
   });
 });
@@ -101,7 +110,7 @@ describe("a file that breaks a rule, with a cluster that is older than the rule"
     expect(exitCode).toBe(1);
   });
 
-  test.each([["status"], ["health"]])("%s shows the cluster", async (command) => {
+  test.each([["status"], ["health"], ["dashboard"]])("%s shows the cluster", async (command) => {
     const { stdout, stderr, exitCode } = await talosmith(command, "tiny");
     expect(`${stdout}${stderr}`).not.toContain("Error");
     expect(exitCode).toBe(0);

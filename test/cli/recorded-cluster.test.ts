@@ -12,8 +12,8 @@ import { createProgram, runProgram } from "../../cli/program.ts";
 import type { DesiredCluster } from "../../engine/index.ts";
 import { systemClock } from "../../talos/clock.ts";
 import { createSecretsFile } from "../../talos/secrets/index.ts";
-import { openWatchedProject } from "../../watch/open-project.ts";
-import { openConsoleProject } from "../../web/server/open-project.ts";
+import { openWatchedProject } from "../../watch/project.ts";
+import { openConsoleProject } from "../../web/server/project.ts";
 import { prepareStack } from "../../workspace/terraform/prepare-stack.ts";
 import { testSecrets } from "../engine/fixture.ts";
 import { type SimulatedLab, simulatedLab } from "../engine/simulated-cluster.ts";
@@ -163,7 +163,7 @@ describe("a cluster on machines that Terraform made", () => {
   test("is looked at by the operator, which leaves it to Terraform", async () => {
     const context = testContext({ cwd: root, env: { PATH: "/nowhere" }, clock: systemClock });
     const site = openWatchedProject(root, ["lab"], context);
-    const look = await site.look(site.load("lab"), context.signal);
+    const look = await site.observe(site.load("lab"), context.signal);
     expect(look.machines.map(({ name }) => name)).toEqual(["cp-1"]);
     expect(look.observed.machines.get("cp-1")?.state.kind).toBe("configured");
     expect(look.obstacle).toBe("it belongs to Terraform: talosmith deploy lab");
@@ -172,7 +172,7 @@ describe("a cluster on machines that Terraform made", () => {
   test("is looked after by the page, which leaves its shape to Terraform", async () => {
     const context = testContext({ cwd: root, env: { PATH: "/nowhere" }, clock: systemClock });
     const project = openConsoleProject(root, context);
-    const environment = project.loadEnvironment("lab");
+    const environment = project.load("lab");
     const obstacle = await project.obstacle(environment);
     expect(obstacle?.instead).toMatchObject({ apply: "talosmith deploy lab", destroy: "talosmith destroy lab" });
     const steps = await project.plan(environment, { kind: "reboot", machine: "cp-1" }, context.signal);

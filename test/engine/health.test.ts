@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import { describe, expect, test } from "vitest";
-import { checkHealth, type HealthCondition, type Machines } from "../../engine/index.ts";
+import { type CheckResult, checkHealth, type Machines } from "../../engine/index.ts";
 import { defaultPolicy } from "../../engine/policy.ts";
 import { lab, testSecrets, wish } from "./fixture.ts";
 
@@ -38,8 +38,8 @@ describe("the health of a cluster", () => {
       timing,
     });
     expect(report.healthy).toBe(true);
-    expect(report.conditions.map(({ name }) => name)).toEqual(names);
-    expect(report.conditions.filter(({ state }) => state === "skipped").map(({ name }) => name)).toEqual([
+    expect(report.checks.map(({ name }) => name)).toEqual(names);
+    expect(report.checks.filter(({ state }) => state === "skipped").map(({ name }) => name)).toEqual([
       "coredns to report ready",
     ]);
   });
@@ -58,7 +58,7 @@ describe("the health of a cluster", () => {
       timeouts: { health: 60_000 },
     };
     const started = timing.elapsed();
-    const report = await checkHealth({ ...options, onCondition: () => timing.setClock(by) });
+    const report = await checkHealth({ ...options, onCheck: () => timing.setClock(by) });
     expect(report.healthy).toBe(false);
     expect(timing.elapsed() - started).toBe(60_000);
   });
@@ -68,7 +68,7 @@ describe("the health of a cluster", () => {
     const { world, timing, apply } = lab(desired);
     await apply(desired);
     world.diagnostics.set("w-2", ["kubelet serving certificate is not signed"]);
-    const told: HealthCondition[] = [];
+    const told: CheckResult[] = [];
     const started = timing.now();
     const report = await checkHealth({
       desired,
@@ -76,11 +76,11 @@ describe("the health of a cluster", () => {
       policy: defaultPolicy,
       machines: world.port(),
       timing,
-      onCondition: (one) => told.push(one),
+      onCheck: (one) => told.push(one),
     });
     expect(timing.now() - started).toBeGreaterThanOrEqual(15 * 60_000);
     expect(report.healthy).toBe(false);
-    expect(report.conditions.at(-1)).toEqual({
+    expect(report.checks.at(-1)).toEqual({
       name: "no diagnostics",
       state: "failed",
       reason: "w-2: kubelet serving certificate is not signed",
@@ -106,9 +106,9 @@ describe("the health of a cluster", () => {
       machines: silent,
       timing,
       timeouts: { health: 60_000 },
-      onCondition: ({ reason }) => told.push(`${Math.round((timing.now() - started) / 1000)}s ${reason ?? "begun"}`),
+      onCheck: ({ reason }) => told.push(`${Math.round((timing.now() - started) / 1000)}s ${reason ?? "begun"}`),
     });
-    expect(report.conditions).toEqual([{ name: "etcd to be healthy", state: "failed", reason: "cp-2: no answer yet" }]);
+    expect(report.checks).toEqual([{ name: "etcd to be healthy", state: "failed", reason: "cp-2: no answer yet" }]);
     expect(timing.now() - started).toBe(60_000);
     expect(told.slice(0, 3)).toEqual(["0s begun", "5s cp-2: no answer yet", "10s cp-2: no answer yet"]);
   });
@@ -127,7 +127,7 @@ describe("the health of a cluster", () => {
       timing,
       timeouts: { health: 10 },
     });
-    expect(report.conditions.at(-1)).toMatchObject({
+    expect(report.checks.at(-1)).toMatchObject({
       name: "etcd members to be consistent across nodes",
       reason: "cp-1, cp-2, cp-3, w-1, w-2: no answer yet",
     });
@@ -147,7 +147,7 @@ describe("the health of a cluster", () => {
       timing,
       wait: false,
     });
-    const failed = report.conditions.filter(({ state }) => state === "failed").map(({ name }) => name);
+    const failed = report.checks.filter(({ state }) => state === "failed").map(({ name }) => name);
     expect(failed).toContain("all nodes to finish boot sequence");
     expect(failed).toContain("all k8s nodes to report ready");
     expect(failed).not.toContain("etcd to be healthy");
@@ -164,8 +164,6 @@ describe("the health of a cluster", () => {
       timing,
       policy: { kubernetes: false },
     });
-    expect(report.conditions.filter(({ state }) => state === "skipped").map(({ name }) => name)).toEqual(
-      names.slice(9),
-    );
+    expect(report.checks.filter(({ state }) => state === "skipped").map(({ name }) => name)).toEqual(names.slice(9));
   });
 });

@@ -176,7 +176,7 @@ describe("a simulated cluster without a network plugin, over real sockets", () =
     expect(kinds(result)).toEqual(["apply-config", "bootstrap-etcd", "join-etcd"]);
     expect(ids(await lab.apply(desired, { policy }))).toEqual([]);
     const options = { desired, secrets: testSecrets(), policy, timeouts: { health: 1000 } };
-    expect((await checkHealth(options)).conditions.at(-1)).toMatchObject({
+    expect((await checkHealth(options)).checks.at(-1)).toMatchObject({
       name: "all k8s nodes to report ready",
       state: "failed",
     });

@@ -205,9 +205,9 @@ describe("a node that a person has cordoned", () => {
     const access = { desired: wish(), secrets: testSecrets(), machines: made.world.port(), timing: made.timing };
     const options = { ...access, policy: defaultPolicy };
     const begun = made.timing.elapsed();
-    const { healthy, conditions } = await checkHealth(options);
+    const { healthy, checks } = await checkHealth(options);
     expect(healthy).toBe(false);
-    expect(conditions.at(-1)).toMatchObject({ state: "failed", reason: "w-2: is cordoned" });
+    expect(checks.at(-1)).toMatchObject({ state: "failed", reason: "w-2: is cordoned" });
     expect(made.timing.elapsed() - begun).toBeLessThan(10_000);
   });
 });

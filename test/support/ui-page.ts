@@ -11,7 +11,7 @@ import { createProgram, runProgram } from "../../cli/program.ts";
 import { registrations } from "../../cli/registrations.ts";
 import { systemClock } from "../../talos/clock.ts";
 import { loadAssets, type RunningUi, serveUi } from "../../web/server/index.ts";
-import { openConsoleProject } from "../../web/server/open-project.ts";
+import { openConsoleProject } from "../../web/server/project.ts";
 import { projectSimulator } from "../../workspace/simulator.ts";
 import { testContext } from "./command-context.ts";
 import { everything } from "./everything.ts";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { expect, test } from "vitest";
 import { type Environment, parseEnvironment } from "../../model/index.ts";
-import { clusterOpener } from "../../watch/open-project.ts";
+import { clusterOpener } from "../../watch/project.ts";
 import type { Workspace } from "../../workspace/workspace.ts";
 
 const minute = 60_000;

@@ -1,39 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, test } from "vitest";
-import { type ClusterLook, encodeConditions, findingsOf, parseConditions, withTransitions } from "../../watch/index.ts";
-import { lookAtLab, running, stepFor, unreachable } from "./looks.ts";
+import {
+  type ClusterObservation,
+  encodeConditions,
+  findingsOf,
+  parseConditions,
+  withTransitions,
+} from "../../watch/index.ts";
+import { observedLab, running, stepFor, unreachable } from "./observations.ts";
 
 const now = new Date("2026-11-16T12:00:00.500Z");
 const etcdDown = { state: "down", healthy: false, members: [] } as const;
 const at = (text: string, renewable = true) => [{ name: "kubeconfig", expiresAt: new Date(text), renewable }];
 
 describe("the conditions of a cluster", () => {
-  test.each<[string, ClusterLook, string, string, string]>([
-    ["all is well", lookAtLab(), "Ready", "True", "AllReady"],
-    ["all is well", lookAtLab(), "EtcdHealthy", "True", "AllMembersHealthy"],
-    ["all is well", lookAtLab(), "KubernetesAvailable", "True", "Answers"],
-    ["all is well", lookAtLab(), "Drifted", "False", "AsDeclared"],
-    ["all is well", lookAtLab(), "CertificatesValid", "True", "Valid"],
-    ["a worker is silent", lookAtLab({ "w-1": unreachable }), "Ready", "Unknown", "Unreachable"],
-    ["a worker is silent", lookAtLab({ "w-1": unreachable }), "Drifted", "Unknown", "MachinesUnreachable"],
-    ["a control plane is silent", lookAtLab({ "cp-3": unreachable }), "EtcdHealthy", "False", "MemberUnhealthy"],
+  test.each<[string, ClusterObservation, string, string, string]>([
+    ["all is well", observedLab(), "Ready", "True", "AllReady"],
+    ["all is well", observedLab(), "EtcdHealthy", "True", "AllMembersHealthy"],
+    ["all is well", observedLab(), "KubernetesAvailable", "True", "Answers"],
+    ["all is well", observedLab(), "Drifted", "False", "AsDeclared"],
+    ["all is well", observedLab(), "CertificatesValid", "True", "Valid"],
+    ["a worker is silent", observedLab({ "w-1": unreachable }), "Ready", "Unknown", "Unreachable"],
+    ["a worker is silent", observedLab({ "w-1": unreachable }), "Drifted", "Unknown", "MachinesUnreachable"],
+    ["a control plane is silent", observedLab({ "cp-3": unreachable }), "EtcdHealthy", "False", "MemberUnhealthy"],
     [
       "two control planes are silent",
-      lookAtLab({ "cp-2": unreachable, "cp-3": unreachable }),
+      observedLab({ "cp-2": unreachable, "cp-3": unreachable }),
       "EtcdHealthy",
       "False",
       "QuorumLost",
     ],
     [
       "no control plane answers",
-      lookAtLab({ "cp-1": unreachable, "cp-2": unreachable, "cp-3": unreachable }),
+      observedLab({ "cp-1": unreachable, "cp-2": unreachable, "cp-3": unreachable }),
       "EtcdHealthy",
       "Unknown",
       "NoControlPlaneAnswers",
     ],
     [
       "etcd is down everywhere",
-      lookAtLab({
+      observedLab({
         "cp-1": running("cp-1", { etcd: etcdDown }),
         "cp-2": running("cp-2", { etcd: etcdDown }),
         "cp-3": running("cp-3", { etcd: etcdDown }),
@@ -42,54 +48,60 @@ describe("the conditions of a cluster", () => {
       "False",
       "NotRunning",
     ],
-    ["there is work", lookAtLab({}, { steps: [stepFor("w-1")] }), "Drifted", "True", "StepsPending"],
+    ["there is work", observedLab({}, { steps: [stepFor("w-1")] }), "Drifted", "True", "StepsPending"],
     [
       "there is work that loses data",
-      lookAtLab({}, { steps: [stepFor("w-1", { destructive: true })] }),
+      observedLab({}, { steps: [stepFor("w-1", { destructive: true })] }),
       "Drifted",
       "True",
       "DestructiveStepsPending",
     ],
     [
       "a client file ends soon",
-      lookAtLab({}, { certificates: at("2026-12-01T00:00:00Z") }),
+      observedLab({}, { certificates: at("2026-12-01T00:00:00Z") }),
       "Drifted",
       "True",
       "StepsPending",
     ],
     [
       "a client file ends soon",
-      lookAtLab({}, { certificates: at("2026-12-01T00:00:00Z") }),
+      observedLab({}, { certificates: at("2026-12-01T00:00:00Z") }),
       "CertificatesValid",
       "True",
       "ExpiringSoon",
     ],
     [
       "a CA ends soon, which no deploy changes",
-      lookAtLab({}, { certificates: at("2026-12-01T00:00:00Z", false) }),
+      observedLab({}, { certificates: at("2026-12-01T00:00:00Z", false) }),
       "Drifted",
       "False",
       "AsDeclared",
     ],
     [
       "a certificate is over",
-      lookAtLab({}, { certificates: at("2026-11-01T00:00:00Z") }),
+      observedLab({}, { certificates: at("2026-11-01T00:00:00Z") }),
       "CertificatesValid",
       "False",
       "Expired",
     ],
-    ["a backup is there", lookAtLab({}, { backup: { last: "lab-1", ageSeconds: 5 } }), "BackupFresh", "True", "Fresh"],
-    ["no backup was taken", lookAtLab({}, { backup: { problem: "none" } }), "BackupFresh", "False", "NoBackup"],
+    [
+      "a backup is there",
+      observedLab({}, { backup: { last: "lab-1", ageSeconds: 5 } }),
+      "BackupFresh",
+      "True",
+      "Fresh",
+    ],
+    ["no backup was taken", observedLab({}, { backup: { problem: "none" } }), "BackupFresh", "False", "NoBackup"],
     [
       "the schedule was missed",
-      lookAtLab({}, { backup: { last: "lab-1", problem: "missed twice" } }),
+      observedLab({}, { backup: { last: "lab-1", problem: "missed twice" } }),
       "BackupFresh",
       "False",
       "ScheduleMissed",
     ],
     [
       "the store does not answer",
-      lookAtLab({}, { backup: { problem: "no answer", unreadable: true } }),
+      observedLab({}, { backup: { problem: "no answer", unreadable: true } }),
       "BackupFresh",
       "Unknown",
       "StoreUnreadable",
@@ -102,13 +114,13 @@ describe("the conditions of a cluster", () => {
   });
 
   test("nothing is said of backups that nobody wants, nor of Kubernetes where it cannot run", () => {
-    const types = (look: ClusterLook) => findingsOf(look, now).cluster.map(({ type }) => type);
-    expect(types(lookAtLab())).not.toContain("BackupFresh");
-    expect(types(lookAtLab({}, { kubernetes: false }))).not.toContain("KubernetesAvailable");
+    const types = (look: ClusterObservation) => findingsOf(look, now).cluster.map(({ type }) => type);
+    expect(types(observedLab())).not.toContain("BackupFresh");
+    expect(types(observedLab({}, { kubernetes: false }))).not.toContain("KubernetesAvailable");
   });
 
   test("a cordon makes no etcd member unhealthy", () => {
-    const look = lookAtLab();
+    const look = observedLab();
     const { kubernetes } = look.observed;
     const nodes = kubernetes.kind === "reachable" ? kubernetes.nodes : [];
     const cordoned = nodes.map((node) => ({ ...node, unschedulable: node.name === "cp-2" }));
@@ -119,43 +131,49 @@ describe("the conditions of a cluster", () => {
 });
 
 describe("the conditions of a machine", () => {
-  test.each<[string, ClusterLook, string, string, string]>([
-    ["it runs", lookAtLab(), "Ready", "True", "NodeReady"],
-    ["it is silent", lookAtLab({ "cp-1": unreachable }), "Reachable", "False", "NoAnswer"],
-    ["it is silent", lookAtLab({ "cp-1": unreachable }), "Drifted", "Unknown", "Unreachable"],
-    ["it is another's", lookAtLab({ "cp-1": { kind: "foreign", reason: "x" } }), "Ready", "False", "ForeignMachine"],
-    ["it is empty", lookAtLab({ "cp-1": { kind: "maintenance", fingerprint: "f" } }), "Ready", "False", "Maintenance"],
-    ["it boots", lookAtLab({ "cp-1": running("cp-1", { stage: "booting" }) }), "Ready", "False", "NotRunning"],
+  test.each<[string, ClusterObservation, string, string, string]>([
+    ["it runs", observedLab(), "Ready", "True", "NodeReady"],
+    ["it is silent", observedLab({ "cp-1": unreachable }), "Reachable", "False", "NoAnswer"],
+    ["it is silent", observedLab({ "cp-1": unreachable }), "Drifted", "Unknown", "Unreachable"],
+    ["it is another's", observedLab({ "cp-1": { kind: "foreign", reason: "x" } }), "Ready", "False", "ForeignMachine"],
+    [
+      "it is empty",
+      observedLab({ "cp-1": { kind: "maintenance", fingerprint: "f" } }),
+      "Ready",
+      "False",
+      "Maintenance",
+    ],
+    ["it boots", observedLab({ "cp-1": running("cp-1", { stage: "booting" }) }), "Ready", "False", "NotRunning"],
     [
       "it misses something",
-      lookAtLab({ "cp-1": running("cp-1", { ready: false, unmet: [{ name: "services", reason: "kubelet" }] }) }),
+      observedLab({ "cp-1": running("cp-1", { ready: false, unmet: [{ name: "services", reason: "kubelet" }] }) }),
       "Ready",
       "False",
       "UnmetConditions",
     ],
-    ["it is to be changed", lookAtLab({}, { steps: [stepFor("cp-1")] }), "Drifted", "True", "StepsPending"],
-    ["another is to be changed", lookAtLab({}, { steps: [stepFor("w-1")] }), "Drifted", "False", "AsDeclared"],
+    ["it is to be changed", observedLab({}, { steps: [stepFor("cp-1")] }), "Drifted", "True", "StepsPending"],
+    ["another is to be changed", observedLab({}, { steps: [stepFor("w-1")] }), "Drifted", "False", "AsDeclared"],
     [
       "its etcd is not well",
-      lookAtLab({ "cp-1": running("cp-1", { etcd: { ...etcdDown, state: "running" } }) }),
+      observedLab({ "cp-1": running("cp-1", { etcd: { ...etcdDown, state: "running" } }) }),
       "EtcdHealthy",
       "False",
       "Unhealthy",
     ],
-    ["its node counts for nothing", lookAtLab({}, { kubernetes: false }), "Ready", "True", "TalosRunning"],
+    ["its node counts for nothing", observedLab({}, { kubernetes: false }), "Ready", "True", "TalosRunning"],
   ])("%s: %#", (_name, look, type, status, reason) => {
     const finding = findingsOf(look, now).machines["cp-1"]?.find((candidate) => candidate.type === type);
     expect(finding).toMatchObject({ status, reason });
   });
 
   test("workers have no etcd to tell of", () => {
-    expect(findingsOf(lookAtLab(), now).machines["w-1"]?.map(({ type }) => type)).not.toContain("EtcdHealthy");
+    expect(findingsOf(observedLab(), now).machines["w-1"]?.map(({ type }) => type)).not.toContain("EtcdHealthy");
   });
 });
 
 describe("the time of a transition", () => {
-  const well = findingsOf(lookAtLab(), now);
-  const silent = findingsOf(lookAtLab({ "w-1": unreachable }), now);
+  const well = findingsOf(observedLab(), now);
+  const silent = findingsOf(observedLab({ "w-1": unreachable }), now);
   const later = new Date("2026-11-16T13:00:00Z");
   const since = (conditions: ReturnType<typeof withTransitions>, type: string) =>
     conditions.cluster.find((condition) => condition.type === type)?.lastTransitionTime;

@@ -2,10 +2,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { defaultPolicy, plan } from "../../engine/index.ts";
-import { type ClusterLook, retryDelay, verdictOn, withJitter } from "../../watch/index.ts";
+import { type ClusterObservation, retryDelay, verdictOn, withJitter } from "../../watch/index.ts";
 import { found } from "../engine/found.ts";
 import { wish } from "../engine/wish.ts";
-import { lookAtLab, stepFor, unreachable } from "./looks.ts";
+import { observedLab, stepFor, unreachable } from "./observations.ts";
 
 const now = Date.parse("2026-11-16T12:00:00Z");
 const work = { steps: [stepFor("w-1")] };
@@ -17,41 +17,41 @@ const gated = [
 const ending = [{ name: "kubeconfig", expiresAt: new Date("2026-12-01T00:00:00Z"), renewable: true }];
 
 describe("the verdict on a look", () => {
-  test.each<[string, ClusterLook, { allowed?: boolean; rest?: number }, object]>([
-    ["nothing differs", lookAtLab(), {}, { kind: "nothing" }],
-    ["something differs", lookAtLab({}, work), {}, { kind: "repair" }],
-    ["a client file ends soon", lookAtLab({}, { certificates: ending }), {}, { kind: "repair" }],
-    ["repairing is not allowed", lookAtLab({}, work), { allowed: false }, { kind: "report" }],
+  test.each<[string, ClusterObservation, { allowed?: boolean; rest?: number }, object]>([
+    ["nothing differs", observedLab(), {}, { kind: "nothing" }],
+    ["something differs", observedLab({}, work), {}, { kind: "repair" }],
+    ["a client file ends soon", observedLab({}, { certificates: ending }), {}, { kind: "repair" }],
+    ["repairing is not allowed", observedLab({}, work), { allowed: false }, { kind: "report" }],
     [
       "it belongs to Terraform",
-      lookAtLab({}, { ...work, obstacle: "Terraform's" }),
+      observedLab({}, { ...work, obstacle: "Terraform's" }),
       {},
       { kind: "report", reason: "Terraform's" },
     ],
-    ["data would be lost", lookAtLab({}, { steps: [stepFor("w-1", { destructive: true })] }), {}, { kind: "report" }],
+    ["data would be lost", observedLab({}, { steps: [stepFor("w-1", { destructive: true })] }), {}, { kind: "report" }],
     [
       "etcd would be started anew",
-      lookAtLab({}, { steps: [stepFor("cp-1", { kind: "bootstrap-etcd" } as never)] }),
+      observedLab({}, { steps: [stepFor("cp-1", { kind: "bootstrap-etcd" } as never)] }),
       {},
       { kind: "report" },
     ],
-    ["another machine is silent", lookAtLab({ "cp-2": unreachable }, work), {}, { kind: "report" }],
+    ["another machine is silent", observedLab({ "cp-2": unreachable }, work), {}, { kind: "report" }],
     [
       "no maintenance window is open",
-      lookAtLab({}, { steps: gated, closed: { opens: new Date("2026-11-17T02:00:00Z") } }),
+      observedLab({}, { steps: gated, closed: { opens: new Date("2026-11-17T02:00:00Z") } }),
       {},
       { kind: "report", reason: "no maintenance window is open: the next one opens at 2026-11-17T02:00:00.000Z" },
     ],
-    ["no window opens again", lookAtLab({}, { steps: gated, closed: {} }), {}, { kind: "report" }],
-    ["a window is open", lookAtLab({}, { steps: gated }), {}, { kind: "repair" }],
+    ["no window opens again", observedLab({}, { steps: gated, closed: {} }), {}, { kind: "report" }],
+    ["a window is open", observedLab({}, { steps: gated }), {}, { kind: "repair" }],
     [
       "something needs no window",
-      lookAtLab({}, { steps: [...gated, stepFor("cp-1")], closed: {} }),
+      observedLab({}, { steps: [...gated, stepFor("cp-1")], closed: {} }),
       {},
       { kind: "repair" },
     ],
-    ["the last repair has just failed", lookAtLab({}, work), { rest: 1 }, { kind: "later" }],
-    ["the last repair failed long ago", lookAtLab({}, work), { rest: 0 }, { kind: "repair" }],
+    ["the last repair has just failed", observedLab({}, work), { rest: 1 }, { kind: "later" }],
+    ["the last repair failed long ago", observedLab({}, work), { rest: 0 }, { kind: "repair" }],
   ])("when %s", (_name, look, circumstances, verdict) => {
     expect(verdictOn(look, { allowed: true, now, ...circumstances })).toMatchObject(verdict);
   });
@@ -64,7 +64,7 @@ describe("the verdict on a look", () => {
     const steps = plan(desired, found(desired, { proxyVersion }), defaultPolicy);
     expect(steps.map(({ id }) => id)).toEqual(["sync-manifests/cp-1"]);
     expect(steps[0]?.sentence).toContain(words);
-    expect(verdictOn(lookAtLab({}, { steps }), { allowed: true, now }).kind).toBe(kind);
+    expect(verdictOn(observedLab({}, { steps }), { allowed: true, now }).kind).toBe(kind);
   });
 
   test("is never to repair what a person has to decide", () => {
@@ -74,7 +74,7 @@ describe("the verdict on a look", () => {
     );
     fc.assert(
       fc.property(steps, fc.boolean(), (found, allowed) => {
-        const verdict = verdictOn(lookAtLab({}, { steps: found }), { allowed, now });
+        const verdict = verdictOn(observedLab({}, { steps: found }), { allowed, now });
         const grave = found.some(({ destructive, kind }) => destructive || kind === "bootstrap-etcd");
         if (!allowed || grave) expect(verdict.kind).not.toBe("repair");
       }),

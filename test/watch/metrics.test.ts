@@ -13,11 +13,11 @@ import {
   serveOperator,
   withTransitions,
 } from "../../watch/index.ts";
-import { lookAtLab, stepFor, unreachable } from "./looks.ts";
+import { observedLab, stepFor, unreachable } from "./observations.ts";
 
 const now = new Date("2026-11-16T12:00:00Z");
 const facts = { version: "0.1.0", residentBytes: 1000, startedAt: 5000, cpuSeconds: 1.5 };
-const look = lookAtLab(
+const observation = observedLab(
   { "cp-3": unreachable },
   { steps: [stepFor("w-1")], backup: { last: "lab-1", ageSeconds: 60, bytes: 4096 } },
 );
@@ -26,9 +26,10 @@ function filledBook(): StatusRecord {
   const record = new StatusRecord();
   const file = "infrastructure: { kind: simulated }\ncontrolPlane: { count: 1 }\n";
   const environment = parseEnvironment("lab", (path) => (path === "environments/lab.yaml" ? file : undefined));
-  const conditions = withTransitions(findingsOf(look, now), undefined, now);
+  const conditions = withTransitions(findingsOf(observation, now), undefined, now);
   record.leading = true;
-  record.note("lab", { environment, look, conditions, lookedAt: now.getTime(), nextBackup: now.getTime() + 1000 });
+  const observed = { environment, observation, conditions, at: now, transitions: [] };
+  record.note("lab", { environment, observed, nextBackup: now.getTime() + 1000 });
   for (const milliseconds of [50, 700, 20_000, 1e9]) record.time("lab", "look", "success", milliseconds);
   return record;
 }

@@ -2,9 +2,15 @@
 import { describe, expect, test } from "vitest";
 import { TalosError } from "../../talos/errors.ts";
 import { environmentCache } from "../../watch/environment-cache.ts";
-import { type ClusterLook, type LogEntry, operateAll, StatusRecord, type WatchedProject } from "../../watch/index.ts";
+import {
+  type ClusterObservation,
+  type LogEntry,
+  operateAll,
+  StatusRecord,
+  type WatchedProject,
+} from "../../watch/index.ts";
 import { VirtualTiming } from "../engine/virtual-timing.ts";
-import { lookAtLab, stepFor } from "./looks.ts";
+import { observedLab, stepFor } from "./observations.ts";
 
 const minute = 60_000;
 const simulated = "infrastructure: { kind: simulated }\ncontrolPlane: { count: 1 }\n";
@@ -14,7 +20,7 @@ interface Script {
   readonly files: Record<string, string>;
   /** Throws while the files cannot be listed. */
   list?: () => void;
-  look?: (name: string, turn: number) => ClusterLook;
+  look?: (name: string, turn: number) => ClusterObservation;
   repair?: (name: string, turn: number, signal: AbortSignal) => Promise<void>;
   backup?: (name: string) => void;
   /** Milliseconds of virtual time. @default an hour */
@@ -44,7 +50,7 @@ async function play(script: Script) {
       return Object.keys(script.files);
     },
     load: environmentCache((path) => script.files[path.slice("environments/".length, -".yaml".length)]),
-    look: async ({ name }) => script.look?.(name, turn(`look ${name}`)) ?? lookAtLab(),
+    observe: async ({ name }) => script.look?.(name, turn(`look ${name}`)) ?? observedLab(),
     repair: async ({ name }, review, _events, signal) => {
       const count = turn(`repair ${name}`);
       review([stepFor("w-1")]);
@@ -77,7 +83,7 @@ describe("the operator", () => {
   test("looks at each environment by its own interval", async () => {
     const { counts, record } = await play({
       files: { lab: simulated, slow: `${simulated}operate: { interval: 10m }\n` },
-      look: () => lookAtLab(),
+      look: () => observedLab(),
     });
     expect(counts["look lab"]).toBeGreaterThan(55);
     expect(counts["look slow"]).toBeGreaterThanOrEqual(6);
@@ -87,11 +93,11 @@ describe("the operator", () => {
   });
 
   test("tells a difference once, and repairs it only where that is allowed", async () => {
-    const drift = lookAtLab({}, { steps: [stepFor("w-1")] });
+    const drift = observedLab({}, { steps: [stepFor("w-1")] });
     const fixed = new Set<string>();
     const { lines, counts } = await play({
       files: { lab: simulated, mended: repairing },
-      look: (name) => (fixed.has(name) ? lookAtLab() : drift),
+      look: (name) => (fixed.has(name) ? observedLab() : drift),
       repair: async (name) => void fixed.add(name),
     });
     expect(lines.filter((line) => line.includes("lab: to do: change the config of w-1"))).toHaveLength(1);
@@ -104,7 +110,7 @@ describe("the operator", () => {
   test("waits longer after each repair that failed, and begins anew when the file changes", async () => {
     const { times, record, lines } = await play({
       files: { lab: repairing },
-      look: () => lookAtLab({}, { steps: [stepFor("w-1")] }),
+      look: () => observedLab({}, { steps: [stepFor("w-1")] }),
       repair: async () => {
         throw new TalosError("unavailable", "no way");
       },
@@ -128,7 +134,7 @@ describe("the operator", () => {
   test.each([365, -365])("goes on when the clock is set by %i days", async (days) => {
     const { times, counts } = await play({
       files: { lab: `${repairing}backup: { directory: backups, schedule: "0 * * * *" }\n` },
-      look: () => lookAtLab({}, { steps: [stepFor("w-1")] }),
+      look: () => observedLab({}, { steps: [stepFor("w-1")] }),
       repair: async () => {
         throw new TalosError("unavailable", "no way");
       },
@@ -148,7 +154,7 @@ describe("the operator", () => {
   test("a run of somebody else is no failure", async () => {
     const { counts, record } = await play({
       files: { lab: repairing },
-      look: () => lookAtLab({}, { steps: [stepFor("w-1")] }),
+      look: () => observedLab({}, { steps: [stepFor("w-1")] }),
       repair: async () => {
         throw new TalosError("conflict", "another run works on this cluster");
       },
@@ -162,8 +168,8 @@ describe("the operator", () => {
     const { lines } = await play({
       files: { lab: repairing },
       look: (_name, turn) => {
-        if (turn > 1) return lookAtLab();
-        return lookAtLab({}, { steps: [stepFor("w-1", { destructive: true, sentence: "wipe w-1" })] });
+        if (turn > 1) return observedLab();
+        return observedLab({}, { steps: [stepFor("w-1", { destructive: true, sentence: "wipe w-1" })] });
       },
       lasts: minute / 2,
     });
@@ -175,7 +181,7 @@ describe("the operator", () => {
       files: { broken: "controlPlane: [\n", gone: simulated, lab: simulated },
       look: (name) => {
         if (name === "gone") throw new TalosError("not-found", "gone is not deployed");
-        return lookAtLab();
+        return observedLab();
       },
     });
     expect(counts["look lab"]).toBeGreaterThan(55);
@@ -189,7 +195,7 @@ describe("the operator", () => {
   test("goes on with what it watches while the files cannot be listed, and tells that once", async () => {
     const { counts, lines } = await play({
       files: { lab: simulated },
-      look: () => lookAtLab(),
+      look: () => observedLab(),
       lasts: 30 * minute,
       during: async (timing, script) => {
         await timing.sleep(5 * minute);
@@ -212,7 +218,7 @@ describe("the operator", () => {
   test("takes up new files, forgets those that are gone, and sees a change within seconds", async () => {
     const { times, lines, record } = await play({
       files: { lab: `${simulated}operate: { interval: 30m }\n` },
-      look: () => lookAtLab(),
+      look: () => observedLab(),
       lasts: 20 * minute,
       during: async (timing, { files }) => {
         await timing.sleep(10 * minute);
@@ -234,7 +240,7 @@ describe("the operator", () => {
     const { times, lines, record } = await play({
       files: { lab: repairing },
       lasts: 30 * minute,
-      look: (name) => lookAtLab({}, { steps: name === "lab" ? [stepFor("w-1")] : [] }),
+      look: (name) => observedLab({}, { steps: name === "lab" ? [stepFor("w-1")] : [] }),
       repair: async () => time.sleep(15 * minute),
       during: async (timing, script) => {
         time = timing;
@@ -255,7 +261,7 @@ describe("the operator", () => {
     const withSchedule = (cron: string) => `${simulated}backup: { directory: b, schedule: "${cron}" }\n`;
     const { times, counts, lines } = await play({
       files: { lab: withSchedule("*/15 * * * *"), other: simulated },
-      look: () => lookAtLab(),
+      look: () => observedLab(),
       lasts: 3 * 60 * minute,
       during: async (timing, { files }) => {
         await timing.sleep(61 * minute);
@@ -271,7 +277,7 @@ describe("the operator", () => {
     let first = true;
     const { counts, lines } = await play({
       files: { lab: `${simulated}backup: { directory: b, schedule: "*/30 * * * *" }\n` },
-      look: () => lookAtLab(),
+      look: () => observedLab(),
       backup: () => {
         if (!first) return;
         first = false;
@@ -288,7 +294,7 @@ describe("the operator", () => {
     const { lines, record } = await play({
       files: { lab: simulated },
       given: true,
-      look: () => lookAtLab({}, { steps: [stepFor("w-1")] }),
+      look: () => observedLab({}, { steps: [stepFor("w-1")] }),
       repair: (_name, _turn, signal) =>
         new Promise((_, reject) => {
           signal.addEventListener("abort", () =>
@@ -310,7 +316,7 @@ describe("the operator", () => {
   test("remembers since when conditions are what they are", async () => {
     const { written } = await play({
       files: { lab: simulated },
-      look: (_name, turn) => lookAtLab({}, turn < 10 ? {} : { steps: [stepFor("w-1")] }),
+      look: (_name, turn) => observedLab({}, turn < 10 ? {} : { steps: [stepFor("w-1")] }),
     });
     const { cluster } = written.lab as { cluster: { type: string; lastTransitionTime: string }[] };
     const since = (type: string) => cluster.find((condition) => condition.type === type)?.lastTransitionTime;

@@ -5,33 +5,14 @@ import { topologyOf, withLiveState } from "../../model/topology/index.ts";
 import { plainFaults } from "../../simulator/control/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { faultWords } from "../../web/client/fault-words.ts";
-import { UiApp } from "../../web/server/app.ts";
+import { topologyMap, UiApp } from "../../web/server/app.ts";
 import type { ConsoleProject } from "../../web/server/index.ts";
-import { topologyMap } from "../../web/server/topology-map.ts";
 import type { OperationView, TopologyMap } from "../../web/shared/wire.ts";
+import { idleProject } from "../support/console-project.ts";
 
 const host = "127.0.0.1:8080";
 const origin = `http://${host}`;
 const ours = { host, origin, "x-talosmith": "1", "content-type": "application/json" };
-
-/** A project in which nothing is deployed and every apply takes until it is told to end. */
-function idleProject(more: Partial<ConsoleProject> = {}): ConsoleProject {
-  return {
-    environmentNames: () => ["local"],
-    loadEnvironment: (name) => loadEnvironment(".", name),
-    openCluster: async () => undefined,
-    clientCertificates: async () => [],
-    backups: async () => undefined,
-    simulatedMachines: async () => undefined,
-    elsewhere: async () => undefined,
-    obstacle: async () => undefined,
-    plan: async () => [{ id: "create/local-cp-1", sentence: "make the machine local-cp-1", destructive: false }],
-    perform: async () => undefined,
-    disturb: async () => {},
-    createSimulated: async () => {},
-    ...more,
-  };
-}
 
 function startApp(
   options: {
@@ -183,7 +164,7 @@ describe("what the page can do", () => {
     let environment = withWorkers(2);
     const { app, post, cookie } = startApp({
       project: idleProject({
-        loadEnvironment: () => environment,
+        load: () => environment,
         plan: async () => steps,
         perform: async ({ workers }, { kind }) => {
           done.push(`${kind} with ${workers[0]?.count} workers`);
@@ -318,8 +299,19 @@ describe("what the page can do", () => {
     expect(topologyMap(live, "wide").revision).not.toBe(revision);
   });
 
+  test("a folder of environments that cannot be read is shown, and the server goes on", async () => {
+    const environmentNames = () => {
+      throw new Error("EACCES: permission denied, scandir 'environments'");
+    };
+    const { app, ask, cookie } = startApp({ project: idleProject({ environmentNames }) });
+    const response = await ask("/api/events", { headers: { host, cookie: await cookie() } });
+    const { value } = (await response.body?.getReader().read()) ?? {};
+    expect(new TextDecoder().decode(value)).toContain('"broken":[{"environment":"environments/","fault":"EACCES');
+    await app.close();
+  });
+
   test("an environment that was not looked at yet is said to be so, and not taken for one that is not deployed", async () => {
-    const { app, ask, cookie } = startApp({ project: idleProject({ openCluster: () => new Promise(() => {}) }) });
+    const { app, ask, cookie } = startApp({ project: idleProject({ observe: () => new Promise(() => {}) }) });
     const response = await ask("/api/events", { headers: { host, cookie: await cookie() } });
     const { value } = (await response.body?.getReader().read()) ?? {};
     const sent = new TextDecoder().decode(value);

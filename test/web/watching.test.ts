@@ -2,34 +2,21 @@
 import type { SSEStreamingApi } from "hono/streaming";
 import { afterEach, describe, expect, test } from "vitest";
 import { loadEnvironment } from "../../model/index.ts";
+import { TalosError } from "../../talos/errors.ts";
 import { Broadcast } from "../../web/server/broadcast.ts";
-import { hostNames } from "../../web/server/host-names.ts";
-import { type ConsoleProject, Watcher } from "../../web/server/index.ts";
+import { hostNames } from "../../web/server/guard.ts";
+import { ClusterViews, type ConsoleProject } from "../../web/server/index.ts";
 import type { OtherRun } from "../../workspace/terraform/other-runs.ts";
+import { idleProject } from "../support/console-project.ts";
 
-const idle: Pick<
-  ConsoleProject,
-  "openCluster" | "clientCertificates" | "backups" | "simulatedMachines" | "elsewhere" | "obstacle"
-> = {
-  openCluster: async () => undefined,
-  clientCertificates: async () => [],
-  backups: async () => undefined,
-  simulatedMachines: async () => undefined,
-  elsewhere: async () => undefined,
-  obstacle: async () => undefined,
-};
+describe("the views of clusters", () => {
+  let views: ClusterViews | undefined;
+  afterEach(() => views?.stop());
 
-describe("a watcher", () => {
-  let watcher: Watcher | undefined;
-  afterEach(() => watcher?.stop());
-
-  function watch(
-    project: Pick<ConsoleProject, "environmentNames" | "loadEnvironment"> & Partial<ConsoleProject>,
-  ): Watcher {
-    const whole = { ...idle, ...project } as ConsoleProject;
-    watcher = new Watcher({ project: whole, changed: () => {}, now: () => new Date(), interval: 10 });
-    watcher.start();
-    return watcher;
+  function watch(more: Partial<ConsoleProject>, changed: () => void = () => {}): ClusterViews {
+    views = new ClusterViews({ project: idleProject(more), changed, now: () => new Date(), interval: 10 });
+    views.start();
+    return views;
   }
 
   test("tells of a folder that cannot be read for a while, and goes on", async () => {
@@ -39,9 +26,9 @@ describe("a watcher", () => {
         if (!readable) throw new Error("EACCES: permission denied, scandir 'environments'");
         return ["local"];
       },
-      loadEnvironment: (name) => loadEnvironment(".", name),
     });
     await expect.poll(() => seen.broken).toMatchObject([{ fault: expect.stringContaining("permission denied") }]);
+    expect(seen.unseen).toEqual([]);
     readable = true;
     await expect.poll(() => seen.clusters).toMatchObject([{ environment: "local" }]);
     expect(seen.broken).toEqual([]);
@@ -50,7 +37,7 @@ describe("a watcher", () => {
   test("tells of a file that cannot be read, beside the others", async () => {
     const seen = watch({
       environmentNames: () => ["lab", "local"],
-      loadEnvironment: (name) => {
+      load: (name) => {
         if (name === "lab") throw new Error("EIO: i/o error, read");
         return loadEnvironment(".", name);
       },
@@ -62,11 +49,9 @@ describe("a watcher", () => {
   test("tells what is done elsewhere, takes a state in the making for none, and tells when it has ended", async () => {
     let run: OtherRun | undefined;
     const seen = watch({
-      environmentNames: () => ["local"],
-      loadEnvironment: (name) => loadEnvironment(".", name),
       elsewhere: async () => run,
-      openCluster: async () => {
-        if (run === undefined) return undefined;
+      observe: async () => {
+        if (run === undefined) throw new TalosError("not-found", "local is not deployed");
         throw new Error("local.tfstate is empty: somebody is applying");
       },
     });

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openConsoleProject } from "../../web/server/open-project.ts";
+import { openConsoleProject } from "../../web/server/project.ts";
 import { projectSimulator } from "../../workspace/simulator.ts";
 import { testContext } from "../support/command-context.ts";
 
@@ -25,7 +25,7 @@ afterAll(async () => {
 test("the page takes away what a destroy has left that was stopped among the machines", async () => {
   const context = testContext({ cwd: root });
   const project = openConsoleProject(root, context);
-  const environment = project.loadEnvironment("tiny");
+  const environment = project.load("tiny");
   await machine("tiny-w-1");
   expect(await project.plan(environment, { kind: "destroy" }, context.signal)).toEqual([
     { id: "remove/tiny-w-1", sentence: "remove the machine tiny-w-1", destructive: true },

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import type { ClusterLook } from "../cluster-observation.ts";
-import type { Condition } from "../condition.ts";
+import type { ClusterObservation } from "../cluster-observation.ts";
+import type { Condition } from "../conditions.ts";
 import { etcdFacts } from "../etcd-facts.ts";
 import { durationBuckets, type Entry, type StatusRecord, type Timed } from "../status-record.ts";
+import type { Observed } from "../watcher.ts";
 import type { MetricName } from "./definitions.ts";
 import type { Sample } from "./exposition.ts";
 
@@ -39,7 +40,7 @@ export function collect(
 
 function ofEnvironment(name: string, entry: Entry): readonly Sample[] {
   const environment = { environment: name };
-  const { environment: file, look, conditions, fault, lookedAt, nextBackup, repairAllowed } = entry;
+  const { environment: file, observed, fault, nextBackup, repairAllowed } = entry;
   const { cluster, kind } = file ?? {};
   return [
     ...(cluster === undefined || kind === undefined
@@ -55,12 +56,20 @@ function ofEnvironment(name: string, entry: Entry): readonly Sample[] {
         ]),
     sample("talosmith_environment_fault", fault !== undefined, environment),
     sample("talosmith_repair_allowed", repairAllowed === true, environment),
-    ...(lookedAt === undefined ? [] : [sample("talosmith_look_timestamp_seconds", lookedAt / 1000, environment)]),
-    ...(conditions?.cluster ?? []).flatMap((condition) => conditionSamples(condition, name)),
-    ...(look === undefined ? [] : [...ofMachines(name, look, entry), ...ofCluster(name, look)]),
+    ...(observed === undefined ? [] : ofObserved(name, observed)),
     ...(nextBackup === undefined
       ? []
       : [sample("talosmith_backup_next_timestamp_seconds", nextBackup / 1000, environment)]),
+  ];
+}
+
+function ofObserved(environment: string, observed: Observed): readonly Sample[] {
+  const { at, conditions, observation } = observed;
+  return [
+    sample("talosmith_look_timestamp_seconds", at.getTime() / 1000, { environment }),
+    ...conditions.cluster.flatMap((condition) => conditionSamples(condition, environment)),
+    ...ofMachines(environment, observed),
+    ...ofCluster(environment, observation),
   ];
 }
 
@@ -72,14 +81,13 @@ function conditionSamples({ type, status: found }: Condition, environment: strin
 
 function ofMachines(
   environment: string,
-  { machines, observed }: ClusterLook,
-  { conditions }: Entry,
+  { observation: { machines, observed }, conditions }: Observed,
 ): readonly Sample[] {
   const nodes = observed.kubernetes.kind === "reachable" ? observed.kubernetes.nodes : [];
   return machines.flatMap(({ name, role }) => {
     const labels = { environment, machine: name, role };
     const is = (type: string) =>
-      conditions?.machines[name]?.some((condition) => condition.type === type && condition.status === "True") ?? false;
+      conditions.machines[name]?.some((condition) => condition.type === type && condition.status === "True") ?? false;
     const state = observed.machines.get(name)?.state;
     const node = nodes.find((candidate) => candidate.name === name);
     const info =
@@ -101,14 +109,14 @@ function ofMachines(
   });
 }
 
-function ofCluster(name: string, { observed, steps, certificates, backup }: ClusterLook): readonly Sample[] {
+function ofCluster(name: string, { observed, steps, certificates, backup }: ClusterObservation): readonly Sample[] {
   const environment = { environment: name };
   const etcd = etcdFacts(observed);
   return [
     ...(etcd === undefined
       ? []
       : [
-          sample("talosmith_etcd_members", etcd.members, environment),
+          sample("talosmith_etcd_members", etcd.members.length, environment),
           sample("talosmith_etcd_healthy_members", etcd.healthy, environment),
           sample("talosmith_etcd_quorum_members", etcd.quorum, environment),
         ]),

@@ -1,24 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
+import { createHash } from "node:crypto";
 import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { streamSSE } from "hono/streaming";
 import { type Environment, EnvironmentError } from "../../model/index.ts";
-import { type PictureForm, renderSvg, type Topology, topologyOf, withLiveState } from "../../model/topology/index.ts";
+import {
+  machineBoxes,
+  type PictureForm,
+  renderSvg,
+  type Topology,
+  topologyOf,
+  withLiveState,
+} from "../../model/topology/index.ts";
 import { plainFaults } from "../../simulator/control/index.ts";
 import { TalosError } from "../../talos/errors.ts";
-import type { Action, ActionPlan, OperationView, Overview, ShapingKind } from "../shared/wire.ts";
+import type { Action, ActionPlan, OperationView, Overview, ShapingKind, TopologyMap } from "../shared/wire.ts";
 import type { Assets } from "./assets.ts";
 import { withWork } from "./at-work.ts";
 import { Broadcast } from "./broadcast.ts";
-import { Guard, type GuardOptions } from "./guard.ts";
-import { pageHeaders } from "./headers.ts";
+import { ClusterViews } from "./cluster-views.ts";
+import { Guard, type GuardOptions, pageHeaders } from "./guard.ts";
 import { findMachine, machineDetail } from "./machine-detail.ts";
 import { type Followed, followEvents, followLog } from "./machine-streams.ts";
 import { Operations, type Request } from "./operations.ts";
 import type { ConsoleProject } from "./project.ts";
 import { readRequest } from "./requests.ts";
-import { topologyMap } from "./topology-map.ts";
-import { Watcher } from "./watcher.ts";
 
 export interface AppOptions extends GuardOptions {
   readonly version: string;
@@ -27,7 +33,7 @@ export interface AppOptions extends GuardOptions {
   readonly project: ConsoleProject;
   readonly assets: Assets;
   readonly now: () => Date;
-  /** Milliseconds between two looks at the clusters. */
+  /** Milliseconds between two observations of a cluster. */
   readonly interval: number;
 }
 
@@ -37,7 +43,7 @@ const largestBody = 64 * 1024;
 export class UiApp {
   readonly hono = new Hono();
   readonly #options: AppOptions;
-  readonly #watcher: Watcher;
+  readonly #views: ClusterViews;
   readonly #operations: Operations;
   readonly #broadcast: Broadcast;
 
@@ -45,7 +51,7 @@ export class UiApp {
     this.#options = options;
     const changed = () => this.#broadcast.changed();
     this.#broadcast = new Broadcast(() => this.#overview());
-    this.#watcher = new Watcher({ ...options, changed });
+    this.#views = new ClusterViews({ ...options, changed });
     this.#operations = new Operations({ changed, now: options.now });
     const guard = new Guard(options);
     this.hono.use(pageHeaders);
@@ -80,19 +86,19 @@ export class UiApp {
 
   async close(): Promise<void> {
     this.#broadcast.close();
-    await Promise.all([this.#watcher.stop(), this.#operations.close()]);
+    await Promise.all([this.#views.stop(), this.#operations.close()]);
   }
 
   #overview(): Overview {
     const own = this.#operations.list();
-    const operations = [...own, ...this.#watcher.elsewhere].sort((a, b) => b.startedAt.localeCompare(a.startedAt));
+    const operations = [...own, ...this.#views.elsewhere].sort((a, b) => b.startedAt.localeCompare(a.startedAt));
     return {
       version: this.#options.version,
       program: this.#options.program,
       readOnly: this.#options.readOnly,
-      clusters: this.#watcher.clusters.map((cluster) => withWork(cluster, own)),
-      broken: this.#watcher.broken,
-      unseen: this.#watcher.unseen,
+      clusters: this.#views.clusters.map((cluster) => withWork(cluster, own)),
+      broken: this.#views.broken,
+      unseen: this.#views.unseen,
       operations,
       faults: plainFaults,
     };
@@ -108,9 +114,9 @@ export class UiApp {
   #serveViews(): void {
     this.hono.get("/api/events", (context) =>
       streamSSE(context, async (stream) => {
-        this.#watcher.start();
+        this.#views.start();
         await this.#broadcast.listen(stream);
-        if (this.#broadcast.listeners === 0) await this.#watcher.stop();
+        if (this.#broadcast.listeners === 0) await this.#views.stop();
       }),
     );
     this.hono.get("/api/environments/:name/topology.svg", (context) => {
@@ -157,7 +163,7 @@ export class UiApp {
       const environment = this.#environment(context.req.param("name"));
       const disturbance = await readRequest("disturbance", context.req);
       await project.disturb(environment, context.req.param("machine"), disturbance);
-      this.#watcher.lookSoon();
+      this.#views.refresh();
       return context.body(null, 204);
     });
     this.hono.post("/api/operations/:id/stop", (context) => {
@@ -186,7 +192,7 @@ export class UiApp {
       confirm,
       steps: plan.steps,
       work: (events, stop) =>
-        this.#options.project.perform(environment, action, events, stop).finally(() => this.#watcher.lookSoon()),
+        this.#options.project.perform(environment, action, events, stop).finally(() => this.#views.refresh()),
     });
   }
 
@@ -199,7 +205,7 @@ export class UiApp {
   /** With what was last seen of the machines. */
   #topology(name: string): Topology {
     const environment = this.#environment(name);
-    const seen = this.#watcher.clusters.find((view) => view.environment === environment.name)?.machines ?? [];
+    const seen = this.#views.clusters.find((view) => view.environment === environment.name)?.machines ?? [];
     const states = seen.map(({ name: machine, health, address, stage, talosVersion }) => {
       const note = health === "ready" ? talosVersion : stage;
       return [machine, { state: health, ...(address && { address }), ...(note && { note }) }] as const;
@@ -211,13 +217,12 @@ export class UiApp {
   #environment(name: string): Environment {
     if (!this.#options.project.environmentNames().includes(name))
       throw new TalosError("not-found", `no environment ${name}`);
-    return this.#options.project.loadEnvironment(name);
+    return this.#options.project.load(name);
   }
 
   async #machine({ name, machine }: { readonly name: string; readonly machine: string }): Promise<Followed> {
     const environment = this.#environment(name);
     const opened = await this.#options.project.openCluster(environment);
-    if (opened === undefined) throw new TalosError("not-found", `${environment.name} is not deployed`);
     return { opened, machine: findMachine(opened, machine) };
   }
 
@@ -237,3 +242,9 @@ function isShaping(kind: Action["kind"]): kind is ShapingKind {
 }
 
 const formOf = (asked: string | undefined): PictureForm => (asked === "narrow" ? "narrow" : "wide");
+
+/** What lies where in the picture, so that a machine in it can link to its own screen. */
+export function topologyMap(topology: Topology, form: PictureForm): TopologyMap {
+  const revision = createHash("sha256").update(renderSvg(topology, form)).digest("hex").slice(0, 16);
+  return { ...machineBoxes(topology, form), revision };
+}

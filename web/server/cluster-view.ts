@@ -1,17 +1,85 @@
 // SPDX-License-Identifier: Apache-2.0
-import {
-  type DesiredCluster,
-  etcdView,
-  type HealthCondition,
-  inReadingOrder,
-  machineView,
-  type ObservedCluster,
-  quorumOf,
-} from "../../engine/index.ts";
-import type { CertificateRow, Condition, EtcdView, MachineRow } from "../shared/wire.ts";
+import { creationSteps, type HealthReport, inReadingOrder, machineView } from "../../engine/index.ts";
+import { controlPlanePool, type Environment, machinesOf } from "../../model/index.ts";
+import { type ClusterObservation, type Conditions, etcdFacts, isGood, type Observed } from "../../watch/index.ts";
+import type { DeployedCluster } from "../../workspace/workspace.ts";
+import type { CertificateRow, ClusterView, Condition, EtcdView, MachineRow } from "../shared/wire.ts";
+import { differencesOf } from "./config-differences.ts";
+import { plannedStep } from "./operation-view.ts";
 
-/** The machines of a cluster as rows, from what was seen of them. */
-export function machineRows(desired: DesiredCluster, observed: ObservedCluster): readonly MachineRow[] {
+/** What the web console observes of a cluster beyond its conditions. */
+export interface ConsoleObservation extends ClusterObservation {
+  readonly cluster: DeployedCluster;
+  readonly health: HealthReport;
+}
+
+/** What is known without asking the cluster. */
+export type Surroundings = Pick<ClusterView, "backups" | "simulated" | "obstacle">;
+
+/** A cluster that was observed. */
+export function observedView(
+  { environment, observation, conditions, at }: Observed<ConsoleObservation>,
+  surroundings: Surroundings,
+): ClusterView {
+  const { observed, steps, certificates, health, cluster } = observation;
+  const { desired, absent, secrets } = cluster;
+  const failed = health.checks.find(({ state }) => state === "failed");
+  return {
+    ...emptyView(environment),
+    ...surroundings,
+    endpoint: desired.endpoint,
+    state: health.healthy ? "healthy" : "unhealthy",
+    note: failed === undefined ? null : `${failed.name}: ${failed.reason ?? "not met"}`,
+    seenAt: at.toISOString(),
+    machines: machineRows(observation),
+    conditions: conditionRows(conditions),
+    checks: health.checks.map(({ name, state, reason }) => ({ name, state, reason: reason ?? null })),
+    etcd: etcdRows(observation),
+    pending: [...creationSteps(absent), ...steps.map(plannedStep)],
+    differences: differencesOf(desired, observed, steps, secrets),
+    certificates: certificateRows(
+      certificates.filter(({ renewable }) => renewable),
+      at,
+    ),
+  };
+}
+
+/** A cluster that is not deployed: the machines that are created first, where they are created and not only taken in. */
+export function undeployedView(environment: Environment, surroundings: Surroundings): ClusterView {
+  const created = environment.kind === "metal" ? [] : machinesOf(environment).map(({ name }) => name);
+  return { ...emptyView(environment), ...surroundings, pending: creationSteps(created) };
+}
+
+/** A cluster of which nothing is known but its file. */
+export function emptyView({ name, kind, cluster, controlPlane, workers }: Environment): ClusterView {
+  return {
+    environment: name,
+    kind,
+    cluster: cluster.name,
+    talosVersion: cluster.talosVersion,
+    kubernetesVersion: cluster.kubernetesVersion,
+    endpoint: null,
+    state: "not deployed",
+    note: null,
+    seenAt: null,
+    machines: [],
+    conditions: [],
+    checks: [],
+    etcd: null,
+    pending: [],
+    differences: [],
+    certificates: [],
+    pools: [
+      ...(controlPlane === undefined ? [] : [{ name: controlPlanePool, count: controlPlane.count }]),
+      ...workers.map((pool) => ({ name: pool.name, count: pool.count })),
+    ],
+    backups: null,
+    simulated: null,
+    obstacle: null,
+  };
+}
+
+function machineRows({ cluster: { desired }, observed }: ConsoleObservation): readonly MachineRow[] {
   return inReadingOrder(desired.machines).map((machine) => {
     const { stage, reason, talosVersion, kubeletVersion, etcd, ...view } = machineView(machine, observed);
     return {
@@ -24,41 +92,18 @@ export function machineRows(desired: DesiredCluster, observed: ObservedCluster):
   });
 }
 
-/** etcd as the best informed member sees it; null while none answers. */
-export function etcdRows(observed: ObservedCluster): EtcdView | null {
-  const view = etcdView(observed);
-  if (view === undefined) return null;
-  const members = view.members.map(({ id, hostname, learner }) => ({
-    id,
-    name: hostname,
-    learner,
-    leader: id === view.leaderId,
-    healthy: view.healthy.has(id),
-  }));
-  const voters = members.filter(({ learner }) => !learner);
-  const healthy = voters.filter((member) => member.healthy).length;
-  const quorum = quorumOf(voters.length);
-  return { members, voters: voters.length, healthy, quorum, spare: healthy - quorum };
+function conditionRows({ cluster }: Conditions): readonly Condition[] {
+  return cluster.map((condition) => ({ ...condition, ok: isGood(condition) }));
 }
 
-/** A condition keeps its age for as long as it stays in its state. */
-export function agedConditions(
-  found: readonly HealthCondition[],
-  before: readonly Condition[],
-  now: Date,
-): readonly Condition[] {
-  return found.map(({ name, state, reason }) => {
-    const known = before.find((condition) => condition.name === name && condition.state === state);
-    return { name, state, reason: reason ?? null, since: known?.since ?? now.toISOString() };
-  });
+function etcdRows({ observed }: ConsoleObservation): EtcdView | null {
+  const facts = etcdFacts(observed);
+  return facts === undefined ? null : { ...facts, spare: facts.healthy - facts.quorum };
 }
 
 const day = 24 * 60 * 60 * 1000;
 
-export function certificateRows(
-  certificates: readonly { readonly name: string; readonly expiresAt: Date }[],
-  now: Date,
-): readonly CertificateRow[] {
+function certificateRows(certificates: ClusterObservation["certificates"], now: Date): readonly CertificateRow[] {
   return certificates.map(({ name, expiresAt }) => ({
     name,
     expiresAt: expiresAt.toISOString(),

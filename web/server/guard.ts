@@ -2,6 +2,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { Context, MiddlewareHandler } from "hono";
 import { getCookie, setCookie } from "hono/cookie";
+import { secureHeaders } from "hono/secure-headers";
 import * as z from "zod";
 
 const tokenBody = z.object({ token: z.string() });
@@ -92,3 +93,29 @@ const digest = (text: string) => createHash("sha256").update(text).digest("hex")
 function sameText(a: string, b: string): boolean {
   return timingSafeEqual(Buffer.from(digest(a)), Buffer.from(digest(b)));
 }
+
+/** What browsers put into the `Host` header of a request to us: in lower case, and without a port that goes without saying. */
+export function hostNames(host: string, port: number): ReadonlySet<string> {
+  const names = [host.includes(":") ? `[${host}]` : host, "127.0.0.1", "localhost", "[::1]"];
+  return new Set(names.map((name) => new URL(`http://${name}:${port}`).host));
+}
+
+/** Nothing from outside, nothing inline, in nobody's frame. */
+export const pageHeaders = secureHeaders({
+  contentSecurityPolicy: {
+    defaultSrc: ["'none'"],
+    scriptSrc: ["'self'"],
+    styleSrc: ["'self'"],
+    imgSrc: ["'self'"],
+    connectSrc: ["'self'"],
+    baseUri: ["'none'"],
+    formAction: ["'none'"],
+    frameAncestors: ["'none'"],
+  },
+  crossOriginResourcePolicy: "same-origin",
+  crossOriginOpenerPolicy: "same-origin",
+  referrerPolicy: "no-referrer",
+  xFrameOptions: "DENY",
+  // Served over plain HTTP on loopback.
+  strictTransportSecurity: false,
+});

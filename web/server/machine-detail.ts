@@ -4,12 +4,12 @@ import { redactConfig } from "../../talos/config/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { plainText } from "../../talos/plain-text.ts";
 import { hideSecrets } from "../../talos/secrets/index.ts";
+import type { DeployedCluster } from "../../workspace/workspace.ts";
 import type { MachineDetail } from "../shared/wire.ts";
 import { configDifferences } from "./config-differences.ts";
-import type { OpenedCluster } from "./project.ts";
 
 /** Throws when the cluster has no such machine. */
-export function findMachine({ desired }: Pick<OpenedCluster, "desired">, name: string): DesiredMachine {
+export function findMachine({ desired }: Pick<DeployedCluster, "desired">, name: string): DesiredMachine {
   const found = desired.machines.find((machine) => machine.name === name);
   if (found === undefined) throw new TalosError("not-found", `${desired.name} has no machine ${name}`);
   return found;
@@ -32,7 +32,7 @@ export function unknownMachine(name: string, problem: string): MachineDetail {
 
 /** Everything about one machine, as it says now. Not reaching it is a state. */
 export async function machineDetail(
-  opened: Pick<OpenedCluster, "desired" | "secrets">,
+  opened: Pick<DeployedCluster, "desired" | "secrets">,
   machine: DesiredMachine,
   signal: AbortSignal,
 ): Promise<MachineDetail> {

@@ -5,13 +5,13 @@ import type { MachineEvent, TalosClient } from "../../talos/api/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { oneLine } from "../../talos/plain-text.ts";
 import { hideSecrets } from "../../talos/secrets/index.ts";
-import type { OpenedCluster } from "./project.ts";
+import type { DeployedCluster } from "../../workspace/workspace.ts";
 
 const pastLines = 200;
 const pastEvents = 50;
 
 export interface Followed {
-  readonly opened: Pick<OpenedCluster, "desired" | "secrets">;
+  readonly opened: Pick<DeployedCluster, "desired" | "secrets">;
   readonly machine: DesiredMachine;
 }
 

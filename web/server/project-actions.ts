@@ -21,10 +21,9 @@ import { drillBackup, drillVerdict } from "../../workspace/drill.ts";
 import { type EditedEnvironment, saveTexts, withNewVersions, withPoolCount } from "../../workspace/environment-file.ts";
 import { absentMachines, isBegun } from "../../workspace/machines.ts";
 import type { Workspace } from "../../workspace/workspace.ts";
-import type { ConsoleProject } from "./project.ts";
+import type { Action, PlannedStep } from "../shared/wire.ts";
 
-type Action = Parameters<ConsoleProject["plan"]>[1];
-type Steps = Awaited<ReturnType<ConsoleProject["plan"]>>;
+type Steps = readonly PlannedStep[];
 type Edit = Extract<Action, { kind: "upgrade" | "scale" }>;
 
 /** What an action of the page would do, from the same plans that the commands show. */

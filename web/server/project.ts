@@ -1,8 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { EventListener, Policy } from "../../engine/index.ts";
-import type { Environment } from "../../model/index.ts";
-import type { OtherRun } from "../../workspace/terraform/other-runs.ts";
-import type { DeployedCluster } from "../../workspace/workspace.ts";
+
+import { isOf, listBackups } from "../../engine/backup/index.ts";
+import { checkHealth, type EventListener, systemTiming } from "../../engine/index.ts";
+import { type Environment, listEnvironments } from "../../model/index.ts";
+import { parseFault } from "../../simulator/control/index.ts";
+import { TalosError } from "../../talos/errors.ts";
+import { clusterOpener, observeCluster, observedFiles } from "../../watch/index.ts";
+import { type BackupStatus, backupStatus } from "../../workspace/backup-status.ts";
+import { findBackups } from "../../workspace/backups.ts";
+import type { WorkspaceContext } from "../../workspace/context.ts";
+import { writeFirstEnvironment } from "../../workspace/environment-file.ts";
+import type { OpenOptions } from "../../workspace/project.ts";
+import { simulatedMachinesOf } from "../../workspace/simulated-machines.ts";
+import { projectSimulator } from "../../workspace/simulator.ts";
+import { type OtherRun, OtherRuns } from "../../workspace/terraform/other-runs.ts";
+import { stackDirectory } from "../../workspace/terraform/prepare-stack.ts";
+import { ownedByTerraform } from "../../workspace/terraform/state-file.ts";
+import { type DeployedCluster, Workspace } from "../../workspace/workspace.ts";
 import type {
   Action,
   BackupsView,
@@ -12,41 +26,147 @@ import type {
   PlannedStep,
   SimulatedRow,
 } from "../shared/wire.ts";
+import type { ConsoleObservation } from "./cluster-view.ts";
+import { plannedStep } from "./operation-view.ts";
+import { performAction, planAction } from "./project-actions.ts";
 
-/** A cluster that was deployed, with what it takes to ask its machines. */
-export interface OpenedCluster extends Omit<DeployedCluster, "spec"> {
-  /** How careful its `rollout` says to be. */
-  readonly policy: Policy;
+export interface ConsoleContext extends WorkspaceContext {
+  /** How the user types the command's name. */
+  readonly name: string;
 }
 
-/** The project as the web console sees it: workspaces behind an interface that tests replace. */
-export interface ConsoleProject {
-  environmentNames(): readonly string[];
-  /** Throws with all faults when the file has any. */
-  loadEnvironment(name: string): Environment;
-  /** Undefined while the environment is not deployed. */
-  openCluster(environment: Environment): Promise<OpenedCluster | undefined>;
-  /** When the client files on disk stop to work; none where there are no files. */
-  clientCertificates(environment: Environment): Promise<readonly { readonly name: string; readonly expiresAt: Date }[]>;
-  /** Undefined when the environment says nothing of backups. Never throws: not knowing is a state. */
-  backups(environment: Environment, signal: AbortSignal): Promise<BackupsView | undefined>;
-  /** Undefined unless the machines are simulated. */
-  simulatedMachines(environment: Environment): Promise<readonly SimulatedRow[] | undefined>;
-  /** What Terraform does to it now, or has done last as far as it was seen. Never throws. */
-  elsewhere(environment: Environment): Promise<OtherRun | undefined>;
-  /** Undefined where the web console may change what the cluster consists of. */
-  obstacle(environment: Environment): Promise<Obstacle | undefined>;
-  /** What the action would do now. Throws what is known to stand in its way. */
-  plan(environment: Environment, action: Action, signal: AbortSignal): Promise<readonly PlannedStep[]>;
-  /** Does it; the answer says in words what came of it, where the steps do not. */
-  perform(
-    environment: Environment,
-    action: Action,
-    events: EventListener,
-    signal: AbortSignal,
-  ): Promise<string | undefined>;
-  /** Cuts a simulated machine's power or gives it a fault. */
-  disturb(environment: Environment, machine: string, disturbance: Disturbance): Promise<void>;
-  /** Writes the file of a new environment of simulated machines. */
-  createSimulated(cluster: NewCluster): Promise<void>;
+/** Milliseconds. Listing a bucket and reading a remote state cost money and time: not with every observation. */
+const remoteLasts = 60_000;
+
+/** The project as the web console's server and the dashboard need it. */
+export function openConsoleProject(root: string, context: ConsoleContext, options: OpenOptions = {}) {
+  const runs = new OtherRuns();
+  const workspaceOf = (environment: Environment, signal = context.signal) =>
+    new Workspace({ root, environment, context: { ...context, signal } });
+  const open = clusterOpener(workspaceOf, systemTiming, remoteLasts);
+  const backups = new BackupLists();
+  const runElsewhere = ({ name }: Environment) => runs.look(stackDirectory(root, name));
+  return {
+    ...observedFiles(root, options),
+    environmentNames: (): readonly string[] => listEnvironments(root),
+    /** Throws `not-found` while the environment is not deployed. */
+    openCluster: async (environment: Environment): Promise<DeployedCluster> =>
+      (await open(environment, context.signal)).deployed(),
+    async observe(environment: Environment, signal: AbortSignal): Promise<ConsoleObservation> {
+      const workspace = await open(environment, signal);
+      const [cluster, options] = [await workspace.deployed(), await workspace.engineOptions()];
+      const [observation, health] = await Promise.all([
+        observeCluster(workspace, {}, async () => (await backups.of(workspace))?.status),
+        checkHealth({ ...options, wait: false }),
+      ]);
+      return { ...observation, cluster, health };
+    },
+    /** Undefined when the environment says nothing of backups. Never throws: not knowing is a state. */
+    backups: async (environment: Environment, signal: AbortSignal): Promise<BackupsView | undefined> =>
+      (await backups.of(workspaceOf(environment, signal)))?.view,
+    /** Backups may have been taken or removed. */
+    forgetBackups: () => backups.forget(),
+    /** Undefined unless the machines are simulated. */
+    async simulatedMachines(environment: Environment): Promise<readonly SimulatedRow[] | undefined> {
+      if (environment.kind !== "simulated") return undefined;
+      const machines = await simulatedMachinesOf({ root, environment });
+      return machines.map(({ name, stage, faults }) => ({ name, stage, faults }));
+    },
+    /** What Terraform does to it now, or has done last as far as it was seen. Never throws. */
+    elsewhere: async (environment: Environment): Promise<OtherRun | undefined> => runElsewhere(environment),
+    /** Undefined where the web console may change what the cluster consists of. */
+    obstacle: (environment: Environment) => obstacleTo(root, environment, runElsewhere(environment), context),
+    /** What the action would do now. Throws what is known to stand in its way. */
+    async plan(environment: Environment, action: Action, signal: AbortSignal): Promise<readonly PlannedStep[]> {
+      return (await planAction(workspaceOf(environment, signal), action)).map(plannedStep);
+    },
+    /** Does it; the answer says in words what came of it, where the steps do not. */
+    perform: (environment: Environment, action: Action, events: EventListener, signal: AbortSignal) =>
+      performAction(workspaceOf(environment, signal), action, events),
+    /** Cuts a simulated machine's power or injects a fault. */
+    async disturb(environment: Environment, name: string, disturbance: Disturbance): Promise<void> {
+      const machine = (await simulatedMachinesOf({ root, environment })).find((candidate) => candidate.name === name);
+      if (machine === undefined) throw new TalosError("not-found", `no simulated machine is called ${name}`);
+      const simulator = projectSimulator(root);
+      if ("power" in disturbance) await simulator.setPower(machine.id, disturbance.power);
+      else await simulator.setFaults(machine.id, disturbance.fault === null ? [] : [parseFault(disturbance.fault)]);
+    },
+    /** Writes the file of a new environment of simulated machines. */
+    async createSimulated({ name, controlPlanes, workers }: NewCluster): Promise<void> {
+      await writeFirstEnvironment(root, name, { kind: "simulated", controlPlanes, workers });
+    },
+  };
+}
+
+export type ConsoleProject = ReturnType<typeof openConsoleProject>;
+
+interface BackupList {
+  readonly status: BackupStatus;
+  readonly view: BackupsView;
+}
+
+/** The backups of each environment, as they were a moment ago. */
+class BackupLists {
+  readonly #known = new Map<string, { readonly at: number; readonly list: BackupList | undefined }>();
+
+  async of(workspace: Workspace): Promise<BackupList | undefined> {
+    const now = systemTiming.elapsed();
+    const known = this.#known.get(workspace.name);
+    if (known !== undefined && now - known.at < remoteLasts) return known.list;
+    const list = await listOf(workspace);
+    this.#known.set(workspace.name, { at: now, list });
+    return list;
+  }
+
+  forget(): void {
+    this.#known.clear();
+  }
+}
+
+/** Newest first. A place that cannot be read is reported, not thrown. */
+async function listOf(workspace: Workspace): Promise<BackupList | undefined> {
+  const section = workspace.environment.backup;
+  const status = await backupStatus(workspace);
+  if (section === undefined || status === undefined) return undefined;
+  const { place, last, problem } = status;
+  const view = { place: place ?? section.directory ?? section.s3?.bucket ?? "", problem: problem ?? null };
+  const opened = last === undefined ? undefined : await findBackups(workspace);
+  if (opened === undefined) return { status, view: { ...view, backups: [] } };
+  const { store, cluster, cas } = opened;
+  const found = await listBackups(store, cluster, workspace.context.signal);
+  const rows = found
+    .filter((backup) => isOf(backup, cas))
+    .map(({ id, takenAt, bytes, revision, hash, pki }) => {
+      return { id, takenAt: takenAt.toISOString(), bytes, revision, hash, pki };
+    });
+  return { status, view: { ...view, backups: rows.reverse() } };
+}
+
+/** Two owners of one cluster would undo each other's work: what Terraform made is changed through it. */
+async function obstacleTo(
+  root: string,
+  environment: Environment,
+  run: OtherRun | undefined,
+  { name: talosmith }: Pick<ConsoleContext, "name">,
+): Promise<Obstacle | undefined> {
+  const { name } = environment;
+  try {
+    if (!(await ownedByTerraform({ root, environment }))) {
+      // Its first run owns it as soon as it has written a state.
+      if (run === undefined || run.end !== null) return undefined;
+      return { reason: `Terraform is at work on ${name}: wait until it has ended.`, instead: null };
+    }
+  } catch (error) {
+    const { message, hint } = TalosError.from(error);
+    return { reason: [message, hint].filter((part) => part !== undefined).join(" "), instead: null };
+  }
+  return {
+    reason: `The machines of ${name} are made by Terraform: this page looks after them, and Terraform changes them.`,
+    instead: {
+      apply: `${talosmith} deploy ${name}`,
+      upgrade: `${talosmith} upgrade talos ${name} --to <version> --write-only && ${talosmith} deploy ${name}`,
+      scale: `change the count in environments/${name}.yaml, then ${talosmith} deploy ${name}`,
+      destroy: `${talosmith} destroy ${name}`,
+    },
+  };
 }

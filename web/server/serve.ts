@@ -2,7 +2,7 @@
 import { serve as listen } from "@hono/node-server";
 import { TalosError } from "../../talos/errors.ts";
 import { type AppOptions, UiApp } from "./app.ts";
-import { hostNames } from "./host-names.ts";
+import { hostNames } from "./guard.ts";
 
 export interface ServeOptions extends Omit<AppOptions, "hosts"> {
   /** @default 127.0.0.1 */

@@ -19,13 +19,23 @@ export interface MachineRow {
   readonly etcd: "leader" | "member" | "learner" | "unhealthy" | "waiting" | "down" | null;
 }
 
+/** A condition of the cluster, in the form and with the words of Kubernetes' conditions. */
 export interface Condition {
-  /** As `talosctl health` calls it. */
+  readonly type: string;
+  readonly status: "True" | "False" | "Unknown";
+  /** One word in CamelCase. */
+  readonly reason: string;
+  readonly message: string;
+  readonly lastTransitionTime: string;
+  /** Whether this status is the good one: to have drifted is not. */
+  readonly ok: boolean;
+}
+
+/** One of the checks of `talosctl health`, by its name there. */
+export interface HealthCheck {
   readonly name: string;
   readonly state: "waiting" | "ok" | "skipped" | "failed";
   readonly reason: string | null;
-  /** Since when it has been so, as far as this server has seen. */
-  readonly since: string;
 }
 
 export interface EtcdMemberRow {
@@ -117,6 +127,7 @@ export interface ClusterView {
   readonly seenAt: string | null;
   readonly machines: readonly MachineRow[];
   readonly conditions: readonly Condition[];
+  readonly checks: readonly HealthCheck[];
   readonly etcd: EtcdView | null;
   /** What an apply would do now. */
   readonly pending: readonly PlannedStep[];

@@ -7,7 +7,7 @@ import { answersFrom, askUntilRight, init } from "../../../cli/actions/init.ts";
 import type { CommandContext } from "../../../cli/context.ts";
 import { firstEnvironment, loadEnvironment, machinesOf, parseEnvironment } from "../../../model/index.ts";
 import { systemClock, systemEntropy } from "../../../talos/clock.ts";
-import { openConsoleProject } from "../../../web/server/open-project.ts";
+import { openConsoleProject } from "../../../web/server/project.ts";
 
 let folder: string;
 let written: string;

@@ -5,7 +5,15 @@ import { plainDashboard, screen } from "../../../cli/dashboard/screen.ts";
 import { afterKey, firstState } from "../../../cli/dashboard/state.ts";
 import { keysIn } from "../../../cli/dashboard/terminal.ts";
 import { loadEnvironment } from "../../../model/index.ts";
-import type { ClusterView, ConsoleProject, MachineDetail, MachineRow } from "../../../web/server/index.ts";
+import {
+  type ClusterView,
+  type ConsoleProject,
+  type MachineDetail,
+  type MachineRow,
+  unknownMachine,
+} from "../../../web/server/index.ts";
+import type { Condition } from "../../../web/shared/wire.ts";
+import { idleProject } from "../../support/console-project.ts";
 
 const now = new Date("2026-11-16T12:00:00Z");
 
@@ -22,6 +30,15 @@ const machine = (name: string, more: Partial<MachineRow> = {}): MachineRow => ({
   ...more,
 });
 
+const condition = (type: string, status: Condition["status"], reason: string, message: string): Condition => ({
+  type,
+  status,
+  reason,
+  message,
+  lastTransitionTime: "2026-11-16T11:59:00Z",
+  ok: status === (type === "Drifted" ? "False" : "True"),
+});
+
 const cluster = (more: Partial<ClusterView> = {}): ClusterView => ({
   environment: "lab",
   kind: "metal",
@@ -33,7 +50,8 @@ const cluster = (more: Partial<ClusterView> = {}): ClusterView => ({
   note: null,
   seenAt: now.toISOString(),
   machines: [machine("cp-1", { etcd: "leader" }), machine("cp-2"), machine("cp-3")],
-  conditions: [{ name: "etcd to be healthy", state: "ok", reason: null, since: now.toISOString() }],
+  conditions: [condition("EtcdHealthy", "True", "AllMembersHealthy", "3 of 3 members are well")],
+  checks: [],
   etcd: { members: [], voters: 3, healthy: 3, quorum: 2, spare: 1 },
   pending: [],
   differences: [],
@@ -54,7 +72,7 @@ describe("the screen", () => {
     expect(lines[0]).toBe("lab: healthy   metal   Talos v1.13.9   Kubernetes 1.36.3   https://10.0.0.1:6443");
     expect(lines[1]).toBe("etcd: 3 of 3 healthy, quorum 2, 1 more may fail");
     expect(lines.find((line) => line.startsWith(">"))).toContain("cp-2");
-    expect(lines).toContain("1 of 1 conditions are met");
+    expect(lines).toContain("1 of 1 conditions OK");
     expect(lines.at(-1)).toContain("q quit");
   });
 
@@ -64,7 +82,8 @@ describe("the screen", () => {
         state: "unhealthy",
         note: "etcd to be healthy: cp-2 does not answer",
         conditions: [
-          { name: "etcd to be healthy", state: "failed", reason: "cp-2 is away", since: "2026-11-16T11:59:00Z" },
+          condition("EtcdHealthy", "False", "QuorumLost", "1 of 3 members are well"),
+          condition("Drifted", "False", "AsDeclared", "the cluster is what its file says"),
         ],
         pending: [{ id: "x", sentence: "upgrade cp-3", destructive: false }],
         etcd: { members: [], voters: 3, healthy: 1, quorum: 2, spare: -1 },
@@ -72,7 +91,7 @@ describe("the screen", () => {
       now,
     );
     expect(text).toContain("it has stopped");
-    expect(text).toContain("  etcd to be healthy: cp-2 is away (60s)\n");
+    expect(text).toContain("1 of 2 conditions OK\n  EtcdHealthy is False: QuorumLost: 1 of 3 members are well (60s)\n");
     expect(text).toContain("to do: upgrade cp-3\n");
   });
 
@@ -133,19 +152,10 @@ describe("keys", () => {
 
 describe("the dashboard at work", () => {
   /** What it showed until a line began like this; then somebody presses q. */
-  async function shownUntil(first: string, load: ConsoleProject["loadEnvironment"]): Promise<string[][]> {
+  async function shownUntil(first: string, load: ConsoleProject["load"]): Promise<string[][]> {
     const shown: string[][] = [];
     let press: (key: string) => void = () => {};
-    const project = {
-      environmentNames: () => ["local"],
-      loadEnvironment: load,
-      openCluster: async () => undefined,
-      clientCertificates: async () => [],
-      backups: async () => undefined,
-      simulatedMachines: async () => undefined,
-      elsewhere: async () => undefined,
-      obstacle: async () => undefined,
-    } as unknown as ConsoleProject;
+    const project = idleProject({ load });
     await watchWith(
       {
         size: () => ({ columns: 80, rows: 10 }),
@@ -163,7 +173,7 @@ describe("the dashboard at work", () => {
         project,
         interval: 10,
         now: () => now,
-        askMachine: async () => undefined,
+        askMachine: async (name) => unknownMachine(name, "not deployed"),
         signal: new AbortController().signal,
       },
     );

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ClusterView, Condition, MachineHealth, OperationView } from "../../shared/wire.ts";
+import type { ClusterView, HealthCheck, MachineHealth, OperationView } from "../../shared/wire.ts";
 import { html } from "../html.ts";
 
-type State = MachineHealth | Condition["state"] | ClusterView["state"] | OperationView["state"];
+type State = MachineHealth | HealthCheck["state"] | ClusterView["state"] | OperationView["state"];
 
 /** Good, busy, bad or neither; the sign tells it to those who do not see the colour. */
 const tones: Readonly<Record<State, readonly [tone: "good" | "busy" | "bad" | "idle", sign: string]>> = {

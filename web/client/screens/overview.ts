@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { BackupsView, ClusterView, Condition, Overview } from "../../shared/wire.ts";
+import type { BackupsView, ClusterView, Condition, HealthCheck, Overview } from "../../shared/wire.ts";
 import { age } from "../age.ts";
 import { html } from "../html.ts";
 import { AtWork } from "../parts/at-work.ts";
@@ -8,8 +8,6 @@ import { Table } from "../parts/table.ts";
 import { linkTo } from "../route.ts";
 
 const fewDays = 30;
-/** One cause fails many conditions; more than these are folded away. */
-const shownUnmet = 5;
 
 export function OverviewScreen({ overview, now }: { readonly overview: Overview; readonly now: number }) {
   const { clusters, broken, unseen, operations, program } = overview;
@@ -61,17 +59,19 @@ interface CardProps {
 }
 
 function ClusterCard({ cluster, program, now }: CardProps) {
-  const { environment, machines, conditions, certificates, backups, note, kind, talosVersion, kubernetesVersion } =
-    cluster;
-  const { pending } = cluster;
+  const { environment, machines, certificates, backups, note, kind, talosVersion, kubernetesVersion } = cluster;
+  const { conditions, checks, pending } = cluster;
   const ready = machines.filter(({ health }) => health === "ready").length;
   const others = (["starting", "maintenance", "unreachable"] as const)
     .map((health) => [health, machines.filter((machine) => machine.health === health).length] as const)
     .filter(([, count]) => count > 0);
   const ending = certificates.filter(({ daysLeft }) => daysLeft < fewDays);
-  const isUnmet = ({ state }: Condition) => state === "failed" || state === "waiting";
-  const unmet = conditions.filter(isUnmet);
-  const met = conditions.filter((condition) => !isUnmet(condition));
+  const good = conditions.filter(({ ok }) => ok);
+  const bad = conditions.filter(({ ok }) => !ok);
+  const failed = checks.filter(({ state }) => state === "failed");
+  const unfailed = checks.filter(({ state }) => state !== "failed");
+  const passed = checks.filter(({ state }) => state === "ok");
+  const made = checks.filter(({ state }) => state !== "skipped");
   return html`
     <li class="card">
       <h2><a href=${linkTo({ screen: "topology", environment })}>${environment}</a> ${mark(cluster.state)}</h2>
@@ -86,13 +86,20 @@ function ClusterCard({ cluster, program, now }: CardProps) {
             html`, <a href=${linkTo({ screen: "changes", environment })}>${pending.length} ${pending.length === 1 ? "step" : "steps"} to do</a>`
           }</p>`
       }
-      ${note !== null && unmet.length === 0 && html`<p class="fault">${note}</p>`}
-      <${Conditions} conditions=${unmet.slice(0, shownUnmet)} now=${now} />
+      ${note !== null && html`<p class="fault">${note}</p>`}
+      <${Conditions} conditions=${bad} now=${now} />
       ${
         conditions.length > 0 &&
         html`<details>
-          <summary>${met.length} of ${conditions.length} conditions met</summary>
-          <${Conditions} conditions=${[...unmet.slice(shownUnmet), ...met]} now=${now} />
+          <summary>${good.length} of ${conditions.length} conditions OK</summary>
+          <${Conditions} conditions=${good} now=${now} />
+        </details>`
+      }
+      ${
+        checks.length > 0 &&
+        html`<details>
+          <summary>${passed.length} of ${made.length} health checks passed</summary>
+          <${HealthChecks} checks=${[...failed, ...unfailed]} />
         </details>`
       }
       ${
@@ -109,8 +116,25 @@ function Conditions({ conditions, now }: { readonly conditions: readonly Conditi
   if (conditions.length === 0) return null;
   return html`<ul class="conditions">
     ${conditions.map(
-      ({ name, state, reason, since }) => html`<li key=${name}>${mark(state)}
-        <span>${name} <span class="hint">${age(since, now)}</span>${reason !== null && html`<br /><span class="fault">${reason}</span>`}</span>
+      ({
+        type,
+        status,
+        reason,
+        message,
+        lastTransitionTime,
+        ok,
+      }) => html`<li key=${type}>${mark(ok ? "ok" : status === "Unknown" ? "unknown" : "failed")}
+        <span>${type} is ${status} <span class="hint">${reason} · ${age(lastTransitionTime, now)}</span><br /><span class=${ok ? "hint" : "fault"}>${message}</span></span>
+      </li>`,
+    )}
+  </ul>`;
+}
+
+function HealthChecks({ checks }: { readonly checks: readonly HealthCheck[] }) {
+  return html`<ul class="conditions">
+    ${checks.map(
+      ({ name, state, reason }) => html`<li key=${name}>${mark(state)}
+        <span>${name}${reason !== null && html`<br /><span class="fault">${reason}</span>`}</span>
       </li>`,
     )}
   </ul>`;

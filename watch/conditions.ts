@@ -65,3 +65,13 @@ export function transitionsBetween(before: Conditions | undefined, now: Conditio
     ...Object.entries(now.machines).flatMap(([name, list]) => of(list, before?.machines[name], name)),
   ];
 }
+
+/** To have drifted is bad; everything else is good when it is true. */
+export function isGood({ type, status }: Finding): boolean {
+  return status === (type === "Drifted" ? "False" : "True");
+}
+
+/** One line for a person, the same in every log and on every screen. */
+export function conditionText({ type, status, reason, message }: Finding): string {
+  return `${type} is ${status}: ${reason}: ${message}`;
+}

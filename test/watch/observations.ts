@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import type { MachineState, Step } from "../../engine/index.ts";
-import type { ClusterLook } from "../../watch/index.ts";
+import type { ClusterObservation } from "../../watch/index.ts";
 
 type Machine = { readonly role?: "controlplane" | "worker"; readonly state?: MachineState };
 
@@ -42,10 +42,10 @@ export function stepFor(machine: string, change: Partial<Step> = {}): Step {
 }
 
 /** Three control planes and a worker, all well, unless a machine is given another state. */
-export function lookAtLab(
+export function observedLab(
   states: Readonly<Record<string, Machine["state"]>> = {},
-  change: Partial<ClusterLook> = {},
-): ClusterLook {
+  change: Partial<ClusterObservation> = {},
+): ClusterObservation {
   const machines = [...planes, "w-1"].map((name) => ({
     name,
     role: planes.includes(name) ? ("controlplane" as const) : ("worker" as const),
