@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import { createHash } from "node:crypto";
 import { TalosError } from "../talos/errors.ts";
 import { parseYaml, toPlainData } from "../talos/yaml/index.ts";

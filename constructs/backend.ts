@@ -11,6 +11,7 @@ import {
 } from "cdktf";
 import type { Backend } from "../model/index.ts";
 import { stateOwner } from "../model/state-owner.ts";
+import { given } from "../talos/given.ts";
 import { projectPath, requireTerraform } from "./terraform/index.ts";
 
 /** Where an environment's state is when it is a file, from the project's root. */
@@ -47,7 +48,7 @@ export function backendSettings(environment: string, backend: Backend): BackendS
     case "http": {
       const { address, lockAddress, unlockAddress } = backend;
       const lock = lockAddress === undefined ? {} : { lockAddress };
-      return { kind: "http", config: { address, ...lock, ...(unlockAddress === undefined ? {} : { unlockAddress }) } };
+      return { kind: "http", config: { address, ...lock, ...given({ unlockAddress }) } };
     }
   }
 }

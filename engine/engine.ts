@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import { randomUUID } from "node:crypto";
 import { setMaxListeners } from "node:events";
 import { TalosError } from "../talos/errors.ts";

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import { type ClusterChange, clusterChanges } from "./cluster-change.ts";
 import { type Finding, type Level, levels, type Rule } from "./finding.ts";
 import type { Action, Plan } from "./plan.ts";

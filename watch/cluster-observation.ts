@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import type { DesiredMachine, ObservedCluster, Step } from "../engine/index.ts";
 import { endsSoon } from "../talos/client-file.ts";
 

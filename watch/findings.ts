@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import { renewBefore } from "../talos/client-file.ts";
 import { type ClusterObservation, endingFiles } from "./cluster-observation.ts";
 import type { Finding, Findings } from "./conditions.ts";

@@ -2,6 +2,7 @@
 import * as z from "zod";
 import type { KubernetesApi } from "../engine/index.ts";
 import { TalosError } from "../talos/errors.ts";
+import { given } from "../talos/given.ts";
 
 /** Who leads, as the Lease has it. */
 export interface LeaseRecord {
@@ -66,7 +67,7 @@ export function kubernetesLease(api: KubernetesApi, namespace: string, name: str
       };
       const metadata = { name, namespace, ...(known === undefined ? {} : { resourceVersion: known.version }) };
       const body = { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata, spec };
-      const how = { body, ...(signal === undefined ? {} : { signal }) };
+      const how = { body, ...given({ signal }) };
       if (known === undefined) await api.call(collection, { method: "POST", ...how });
       else await api.call(`${collection}/${name}`, { method: "PUT", ...how });
     },

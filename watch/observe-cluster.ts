@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { X509Certificate } from "node:crypto";
 import { previewCluster, refusals, windowAt } from "../engine/index.ts";
+import { given } from "../talos/given.ts";
 import type { SecretsBundle } from "../talos/secrets/index.ts";
 import { backupStatus } from "../workspace/backup-status.ts";
 import type { PolicyFlags } from "../workspace/rollout.ts";
@@ -27,9 +28,9 @@ export async function observeCluster(
     steps: preview.steps,
     ...(refused.length === 0 ? {} : { obstacle: refused.join("; ") }),
     certificates: [...files.map((file) => ({ ...file, renewable: true })), ...authorities(secrets)],
-    ...(backup === undefined ? {} : { backup }),
+    ...given({ backup }),
     ...closedWindow(workspace),
-    ...(flags.kubernetes === undefined ? {} : { kubernetes: flags.kubernetes }),
+    ...given({ kubernetes: flags.kubernetes }),
   };
 }
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import { pruneBackups, type Schedule } from "../engine/backup/index.ts";
 import { type EventListener, type Step, systemTiming, type Timing } from "../engine/index.ts";
 import { type Environment, fileReader, listEnvironments } from "../model/index.ts";

@@ -7,6 +7,7 @@ import type { MachineSpec } from "../engine/index.ts";
 import { type Environment, type MetalEnvironment, machinesOf, metalPatches, staticAddress } from "../model/index.ts";
 import { textIfThere, writeFileAtomically } from "../talos/atomic-file.ts";
 import { TalosError } from "../talos/errors.ts";
+import { given } from "../talos/given.ts";
 import type { MachineAddress } from "./cluster-spec.ts";
 import type { MachineSource } from "./machine-source.ts";
 
@@ -84,7 +85,7 @@ function addressesOf(environment: MetalEnvironment): Map<string, MachineAddress>
         name,
         {
           address,
-          ...(fingerprint === undefined ? {} : { fingerprint }),
+          ...given({ fingerprint }),
           patches: metalPatches({ talosVersion, machine, network, diskSelector, wipe, installDisk, imageFactory }),
           meta: renderMeta({ ...known, cidr: staticAddress({ machine, network }) }, meta, machine.meta),
         },

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import type { MachineSpec } from "../engine/index.ts";
 import { controlPlanePool, machinesOf } from "../model/index.ts";
 import type { SimulatedMachine } from "../simulator/control/index.ts";

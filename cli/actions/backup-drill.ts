@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import { openBackups } from "../../workspace/backups.ts";
 import { drillBackup, drillVerdict } from "../../workspace/drill.ts";
 import { openWorkspace } from "../../workspace/workspace.ts";

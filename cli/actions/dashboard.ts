@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../../talos/errors.ts";
+import { given } from "../../talos/given.ts";
 import {
   type ClusterView,
   ClusterViews,
@@ -72,10 +73,7 @@ export async function watchWith(terminal: Terminal, watching: Watching): Promise
     if (signal.aborted) return;
     if (broken !== undefined) terminal.show(notice(broken.fault.split("\n"), terminal.size()));
     else if (seen === undefined) terminal.show(["looking …"]);
-    else
-      terminal.show(
-        screen({ cluster: seen, ...(machine === undefined ? {} : { machine }) }, state, terminal.size(), now()),
-      );
+    else terminal.show(screen({ cluster: seen, ...given({ machine }) }, state, terminal.size(), now()));
   };
   const ask = async () => {
     const name = cluster()?.machines[state.chosen]?.name;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import { join, resolve } from "node:path";
 import { checkEndpoint } from "../../talos/check-endpoint.ts";
 import {
@@ -11,6 +10,7 @@ import {
   parsePatch,
 } from "../../talos/config/index.ts";
 import { TalosError } from "../../talos/errors.ts";
+import { given } from "../../talos/given.ts";
 import { generateSecrets, openSecrets, type SecretsBundle } from "../../talos/secrets/index.ts";
 import { defaultTalosVersion, TalosVersion } from "../../talos/version/index.ts";
 import type { CommandContext } from "../context.ts";
@@ -101,7 +101,7 @@ function clusterConfig(name: string, endpoint: string, options: GenConfigOptions
     contract,
     kubernetesVersion: kubernetesVersion ?? talosVersion.defaultKubernetesVersion,
     installDisk: options.installDisk,
-    ...(options.installImage === undefined ? {} : { installImage: options.installImage }),
+    ...given({ installImage: options.installImage }),
     additionalSans: options.additionalSans,
     dnsDomain: options.dnsDomain,
     ...(options.withKubespan ? { kubespan: true } : {}),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Resource } from "../../talos/api/index.ts";
 import { TalosError } from "../../talos/errors.ts";
+import { given } from "../../talos/given.ts";
 import { parseYamlDocument, toPlainData } from "../../talos/yaml/index.ts";
 import type { CommandContext } from "../context.ts";
 import { cellAt } from "../machine/json-path.ts";
@@ -78,7 +79,7 @@ async function watch(target: Target, { word, id, flags }: Wanted, context: Comma
   try {
     const definition = await definitionOn(target, word);
     const namespace = flags.namespace ?? definition.defaultNamespace;
-    const changes = client.watchResources(namespace, definition.type, { ...call, ...(id === undefined ? {} : { id }) });
+    const changes = client.watchResources(namespace, definition.type, { ...call, ...given({ id }) });
     for await (const change of changes) {
       if (change.kind === "complete" || change.kind === "restarted") continue;
       const text = print([{ node, resource: change.resource }], definition, output);

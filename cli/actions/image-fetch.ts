@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { join, resolve } from "node:path";
+import { given } from "../../talos/given.ts";
 import { type Asset, assetFile, assetUrl, fetchImage, registerSchematic } from "../../talos/image/index.ts";
 import type { CommandContext } from "../context.ts";
 import { type ImageSource, imageOptions, readSchematic } from "./image-options.ts";
@@ -32,7 +33,7 @@ export async function imageFetch(
     cache: cacheDirectory(options.cacheDir, context),
     name,
     unpack: packed,
-    ...(options.sha256 === undefined ? {} : { sha256: options.sha256 }),
+    ...given({ sha256: options.sha256 }),
     signal: context.signal,
     onProgress: progressTo(context),
   });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import { TalosError } from "../../talos/errors.ts";
+import { given } from "../../talos/given.ts";
 import {
   type Architecture,
   chosenSchematic,
@@ -50,6 +50,6 @@ export async function imageOptions(source: ImageSource, context: CommandContext)
     platform: source.platform,
     architecture: source.arch,
     secureBoot: source.secureboot,
-    ...(source.factoryUrl === undefined ? {} : { factory: source.factoryUrl }),
+    ...given({ factory: source.factoryUrl }),
   };
 }

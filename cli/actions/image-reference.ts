@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { given } from "../../talos/given.ts";
 import { type Asset, assetUrl, installerReference, kubernetesImages } from "../../talos/image/index.ts";
 import { Contract, defaultTalosVersion, TalosVersion } from "../../talos/version/index.ts";
 import type { CommandContext } from "../context.ts";
@@ -33,10 +34,12 @@ export function imageBundle(options: ImageBundleOptions, context: CommandContext
   const kubernetes = options.k8sVersion ?? TalosVersion.newestOf(contract).defaultKubernetesVersion;
   const { etcdVersion, flannelVersion, corednsVersion, kubeNetworkPoliciesVersion } = options;
   const images = kubernetesImages(contract, kubernetes, {
-    ...(etcdVersion === undefined ? {} : { etcd: etcdVersion }),
-    ...(flannelVersion === undefined ? {} : { flannel: flannelVersion }),
-    ...(corednsVersion === undefined ? {} : { coredns: corednsVersion }),
-    ...(kubeNetworkPoliciesVersion === undefined ? {} : { networkPolicies: kubeNetworkPoliciesVersion }),
+    ...given({
+      etcd: etcdVersion,
+      flannel: flannelVersion,
+      coredns: corednsVersion,
+      networkPolicies: kubeNetworkPoliciesVersion,
+    }),
   });
   context.stdout.write(options.json ? `${JSON.stringify(images)}\n` : images.map((image) => `${image}\n`).join(""));
 }

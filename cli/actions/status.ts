@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import {
   creationSteps,
   type DesiredMachine,
@@ -8,6 +7,7 @@ import {
   type ObservedCluster,
 } from "../../engine/index.ts";
 import { endsSoon } from "../../talos/client-file.ts";
+import { given } from "../../talos/given.ts";
 import { conditionsNow, observeCluster } from "../../watch/index.ts";
 import { ageOf } from "../../workspace/amounts.ts";
 import { backupLine } from "../../workspace/backup-status.ts";
@@ -41,7 +41,7 @@ export async function status(
         name: file,
         expiresAt: expiresAt.toISOString(),
       })),
-      ...(backup === undefined ? {} : { backup }),
+      ...given({ backup }),
     };
     context.stdout.write(`${JSON.stringify(report, undefined, 2)}\n`);
     return;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import { environmentsHere } from "../../workspace/project.ts";
 import type { CommandContext } from "../context.ts";
 

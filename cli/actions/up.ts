@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import { deployWithoutTerraform, destroyWithoutTerraform, refuseProtected, whatStays } from "../../workspace/deploy.ts";
 import { clearAbandonedState } from "../../workspace/terraform/abandoned-state.ts";
 import { refuseOwnedByTerraform } from "../../workspace/terraform/state-file.ts";

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import { Command, Option } from "commander";
 import { configDefaults } from "../../talos/config-defaults.ts";
 import type { GenConfigOptions } from "../actions/gen-config.ts";

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import { type DesiredMachine, readerOf } from "../../engine/index.ts";
 import type { TalosClient } from "../../talos/api/index.ts";
 import { TalosError } from "../../talos/errors.ts";

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Fn, Op } from "cdktf";
 import type { Construct } from "constructs";
+import { given } from "../../talos/given.ts";
 import { Machine, type MachineRequest } from "../cluster/index.ts";
 import { ReplacementTrigger } from "../terraform/index.ts";
 import { AwsResource } from "./bindings/index.ts";
@@ -75,7 +76,7 @@ export class Ec2Machine extends Machine {
         ebs_optimized: true,
         monitoring: props.monitoring,
         ...(props.protectedFromDeletion ? { disable_api_termination: true } : {}),
-        ...(userData === undefined ? {} : { user_data_base64: userData }),
+        ...given({ user_data_base64: userData }),
         root_block_device: {
           volume_size: Math.ceil(props.disk / gibibyte),
           volume_type: "gp3",

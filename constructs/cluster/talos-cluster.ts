@@ -3,6 +3,7 @@ import { type TerraformResource, TerraformStack } from "cdktf";
 import { Construct } from "constructs";
 import { patchFilesOf, type ResolvedCluster, resolveCluster } from "../../model/index.ts";
 import { argumentsOf, clusterSettings, machineSettings, rolloutSettings } from "../../model/settings/index.ts";
+import { given } from "../../talos/given.ts";
 import { defaultInstallImage, type SchematicChoice } from "../../talos/image/index.ts";
 import { defaultTalosVersion, TalosVersion } from "../../talos/version/index.ts";
 import { checkParts, checkSection } from "../check.ts";
@@ -196,7 +197,7 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
         cluster: this.clusterName,
         machine_id: identity,
         address,
-        ...(talosEndpoints === undefined ? {} : { talos_endpoints: talosEndpoints }),
+        ...given({ talos_endpoints: talosEndpoints }),
         ...this.#onDestroy(),
       };
       const member = new MemberResource(machine, "Member", args, this.bindingMeta);
@@ -241,7 +242,7 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
       .node.findAll()
       .filter((construct) => construct instanceof TalosmithProvider);
     const alias = others.length === 0 ? undefined : this.clusterName.replaceAll("-", "_");
-    const args = { secrets_file: secretsFile, ...(owner === undefined ? {} : { owner }) };
+    const args = { secrets_file: secretsFile, ...given({ owner }) };
     return new TalosmithProvider(this.#scope, "talosmith", args, alias);
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Construct } from "constructs";
 import { endpointAt } from "../../talos/endpoint-at.ts";
+import { given } from "../../talos/given.ts";
 import { checkParts } from "../check.ts";
 import { type Infrastructure, Machine, type MachineRequest, type PoolRequest } from "../cluster/index.ts";
 import { KubernetesProvider, NamespaceResource, ServiceResource, StatefulSetResource } from "./kubernetes-bindings.ts";
@@ -151,6 +152,6 @@ function labelsOf(cluster: string, role: string, machine?: string): { readonly [
     "app.kubernetes.io/name": "talos",
     "talosmith/cluster": cluster,
     "talosmith/role": role,
-    ...(machine === undefined ? {} : { "talosmith/machine": machine }),
+    ...given({ "talosmith/machine": machine }),
   };
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { given } from "../../talos/given.ts";
 import type { StatefulSetArguments } from "./kubernetes-bindings.ts";
 import {
   type ContainerPoolSettings,
@@ -39,13 +40,13 @@ export function statefulSetArguments({
     metadata: { name: volume },
     spec: {
       access_modes: ["ReadWriteOnce"] as const,
-      ...(storageClass === undefined ? {} : { storage_class_name: storageClass }),
+      ...given({ storage_class_name: storageClass }),
       resources: { requests: { storage: quantity(bytes) } },
     },
   });
   const requests = quantities(settings.requests);
   const limits = quantities(settings.limits);
-  const resources = { ...(requests === undefined ? {} : { requests }), ...(limits === undefined ? {} : { limits }) };
+  const resources = given({ requests, limits });
   return {
     metadata: { name, namespace, labels },
     wait_for_rollout: false,

@@ -3,6 +3,7 @@ import type { Construct } from "constructs";
 import { stringify } from "yaml";
 import { createNoCloudIso, hashIso, type NoCloudFiles } from "../../cloud-init/index.ts";
 import { formatSize } from "../../model/index.ts";
+import { given } from "../../talos/given.ts";
 import type { Architecture } from "../../talos/image/index.ts";
 import { Machine, type MachineRequest } from "../cluster/index.ts";
 import { CloudInitResource, type MachineConfigSettings } from "../talosmith/index.ts";
@@ -202,7 +203,7 @@ function domainArguments(
           }),
     },
     devices: {
-      ...(board.controllers === undefined ? {} : { controllers: board.controllers }),
+      ...given({ controllers: board.controllers }),
       disks: [
         attach(disk, "vda"),
         ...extra.map((volume, index) => attach(volume, `vd${String.fromCharCode("b".charCodeAt(0) + index)}`)),

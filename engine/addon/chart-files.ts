@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import { join } from "node:path";
 import { writeFileAtomically } from "../../talos/atomic-file.ts";
 import { given } from "../../talos/given.ts";

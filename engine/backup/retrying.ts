@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import { TalosError } from "../../talos/errors.ts";
 import type { Timing } from "../index.ts";
 

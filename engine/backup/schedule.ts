@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import { type CronTimes, nextRun } from "../../model/cron.ts";
 import type { Clock, Entropy } from "../../talos/clock.ts";
 import { TalosError } from "../../talos/errors.ts";

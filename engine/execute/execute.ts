@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import type { Step } from "../step.ts";
 import { applyConfig, installConfig } from "./change.ts";
 import { cordon, drain, uncordon } from "./drain.ts";

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import { outageObstacle } from "../plan/outage.ts";
 import type { Step } from "../step.ts";
 import { describe } from "./join.ts";

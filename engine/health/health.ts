@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import { TalosError } from "../../talos/errors.ts";
 import { given } from "../../talos/given.ts";
 import { oneLine } from "../../talos/plain-text.ts";

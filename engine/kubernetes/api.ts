@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import { Agent, request } from "node:https";
 import { fromNodeError } from "../../talos/api/index.ts";
 import { TalosError, type TalosErrorCode } from "../../talos/errors.ts";

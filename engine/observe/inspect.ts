@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import { connect, type Probe, probe, type TalosClient } from "../../talos/api/index.ts";
 import { MachineConfig } from "../../talos/config/index.ts";
 import { TalosError } from "../../talos/errors.ts";

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import { configChange } from "../../talos/config/index.ts";
 import { given } from "../../talos/given.ts";
 import { KubernetesVersion, TalosVersion } from "../../talos/version/index.ts";

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import type { StepContext } from "../execute/step-context.ts";
 import type { KubernetesNode } from "../observed.ts";
 import { unavailableLimit } from "../policy.ts";

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import { settingPath, settingRules, valueRules } from "../../model/cluster-rules.ts";
 import { clusterSettings, settingsIn } from "../../model/settings/index.ts";
 import { type ClusterConfig, generateConfigWithFacts } from "../../talos/config/index.ts";

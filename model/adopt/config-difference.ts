@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import { changedPlaces, isUnset, type MachineConfig } from "../../talos/config/index.ts";
 import { given } from "../../talos/given.ts";
 import { type Data, isData } from "./source.ts";

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import { parseTalosconfig, secretsFromConfig } from "../../talos/config/index.ts";
 import { given } from "../../talos/given.ts";
 import { parseSecrets, type SecretsBundle } from "../../talos/secrets/index.ts";

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import { stringify } from "yaml";
 import { given } from "../../talos/given.ts";
 import { TalosVersion } from "../../talos/version/index.ts";

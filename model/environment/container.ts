@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import { dockerDefaults } from "../schema/index.ts";
 import { type AddressedMachine, placeMachine } from "./addressing.ts";
 import { type Environment, machinesOf } from "./environment.ts";

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import ipaddr from "ipaddr.js";
 import { stringify } from "yaml";
 import { given } from "../../talos/given.ts";

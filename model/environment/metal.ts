@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import type * as z from "zod";
 import type { SchematicChoice } from "../../talos/image/index.ts";
 import type { kinds } from "../schema/index.ts";

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import { environmentName } from "../schema/index.ts";
 import { buildEnvironment } from "./build-environment.ts";
 import { unknownKey } from "./check.ts";

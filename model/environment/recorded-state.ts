@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import * as z from "zod";
 import { configDefaults } from "../../talos/config-defaults.ts";
 import { given } from "../../talos/given.ts";

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import type { Attributes, ConfigOf, PlanOf, StateOf } from "./attribute.ts";
 import type { AttributePath } from "./attribute-path.ts";
 import type { Diagnostics } from "./diagnostics.ts";

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import { type Attributes, type Provider, Server } from "../framework/index.ts";
 import { createLog } from "./hclog.ts";
 import { applyResourceChange } from "./rpc/apply-resource-change.ts";

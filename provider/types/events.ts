@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { EventListener } from "../../engine/index.ts";
+import { given } from "../../talos/given.ts";
 import type { Operation } from "../framework/index.ts";
 import type { Client } from "./client.ts";
 
@@ -14,7 +15,7 @@ export async function eventsOf(
   return (event) => {
     const { type, message, machine } = event;
     const level = type === "step-failed" || type === "warning" ? "warn" : type === "waiting" ? "debug" : "info";
-    log(level, message, { event: type, cluster, ...(machine === undefined ? {} : { machine }) });
+    log(level, message, { event: type, cluster, ...given({ machine }) });
     follower?.(event);
   };
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Place } from "../../engine/backup/index.ts";
+import { given } from "../../talos/given.ts";
 import { DiagnosticError } from "../framework/index.ts";
 
 /** Where a backup lies and what it is called. */
@@ -31,7 +32,7 @@ export function parseSnapshotAddress(id: string): SnapshotAddress {
   if (!id.startsWith("s3://")) return { place: { directory: folder }, backup, cluster };
   const [, bucket, prefix] = /^s3:\/\/([^/]+)(?:\/(.+))?$/.exec(folder) ?? [];
   if (bucket === undefined) throw malformed(id);
-  let s3: S3 = { bucket, ...(prefix === undefined ? {} : { prefix }) };
+  let s3: S3 = { bucket, ...given({ prefix }) };
   for (const [name, value] of new URLSearchParams(query)) {
     const setting = settings.get(name)?.(value);
     if (setting === undefined) throw malformed(id);

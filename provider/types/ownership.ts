@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Claim, Ownership } from "../../engine/index.ts";
+import { given } from "../../talos/given.ts";
 import type { Diagnostics } from "../framework/index.ts";
 import type { Client } from "./client.ts";
 
@@ -34,9 +35,9 @@ export function memoryText(
   const former = namesOf(known).filter((name) => name !== (owner ?? known.owner));
   const memory: Memory = {
     ...known,
-    ...(owner === undefined ? {} : { owner }),
+    ...given({ owner }),
     ...(former.length === 0 ? {} : { formerly: former.slice(-mostNames) }),
-    ...(applies === undefined ? {} : { applies }),
+    ...given({ applies }),
   };
   return Object.keys(memory).length === 0 ? "" : JSON.stringify(memory);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { SimulatedMachine } from "../../simulator/control/index.ts";
+import { given } from "../../talos/given.ts";
 import { type Attributes, attribute, DiagnosticError, isUnknown, type Resource } from "../framework/index.ts";
 import { checkRelease } from "./check-release.ts";
 import type { Client } from "./client.ts";
@@ -50,7 +51,7 @@ export const simulatedMachine: Resource<typeof attributes, Client> = {
       name: planned.name,
       cluster: planned.cluster,
       ...(version === null ? {} : { talosVersion: version }),
-      ...(client.owner === undefined ? {} : { owner: client.owner }),
+      ...given({ owner: client.owner }),
     });
     return stateOf(machine, version);
   },

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import { deleteObject } from "../kubernetes/store.ts";
 import type { Controller } from "../machine/moment.ts";
 import { readNodeConfig } from "../machine/node-config.ts";

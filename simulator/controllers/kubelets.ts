@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import { recordEvent } from "../kubernetes/events.ts";
 import { isNodeReady, newNode, nodeStatus, readyStatusOf } from "../kubernetes/node.ts";
 import { nodeLease, nodeLeaseNamespace } from "../kubernetes/node-lease.ts";

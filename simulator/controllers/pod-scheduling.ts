@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import { recordEvent } from "../kubernetes/events.ts";
 import { isTree } from "../kubernetes/field-paths.ts";
 import { isNodeReady, isUnschedulable } from "../kubernetes/node.ts";

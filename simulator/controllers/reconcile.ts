@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import type { Controller, Moment } from "../machine/moment.ts";
 import type { World } from "../machine/world.ts";
 import { components, staticPods } from "./components.ts";

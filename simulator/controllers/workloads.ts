@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import { definitionStorage, establishedStatus } from "../kubernetes/custom-resources.ts";
 import { countBudget, isHealthy } from "../kubernetes/eviction.ts";
 import { readyStatusOf } from "../kubernetes/node.ts";

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import { given } from "../../talos/given.ts";
 import { uuidOf } from "../machine/chance.ts";
 import type { NodeConfig } from "../machine/node-config.ts";

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import { createHash } from "node:crypto";
 import { given } from "../../talos/given.ts";
 import { randomHex, uuidOf } from "../machine/chance.ts";

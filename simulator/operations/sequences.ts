@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import { CallError } from "../machine/call-error.ts";
 import { randomUuid } from "../machine/chance.ts";
 import type { EventBody } from "../machine/event.ts";

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import { createHash } from "node:crypto";
 import { hardware } from "../machine/hardware.ts";
 import type { Machine } from "../machine/world.ts";

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import { createHash } from "node:crypto";
 import type { Machine } from "../machine/world.ts";
 import type { Item, Source, View } from "./item.ts";

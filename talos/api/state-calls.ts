@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import ipaddr from "ipaddr.js";
 import * as z from "zod";
 import { plainText } from "../plain-text.ts";

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import { ClusterServiceService as cluster } from "./gen/cluster/cluster.ts";
 import { ContainerDriver } from "./gen/common/common.ts";
 import {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import { createHash } from "node:crypto";
 import { loadCertificate, pemBlocks } from "../pki/index.ts";
 import { encodeConfig } from "./document/config-file.ts";

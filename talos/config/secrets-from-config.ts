@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import { TalosError } from "../errors.ts";
 import { given } from "../given.ts";
 import { encodeSecrets, parseSecrets, type SecretsBundle } from "../secrets/index.ts";

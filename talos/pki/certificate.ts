@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import { createHash, type KeyObject, X509Certificate } from "node:crypto";
 import type { Clock, Entropy } from "../clock.ts";
 import { TalosError } from "../errors.ts";

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import { describe, expect, test } from "vitest";
 import { applyCluster, type ClusterEvent, destroyCluster } from "../../engine/index.ts";
 import { defaultPolicy } from "../../engine/policy.ts";

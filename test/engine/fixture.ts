@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type ApplyOptions, type ApplyResult, applyCluster, type DesiredCluster } from "../../engine/index.ts";

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import { spawn } from "node:child_process";
 import { createHash, randomUUID } from "node:crypto";
 import { once } from "node:events";

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import { expect, test } from "vitest";
 import type { KubernetesNode } from "../../engine/index.ts";
 import { nodeLookup } from "../../engine/observe/node-lookup.ts";

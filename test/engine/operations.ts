@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

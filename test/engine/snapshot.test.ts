@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

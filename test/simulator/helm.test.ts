@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

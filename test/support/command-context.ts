@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import type { CommandContext, ExitCode } from "../../cli/context.ts";
 import { systemEntropy } from "../../talos/clock.ts";
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import type { MachineState, Step } from "../../engine/index.ts";
 import type { ClusterObservation } from "../../watch/index.ts";
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import type { ClusterObservation } from "../cluster-observation.ts";
 import type { Condition } from "../conditions.ts";
 import { etcdFacts } from "../etcd-facts.ts";

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import { isOf, listBackups } from "../../engine/backup/index.ts";
 import { checkHealth, type EventListener, systemTiming } from "../../engine/index.ts";
 import { type Environment, listEnvironments } from "../../model/index.ts";

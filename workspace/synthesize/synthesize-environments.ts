@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { type EnvironmentStack, encryptionFile, type SynthResult, synthesize } from "../../constructs/index.ts";
 import { packageProvider } from "../../provider/package.ts";
+import { given } from "../../talos/given.ts";
 import { completeStack, protectStates } from "./complete-stack.ts";
 
 export interface SynthesizeOptions {
@@ -21,8 +22,7 @@ export async function synthesizeEnvironments(options: SynthesizeOptions): Promis
   const result = synthesize({
     projectRoot: root,
     outdir,
-    ...(environments === undefined ? {} : { environments }),
-    ...(extend === undefined ? {} : { extend }),
+    ...given({ environments, extend }),
   });
   const provider = await packageProvider();
   for (const { environment, directory } of result.stacks) {

@@ -4,6 +4,7 @@ import { type App, TerraformStack } from "cdktf";
 import { type EnvironmentStack, writeWhole } from "../../constructs/index.ts";
 import { formatFault } from "../../model/index.ts";
 import { packageProvider } from "../../provider/package.ts";
+import { given } from "../../talos/given.ts";
 import { completeStack } from "./complete-stack.ts";
 import { synthesizeEnvironments } from "./synthesize-environments.ts";
 
@@ -22,7 +23,7 @@ export async function synthesizeProject(root: string, options: ProjectOptions = 
   const { stacks, failures } = await synthesizeEnvironments({
     root,
     ...options,
-    ...(outdir === undefined ? {} : { outdir }),
+    ...given({ outdir }),
     ...(only === undefined ? {} : { environments: [only] }),
   });
   for (const warning of stacks.flatMap((stack) => stack.warnings)) console.error(`warning: ${formatFault(warning)}\n`);

@@ -4,6 +4,7 @@ import { copyFile, readFile, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import * as z from "zod";
 import { encryptionFileName } from "../../constructs/index.ts";
+import { given } from "../../talos/given.ts";
 import { temporaryFolder } from "../../talos/process-folder.ts";
 import { Terraform, type TerraformOptions } from "./terraform.ts";
 
@@ -28,7 +29,7 @@ export async function pullState({ directory, ...options }: TerraformOptions): Pr
   ]);
   const folder = temporaryFolder("state");
   try {
-    const only = { backend: Object.fromEntries(placed), ...(encryption === undefined ? {} : { encryption }) };
+    const only = { backend: Object.fromEntries(placed), ...given({ encryption }) };
     await writeFile(join(folder, "backend.tf.json"), JSON.stringify({ terraform: only }));
     const sealed = join(directory, encryptionFileName);
     if (existsSync(sealed)) await copyFile(sealed, join(folder, encryptionFileName));

@@ -2,6 +2,7 @@
 import { basename } from "node:path";
 import * as z from "zod";
 import { TalosError } from "../../talos/errors.ts";
+import { given } from "../../talos/given.ts";
 import { applyReportLine } from "./apply-report.ts";
 import { knownFailureHint } from "./known-failures.ts";
 import { warningsIn } from "./plan-warnings.ts";
@@ -121,7 +122,7 @@ export class Terraform {
     const end = killedBy === undefined ? `ended with exit code ${code}` : `was killed by ${killedBy}`;
     const hint = killedBy === undefined ? knownFailureHint(words) : killedHint;
     return new TalosError("failed-precondition", `${this.name} ${command[0]} ${end}${details}`, {
-      ...(hint === undefined ? {} : { hint }),
+      ...given({ hint }),
     });
   }
 

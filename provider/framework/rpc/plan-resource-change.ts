@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import type { Attributes, ConfigOf, StateOf } from "../attribute.ts";
 import { AttributePath } from "../attribute-path.ts";
 import type { Diagnostic } from "../diagnostics.ts";

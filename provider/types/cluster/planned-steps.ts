@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { DesiredCluster, Finding, MachineSpec, ObservedCluster, ObservedMachine } from "../../../engine/index.ts";
+import { given } from "../../../talos/given.ts";
 import type { SecretsBundle } from "../../../talos/secrets/index.ts";
 import type { Client } from "../client.ts";
 import { configChanges } from "./changes.ts";
@@ -65,8 +66,7 @@ async function outline(input: ClusterInput): Promise<DesiredCluster> {
   const spec = await clusterSpec(input);
   const machine = ({ name, role, address, fingerprint, meta }: MachineSpec) => ({
     ...{ name, role, address, ...withoutConfig },
-    ...(fingerprint === undefined ? {} : { fingerprint }),
-    ...(meta === undefined ? {} : { meta }),
+    ...given({ fingerprint, meta }),
   });
   const [planes, workers] = (["controlplane", "worker"] as const).map((role) =>
     [...(input.join === null ? [] : [standInPlane]), ...spec.machines]

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { ApplyResult, Claim, DesiredCluster, EngineOptions } from "../../../engine/index.ts";
+import { given } from "../../../talos/given.ts";
 import type { SecretsBundle } from "../../../talos/secrets/index.ts";
 import type { Operation } from "../../framework/index.ts";
 import type { Client } from "../client.ts";
@@ -26,7 +27,7 @@ export async function bringAbout(
 ): Promise<Pick<ApplyResult, "steps" | "applies">> {
   const { applyCluster } = await import("../../../engine/index.ts");
   const options = { ...(await engineOptions(desired, secrets, change, change.planned)), claim };
-  return whenFree(change, () => applyCluster({ ...options, ...(review === undefined ? {} : { review }) }));
+  return whenFree(change, () => applyCluster({ ...options, ...given({ review }) }));
 }
 
 /**

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import { compareKeys, YamlPlain, type YamlValue } from "../../yaml/index.ts";
 import { zeroWord } from "../schema/enums.ts";
 import { type Field, type FieldType, type Struct, structOf } from "../schema/schema.ts";

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import { existsSync } from "node:fs";
 import { readFile, realpath } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import { describe, expect, test } from "vitest";
 import { checkEndpoint } from "../../../talos/check-endpoint.ts";
 import {
