@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import type { App } from "cdktf";
 import { fileError } from "../talos/file-error.ts";
-import { stagingFolder } from "./staging-folder.ts";
+import { processFolder, removeIfAllowed } from "../talos/process-folder.ts";
 
 /**
  * Writes what an app has, whole or not at all: the CDK writes into a folder of its own first, for it would empty a file
@@ -60,4 +60,21 @@ function isHalf(file: string): boolean {
   } catch {
     return true;
   }
+}
+
+const prefix = ".synth-";
+/** No synth takes so long. */
+const longestSynth = 60 * 60 * 1000;
+
+/** A folder that nobody else writes to. Takes away what synths that were killed have left. */
+export function stagingFolder(outdir: string): string {
+  // Containers that share the folder do not see each other's processes.
+  for (const name of readdirSync(outdir))
+    if (name.startsWith(prefix) && isOld(join(outdir, name))) removeIfAllowed(join(outdir, name));
+  return processFolder(outdir, prefix);
+}
+
+function isOld(folder: string): boolean {
+  const made = statSync(folder, { throwIfNoEntry: false })?.mtimeMs;
+  return made !== undefined && Date.now() - made > longestSynth;
 }

@@ -54,7 +54,6 @@ export type {
   ObservedKubernetes,
   ObservedMachine,
 } from "./observed.ts";
-export { creationSteps } from "./plan/creation-steps.ts";
 export { immutableFindings } from "./plan/immutable.ts";
 export { plan, planDestroy } from "./plan/plan.ts";
 export { preflight, refuseErrors } from "./plan/preflight.ts";
@@ -72,4 +71,11 @@ export {
   rotationPasses,
 } from "./rotate-ca.ts";
 export { checkSnapshot, readSnapshot, SnapshotCheck, type SnapshotSummary } from "./snapshot-file.ts";
-export { isRollback, type KubernetesComponent, type Step, type StepAction, type StepKind } from "./step.ts";
+export {
+  creationSteps,
+  isRollback,
+  type KubernetesComponent,
+  type Step,
+  type StepAction,
+  type StepKind,
+} from "./step.ts";

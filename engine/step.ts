@@ -222,3 +222,8 @@ function pauseSentence({ canaries, soak, afterwards }: Extract<StepAction, { kin
     ", then ",
   );
 }
+
+/** Machines that are still to be made, told like steps of the engine, which comes when they are there. */
+export function creationSteps(names: readonly string[]): readonly Pick<Step, "id" | "sentence" | "destructive">[] {
+  return names.map((name) => ({ id: `create/${name}`, sentence: `make the machine ${name}`, destructive: false }));
+}

@@ -49,10 +49,9 @@ export type {
 export { metalPatches, staticAddress } from "./environment/metal-patches.ts";
 export { nodePatch } from "./environment/node-patch.ts";
 export { parseEnvironment } from "./environment/parse-environment.ts";
-export { withCount } from "./environment/pool-count.ts";
 export { formatSize } from "./environment/quantity.ts";
 export type { ReadFile } from "./environment/references.ts";
-export { changeVersion, type VersionChange, type VersionField } from "./environment/version-change.ts";
+export { changeVersion, type VersionChange, type VersionField, withCount } from "./environment/version-change.ts";
 export {
   type ClusterSurroundings,
   type Patches,

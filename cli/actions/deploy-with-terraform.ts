@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { basename, join } from "node:path";
 import * as z from "zod";
 import { eventFileVariable, systemTiming, type ToldEvent } from "../../engine/index.ts";
 import { machinesOf } from "../../model/index.ts";
+import { parsePlan, placeholderTitle, reviewPlan } from "../../review/index.ts";
 import { clientFilePaths } from "../../workspace/client-files.ts";
 import type { Deployed } from "../../workspace/deploy.ts";
 import { orphanHolding } from "../../workspace/terraform/file-lock.ts";
@@ -23,7 +25,6 @@ import type { Workspace } from "../../workspace/workspace.ts";
 import { type ApprovalFlags, approved } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
 import { plainLines } from "../output/plain-lines.ts";
-import { dangersIn } from "./plan-dangers.ts";
 
 export interface TerraformRun {
   readonly workspace: Workspace;
@@ -221,4 +222,16 @@ async function applyAloud(
 
 function colour(context: CommandContext): string[] {
   return context.stdout.isTerminal && context.env.NO_COLOR === undefined ? [] : ["-no-color"];
+}
+
+/**
+ * What of a plan may lose data, access or quorum, or was copied and never replaced, as lines for people; empty when
+ * nothing is. It stands below terraform's own words, of which there may be hundreds of lines, and above the question.
+ */
+export function dangersIn(plan: string): string {
+  const lines = reviewPlan(parsePlan(plan, "the plan")).findings.flatMap(({ level, title, address, sentence }) => {
+    if (level !== "danger" && title !== placeholderTitle) return [];
+    return [`${level === "danger" ? "DANGER " : ""}${title}: ${address}: ${sentence}`];
+  });
+  return lines.length === 0 ? "" : `\n${lines.join("\n")}\n`;
 }

@@ -3,7 +3,6 @@ import { type CheckResult, checkHealth } from "../../engine/index.ts";
 import { type BackupStatus, backupLine, backupStatus } from "../../workspace/backup-status.ts";
 import { openWorkspace } from "../../workspace/workspace.ts";
 import type { CommandContext } from "../context.ts";
-import { healthLines, healthVerdict } from "../output/health-lines.ts";
 
 export async function health(
   name: string,
@@ -37,4 +36,27 @@ function jsonBackup(backup: BackupStatus, { clock }: CommandContext): string {
 
 function jsonCheck(check: CheckResult, { clock }: CommandContext): string {
   return `${JSON.stringify({ v: 1, at: clock.now().toISOString(), type: "check", ...check })}\n`;
+}
+
+const words = { ok: "OK", skipped: "SKIP", waiting: "...", failed: "FAILED" } as const;
+
+/** The lines that `talosctl health` prints. What is waited for is said again as often as it is told. */
+export function healthLines(write: (line: string) => void): (check: CheckResult) => void {
+  let last = "";
+  return ({ name, state, reason }) => {
+    const line = `waiting for ${name}: ${state === "ok" ? words.ok : (reason ?? words[state])}`;
+    // The reason of a failure is mostly what was just waited for.
+    if (state === "failed" && line === last) return;
+    last = line;
+    write(line);
+  };
+}
+
+/** What all checks together mean. */
+export function healthVerdict(cluster: string, checks: readonly CheckResult[]): string {
+  const [first, ...others] = checks.filter(({ state }) => state === "failed");
+  if (first === undefined) return `${cluster} is healthy.`;
+  const reason = first.reason === undefined ? "" : `: ${first.reason}`;
+  const more = others.length === 0 ? "" : ` (and ${others.length} more)`;
+  return `${cluster} is not healthy, waiting for ${first.name}${reason}${more}`;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { ClusterEvent, EventListener } from "../../engine/index.ts";
 import type { CommandContext } from "../context.ts";
-import { jsonLine } from "./json-lines.ts";
 import { plainLines } from "./plain-lines.ts";
 import { TaskBoard } from "./task-board.ts";
 
@@ -32,4 +31,16 @@ export async function withProgress<T>(
     await board.fail();
     throw error;
   }
+}
+
+/** One engine event as a line of NDJSON. `v` changes when a field changes its meaning or goes away. */
+export function jsonLine({ at, step, steps, ...event }: ClusterEvent): string {
+  const line = {
+    v: 1,
+    at: at.toISOString(),
+    ...event,
+    ...(step === undefined ? {} : { step: step.id }),
+    ...(steps === undefined ? {} : { steps: steps.map(({ id, sentence }) => ({ id, sentence })) }),
+  };
+  return `${JSON.stringify(line)}\n`;
 }

@@ -28,7 +28,6 @@ import type { Infrastructure } from "./infrastructure.ts";
 import type { Machine } from "./machine.ts";
 import { ControlPlane, type Pool, type PoolOwner, type PoolProps } from "./pool.ts";
 import type { ClusterSettingProps, RolloutProps } from "./setting-props.ts";
-import { validateCluster } from "./validate-cluster.ts";
 
 /** A cluster: its settings, what it runs on, and its control planes. */
 export interface TalosClusterProps<Settings> extends ClusterSettingProps {
@@ -367,4 +366,18 @@ function differs<K extends keyof ClusterArguments>(
 ): Partial<Pick<ClusterArguments, K>> {
   if (value === undefined || JSON.stringify(value) === JSON.stringify(usual)) return {};
   return { [name]: value } as Partial<Pick<ClusterArguments, K>>;
+}
+
+interface ClusterFacts {
+  readonly secretsFile?: string;
+  readonly outputFolder?: string;
+}
+
+const isInside = (path: string | undefined) =>
+  path === undefined || !(path.startsWith("/") || path.split("/").includes(".."));
+
+/** What is wrong with the props of a cluster that an environment file does not have, in words. */
+export function validateCluster({ secretsFile, outputFolder }: ClusterFacts): readonly string[] {
+  if (isInside(secretsFile) && isInside(outputFolder)) return [];
+  return ["secretsFile or outputFolder leaves the project; expected relative paths without .."];
 }

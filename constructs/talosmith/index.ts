@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 export { type AddonArguments, AddonResource } from "./addon.ts";
 export { type ClientFiles, type ClientFilesArguments, ClientFilesResource } from "./client-files.ts";
-export { type CloudInitArguments, CloudInitResource } from "./cloud-init.ts";
 export { type ClusterArguments, ClusterResource } from "./cluster.ts";
 export { type EtcdSnapshotArguments, EtcdSnapshotResource } from "./etcd-snapshot.ts";
+export {
+  type CloudInitArguments,
+  CloudInitResource,
+  type MemberArguments,
+  MemberResource,
+  type SimulatedMachineArguments,
+  SimulatedMachineResource,
+} from "./machine.ts";
 export {
   type ClusterSettings,
   type MachineConfigArguments,
   MachineConfigDataSource,
   type MachineConfigSettings,
 } from "./machine-config.ts";
-export { type MemberArguments, MemberResource } from "./member.ts";
 export { TalosmithProvider, type TalosmithProviderArguments, talosmithProvider } from "./provider.ts";
-export { type SimulatedMachineArguments, SimulatedMachineResource } from "./simulated-machine.ts";

@@ -9,8 +9,6 @@ export {
   type ProviderDescription,
   Resource,
 } from "./binding.ts";
-export { jsonEncode } from "./json-encode.ts";
-export { Milestone } from "./milestone.ts";
-export { projectPath, rootFromStack } from "./project-path.ts";
-export { ReplacementTrigger } from "./replacement-trigger.ts";
+export { jsonEncode, projectPath, rootFromStack } from "./expressions.ts";
 export { requireTerraform, TalosStack } from "./stack.ts";
+export { Milestone, ReplacementTrigger } from "./terraform-data.ts";

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Clock, Entropy } from "../../talos/clock.ts";
+import { TalosError } from "../../talos/errors.ts";
 import { SnapshotCheck, type Timing } from "../index.ts";
 import { type Backup, backupId, encodeManifest, parts } from "./backup.ts";
-import { retrying } from "./retrying.ts";
 import type { ScratchFile } from "./scratch-file.ts";
 import type { SnapshotSource } from "./snapshot-source.ts";
 import { databaseStatus, type SnapshotStatus } from "./snapshot-status.ts";
@@ -77,4 +77,26 @@ async function receive({ source, store, signal }: CreateOptions): Promise<{
 /** What has no manifest is no backup; it is taken away now, or by a later prune when the store does not answer. */
 async function withdraw(store: BackupStore, names: readonly string[]): Promise<void> {
   for (const name of [...names].reverse()) await store.remove(name).catch(() => {});
+}
+
+export interface RetryOptions {
+  readonly timing: Timing;
+  readonly signal?: AbortSignal;
+  readonly onRetry?: (reason: string) => void;
+}
+
+const pauses = [1_000, 4_000, 15_000];
+
+/** Does the work again after what may pass by itself, with longer and longer pauses; then the last error stands. */
+export async function retrying<T>(work: () => Promise<T>, { timing, signal, onRetry }: RetryOptions): Promise<T> {
+  for (const pause of pauses) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof TalosError) || !error.retryable) throw error;
+      onRetry?.(error.message);
+      await timing.sleep(pause, signal);
+    }
+  }
+  return work();
 }

@@ -7,7 +7,6 @@ import { type ClusterAccess, withContext } from "../engine.ts";
 import type { StepContext } from "../execute/step-context.ts";
 import { waitUntil } from "../execute/wait.ts";
 import type { MachineHealth } from "../machines.ts";
-import { withNames } from "../observe/with-names.ts";
 import type { ObservedCluster } from "../observed.ts";
 import { defaultPolicy, type Policy } from "../policy.ts";
 import { type HealthView, healthChecks, type Verdict } from "./health-checks.ts";
@@ -151,4 +150,16 @@ async function askHealth(machine: DesiredMachine, context: StepContext): Promise
   } finally {
     context.unanswered.delete(machine.name);
   }
+}
+
+/** A sentence in which each address of a machine stands behind the machine's name. */
+export function withNames(text: string, machines: readonly Pick<DesiredMachine, "name" | "address">[]): string {
+  let named = text;
+  for (const { name, address } of machines) {
+    const host = address.replace(/^([\d.]+):\d+$/, "$1");
+    if (host === name || !named.includes(host)) continue;
+    const pattern = host.replace(/[.[\]]/g, "\\$&");
+    named = named.replace(new RegExp(`(?<![\\w.:(/])${pattern}(?![\\w.]*\\d)`, "g"), `${name} (${host})`);
+  }
+  return named;
 }

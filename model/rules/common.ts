@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { KubernetesVersion, TalosVersion } from "../../talos/version/index.ts";
 import { controlPlanePool, machinesOf } from "../environment/environment.ts";
+import { firstContactOf, firstContactProblem } from "../environment/first-contact.ts";
 import { addonRules } from "./addons.ts";
 import { clusterRules } from "./cluster.ts";
 import { error, type Rule, warning } from "./rule.ts";
@@ -106,3 +107,11 @@ export const commonRules = {
   ...settingsRules,
   ...addonRules,
 } as const satisfies Record<string, Rule>;
+
+/** Machines whose certificates are not known beforehand: the file says how they get their initial config. */
+export const firstContactChosen: Rule = (environment) => {
+  const { kind } = environment;
+  if (kind === "simulated" || kind === "metal") return [];
+  const problem = firstContactProblem(kind, firstContactOf(environment));
+  return problem === undefined ? [] : [error({ path: ["infrastructure"], ...problem })];
+};

@@ -2,9 +2,8 @@
 import type { Kind } from "../schema/index.ts";
 import { awsInfrastructureRules, awsRules } from "./aws.ts";
 import { nodesApart } from "./cluster.ts";
-import { commonRules } from "./common.ts";
+import { commonRules, firstContactChosen } from "./common.ts";
 import { containerRules } from "./container.ts";
-import { firstContactChosen } from "./first-contact.ts";
 import { libvirtInfrastructureRules, libvirtRules } from "./libvirt.ts";
 import { metalInfrastructureRules, metalRules } from "./metal.ts";
 import type { Rule } from "./rule.ts";

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 export { topologyOf } from "./from-environment.ts";
 export { machineBoxes, type PictureForm } from "./layout.ts";
-export { renderTopology, type TopologyFormat } from "./render.ts";
-export { renderSvg } from "./svg.ts";
+export { renderSvg, renderTopology, type TopologyFormat } from "./svg.ts";
 export { type MachineState, type SeenMachine, type Topology, withLiveState } from "./topology.ts";

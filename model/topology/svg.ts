@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { type Box, type Card, headingOf, indentOf, layOut, type PictureForm } from "./layout.ts";
+import { renderMermaid } from "./mermaid.ts";
 import { type MachineState, machineStates, type Topology } from "./topology.ts";
 
 const style = `
@@ -115,4 +116,17 @@ const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", 
 
 function escapeXml(words: string): string {
   return words.replaceAll(/[&<>"]/g, (sign) => entities[sign] ?? sign);
+}
+
+export type TopologyFormat = "svg" | "mermaid" | "json";
+
+const renderers: Readonly<Record<TopologyFormat, (topology: Topology) => string>> = {
+  svg: (topology) => renderSvg(topology),
+  mermaid: renderMermaid,
+  json: (topology) => `${JSON.stringify({ v: 1, ...topology }, undefined, 2)}\n`,
+};
+
+/** The same topology gives the same bytes, in every format. */
+export function renderTopology(topology: Topology, format: TopologyFormat): string {
+  return renderers[format](topology);
 }

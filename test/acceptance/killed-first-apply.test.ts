@@ -6,9 +6,8 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { registerDestroy } from "../../cli/commands/destroy.ts";
-import { registerDoctor } from "../../cli/commands/doctor.ts";
-import { registerUnlock } from "../../cli/commands/unlock.ts";
+import { registerDoctor } from "../../cli/commands/inspect.ts";
+import { registerDestroy, registerUnlock } from "../../cli/commands/lifecycle.ts";
 import { createProgram, runProgram } from "../../cli/program.ts";
 import { testContext } from "../support/command-context.ts";
 import { runCommand } from "../support/run-command.ts";

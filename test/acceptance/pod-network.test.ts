@@ -4,9 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { registerDeploy } from "../../cli/commands/deploy.ts";
-import { registerDestroy } from "../../cli/commands/destroy.ts";
-import { registerPlan } from "../../cli/commands/plan.ts";
+import { registerDeploy, registerDestroy, registerPlan } from "../../cli/commands/lifecycle.ts";
 import { createProgram, runProgram } from "../../cli/program.ts";
 import { systemClock } from "../../talos/clock.ts";
 import { projectSimulator } from "../../workspace/simulator.ts";

@@ -2,13 +2,15 @@
 import { Command } from "commander";
 import { expect, test } from "vitest";
 import { registerBackup } from "../../cli/commands/backup.ts";
-import { registerDeploy } from "../../cli/commands/deploy.ts";
-import { registerDestroy } from "../../cli/commands/destroy.ts";
 import { addApproval } from "../../cli/commands/flags.ts";
+import {
+  registerDeploy,
+  registerDestroy,
+  registerRestore,
+  registerUnlock,
+  registerUp,
+} from "../../cli/commands/lifecycle.ts";
 import { registerMachine } from "../../cli/commands/machine.ts";
-import { registerRestore } from "../../cli/commands/restore.ts";
-import { registerUnlock } from "../../cli/commands/unlock.ts";
-import { registerUp } from "../../cli/commands/up.ts";
 import { registerUpgrade } from "../../cli/commands/upgrade.ts";
 import { createProgram, runProgram } from "../../cli/program.ts";
 import { testContext } from "../support/command-context.ts";

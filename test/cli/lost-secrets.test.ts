@@ -3,10 +3,8 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { registerDestroy } from "../../cli/commands/destroy.ts";
-import { registerPlan } from "../../cli/commands/plan.ts";
-import { registerStatus } from "../../cli/commands/status.ts";
-import { registerUp } from "../../cli/commands/up.ts";
+import { registerStatus } from "../../cli/commands/inspect.ts";
+import { registerDestroy, registerPlan, registerUp } from "../../cli/commands/lifecycle.ts";
 import { createProgram, runProgram } from "../../cli/program.ts";
 import { testContext } from "../support/command-context.ts";
 

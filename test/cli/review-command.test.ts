@@ -5,7 +5,7 @@ import { writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { registerReview } from "../../cli/commands/review.ts";
+import { registerReview } from "../../cli/commands/inspect.ts";
 import { createProgram, runProgram } from "../../cli/program.ts";
 import { testContext } from "../support/command-context.ts";
 

@@ -3,11 +3,10 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writ
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { registerClientFiles } from "../../cli/commands/kubeconfig.ts";
-import { registerPlan } from "../../cli/commands/plan.ts";
+import { registerStatus } from "../../cli/commands/inspect.ts";
+import { registerPlan, registerUp } from "../../cli/commands/lifecycle.ts";
+import { registerClientFiles } from "../../cli/commands/project.ts";
 import { registerSim } from "../../cli/commands/sim.ts";
-import { registerStatus } from "../../cli/commands/status.ts";
-import { registerUp } from "../../cli/commands/up.ts";
 import { registerUpgrade } from "../../cli/commands/upgrade.ts";
 import { createProgram, runProgram } from "../../cli/program.ts";
 import { systemClock } from "../../talos/clock.ts";

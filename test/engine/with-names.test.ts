@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { expect, test } from "vitest";
-import { withNames } from "../../engine/observe/with-names.ts";
+import { withNames } from "../../engine/health/health.ts";
 
 const machines = [
   { name: "w-1", address: "10.0.0.5" },

@@ -3,8 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { registerDestroy } from "../../cli/commands/destroy.ts";
-import { registerUp } from "../../cli/commands/up.ts";
+import { registerDestroy, registerUp } from "../../cli/commands/lifecycle.ts";
 import { createProgram, runProgram } from "../../cli/program.ts";
 import { projectSimulator } from "../../workspace/simulator.ts";
 import { openWorkspace } from "../../workspace/workspace.ts";

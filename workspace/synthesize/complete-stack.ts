@@ -3,8 +3,7 @@ import { chmod, mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { encryptionFileName } from "../../constructs/index.ts";
 import { installProvider, type ProviderPackage } from "../../provider/package.ts";
-import { writeFileAtomically } from "../../talos/atomic-file.ts";
-import { restoreLock } from "./committed-lock.ts";
+import { textIfThere, writeFileAtomically } from "../../talos/atomic-file.ts";
 
 interface Stack {
   readonly name: string;
@@ -38,4 +37,20 @@ export async function protectStates(root: string): Promise<void> {
 /** Terraform's lock of a state goes when its run ends. */
 function unlessGone(error: NodeJS.ErrnoException): void {
   if (error.code !== "ENOENT") throw error;
+}
+
+/** Where a project keeps the provider versions and hashes that an environment was reviewed with. */
+function committedLock(root: string, environment: string): string {
+  return join(root, "locks", `${environment}.hcl`);
+}
+
+/**
+ * Puts the committed lock file beside a stack, when there is one: synth deletes the stack's folder, and without a lock
+ * the CDK commands ask the registry for hashes. Our own provider's entry is added afterwards, whatever the file says.
+ */
+export async function restoreLock(root: string, environment: string, stack: string): Promise<boolean> {
+  const text = await textIfThere(committedLock(root, environment));
+  if (text === undefined) return false;
+  await writeFileAtomically(join(stack, ".terraform.lock.hcl"), text, { mode: 0o644 });
+  return true;
 }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+
+import { join } from "node:path";
 import type { AddonOptions, AddonSources, Release } from "../../../engine/addon/index.ts";
 import {
   type Attributes,
@@ -18,10 +20,10 @@ import {
   unknown,
   type Value,
 } from "../../framework/index.ts";
+import { fetchKubeconfig, issueTalosconfig } from "../access.ts";
 import { changedSincePlan } from "../changed-since-plan.ts";
 import type { Client } from "../client.ts";
 import { oneOf, someEndpoint } from "../value-rules.ts";
-import { withKubeconfig } from "./kubeconfig-file.ts";
 import { nodesReady } from "./nodes-ready.ts";
 
 const attributes = {
@@ -261,4 +263,23 @@ async function onCluster<T>(
   const { findHelm } = await import("../../../engine/addon/index.ts");
   const helm = findHelm(client.environment);
   return withKubeconfig(client, endpoints, signal, (kubeconfig) => work({ helm, kubeconfig, signal }));
+}
+
+/** Lends an admin kubeconfig as a file for its owner alone, and takes it away whatever happens. */
+export async function withKubeconfig<T>(
+  client: Client,
+  endpoints: readonly string[],
+  signal: AbortSignal,
+  work: (path: string) => Promise<T>,
+): Promise<T> {
+  const { writeFileAtomically } = await import("../../../talos/atomic-file.ts");
+  const { withTemporaryFolder } = await import("../../../talos/process-folder.ts");
+  const secrets = await client.secrets.of(null);
+  const request = { clusterName: "addon", endpoints, nodes: endpoints, ttl: 3_600_000 };
+  const { credentials } = await issueTalosconfig(secrets, request);
+  const kubeconfig = await fetchKubeconfig(endpoints, credentials, signal);
+  return withTemporaryFolder("kubeconfig", async (folder) => {
+    await writeFileAtomically(join(folder, "kubeconfig"), kubeconfig);
+    return work(join(folder, "kubeconfig"));
+  });
 }

@@ -2,8 +2,8 @@
 import type { ClusterSpec, DesiredCluster, DesiredMachine, MachineSpec } from "../../../engine/index.ts";
 import { clusterSettings, givenIn, machineSettings, optionsOf } from "../../../model/settings/index.ts";
 import type { SecretsBundle } from "../../../talos/secrets/index.ts";
-import { isUnknown, isWhollyKnown, type Value } from "../../framework/index.ts";
-import type { ClusterPlan, ClusterState, ClusterWishes } from "./attributes.ts";
+import { attribute, isUnknown, isWhollyKnown, parseJson, type Value, valueFromJson } from "../../framework/index.ts";
+import { type ClusterPlan, type ClusterState, type ClusterWishes, clusterAttributes } from "./attributes.ts";
 import { standInPlane } from "./joined.ts";
 
 /** What of a cluster's attributes the engine needs: from a state, or from a plan that is known. */
@@ -148,4 +148,21 @@ type WithoutNulls<T> = { [K in keyof T]?: NonNullable<T[K]> };
 
 function withoutNulls<T extends object>(values: T): WithoutNulls<T> {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null)) as WithoutNulls<T>;
+}
+
+/** The cluster that a state's `talosmith_cluster` tells of, and the files with more patches of each machine. */
+export interface RecordedCluster {
+  readonly spec: ClusterSpec;
+  readonly patchFiles: ReadonlyMap<string, readonly string[]>;
+}
+
+/** Reads the attributes of the resource, as JSON. Undefined for workers of another stack's control plane. */
+export async function recordedCluster(attributes: string): Promise<RecordedCluster | undefined> {
+  const state = valueFromJson(
+    attribute.objectOfAttributes(clusterAttributes),
+    parseJson(attributes),
+  ) as unknown as ClusterState;
+  if (state.join !== null) return undefined;
+  const files = Object.entries(state.machines).map(([name, { patch_files: own }]) => [name, own ?? []] as const);
+  return { spec: await clusterSpec(state), patchFiles: new Map(files) };
 }

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { seedNotice } from "../../../cli/actions/rotate-ca.ts";
-import { registerRotateCa } from "../../../cli/commands/rotate-ca.ts";
+import { registerRotateCa } from "../../../cli/commands/lifecycle.ts";
 import { createProgram, runProgram } from "../../../cli/program.ts";
 import { parseEnvironment } from "../../../model/index.ts";
 import { testContext } from "../../support/command-context.ts";

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { registerUi } from "../../../cli/commands/ui.ts";
+import { registerUi } from "../../../cli/commands/project.ts";
 import { createProgram, runProgram } from "../../../cli/program.ts";
 import { testContext } from "../../support/command-context.ts";
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { expect, test } from "vitest";
-import { healthLines, healthVerdict } from "../../../cli/output/health-lines.ts";
+import { healthLines, healthVerdict } from "../../../cli/actions/health.ts";
 
 test("a long wait says again and again what it waits for, and its failure is not said twice", () => {
   const lines: string[] = [];

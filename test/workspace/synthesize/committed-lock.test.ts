@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { restoreLock } from "../../../workspace/synthesize/committed-lock.ts";
+import { restoreLock } from "../../../workspace/synthesize/complete-stack.ts";
 
 it("puts the committed lock beside the stack, and nothing where there is none", async () => {
   const root = mkdtempSync(join(tmpdir(), "talosmith-lock-"));

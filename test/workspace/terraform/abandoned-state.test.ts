@@ -5,11 +5,8 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, utimesSync, write
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { registerDestroy } from "../../../cli/commands/destroy.ts";
-import { registerDoctor } from "../../../cli/commands/doctor.ts";
-import { registerPlan } from "../../../cli/commands/plan.ts";
-import { registerUnlock } from "../../../cli/commands/unlock.ts";
-import { registerUp } from "../../../cli/commands/up.ts";
+import { registerDoctor } from "../../../cli/commands/inspect.ts";
+import { registerDestroy, registerPlan, registerUnlock, registerUp } from "../../../cli/commands/lifecycle.ts";
 import { createProgram, runProgram } from "../../../cli/program.ts";
 import { programPath } from "../../../talos/program-path.ts";
 import { isLocked } from "../../../workspace/terraform/file-lock.ts";

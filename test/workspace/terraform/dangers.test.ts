@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { expect, test } from "vitest";
-import { dangersIn } from "../../../cli/actions/plan-dangers.ts";
+import { dangersIn } from "../../../cli/actions/deploy-with-terraform.ts";
 
 const planOf = (type: string, actions: readonly string[], before: object | null, after: object | null) =>
   JSON.stringify({

@@ -4,9 +4,8 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { registerDeploy } from "../../../cli/commands/deploy.ts";
+import { registerDeploy, registerUp } from "../../../cli/commands/lifecycle.ts";
 import { registerSim } from "../../../cli/commands/sim.ts";
-import { registerUp } from "../../../cli/commands/up.ts";
 import { createProgram, runProgram } from "../../../cli/program.ts";
 import { systemClock } from "../../../talos/clock.ts";
 import { testContext } from "../../support/command-context.ts";

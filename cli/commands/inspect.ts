@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+import { type Command, Option } from "commander";
+import type { TopologyFormat } from "../../model/topology/index.ts";
+import type { Level } from "../../review/index.ts";
+import type { SupportFlags } from "../actions/support.ts";
+import type { CommandContext } from "../context.ts";
+import { duration } from "./duration.ts";
+import { addWithoutKubernetes } from "./flags.ts";
+
+export function registerStatus(program: Command, context: CommandContext): void {
+  addWithoutKubernetes(program.command("status"))
+    .description("show what each machine of an environment is and does right now")
+    .argument("<environment>", "name of a file in environments/, without .yaml")
+    .option("--json", "print JSON", false)
+    .action(async (name: string, options: { json: boolean; kubernetes: boolean }) => {
+      const { status } = await import("../actions/status.ts");
+      await status(name, options, context);
+    });
+}
+
+export function registerHealth(program: Command, context: CommandContext): void {
+  addWithoutKubernetes(program.command("health"))
+    .description("make the checks of `talosctl health` and wait until all are met; exit code 1 when one is not")
+    .argument("<environment>", "name of a file in environments/, without .yaml")
+    .addOption(
+      new Option("--wait-timeout <duration>", "how long to wait, such as 30s or 20m; 0 looks once")
+        .argParser(duration)
+        .default(20 * 60_000, "20m"),
+    )
+    .option("--json", "report each change of a condition as NDJSON", false)
+    .action(async (name: string, options: { waitTimeout: number; json: boolean; kubernetes: boolean }) => {
+      const { health } = await import("../actions/health.ts");
+      await health(name, options, context);
+    });
+}
+
+export function registerDashboard(program: Command, context: CommandContext): void {
+  program
+    .command("dashboard")
+    .description("show a cluster live in the terminal: machines, conditions, etcd; without a terminal, print it once")
+    .argument("<environment>", "name of a file in environments/, without .yaml")
+    .addOption(
+      new Option("--interval <duration>", "how often to look, such as 5s").argParser(duration).default(3000, "3s"),
+    )
+    .action(async (name: string, options: { interval: number }) => {
+      const { dashboard } = await import("../actions/dashboard.ts");
+      await dashboard(name, options, context);
+    });
+}
+
+export function registerTopology(program: Command, context: CommandContext): void {
+  program
+    .command("topology")
+    .description("draw an environment: endpoint, zones or hosts, control planes, workers")
+    .argument("<environment>", "name of a file in environments/, without .yaml")
+    .addOption(
+      new Option("--format <format>", "form of the picture").choices(["svg", "mermaid", "json"]).default("svg"),
+    )
+    .option("--live", "ask the machines and show their state; without it the file alone is drawn", false)
+    .action(async (name: string, options: { format: TopologyFormat; live: boolean }) => {
+      const { topology } = await import("../actions/topology.ts");
+      await topology(name, options, context);
+    });
+}
+
+export function registerDoctor(program: Command, context: CommandContext): void {
+  program
+    .command("doctor")
+    .description("check what a deploy needs: programs, environment files, states, secrets; changes nothing")
+    .argument("[environment]", "name of a file in environments/, without .yaml; all of them when left out")
+    .option("--json", "print JSON", false)
+    .action(async (name: string | undefined, options: { json: boolean }) => {
+      const { doctor } = await import("../actions/doctor.ts");
+      await doctor(name, options, context);
+    });
+}
+
+export function registerSupport(program: Command, context: CommandContext): void {
+  program
+    .command("support")
+    .description("gather versions, checks, states, configs and logs into one archive, every secret replaced")
+    .argument("<environment>", "name of a file in environments/, without .yaml")
+    .option("-O, --output <file>", "where to write it (default: support-<environment>.zip)")
+    .option("-f, --force", "replace a file that is there", false)
+    .action(async (name: string, flags: SupportFlags) => {
+      const { support } = await import("../actions/support.ts");
+      await support(name, flags, context);
+    });
+}
+
+export function registerReview(program: Command, context: CommandContext): void {
+  program
+    .command("review")
+    .description(
+      "turn a plan, or the first apply of an environment, into markdown for a pull request: danger first, then the steps of each cluster",
+    )
+    .argument(
+      "<plan>",
+      "what `terraform show -json <plan>` printed (a file, or - for standard input), or an environment: what its first apply makes",
+    )
+    .addOption(new Option("--fail-on <level>", "exit with code 2 at this or worse").choices(["caution", "danger"]))
+    .option("--json", "print JSON", false)
+    .action(async (plan: string, options: { failOn?: Level; json: boolean }) => {
+      const { review } = await import("../actions/review.ts");
+      await review(plan, options, context);
+    });
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import { resolve } from "node:path";
+import { Argument, type Command, InvalidArgumentError, Option } from "commander";
+import type { InitOptions } from "../actions/init.ts";
+import type { UiFlags } from "../actions/ui.ts";
+import type { ClientFileFlags } from "../actions/write-client-file.ts";
+import { completionScripts, type Shell, shells } from "../completion/scripts.ts";
+import type { CommandContext } from "../context.ts";
+import { collectList } from "./flags.ts";
+
+export function registerInit(program: Command, context: CommandContext): void {
+  program
+    .command("init")
+    .description("make a project here, or add to one, with an environment from a few answers or from flags")
+    .argument("[environment]", "name of the environment, and of the file in environments/", "local")
+    .option("--kind <kind>", "what the machines are: simulated, libvirt, aws, metal or container")
+    .option("--control-planes <count>", "number of control planes; an odd one is wise")
+    .option("--workers <count>", "number of workers")
+    .option("--uri <uri>", "libvirt: the KVM host, such as qemu+ssh://root@host/system")
+    .option("--cidr <network>", "libvirt: network of the machines")
+    .option("--vip <address>", "libvirt: address that the control planes share")
+    .option("--region <region>", "aws: region")
+    .option("--admin-cidrs <networks>", "aws: networks that may administer the cluster, with commas")
+    .option("--zone <zone>", "aws: DNS zone for the name of the API")
+    .option("--control-plane-addresses <addresses>", "metal: addresses of the control planes, with commas")
+    .option("--worker-addresses <addresses>", "metal: addresses of the workers, with commas")
+    .action(async (name: string, options: InitOptions) => {
+      const { init } = await import("../actions/init.ts");
+      await init(name, options, context);
+    });
+}
+
+/** `kubeconfig` and `talosconfig`: fresh credentials, as talosctl gives them out. */
+export function registerClientFiles(program: Command, context: CommandContext): void {
+  for (const file of ["kubeconfig", "talosconfig"] as const) {
+    const command = program
+      .command(file)
+      .description(`write a fresh ${file} to generated/<environment>/${file}, or to another path`)
+      .argument("<environment>", "name of a file in environments/, without .yaml")
+      .argument("[path]", "where to write it; - prints it")
+      .option("--force", "replace a file that is there", false)
+      .action(async (name: string, path: string | undefined, flags: ClientFileFlags) => {
+        const { writeClientFile } = await import("../actions/write-client-file.ts");
+        await writeClientFile(file, name, path, flags, context);
+      });
+    if (file === "kubeconfig") continue;
+    command
+      .option("--roles <roles>", "roles of the certificate, such as os:reader (default: os:admin)", collectList)
+      .option("--crt-ttl <duration>", "lifetime of the certificate, such as 24h (default: a year)");
+  }
+}
+
+export function registerProvider(program: Command, context: CommandContext): void {
+  program
+    .command("provider")
+    .description("the Terraform provider that comes with talosmith")
+    .command("install")
+    .description("put the provider where `terraform init` and `tofu init` find it from any directory")
+    .option("--dir <directory>", "another plugin directory than ~/.terraform.d/plugins")
+    .action(async ({ dir }: { dir?: string }) => {
+      const { installProviderForUser } = await import("../../provider/package.ts");
+      const target = dir === undefined ? undefined : resolve(context.cwd, dir);
+      const { plugins, version, hash } = await installProviderForUser(target);
+      context.stderr.write(`Provider ${version} is in ${plugins}.\n`);
+      context.stdout.write(`${hash}\n`);
+    });
+}
+
+export function registerUi(program: Command, context: CommandContext): void {
+  program
+    .command("ui")
+    .description("show all environments in a page of your browser, until Ctrl-C")
+    .addOption(new Option("--port <port>", "port to listen on; 0 takes a free one").argParser(port).default(0))
+    .option("--host <address>", "address to listen on", "127.0.0.1")
+    .option(
+      "--allow-unencrypted-remote",
+      "with --host: let other machines in over plain HTTP; anyone who can read the traffic can administer your clusters",
+      false,
+    )
+    .option("--read-only", "let the page look, and change nothing", false)
+    .action(async (flags: UiFlags) => {
+      const { ui } = await import("../actions/ui.ts");
+      await ui(flags, context);
+    });
+}
+
+function port(text: string): number {
+  const number = Number(text);
+  if (!Number.isInteger(number) || number < 0 || number > 65_535)
+    throw new InvalidArgumentError("Expected 0 to 65535.");
+  return number;
+}
+
+export function registerCompletion(program: Command, context: CommandContext): void {
+  program
+    .command("completion")
+    .description("print the completion script of a shell: commands, flags, names of environments and machines")
+    .addArgument(new Argument("<shell>", "which shell").choices(shells))
+    .action((shell: Shell) => context.stdout.write(completionScripts[shell]));
+  program
+    .command("__complete", { hidden: true })
+    .description("what the completion scripts ask")
+    .argument("[words...]", "the command line so far")
+    .action(async (words: readonly string[]) => {
+      const { answerShell } = await import("../actions/complete.ts");
+      await answerShell(program, words, context);
+    });
+}
