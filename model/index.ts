@@ -47,13 +47,13 @@ export type {
   MetalNetwork,
 } from "./environment/metal.ts";
 export { metalPatches, staticAddress } from "./environment/metal-patches.ts";
-export { nodePatch } from "./environment/node-patch.ts";
 export { parseEnvironment } from "./environment/parse-environment.ts";
 export { formatSize } from "./environment/quantity.ts";
 export type { ReadFile } from "./environment/references.ts";
 export { changeVersion, type VersionChange, type VersionField, withCount } from "./environment/version-change.ts";
 export {
   type ClusterSurroundings,
+  nodePatch,
   type Patches,
   patchFilesOf,
   type ResolvedCluster,

@@ -3,9 +3,11 @@ import { type Backup, findBackup, isOf, listBackups, pruneBackups, verifyBackup 
 import { TalosError } from "../../talos/errors.ts";
 import { ageOf, sizeOf } from "../../workspace/amounts.ts";
 import { openBackups, takeBackup } from "../../workspace/backups.ts";
+import { drillBackup, drillVerdict } from "../../workspace/drill.ts";
 import { openWorkspace } from "../../workspace/workspace.ts";
 import { type ApprovalFlags, approved } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
+import { withProgress } from "../output/progress.ts";
 import { table } from "../output/table.ts";
 
 export async function create(name: string, { json }: { json: boolean }, context: CommandContext): Promise<void> {
@@ -87,4 +89,24 @@ export async function prune(
   }
   // Also what killed runs have left, which is no backup.
   context.stderr.write(`${counted(await pruned({ dryRun: false }))} removed.\n`);
+}
+
+/** A backup restored into a simulator of its own: what comes out must be what went in. */
+export async function drill(
+  name: string,
+  which: string,
+  { json }: { json: boolean },
+  context: CommandContext,
+): Promise<void> {
+  const opened = await openBackups(openWorkspace(name, context, { warn: true }));
+  const done = await withProgress(context, { json }, (events) => drillBackup(opened, which, events));
+  if (json) {
+    const { backup, same } = done;
+    const facts = ({ revision, hash, entries }: typeof done.restored) => ({ revision, hash, entries });
+    context.stdout.write(
+      `${JSON.stringify({ v: 1, type: "drill", backup: backup.id, same, expected: facts(backup), restored: facts(done.restored) })}\n`,
+    );
+  }
+  const verdict = drillVerdict(done);
+  if (!json) context.stdout.write(`${verdict}\n`);
 }

@@ -10,9 +10,8 @@ import type { Deployed } from "../../workspace/deploy.ts";
 import { orphanHolding } from "../../workspace/terraform/file-lock.ts";
 import { withFollowedEvents } from "../../workspace/terraform/follow-events.ts";
 import { keepingState } from "../../workspace/terraform/keep-state.ts";
-import { onlyClustersRefused } from "../../workspace/terraform/plan-faults.ts";
 import { eventsBeside, type RunAction, withPlanFile } from "../../workspace/terraform/plan-file.ts";
-import { unseenIn } from "../../workspace/terraform/plan-warnings.ts";
+import { onlyClustersRefused, unseenIn } from "../../workspace/terraform/plan-warnings.ts";
 import {
   prepareExistingStack,
   prepareStack,

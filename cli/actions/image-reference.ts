@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import { given } from "../../talos/given.ts";
-import { type Asset, assetUrl, installerReference, kubernetesImages } from "../../talos/image/index.ts";
+import {
+  type Asset,
+  assetUrl,
+  encodeSchematic,
+  installerReference,
+  kubernetesImages,
+  registerSchematic,
+  schematicId,
+} from "../../talos/image/index.ts";
 import { Contract, defaultTalosVersion, TalosVersion } from "../../talos/version/index.ts";
 import type { CommandContext } from "../context.ts";
-import { type ImageSource, imageOptions } from "./image-options.ts";
+import { type ImageSource, imageOptions, readSchematic, type SchematicSource } from "./image-options.ts";
 
 /** Prints the installer image, or with an asset the URL of that file. */
 export async function imageReference(
@@ -42,4 +50,25 @@ export function imageBundle(options: ImageBundleOptions, context: CommandContext
     }),
   });
   context.stdout.write(options.json ? `${JSON.stringify(images)}\n` : images.map((image) => `${image}\n`).join(""));
+}
+
+export interface ImageSchematicOptions extends SchematicSource {
+  readonly register: boolean;
+  readonly json: boolean;
+}
+
+/** Prints the id; with `--register` also makes the schematic known to the factory. */
+export async function imageSchematic(
+  file: string | undefined,
+  options: ImageSchematicOptions,
+  context: CommandContext,
+): Promise<void> {
+  const schematic = await readSchematic(file === undefined ? options : { ...options, schematic: file }, context);
+  const id = schematicId(schematic);
+  if (options.register) {
+    const factory = options.factoryUrl === undefined ? {} : { factory: options.factoryUrl };
+    await registerSchematic(schematic, { ...factory, signal: context.signal });
+  }
+  const answer = { id, registered: options.register, schematic: encodeSchematic(schematic) };
+  context.stdout.write(options.json ? `${JSON.stringify(answer)}\n` : `${id}\n`);
 }

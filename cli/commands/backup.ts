@@ -46,7 +46,7 @@ export function registerBackup(program: Command, context: CommandContext): void 
     .argument("[backup]", "its name, or latest", "latest")
     .option(...json)
     .action(async (name: string, which: string, options: { json: boolean }) => {
-      const { drill } = await import("../actions/backup-drill.ts");
+      const { drill } = await import("../actions/backup.ts");
       await drill(name, which, options, context);
     });
   backup

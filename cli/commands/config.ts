@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Command } from "commander";
-import type { ConfigDiffOptions } from "../actions/config-diff.ts";
-import type { ConfigPatchOptions } from "../actions/config-patch.ts";
+import type { ConfigDiffOptions, ConfigPatchOptions } from "../actions/config-edit.ts";
 import type { ConfigValidateOptions } from "../actions/config-validate.ts";
 import type { CommandContext } from "../context.ts";
 import { addTo, collect, type Given } from "./flags.ts";
@@ -35,7 +34,7 @@ function patchCommand(context: CommandContext): Command {
     .option("-o, --output <file>", "write the result there instead of to stdout")
     .option("--json", "print the result inside JSON")
     .action(async (file: string, options: Given<ConfigPatchOptions, "patch" | "json">) => {
-      const { configPatch } = await import("../actions/config-patch.ts");
+      const { configPatch } = await import("../actions/config-edit.ts");
       await configPatch(file, { patch: [], json: false, ...options }, context);
     });
 }
@@ -62,7 +61,7 @@ function diffCommand(context: CommandContext): Command {
     .option("--detailed-exitcode", "exit with 2 when they differ")
     .option("--json", "print the changes as JSON")
     .action(async (before: string, after: string, options: Given<ConfigDiffOptions, "detailedExitcode" | "json">) => {
-      const { configDiff } = await import("../actions/config-diff.ts");
+      const { configDiff } = await import("../actions/config-edit.ts");
       await configDiff(before, after, { detailedExitcode: false, json: false, ...options }, context);
     });
 }
@@ -73,7 +72,7 @@ function redactCommand(context: CommandContext): Command {
     .argument("<file>", "the config")
     .option("--json", "print the result inside JSON")
     .action(async (file: string, options: { readonly json?: boolean }) => {
-      const { configRedact } = await import("../actions/config-redact.ts");
+      const { configRedact } = await import("../actions/config-edit.ts");
       await configRedact(file, { json: false, ...options }, context);
     });
 }

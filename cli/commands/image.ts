@@ -3,8 +3,7 @@ import { Argument, Command, Option } from "commander";
 import type { Asset } from "../../talos/image/index.ts";
 import type { ImageFetchOptions } from "../actions/image-fetch.ts";
 import type { ImageSource } from "../actions/image-options.ts";
-import type { ImageBundleOptions } from "../actions/image-reference.ts";
-import type { ImageSchematicOptions } from "../actions/image-schematic.ts";
+import type { ImageBundleOptions, ImageSchematicOptions } from "../actions/image-reference.ts";
 import type { CommandContext } from "../context.ts";
 import { addTo, collect, type Given } from "./flags.ts";
 
@@ -54,7 +53,7 @@ function schematicCommand(context: CommandContext): Command {
         file: string | undefined,
         options: Given<ImageSchematicOptions, "extension" | "kernelArg" | "register" | "json">,
       ) => {
-        const { imageSchematic } = await import("../actions/image-schematic.ts");
+        const { imageSchematic } = await import("../actions/image-reference.ts");
         await imageSchematic(file, { ...unset, register: false, ...options }, context);
       },
     );

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import { type Command, Option } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import type { TopologyFormat } from "../../model/topology/index.ts";
 import type { Level } from "../../review/index.ts";
 import type { SupportFlags } from "../actions/support.ts";
 import type { CommandContext } from "../context.ts";
-import { duration } from "./duration.ts";
 import { addWithoutKubernetes } from "./flags.ts";
 
 export function registerStatus(program: Command, context: CommandContext): void {
@@ -104,4 +103,16 @@ export function registerReview(program: Command, context: CommandContext): void 
       const { review } = await import("../actions/review.ts");
       await review(plan, options, context);
     });
+}
+
+const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+
+/** A duration as Go's tools take it (`90s`, `1h30m`, `0`), in milliseconds. */
+export function duration(text: string): number {
+  if (text === "0") return 0;
+  if (!/^(\d+(\.\d+)?(ms|s|m|h))+$/.test(text)) {
+    throw new InvalidArgumentError("expected a duration such as 30s, 15m or 1h30m");
+  }
+  const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g)];
+  return parts.reduce((sum, [, amount, unit]) => sum + Number(amount) * (units[unit ?? ""] ?? 0), 0);
 }

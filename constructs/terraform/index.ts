@@ -9,6 +9,5 @@ export {
   type ProviderDescription,
   Resource,
 } from "./binding.ts";
-export { jsonEncode, projectPath, rootFromStack } from "./expressions.ts";
+export { jsonEncode, Milestone, projectPath, ReplacementTrigger, rootFromStack } from "./expressions.ts";
 export { requireTerraform, TalosStack } from "./stack.ts";
-export { Milestone, ReplacementTrigger } from "./terraform-data.ts";

@@ -3,12 +3,11 @@ import * as z from "zod";
 import { addonsSchema, storageSchema } from "./addons.ts";
 import { aws } from "./aws.ts";
 import { backendSchema } from "./backend.ts";
-import { backupSchema } from "./backup.ts";
+import { backupSchema, operateSchema } from "./backup.ts";
 import { clusterSchema, rolloutSchema } from "./cluster.ts";
 import { container } from "./container.ts";
 import { libvirt } from "./libvirt.ts";
 import { metal } from "./metal.ts";
-import { operateSchema } from "./operate.ts";
 import { simulated } from "./simulated.ts";
 import { name, relativePath } from "./values.ts";
 
@@ -45,10 +44,9 @@ export const sections = {
   outputs: outputsSchema,
 } as const;
 export type { AddonSection, StorageSection } from "./addons.ts";
-export { anyKind } from "./any-kind.ts";
 export { type Backend, passphraseVariable } from "./backend.ts";
-export type { BackupSection } from "./backup.ts";
+export type { BackupSection, OperateSection } from "./backup.ts";
 export type { ClusterSection, RolloutSection } from "./cluster.ts";
 export { dockerDefaults } from "./container.ts";
 export { minimumHardware } from "./libvirt.ts";
-export type { OperateSection } from "./operate.ts";
+export { anyKind } from "./simulated.ts";

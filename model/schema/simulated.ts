@@ -16,3 +16,10 @@ export const simulated = {
   worker,
   workers: z.array(worker).default([]),
 } as const;
+
+/** What holds for every kind: enough to check an environment whose kind cannot even be guessed. */
+export const anyKind = {
+  infrastructure: z.unknown(),
+  controlPlane: z.looseObject({ ...controlPlaneFields, ...poolFields }),
+  workers: z.array(z.looseObject({ ...workerFields, ...poolFields })).prefault([]),
+} as const;

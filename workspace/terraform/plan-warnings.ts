@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { stripVTControlCharacters } from "node:util";
+import * as z from "zod";
 
 /** The warnings of a plan stand below its verdict; above it are those about terraform's own settings. */
 const verdict = /^(?:No changes\.|Plan: |Changes to Outputs:)/m;
@@ -19,4 +21,27 @@ export function unseenIn(warnings: string, machines: readonly string[]): readonl
   if (!notLookedAt.test(warnings)) return undefined;
   const lines = warnings.split("\n").map((line) => line.replace(/^│ /, ""));
   return machines.filter((name) => lines.some((line) => line.startsWith(`${name}: `)));
+}
+
+const fault = z.object({
+  type: z.literal("diagnostic"),
+  diagnostic: z.object({ severity: z.literal("error"), address: z.string().optional() }),
+});
+
+/** True when `terraform plan -json` failed, and nobody but our clusters had something against the plan. */
+export function onlyClustersRefused(report: string): boolean {
+  const faults = report.split("\n").flatMap((line) => {
+    const parsed = fault.safeParse(parseJson(line));
+    return parsed.success ? [parsed.data.diagnostic] : [];
+  });
+  return faults.length > 0 && faults.every(({ address = "" }) => /^(?:.*\.)?talosmith_cluster\./.test(address));
+}
+
+/** Terraform's JSON may have lines before it that are none. */
+function parseJson(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
 }

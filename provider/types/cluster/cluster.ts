@@ -23,7 +23,6 @@ import { MissingPatchFile } from "../patch-files.ts";
 import { liftProtection } from "../value-rules.ts";
 import { type ClusterPlan, type ClusterState, clusterAttributes } from "./attributes.ts";
 import { findDrift } from "./drift.ts";
-import { refuseUnplanned } from "./guard.ts";
 import { importCluster } from "./import.ts";
 import { joinedControlPlanes } from "./joined.ts";
 import { changedPatchFiles, changesOfFiles, patchHashes, withPatchFiles } from "./patch-files.ts";
@@ -275,4 +274,27 @@ function knownOf(planned: ClusterPlan): Omit<ClusterState, Computed> {
 
 function isLoopback(address: string): boolean {
   return /^127\.\d+\.\d+\.\d+(:\d+)?$/.test(address);
+}
+
+/**
+ * Keeps an apply from destroying what its plan did not say. The engine plans again from what it sees, and the world may
+ * have moved since: whatever it then finds to do may be done, but no data is thrown away that nobody was asked about.
+ * `expected` are machines of which the plan says that they go or come anew.
+ */
+export function refuseUnplanned(
+  planned: readonly string[],
+  expected: readonly string[],
+): (steps: readonly Step[]) => void {
+  const sentences = planned.map((line) => line.replace(/^\d+\. /, ""));
+  const allowed = new Set(expected);
+  return (steps) => {
+    const destructive = steps.filter((step) => step.destructive);
+    for (const { sentence, machine } of destructive) if (sentences.includes(sentence)) allowed.add(machine);
+    const surprising = destructive.filter(({ machine }) => !allowed.has(machine));
+    if (surprising.length === 0) return;
+    throw new DiagnosticError({
+      summary: "Not what was planned",
+      detail: `Since the plan was made something has changed, and the apply would have to:\n${surprising.map(({ sentence }) => `- ${sentence}`).join("\n")}\n\nNothing was done. Plan again (with refresh) to see and approve it.`,
+    });
+  };
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { expect, test } from "vitest";
 import type { Step } from "../../../engine/index.ts";
-import { refuseUnplanned } from "../../../provider/types/cluster/guard.ts";
+import { refuseUnplanned } from "../../../provider/types/cluster/cluster.ts";
 
 const step = (kind: string, machine: string, destructive: boolean): Step =>
   ({
