@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-export { backendKey, stateFile } from "./backend.ts";
-export { ConstructAssumptionError } from "./errors.ts";
+export { backendKey } from "./backend.ts";
 export { type HclOptions, type JsonObject, printStack, writtenByTalosmith } from "./hcl/index.ts";
 export * from "./public.ts";
 export { encryptionFile, encryptionFileName } from "./state-encryption.ts";
@@ -11,5 +10,4 @@ export {
   type SynthResult,
   synthesize,
 } from "./synthesize.ts";
-export { talosmithProvider } from "./talosmith/index.ts";
 export { writeWhole } from "./write-whole.ts";

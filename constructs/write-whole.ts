@@ -67,7 +67,7 @@ const prefix = ".synth-";
 const longestSynth = 60 * 60 * 1000;
 
 /** A folder that nobody else writes to. Takes away what synths that were killed have left. */
-export function stagingFolder(outdir: string): string {
+function stagingFolder(outdir: string): string {
   // Containers that share the folder do not see each other's processes.
   for (const name of readdirSync(outdir))
     if (name.startsWith(prefix) && isOld(join(outdir, name))) removeIfAllowed(join(outdir, name));

@@ -126,7 +126,7 @@ function specOf({ yaml, id }: Resource): unknown {
 }
 
 /** The value at a print column's path, such as `{.stage}` or `{.addresses[*].ip}`, as one cell of a table. */
-export function cellAt(value: unknown, path: string): string {
+function cellAt(value: unknown, path: string): string {
   const parts = path.replace(/^\{|\}$/g, "").match(/\["?[^\]"]+"?\]|[^.[\]]+/g) ?? [];
   const found = parts.reduce<unknown[]>((values, part) => values.flatMap((one) => step(one, part)), [value]);
   return found.map(cell).join(" ");

@@ -34,7 +34,7 @@ export async function withProgress<T>(
 }
 
 /** One engine event as a line of NDJSON. `v` changes when a field changes its meaning or goes away. */
-export function jsonLine({ at, step, steps, ...event }: ClusterEvent): string {
+function jsonLine({ at, step, steps, ...event }: ClusterEvent): string {
   const line = {
     v: 1,
     at: at.toISOString(),

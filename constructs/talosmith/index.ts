@@ -17,4 +17,4 @@ export {
   MachineConfigDataSource,
   type MachineConfigSettings,
 } from "./machine-config.ts";
-export { TalosmithProvider, type TalosmithProviderArguments, talosmithProvider } from "./provider.ts";
+export { TalosmithProvider, type TalosmithProviderArguments } from "./provider.ts";

@@ -10,7 +10,7 @@ export interface TalosmithProviderArguments {
   readonly owner?: string;
 }
 
-export const talosmithProvider = {
+const talosmithProvider = {
   name: "talosmith",
   source: "talosmith.internal/talosmith/talosmith",
   version: packageJson.version,

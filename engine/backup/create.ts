@@ -88,7 +88,7 @@ export interface RetryOptions {
 const pauses = [1_000, 4_000, 15_000];
 
 /** Does the work again after what may pass by itself, with longer and longer pauses; then the last error stands. */
-export async function retrying<T>(work: () => Promise<T>, { timing, signal, onRetry }: RetryOptions): Promise<T> {
+async function retrying<T>(work: () => Promise<T>, { timing, signal, onRetry }: RetryOptions): Promise<T> {
   for (const pause of pauses) {
     try {
       return await work();

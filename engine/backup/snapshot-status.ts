@@ -68,7 +68,7 @@ const table = new Int32Array(256).map((_, byte) => {
 });
 
 /** CRC-32C (Castagnoli) of bytes that come in pieces; Node's zlib has only the other polynomial. */
-export class Crc32c {
+class Crc32c {
   #value = -1;
 
   update(bytes: Uint8Array): void {

@@ -6,6 +6,7 @@ import { isCidr, isDnsName, isHostOrAddress } from "../cluster-rules.ts";
 import { isCron, isTimeZone } from "../cron.ts";
 import { Cidr } from "../environment/cidr.ts";
 import { parseSize } from "../environment/quantity.ts";
+import { parseDuration } from "../settings/index.ts";
 
 // Every error text in the schema is a noun phrase that completes "expected …"; one place builds the sentence.
 
@@ -47,16 +48,10 @@ export const anyCidr = text("a network such as 10.244.0.0/16", isCidr);
 export const size = text('a size such as "4GiB"', (value) => parseSize(value) !== undefined).transform(
   (value) => parseSize(value) ?? Number.NaN,
 );
-const units: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 /** Milliseconds. */
 export const duration = text('a duration such as "90s", "12h" or "30d"', (value) =>
   /^(\d+[smhd])+$/.test(value),
-).transform((value) =>
-  [...value.matchAll(/(\d+)([smhd])/g)].reduce(
-    (sum, [, amount, unit]) => sum + Number(amount) * (units[unit ?? ""] ?? 0),
-    0,
-  ),
-);
+).transform(parseDuration);
 export const cron = text('a cron expression of five fields, such as "0 3 * * *"', isCron);
 export const timeZone = text("a time zone such as Europe/Berlin", isTimeZone);
 export const url = text("an http or https URL", (value) => /^https?:\/\/[^\s]+$/.test(value));

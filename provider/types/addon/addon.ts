@@ -266,7 +266,7 @@ async function onCluster<T>(
 }
 
 /** Lends an admin kubeconfig as a file for its owner alone, and takes it away whatever happens. */
-export async function withKubeconfig<T>(
+async function withKubeconfig<T>(
   client: Client,
   endpoints: readonly string[],
   signal: AbortSignal,
