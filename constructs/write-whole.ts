@@ -66,7 +66,7 @@ const prefix = ".synth-";
 /** No synth takes so long. */
 const longestSynth = 60 * 60 * 1000;
 
-/** A folder that nobody else writes to. Takes away what synths that were killed have left. */
+/** A folder of this process alone. Removes what killed synths have left. */
 function stagingFolder(outdir: string): string {
   // Containers that share the folder do not see each other's processes.
   for (const name of readdirSync(outdir))

@@ -40,7 +40,7 @@ function jsonCheck(check: CheckResult, { clock }: CommandContext): string {
 
 const words = { ok: "OK", skipped: "SKIP", waiting: "...", failed: "FAILED" } as const;
 
-/** The lines that `talosctl health` prints. What is waited for is said again as often as it is told. */
+/** The lines that `talosctl health` prints. A check that is waited for is printed each time it is reported. */
 export function healthLines(write: (line: string) => void): (check: CheckResult) => void {
   let last = "";
   return ({ name, state, reason }) => {
