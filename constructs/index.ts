@@ -1,6 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 export { backendKey } from "./backend.ts";
-export { type HclOptions, type JsonObject, printStack, writtenByTalosmith } from "./hcl/index.ts";
+export {
+  evaluateStack,
+  type HclOptions,
+  type JsonObject,
+  printStack,
+  type StackResource,
+  unknown,
+  type Value,
+  writtenByTalosmith,
+} from "./hcl/index.ts";
 export * from "./public.ts";
 export { encryptionFile, encryptionFileName } from "./state-encryption.ts";
 export {

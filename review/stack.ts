@@ -1,44 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 import * as z from "zod";
+import { evaluateStack, type JsonObject, type StackResource, unknown, type Value } from "../constructs/index.ts";
 import { TalosError } from "../talos/errors.ts";
 import type { Plan, Values } from "./plan.ts";
 
 const byName = z.record(z.string(), z.record(z.string(), z.unknown()));
 const stackFile = z.object({ resource: z.record(z.string(), byName).default({}) });
 
-/** What is in a resource's block for Terraform itself, and never an attribute. */
-const metaArguments = new Set([
-  "//",
-  "connection",
-  "count",
-  "depends_on",
-  "for_each",
-  "lifecycle",
-  "provider",
-  "provisioner",
-]);
-
-/** A reference or a template; `$${` and `%%{` are the texts `${` and `%{`. */
-const template = /(?<!\$)\$\{|(?<!%)%\{/;
-const escapes = /([$%])\1\{/g;
-
 /**
  * What the first apply of a generated stack makes, read from its JSON alone: without Terraform, its providers or an
- * account. A resource with `for_each`, such as the images of libvirt, counts as one, which it is at a first apply.
+ * account. A block whose instances only an apply knows, such as the images of libvirt, counts as one resource.
  */
 export function planOfStack(text: string, file: string): Plan {
   return {
-    changes: Object.entries(readStack(text, file).resource).flatMap(([type, resources]) =>
-      Object.entries(resources).map(([name, block]) => ({
-        address: `${type}.${name}`,
-        type,
-        action: "create",
-        before: null,
-        after: knownValues(attributesOf(block)),
-        unknown: {},
-        replacedFor: [],
-      })),
-    ),
+    changes: readStack(text, file).map(({ address, type, values }) => ({
+      address,
+      type,
+      action: "create",
+      before: null,
+      after: knownValues(values),
+      unknown: Object.fromEntries(
+        Object.entries(values).flatMap(([key, value]) => (value === unknown ? [[key, true]] : [])),
+      ),
+      replacedFor: [],
+    })),
     drifted: [],
     before: [],
     basis: "stack",
@@ -47,34 +32,33 @@ export function planOfStack(text: string, file: string): Plan {
   };
 }
 
-function readStack(text: string, file: string): z.output<typeof stackFile> {
-  const refused = (reason: string, cause?: unknown) =>
-    new TalosError("invalid-input", `${file}: ${reason}`, { hint: "Write it again with `talosmith synth`.", cause });
+function readStack(text: string, file: string): readonly StackResource[] {
+  const refused = (reason: string, hint = "Write it again with `talosmith synth`.", cause?: unknown) =>
+    new TalosError("invalid-input", `${file}: ${reason}`, { hint, cause });
+  let stack: unknown;
   try {
-    const parsed = stackFile.safeParse(JSON.parse(text));
-    if (parsed.success) return parsed.data;
-    const [issue] = parsed.error.issues;
-    throw refused(`${issue?.path.join(".")}: ${issue?.message}`);
+    stack = JSON.parse(text);
   } catch (cause) {
-    throw cause instanceof TalosError ? cause : refused("this is not JSON", cause);
+    throw refused("this is not JSON", undefined, cause);
+  }
+  const [issue] = stackFile.safeParse(stack).error?.issues ?? [];
+  if (issue !== undefined) throw refused(`${issue.path.join(".")}: ${issue.message}`);
+  try {
+    return evaluateStack(stack as JsonObject);
+  } catch (cause) {
+    throw cause instanceof TalosError ? refused(cause.message, cause.hint, cause) : cause;
   }
 }
 
-function attributesOf(block: Values): Values {
-  return Object.fromEntries(Object.entries(block).filter(([key]) => !metaArguments.has(key)));
-}
-
 /** Without what is known only after the apply, as Terraform leaves it out of a plan's values. */
-function knownValues(values: Values): Values {
+function knownValues(values: { readonly [name: string]: Value }): Values {
   return Object.fromEntries(
-    Object.entries(values).flatMap(([key, value]) => (isTemplate(value) ? [] : [[key, known(value)]])),
+    Object.entries(values).flatMap(([key, value]) => (value === unknown ? [] : [[key, known(value)]])),
   );
 }
 
-function known(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map((item) => (isTemplate(item) ? null : known(item)));
-  if (typeof value === "object" && value !== null) return knownValues(value as Values);
-  return typeof value === "string" ? value.replaceAll(escapes, "$1{") : value;
+function known(value: Value): unknown {
+  if (value === unknown) return null;
+  if (Array.isArray(value)) return value.map(known);
+  return typeof value === "object" && value !== null ? knownValues(value as { readonly [name: string]: Value }) : value;
 }
-
-const isTemplate = (value: unknown) => typeof value === "string" && template.test(value);

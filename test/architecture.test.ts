@@ -66,7 +66,7 @@ const rules: Readonly<Record<string, readonly string[]>> = {
   "simulator/control": ["simulator/control", "simulator/machine/fault", ...talosBase],
   simulator: ["simulator", ...talos("api/gen", "pki", "secrets", "config", "version")],
   constructs: ["constructs", "package.json", "cloud-init", "model", ...talos("version", "image", "config")],
-  review: ["review", "talos/errors"],
+  review: ["review", "constructs", "talos/errors"],
   workspace: [
     "workspace",
     "talos",

@@ -2,13 +2,31 @@
 import { describe, expect, test } from "vitest";
 import { planOfStack, renderMarkdown, reviewPlan } from "../../review/index.ts";
 
-const stackOf = (resource: object) => planOfStack(JSON.stringify({ resource }), "cdk.tf.json");
+const stackOf = (resource: object, locals: object = {}) =>
+  planOfStack(JSON.stringify({ resource, locals }), "cdk.tf.json");
 
 describe("a generated stack, reviewed without a plan", () => {
   test("makes everything that is in it, and says that nothing was compared", () => {
     const markdown = renderMarkdown(reviewPlan(stackOf({ aws_vpc: { vpc: {} }, aws_subnet: { a: {}, b: {} } })));
     expect(markdown).toMatch(/^## 3 to add\n\nWhat a first apply makes/);
     expect(markdown).toContain("| add | `aws_subnet` | 2 | `a`, `b` |");
+  });
+
+  test("has each machine of a block with for_each", () => {
+    const workers = { "w-1": { size: "t3.large" }, "w-2": { size: "t3.small" } };
+    const worker = {
+      for_each: "${local.workers}",
+      instance_type: "${each.value.size}",
+      ami: "${data.aws_ami.talos.id}",
+    };
+    const plan = stackOf({ aws_instance: { worker } }, { workers });
+    expect(plan.changes.map(({ address, after }) => [address, after])).toEqual([
+      ['aws_instance.worker["w-1"]', { instance_type: "t3.large" }],
+      ['aws_instance.worker["w-2"]', { instance_type: "t3.small" }],
+    ]);
+    const markdown = renderMarkdown(reviewPlan(plan));
+    expect(markdown).toMatch(/^## 2 to add\n/);
+    expect(markdown).toContain('| add | `aws_instance` | 2 | `worker["w-1"]`, `worker["w-2"]` |');
   });
 
   test("tells dangers as a plan does", () => {
@@ -38,20 +56,55 @@ describe("a generated stack, reviewed without a plan", () => {
     ]);
   });
 
+  test("knows the machines of a cluster, whose names and roles come from the maps of the machines", () => {
+    const machinesOf = (pool: string, role: string) =>
+      `{ for key, machine in local.${pool} : "lab-\${key}" => { role = "${role}", address = machine.address, member_id = talosmith_member.${pool}[key].id } }`;
+    const cluster = {
+      name: "lab",
+      machines: `\${merge(${machinesOf("control_plane", "controlplane")}, ${machinesOf("worker", "worker")})}`,
+      talos_endpoints: "${[for instance in aws_instance.control_plane : instance.public_ip]}",
+    };
+    const locals = {
+      control_plane: { "cp-1": { address: "10.5.0.2" } },
+      worker: { "w-1": { address: "${aws_instance.w.private_ip}" }, "w-2": { address: "10.5.0.4" } },
+    };
+    const { clusters } = reviewPlan(stackOf({ talosmith_cluster: { cluster } }, locals));
+    expect(clusters).toMatchObject([
+      {
+        name: "lab",
+        initialConfig: "user-data",
+        machinesAfter: [
+          { name: "lab-cp-1", controlPlane: true, memberId: undefined },
+          { name: "lab-w-1", controlPlane: false, memberId: undefined },
+          { name: "lab-w-2", controlPlane: false, memberId: undefined },
+        ],
+      },
+    ]);
+  });
+
   test.each([
     ["a reference", "${aws_vpc.vpc.id}", {}],
     ["a template", "prefix-${aws_vpc.vpc.id}", {}],
     ["a reference in a list", ["${a.b.id}", "c"], { value: [null, "c"] }],
     ["a reference in a block", { inner: "${a.b.id}", known: 1 }, { value: { known: 1 } }],
     ["a directive", "%{if true}a%{endif}", {}],
+    ["a local", "${local.cluster}-1", { value: "lab-1" }],
+    ["an expression that cannot be read", "${local.cluster", {}],
     ["the text of a template", "$${a} %%{b}", { value: "${a} %{b}" }],
   ])("%s is known or not as in a plan", (_name, value, after) => {
-    expect(stackOf({ some_type: { it: { value } } }).changes[0]?.after).toEqual(after);
+    expect(stackOf({ some_type: { it: { value } } }, { cluster: "lab" }).changes[0]?.after).toEqual(after);
   });
 
   test("leaves out what is for Terraform itself", () => {
     const block = { "//": {}, depends_on: ["a.b"], lifecycle: { prevent_destroy: true }, name: "x" };
     expect(stackOf({ some_type: { it: block } }).changes[0]?.after).toEqual({ name: "x" });
+  });
+
+  test("refuses locals that refer to each other, as Terraform does", () => {
+    const resource = { some_type: { it: { value: "${local.a}" } } };
+    expect(() => stackOf(resource, { a: "${local.b}", b: "${local.a}" })).toThrow(
+      "cdk.tf.json: locals refer to each other in a circle: a → b → a",
+    );
   });
 
   test.each([
