@@ -4,7 +4,7 @@ export { type MetaMachine, renderMeta } from "./meta.ts";
 export {
   checkNetworkConfig,
   createNoCloudIso,
-  hashIso,
+  hashNoCloudIso,
   type NoCloudFiles,
   type NoCloudMachine,
   type NoCloudTemplates,

@@ -17,10 +17,8 @@ export function bothEndian32(value: number): Uint8Array {
 /** The bytes of an image, addressed by sector. */
 export class IsoBytes {
   readonly bytes: Uint8Array;
-  readonly sectors: number;
 
   constructor(sectors: number) {
-    this.sectors = sectors;
     this.bytes = new Uint8Array(sectors * sectorSize);
   }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { createHash, type Hash } from "node:crypto";
 import { TalosError } from "../talos/errors.ts";
 import { bothEndian16, bothEndian32, IsoBytes, sectorSize } from "./iso-bytes.ts";
 import { fileEntries, rockRidgeReference, rootEntries } from "./rock-ridge.ts";
@@ -55,20 +56,57 @@ const jolietTree: Tree = {
  * order is by name and every date is the same, long ago.
  */
 export function createIso(label: string, files: readonly IsoFile[]): Uint8Array {
+  const { head, placed, sectors } = layOut(label, files);
+  const image = new IsoBytes(sectors);
+  image.write(0, 0, head);
+  for (const file of placed) image.write(file.sector, 0, file.content);
+  return image.bytes;
+}
+
+/** Lower-case hex SHA-256 of that image, which a thousand of them need not be made for. */
+export function hashIso(label: string, files: readonly IsoFile[]): string {
+  const { headHash, placed } = layOut(label, files);
+  const hash = headHash.copy();
+  for (const { content } of placed) {
+    hash.update(content);
+    hash.update(zeros.subarray(0, sectorsFor(content) * sectorSize - content.length));
+  }
+  return hash.digest("hex");
+}
+
+const zeros = new Uint8Array(sectorSize);
+
+interface Head {
+  /** All that stands before the files. */
+  readonly head: Uint8Array;
+  readonly headHash: Hash;
+}
+
+/** By what they depend on: names and sizes of files, which images of one kind have in common. */
+const heads = new Map<string, Head>();
+
+function layOut(label: string, files: readonly IsoFile[]) {
   if (!/^[A-Za-z0-9_-]{1,16}$/.test(label))
     throw new TalosError("invalid-input", `found the volume label ${JSON.stringify(label)}, expected 1 to 16 letters`);
   const placed = place(files);
   const last = placed.at(-1);
   const sectors = last === undefined ? firstFile : last.sector + sectorsFor(last.content);
-  const image = new IsoBytes(sectors);
-  writeDescriptor(image, primaryDescriptor, {
+  const key = [label, ...placed.map(({ name, content }) => `${name} ${content.length}`)].join();
+  const known = heads.get(key) ?? writeHead(label, placed, sectors);
+  heads.set(key, known);
+  return { ...known, placed, sectors };
+}
+
+function writeHead(label: string, placed: readonly Placed[], sectors: number): Head {
+  const image = new IsoBytes(firstFile);
+  writeDescriptor(image, primaryDescriptor, sectors, {
     type: 1,
     label: ascii(label),
     padding: " ",
     encoding: "",
     tree: primaryTree,
   });
-  writeDescriptor(image, jolietDescriptor, {
+  writeDescriptor(image, jolietDescriptor, sectors, {
     type: 2,
     label: ucs2(label),
     padding: "\0 ",
@@ -81,8 +119,7 @@ export function createIso(label: string, files: readonly IsoFile[]): Uint8Array 
   writeDirectory(image, primaryTree, placed);
   writeDirectory(image, jolietTree, placed);
   image.write(rockRidgeArea, 0, rockRidgeReference);
-  for (const file of placed) image.write(file.sector, 0, file.content);
-  return image.bytes;
+  return { head: image.bytes, headHash: createHash("sha256").update(image.bytes) };
 }
 
 const sectorsFor = (content: Uint8Array) => Math.ceil(content.length / sectorSize);
@@ -114,7 +151,12 @@ interface Descriptor {
   readonly tree: Tree;
 }
 
-function writeDescriptor(image: IsoBytes, sector: number, { type, label, padding, encoding, tree }: Descriptor): void {
+function writeDescriptor(
+  image: IsoBytes,
+  sector: number,
+  sectors: number,
+  { type, label, padding, encoding, tree }: Descriptor,
+): void {
   const [tableL, tableM] = type === 1 ? [primaryTableL, primaryTableM] : [jolietTableL, jolietTableM];
   const blank = (length: number) => ascii(padding.repeat(length).slice(0, length));
   const text = (offset: number, length: number, content: Uint8Array = new Uint8Array()) =>
@@ -122,7 +164,7 @@ function writeDescriptor(image: IsoBytes, sector: number, { type, label, padding
   image.write(sector, 0, [type, ...ascii("CD001"), 1]);
   text(8, 32);
   text(40, 32, label);
-  image.write(sector, 80, bothEndian32(image.sectors));
+  image.write(sector, 80, bothEndian32(sectors));
   image.write(sector, 88, ascii(encoding));
   image.write(sector, 120, bothEndian16(1));
   image.write(sector, 124, bothEndian16(1));

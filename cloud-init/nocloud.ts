@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import { createHash } from "node:crypto";
 import { TalosError } from "../talos/errors.ts";
 import { parseYaml, toPlainData } from "../talos/yaml/index.ts";
-import { createIso } from "./iso.ts";
+import { createIso, hashIso } from "./iso.ts";
 import { defaultTemplates } from "./templates.ts";
 import { fillTemplate, type TemplateValue } from "./yaml-template.ts";
 
@@ -110,14 +109,15 @@ export const noCloudLabel = "cidata";
 
 /** The NoCloud seed as an ISO image. The same files always give the same bytes. */
 export function createNoCloudIso(files: NoCloudFiles): Uint8Array {
-  const encoder = new TextEncoder();
-  return createIso(
-    noCloudLabel,
-    Object.entries(files).map(([name, text]) => ({ name, content: encoder.encode(text as string) })),
-  );
+  return createIso(noCloudLabel, isoFiles(files));
 }
 
-/** Lower-case hex SHA-256 of the image. */
-export function hashIso(image: Uint8Array): string {
-  return createHash("sha256").update(image).digest("hex");
+/** Lower-case hex SHA-256 of the seed's image. */
+export function hashNoCloudIso(files: NoCloudFiles): string {
+  return hashIso(noCloudLabel, isoFiles(files));
+}
+
+function isoFiles(files: NoCloudFiles) {
+  const encoder = new TextEncoder();
+  return Object.entries(files).map(([name, text]) => ({ name, content: encoder.encode(text as string) }));
 }

@@ -15,7 +15,7 @@ import { given } from "../talos/given.ts";
 import { projectPath, requireTerraform } from "./terraform/index.ts";
 
 /** Where an environment's state is when it is a file, from the project's root. */
-function stateFile(environment: string): string {
+export function stateFile(environment: string): string {
   return `state/${environment}.tfstate`;
 }
 

@@ -93,6 +93,15 @@ export class EnvironmentStack extends TalosStack {
     return this.#cluster;
   }
 
+  /**
+   * Carries a state of talosmith 0.1.0 over, in which every machine had blocks of its own: adds a `moved` block for each.
+   * A state in a local file needs no call. Call it until every state of this environment was applied once.
+   */
+  moveFromOwnBlocks(): void {
+    const moved = this.#cluster?.moves() ?? [];
+    if (moved.length > 0) this.addOverride("moved", moved);
+  }
+
   #addCluster<Settings extends object>(infrastructure: Infrastructure<Settings>, pools: Pools<Settings>): void {
     const { joins } = this.environment;
     const controlPlane = pools.controlPlane ?? (joins && joinedControlPlane(this, joins));
@@ -109,14 +118,12 @@ export class EnvironmentStack extends TalosStack {
       for (const addon of addonsOf(this.environment)) cluster.addAddon(addon);
       if (this.environment.backup !== undefined) cluster.addBackup(this.environment.backup);
     }
-    const addresses = (role: string) =>
-      cluster.machines.filter((machine) => machine.role === role).map((machine) => machine.address);
     this.#addOutputs({
       cluster_endpoint: cluster.endpoint,
       kubeconfig_path: cluster.clientFiles?.kubeconfigPath,
       talosconfig_path: cluster.clientFiles?.talosconfigPath,
-      control_plane_ips: "addresses" in controlPlane ? controlPlane.addresses : addresses("controlplane"),
-      worker_ips: addresses("worker"),
+      control_plane_ips: "addresses" in controlPlane ? controlPlane.addresses : cluster.addresses("controlplane"),
+      worker_ips: cluster.addresses("worker"),
       installer_image: cluster.installImage,
     });
     for (const file of contentsInState(this.environment))

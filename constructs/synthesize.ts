@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import { join } from "node:path";
 import { App } from "cdktf";
 import { type Environment, type Fault, listEnvironments, loadEnvironment } from "../model/index.ts";
+import { stateFile } from "./backend.ts";
+import { isFormer } from "./cluster/moves.ts";
 import { EnvironmentStack } from "./environment-stack.ts";
 import { writeWhole } from "./write-whole.ts";
 
@@ -46,6 +49,7 @@ export function synthesize({ projectRoot, outdir, environments, extend }: SynthO
       const environment = loadEnvironment(projectRoot, name);
       const stack = new EnvironmentStack(app, environment);
       extend?.(stack);
+      if (isFormer(join(projectRoot, stateFile(name)), join(projectRoot, "terraform", name))) stack.moveFromOwnBlocks();
       stacks.push({ environment, directory: `stacks/${name}`, warnings: environment.warnings });
     } catch (error) {
       app.node.tryRemoveChild(name);

@@ -4,15 +4,15 @@ import { endpointAt } from "../../talos/endpoint-at.ts";
 import { type Architecture, amazonImage } from "../../talos/image/index.ts";
 import { TalosVersion } from "../../talos/version/index.ts";
 import { checkParts } from "../check.ts";
-import type { Infrastructure, Machine, PoolRequest } from "../cluster/index.ts";
+import type { Infrastructure, MachineSet, PoolRequest } from "../cluster/index.ts";
 import { refuse } from "../errors.ts";
 import { type Addressable, Milestone } from "../terraform/index.ts";
 import { BackupBucket } from "./backups.ts";
-import { AwsDataSource, AwsProvider } from "./bindings/index.ts";
+import { AwsDataSource, AwsProvider, AwsResource } from "./bindings/index.ts";
 import { cloudControllerPolicy } from "./cloud-controller-policy.ts";
 import { DnsName } from "./dns.ts";
 import { ebsCsiPolicy } from "./ebs-csi-policy.ts";
-import { Ec2Machine, type InstanceSettings } from "./ec2-machine.ts";
+import { createEc2Machines, type InstanceSettings } from "./ec2-machines.ts";
 import { createEncryptionKey } from "./encryption-key.ts";
 import { FlowLogs } from "./flow-logs.ts";
 import { InstanceRole } from "./iam.ts";
@@ -206,14 +206,13 @@ export class AwsInfrastructure extends Construct implements Infrastructure<AwsPo
     this.#roles = shared.roles;
   }
 
-  createMachines(scope: Construct, request: PoolRequest<AwsPoolSettings>): readonly Machine[] {
+  createMachines(scope: Construct, request: PoolRequest<AwsPoolSettings>): MachineSet | undefined {
     if (request.clusterName !== this.#props.clusterName)
       refuse(
         scope,
         `the cluster is ${request.clusterName}, but its infrastructure was made for ${this.#props.clusterName}`,
       );
-    const { settings } = request;
-    const role = request.machines[0]?.role ?? "worker";
+    const { settings, role, rows } = request;
     const isPublic = this.#access === "public" && settings.scaling === undefined;
     const architecture = settings.architecture ?? this.#architecture;
     const common: InstanceSettings = {
@@ -238,34 +237,45 @@ export class AwsInfrastructure extends Construct implements Infrastructure<AwsPo
         subnetIds: this.#network.privateSubnetIds,
         profileArn: this.#roles.worker.profileArn,
         ...settings.scaling,
-        start: request.machines.length,
+        start: rows.machines.length,
       });
-      return [];
+      return undefined;
     }
-    const config = isPublic || request.machines.length === 0 ? undefined : request.machineConfig();
-    return request.machines.map((machine) => {
-      const made = new Ec2Machine(scope, machine, {
-        ...common,
-        config,
-        subnetId: this.#network.subnet(isPublic ? "public" : "private", machine.index - 1),
-        isPublic,
-        profileName: this.#roles[machine.role].profileName,
-        protectedFromDeletion: this.deletionProtection && machine.role === "controlplane",
-      });
-      if (machine.role === "controlplane") made.needs.push(...this.#loadBalancer.addTarget(made, made.resource.id));
-      // Through the load balancer's public name, a machine comes from its own public address.
-      if (made.publicAddress !== undefined)
-        made.needs.push(
-          ...this.#groups.allowCidrs(
-            `kubernetes-${machine.pool}-${machine.index}`,
-            "loadBalancer",
-            6443,
-            `Kubernetes API, from ${machine.name}`,
-            [`${made.publicAddress}/32`],
-          ),
-        );
-      return made;
+    const made = createEc2Machines(scope, {
+      ...common,
+      rows,
+      config: isPublic ? undefined : request.machineConfig(),
+      subnetOf: (index) => this.#network.subnet(isPublic ? "public" : "private", index),
+      isPublic,
+      profileName: this.#roles[role].profileName,
+      protectedFromDeletion: this.deletionProtection && role === "controlplane",
+      oneByOne: role === "controlplane",
     });
+    const { instances, hardware, address, attachments } = made;
+    const resources: Addressable[] = [instances, ...attachments];
+    if (role === "controlplane") resources.push(...this.#loadBalancer.addTargets(scope, rows, instances));
+    // Through the load balancer's public name, a machine comes from its own public address.
+    if (isPublic)
+      resources.push(
+        new AwsResource(
+          scope,
+          "kubernetes",
+          "aws_vpc_security_group_ingress_rule",
+          {
+            security_group_id: this.#groups.ids.loadBalancer,
+            description: `Kubernetes API, from ${rows.each.name}`,
+            ...{ ip_protocol: "tcp", from_port: 6443, to_port: 6443 },
+            cidr_ipv4: `${instances.instance(rows.each.key, address)}/32`,
+          },
+          { forEach: rows.forEach, formerId: ({ pool, index }) => `allow_load_balancer_kubernetes_${pool}_${index}_1` },
+        ),
+      );
+    return {
+      resources,
+      address: ({ key }) => instances.instance(key, address),
+      identity: ({ key }) => instances.instance(key, "id"),
+      hardwareId: ({ key }) => hardware?.instance(key, "id"),
+    };
   }
 
   settings(): object {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { createHash } from "node:crypto";
 import { Construct } from "constructs";
+import type { MachineRows } from "../cluster/index.ts";
 import type { Addressable } from "../terraform/index.ts";
 import { AwsResource } from "./bindings/index.ts";
 import { unreservedName } from "./unreserved-name.ts";
@@ -70,15 +71,17 @@ export class LoadBalancer extends Construct {
     });
   }
 
-  /** Makes a machine a target, with resources below `machine`. */
-  addTarget(machine: Construct, instanceId: string): readonly Addressable[] {
+  /** Makes the machines of a pool targets, with resources below `pool`. */
+  addTargets(pool: Construct, { each, forEach }: MachineRows, instances: AwsResource<"aws_instance">): Addressable[] {
     return this.#groups.map(
       ({ name, port, arn }) =>
-        new AwsResource(machine, `${name}-target`, "aws_lb_target_group_attachment", {
-          target_group_arn: arn,
-          target_id: instanceId,
-          port,
-        }),
+        new AwsResource(
+          pool,
+          `${name}-target`,
+          "aws_lb_target_group_attachment",
+          { target_group_arn: arn, target_id: instances.instance(each.key, "id"), port },
+          { forEach },
+        ),
     );
   }
 }

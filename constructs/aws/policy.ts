@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { jsonEncode } from "../terraform/index.ts";
+import { jsonEncode } from "../hcl/expression.ts";
 
 export interface Statement {
   readonly Sid?: string;

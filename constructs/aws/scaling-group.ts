@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Construct } from "constructs";
 import { AwsResource } from "./bindings/index.ts";
-import { type InstanceSettings, metadataOptions, packUserData, withinLimit } from "./ec2-machine.ts";
+import { type InstanceSettings, metadataOptions, packUserData, withinLimit } from "./ec2-machines.ts";
 import { clusterTag } from "./policy.ts";
 
 const gibibyte = 2 ** 30;

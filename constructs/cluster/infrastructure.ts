@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Construct } from "constructs";
-import type { Kind } from "../../model/index.ts";
+import type { Kind, Role } from "../../model/index.ts";
 import type { Platform, SchematicChoice } from "../../talos/image/index.ts";
 import type { MachineConfigSettings } from "../talosmith/index.ts";
 import type { Addressable, BindingMeta } from "../terraform/index.ts";
-import type { Machine, MachineRequest } from "./machine.ts";
+import type { Machine, MachineReference, MachineRows, MachineSet } from "./machine.ts";
 
 /** A pool whose machines an infrastructure has to make. */
 export interface PoolRequest<Settings> {
@@ -16,12 +16,14 @@ export interface PoolRequest<Settings> {
   readonly schematic: SchematicChoice;
   /** URL of an image factory. @default - the public one */
   readonly imageFactory?: string | undefined;
-  /** The machines to make. */
-  readonly machines: readonly MachineRequest[];
+  /** Role of the machines. */
+  readonly role: Role;
+  /** The machines to make: one block of each resource makes all of them. */
+  readonly rows: MachineRows;
   /** Config of this pool's machines, as a reference to text. Calling it puts the cluster's secrets into the state. */
   readonly machineConfig: () => string;
   /** @internal What the config of one of the machines follows from. Known when the stack is written, not before. */
-  readonly configSettings: (machine: Machine) => MachineConfigSettings;
+  readonly configSettings: (at: MachineReference) => MachineConfigSettings;
   /** Meta-arguments of resources that need the cluster's secrets: the provider that has them. */
   readonly bindingMeta: BindingMeta;
   /** Settings that this infrastructure has for a pool: processors, memory, instance type … */
@@ -36,8 +38,8 @@ export interface Infrastructure<Settings> {
   settings?(clusterName: string): object;
   /** Talos platform of its machines; decides which image they run. */
   readonly platform: Platform;
-  /** Creates the machines of one pool below `scope`. Returns those that have a fixed name and address. */
-  createMachines(scope: Construct, request: PoolRequest<Settings>): readonly Machine[];
+  /** Creates the machines of one pool below `scope`. Returns undefined when they come and go by themselves. */
+  createMachines(scope: Construct, request: PoolRequest<Settings>): MachineSet | undefined;
   /** URL of the Kubernetes API, for a cluster that sets no `endpoint`. */
   endpoint(controlPlanes: readonly Machine[]): string;
   /** Names and addresses in the certificates of the Talos and Kubernetes APIs, in addition to the endpoint. */
@@ -46,6 +48,8 @@ export interface Infrastructure<Settings> {
   readonly talosEndpoints?: readonly string[] | undefined;
   /** What all machines are reached through: created before they join, deleted after they are removed. @default - nothing */
   readonly reach?: Addressable;
+  /** Whether a machine that moves to another pool stays the same machine. @default false */
+  readonly machinesMove?: boolean;
   /** Whether only this machine can use the cluster, so that a missing kubeconfig here is a change. @default false */
   readonly onThisComputer?: boolean;
   /** Whether the initial config may be applied to whatever answers at a machine's address. */

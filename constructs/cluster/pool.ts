@@ -8,7 +8,7 @@ import { refuse } from "../errors.ts";
 import type { MachineConfigSettings } from "../talosmith/index.ts";
 import type { BindingMeta } from "../terraform/index.ts";
 import type { Infrastructure } from "./infrastructure.ts";
-import type { Machine } from "./machine.ts";
+import { Machine, type MachineReference, MachineRows, type MachineSet } from "./machine.ts";
 import type { PoolSettingProps } from "./setting-props.ts";
 
 /** What every pool has; the infrastructure adds settings of its own. */
@@ -38,8 +38,11 @@ export interface PoolOwner<Settings> extends Construct {
   /** @internal A reference to the config of a pool's machines. */
   machineConfig(pool: Pool<Settings>): string;
   /** @internal What the config of a pool's machine follows from. */
-  configSettings(pool: Pool<Settings>, machine: Machine): MachineConfigSettings;
+  configSettings(pool: Pool<Settings>, at: MachineReference): MachineConfigSettings;
 }
+
+/** Pools that a file need not name. */
+const usualNames: Readonly<Record<string, string>> = { [controlPlanePool]: "control_plane", w: "worker" };
 
 /** Machines of one role that are alike. */
 export abstract class Pool<Settings> extends Construct {
@@ -51,14 +54,22 @@ export abstract class Pool<Settings> extends Construct {
   readonly size: number;
   /** @internal What it was given, with its name. */
   readonly settings: object;
+  /** @internal How addresses name it: as people would, where the file gives no name. */
+  readonly addressPart: string;
+  /** @internal Its machines as Terraform has them. */
+  readonly rows: MachineRows;
+  /** @internal What makes them; undefined where they come and go by themselves. */
+  readonly set: MachineSet | undefined;
+  /** Its machines; those of an auto scaling group are not among them. */
+  readonly machines: readonly Machine[];
   readonly #patches: string[];
-  #machines: readonly Machine[] = [];
 
   constructor(cluster: PoolOwner<Settings>, name: string, role: Role, props: PoolProps & Settings) {
     super(cluster, name);
     this.role = role;
     this.poolName = name;
     this.size = props.count;
+    this.addressPart = usualNames[name] ?? name;
     this.settings = { ...props, name };
     if (!Number.isInteger(props.count) || props.count < 0)
       refuse(this, `count is ${props.count}; expected a whole number that is not negative`);
@@ -66,27 +77,26 @@ export abstract class Pool<Settings> extends Construct {
       refuse(this, `count is ${props.count}; expected as many as names, ${props.names.length}`);
     const marks = nodePatch(TalosVersion.parse(cluster.talosVersion).contract, props);
     this.#patches = [...(marks === undefined ? [] : [marks]), ...(props.patches ?? [])];
-    this.#machines = cluster.infrastructure.createMachines(this, {
+    const hostName = (key: string) => (props.names === undefined ? `${cluster.clusterName}-${key}` : key);
+    const requests = Array.from({ length: props.count }, (_, position) => {
+      const key = props.names?.[position] ?? `${name}-${position + 1}`;
+      return { name: hostName(key), role, pool: name, index: position + 1, key };
+    });
+    this.rows = new MachineRows(this, requests, hostName);
+    this.set = cluster.infrastructure.createMachines(this, {
       clusterName: cluster.clusterName,
       talosVersion: cluster.talosVersion,
       schematic: cluster.schematic,
       imageFactory: cluster.imageFactory,
       settings: props,
       machineConfig: () => cluster.machineConfig(this),
-      configSettings: (machine) => cluster.configSettings(this, machine),
+      configSettings: (at) => cluster.configSettings(this, at),
       bindingMeta: cluster.bindingMeta,
-      machines: Array.from({ length: props.count }, (_, position) => ({
-        name: props.names?.[position] ?? `${cluster.clusterName}-${name}-${position + 1}`,
-        role,
-        pool: name,
-        index: position + 1,
-      })),
+      role,
+      rows: this.rows,
     });
-  }
-
-  /** Its machines; those of an auto scaling group are not among them. */
-  get machines(): readonly Machine[] {
-    return [...this.#machines];
+    const { rows, set } = this;
+    this.machines = set === undefined ? [] : requests.map((request) => new Machine(request, rows, set));
   }
 
   /** Talos config patches of its machines, as YAML, in the order in which they apply. */

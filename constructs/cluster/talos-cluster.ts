@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-import { type TerraformResource, TerraformStack } from "cdktf";
+import { ref, type TerraformResource, TerraformStack, Token } from "cdktf";
 import { Construct } from "constructs";
-import { patchFilesOf, type ResolvedCluster, resolveCluster } from "../../model/index.ts";
-import { argumentsOf, clusterSettings, machineSettings, rolloutSettings } from "../../model/settings/index.ts";
-import { given } from "../../talos/given.ts";
+import { patchFilesOf, type ResolvedCluster, type Role, resolveCluster } from "../../model/index.ts";
+import {
+  type ArgumentsOf,
+  argumentsOf,
+  clusterSettings,
+  machineSettings,
+  rolloutSettings,
+} from "../../model/settings/index.ts";
+import { given, isGiven } from "../../talos/given.ts";
 import { defaultInstallImage, type SchematicChoice } from "../../talos/image/index.ts";
 import { defaultTalosVersion, TalosVersion } from "../../talos/version/index.ts";
 import { checkParts, checkSection } from "../check.ts";
@@ -25,8 +31,10 @@ import {
 import type { BindingMeta } from "../terraform/index.ts";
 import { type AddonProps, addonArguments, type BackupProps, backupArguments } from "./day-two.ts";
 import type { Infrastructure } from "./infrastructure.ts";
-import type { Machine } from "./machine.ts";
+import type { Machine, MachineReference, MachineSet } from "./machine.ts";
+import { type Move, movesOf } from "./moves.ts";
 import { ControlPlane, type Pool, type PoolOwner, type PoolProps } from "./pool.ts";
+import { addressList, allRows, joinedLists, type MadePool, machineMap } from "./pool-expressions.ts";
 import type { ClusterSettingProps, RolloutProps } from "./setting-props.ts";
 
 /** A cluster: its settings, what it runs on, and its control planes. */
@@ -86,7 +94,9 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
   readonly #props: TalosClusterProps<Settings>;
   readonly #version: TalosVersion;
   readonly #pools: Pool<Settings>[] = [];
-  readonly #members = new Map<string, string>();
+  /** Of machines that move between pools; the others have a block for each pool. */
+  #sharedMembers: MemberResource | undefined;
+  readonly #members = new Map<Pool<Settings>, MemberResource>();
   readonly #provider: TalosmithProvider;
   readonly #addons = new Map<string, { readonly cni: boolean; readonly resource: AddonResource }>();
 
@@ -130,7 +140,7 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
 
   /** Where the control planes' Talos API is reached. */
   get talosEndpoints(): readonly string[] {
-    return this.infrastructure.talosEndpoints ?? (this.controlPlane?.machines ?? []).map(({ address }) => address);
+    return this.infrastructure.talosEndpoints ?? this.addresses("controlplane");
   }
 
   get bindingMeta(): BindingMeta {
@@ -180,31 +190,51 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
     );
   }
 
+  /** @internal Where each block of 0.1.0, when every machine had its own, is now. */
+  moves(): readonly Move[] {
+    return this.#made().flatMap(({ pool }) => movesOf(pool, this.#sharedMembers));
+  }
+
   #requireControlPlane(place: string): void {
     if (this.controlPlane === undefined)
       refuse(this, `${place}: the control plane is in another stack; expected to be added to the cluster there`);
   }
 
+  /** Addresses of the Talos API of the machines of a role, or of all: a list or a reference to one. */
+  addresses(role?: Role): readonly string[] {
+    return addressList(() => this.#made().filter(({ pool }) => role === undefined || pool.role === role));
+  }
+
+  /** The pools that have machines by name. */
+  #made(): readonly MadePool<Settings>[] {
+    return this.#pools.flatMap((pool) => (pool.set === undefined ? [] : [{ pool, set: pool.set }]));
+  }
+
   /** @internal */
   addPool(pool: Pool<Settings>): void {
     this.#pools.push(pool);
-    for (const machine of pool.machines) {
-      const { name, address, identity } = machine;
-      const { talosEndpoints } = this.#props.infrastructure;
-      const args = {
-        name,
-        cluster: this.clusterName,
-        machine_id: identity,
-        address,
-        ...given({ talos_endpoints: talosEndpoints }),
-        ...this.#onDestroy(),
-      };
-      const member = new MemberResource(machine, "Member", args, this.bindingMeta);
-      const { reach } = this.infrastructure;
-      const needed = [machine.resource, ...machine.needs, reach].filter((part) => part !== undefined);
-      if (needed.length > 0) member.dependOn(...needed);
-      this.#members.set(name, member.id);
-    }
+    const { set, rows } = pool;
+    if (set === undefined) return;
+    const { reach, talosEndpoints, machinesMove = false } = this.#props.infrastructure;
+    const args = (at: MachineReference) => ({
+      name: at.name,
+      cluster: this.clusterName,
+      machine_id: set.identity(at),
+      address: set.address(at),
+      ...given({ talos_endpoints: talosEndpoints }),
+      ...this.#onDestroy(),
+    });
+    const create = (scope: Construct, id: string, meta: BindingMeta) =>
+      new MemberResource(scope, id, args(rows.each), { ...this.bindingMeta, ...meta });
+    if (machinesMove)
+      this.#sharedMembers ??= create(this.#scope, "machine", {
+        forEach: allRows(() => this.#made()),
+        formerId: ({ name }) => `machine_${name}`,
+      });
+    const member = this.#sharedMembers ?? create(pool, "Member", { forEach: rows.forEach });
+    const needed = [...set.resources, reach].filter(isGiven);
+    if (needed.length > 0) member.dependOn(...needed);
+    this.#members.set(pool, member);
   }
 
   /** @internal */
@@ -224,13 +254,12 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
   }
 
   /** @internal */
-  configSettings(pool: Pool<Settings>, machine: Machine): MachineConfigSettings {
-    const patches = this.#patchesFor(pool, machine);
+  configSettings(pool: Pool<Settings>, at: MachineReference): MachineConfigSettings {
     return {
       ...this.#settings(),
-      role: machine.role,
-      hostname: machine.name,
-      ...(patches.length === 0 ? {} : { patches }),
+      role: pool.role,
+      hostname: at.name,
+      ...given({ patches: this.#patchesFor(pool, at) }),
       ...this.#patchFiles(),
     };
   }
@@ -247,11 +276,10 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
 
   #clusterArguments(): ClusterArguments {
     const props = this.#props;
-    const machines = this.#pools.flatMap((pool) => pool.machines.map((machine) => this.#entry(pool, machine)));
     this.#check();
     return {
       ...this.#settings(),
-      machines: Object.fromEntries(machines),
+      machines: this.#machines(),
       ...(isJoined(props.controlPlane) ? { join: { control_planes: props.controlPlane.addresses } } : {}),
       ...differs("talos_endpoints", props.infrastructure.talosEndpoints, undefined),
       ...differs("trust_on_first_use", props.infrastructure.trustOnFirstUse, false),
@@ -309,10 +337,15 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
   }
 
   /** In the order in which they apply: the nearer to the machine, the later. */
-  #patchesFor(pool: Pool<Settings>, machine: Machine): readonly string[] {
+  #patchesFor(pool: Pool<Settings>, at: MachineReference): readonly string[] | undefined {
     const { all, controlPlane, worker, machines } = this.#resolved().patches;
-    const ofRole = machine.role === "controlplane" ? controlPlane : worker;
-    return [...all, ...ofRole, ...machine.patches, ...pool.patches, ...(machines[machine.name] ?? [])];
+    const ofRole = pool.role === "controlplane" ? controlPlane : worker;
+    const lists = [[...all, ...ofRole], pool.set?.patches?.(at) ?? [], pool.patches];
+    if (pool.machines.some(({ name }) => machines[name] !== undefined)) {
+      pool.rows.column("own_patches", ({ name }) => machines[name] ?? []);
+      lists.push(Token.asList(ref(`${at.row}.own_patches`)));
+    }
+    return joinedLists(lists);
   }
 
   #patchFiles(): { readonly patch_files?: readonly string[] } {
@@ -320,23 +353,24 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
     return files.length === 0 ? {} : { patch_files: files };
   }
 
-  #entry(pool: Pool<Settings>, machine: Machine): [string, ClusterArguments["machines"][string]] {
-    const { role, address, fingerprint, meta } = machine;
-    const patches = this.#patchesFor(pool, machine);
-    return [
-      machine.name,
-      argumentsOf(machineSettings, {
-        role,
-        address,
-        fingerprint,
-        memberId: this.#members.get(machine.name),
-        // Of workers any number may be away; of control planes one at a time.
-        hardwareId: role === "controlplane" ? machine.hardwareId : undefined,
-        patches: patches.length === 0 ? undefined : patches,
-        patchFiles: this.#patchFiles().patch_files,
-        meta: Object.keys(meta).length === 0 ? undefined : meta,
-      }),
-    ];
+  /** The machines of each pool, as a person would write them: one entry for all, whatever their number. */
+  #machines(): ClusterArguments["machines"] {
+    return machineMap(this.#made().map(({ pool, set }) => ({ rows: pool.rows, entry: this.#entry(pool, set) })));
+  }
+
+  #entry(pool: Pool<Settings>, set: MachineSet): ArgumentsOf<typeof machineSettings> {
+    const at = pool.rows.loop;
+    return argumentsOf(machineSettings, {
+      role: pool.role,
+      address: set.address(at),
+      fingerprint: set.fingerprint?.(at),
+      memberId: this.#members.get(pool)?.instance(at.key, "id"),
+      // Of workers any number may be away; of control planes one at a time.
+      hardwareId: pool.role === "controlplane" ? set.hardwareId?.(at) : undefined,
+      patches: this.#patchesFor(pool, at),
+      patchFiles: this.#patchFiles().patch_files,
+      meta: set.meta?.(at),
+    });
   }
 
   #clientFilesArguments(folder: string): ClientFilesArguments {
@@ -344,7 +378,7 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
     return {
       cluster_name: this.clusterName,
       endpoints: this.talosEndpoints,
-      nodes: this.machines.map((machine) => machine.address),
+      nodes: this.addresses(),
       kubeconfig_path: `${folder}/kubeconfig`,
       talosconfig_path: `${folder}/talosconfig`,
       ...(contents.length === 0 ? {} : { contents }),

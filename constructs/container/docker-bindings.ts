@@ -26,12 +26,8 @@ export class DockerNetworkResource extends Resource<DockerNetworkArguments> {
 }
 
 export class DockerVolumeResource extends Resource<{ readonly name: string }> {
-  constructor(scope: Construct, id: string, args: { readonly name: string }) {
-    super(scope, id, "docker_volume", args);
-  }
-
-  get volumeName(): string {
-    return this.getStringAttribute("name");
+  constructor(scope: Construct, id: string, args: { readonly name: string }, meta?: BindingMeta) {
+    super(scope, id, "docker_volume", args, meta);
   }
 }
 
@@ -51,7 +47,13 @@ export interface DockerContainerArguments {
   readonly cpus?: string;
   readonly mounts: readonly { readonly type: "tmpfs" | "volume"; readonly target: string; readonly source?: string }[];
   readonly networks_advanced: readonly { readonly name: string; readonly ipv4_address: string }[];
-  readonly ports?: readonly { readonly internal: number; readonly external: number; readonly ip: string }[];
+  /** A `ports` block for each port of the row. */
+  readonly dynamic?: {
+    readonly ports: {
+      readonly for_each: string;
+      readonly content: { readonly internal: string; readonly external: string; readonly ip: string };
+    };
+  };
 }
 
 export class DockerContainerResource extends Resource<DockerContainerArguments> {

@@ -2,10 +2,13 @@
 import { Construct } from "constructs";
 import { Cidr, placeMachine } from "../../model/index.ts";
 import { endpointAt } from "../../talos/endpoint-at.ts";
+import { given } from "../../talos/given.ts";
 import { checkParts } from "../check.ts";
-import { type Infrastructure, Machine, type MachineRequest, type PoolRequest } from "../cluster/index.ts";
+import type { Infrastructure, Machine, MachineRows, MachineSet, PoolRequest } from "../cluster/index.ts";
 import { refuse } from "../errors.ts";
+import { expression } from "../terraform/index.ts";
 import {
+  type DockerContainerArguments,
   DockerContainerResource,
   DockerNetworkResource,
   DockerProvider,
@@ -51,63 +54,6 @@ export interface DockerInfrastructureProps {
 
 const mebibyte = 2 ** 20;
 
-/** A machine in a container: two volumes that make it what it is, and the container around them. */
-class DockerMachine extends Machine {
-  readonly bootMedium = "container";
-  readonly address: string;
-  readonly resource: DockerContainerResource;
-  /** The volume, not the container: with it, a container of a newer image is the same machine. */
-  readonly identity: string;
-
-  constructor(
-    scope: Construct,
-    request: MachineRequest,
-    props: {
-      readonly address: string;
-      readonly image: string;
-      readonly network: string;
-      readonly settings: ContainerPoolSettings;
-      readonly ports: readonly { readonly internal: number; readonly external: number; readonly ip: string }[];
-    },
-  ) {
-    super(scope, request);
-    const { name } = request;
-    this.address = props.address;
-    const state = new DockerVolumeResource(this, "state", { name: `${name}-state` });
-    const ephemeral = new DockerVolumeResource(this, "ephemeral", { name: `${name}-ephemeral` });
-    this.identity = state.id;
-    const { cpu, memory } = props.settings.limits ?? {};
-    this.resource = new DockerContainerResource(
-      this,
-      "Resource",
-      {
-        name,
-        hostname: name,
-        image: props.image,
-        env: ["PLATFORM=container"],
-        privileged: true,
-        read_only: true,
-        cgroupns_mode: "private",
-        security_opts: ["seccomp=unconfined", "label=disable"],
-        sysctls: { "net.ipv6.conf.all.disable_ipv6": "0" },
-        restart: "unless-stopped",
-        ...(memory === undefined ? {} : { memory: Math.ceil(memory / mebibyte) }),
-        ...(cpu === undefined ? {} : { cpus: String(typeof cpu === "number" ? cpu : Number.parseInt(cpu, 10) / 1000) }),
-        mounts: [
-          ...temporaryPaths.map((target) => ({ type: "tmpfs" as const, target })),
-          { type: "volume", target: statePath, source: state.volumeName },
-          { type: "volume", target: variablePath, source: ephemeral.volumeName },
-          ...rewrittenPaths.map((target) => ({ type: "volume" as const, target })),
-        ],
-        networks_advanced: [{ name: props.network, ipv4_address: props.address }],
-        ...(props.ports.length === 0 ? {} : { ports: props.ports }),
-      },
-      // A newer image would replace every container at once, etcd and all: one by one, with -replace.
-      { lifecycle: { ignoreChanges: ["image"] } },
-    );
-  }
-}
-
 /** Talos in containers of a Docker daemon, with fixed addresses. */
 export class DockerInfrastructure extends Construct implements Infrastructure<ContainerPoolSettings> {
   readonly kind = "container";
@@ -135,26 +81,58 @@ export class DockerInfrastructure extends Construct implements Infrastructure<Co
     });
   }
 
-  createMachines(scope: Construct, request: PoolRequest<ContainerPoolSettings>): readonly Machine[] {
-    const { settings, talosVersion } = request;
+  /** Machines in containers: two volumes that make each what it is, and the container around them. */
+  createMachines(scope: Construct, request: PoolRequest<ContainerPoolSettings>): MachineSet {
+    const { settings, talosVersion, rows, role } = request;
+    const { each, forEach } = rows;
     const { cidr = "10.5.0.0/24", controlPlaneOffset = 2, workerOffset = 20, publish } = this.#props;
-    return request.machines.map((machine) => {
-      const first = settings.addressOffset ?? (machine.role === "controlplane" ? controlPlaneOffset : workerOffset);
-      const network = { cidr, controlPlaneOffset, workerOffset };
-      const { address, offset } = placeMachine(network, machine.role, first, machine.index);
-      if (address === undefined)
-        refuse(scope, `${machine.name} would be at place ${offset} of ${cidr}, which has no such host`);
-      const published = machine.role === "controlplane" && machine.index === 1 ? publish : undefined;
-      const ports =
-        published === undefined
-          ? []
-          : [
-              { internal: 6443, external: published.kubernetes, ip: published.address },
-              { internal: 50000, external: published.talos, ip: published.address },
-            ];
-      const image = this.#props.image ?? talosImage(talosVersion);
-      return new DockerMachine(scope, machine, { address, image, network: this.#network.networkName, settings, ports });
+    const network = { cidr, controlPlaneOffset, workerOffset };
+    const first = settings.addressOffset ?? (role === "controlplane" ? controlPlaneOffset : workerOffset);
+    const address = rows.column("address", ({ name, index }) => {
+      const place = placeMachine(network, role, first, index);
+      if (place.address === undefined)
+        refuse(scope, `${name} would be at place ${place.offset} of ${cidr}, which has no such host`);
+      return place.address;
     });
+    const volume = (id: string) => new DockerVolumeResource(scope, id, { name: `${each.name}-${id}` }, { forEach });
+    const [state, ephemeral] = [volume("state"), volume("ephemeral")];
+    const { cpu, memory } = settings.limits ?? {};
+    const containers = new DockerContainerResource(
+      scope,
+      "Resource",
+      {
+        name: each.name,
+        hostname: each.name,
+        image: this.#props.image ?? talosImage(talosVersion),
+        env: ["PLATFORM=container"],
+        privileged: true,
+        read_only: true,
+        cgroupns_mode: "private",
+        security_opts: ["seccomp=unconfined", "label=disable"],
+        sysctls: { "net.ipv6.conf.all.disable_ipv6": "0" },
+        restart: "unless-stopped",
+        ...given({
+          memory: memory === undefined ? undefined : Math.ceil(memory / mebibyte),
+          cpus: cpu === undefined ? undefined : String(typeof cpu === "number" ? cpu : Number.parseInt(cpu, 10) / 1000),
+        }),
+        mounts: [
+          ...temporaryPaths.map((target) => ({ type: "tmpfs" as const, target })),
+          { type: "volume", target: statePath, source: state.instance(each.key, "name") },
+          { type: "volume", target: variablePath, source: ephemeral.instance(each.key, "name") },
+          ...rewrittenPaths.map((target) => ({ type: "volume" as const, target })),
+        ],
+        networks_advanced: [{ name: this.#network.networkName, ipv4_address: address(each) }],
+        ...given({ dynamic: role === "controlplane" && publish ? publishedPorts(rows, publish) : undefined }),
+      },
+      // A newer image would replace every container at once, etcd and all: one by one, with -replace.
+      { forEach, lifecycle: { ignoreChanges: ["image"] } },
+    );
+    return {
+      resources: [containers],
+      address,
+      // The volume, not the container: with it, a container of a newer image is the same machine.
+      identity: ({ key }) => state.instance(key, "id"),
+    };
   }
 
   settings(): object {
@@ -167,4 +145,26 @@ export class DockerInfrastructure extends Construct implements Infrastructure<Co
     if (first === undefined) refuse(this, "no endpoint; expected a control plane");
     return endpointAt(first.address);
   }
+}
+
+/** The first control plane alone has ports of the host. */
+function publishedPorts(
+  rows: MachineRows,
+  { address, kubernetes, talos }: NonNullable<DockerInfrastructureProps["publish"]>,
+): DockerContainerArguments["dynamic"] {
+  const own = [
+    { internal: 6443, external: kubernetes },
+    { internal: 50000, external: talos },
+  ];
+  const ports = rows.column("ports", ({ index }) => (index === 1 ? own : []));
+  return {
+    ports: {
+      for_each: ports(rows.each),
+      content: {
+        internal: expression("ports.value.internal"),
+        external: expression("ports.value.external"),
+        ip: address,
+      },
+    },
+  };
 }

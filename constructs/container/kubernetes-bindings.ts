@@ -43,18 +43,16 @@ export interface ServiceArguments {
 }
 
 export class ServiceResource extends Resource<ServiceArguments> {
-  constructor(scope: Construct, id: string, args: ServiceArguments) {
-    super(scope, id, "kubernetes_service_v1", args);
-  }
-
-  get clusterIp(): string {
-    return this.getStringAttribute("spec[0].cluster_ip");
-  }
-
-  get loadBalancerIp(): string {
-    return this.getStringAttribute("status[0].load_balancer[0].ingress[0].ip");
+  constructor(scope: Construct, id: string, args: ServiceArguments, meta?: BindingMeta) {
+    super(scope, id, "kubernetes_service_v1", args, meta);
   }
 }
+
+/** Where a service has its address, by type. */
+export const addressAttributes = {
+  ClusterIP: "spec[0].cluster_ip",
+  LoadBalancer: "status[0].load_balancer[0].ingress[0].ip",
+} as const satisfies Record<ServiceArguments["spec"]["type"], string>;
 
 type Quantities = { readonly cpu?: string; readonly memory?: string };
 
@@ -105,9 +103,5 @@ export interface StatefulSetArguments {
 export class StatefulSetResource extends Resource<StatefulSetArguments> {
   constructor(scope: Construct, id: string, args: StatefulSetArguments, meta?: BindingMeta) {
     super(scope, id, "kubernetes_stateful_set_v1", args, meta);
-  }
-
-  get uid(): string {
-    return this.getStringAttribute("metadata[0].uid");
   }
 }

@@ -3,8 +3,14 @@ import { Construct } from "constructs";
 import { endpointAt } from "../../talos/endpoint-at.ts";
 import { given } from "../../talos/given.ts";
 import { checkParts } from "../check.ts";
-import { type Infrastructure, Machine, type MachineRequest, type PoolRequest } from "../cluster/index.ts";
-import { KubernetesProvider, NamespaceResource, ServiceResource, StatefulSetResource } from "./kubernetes-bindings.ts";
+import type { Infrastructure, MachineSet, PoolRequest } from "../cluster/index.ts";
+import {
+  addressAttributes,
+  KubernetesProvider,
+  NamespaceResource,
+  ServiceResource,
+  StatefulSetResource,
+} from "./kubernetes-bindings.ts";
 import { statefulSetArguments } from "./stateful-set.ts";
 import { type ContainerPoolSettings, talosImage } from "./talos-container.ts";
 
@@ -33,59 +39,6 @@ const ports = {
   trustd: { name: "trustd", port: 50001, target_port: "50001" },
   kubernetes: { name: "kubernetes", port: 6443, target_port: "6443" },
 } as const;
-
-/** A machine as a pod: a stateful set of one, and a service that gives it an address for life. */
-class PodMachine extends Machine {
-  readonly bootMedium = "container";
-  readonly address: string;
-  readonly resource: StatefulSetResource;
-
-  constructor(
-    scope: Construct,
-    request: MachineRequest,
-    props: {
-      readonly clusterName: string;
-      readonly namespace: string;
-      readonly image: string;
-      readonly service: "ClusterIP" | "LoadBalancer";
-      readonly storageClass: string | undefined;
-      readonly settings: ContainerPoolSettings;
-    },
-  ) {
-    super(scope, request);
-    const { name, role } = request;
-    const { namespace, clusterName } = props;
-    const labels = labelsOf(clusterName, role, name);
-    const service = new ServiceResource(this, "service", {
-      metadata: { name, namespace },
-      spec: {
-        type: props.service,
-        selector: labels,
-        // A machine in maintenance mode is what has to be reached.
-        publish_not_ready_addresses: true,
-        port: role === "controlplane" ? [ports.talos, ports.trustd, ports.kubernetes] : [ports.talos],
-      },
-    });
-    this.address = props.service === "ClusterIP" ? service.clusterIp : service.loadBalancerIp;
-    this.resource = new StatefulSetResource(
-      this,
-      "Resource",
-      statefulSetArguments({ ...props, name, labels }),
-      // A newer image would restart every machine at once, etcd and all: one by one, with -replace.
-      { dependsOn: [service], lifecycle: { ignoreChanges: ["spec[0].template[0].spec[0].container[0].image"] } },
-    );
-  }
-
-  /** Its volumes go with the stateful set. */
-  get identity(): string {
-    return this.resource.uid;
-  }
-
-  /** The pod knows its own address only, and is reached at the service's. */
-  override get patches(): readonly string[] {
-    return [`machine:\n  certSANs:\n    - ${this.address}\n`];
-  }
-}
 
 /** Talos as pods of another Kubernetes. */
 export class PodInfrastructure extends Construct implements Infrastructure<ContainerPoolSettings> {
@@ -123,18 +76,55 @@ export class PodInfrastructure extends Construct implements Infrastructure<Conta
         port: [ports.kubernetes, ports.talos],
       },
     });
-    this.#endpoint = service === "ClusterIP" ? endpoint.clusterIp : endpoint.loadBalancerIp;
+    this.#endpoint = endpoint.getStringAttribute(addressAttributes[service]);
     this.certSans = [this.#endpoint];
   }
 
-  createMachines(scope: Construct, request: PoolRequest<ContainerPoolSettings>): readonly Machine[] {
-    const { service = "ClusterIP", storageClass, clusterName } = this.#props;
-    const image = this.#props.image ?? talosImage(request.talosVersion);
+  /** Machines as pods: each a stateful set of one, and a service that gives it an address for life. */
+  createMachines(
+    scope: Construct,
+    { settings, talosVersion, rows, role }: PoolRequest<ContainerPoolSettings>,
+  ): MachineSet {
+    const { service: type = "ClusterIP", storageClass, clusterName } = this.#props;
+    const image = this.#props.image ?? talosImage(talosVersion);
     const namespace = this.#namespace.namespaceName;
-    const { settings } = request;
-    return request.machines.map(
-      (machine) => new PodMachine(scope, machine, { clusterName, namespace, image, service, storageClass, settings }),
+    const { each, forEach } = rows;
+    const labels = labelsOf(clusterName, role, each.name);
+    const services = new ServiceResource(
+      scope,
+      "service",
+      {
+        metadata: { name: each.name, namespace },
+        spec: {
+          type,
+          selector: labels,
+          // A machine in maintenance mode is what has to be reached.
+          publish_not_ready_addresses: true,
+          port: role === "controlplane" ? [ports.talos, ports.trustd, ports.kubernetes] : [ports.talos],
+        },
+      },
+      { forEach },
     );
+    const machines = new StatefulSetResource(
+      scope,
+      "Resource",
+      statefulSetArguments({ name: each.name, namespace, labels, image, storageClass, settings }),
+      // A newer image would restart every machine at once, etcd and all: one by one, with -replace.
+      {
+        forEach,
+        dependsOn: [services],
+        lifecycle: { ignoreChanges: ["spec[0].template[0].spec[0].container[0].image"] },
+      },
+    );
+    const address: MachineSet["address"] = ({ key }) => services.instance(key, addressAttributes[type]);
+    return {
+      resources: [machines],
+      address,
+      // Its volumes go with the stateful set.
+      identity: ({ key }) => machines.instance(key, "metadata[0].uid"),
+      // The pod knows its own address only, and is reached at the service's.
+      patches: (at) => [`machine:\n  certSANs:\n    - ${address(at)}\n`],
+    };
   }
 
   settings(): object {

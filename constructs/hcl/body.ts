@@ -17,15 +17,17 @@ function printBody(body: JsonObject, blocks: BlockPaths, indent: string, path: s
   const at = (name: string) => (path === "" ? name : `${path}.${name}`);
   const entries = Object.entries(body).filter(([name]) => name !== "//");
   const nested = entries.filter(([name]) => blocks.has(at(name)));
+  const dynamic = entries.filter(([name]) => name === "dynamic");
   const references = entries.filter(([name, value]) => isReference(name, value));
   const attributes = entries
-    .filter((entry) => !nested.includes(entry) && !references.includes(entry))
+    .filter((entry) => ![...nested, ...references, ...dynamic].includes(entry))
     .sort((left, right) => weight(left, indent) - weight(right, indent));
   const parts = [
     ...(attributes.length === 0 ? [] : [printAssignments(attributes, indent, (name) => name)]),
     ...nested.flatMap(([name, value]) =>
       bodies(value).map((inner) => printBlock(name, inner, blocks, indent, at(name))),
     ),
+    ...dynamic.flatMap(([, byName]) => printDynamic(byName, blocks, indent, at)),
     ...(references.length === 0
       ? []
       : [
@@ -36,6 +38,16 @@ function printBody(body: JsonObject, blocks: BlockPaths, indent: string, path: s
         ]),
   ];
   return parts.join("\n\n");
+}
+
+/** Blocks that a block has as often as a map has entries. */
+function printDynamic(value: Json, paths: BlockPaths, indent: string, at: (name: string) => string): readonly string[] {
+  return Object.entries(isObject(value) ? value : {}).flatMap(([name, inner]) => {
+    const content = new Set([...paths].map((path) => path.replace(at(name), `${at(name)}.content`)));
+    return bodies(inner).map((body) =>
+      printBlock(`dynamic "${name}"`, body, new Set([...content, `${at(name)}.content`]), indent, at(name)),
+    );
+  });
 }
 
 /** How many of it first, then the name, then what fits on a line, then the rest. */

@@ -1,11 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-import { jsonEncode } from "../terraform/index.ts";
 
 /** Values as they stand in Terraform's JSON. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
 export type JsonObject = { readonly [key: string]: Json };
 
 const widest = 100;
+const widestRow = 140;
+
+/** A value as Terraform's jsonencode writes it: keys in order, those that look like numbers as well. */
+export function jsonEncode(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(jsonEncode).join()}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  const entries = Object.entries(value).filter(([, inner]) => inner !== undefined);
+  entries.sort(([left], [right]) => (left < right ? -1 : 1));
+  return `{${entries.map(([key, inner]) => `${JSON.stringify(key)}:${jsonEncode(inner)}`).join()}}`;
+}
 
 export function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
@@ -47,17 +56,34 @@ function mapLiterals(text: string, change: (literal: string) => string): string 
   return result;
 }
 
-/** The place after the `}` that closes the `${` at `start`. */
+/** The place after the `}` that closes the `${` at `start`. Braces in quotes are text, unless they are a template. */
 function endOfTemplate(text: string, start: number): number {
   let depth = 0;
-  for (let index = start + 1; index < text.length; index += 1) {
-    if (text[index] === "{") depth += 1;
-    else if (text[index] === "}") {
-      depth -= 1;
-      if (depth === 0) return index + 1;
+  let index = start + 1;
+  while (index < text.length) {
+    const character = text[index];
+    if (character === '"') {
+      index = endOfQuoted(text, index);
+      continue;
     }
+    if (character === "{") depth += 1;
+    if (character === "}") depth -= 1;
+    index += 1;
+    if (depth === 0) return index;
   }
   return text.length;
+}
+
+/** The place after the quote that closes the one at `start`. */
+function endOfQuoted(text: string, start: number): number {
+  let index = start + 1;
+  while (index < text.length && text[index] !== '"') {
+    if (text[index] === "\\") index += 2;
+    else if (text.startsWith("$${", index)) index += 3;
+    else if (text.startsWith("${", index)) index = endOfTemplate(text, index);
+    else index += 1;
+  }
+  return index + 1;
 }
 
 /** `${expression}` and nothing around it: the expression; else undefined. */
@@ -67,7 +93,8 @@ function soleExpression(text: string): string | undefined {
 
 function printText(text: string, indent: string): string {
   const expression = soleExpression(text);
-  if (expression !== undefined) return expression;
+  // Of an expression over several lines, the first stands behind the name; no text in it has a line break of its own.
+  if (expression !== undefined) return expression.replaceAll("\n", `\n${indent}`);
   const document = jsonDocument(text);
   if (document !== undefined) return `jsonencode(${printValue(document, indent, false)})`;
   return quote(text);
@@ -97,8 +124,13 @@ function printHeredoc(text: string, indent: string): string | undefined {
   return `<<-EOT\n${body.join("\n")}\n${indent}EOT`;
 }
 
+/** A value inside of a larger expression, where no heredoc can stand. */
+export function printInside(value: Json, indent: string): string {
+  return printValue(value, indent, true, false);
+}
+
 /** An expression in HCL, in the form that `terraform fmt` leaves alone. */
-function printValue(value: Json, indent: string, oneLine = true): string {
+function printValue(value: Json, indent: string, oneLine = true, heredocs = true): string {
   if (value === null || typeof value === "number" || typeof value === "boolean") return String(value);
   if (typeof value === "string") return printText(value, indent);
   if (oneLine) {
@@ -108,20 +140,36 @@ function printValue(value: Json, indent: string, oneLine = true): string {
   const inner = `${indent}  `;
   if (Array.isArray(value)) {
     if (value.length === 0) return "[]";
-    return `[\n${value.map((item: Json) => `${inner}${printValue(item, inner)},`).join("\n")}\n${indent}]`;
+    const items = value.map((item: Json) => `${inner}${printValue(item, inner, true, heredocs)},`);
+    return `[\n${items.join("\n")}\n${indent}]`;
   }
   const entries = Object.entries(value as JsonObject);
-  return entries.length === 0 ? "{}" : `{\n${printAssignments(entries, inner, printKey)}\n${indent}}`;
+  return entries.length === 0 ? "{}" : `{\n${printAssignments(entries, inner, printKey, heredocs)}\n${indent}}`;
+}
+
+/** The `locals` block. A map has a line for each of its rows, where that fits. */
+export function printLocals(locals: JsonObject): string {
+  const maps = Object.entries(locals).map(([name, value]) => {
+    if (!isObject(value) || !Object.values(value).every(isObject))
+      return printAssignments([[name, value]], "  ", printKey);
+    const rows = Object.entries(value).map(([key, row]) => {
+      const line = inline(row, Number.POSITIVE_INFINITY);
+      const text = line !== undefined && line.length <= widestRow ? line : printValue(row, "    ", false);
+      return { name: printKey(key), text };
+    });
+    return `  ${printKey(name)} = {\n${alignLines(rows, "    ")}\n  }`;
+  });
+  return `locals {\n${maps.join("\n\n")}\n}`;
 }
 
 /** Simple values on one line; undefined when that would not be readable. */
-function inline(value: Json): string | undefined {
+function inline(value: Json, mostKeys = 2): string | undefined {
   if (!Array.isArray(value) && !isObject(value)) return printValue(value, "");
   const parts = (Array.isArray(value) ? value : Object.values(value)).map((item: Json) => inline(item));
   if (parts.some((part) => part === undefined || part.includes("\n") || part.includes("\\n"))) return undefined;
   if (Array.isArray(value)) return parts.every((part) => !part?.startsWith("{")) ? `[${parts.join(", ")}]` : undefined;
   const keys = Object.keys(value);
-  if (keys.length > 2) return undefined;
+  if (keys.length > mostKeys) return undefined;
   return keys.length === 0 ? "{}" : `{ ${keys.map((key, index) => `${printKey(key)} = ${parts[index]}`).join(", ")} }`;
 }
 
@@ -130,11 +178,12 @@ export function printAssignments(
   entries: readonly (readonly [string, Json])[],
   indent: string,
   name: (key: string) => string,
+  heredocs = true,
 ): string {
   return alignLines(
     entries.map(([key, value]) => {
-      const heredoc = typeof value === "string" ? printHeredoc(value, indent) : undefined;
-      return { name: name(key), text: heredoc ?? printValue(value, indent) };
+      const heredoc = heredocs && typeof value === "string" ? printHeredoc(value, indent) : undefined;
+      return { name: name(key), text: heredoc ?? printValue(value, indent, true, heredocs) };
     }),
     indent,
   );

@@ -3,7 +3,7 @@ import { TalosError } from "../../talos/errors.ts";
 import { encryptionFileName } from "../state-encryption.ts";
 import { rootFromStack } from "../terraform/index.ts";
 import { type BlockPaths, printBlock } from "./body.ts";
-import { isObject, type Json, type JsonObject } from "./expression.ts";
+import { isObject, type Json, type JsonObject, printLocals } from "./expression.ts";
 import { blocksOf, commentOf, fileOf, typeOrder } from "./layout.ts";
 
 export interface HclOptions {
@@ -25,7 +25,7 @@ export function writtenByTalosmith(text: string): boolean {
   return text.startsWith(mark);
 }
 
-const printed = new Set(["//", "terraform", "provider", "data", "resource", "locals", "output"]);
+const printed = new Set(["//", "terraform", "provider", "data", "resource", "locals", "moved", "output"]);
 
 /** A project's own app may add what environments never have. What HCL lacks and the JSON has, an apply would destroy. */
 function refuseOtherParts(stack: JsonObject, environment: string): void {
@@ -56,8 +56,10 @@ export function printStack(stack: JsonObject, options: HclOptions): ReadonlyMap<
       add(fileOf(type, id), `${told.has(comment) ? "" : comment}${printResource(keyword, type, id, body)}`);
       told.add(comment);
     }
-  for (const [name, body] of entriesOf(json.locals))
-    add("locals.tf", printBlock("locals", { [name]: body }, new Set()));
+  if (isObject(json.locals) && Object.keys(json.locals).length > 0)
+    add("locals.tf", `${localsComment}${printLocals(json.locals)}`);
+  for (const move of Array.isArray(json.moved) ? (json.moved as readonly JsonObject[]) : [])
+    add("moved.tf", printMove(move, chunks.has("moved.tf") ? "" : movedComment));
   for (const [name, body] of entriesOf(json.output))
     add("outputs.tf", printBlock(`output "${name}"`, body as JsonObject, new Set()));
 
@@ -70,6 +72,16 @@ export function printStack(stack: JsonObject, options: HclOptions): ReadonlyMap<
       .sort(([left], [right]) => (left < right ? -1 : 1))
       .map(([file, texts]) => [file, `${header}${file === "versions.tf" ? needed : ""}\n${texts.join("\n\n")}\n`]),
   );
+}
+
+const localsComment = "# The machines of each pool, by their key in addresses: what one of them has of its own.\n";
+
+const movedComment =
+  "# States of talosmith 0.1.0, where each machine had blocks of its own. Remove this file when all of them were applied.\n";
+
+/** Addresses stand bare. */
+function printMove({ from, to }: JsonObject, comment: string): string {
+  return `${comment}moved {\n  from = ${from}\n  to   = ${to}\n}`;
 }
 
 const lifecycle: BlockPaths = new Set(["lifecycle", "lifecycle.precondition"]);

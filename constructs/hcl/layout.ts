@@ -161,7 +161,7 @@ const apart: readonly (TypeLayout & { readonly type: string; readonly id: RegExp
   },
   {
     type: "terraform_data",
-    id: /_image_\d+[A-Za-z]+$/,
+    id: /_first_image$/,
     file: "image.tf",
     comment: "What each disk began with: kept for as long as the disk is.",
   },

@@ -58,18 +58,6 @@ export class VolumeResource extends Resource<VolumeArguments> {
   constructor(scope: Construct, id: string, args: VolumeArguments, meta?: BindingMeta) {
     super(scope, id, "libvirt_volume", args, meta);
   }
-
-  get path(): string {
-    return this.getStringAttribute("path");
-  }
-
-  get volumeName(): string {
-    return this.getStringAttribute("name");
-  }
-
-  get pool(): string {
-    return this.getStringAttribute("pool");
-  }
 }
 
 export interface DiskArguments {
@@ -124,9 +112,5 @@ export interface DomainArguments {
 export class DomainResource extends Resource<DomainArguments> {
   constructor(scope: Construct, id: string, args: DomainArguments, meta?: BindingMeta) {
     super(scope, id, "libvirt_domain", args, meta);
-  }
-
-  get uuid(): string {
-    return this.getStringAttribute("uuid");
   }
 }

@@ -4,13 +4,14 @@ import { Construct } from "constructs";
 import { type NoCloudTemplates, renderNoCloud } from "../../cloud-init/index.ts";
 import { Cidr, gatewayOf, type LibvirtNetwork, nameserversOf, placeMachine } from "../../model/index.ts";
 import { endpointAt } from "../../talos/endpoint-at.ts";
+import { given } from "../../talos/given.ts";
 import { type Architecture, assetUrl, chosenSchematic, schematicId } from "../../talos/image/index.ts";
 import { TalosVersion } from "../../talos/version/index.ts";
 import { checkParts } from "../check.ts";
-import type { Infrastructure, Machine, MachineRequest, PoolRequest } from "../cluster/index.ts";
+import type { Infrastructure, Machine, MachineRequest, MachineSet, PoolRequest } from "../cluster/index.ts";
 import { refuse } from "../errors.ts";
 import { type InterfaceArguments, LibvirtProvider, NetworkResource, PoolResource } from "./bindings.ts";
-import { type Firmware, LibvirtMachine } from "./libvirt-machine.ts";
+import { createLibvirtMachines, type Firmware, type MachinePlace } from "./libvirt-machines.ts";
 import { StartImages } from "./start-images.ts";
 
 const gibibyte = 2 ** 30;
@@ -151,9 +152,31 @@ export class LibvirtInfrastructure extends Construct implements Infrastructure<L
     this.#source = this.#createNetwork();
   }
 
-  createMachines(scope: Construct, request: PoolRequest<LibvirtPoolSettings>): readonly Machine[] {
-    const images = this.#imagesFor(scope, request);
-    return request.machines.map((machine) => this.#createMachine(scope, machine, request, images));
+  createMachines(scope: Construct, request: PoolRequest<LibvirtPoolSettings>): MachineSet {
+    const { settings, rows, role, configSettings: from, bindingMeta } = request;
+    const storagePool = settings.storagePool ?? this.#storagePool;
+    const architecture = this.#architectureOf(settings);
+    return createLibvirtMachines(scope, {
+      rows,
+      placeOf: (machine) => this.#place(scope, machine, settings),
+      seedFolder: this.#props.seedFolder ?? "generated/cloud-init",
+      cpu: settings.cpu ?? 2,
+      memory: settings.memory ?? 4 * gibibyte,
+      disk: settings.disk ?? 20 * gibibyte,
+      extraDisks: (settings.extraDisks ?? []).map(({ size, storagePool: own = storagePool }) => ({
+        size,
+        storagePool: own,
+      })),
+      storagePool,
+      images: this.#imagesFor(scope, request),
+      ...given({ config: this.#props.machineConfig === "user-data" ? { from, bindingMeta } : undefined }),
+      source: this.#source,
+      domainType: this.#props.domainType ?? "kvm",
+      architecture,
+      firmware: this.#firmwareFor(architecture),
+      autostart: this.#props.autostart ?? true,
+      vip: role === "controlplane" ? this.#network.vip : undefined,
+    });
   }
 
   settings(): object {
@@ -166,53 +189,24 @@ export class LibvirtInfrastructure extends Construct implements Infrastructure<L
     return endpointAt(host);
   }
 
-  #createMachine(
-    scope: Construct,
-    request: MachineRequest,
-    { settings, configSettings: from, bindingMeta }: PoolRequest<LibvirtPoolSettings>,
-    images: StartImages,
-  ): Machine {
-    const { controlPlaneOffset, workerOffset } = this.#network;
-    const first = settings.addressOffset ?? (request.role === "controlplane" ? controlPlaneOffset : workerOffset);
-    const { address, mac, offset } = placeMachine(this.#network, request.role, first, request.index);
-    if (address === undefined)
-      refuse(scope, `${request.name} would be at place ${offset} of ${this.#network.cidr}, which has no such host`);
-    this.#claim(address, request.name);
-    const { prefix } = Cidr.parse(this.#network.cidr);
+  #place(scope: Construct, { name, role, index }: MachineRequest, settings: LibvirtPoolSettings): MachinePlace {
+    const { controlPlaneOffset, workerOffset, cidr } = this.#network;
+    const first = settings.addressOffset ?? (role === "controlplane" ? controlPlaneOffset : workerOffset);
+    const { address, mac, offset } = placeMachine(this.#network, role, first, index);
+    if (address === undefined) refuse(scope, `${name} would be at place ${offset} of ${cidr}, which has no such host`);
+    this.#claim(address, name);
     const seed = renderNoCloud(
       {
-        hostname: request.name,
-        instanceId: request.name,
+        hostname: name,
+        instanceId: name,
         mac,
-        address: `${address}/${prefix}`,
+        address: `${address}/${Cidr.parse(cidr).prefix}`,
         gateway: gatewayOf(this.#network),
         nameservers: nameserversOf(this.#network),
       },
       this.#props.cloudInit,
     );
-    const storagePool = settings.storagePool ?? this.#storagePool;
-    return new LibvirtMachine(scope, request, {
-      address,
-      mac,
-      seed,
-      seedPath: `${this.#props.seedFolder ?? "generated/cloud-init"}/${request.name}.iso`,
-      cpu: settings.cpu ?? 2,
-      memory: settings.memory ?? 4 * gibibyte,
-      disk: settings.disk ?? 20 * gibibyte,
-      extraDisks: (settings.extraDisks ?? []).map((disk) => ({
-        size: disk.size,
-        storagePool: disk.storagePool ?? storagePool,
-      })),
-      storagePool,
-      images,
-      ...(this.#props.machineConfig === "user-data" ? { config: { from, bindingMeta } } : {}),
-      source: this.#source,
-      domainType: this.#props.domainType ?? "kvm",
-      architecture: this.#architectureOf(settings),
-      firmware: this.#firmwareFor(this.#architectureOf(settings)),
-      autostart: this.#props.autostart ?? true,
-      vip: this.#network.vip,
-    });
+    return { address, mac, seed };
   }
 
   #claim(address: string, owner: string): void {
@@ -261,9 +255,9 @@ export class LibvirtInfrastructure extends Construct implements Infrastructure<L
     const architecture = this.#architectureOf(settings);
     const version = TalosVersion.parse(talosVersion);
     const origin = { schematic: id, version, platform: this.platform, architecture } as const;
-    const usual = assetUrl("qcow2", { ...origin, ...(factory === undefined ? {} : { factory }) });
-    const given = settings.image ?? this.#props.image;
-    const url = given ?? usual;
+    const usual = assetUrl("qcow2", { ...origin, ...given({ factory }) });
+    const own = settings.image ?? this.#props.image;
+    const url = own ?? usual;
     const pool = settings.storagePool ?? this.#storagePool;
     const key = JSON.stringify([url, pool]);
     const known = this.#images.get(key);
@@ -276,9 +270,9 @@ export class LibvirtInfrastructure extends Construct implements Infrastructure<L
       pool,
       url,
       label:
-        given === undefined
+        own === undefined
           ? `${talosVersion}${architecture === "amd64" ? "" : "-arm64"}`
-          : posix.basename(given).replace(/\.\w+$/, ""),
+          : posix.basename(own).replace(/\.\w+$/, ""),
     });
     this.#images.set(key, images);
     return images;

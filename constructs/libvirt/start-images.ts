@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { createHash } from "node:crypto";
-import { ref, Token } from "cdktf";
 import type { Construct } from "constructs";
-import { projectPath, Resource } from "../terraform/index.ts";
+import type { MachineRows } from "../cluster/index.ts";
+import { type BindingMeta, expression, projectPath, Resource } from "../terraform/index.ts";
 import { VolumeResource } from "./bindings.ts";
 
 export interface StartImagesProps {
@@ -21,10 +21,10 @@ export interface BaseImage {
   readonly format: string;
 }
 
-/** Remembers what it was given first. Terraform's own `terraform_data`; see ReplacementTrigger. */
+/** Remembers what it was given first, until it is replaced. Terraform's own `terraform_data`; see ReplacementTrigger. */
 class FirstValue extends Resource<{ readonly input: string }> {
-  constructor(scope: Construct, id: string, value: string) {
-    super(scope, id, "terraform_data", { input: value }, { lifecycle: { ignoreChanges: ["input"] } });
+  constructor(scope: Construct, id: string, value: string, meta: BindingMeta) {
+    super(scope, id, "terraform_data", { input: value }, meta);
   }
 }
 
@@ -36,7 +36,7 @@ class FirstValue extends Resource<{ readonly input: string }> {
 export class StartImages {
   readonly #volumes: VolumeResource;
   readonly #key: string;
-  readonly #users: string[] = [];
+  readonly #users: FirstValue[] = [];
 
   constructor(scope: Construct, { name, pool, url, label }: StartImagesProps) {
     const type = url.endsWith(".qcow2") ? "qcow2" : "raw";
@@ -54,17 +54,23 @@ export class StartImages {
       // Of an older image, only its name and its bytes count.
       { lifecycle: { ignoreChanges: ["create", "target"] } },
     );
-    const users = () => expression(`toset([\n${this.#users.map((user) => `    ${user},\n`).join("")}  ])`);
+    const users = () => {
+      const lists = this.#users.map((user) => `values(${user.terraformAddress})[*].input`);
+      if (lists.length === 1) return expression(`toset(${lists.join()})`);
+      return expression(`toset(concat(\n${lists.map((list) => `  ${list},\n`).join("")}))`);
+    };
     this.#volumes.forEach = { _getForEachExpression: users, _getForExpressionInput: users };
   }
 
-  /** What the disk of a new machine is a copy of. `disk` tells disks of one machine apart: another one begins anew. */
-  forDisk(machine: Construct, disk: string): BaseImage {
-    const used = `${new FirstValue(machine, `image-${disk}`, this.#key).terraformAddress}.input`;
-    this.#users.push(used);
-    const volume = `${this.#volumes.terraformAddress}[${used}]`;
+  /** What the disks of new machines are copies of. What replaces a disk lets it begin anew; `size` tells disks apart. */
+  forDisks(scope: Construct, rows: MachineRows, size: string, replaceTriggeredBy: string[]): BaseImage {
+    const first = new FirstValue(scope, "first-image", this.#key, {
+      forEach: rows.forEach,
+      lifecycle: { ignoreChanges: ["input"], replaceTriggeredBy },
+      formerId: ({ pool, index }) => `${pool}_${index}_image_${size}`,
+    });
+    this.#users.push(first);
+    const volume = `${this.#volumes.terraformAddress}[${first.terraformAddress}[each.key].input]`;
     return { path: expression(`${volume}.path`), format: expression(`${volume}.target.format.type`) };
   }
 }
-
-const expression = (text: string): string => Token.asString(ref(text));

@@ -3,9 +3,10 @@ import { Construct } from "constructs";
 import { renderMeta } from "../../cloud-init/index.ts";
 import { type MetalNetwork, metalPatches, type Role, staticAddress } from "../../model/index.ts";
 import { endpointAt } from "../../talos/endpoint-at.ts";
+import { given } from "../../talos/given.ts";
 import type { SchematicChoice } from "../../talos/image/index.ts";
 import { checkParts } from "../check.ts";
-import { type Infrastructure, Machine, type MachineRequest, type PoolRequest } from "../cluster/index.ts";
+import type { Infrastructure, Machine, MachineRequest, MachineSet, PoolRequest } from "../cluster/index.ts";
 import { refuse } from "../errors.ts";
 
 /** An existing machine. */
@@ -84,40 +85,9 @@ export interface MetalInfrastructureProps {
   readonly installDisk?: string | undefined;
 }
 
-interface RenderedSettings extends Pick<MetalMachineProps, "address" | "fingerprint"> {
+interface RenderedMachine extends Pick<MetalMachineProps, "address" | "fingerprint" | "mac" | "link" | "disk"> {
   readonly patches: readonly string[];
-  readonly meta: { readonly [key: string]: string };
-}
-
-/** A machine by its address. Nothing makes it, and nothing but the cluster has to do with it. */
-class MetalMachine extends Machine {
-  readonly bootMedium = "maintenance";
-  readonly address: string;
-  readonly resource = undefined;
-  readonly #settings: RenderedSettings;
-
-  constructor(scope: Construct, request: MachineRequest, settings: RenderedSettings) {
-    super(scope, request, request.name);
-    this.address = settings.address;
-    this.#settings = settings;
-  }
-
-  override get fingerprint(): string | undefined {
-    return this.#settings.fingerprint;
-  }
-
-  override get patches(): readonly string[] {
-    return this.#settings.patches;
-  }
-
-  override get meta(): { readonly [key: string]: string } {
-    return this.#settings.meta;
-  }
-
-  /** A machine at another address is another machine. */
-  get identity(): string {
-    return this.address;
-  }
+  readonly meta: { readonly [key: string]: string } | undefined;
 }
 
 /** Machines that somebody else made and booted into maintenance mode, by their addresses. */
@@ -126,12 +96,11 @@ export class MetalInfrastructure extends Construct implements Infrastructure<obj
   readonly platform = "metal";
   readonly certSans: readonly string[];
   readonly trustOnFirstUse: boolean;
+  readonly machinesMove = true;
   /** Address that the control planes share, where there is one. */
   readonly vip: string | undefined;
   readonly #network: MetalNetwork;
   readonly #props: MetalInfrastructureProps;
-  /** Machines stand here and not below their pools: one that moves to another pool is the same machine. */
-  readonly #machines: Construct;
   readonly #places = new Map<string, { readonly cluster: string; readonly role: Role; readonly pool?: string }>();
 
   constructor(scope: Construct, id: string, props: MetalInfrastructureProps) {
@@ -143,11 +112,28 @@ export class MetalInfrastructure extends Construct implements Infrastructure<obj
     this.vip = this.#network.vip;
     this.certSans = this.vip === undefined ? [] : [this.vip];
     this.trustOnFirstUse = props.trustOnFirstUse ?? false;
-    this.#machines = new Construct(this, "machine");
   }
 
-  createMachines(_pool: Construct, request: PoolRequest<object>): readonly Machine[] {
-    return request.machines.map((machine) => this.#createMachine(machine, request));
+  createMachines(_pool: Construct, request: PoolRequest<object>): MachineSet {
+    const { rows } = request;
+    const rendered = new Map(rows.machines.map((machine) => [machine.key, this.#render(machine, request)]));
+    const of = ({ key }: MachineRequest) => rendered.get(key) as RenderedMachine;
+    const isGivenIn = (name: keyof RenderedMachine) => rows.machines.some((machine) => of(machine)[name] !== undefined);
+    const column = (name: "address" | "fingerprint" | "mac" | "link" | "disk") =>
+      isGivenIn(name) ? rows.column(name, (machine) => of(machine)[name] ?? null) : undefined;
+    const [address, fingerprint] = [column("address"), column("fingerprint")];
+    for (const name of ["mac", "link", "disk"] as const) column(name);
+    const patches = rows.shared("patches", (machine) => of(machine).patches);
+    const meta = isGivenIn("meta") ? rows.shared("meta", (machine) => of(machine).meta ?? {}) : undefined;
+    return {
+      resources: [],
+      address: (at) => address?.(at) ?? "",
+      // A machine at another address is another machine.
+      identity: (at) => address?.(at) ?? "",
+      fingerprint: (at) => fingerprint?.(at),
+      patches,
+      meta: (at) => meta?.(at),
+    };
   }
 
   settings(clusterName: string): object {
@@ -167,35 +153,28 @@ export class MetalInfrastructure extends Construct implements Infrastructure<obj
     return endpointAt(host);
   }
 
-  #createMachine(request: MachineRequest, { clusterName, talosVersion, imageFactory }: PoolRequest<object>): Machine {
+  #render(request: MachineRequest, { clusterName, talosVersion, imageFactory }: PoolRequest<object>): RenderedMachine {
     const { name, role } = request;
     const props = this.#props.machines[name];
     if (props === undefined)
       refuse(this, `there is no machine ${name}; expected one of ${Object.keys(this.#props.machines).join(", ")}`);
-    const pool = role === "worker" ? { pool: request.pool } : {};
-    this.#places.set(name, { cluster: clusterName, role, ...pool });
+    this.#places.set(name, {
+      cluster: clusterName,
+      role,
+      ...given({ pool: role === "worker" ? request.pool : undefined }),
+    });
     const { diskSelector, wipe, installDisk } = this.#props;
     const network = this.#network;
     const machine = { ...props, role };
-    const { address, mac, link } = props;
+    const { address, fingerprint, mac, link, disk } = props;
     const known = { hostname: name, role, cluster: clusterName, address, mac, link, ...networkValues(network) };
-    return new MetalMachine(this.#machines, request, {
-      ...props,
-      patches: metalPatches({
-        talosVersion,
-        machine,
-        network,
-        diskSelector,
-        wipe,
-        installDisk,
-        imageFactory,
-      }),
-      meta: renderMeta(
-        { ...known, cidr: staticAddress({ machine, network }) },
-        this.#props.meta ?? {},
-        props.meta ?? {},
-      ),
-    });
+    const values = { ...known, cidr: staticAddress({ machine, network }) };
+    const meta = renderMeta(values, this.#props.meta ?? {}, props.meta ?? {});
+    return {
+      ...{ address, fingerprint, mac, link, disk },
+      patches: metalPatches({ talosVersion, machine, network, diskSelector, wipe, installDisk, imageFactory }),
+      meta: Object.keys(meta).length === 0 ? undefined : meta,
+    };
   }
 }
 

@@ -1,35 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Construct } from "constructs";
 import { endpointAt } from "../../talos/endpoint-at.ts";
-import { type Infrastructure, Machine, type MachineRequest, type PoolRequest } from "../cluster/index.ts";
+import type { Infrastructure, Machine, MachineSet, PoolRequest } from "../cluster/index.ts";
 import { SimulatedMachineResource } from "../talosmith/index.ts";
-
-/** A machine of the simulator. */
-class SimulatedMachine extends Machine {
-  readonly bootMedium = "simulator";
-  readonly address: string;
-  readonly resource: SimulatedMachineResource;
-
-  constructor(scope: Construct, request: MachineRequest, cluster: string, talosVersion: string) {
-    super(scope, request);
-    this.resource = new SimulatedMachineResource(
-      this,
-      "Resource",
-      { name: request.name, cluster, talos_version: talosVersion },
-      // The release that it starts with; upgrades are the cluster's business.
-      { lifecycle: { ignoreChanges: ["talos_version"] } },
-    );
-    this.address = this.resource.address;
-  }
-
-  get identity(): string {
-    return this.resource.id;
-  }
-
-  override get fingerprint(): string {
-    return this.resource.fingerprint;
-  }
-}
 
 /** Machines of the simulator, on the machine that runs Terraform. */
 export class SimulatedInfrastructure implements Infrastructure<object> {
@@ -39,9 +12,20 @@ export class SimulatedInfrastructure implements Infrastructure<object> {
   readonly kind = "simulated";
   readonly platform = "metal";
 
-  createMachines(scope: Construct, request: PoolRequest<object>): readonly Machine[] {
-    const { clusterName, talosVersion } = request;
-    return request.machines.map((machine) => new SimulatedMachine(scope, machine, clusterName, talosVersion));
+  createMachines(scope: Construct, { clusterName, talosVersion, rows }: PoolRequest<object>): MachineSet {
+    const machines = new SimulatedMachineResource(
+      scope,
+      "Resource",
+      { name: rows.each.name, cluster: clusterName, talos_version: talosVersion },
+      // The release that they start with; upgrades are the cluster's business.
+      { forEach: rows.forEach, lifecycle: { ignoreChanges: ["talos_version"] } },
+    );
+    return {
+      resources: [machines],
+      address: ({ key }) => machines.instance(key, "address"),
+      identity: ({ key }) => machines.instance(key, "id"),
+      fingerprint: ({ key }) => machines.instance(key, "fingerprint"),
+    };
   }
 
   endpoint(controlPlanes: readonly Machine[]): string {

@@ -33,14 +33,6 @@ export class SimulatedMachineResource extends Resource<SimulatedMachineArguments
   constructor(scope: Construct, id: string, args: SimulatedMachineArguments, meta?: BindingMeta) {
     super(scope, id, "talosmith_simulated_machine", args, meta);
   }
-
-  get address(): string {
-    return this.getStringAttribute("address");
-  }
-
-  get fingerprint(): string {
-    return this.getStringAttribute("fingerprint");
-  }
 }
 
 export interface CloudInitArguments {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import { Token } from "cdktf";
+import { type IResolvable, type IResolveContext, Lazy, ref, Token } from "cdktf";
+import { type Json, printInside } from "../hcl/expression.ts";
 
 /** What an argument in Terraform's own spelling may hold. Undefined arguments are left out. */
 export type AttributeValue =
@@ -27,4 +28,23 @@ export function synthesizeAttributes(value: unknown): unknown {
   return Object.fromEntries(
     Object.entries(value).map(([key, inner]) => [escapeTemplates(key), synthesizeAttributes(inner)]),
   );
+}
+
+/** An expression of Terraform, such as `each.key`, as a text that holds it. */
+export const expression = (text: string): string => Token.asString(ref(text));
+
+/** A value, with the references in it, as it stands inside of an expression; `indent` is that of the line. */
+export type Print = (value: unknown, indent?: string) => string;
+
+/** An expression around values that hold references. */
+export function composed(write: (print: Print) => string): IResolvable {
+  return Lazy.anyValue({
+    produce: (context: IResolveContext) =>
+      `\${${write((value, indent = "") => printInside(context.resolve(synthesizeAttributes(value)) as Json, indent))}}`,
+  });
+}
+
+/** A value that is complete only when the stack is written. */
+export function late(produce: () => AttributeValue): IResolvable {
+  return Lazy.anyValue({ produce: () => synthesizeAttributes(produce()) });
 }

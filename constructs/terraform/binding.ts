@@ -2,14 +2,24 @@
 import { TerraformDataSource, type TerraformMetaArguments, TerraformProvider, TerraformResource } from "cdktf";
 import type { Construct } from "constructs";
 import { refuse } from "../errors.ts";
-import { synthesizeAttributes } from "./attributes.ts";
+import { composed, expression, synthesizeAttributes } from "./attributes.ts";
 
 /** Arguments by their names in Terraform, now or when the stack is written. */
 export type Arguments<A> = A | (() => A);
 
 /** Meta-arguments of a resource, as the CDK has them. */
 export interface BindingMeta
-  extends Pick<TerraformMetaArguments, "dependsOn" | "provider" | "lifecycle" | "provisioners"> {}
+  extends Pick<TerraformMetaArguments, "dependsOn" | "forEach" | "provider" | "lifecycle" | "provisioners"> {
+  /** @internal Name of a machine's own block in 0.1.0. @default - the path, with the machine's index below its pool */
+  readonly formerId?: (machine: FormerMachine) => string;
+}
+
+/** What names of blocks were made of in 0.1.0, when each machine had its own. */
+export interface FormerMachine {
+  readonly name: string;
+  readonly pool: string;
+  readonly index: number;
+}
 
 export interface ProviderDescription {
   /** Name in the configuration, such as `aws`. */
@@ -40,10 +50,16 @@ function refuseHcl(construct: Construct): never {
  */
 export abstract class Resource<A extends object> extends TerraformResource {
   readonly #arguments: Arguments<A>;
+  /** Dotted paths of arguments that instances may set for themselves, each with the column that has their values. */
+  readonly #ofInstances = new Map<string, string>();
 
-  constructor(scope: Construct, id: string, type: string, args: Arguments<A>, meta: BindingMeta = {}) {
+  /** @internal */
+  readonly formerId: BindingMeta["formerId"] | undefined;
+
+  constructor(scope: Construct, id: string, type: string, args: Arguments<A>, { formerId, ...meta }: BindingMeta = {}) {
     super(scope, id, { terraformResourceType: type, ...meta });
     this.#arguments = args;
+    this.formerId = formerId;
   }
 
   get id(): string {
@@ -60,13 +76,31 @@ export abstract class Resource<A extends object> extends TerraformResource {
     this.dependsOn = [...(this.dependsOn ?? []), ...others.map((other) => other.terraformAddress)];
   }
 
+  /** An attribute of one instance, for a block with `for_each`. `key` is an expression. */
+  instance(key: string, attribute: string): string {
+    return expression(`${this.terraformAddress}[${key}].${attribute}`);
+  }
+
+  /** Lets an instance whose row has the column set an argument for itself. */
+  letInstancesSet(argument: string, column: string): void {
+    this.#ofInstances.set(argument, column);
+  }
+
   protected override synthesizeAttributes(): { [name: string]: unknown } {
-    return evaluate(this.#arguments);
+    const args = evaluate(this.#arguments);
+    return [...this.#ofInstances].reduce((rest, [argument, column]) => orOwn(rest, argument.split("."), column), args);
   }
 
   protected override synthesizeHclAttributes(): never {
     return refuseHcl(this);
   }
+}
+
+/** The arguments with one in which the instance's own value comes before the usual one. */
+function orOwn(args: { [name: string]: unknown }, [name = "", ...rest]: string[], column: string): typeof args {
+  const usual = args[name];
+  if (rest.length > 0) return { ...args, [name]: orOwn({ ...(usual as object) }, rest, column) };
+  return { ...args, [name]: composed((print) => `try(each.value.${column}, ${print(usual ?? null)})`) };
 }
 
 /** Base of our data source classes; see Resource. */

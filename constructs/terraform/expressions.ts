@@ -1,22 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Construct } from "constructs";
 import type { AttributeValue } from "./attributes.ts";
-import { Resource } from "./binding.ts";
-
-/** A value as Terraform's jsonencode writes it: keys in order. */
-export function jsonEncode(value: unknown): string {
-  return JSON.stringify(sorted(value));
-}
-
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .sort(([left], [right]) => (left < right ? -1 : 1))
-      .map(([key, inner]) => [key, sorted(inner)]),
-  );
-}
+import { type BindingMeta, Resource } from "./binding.ts";
 
 /** From a stack's folder, cdktf.out/stacks/<name>, to the project's root. */
 export const rootFromStack = "../../../";
@@ -41,7 +26,7 @@ export class Milestone extends Resource<Record<never, never>> {
  * the CDK's class for it runs Terraform at synth.
  */
 export class ReplacementTrigger extends Resource<{ readonly triggers_replace: AttributeValue }> {
-  constructor(scope: Construct, id: string, value: AttributeValue) {
-    super(scope, id, "terraform_data", { triggers_replace: value });
+  constructor(scope: Construct, id: string, value: AttributeValue, meta?: BindingMeta) {
+    super(scope, id, "terraform_data", { triggers_replace: value }, meta);
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-export type { AttributeValue } from "./attributes.ts";
+export { type AttributeValue, composed, expression, late, type Print } from "./attributes.ts";
 export {
   type Addressable,
   type Arguments,
@@ -9,5 +9,5 @@ export {
   type ProviderDescription,
   Resource,
 } from "./binding.ts";
-export { jsonEncode, Milestone, projectPath, ReplacementTrigger, rootFromStack } from "./expressions.ts";
-export { requireTerraform, TalosStack } from "./stack.ts";
+export { Milestone, projectPath, ReplacementTrigger, rootFromStack } from "./expressions.ts";
+export { addressName, requireTerraform, TalosStack } from "./stack.ts";

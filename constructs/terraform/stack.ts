@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TerraformElement, TerraformStack } from "cdktf";
-import type { Construct, Node } from "constructs";
+import type { Construct, IConstruct, Node } from "constructs";
 import { refuse } from "../errors.ts";
 
 /** The oldest that was tried, of Terraform and OpenTofu alike; what needs a newer one says so with `requireTerraform`. */
@@ -9,11 +9,22 @@ const oldestTerraform = "1.8.0";
 const newestNeed = ">=1.10.0";
 
 /** Parts of a path that do not show in addresses: the main resource of a construct, and the main constructs of a stack. */
-const hidden: ReadonlySet<string> = new Set(["Resource", "Default", "Infrastructure", "Member"]);
+const hidden: ReadonlySet<string> = new Set(["Resource", "Default", "Infrastructure", "Member", "Machines"]);
+
+/** What a construct adds to the addresses below it: its id, unless it has another name for people. */
+function addressPart(construct: IConstruct): string {
+  return (construct as { addressPart?: string }).addressPart ?? construct.node.id;
+}
 
 function kindOf(element: TerraformElement): string {
   const { terraformResourceType } = element as { terraformResourceType?: string };
   return terraformResourceType ?? element.constructor.name;
+}
+
+/** The name of a block in its address, from the parts of its construct's path. */
+export function addressName(parts: readonly string[]): string {
+  const shown = parts.filter((part) => !hidden.has(part));
+  return shown.join("_").replaceAll(/[^A-Za-z0-9_]/g, "_");
 }
 
 /**
@@ -31,9 +42,7 @@ export class TalosStack extends TerraformStack {
 
   protected override allocateLogicalId(element: TerraformElement | Node): string {
     const node = TerraformElement.isTerraformElement(element) ? element.node : (element as Node);
-    const own = node.scopes.slice(node.scopes.indexOf(this) + 1).map((scope) => scope.node.id);
-    const parts = own.filter((part) => !hidden.has(part));
-    const id = parts.join("_").replaceAll(/[^A-Za-z0-9_]/g, "_");
+    const id = addressName(node.scopes.slice(node.scopes.indexOf(this) + 1).map(addressPart));
     if (!TerraformElement.isTerraformElement(element)) return id;
     if (!/^[A-Za-z_]/.test(id)) refuse(element, `its address would be "${id}"; expected one that starts with a letter`);
     const address = `${kindOf(element)}.${id}`;

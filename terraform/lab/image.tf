@@ -1,55 +1,32 @@
 # Written by `talosmith synth lab --hcl` from environments/lab.yaml; change that file, not this one.
 
 # What each disk began with: kept for as long as the disk is.
-resource "terraform_data" "cp_1_image_20GiB" {
-  input = "v1.13.9-abbaeb11.qcow2"
+resource "terraform_data" "control_plane_first_image" {
+  for_each = local.control_plane
+  input    = "v1.13.9-abbaeb11.qcow2"
 
   lifecycle {
-    ignore_changes = [input]
+    ignore_changes       = [input]
+    replace_triggered_by = [terraform_data.control_plane_disk_size[each.key]]
   }
 }
 
-resource "terraform_data" "cp_2_image_20GiB" {
-  input = "v1.13.9-abbaeb11.qcow2"
+resource "terraform_data" "worker_first_image" {
+  for_each = local.worker
+  input    = "v1.13.9-abbaeb11.qcow2"
 
   lifecycle {
-    ignore_changes = [input]
-  }
-}
-
-resource "terraform_data" "cp_3_image_20GiB" {
-  input = "v1.13.9-abbaeb11.qcow2"
-
-  lifecycle {
-    ignore_changes = [input]
-  }
-}
-
-resource "terraform_data" "w_1_image_40GiB" {
-  input = "v1.13.9-abbaeb11.qcow2"
-
-  lifecycle {
-    ignore_changes = [input]
-  }
-}
-
-resource "terraform_data" "w_2_image_40GiB" {
-  input = "v1.13.9-abbaeb11.qcow2"
-
-  lifecycle {
-    ignore_changes = [input]
+    ignore_changes       = [input]
+    replace_triggered_by = [terraform_data.worker_disk_size[each.key]]
   }
 }
 
 # Images that machines began with. New ones begin with the current; running ones are upgraded.
 resource "libvirt_volume" "image" {
-  for_each = toset([
-    terraform_data.cp_1_image_20GiB.input,
-    terraform_data.cp_2_image_20GiB.input,
-    terraform_data.cp_3_image_20GiB.input,
-    terraform_data.w_1_image_40GiB.input,
-    terraform_data.w_2_image_40GiB.input,
-  ])
+  for_each = toset(concat(
+    values(terraform_data.control_plane_first_image)[*].input,
+    values(terraform_data.worker_first_image)[*].input,
+  ))
   name   = "talos-lab-${each.key}"
   pool   = "default"
   target = { format = { type = "qcow2" } }

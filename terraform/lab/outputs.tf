@@ -9,7 +9,7 @@ output "cluster_vip" {
 }
 
 output "control_plane_ips" {
-  value = ["10.0.0.70", "10.0.0.71", "10.0.0.72"]
+  value = [for machine in local.control_plane : machine.address]
 }
 
 output "installer_image" {
@@ -25,5 +25,5 @@ output "talosconfig_path" {
 }
 
 output "worker_ips" {
-  value = ["10.0.0.80", "10.0.0.81"]
+  value = [for machine in local.worker : machine.address]
 }

@@ -1,49 +1,24 @@
 # Written by `talosmith synth lab --hcl` from environments/lab.yaml; change that file, not this one.
 
 # Memberships: each ends, by leaving, before its machine does.
-resource "talosmith_member" "cp_1" {
-  name       = "talos-cp-1"
-  address    = "10.0.0.70"
+resource "talosmith_member" "control_plane" {
+  for_each   = local.control_plane
+  name       = "talos-${each.key}"
+  address    = each.value.address
   cluster    = "talos"
-  machine_id = libvirt_volume.cp_1_disk.id
+  machine_id = libvirt_volume.control_plane_disk[each.key].id
 
-  depends_on = [libvirt_domain.cp_1]
+  depends_on = [libvirt_domain.control_plane]
 }
 
-resource "talosmith_member" "cp_2" {
-  name       = "talos-cp-2"
-  address    = "10.0.0.71"
+resource "talosmith_member" "worker" {
+  for_each   = local.worker
+  name       = "talos-${each.key}"
+  address    = each.value.address
   cluster    = "talos"
-  machine_id = libvirt_volume.cp_2_disk.id
+  machine_id = libvirt_volume.worker_disk[each.key].id
 
-  depends_on = [libvirt_domain.cp_2]
-}
-
-resource "talosmith_member" "cp_3" {
-  name       = "talos-cp-3"
-  address    = "10.0.0.72"
-  cluster    = "talos"
-  machine_id = libvirt_volume.cp_3_disk.id
-
-  depends_on = [libvirt_domain.cp_3]
-}
-
-resource "talosmith_member" "w_1" {
-  name       = "talos-w-1"
-  address    = "10.0.0.80"
-  cluster    = "talos"
-  machine_id = libvirt_volume.w_1_disk.id
-
-  depends_on = [libvirt_domain.w_1]
-}
-
-resource "talosmith_member" "w_2" {
-  name       = "talos-w-2"
-  address    = "10.0.0.81"
-  cluster    = "talos"
-  machine_id = libvirt_volume.w_2_disk.id
-
-  depends_on = [libvirt_domain.w_2]
+  depends_on = [libvirt_domain.worker]
 }
 
 # The cluster: configs, bring-up, upgrades and end of the machines that it lists.
@@ -57,55 +32,35 @@ resource "talosmith_cluster" "cluster" {
   kubernetes_version  = "1.36.3"
   talos_version       = "v1.13.9"
   trust_on_first_use  = true
-  machines = {
-    "talos-cp-1" = {
-      address     = "10.0.0.70"
-      hardware_id = terraform_data.cp_1_hardware.id
-      member_id   = talosmith_member.cp_1.id
+  machines = merge(
+    { for key, machine in local.control_plane : "talos-${key}" => {
+      role        = "controlplane"
+      address     = machine.address
+      member_id   = talosmith_member.control_plane[key].id
+      hardware_id = terraform_data.control_plane_hardware[key].id
       patches = [
-        "machine:\n  network:\n    interfaces:\n      - deviceSelector:\n          hardwareAddr: 52:54:00:c1:00:01\n        vip:\n          ip: 10.0.0.100\n",
+        "machine:\n  network:\n    interfaces:\n      - deviceSelector:\n          hardwareAddr: ${machine.mac}\n        vip:\n          ip: 10.0.0.100\n",
       ]
-      role = "controlplane"
-    }
-    "talos-cp-2" = {
-      address     = "10.0.0.71"
-      hardware_id = terraform_data.cp_2_hardware.id
-      member_id   = talosmith_member.cp_2.id
-      patches = [
-        "machine:\n  network:\n    interfaces:\n      - deviceSelector:\n          hardwareAddr: 52:54:00:c1:00:02\n        vip:\n          ip: 10.0.0.100\n",
-      ]
-      role = "controlplane"
-    }
-    "talos-cp-3" = {
-      address     = "10.0.0.72"
-      hardware_id = terraform_data.cp_3_hardware.id
-      member_id   = talosmith_member.cp_3.id
-      patches = [
-        "machine:\n  network:\n    interfaces:\n      - deviceSelector:\n          hardwareAddr: 52:54:00:c1:00:03\n        vip:\n          ip: 10.0.0.100\n",
-      ]
-      role = "controlplane"
-    }
-    "talos-w-1" = {
-      address   = "10.0.0.80"
-      member_id = talosmith_member.w_1.id
+    } },
+    { for key, machine in local.worker : "talos-${key}" => {
       role      = "worker"
-    }
-    "talos-w-2" = {
-      address   = "10.0.0.81"
-      member_id = talosmith_member.w_2.id
-      role      = "worker"
-    }
-  }
+      address   = machine.address
+      member_id = talosmith_member.worker[key].id
+    } },
+  )
 }
 
 # Files that give access to the cluster.
 resource "talosmith_client_files" "client" {
   cluster_name     = "talos"
-  endpoints        = ["10.0.0.70", "10.0.0.71", "10.0.0.72"]
+  endpoints        = [for machine in local.control_plane : machine.address]
   keep_on_disk     = false
   kubeconfig_path  = "generated/lab/kubeconfig"
-  nodes            = ["10.0.0.70", "10.0.0.71", "10.0.0.72", "10.0.0.80", "10.0.0.81"]
   talosconfig_path = "generated/lab/talosconfig"
+  nodes = concat(
+    [for machine in local.control_plane : machine.address],
+    [for machine in local.worker : machine.address],
+  )
 
   depends_on = [talosmith_cluster.cluster]
 }

@@ -1,8 +1,9 @@
 # Written by `talosmith synth local --hcl` from environments/local.yaml; change that file, not this one.
 
 # Machines of the simulator on this computer.
-resource "talosmith_simulated_machine" "cp_1" {
-  name          = "local-cp-1"
+resource "talosmith_simulated_machine" "control_plane" {
+  for_each      = local.control_plane
+  name          = "local-${each.key}"
   cluster       = "local"
   talos_version = "v1.13.9"
 
@@ -11,38 +12,9 @@ resource "talosmith_simulated_machine" "cp_1" {
   }
 }
 
-resource "talosmith_simulated_machine" "cp_2" {
-  name          = "local-cp-2"
-  cluster       = "local"
-  talos_version = "v1.13.9"
-
-  lifecycle {
-    ignore_changes = [talos_version]
-  }
-}
-
-resource "talosmith_simulated_machine" "cp_3" {
-  name          = "local-cp-3"
-  cluster       = "local"
-  talos_version = "v1.13.9"
-
-  lifecycle {
-    ignore_changes = [talos_version]
-  }
-}
-
-resource "talosmith_simulated_machine" "w_1" {
-  name          = "local-w-1"
-  cluster       = "local"
-  talos_version = "v1.13.9"
-
-  lifecycle {
-    ignore_changes = [talos_version]
-  }
-}
-
-resource "talosmith_simulated_machine" "w_2" {
-  name          = "local-w-2"
+resource "talosmith_simulated_machine" "worker" {
+  for_each      = local.worker
+  name          = "local-${each.key}"
   cluster       = "local"
   talos_version = "v1.13.9"
 

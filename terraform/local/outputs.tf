@@ -1,15 +1,11 @@
 # Written by `talosmith synth local --hcl` from environments/local.yaml; change that file, not this one.
 
 output "cluster_endpoint" {
-  value = "https://${talosmith_simulated_machine.cp_1.address}:6443"
+  value = "https://${talosmith_simulated_machine.control_plane["cp-1"].address}:6443"
 }
 
 output "control_plane_ips" {
-  value = [
-    talosmith_simulated_machine.cp_1.address,
-    talosmith_simulated_machine.cp_2.address,
-    talosmith_simulated_machine.cp_3.address,
-  ]
+  value = [for key, machine in local.control_plane : talosmith_simulated_machine.control_plane[key].address]
 }
 
 output "installer_image" {
@@ -25,5 +21,5 @@ output "talosconfig_path" {
 }
 
 output "worker_ips" {
-  value = [talosmith_simulated_machine.w_1.address, talosmith_simulated_machine.w_2.address]
+  value = [for key, machine in local.worker : talosmith_simulated_machine.worker[key].address]
 }

@@ -1,109 +1,59 @@
 # Written by `talosmith synth local --hcl` from environments/local.yaml; change that file, not this one.
 
 # Memberships: each ends, by leaving, before its machine does.
-resource "talosmith_member" "cp_1" {
-  name       = "local-cp-1"
-  address    = talosmith_simulated_machine.cp_1.address
+resource "talosmith_member" "control_plane" {
+  for_each   = local.control_plane
+  name       = "local-${each.key}"
+  address    = talosmith_simulated_machine.control_plane[each.key].address
   cluster    = "local"
-  machine_id = talosmith_simulated_machine.cp_1.id
+  machine_id = talosmith_simulated_machine.control_plane[each.key].id
 
-  depends_on = [talosmith_simulated_machine.cp_1]
+  depends_on = [talosmith_simulated_machine.control_plane]
 }
 
-resource "talosmith_member" "cp_2" {
-  name       = "local-cp-2"
-  address    = talosmith_simulated_machine.cp_2.address
+resource "talosmith_member" "worker" {
+  for_each   = local.worker
+  name       = "local-${each.key}"
+  address    = talosmith_simulated_machine.worker[each.key].address
   cluster    = "local"
-  machine_id = talosmith_simulated_machine.cp_2.id
+  machine_id = talosmith_simulated_machine.worker[each.key].id
 
-  depends_on = [talosmith_simulated_machine.cp_2]
-}
-
-resource "talosmith_member" "cp_3" {
-  name       = "local-cp-3"
-  address    = talosmith_simulated_machine.cp_3.address
-  cluster    = "local"
-  machine_id = talosmith_simulated_machine.cp_3.id
-
-  depends_on = [talosmith_simulated_machine.cp_3]
-}
-
-resource "talosmith_member" "w_1" {
-  name       = "local-w-1"
-  address    = talosmith_simulated_machine.w_1.address
-  cluster    = "local"
-  machine_id = talosmith_simulated_machine.w_1.id
-
-  depends_on = [talosmith_simulated_machine.w_1]
-}
-
-resource "talosmith_member" "w_2" {
-  name       = "local-w-2"
-  address    = talosmith_simulated_machine.w_2.address
-  cluster    = "local"
-  machine_id = talosmith_simulated_machine.w_2.id
-
-  depends_on = [talosmith_simulated_machine.w_2]
+  depends_on = [talosmith_simulated_machine.worker]
 }
 
 # The cluster: configs, bring-up, upgrades and end of the machines that it lists.
 resource "talosmith_cluster" "cluster" {
   name                = "local"
-  endpoint            = "https://${talosmith_simulated_machine.cp_1.address}:6443"
+  endpoint            = "https://${talosmith_simulated_machine.control_plane["cp-1"].address}:6443"
   infrastructure_kind = "simulated"
   kubernetes_version  = "1.36.3"
   talos_version       = "v1.13.9"
-  machines = {
-    "local-cp-1" = {
-      address     = talosmith_simulated_machine.cp_1.address
-      fingerprint = talosmith_simulated_machine.cp_1.fingerprint
-      member_id   = talosmith_member.cp_1.id
+  machines = merge(
+    { for key, machine in local.control_plane : "local-${key}" => {
       role        = "controlplane"
-    }
-    "local-cp-2" = {
-      address     = talosmith_simulated_machine.cp_2.address
-      fingerprint = talosmith_simulated_machine.cp_2.fingerprint
-      member_id   = talosmith_member.cp_2.id
-      role        = "controlplane"
-    }
-    "local-cp-3" = {
-      address     = talosmith_simulated_machine.cp_3.address
-      fingerprint = talosmith_simulated_machine.cp_3.fingerprint
-      member_id   = talosmith_member.cp_3.id
-      role        = "controlplane"
-    }
-    "local-w-1" = {
-      address     = talosmith_simulated_machine.w_1.address
-      fingerprint = talosmith_simulated_machine.w_1.fingerprint
-      member_id   = talosmith_member.w_1.id
+      address     = talosmith_simulated_machine.control_plane[key].address
+      fingerprint = talosmith_simulated_machine.control_plane[key].fingerprint
+      member_id   = talosmith_member.control_plane[key].id
+    } },
+    { for key, machine in local.worker : "local-${key}" => {
       role        = "worker"
-    }
-    "local-w-2" = {
-      address     = talosmith_simulated_machine.w_2.address
-      fingerprint = talosmith_simulated_machine.w_2.fingerprint
-      member_id   = talosmith_member.w_2.id
-      role        = "worker"
-    }
-  }
+      address     = talosmith_simulated_machine.worker[key].address
+      fingerprint = talosmith_simulated_machine.worker[key].fingerprint
+      member_id   = talosmith_member.worker[key].id
+    } },
+  )
 }
 
 # Files that give access to the cluster.
 resource "talosmith_client_files" "client" {
   cluster_name     = "local"
+  endpoints        = [for key, machine in local.control_plane : talosmith_simulated_machine.control_plane[key].address]
   kubeconfig_path  = "generated/local/kubeconfig"
   talosconfig_path = "generated/local/talosconfig"
-  endpoints = [
-    talosmith_simulated_machine.cp_1.address,
-    talosmith_simulated_machine.cp_2.address,
-    talosmith_simulated_machine.cp_3.address,
-  ]
-  nodes = [
-    talosmith_simulated_machine.cp_1.address,
-    talosmith_simulated_machine.cp_2.address,
-    talosmith_simulated_machine.cp_3.address,
-    talosmith_simulated_machine.w_1.address,
-    talosmith_simulated_machine.w_2.address,
-  ]
+  nodes = concat(
+    [for key, machine in local.control_plane : talosmith_simulated_machine.control_plane[key].address],
+    [for key, machine in local.worker : talosmith_simulated_machine.worker[key].address],
+  )
 
   depends_on = [talosmith_cluster.cluster]
 }

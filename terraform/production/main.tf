@@ -1,7 +1,8 @@
 # Written by `talosmith synth production --hcl` from environments/production.yaml; change that file, not this one.
 
 # Machines. A newer image or config reaches them over the Talos API.
-resource "aws_instance" "cp_1" {
+resource "aws_instance" "control_plane" {
+  for_each                    = local.control_plane
   ami                         = data.aws_ami.image.id
   associate_public_ip_address = false
   disable_api_termination     = true
@@ -9,14 +10,14 @@ resource "aws_instance" "cp_1" {
   iam_instance_profile        = aws_iam_instance_profile.control_plane_profile.name
   instance_type               = "m7i.large"
   monitoring                  = true
-  subnet_id                   = aws_subnet.private_1.id
-  tags                        = { Name = "production-cp-1", "kubernetes.io/cluster/production" = "owned" }
-  user_data_base64            = base64gzip(data.talosmith_machine_config.cp_config.config)
+  subnet_id                   = each.value.subnet_id
+  tags                        = { Name = "production-${each.key}", "kubernetes.io/cluster/production" = "owned" }
+  user_data_base64            = base64gzip(data.talosmith_machine_config.control_plane_config.config)
   vpc_security_group_ids      = [aws_security_group.allow_control_plane.id]
 
   lifecycle {
     precondition {
-      condition     = (length(base64gzip(data.talosmith_machine_config.cp_config.config)) <= 21848)
+      condition     = (length(base64gzip(data.talosmith_machine_config.control_plane_config.config)) <= 21848)
       error_message = "The machine config is over 16 KiB when packed, more than EC2 takes as user-data. Move patches out of it: they can be applied over the API."
     }
 
@@ -37,168 +38,19 @@ resource "aws_instance" "cp_1" {
     volume_type           = "gp3"
   }
 
-  depends_on = [terraform_data.cp_1_hardware]
+  depends_on = [terraform_data.control_plane_hardware]
 }
 
-resource "aws_instance" "cp_2" {
-  ami                         = data.aws_ami.image.id
-  associate_public_ip_address = false
-  disable_api_termination     = true
-  ebs_optimized               = true
-  iam_instance_profile        = aws_iam_instance_profile.control_plane_profile.name
-  instance_type               = "m7i.large"
-  monitoring                  = true
-  subnet_id                   = aws_subnet.private_2.id
-  tags                        = { Name = "production-cp-2", "kubernetes.io/cluster/production" = "owned" }
-  user_data_base64            = base64gzip(data.talosmith_machine_config.cp_config.config)
-  vpc_security_group_ids      = [aws_security_group.allow_control_plane.id]
-
-  lifecycle {
-    precondition {
-      condition     = (length(base64gzip(data.talosmith_machine_config.cp_config.config)) <= 21848)
-      error_message = "The machine config is over 16 KiB when packed, more than EC2 takes as user-data. Move patches out of it: they can be applied over the API."
-    }
-
-    ignore_changes = [ami, user_data_base64]
-  }
-
-  metadata_options {
-    http_endpoint               = "enabled"
-    http_put_response_hop_limit = 1
-    http_tokens                 = "required"
-    instance_metadata_tags      = "disabled"
-  }
-
-  root_block_device {
-    delete_on_termination = true
-    encrypted             = true
-    volume_size           = 50
-    volume_type           = "gp3"
-  }
-
-  depends_on = [terraform_data.cp_2_hardware]
-}
-
-resource "aws_instance" "cp_3" {
-  ami                         = data.aws_ami.image.id
-  associate_public_ip_address = false
-  disable_api_termination     = true
-  ebs_optimized               = true
-  iam_instance_profile        = aws_iam_instance_profile.control_plane_profile.name
-  instance_type               = "m7i.large"
-  monitoring                  = true
-  subnet_id                   = aws_subnet.private_3.id
-  tags                        = { Name = "production-cp-3", "kubernetes.io/cluster/production" = "owned" }
-  user_data_base64            = base64gzip(data.talosmith_machine_config.cp_config.config)
-  vpc_security_group_ids      = [aws_security_group.allow_control_plane.id]
-
-  lifecycle {
-    precondition {
-      condition     = (length(base64gzip(data.talosmith_machine_config.cp_config.config)) <= 21848)
-      error_message = "The machine config is over 16 KiB when packed, more than EC2 takes as user-data. Move patches out of it: they can be applied over the API."
-    }
-
-    ignore_changes = [ami, user_data_base64]
-  }
-
-  metadata_options {
-    http_endpoint               = "enabled"
-    http_put_response_hop_limit = 1
-    http_tokens                 = "required"
-    instance_metadata_tags      = "disabled"
-  }
-
-  root_block_device {
-    delete_on_termination = true
-    encrypted             = true
-    volume_size           = 50
-    volume_type           = "gp3"
-  }
-
-  depends_on = [terraform_data.cp_3_hardware]
-}
-
-resource "aws_instance" "general_1" {
+resource "aws_instance" "general" {
+  for_each                    = local.general
   ami                         = data.aws_ami.image.id
   associate_public_ip_address = false
   ebs_optimized               = true
   iam_instance_profile        = aws_iam_instance_profile.worker_profile.name
   instance_type               = "m7i.xlarge"
   monitoring                  = true
-  subnet_id                   = aws_subnet.private_1.id
-  tags                        = { Name = "production-general-1", "kubernetes.io/cluster/production" = "owned" }
-  user_data_base64            = base64gzip(data.talosmith_machine_config.general_config.config)
-  vpc_security_group_ids      = [aws_security_group.allow_worker.id]
-
-  lifecycle {
-    precondition {
-      condition     = (length(base64gzip(data.talosmith_machine_config.general_config.config)) <= 21848)
-      error_message = "The machine config is over 16 KiB when packed, more than EC2 takes as user-data. Move patches out of it: they can be applied over the API."
-    }
-
-    ignore_changes = [ami, user_data_base64]
-  }
-
-  metadata_options {
-    http_endpoint               = "enabled"
-    http_put_response_hop_limit = 1
-    http_tokens                 = "required"
-    instance_metadata_tags      = "disabled"
-  }
-
-  root_block_device {
-    delete_on_termination = true
-    encrypted             = true
-    volume_size           = 100
-    volume_type           = "gp3"
-  }
-}
-
-resource "aws_instance" "general_2" {
-  ami                         = data.aws_ami.image.id
-  associate_public_ip_address = false
-  ebs_optimized               = true
-  iam_instance_profile        = aws_iam_instance_profile.worker_profile.name
-  instance_type               = "m7i.xlarge"
-  monitoring                  = true
-  subnet_id                   = aws_subnet.private_2.id
-  tags                        = { Name = "production-general-2", "kubernetes.io/cluster/production" = "owned" }
-  user_data_base64            = base64gzip(data.talosmith_machine_config.general_config.config)
-  vpc_security_group_ids      = [aws_security_group.allow_worker.id]
-
-  lifecycle {
-    precondition {
-      condition     = (length(base64gzip(data.talosmith_machine_config.general_config.config)) <= 21848)
-      error_message = "The machine config is over 16 KiB when packed, more than EC2 takes as user-data. Move patches out of it: they can be applied over the API."
-    }
-
-    ignore_changes = [ami, user_data_base64]
-  }
-
-  metadata_options {
-    http_endpoint               = "enabled"
-    http_put_response_hop_limit = 1
-    http_tokens                 = "required"
-    instance_metadata_tags      = "disabled"
-  }
-
-  root_block_device {
-    delete_on_termination = true
-    encrypted             = true
-    volume_size           = 100
-    volume_type           = "gp3"
-  }
-}
-
-resource "aws_instance" "general_3" {
-  ami                         = data.aws_ami.image.id
-  associate_public_ip_address = false
-  ebs_optimized               = true
-  iam_instance_profile        = aws_iam_instance_profile.worker_profile.name
-  instance_type               = "m7i.xlarge"
-  monitoring                  = true
-  subnet_id                   = aws_subnet.private_3.id
-  tags                        = { Name = "production-general-3", "kubernetes.io/cluster/production" = "owned" }
+  subnet_id                   = each.value.subnet_id
+  tags                        = { Name = "production-${each.key}", "kubernetes.io/cluster/production" = "owned" }
   user_data_base64            = base64gzip(data.talosmith_machine_config.general_config.config)
   vpc_security_group_ids      = [aws_security_group.allow_worker.id]
 
@@ -312,14 +164,7 @@ resource "aws_autoscaling_group" "burst" {
 }
 
 # A change here replaces what is triggered by it.
-resource "terraform_data" "cp_1_hardware" {
-  triggers_replace = "m7i.large"
-}
-
-resource "terraform_data" "cp_2_hardware" {
-  triggers_replace = "m7i.large"
-}
-
-resource "terraform_data" "cp_3_hardware" {
+resource "terraform_data" "control_plane_hardware" {
+  for_each         = local.control_plane
   triggers_replace = "m7i.large"
 }

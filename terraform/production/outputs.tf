@@ -9,7 +9,7 @@ output "cluster_endpoint" {
 }
 
 output "control_plane_ips" {
-  value = [aws_instance.cp_1.private_ip, aws_instance.cp_2.private_ip, aws_instance.cp_3.private_ip]
+  value = [for key, machine in local.control_plane : aws_instance.control_plane[key].private_ip]
 }
 
 output "installer_image" {
@@ -29,9 +29,5 @@ output "talosconfig_path" {
 }
 
 output "worker_ips" {
-  value = [
-    aws_instance.general_1.private_ip,
-    aws_instance.general_2.private_ip,
-    aws_instance.general_3.private_ip,
-  ]
+  value = [for key, machine in local.general : aws_instance.general[key].private_ip]
 }

@@ -15,7 +15,7 @@ data "talosmith_machine_config" "burst_config" {
   ]
 }
 
-data "talosmith_machine_config" "cp_config" {
+data "talosmith_machine_config" "control_plane_config" {
   name               = "production"
   additional_sans    = [aws_lb.api.dns_name]
   endpoint           = "https://k8s.prod.example.com:6443"
@@ -38,85 +38,33 @@ data "talosmith_machine_config" "general_config" {
 }
 
 # Memberships: each ends, by leaving, before its machine does.
-resource "talosmith_member" "cp_1" {
-  name            = "production-cp-1"
-  address         = aws_instance.cp_1.private_ip
+resource "talosmith_member" "control_plane" {
+  for_each        = local.control_plane
+  name            = "production-${each.key}"
+  address         = aws_instance.control_plane[each.key].private_ip
   cluster         = "production"
-  machine_id      = aws_instance.cp_1.id
+  machine_id      = aws_instance.control_plane[each.key].id
   on_destroy      = "prevent"
   talos_endpoints = [aws_lb.api.dns_name]
 
   depends_on = [
-    aws_instance.cp_1,
-    aws_lb_target_group_attachment.cp_1_kubernetes_target,
-    aws_lb_target_group_attachment.cp_1_talos_target,
+    aws_instance.control_plane,
+    aws_lb_target_group_attachment.control_plane_kubernetes_target,
+    aws_lb_target_group_attachment.control_plane_talos_target,
     terraform_data.reachable,
   ]
 }
 
-resource "talosmith_member" "cp_2" {
-  name            = "production-cp-2"
-  address         = aws_instance.cp_2.private_ip
+resource "talosmith_member" "general" {
+  for_each        = local.general
+  name            = "production-${each.key}"
+  address         = aws_instance.general[each.key].private_ip
   cluster         = "production"
-  machine_id      = aws_instance.cp_2.id
+  machine_id      = aws_instance.general[each.key].id
   on_destroy      = "prevent"
   talos_endpoints = [aws_lb.api.dns_name]
 
-  depends_on = [
-    aws_instance.cp_2,
-    aws_lb_target_group_attachment.cp_2_kubernetes_target,
-    aws_lb_target_group_attachment.cp_2_talos_target,
-    terraform_data.reachable,
-  ]
-}
-
-resource "talosmith_member" "cp_3" {
-  name            = "production-cp-3"
-  address         = aws_instance.cp_3.private_ip
-  cluster         = "production"
-  machine_id      = aws_instance.cp_3.id
-  on_destroy      = "prevent"
-  talos_endpoints = [aws_lb.api.dns_name]
-
-  depends_on = [
-    aws_instance.cp_3,
-    aws_lb_target_group_attachment.cp_3_kubernetes_target,
-    aws_lb_target_group_attachment.cp_3_talos_target,
-    terraform_data.reachable,
-  ]
-}
-
-resource "talosmith_member" "general_1" {
-  name            = "production-general-1"
-  address         = aws_instance.general_1.private_ip
-  cluster         = "production"
-  machine_id      = aws_instance.general_1.id
-  on_destroy      = "prevent"
-  talos_endpoints = [aws_lb.api.dns_name]
-
-  depends_on = [aws_instance.general_1, terraform_data.reachable]
-}
-
-resource "talosmith_member" "general_2" {
-  name            = "production-general-2"
-  address         = aws_instance.general_2.private_ip
-  cluster         = "production"
-  machine_id      = aws_instance.general_2.id
-  on_destroy      = "prevent"
-  talos_endpoints = [aws_lb.api.dns_name]
-
-  depends_on = [aws_instance.general_2, terraform_data.reachable]
-}
-
-resource "talosmith_member" "general_3" {
-  name            = "production-general-3"
-  address         = aws_instance.general_3.private_ip
-  cluster         = "production"
-  machine_id      = aws_instance.general_3.id
-  on_destroy      = "prevent"
-  talos_endpoints = [aws_lb.api.dns_name]
-
-  depends_on = [aws_instance.general_3, terraform_data.reachable]
+  depends_on = [aws_instance.general, terraform_data.reachable]
 }
 
 # The cluster: configs, bring-up, upgrades and end of the machines that it lists.
@@ -130,41 +78,19 @@ resource "talosmith_cluster" "cluster" {
   on_destroy          = "prevent"
   talos_endpoints     = [aws_lb.api.dns_name]
   talos_version       = "v1.13.9"
-  machines = {
-    "production-cp-1" = {
-      address     = aws_instance.cp_1.private_ip
-      hardware_id = terraform_data.cp_1_hardware.id
-      member_id   = talosmith_member.cp_1.id
+  machines = merge(
+    { for key, machine in local.control_plane : "production-${key}" => {
       role        = "controlplane"
-    }
-    "production-cp-2" = {
-      address     = aws_instance.cp_2.private_ip
-      hardware_id = terraform_data.cp_2_hardware.id
-      member_id   = talosmith_member.cp_2.id
-      role        = "controlplane"
-    }
-    "production-cp-3" = {
-      address     = aws_instance.cp_3.private_ip
-      hardware_id = terraform_data.cp_3_hardware.id
-      member_id   = talosmith_member.cp_3.id
-      role        = "controlplane"
-    }
-    "production-general-1" = {
-      address   = aws_instance.general_1.private_ip
-      member_id = talosmith_member.general_1.id
+      address     = aws_instance.control_plane[key].private_ip
+      member_id   = talosmith_member.control_plane[key].id
+      hardware_id = terraform_data.control_plane_hardware[key].id
+    } },
+    { for key, machine in local.general : "production-${key}" => {
       role      = "worker"
-    }
-    "production-general-2" = {
-      address   = aws_instance.general_2.private_ip
-      member_id = talosmith_member.general_2.id
-      role      = "worker"
-    }
-    "production-general-3" = {
-      address   = aws_instance.general_3.private_ip
-      member_id = talosmith_member.general_3.id
-      role      = "worker"
-    }
-  }
+      address   = aws_instance.general[key].private_ip
+      member_id = talosmith_member.general[key].id
+    } },
+  )
 }
 
 # Files that give access to the cluster.
@@ -174,14 +100,10 @@ resource "talosmith_client_files" "client" {
   keep_on_disk     = false
   kubeconfig_path  = "generated/production/kubeconfig"
   talosconfig_path = "generated/production/talosconfig"
-  nodes = [
-    aws_instance.cp_1.private_ip,
-    aws_instance.cp_2.private_ip,
-    aws_instance.cp_3.private_ip,
-    aws_instance.general_1.private_ip,
-    aws_instance.general_2.private_ip,
-    aws_instance.general_3.private_ip,
-  ]
+  nodes = concat(
+    [for key, machine in local.control_plane : aws_instance.control_plane[key].private_ip],
+    [for key, machine in local.general : aws_instance.general[key].private_ip],
+  )
 
   depends_on = [talosmith_cluster.cluster]
 }

@@ -1,15 +1,16 @@
 # Written by `talosmith synth sandbox --hcl` from environments/sandbox.yaml; change that file, not this one.
 
 # Machines. A newer image or config reaches them over the Talos API.
-resource "aws_instance" "cp_1" {
+resource "aws_instance" "control_plane" {
+  for_each                    = local.control_plane
   ami                         = data.aws_ami.image.id
   associate_public_ip_address = true
   ebs_optimized               = true
   iam_instance_profile        = aws_iam_instance_profile.control_plane_profile.name
   instance_type               = "t3.medium"
   monitoring                  = true
-  subnet_id                   = aws_subnet.public_1.id
-  tags                        = { Name = "sandbox-cp-1", "kubernetes.io/cluster/sandbox" = "owned" }
+  subnet_id                   = each.value.subnet_id
+  tags                        = { Name = "sandbox-${each.key}", "kubernetes.io/cluster/sandbox" = "owned" }
   vpc_security_group_ids      = [aws_security_group.allow_control_plane.id]
 
   lifecycle {
@@ -30,18 +31,19 @@ resource "aws_instance" "cp_1" {
     volume_type           = "gp3"
   }
 
-  depends_on = [terraform_data.cp_1_hardware]
+  depends_on = [terraform_data.control_plane_hardware]
 }
 
-resource "aws_instance" "w_1" {
+resource "aws_instance" "worker" {
+  for_each                    = local.worker
   ami                         = data.aws_ami.image.id
   associate_public_ip_address = true
   ebs_optimized               = true
   iam_instance_profile        = aws_iam_instance_profile.worker_profile.name
   instance_type               = "t3.medium"
   monitoring                  = true
-  subnet_id                   = aws_subnet.public_1.id
-  tags                        = { Name = "sandbox-w-1", "kubernetes.io/cluster/sandbox" = "owned" }
+  subnet_id                   = each.value.subnet_id
+  tags                        = { Name = "sandbox-${each.key}", "kubernetes.io/cluster/sandbox" = "owned" }
   vpc_security_group_ids      = [aws_security_group.allow_worker.id]
 
   lifecycle {
@@ -64,6 +66,7 @@ resource "aws_instance" "w_1" {
 }
 
 # A change here replaces what is triggered by it.
-resource "terraform_data" "cp_1_hardware" {
+resource "terraform_data" "control_plane_hardware" {
+  for_each         = local.control_plane
   triggers_replace = "t3.medium"
 }

@@ -245,24 +245,6 @@ resource "aws_vpc_security_group_ingress_rule" "allow_load_balancer_kubernetes_a
   to_port           = 6443
 }
 
-resource "aws_vpc_security_group_ingress_rule" "allow_load_balancer_kubernetes_cp_1_1" {
-  cidr_ipv4         = "${aws_instance.cp_1.public_ip}/32"
-  description       = "Kubernetes API, from sandbox-cp-1"
-  from_port         = 6443
-  ip_protocol       = "tcp"
-  security_group_id = aws_security_group.allow_load_balancer.id
-  to_port           = 6443
-}
-
-resource "aws_vpc_security_group_ingress_rule" "allow_load_balancer_kubernetes_w_1_1" {
-  cidr_ipv4         = "${aws_instance.w_1.public_ip}/32"
-  description       = "Kubernetes API, from sandbox-w-1"
-  from_port         = 6443
-  ip_protocol       = "tcp"
-  security_group_id = aws_security_group.allow_load_balancer.id
-  to_port           = 6443
-}
-
 resource "aws_vpc_security_group_ingress_rule" "allow_worker_flannel_from_control_plane" {
   description                  = "flannel VXLAN, from control planes"
   from_port                    = 4789
@@ -315,6 +297,26 @@ resource "aws_vpc_security_group_ingress_rule" "allow_worker_talos_from_control_
   referenced_security_group_id = aws_security_group.allow_control_plane.id
   security_group_id            = aws_security_group.allow_worker.id
   to_port                      = 50000
+}
+
+resource "aws_vpc_security_group_ingress_rule" "control_plane_kubernetes" {
+  for_each          = local.control_plane
+  cidr_ipv4         = "${aws_instance.control_plane[each.key].public_ip}/32"
+  description       = "Kubernetes API, from sandbox-${each.key}"
+  from_port         = 6443
+  ip_protocol       = "tcp"
+  security_group_id = aws_security_group.allow_load_balancer.id
+  to_port           = 6443
+}
+
+resource "aws_vpc_security_group_ingress_rule" "worker_kubernetes" {
+  for_each          = local.worker
+  cidr_ipv4         = "${aws_instance.worker[each.key].public_ip}/32"
+  description       = "Kubernetes API, from sandbox-${each.key}"
+  from_port         = 6443
+  ip_protocol       = "tcp"
+  security_group_id = aws_security_group.allow_load_balancer.id
+  to_port           = 6443
 }
 
 resource "aws_vpc_security_group_egress_rule" "allow_control_plane_https_out" {
@@ -423,10 +425,11 @@ resource "aws_lb_target_group" "api_kubernetes" {
   }
 }
 
-resource "aws_lb_target_group_attachment" "cp_1_kubernetes_target" {
+resource "aws_lb_target_group_attachment" "control_plane_kubernetes_target" {
+  for_each         = local.control_plane
   port             = 6443
   target_group_arn = aws_lb_target_group.api_kubernetes.arn
-  target_id        = aws_instance.cp_1.id
+  target_id        = aws_instance.control_plane[each.key].id
 }
 
 resource "aws_lb_listener" "api_kubernetes_listener" {

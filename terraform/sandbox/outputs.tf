@@ -9,7 +9,7 @@ output "cluster_endpoint" {
 }
 
 output "control_plane_ips" {
-  value = [aws_instance.cp_1.public_ip]
+  value = [for key, machine in local.control_plane : aws_instance.control_plane[key].public_ip]
 }
 
 output "installer_image" {
@@ -29,5 +29,5 @@ output "talosconfig_path" {
 }
 
 output "worker_ips" {
-  value = [aws_instance.w_1.public_ip]
+  value = [for key, machine in local.worker : aws_instance.worker[key].public_ip]
 }

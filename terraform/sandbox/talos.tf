@@ -1,29 +1,31 @@
 # Written by `talosmith synth sandbox --hcl` from environments/sandbox.yaml; change that file, not this one.
 
 # Memberships: each ends, by leaving, before its machine does.
-resource "talosmith_member" "cp_1" {
-  name       = "sandbox-cp-1"
-  address    = aws_instance.cp_1.public_ip
+resource "talosmith_member" "control_plane" {
+  for_each   = local.control_plane
+  name       = "sandbox-${each.key}"
+  address    = aws_instance.control_plane[each.key].public_ip
   cluster    = "sandbox"
-  machine_id = aws_instance.cp_1.id
+  machine_id = aws_instance.control_plane[each.key].id
 
   depends_on = [
-    aws_instance.cp_1,
-    aws_lb_target_group_attachment.cp_1_kubernetes_target,
-    aws_vpc_security_group_ingress_rule.allow_load_balancer_kubernetes_cp_1_1,
+    aws_instance.control_plane,
+    aws_lb_target_group_attachment.control_plane_kubernetes_target,
+    aws_vpc_security_group_ingress_rule.control_plane_kubernetes,
     terraform_data.reachable,
   ]
 }
 
-resource "talosmith_member" "w_1" {
-  name       = "sandbox-w-1"
-  address    = aws_instance.w_1.public_ip
+resource "talosmith_member" "worker" {
+  for_each   = local.worker
+  name       = "sandbox-${each.key}"
+  address    = aws_instance.worker[each.key].public_ip
   cluster    = "sandbox"
-  machine_id = aws_instance.w_1.id
+  machine_id = aws_instance.worker[each.key].id
 
   depends_on = [
-    aws_instance.w_1,
-    aws_vpc_security_group_ingress_rule.allow_load_balancer_kubernetes_w_1_1,
+    aws_instance.worker,
+    aws_vpc_security_group_ingress_rule.worker_kubernetes,
     terraform_data.reachable,
   ]
 }
@@ -37,29 +39,32 @@ resource "talosmith_cluster" "cluster" {
   kubernetes_version  = "1.36.3"
   talos_version       = "v1.13.9"
   trust_on_first_use  = true
-  machines = {
-    "sandbox-cp-1" = {
-      address     = aws_instance.cp_1.public_ip
-      hardware_id = terraform_data.cp_1_hardware.id
-      member_id   = talosmith_member.cp_1.id
+  machines = merge(
+    { for key, machine in local.control_plane : "sandbox-${key}" => {
       role        = "controlplane"
-    }
-    "sandbox-w-1" = {
-      address   = aws_instance.w_1.public_ip
-      member_id = talosmith_member.w_1.id
+      address     = aws_instance.control_plane[key].public_ip
+      member_id   = talosmith_member.control_plane[key].id
+      hardware_id = terraform_data.control_plane_hardware[key].id
+    } },
+    { for key, machine in local.worker : "sandbox-${key}" => {
       role      = "worker"
-    }
-  }
+      address   = aws_instance.worker[key].public_ip
+      member_id = talosmith_member.worker[key].id
+    } },
+  )
 }
 
 # Files that give access to the cluster.
 resource "talosmith_client_files" "client" {
   cluster_name     = "sandbox"
-  endpoints        = [aws_instance.cp_1.public_ip]
+  endpoints        = [for key, machine in local.control_plane : aws_instance.control_plane[key].public_ip]
   keep_on_disk     = false
   kubeconfig_path  = "generated/sandbox/kubeconfig"
-  nodes            = [aws_instance.cp_1.public_ip, aws_instance.w_1.public_ip]
   talosconfig_path = "generated/sandbox/talosconfig"
+  nodes = concat(
+    [for key, machine in local.control_plane : aws_instance.control_plane[key].public_ip],
+    [for key, machine in local.worker : aws_instance.worker[key].public_ip],
+  )
 
   depends_on = [talosmith_cluster.cluster]
 }

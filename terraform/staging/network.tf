@@ -540,40 +540,18 @@ resource "aws_lb_target_group" "api_talos" {
   }
 }
 
-resource "aws_lb_target_group_attachment" "cp_1_kubernetes_target" {
+resource "aws_lb_target_group_attachment" "control_plane_kubernetes_target" {
+  for_each         = local.control_plane
   port             = 6443
   target_group_arn = aws_lb_target_group.api_kubernetes.arn
-  target_id        = aws_instance.cp_1.id
+  target_id        = aws_instance.control_plane[each.key].id
 }
 
-resource "aws_lb_target_group_attachment" "cp_1_talos_target" {
+resource "aws_lb_target_group_attachment" "control_plane_talos_target" {
+  for_each         = local.control_plane
   port             = 50000
   target_group_arn = aws_lb_target_group.api_talos.arn
-  target_id        = aws_instance.cp_1.id
-}
-
-resource "aws_lb_target_group_attachment" "cp_2_kubernetes_target" {
-  port             = 6443
-  target_group_arn = aws_lb_target_group.api_kubernetes.arn
-  target_id        = aws_instance.cp_2.id
-}
-
-resource "aws_lb_target_group_attachment" "cp_2_talos_target" {
-  port             = 50000
-  target_group_arn = aws_lb_target_group.api_talos.arn
-  target_id        = aws_instance.cp_2.id
-}
-
-resource "aws_lb_target_group_attachment" "cp_3_kubernetes_target" {
-  port             = 6443
-  target_group_arn = aws_lb_target_group.api_kubernetes.arn
-  target_id        = aws_instance.cp_3.id
-}
-
-resource "aws_lb_target_group_attachment" "cp_3_talos_target" {
-  port             = 50000
-  target_group_arn = aws_lb_target_group.api_talos.arn
-  target_id        = aws_instance.cp_3.id
+  target_id        = aws_instance.control_plane[each.key].id
 }
 
 resource "aws_lb_listener" "api_kubernetes_listener" {

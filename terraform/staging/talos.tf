@@ -1,7 +1,7 @@
 # Written by `talosmith synth staging --hcl` from environments/staging.yaml; change that file, not this one.
 
 # First configs, for user-data. They hold secrets, and so does the state then.
-data "talosmith_machine_config" "cp_config" {
+data "talosmith_machine_config" "control_plane_config" {
   name               = "staging"
   additional_sans    = [aws_lb.api.dns_name]
   endpoint           = "https://k8s.staging.example.com:6443"
@@ -12,7 +12,7 @@ data "talosmith_machine_config" "cp_config" {
   talos_version      = "v1.13.9"
 }
 
-data "talosmith_machine_config" "w_config" {
+data "talosmith_machine_config" "worker_config" {
   name               = "staging"
   additional_sans    = [aws_lb.api.dns_name]
   endpoint           = "https://k8s.staging.example.com:6443"
@@ -24,69 +24,31 @@ data "talosmith_machine_config" "w_config" {
 }
 
 # Memberships: each ends, by leaving, before its machine does.
-resource "talosmith_member" "cp_1" {
-  name            = "staging-cp-1"
-  address         = aws_instance.cp_1.private_ip
+resource "talosmith_member" "control_plane" {
+  for_each        = local.control_plane
+  name            = "staging-${each.key}"
+  address         = aws_instance.control_plane[each.key].private_ip
   cluster         = "staging"
-  machine_id      = aws_instance.cp_1.id
+  machine_id      = aws_instance.control_plane[each.key].id
   talos_endpoints = [aws_lb.api.dns_name]
 
   depends_on = [
-    aws_instance.cp_1,
-    aws_lb_target_group_attachment.cp_1_kubernetes_target,
-    aws_lb_target_group_attachment.cp_1_talos_target,
+    aws_instance.control_plane,
+    aws_lb_target_group_attachment.control_plane_kubernetes_target,
+    aws_lb_target_group_attachment.control_plane_talos_target,
     terraform_data.reachable,
   ]
 }
 
-resource "talosmith_member" "cp_2" {
-  name            = "staging-cp-2"
-  address         = aws_instance.cp_2.private_ip
+resource "talosmith_member" "worker" {
+  for_each        = local.worker
+  name            = "staging-${each.key}"
+  address         = aws_instance.worker[each.key].private_ip
   cluster         = "staging"
-  machine_id      = aws_instance.cp_2.id
+  machine_id      = aws_instance.worker[each.key].id
   talos_endpoints = [aws_lb.api.dns_name]
 
-  depends_on = [
-    aws_instance.cp_2,
-    aws_lb_target_group_attachment.cp_2_kubernetes_target,
-    aws_lb_target_group_attachment.cp_2_talos_target,
-    terraform_data.reachable,
-  ]
-}
-
-resource "talosmith_member" "cp_3" {
-  name            = "staging-cp-3"
-  address         = aws_instance.cp_3.private_ip
-  cluster         = "staging"
-  machine_id      = aws_instance.cp_3.id
-  talos_endpoints = [aws_lb.api.dns_name]
-
-  depends_on = [
-    aws_instance.cp_3,
-    aws_lb_target_group_attachment.cp_3_kubernetes_target,
-    aws_lb_target_group_attachment.cp_3_talos_target,
-    terraform_data.reachable,
-  ]
-}
-
-resource "talosmith_member" "w_1" {
-  name            = "staging-w-1"
-  address         = aws_instance.w_1.private_ip
-  cluster         = "staging"
-  machine_id      = aws_instance.w_1.id
-  talos_endpoints = [aws_lb.api.dns_name]
-
-  depends_on = [aws_instance.w_1, terraform_data.reachable]
-}
-
-resource "talosmith_member" "w_2" {
-  name            = "staging-w-2"
-  address         = aws_instance.w_2.private_ip
-  cluster         = "staging"
-  machine_id      = aws_instance.w_2.id
-  talos_endpoints = [aws_lb.api.dns_name]
-
-  depends_on = [aws_instance.w_2, terraform_data.reachable]
+  depends_on = [aws_instance.worker, terraform_data.reachable]
 }
 
 # The cluster: configs, bring-up, upgrades and end of the machines that it lists.
@@ -99,36 +61,19 @@ resource "talosmith_cluster" "cluster" {
   kubernetes_version  = "1.36.3"
   talos_endpoints     = [aws_lb.api.dns_name]
   talos_version       = "v1.13.9"
-  machines = {
-    "staging-cp-1" = {
-      address     = aws_instance.cp_1.private_ip
-      hardware_id = terraform_data.cp_1_hardware.id
-      member_id   = talosmith_member.cp_1.id
+  machines = merge(
+    { for key, machine in local.control_plane : "staging-${key}" => {
       role        = "controlplane"
-    }
-    "staging-cp-2" = {
-      address     = aws_instance.cp_2.private_ip
-      hardware_id = terraform_data.cp_2_hardware.id
-      member_id   = talosmith_member.cp_2.id
-      role        = "controlplane"
-    }
-    "staging-cp-3" = {
-      address     = aws_instance.cp_3.private_ip
-      hardware_id = terraform_data.cp_3_hardware.id
-      member_id   = talosmith_member.cp_3.id
-      role        = "controlplane"
-    }
-    "staging-w-1" = {
-      address   = aws_instance.w_1.private_ip
-      member_id = talosmith_member.w_1.id
+      address     = aws_instance.control_plane[key].private_ip
+      member_id   = talosmith_member.control_plane[key].id
+      hardware_id = terraform_data.control_plane_hardware[key].id
+    } },
+    { for key, machine in local.worker : "staging-${key}" => {
       role      = "worker"
-    }
-    "staging-w-2" = {
-      address   = aws_instance.w_2.private_ip
-      member_id = talosmith_member.w_2.id
-      role      = "worker"
-    }
-  }
+      address   = aws_instance.worker[key].private_ip
+      member_id = talosmith_member.worker[key].id
+    } },
+  )
 }
 
 # Files that give access to the cluster.
@@ -138,13 +83,10 @@ resource "talosmith_client_files" "client" {
   keep_on_disk     = false
   kubeconfig_path  = "generated/staging/kubeconfig"
   talosconfig_path = "generated/staging/talosconfig"
-  nodes = [
-    aws_instance.cp_1.private_ip,
-    aws_instance.cp_2.private_ip,
-    aws_instance.cp_3.private_ip,
-    aws_instance.w_1.private_ip,
-    aws_instance.w_2.private_ip,
-  ]
+  nodes = concat(
+    [for key, machine in local.control_plane : aws_instance.control_plane[key].private_ip],
+    [for key, machine in local.worker : aws_instance.worker[key].private_ip],
+  )
 
   depends_on = [talosmith_cluster.cluster]
 }

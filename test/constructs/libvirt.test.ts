@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { App } from "cdktf";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createNoCloudIso, hashIso, type NoCloudFiles } from "../../cloud-init/index.ts";
+import { hashNoCloudIso, type NoCloudFiles } from "../../cloud-init/index.ts";
 import {
   LibvirtInfrastructure,
   type LibvirtInfrastructureProps,
@@ -123,7 +123,7 @@ describe("the seed of a machine", () => {
   it("has its content's hash in the volume's name, so that another content is another volume", () => {
     const { resource } = stackOf("infrastructure: { kind: libvirt, trustOnFirstUse: true }\ncontrolPlane: {}\n");
     for (const machine of ["cp_1", "w_1"]) {
-      const hash = hashIso(createNoCloudIso(files(resource, machine))).slice(0, 12);
+      const hash = hashNoCloudIso(files(resource, machine)).slice(0, 12);
       expect(resource.libvirt_volume?.[`${machine}_iso`]?.name).toBe(`sample-${machine.replace("_", "-")}-${hash}.iso`);
     }
   });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -29,6 +29,12 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 interface PlanMessage {
   readonly type: string;
   readonly change?: { readonly action: string; readonly resource: { readonly addr: string } };
+}
+
+/** A line of what `terraform apply -json` prints. */
+interface ApplyMessage {
+  readonly type: string;
+  readonly hook?: { readonly action: string; readonly resource: { readonly addr: string } };
 }
 
 /** A project whose stack is planned and applied for real, against providers that only remember. */
@@ -70,6 +76,14 @@ class Project {
     this.run(this.stack, "apply", "-no-color", "-input=false", "-auto-approve");
   }
 
+  /** What `apply` or `destroy` deletes, in the order in which each deletion ends. */
+  deletions(command: "apply" | "destroy"): string[] {
+    const lines = this.run(this.stack, command, "-json", "-input=false", "-auto-approve").trim().split("\n");
+    return lines
+      .map((line) => JSON.parse(line) as ApplyMessage)
+      .flatMap(({ type, hook }) => (type === "apply_complete" && hook?.action === "delete" ? hook.resource.addr : []));
+  }
+
   /** What a plan of the same stack in HCL would do, once the HCL is found to be clean and valid. */
   planHcl(): string[] {
     const directory = join(this.root, "terraform/sample");
@@ -81,12 +95,18 @@ class Project {
     this.run(directory, "fmt", "-check");
     this.run(directory, "init", "-no-color", "-input=false");
     this.run(directory, "validate", "-no-color");
-    return this.plan(undefined, directory);
+    return this.plan([], directory);
+  }
+
+  /** All that there is of one machine: what has its key. */
+  partsOf(key: string): string[] {
+    const all = this.run(this.stack, "state", "list").trim().split("\n");
+    return all.filter((address) => address.endsWith(`["${key}"]`));
   }
 
   /** What a plan would do: `action address`, sorted. */
-  plan(target?: string, directory = this.stack): string[] {
-    const targets = target === undefined ? [] : [`-target=${target}`];
+  plan(only: readonly string[] = [], directory = this.stack): string[] {
+    const targets = only.map((target) => `-target=${target}`);
     const lines = this.run(directory, "plan", "-json", "-input=false", ...targets)
       .trim()
       .split("\n");
@@ -138,30 +158,31 @@ describe.runIf(terraform !== undefined)(
 
     it("replaces one domain, and nothing else, when it gets more memory", { timeout: 180_000 }, () => {
       project.synth(libvirt({ memory: "8GiB" }));
-      expect(project.plan("talosmith_member.cp_1")).toEqual([
-        "replace libvirt_domain.cp_1",
-        "replace terraform_data.cp_1_hardware",
+      expect(project.plan(project.partsOf("cp-1"))).toEqual([
+        'replace libvirt_domain.control_plane["cp-1"]',
+        'replace terraform_data.control_plane_hardware["cp-1"]',
       ]);
     });
 
     it("replaces disk, domain and membership when a disk gets another size", { timeout: 180_000 }, () => {
       project.synth(libvirt({ disk: "40GiB" }));
-      expect(project.plan("talosmith_member.cp_2").filter((line) => !line.includes("_image_"))).toEqual([
-        "replace libvirt_domain.cp_2",
-        "replace libvirt_volume.cp_2_disk",
-        "replace talosmith_member.cp_2",
-        "replace terraform_data.cp_2_disk_size",
-        "replace terraform_data.cp_2_hardware",
+      expect(project.plan(project.partsOf("cp-2"))).toEqual([
+        'replace libvirt_domain.control_plane["cp-2"]',
+        'replace libvirt_volume.control_plane_disk["cp-2"]',
+        'replace talosmith_member.control_plane["cp-2"]',
+        'replace terraform_data.control_plane_disk_size["cp-2"]',
+        'replace terraform_data.control_plane_first_image["cp-2"]',
+        'replace terraform_data.control_plane_hardware["cp-2"]',
       ]);
     });
 
     it("replaces ISO and domain, not the disk, when the network settings change", { timeout: 180_000 }, () => {
       project.synth(libvirt({ nameserver: "9.9.9.9" }));
-      expect(project.plan("talosmith_member.w_1")).toEqual([
-        "replace libvirt_domain.w_1",
-        "replace libvirt_volume.w_1_iso",
-        "replace terraform_data.w_1_hardware",
-        "update talosmith_cloud_init.w_1_seed",
+      expect(project.plan(project.partsOf("w-1"))).toEqual([
+        'replace libvirt_domain.worker["w-1"]',
+        'replace libvirt_volume.worker_iso["w-1"]',
+        'replace terraform_data.worker_hardware["w-1"]',
+        'update talosmith_cloud_init.worker_seed["w-1"]',
       ]);
     });
 
@@ -172,7 +193,7 @@ describe.runIf(terraform !== undefined)(
       const images = project.plan().filter((line) => line.includes("image"));
       expect(images).toEqual([
         expect.stringMatching(/^create libvirt_volume\.image\["v1\.13\.9-\w{8}\.qcow2"\]$/),
-        "create terraform_data.w_2_image_20GiB",
+        'create terraform_data.worker_first_image["w-2"]',
       ]);
     });
 
@@ -183,7 +204,7 @@ describe.runIf(terraform !== undefined)(
 
     it("adds and removes a worker without touching the others", { timeout: 180_000 }, () => {
       project.synth(libvirt({ workers: 2 }));
-      expect(project.plan().filter((line) => !line.startsWith("create ") || !line.includes("w_2"))).toEqual([
+      expect(project.plan().filter((line) => !line.startsWith("create ") || !line.includes('["w-2"]'))).toEqual([
         "update talosmith_client_files.client",
         "update talosmith_cluster.cluster",
       ]);
@@ -192,6 +213,21 @@ describe.runIf(terraform !== undefined)(
     it("has one state for JSON and HCL", { timeout: 180_000 }, () => {
       project.synth(libvirt());
       expect(project.planHcl()).toEqual([]);
+    });
+
+    it("lets a worker leave before its machine goes, and all machines before any does", { timeout: 180_000 }, () => {
+      project.synth(libvirt({ workers: 0 }));
+      expect(project.deletions("apply").filter((address) => /member|domain|disk\[/.test(address))).toEqual([
+        'talosmith_member.worker["w-1"]',
+        'libvirt_domain.worker["w-1"]',
+        'libvirt_volume.worker_disk["w-1"]',
+      ]);
+      const all = project.deletions("destroy");
+      const last = (start: string) => all.findLastIndex((address) => address.startsWith(start));
+      const first = (start: string) => all.findIndex((address) => address.startsWith(start));
+      expect(last("talosmith_cluster.")).toBeLessThan(first("talosmith_member."));
+      expect(last("talosmith_member.control_plane")).toBeLessThan(first("libvirt_domain.control_plane"));
+      expect(last("libvirt_domain.control_plane")).toBeLessThan(first("libvirt_volume.control_plane_disk"));
     });
   },
 );
@@ -209,6 +245,38 @@ describe.runIf(terraform !== undefined)("an AWS stack in the real terraform, wit
       project.apply();
       expect(project.plan()).toEqual([]);
       expect(project.planHcl()).toEqual([]);
+    },
+  );
+});
+
+const formerFolder = join(repositoryRoot, "test/golden/former");
+const formerKinds = readdirSync(formerFolder).flatMap((file) =>
+  file.endsWith(".yaml") ? file.replace(".yaml", "") : [],
+);
+// The one with the most blocks stands for all, unless all tests are asked for.
+const formerTried = everything ? formerKinds : ["libvirt"];
+
+describe.runIf(terraform !== undefined)("a state of 0.1.0, in which each machine had blocks of its own", () => {
+  it.each(formerTried)(
+    "of %s is carried over: nothing is replaced, nothing is left to do",
+    { timeout: 300_000 },
+    (kind) => {
+      const project = new Project();
+      const stack = () => JSON.parse(readFileSync(join(project.stack, "cdk.tf.json"), "utf8")) as JsonObject;
+      mkdirSync(project.stack, { recursive: true });
+      writeFileSync(join(project.stack, "cdk.tf.json"), readFileSync(join(formerFolder, `${kind}.tf.json`)));
+      project.apply();
+      const before = project.run(project.stack, "state", "list").trim().split("\n");
+      project.synth(readFileSync(join(formerFolder, `${kind}.yaml`), "utf8"));
+      expect(project.plan().filter((line) => !line.startsWith("move "))).toEqual([]);
+      project.apply();
+      const after = project.run(project.stack, "state", "list").trim().split("\n");
+      expect(after.length).toBe(before.length);
+      // Then nothing has to be moved any more, and the stack does not say so for ever.
+      expect(stack().moved).not.toBe(undefined);
+      project.synth(readFileSync(join(formerFolder, `${kind}.yaml`), "utf8"));
+      expect(stack().moved).toBe(undefined);
+      expect(project.plan()).toEqual([]);
     },
   );
 });
@@ -241,10 +309,10 @@ describe.runIf(everything).each(findTools())(
       timeout: 300_000,
     }, () => {
       expect(changed(apply("docker"), "docker")).toEqual([
-        "delete docker_container.w_2",
-        "delete docker_volume.w_2_ephemeral",
-        "delete docker_volume.w_2_state",
-        "delete talosmith_member.w_2",
+        'delete docker_container.worker["w-2"]',
+        'delete docker_volume.worker_ephemeral["w-2"]',
+        'delete docker_volume.worker_state["w-2"]',
+        'delete talosmith_member.worker["w-2"]',
         ...cluster,
       ]);
     });
@@ -252,9 +320,9 @@ describe.runIf(everything).each(findTools())(
     it("of pods does the same, with one state for JSON and HCL", { timeout: 300_000 }, () => {
       const project = apply("kubernetes");
       expect(changed(project, "kubernetes")).toEqual([
-        "delete kubernetes_service_v1.w_2_service",
-        "delete kubernetes_stateful_set_v1.w_2",
-        "delete talosmith_member.w_2",
+        'delete kubernetes_service_v1.worker_service["w-2"]',
+        'delete kubernetes_stateful_set_v1.worker["w-2"]',
+        'delete talosmith_member.worker["w-2"]',
         ...cluster,
       ]);
       project.synth(containers("kubernetes"));
@@ -265,7 +333,7 @@ describe.runIf(everything).each(findTools())(
         writeFileSync(join(directory, name), text);
       project.run(directory, "fmt", "-check");
       project.run(directory, "init", "-no-color", "-input=false");
-      expect(project.plan(undefined, directory)).toEqual([]);
+      expect(project.plan([], directory)).toEqual([]);
     });
   },
 );

@@ -1,12 +1,13 @@
 # Written by `talosmith synth docker --hcl` from environments/docker.yaml; change that file, not this one.
 
 # Machines. A newer image reaches them one by one, with -replace.
-resource "docker_container" "cp_1" {
-  name          = "docker-cp-1"
+resource "docker_container" "control_plane" {
+  for_each      = local.control_plane
+  name          = "docker-${each.key}"
   cgroupns_mode = "private"
   cpus          = "2"
   env           = ["PLATFORM=container"]
-  hostname      = "docker-cp-1"
+  hostname      = "docker-${each.key}"
   image         = "ghcr.io/siderolabs/talos:v1.13.9"
   memory        = 2048
   privileged    = true
@@ -35,13 +36,13 @@ resource "docker_container" "cp_1" {
   }
 
   mounts {
-    source = docker_volume.cp_1_state.name
+    source = docker_volume.control_plane_state[each.key].name
     target = "/system/state"
     type   = "volume"
   }
 
   mounts {
-    source = docker_volume.cp_1_ephemeral.name
+    source = docker_volume.control_plane_ephemeral[each.key].name
     target = "/var"
     type   = "volume"
   }
@@ -68,27 +69,26 @@ resource "docker_container" "cp_1" {
 
   networks_advanced {
     name         = docker_network.network.name
-    ipv4_address = "10.5.0.2"
+    ipv4_address = each.value.address
   }
 
-  ports {
-    external = 7443
-    internal = 6443
-    ip       = "127.0.0.1"
-  }
+  dynamic "ports" {
+    for_each = each.value.ports
 
-  ports {
-    external = 51000
-    internal = 50000
-    ip       = "127.0.0.1"
+    content {
+      external = ports.value.external
+      internal = ports.value.internal
+      ip       = "127.0.0.1"
+    }
   }
 }
 
-resource "docker_container" "w_1" {
-  name          = "docker-w-1"
+resource "docker_container" "worker" {
+  for_each      = local.worker
+  name          = "docker-${each.key}"
   cgroupns_mode = "private"
   env           = ["PLATFORM=container"]
-  hostname      = "docker-w-1"
+  hostname      = "docker-${each.key}"
   image         = "ghcr.io/siderolabs/talos:v1.13.9"
   memory        = 2048
   privileged    = true
@@ -117,13 +117,13 @@ resource "docker_container" "w_1" {
   }
 
   mounts {
-    source = docker_volume.w_1_state.name
+    source = docker_volume.worker_state[each.key].name
     target = "/system/state"
     type   = "volume"
   }
 
   mounts {
-    source = docker_volume.w_1_ephemeral.name
+    source = docker_volume.worker_ephemeral[each.key].name
     target = "/var"
     type   = "volume"
   }
@@ -150,6 +150,6 @@ resource "docker_container" "w_1" {
 
   networks_advanced {
     name         = docker_network.network.name
-    ipv4_address = "10.5.0.20"
+    ipv4_address = each.value.address
   }
 }

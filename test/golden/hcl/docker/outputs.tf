@@ -5,7 +5,7 @@ output "cluster_endpoint" {
 }
 
 output "control_plane_ips" {
-  value = ["10.5.0.2"]
+  value = [for machine in local.control_plane : machine.address]
 }
 
 output "installer_image" {
@@ -21,5 +21,5 @@ output "talosconfig_path" {
 }
 
 output "worker_ips" {
-  value = ["10.5.0.20"]
+  value = [for machine in local.worker : machine.address]
 }

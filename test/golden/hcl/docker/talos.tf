@@ -1,22 +1,24 @@
 # Written by `talosmith synth docker --hcl` from environments/docker.yaml; change that file, not this one.
 
 # Memberships: each ends, by leaving, before its machine does.
-resource "talosmith_member" "cp_1" {
-  name       = "docker-cp-1"
-  address    = "10.5.0.2"
+resource "talosmith_member" "control_plane" {
+  for_each   = local.control_plane
+  name       = "docker-${each.key}"
+  address    = each.value.address
   cluster    = "docker"
-  machine_id = docker_volume.cp_1_state.id
+  machine_id = docker_volume.control_plane_state[each.key].id
 
-  depends_on = [docker_container.cp_1]
+  depends_on = [docker_container.control_plane]
 }
 
-resource "talosmith_member" "w_1" {
-  name       = "docker-w-1"
-  address    = "10.5.0.20"
+resource "talosmith_member" "worker" {
+  for_each   = local.worker
+  name       = "docker-${each.key}"
+  address    = each.value.address
   cluster    = "docker"
-  machine_id = docker_volume.w_1_state.id
+  machine_id = docker_volume.worker_state[each.key].id
 
-  depends_on = [docker_container.w_1]
+  depends_on = [docker_container.worker]
 }
 
 # The cluster: configs, bring-up, upgrades and end of the machines that it lists.
@@ -28,28 +30,31 @@ resource "talosmith_cluster" "cluster" {
   kubernetes_version  = "1.36.3"
   talos_version       = "v1.13.9"
   trust_on_first_use  = true
-  machines = {
-    "docker-cp-1" = {
-      address   = "10.5.0.2"
-      member_id = talosmith_member.cp_1.id
+  machines = merge(
+    { for key, machine in local.control_plane : "docker-${key}" => {
       role      = "controlplane"
-    }
-    "docker-w-1" = {
-      address   = "10.5.0.20"
-      member_id = talosmith_member.w_1.id
+      address   = machine.address
+      member_id = talosmith_member.control_plane[key].id
+    } },
+    { for key, machine in local.worker : "docker-${key}" => {
       role      = "worker"
-    }
-  }
+      address   = machine.address
+      member_id = talosmith_member.worker[key].id
+    } },
+  )
 }
 
 # Files that give access to the cluster.
 resource "talosmith_client_files" "client" {
   cluster_name     = "docker"
-  endpoints        = ["10.5.0.2"]
+  endpoints        = [for machine in local.control_plane : machine.address]
   keep_on_disk     = false
   kubeconfig_path  = "generated/docker/kubeconfig"
-  nodes            = ["10.5.0.2", "10.5.0.20"]
   talosconfig_path = "generated/docker/talosconfig"
+  nodes = concat(
+    [for machine in local.control_plane : machine.address],
+    [for machine in local.worker : machine.address],
+  )
 
   depends_on = [talosmith_cluster.cluster]
 }

@@ -9,7 +9,7 @@ output "cluster_vip" {
 }
 
 output "control_plane_ips" {
-  value = ["10.20.0.11", "10.20.0.12", "10.20.0.13"]
+  value = [for machine in local.control_plane : machine.address]
 }
 
 output "installer_image" {
@@ -25,5 +25,5 @@ output "talosconfig_path" {
 }
 
 output "worker_ips" {
-  value = ["10.20.0.21"]
+  value = [for machine in local.storage : machine.address]
 }

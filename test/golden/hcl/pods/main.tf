@@ -1,7 +1,8 @@
 # Written by `talosmith synth pods --hcl` from environments/pods.yaml; change that file, not this one.
 
 # Machines, each a pod with volumes of its own. A newer image reaches them one by one, with -replace.
-resource "kubernetes_stateful_set_v1" "cp_1" {
+resource "kubernetes_stateful_set_v1" "control_plane" {
+  for_each         = local.control_plane
   wait_for_rollout = false
 
   lifecycle {
@@ -9,19 +10,19 @@ resource "kubernetes_stateful_set_v1" "cp_1" {
   }
 
   metadata {
-    name      = "tenant-cp-1"
+    name      = "tenant-${each.key}"
     namespace = kubernetes_namespace_v1.namespace.metadata[0].name
     labels = {
       "app.kubernetes.io/name" = "talos"
       "talosmith/cluster"      = "tenant"
-      "talosmith/machine"      = "tenant-cp-1"
+      "talosmith/machine"      = "tenant-${each.key}"
       "talosmith/role"         = "controlplane"
     }
   }
 
   spec {
     replicas     = "1"
-    service_name = "tenant-cp-1"
+    service_name = "tenant-${each.key}"
 
     persistent_volume_claim_retention_policy {
       when_deleted = "Delete"
@@ -32,7 +33,7 @@ resource "kubernetes_stateful_set_v1" "cp_1" {
       match_labels = {
         "app.kubernetes.io/name" = "talos"
         "talosmith/cluster"      = "tenant"
-        "talosmith/machine"      = "tenant-cp-1"
+        "talosmith/machine"      = "tenant-${each.key}"
         "talosmith/role"         = "controlplane"
       }
     }
@@ -42,7 +43,7 @@ resource "kubernetes_stateful_set_v1" "cp_1" {
         labels = {
           "app.kubernetes.io/name" = "talos"
           "talosmith/cluster"      = "tenant"
-          "talosmith/machine"      = "tenant-cp-1"
+          "talosmith/machine"      = "tenant-${each.key}"
           "talosmith/role"         = "controlplane"
         }
       }
@@ -197,10 +198,11 @@ resource "kubernetes_stateful_set_v1" "cp_1" {
     }
   }
 
-  depends_on = [kubernetes_service_v1.cp_1_service]
+  depends_on = [kubernetes_service_v1.control_plane_service]
 }
 
-resource "kubernetes_stateful_set_v1" "cp_2" {
+resource "kubernetes_stateful_set_v1" "general" {
+  for_each         = local.general
   wait_for_rollout = false
 
   lifecycle {
@@ -208,417 +210,19 @@ resource "kubernetes_stateful_set_v1" "cp_2" {
   }
 
   metadata {
-    name      = "tenant-cp-2"
+    name      = "tenant-${each.key}"
     namespace = kubernetes_namespace_v1.namespace.metadata[0].name
     labels = {
       "app.kubernetes.io/name" = "talos"
       "talosmith/cluster"      = "tenant"
-      "talosmith/machine"      = "tenant-cp-2"
-      "talosmith/role"         = "controlplane"
-    }
-  }
-
-  spec {
-    replicas     = "1"
-    service_name = "tenant-cp-2"
-
-    persistent_volume_claim_retention_policy {
-      when_deleted = "Delete"
-      when_scaled  = "Retain"
-    }
-
-    selector {
-      match_labels = {
-        "app.kubernetes.io/name" = "talos"
-        "talosmith/cluster"      = "tenant"
-        "talosmith/machine"      = "tenant-cp-2"
-        "talosmith/role"         = "controlplane"
-      }
-    }
-
-    template {
-      metadata {
-        labels = {
-          "app.kubernetes.io/name" = "talos"
-          "talosmith/cluster"      = "tenant"
-          "talosmith/machine"      = "tenant-cp-2"
-          "talosmith/role"         = "controlplane"
-        }
-      }
-
-      spec {
-        automount_service_account_token  = false
-        termination_grace_period_seconds = 60
-
-        container {
-          name  = "talos"
-          image = "ghcr.io/siderolabs/talos:v1.13.9"
-
-          env {
-            name  = "PLATFORM"
-            value = "container"
-          }
-
-          resources {
-            limits   = { memory = "4096Mi" }
-            requests = { cpu = "1", memory = "2048Mi" }
-          }
-
-          security_context {
-            privileged                = true
-            read_only_root_filesystem = true
-          }
-
-          volume_mount {
-            name       = "run"
-            mount_path = "/run"
-          }
-
-          volume_mount {
-            name       = "system"
-            mount_path = "/system"
-          }
-
-          volume_mount {
-            name       = "tmp"
-            mount_path = "/tmp"
-          }
-
-          volume_mount {
-            name       = "etc-cni"
-            mount_path = "/etc/cni"
-          }
-
-          volume_mount {
-            name       = "etc-kubernetes"
-            mount_path = "/etc/kubernetes"
-          }
-
-          volume_mount {
-            name       = "usr-libexec-kubernetes"
-            mount_path = "/usr/libexec/kubernetes"
-          }
-
-          volume_mount {
-            name       = "opt"
-            mount_path = "/opt"
-          }
-
-          volume_mount {
-            name       = "state"
-            mount_path = "/system/state"
-          }
-
-          volume_mount {
-            name       = "ephemeral"
-            mount_path = "/var"
-          }
-        }
-
-        volume {
-          name = "run"
-
-          empty_dir {
-            medium = "Memory"
-          }
-        }
-
-        volume {
-          name = "system"
-
-          empty_dir {
-            medium = "Memory"
-          }
-        }
-
-        volume {
-          name = "tmp"
-
-          empty_dir {
-            medium = "Memory"
-          }
-        }
-
-        volume {
-          name = "etc-cni"
-
-          empty_dir {}
-        }
-
-        volume {
-          name = "etc-kubernetes"
-
-          empty_dir {}
-        }
-
-        volume {
-          name = "usr-libexec-kubernetes"
-
-          empty_dir {}
-        }
-
-        volume {
-          name = "opt"
-
-          empty_dir {}
-        }
-      }
-    }
-
-    volume_claim_template {
-      metadata {
-        name = "state"
-      }
-
-      spec {
-        access_modes       = ["ReadWriteOnce"]
-        storage_class_name = "fast"
-
-        resources {
-          requests = { storage = "100Mi" }
-        }
-      }
-    }
-
-    volume_claim_template {
-      metadata {
-        name = "ephemeral"
-      }
-
-      spec {
-        access_modes       = ["ReadWriteOnce"]
-        storage_class_name = "fast"
-
-        resources {
-          requests = { storage = "10240Mi" }
-        }
-      }
-    }
-  }
-
-  depends_on = [kubernetes_service_v1.cp_2_service]
-}
-
-resource "kubernetes_stateful_set_v1" "cp_3" {
-  wait_for_rollout = false
-
-  lifecycle {
-    ignore_changes = [spec[0].template[0].spec[0].container[0].image]
-  }
-
-  metadata {
-    name      = "tenant-cp-3"
-    namespace = kubernetes_namespace_v1.namespace.metadata[0].name
-    labels = {
-      "app.kubernetes.io/name" = "talos"
-      "talosmith/cluster"      = "tenant"
-      "talosmith/machine"      = "tenant-cp-3"
-      "talosmith/role"         = "controlplane"
-    }
-  }
-
-  spec {
-    replicas     = "1"
-    service_name = "tenant-cp-3"
-
-    persistent_volume_claim_retention_policy {
-      when_deleted = "Delete"
-      when_scaled  = "Retain"
-    }
-
-    selector {
-      match_labels = {
-        "app.kubernetes.io/name" = "talos"
-        "talosmith/cluster"      = "tenant"
-        "talosmith/machine"      = "tenant-cp-3"
-        "talosmith/role"         = "controlplane"
-      }
-    }
-
-    template {
-      metadata {
-        labels = {
-          "app.kubernetes.io/name" = "talos"
-          "talosmith/cluster"      = "tenant"
-          "talosmith/machine"      = "tenant-cp-3"
-          "talosmith/role"         = "controlplane"
-        }
-      }
-
-      spec {
-        automount_service_account_token  = false
-        termination_grace_period_seconds = 60
-
-        container {
-          name  = "talos"
-          image = "ghcr.io/siderolabs/talos:v1.13.9"
-
-          env {
-            name  = "PLATFORM"
-            value = "container"
-          }
-
-          resources {
-            limits   = { memory = "4096Mi" }
-            requests = { cpu = "1", memory = "2048Mi" }
-          }
-
-          security_context {
-            privileged                = true
-            read_only_root_filesystem = true
-          }
-
-          volume_mount {
-            name       = "run"
-            mount_path = "/run"
-          }
-
-          volume_mount {
-            name       = "system"
-            mount_path = "/system"
-          }
-
-          volume_mount {
-            name       = "tmp"
-            mount_path = "/tmp"
-          }
-
-          volume_mount {
-            name       = "etc-cni"
-            mount_path = "/etc/cni"
-          }
-
-          volume_mount {
-            name       = "etc-kubernetes"
-            mount_path = "/etc/kubernetes"
-          }
-
-          volume_mount {
-            name       = "usr-libexec-kubernetes"
-            mount_path = "/usr/libexec/kubernetes"
-          }
-
-          volume_mount {
-            name       = "opt"
-            mount_path = "/opt"
-          }
-
-          volume_mount {
-            name       = "state"
-            mount_path = "/system/state"
-          }
-
-          volume_mount {
-            name       = "ephemeral"
-            mount_path = "/var"
-          }
-        }
-
-        volume {
-          name = "run"
-
-          empty_dir {
-            medium = "Memory"
-          }
-        }
-
-        volume {
-          name = "system"
-
-          empty_dir {
-            medium = "Memory"
-          }
-        }
-
-        volume {
-          name = "tmp"
-
-          empty_dir {
-            medium = "Memory"
-          }
-        }
-
-        volume {
-          name = "etc-cni"
-
-          empty_dir {}
-        }
-
-        volume {
-          name = "etc-kubernetes"
-
-          empty_dir {}
-        }
-
-        volume {
-          name = "usr-libexec-kubernetes"
-
-          empty_dir {}
-        }
-
-        volume {
-          name = "opt"
-
-          empty_dir {}
-        }
-      }
-    }
-
-    volume_claim_template {
-      metadata {
-        name = "state"
-      }
-
-      spec {
-        access_modes       = ["ReadWriteOnce"]
-        storage_class_name = "fast"
-
-        resources {
-          requests = { storage = "100Mi" }
-        }
-      }
-    }
-
-    volume_claim_template {
-      metadata {
-        name = "ephemeral"
-      }
-
-      spec {
-        access_modes       = ["ReadWriteOnce"]
-        storage_class_name = "fast"
-
-        resources {
-          requests = { storage = "10240Mi" }
-        }
-      }
-    }
-  }
-
-  depends_on = [kubernetes_service_v1.cp_3_service]
-}
-
-resource "kubernetes_stateful_set_v1" "general_1" {
-  wait_for_rollout = false
-
-  lifecycle {
-    ignore_changes = [spec[0].template[0].spec[0].container[0].image]
-  }
-
-  metadata {
-    name      = "tenant-general-1"
-    namespace = kubernetes_namespace_v1.namespace.metadata[0].name
-    labels = {
-      "app.kubernetes.io/name" = "talos"
-      "talosmith/cluster"      = "tenant"
-      "talosmith/machine"      = "tenant-general-1"
+      "talosmith/machine"      = "tenant-${each.key}"
       "talosmith/role"         = "worker"
     }
   }
 
   spec {
     replicas     = "1"
-    service_name = "tenant-general-1"
+    service_name = "tenant-${each.key}"
 
     persistent_volume_claim_retention_policy {
       when_deleted = "Delete"
@@ -629,7 +233,7 @@ resource "kubernetes_stateful_set_v1" "general_1" {
       match_labels = {
         "app.kubernetes.io/name" = "talos"
         "talosmith/cluster"      = "tenant"
-        "talosmith/machine"      = "tenant-general-1"
+        "talosmith/machine"      = "tenant-${each.key}"
         "talosmith/role"         = "worker"
       }
     }
@@ -639,7 +243,7 @@ resource "kubernetes_stateful_set_v1" "general_1" {
         labels = {
           "app.kubernetes.io/name" = "talos"
           "talosmith/cluster"      = "tenant"
-          "talosmith/machine"      = "tenant-general-1"
+          "talosmith/machine"      = "tenant-${each.key}"
           "talosmith/role"         = "worker"
         }
       }
@@ -793,203 +397,5 @@ resource "kubernetes_stateful_set_v1" "general_1" {
     }
   }
 
-  depends_on = [kubernetes_service_v1.general_1_service]
-}
-
-resource "kubernetes_stateful_set_v1" "general_2" {
-  wait_for_rollout = false
-
-  lifecycle {
-    ignore_changes = [spec[0].template[0].spec[0].container[0].image]
-  }
-
-  metadata {
-    name      = "tenant-general-2"
-    namespace = kubernetes_namespace_v1.namespace.metadata[0].name
-    labels = {
-      "app.kubernetes.io/name" = "talos"
-      "talosmith/cluster"      = "tenant"
-      "talosmith/machine"      = "tenant-general-2"
-      "talosmith/role"         = "worker"
-    }
-  }
-
-  spec {
-    replicas     = "1"
-    service_name = "tenant-general-2"
-
-    persistent_volume_claim_retention_policy {
-      when_deleted = "Delete"
-      when_scaled  = "Retain"
-    }
-
-    selector {
-      match_labels = {
-        "app.kubernetes.io/name" = "talos"
-        "talosmith/cluster"      = "tenant"
-        "talosmith/machine"      = "tenant-general-2"
-        "talosmith/role"         = "worker"
-      }
-    }
-
-    template {
-      metadata {
-        labels = {
-          "app.kubernetes.io/name" = "talos"
-          "talosmith/cluster"      = "tenant"
-          "talosmith/machine"      = "tenant-general-2"
-          "talosmith/role"         = "worker"
-        }
-      }
-
-      spec {
-        automount_service_account_token  = false
-        termination_grace_period_seconds = 60
-
-        container {
-          name  = "talos"
-          image = "ghcr.io/siderolabs/talos:v1.13.9"
-
-          env {
-            name  = "PLATFORM"
-            value = "container"
-          }
-
-          resources {
-            requests = { cpu = "500m", memory = "1024Mi" }
-          }
-
-          security_context {
-            privileged                = true
-            read_only_root_filesystem = true
-          }
-
-          volume_mount {
-            name       = "run"
-            mount_path = "/run"
-          }
-
-          volume_mount {
-            name       = "system"
-            mount_path = "/system"
-          }
-
-          volume_mount {
-            name       = "tmp"
-            mount_path = "/tmp"
-          }
-
-          volume_mount {
-            name       = "etc-cni"
-            mount_path = "/etc/cni"
-          }
-
-          volume_mount {
-            name       = "etc-kubernetes"
-            mount_path = "/etc/kubernetes"
-          }
-
-          volume_mount {
-            name       = "usr-libexec-kubernetes"
-            mount_path = "/usr/libexec/kubernetes"
-          }
-
-          volume_mount {
-            name       = "opt"
-            mount_path = "/opt"
-          }
-
-          volume_mount {
-            name       = "state"
-            mount_path = "/system/state"
-          }
-
-          volume_mount {
-            name       = "ephemeral"
-            mount_path = "/var"
-          }
-        }
-
-        volume {
-          name = "run"
-
-          empty_dir {
-            medium = "Memory"
-          }
-        }
-
-        volume {
-          name = "system"
-
-          empty_dir {
-            medium = "Memory"
-          }
-        }
-
-        volume {
-          name = "tmp"
-
-          empty_dir {
-            medium = "Memory"
-          }
-        }
-
-        volume {
-          name = "etc-cni"
-
-          empty_dir {}
-        }
-
-        volume {
-          name = "etc-kubernetes"
-
-          empty_dir {}
-        }
-
-        volume {
-          name = "usr-libexec-kubernetes"
-
-          empty_dir {}
-        }
-
-        volume {
-          name = "opt"
-
-          empty_dir {}
-        }
-      }
-    }
-
-    volume_claim_template {
-      metadata {
-        name = "state"
-      }
-
-      spec {
-        access_modes       = ["ReadWriteOnce"]
-        storage_class_name = "fast"
-
-        resources {
-          requests = { storage = "100Mi" }
-        }
-      }
-    }
-
-    volume_claim_template {
-      metadata {
-        name = "ephemeral"
-      }
-
-      spec {
-        access_modes       = ["ReadWriteOnce"]
-        storage_class_name = "fast"
-
-        resources {
-          requests = { storage = "51200Mi" }
-        }
-      }
-    }
-  }
-
-  depends_on = [kubernetes_service_v1.general_2_service]
+  depends_on = [kubernetes_service_v1.general_service]
 }

@@ -8,9 +8,11 @@ resource "kubernetes_namespace_v1" "namespace" {
 }
 
 # An address for life for each machine, and one for the API.
-resource "kubernetes_service_v1" "cp_1_service" {
+resource "kubernetes_service_v1" "control_plane_service" {
+  for_each = local.control_plane
+
   metadata {
-    name      = "tenant-cp-1"
+    name      = "tenant-${each.key}"
     namespace = kubernetes_namespace_v1.namespace.metadata[0].name
   }
 
@@ -20,79 +22,7 @@ resource "kubernetes_service_v1" "cp_1_service" {
     selector = {
       "app.kubernetes.io/name" = "talos"
       "talosmith/cluster"      = "tenant"
-      "talosmith/machine"      = "tenant-cp-1"
-      "talosmith/role"         = "controlplane"
-    }
-
-    port {
-      name        = "talos"
-      port        = 50000
-      target_port = "50000"
-    }
-
-    port {
-      name        = "trustd"
-      port        = 50001
-      target_port = "50001"
-    }
-
-    port {
-      name        = "kubernetes"
-      port        = 6443
-      target_port = "6443"
-    }
-  }
-}
-
-resource "kubernetes_service_v1" "cp_2_service" {
-  metadata {
-    name      = "tenant-cp-2"
-    namespace = kubernetes_namespace_v1.namespace.metadata[0].name
-  }
-
-  spec {
-    publish_not_ready_addresses = true
-    type                        = "LoadBalancer"
-    selector = {
-      "app.kubernetes.io/name" = "talos"
-      "talosmith/cluster"      = "tenant"
-      "talosmith/machine"      = "tenant-cp-2"
-      "talosmith/role"         = "controlplane"
-    }
-
-    port {
-      name        = "talos"
-      port        = 50000
-      target_port = "50000"
-    }
-
-    port {
-      name        = "trustd"
-      port        = 50001
-      target_port = "50001"
-    }
-
-    port {
-      name        = "kubernetes"
-      port        = 6443
-      target_port = "6443"
-    }
-  }
-}
-
-resource "kubernetes_service_v1" "cp_3_service" {
-  metadata {
-    name      = "tenant-cp-3"
-    namespace = kubernetes_namespace_v1.namespace.metadata[0].name
-  }
-
-  spec {
-    publish_not_ready_addresses = true
-    type                        = "LoadBalancer"
-    selector = {
-      "app.kubernetes.io/name" = "talos"
-      "talosmith/cluster"      = "tenant"
-      "talosmith/machine"      = "tenant-cp-3"
+      "talosmith/machine"      = "tenant-${each.key}"
       "talosmith/role"         = "controlplane"
     }
 
@@ -145,9 +75,11 @@ resource "kubernetes_service_v1" "endpoint" {
   }
 }
 
-resource "kubernetes_service_v1" "general_1_service" {
+resource "kubernetes_service_v1" "general_service" {
+  for_each = local.general
+
   metadata {
-    name      = "tenant-general-1"
+    name      = "tenant-${each.key}"
     namespace = kubernetes_namespace_v1.namespace.metadata[0].name
   }
 
@@ -157,31 +89,7 @@ resource "kubernetes_service_v1" "general_1_service" {
     selector = {
       "app.kubernetes.io/name" = "talos"
       "talosmith/cluster"      = "tenant"
-      "talosmith/machine"      = "tenant-general-1"
-      "talosmith/role"         = "worker"
-    }
-
-    port {
-      name        = "talos"
-      port        = 50000
-      target_port = "50000"
-    }
-  }
-}
-
-resource "kubernetes_service_v1" "general_2_service" {
-  metadata {
-    name      = "tenant-general-2"
-    namespace = kubernetes_namespace_v1.namespace.metadata[0].name
-  }
-
-  spec {
-    publish_not_ready_addresses = true
-    type                        = "LoadBalancer"
-    selector = {
-      "app.kubernetes.io/name" = "talos"
-      "talosmith/cluster"      = "tenant"
-      "talosmith/machine"      = "tenant-general-2"
+      "talosmith/machine"      = "tenant-${each.key}"
       "talosmith/role"         = "worker"
     }
 

@@ -5,11 +5,7 @@ output "cluster_endpoint" {
 }
 
 output "control_plane_ips" {
-  value = [
-    kubernetes_service_v1.cp_1_service.status[0].load_balancer[0].ingress[0].ip,
-    kubernetes_service_v1.cp_2_service.status[0].load_balancer[0].ingress[0].ip,
-    kubernetes_service_v1.cp_3_service.status[0].load_balancer[0].ingress[0].ip,
-  ]
+  value = [for key, machine in local.control_plane : kubernetes_service_v1.control_plane_service[key].status[0].load_balancer[0].ingress[0].ip]
 }
 
 output "installer_image" {
@@ -25,8 +21,5 @@ output "talosconfig_path" {
 }
 
 output "worker_ips" {
-  value = [
-    kubernetes_service_v1.general_1_service.status[0].load_balancer[0].ingress[0].ip,
-    kubernetes_service_v1.general_2_service.status[0].load_balancer[0].ingress[0].ip,
-  ]
+  value = [for key, machine in local.general : kubernetes_service_v1.general_service[key].status[0].load_balancer[0].ingress[0].ip]
 }

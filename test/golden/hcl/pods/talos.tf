@@ -1,49 +1,24 @@
 # Written by `talosmith synth pods --hcl` from environments/pods.yaml; change that file, not this one.
 
 # Memberships: each ends, by leaving, before its machine does.
-resource "talosmith_member" "cp_1" {
-  name       = "tenant-cp-1"
-  address    = kubernetes_service_v1.cp_1_service.status[0].load_balancer[0].ingress[0].ip
+resource "talosmith_member" "control_plane" {
+  for_each   = local.control_plane
+  name       = "tenant-${each.key}"
+  address    = kubernetes_service_v1.control_plane_service[each.key].status[0].load_balancer[0].ingress[0].ip
   cluster    = "tenant"
-  machine_id = kubernetes_stateful_set_v1.cp_1.metadata[0].uid
+  machine_id = kubernetes_stateful_set_v1.control_plane[each.key].metadata[0].uid
 
-  depends_on = [kubernetes_stateful_set_v1.cp_1]
+  depends_on = [kubernetes_stateful_set_v1.control_plane]
 }
 
-resource "talosmith_member" "cp_2" {
-  name       = "tenant-cp-2"
-  address    = kubernetes_service_v1.cp_2_service.status[0].load_balancer[0].ingress[0].ip
+resource "talosmith_member" "general" {
+  for_each   = local.general
+  name       = "tenant-${each.key}"
+  address    = kubernetes_service_v1.general_service[each.key].status[0].load_balancer[0].ingress[0].ip
   cluster    = "tenant"
-  machine_id = kubernetes_stateful_set_v1.cp_2.metadata[0].uid
+  machine_id = kubernetes_stateful_set_v1.general[each.key].metadata[0].uid
 
-  depends_on = [kubernetes_stateful_set_v1.cp_2]
-}
-
-resource "talosmith_member" "cp_3" {
-  name       = "tenant-cp-3"
-  address    = kubernetes_service_v1.cp_3_service.status[0].load_balancer[0].ingress[0].ip
-  cluster    = "tenant"
-  machine_id = kubernetes_stateful_set_v1.cp_3.metadata[0].uid
-
-  depends_on = [kubernetes_stateful_set_v1.cp_3]
-}
-
-resource "talosmith_member" "general_1" {
-  name       = "tenant-general-1"
-  address    = kubernetes_service_v1.general_1_service.status[0].load_balancer[0].ingress[0].ip
-  cluster    = "tenant"
-  machine_id = kubernetes_stateful_set_v1.general_1.metadata[0].uid
-
-  depends_on = [kubernetes_stateful_set_v1.general_1]
-}
-
-resource "talosmith_member" "general_2" {
-  name       = "tenant-general-2"
-  address    = kubernetes_service_v1.general_2_service.status[0].load_balancer[0].ingress[0].ip
-  cluster    = "tenant"
-  machine_id = kubernetes_stateful_set_v1.general_2.metadata[0].uid
-
-  depends_on = [kubernetes_stateful_set_v1.general_2]
+  depends_on = [kubernetes_stateful_set_v1.general]
 }
 
 # The cluster: configs, bring-up, upgrades and end of the machines that it lists.
@@ -55,68 +30,37 @@ resource "talosmith_cluster" "cluster" {
   kubernetes_version  = "1.36.3"
   talos_version       = "v1.13.9"
   trust_on_first_use  = true
-  machines = {
-    "tenant-cp-1" = {
-      address   = kubernetes_service_v1.cp_1_service.status[0].load_balancer[0].ingress[0].ip
-      member_id = talosmith_member.cp_1.id
+  machines = merge(
+    { for key, machine in local.control_plane : "tenant-${key}" => {
+      role      = "controlplane"
+      address   = kubernetes_service_v1.control_plane_service[key].status[0].load_balancer[0].ingress[0].ip
+      member_id = talosmith_member.control_plane[key].id
       patches = [
-        "machine:\n  certSANs:\n    - ${kubernetes_service_v1.cp_1_service.status[0].load_balancer[0].ingress[0].ip}\n",
+        "machine:\n  certSANs:\n    - ${kubernetes_service_v1.control_plane_service[key].status[0].load_balancer[0].ingress[0].ip}\n",
       ]
-      role = "controlplane"
-    }
-    "tenant-cp-2" = {
-      address   = kubernetes_service_v1.cp_2_service.status[0].load_balancer[0].ingress[0].ip
-      member_id = talosmith_member.cp_2.id
+    } },
+    { for key, machine in local.general : "tenant-${key}" => {
+      role      = "worker"
+      address   = kubernetes_service_v1.general_service[key].status[0].load_balancer[0].ingress[0].ip
+      member_id = talosmith_member.general[key].id
       patches = [
-        "machine:\n  certSANs:\n    - ${kubernetes_service_v1.cp_2_service.status[0].load_balancer[0].ingress[0].ip}\n",
+        "machine:\n  certSANs:\n    - ${kubernetes_service_v1.general_service[key].status[0].load_balancer[0].ingress[0].ip}\n",
       ]
-      role = "controlplane"
-    }
-    "tenant-cp-3" = {
-      address   = kubernetes_service_v1.cp_3_service.status[0].load_balancer[0].ingress[0].ip
-      member_id = talosmith_member.cp_3.id
-      patches = [
-        "machine:\n  certSANs:\n    - ${kubernetes_service_v1.cp_3_service.status[0].load_balancer[0].ingress[0].ip}\n",
-      ]
-      role = "controlplane"
-    }
-    "tenant-general-1" = {
-      address   = kubernetes_service_v1.general_1_service.status[0].load_balancer[0].ingress[0].ip
-      member_id = talosmith_member.general_1.id
-      patches = [
-        "machine:\n  certSANs:\n    - ${kubernetes_service_v1.general_1_service.status[0].load_balancer[0].ingress[0].ip}\n",
-      ]
-      role = "worker"
-    }
-    "tenant-general-2" = {
-      address   = kubernetes_service_v1.general_2_service.status[0].load_balancer[0].ingress[0].ip
-      member_id = talosmith_member.general_2.id
-      patches = [
-        "machine:\n  certSANs:\n    - ${kubernetes_service_v1.general_2_service.status[0].load_balancer[0].ingress[0].ip}\n",
-      ]
-      role = "worker"
-    }
-  }
+    } },
+  )
 }
 
 # Files that give access to the cluster.
 resource "talosmith_client_files" "client" {
   cluster_name     = "tenant"
+  endpoints        = [for key, machine in local.control_plane : kubernetes_service_v1.control_plane_service[key].status[0].load_balancer[0].ingress[0].ip]
   keep_on_disk     = false
   kubeconfig_path  = "generated/pods/kubeconfig"
   talosconfig_path = "generated/pods/talosconfig"
-  endpoints = [
-    kubernetes_service_v1.cp_1_service.status[0].load_balancer[0].ingress[0].ip,
-    kubernetes_service_v1.cp_2_service.status[0].load_balancer[0].ingress[0].ip,
-    kubernetes_service_v1.cp_3_service.status[0].load_balancer[0].ingress[0].ip,
-  ]
-  nodes = [
-    kubernetes_service_v1.cp_1_service.status[0].load_balancer[0].ingress[0].ip,
-    kubernetes_service_v1.cp_2_service.status[0].load_balancer[0].ingress[0].ip,
-    kubernetes_service_v1.cp_3_service.status[0].load_balancer[0].ingress[0].ip,
-    kubernetes_service_v1.general_1_service.status[0].load_balancer[0].ingress[0].ip,
-    kubernetes_service_v1.general_2_service.status[0].load_balancer[0].ingress[0].ip,
-  ]
+  nodes = concat(
+    [for key, machine in local.control_plane : kubernetes_service_v1.control_plane_service[key].status[0].load_balancer[0].ingress[0].ip],
+    [for key, machine in local.general : kubernetes_service_v1.general_service[key].status[0].load_balancer[0].ingress[0].ip],
+  )
 
   depends_on = [talosmith_cluster.cluster]
 }

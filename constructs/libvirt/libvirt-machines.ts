@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Construct } from "constructs";
+import { stringify } from "yaml";
+import { hashNoCloudIso, type NoCloudFiles } from "../../cloud-init/index.ts";
+import { formatSize } from "../../model/index.ts";
+import { given } from "../../talos/given.ts";
+import type { Architecture } from "../../talos/image/index.ts";
+import type { MachineReference, MachineRequest, MachineRows, MachineSet, MachineValue } from "../cluster/index.ts";
+import { CloudInitResource, type MachineConfigSettings } from "../talosmith/index.ts";
+import { type BindingMeta, projectPath, ReplacementTrigger } from "../terraform/index.ts";
+import { type DomainArguments, DomainResource, type InterfaceArguments, VolumeResource } from "./bindings.ts";
+import type { StartImages } from "./start-images.ts";
+
+/** Where a machine is in its network, and what tells it so. */
+export interface MachinePlace {
+  readonly address: string;
+  readonly mac: string;
+  readonly seed: NoCloudFiles;
+}
+
+export interface LibvirtMachinesProps {
+  readonly rows: MachineRows;
+  readonly placeOf: (machine: MachineRequest) => MachinePlace;
+  /** Folder of the seeds' ISOs, relative to the project's root. */
+  readonly seedFolder: string;
+  /** What a config in the seed follows from, and who has the secrets for it. @default - none: the machine waits for it */
+  readonly config?: {
+    readonly from: (at: MachineReference) => MachineConfigSettings;
+    readonly bindingMeta: BindingMeta;
+  };
+  readonly cpu: number;
+  /** Bytes. */
+  readonly memory: number;
+  /** Bytes. */
+  readonly disk: number;
+  readonly extraDisks: readonly { readonly size: number; readonly storagePool: string }[];
+  readonly storagePool: string;
+  readonly images: StartImages;
+  readonly source: InterfaceArguments["source"];
+  readonly domainType: "kvm" | "qemu";
+  readonly architecture: Architecture;
+  readonly firmware: Firmware;
+  readonly autostart: boolean;
+  /** Address that these machines share. @default - none */
+  readonly vip: string | undefined;
+}
+
+/** BIOS, or UEFI with its files on the host. */
+export type Firmware = "bios" | { readonly loader: string; readonly nvramTemplate: string };
+
+const mebibyte = 2 ** 20;
+
+/** QEMU's machine for a processor, and the bus on which it has a drive for the seed. */
+const boards = {
+  amd64: { arch: "x86_64", machine: "q35", cdrom: "sata", controllers: undefined },
+  // Left to itself libvirt takes an LSI controller here, an old one; virtio's is what virtual machines have.
+  arm64: {
+    arch: "aarch64",
+    machine: "virt",
+    cdrom: "scsi",
+    controllers: [{ type: "scsi", index: 0, model: "virtio-scsi" }],
+  },
+} as const;
+
+/** Virtual machines, each a copy-on-write disk, a seed that gives it its address, and the domain. */
+export function createLibvirtMachines(scope: Construct, props: LibvirtMachinesProps): MachineSet {
+  const { rows, placeOf, vip } = props;
+  const places = new Map(rows.machines.map((machine) => [machine.key, placeOf(machine)]));
+  const place = ({ key }: MachineRequest) => places.get(key) as MachinePlace;
+  const address = rows.column("address", (machine) => place(machine).address);
+  const mac = rows.column("mac", (machine) => place(machine).mac);
+  const seed = rows.column("seed", (machine) => hashNoCloudIso(place(machine).seed).slice(0, 12));
+  const disk = createDisks(scope, props);
+  const iso = createSeeds(scope, props, seed, disk, (machine) => place(machine).seed);
+  const extra = props.extraDisks.map(
+    ({ size, storagePool }, index) =>
+      new VolumeResource(
+        scope,
+        `data-${index + 1}`,
+        {
+          name: `${rows.each.name}-data-${index + 1}.qcow2`,
+          pool: storagePool,
+          capacity: size,
+          target: { format: { type: "qcow2" } },
+        },
+        { forEach: rows.forEach },
+      ),
+  );
+  const domain = domainArguments(rows.each, mac(rows.each), props, disk, iso, extra);
+  // The provider updates a running domain by stopping it and then fails: replacing it is clean and keeps the disks.
+  const { vcpu, memory, type, autostart, os } = domain;
+  const hardware = new ReplacementTrigger(
+    scope,
+    "hardware",
+    {
+      ...{ vcpu, memory, type, autostart, seed: seed(rows.each), mac: mac(rows.each), disk: props.disk },
+      extra_disks: props.extraDisks.map(({ size, storagePool }) => `${storagePool}:${size}`),
+      loader: os.loader ?? "bios",
+      architecture: props.architecture === "amd64" ? undefined : props.architecture,
+      network: Object.values(props.source).map((source) => Object.values(source).join())[0] ?? "",
+    },
+    { forEach: rows.forEach },
+  );
+  const resource = new DomainResource(scope, "Resource", domain, {
+    forEach: rows.forEach,
+    lifecycle: { replaceTriggeredBy: [`${hardware.terraformAddress}[each.key]`] },
+  });
+  const vipPatch =
+    vip === undefined ? undefined : rows.shared("vip_patch", (machine) => sharedAddress(place(machine).mac, vip));
+  return {
+    resources: [resource],
+    address,
+    // The disk, not the domain: a machine that gets more memory is still a member.
+    identity: ({ key }) => disk.instance(key, "id"),
+    hardwareId: ({ key }) => hardware.instance(key, "id"),
+    patches: (at) => (vipPatch === undefined ? [] : [vipPatch(at)]),
+  };
+}
+
+function createDisks(scope: Construct, props: LibvirtMachinesProps): VolumeResource {
+  const { rows, architecture } = props;
+  // Another processor cannot run what is on the disk.
+  const size = `${formatSize(props.disk)}${architecture === "amd64" ? "" : `-${architecture}`}`;
+  const trigger = new ReplacementTrigger(scope, "disk-size", architecture === "amd64" ? props.disk : size, {
+    forEach: rows.forEach,
+  });
+  const replaceTriggeredBy = [`${trigger.terraformAddress}[each.key]`];
+  const image = props.images.forDisks(scope, rows, size, replaceTriggeredBy);
+  return new VolumeResource(
+    scope,
+    "disk",
+    {
+      name: `${rows.each.name}.qcow2`,
+      pool: props.storagePool,
+      capacity: props.disk,
+      target: { format: { type: "qcow2" } },
+      backing_store: { path: image.path, format: { type: image.format } },
+    },
+    // A volume cannot be resized in place.
+    { forEach: rows.forEach, lifecycle: { replaceTriggeredBy } },
+  );
+}
+
+function createSeeds(
+  scope: Construct,
+  { rows, seedFolder, storagePool, config }: LibvirtMachinesProps,
+  hash: MachineValue,
+  disk: VolumeResource,
+  seedOf: (machine: MachineRequest) => NoCloudFiles,
+): VolumeResource {
+  const { each, forEach } = rows;
+  const path = `${seedFolder}/${each.name}.iso`;
+  const text = (file: keyof NoCloudFiles, column: string) =>
+    rows.machines.some((machine) => seedOf(machine)[file] !== undefined)
+      ? rows.shared(column, (machine) => seedOf(machine)[file] ?? "")(each)
+      : undefined;
+  const files = {
+    path,
+    meta_data: text("meta-data", "meta_data") ?? "",
+    network_config: text("network-config", "network_config") ?? "",
+    ...given({ user_data: text("user-data", "user_data") }),
+  };
+  // Not part of the hash: a changed config reaches a running machine over the API, not by a new seed.
+  const seed = () => ({ ...files, ...given({ machine_config: config?.from(each) }) });
+  const file = new CloudInitResource(scope, "seed", seed, { ...config?.bindingMeta, forEach });
+  // Volumes are replaced by name only, hence the hash in it; the file is read when the volume is made, and only then.
+  return new VolumeResource(
+    scope,
+    "iso",
+    {
+      name: `${each.name}-${hash(each)}.iso`,
+      pool: storagePool,
+      target: { format: { type: "iso" } },
+      create: { content: { url: projectPath(path) } },
+    },
+    {
+      forEach,
+      dependsOn: [file],
+      lifecycle: {
+        ignoreChanges: ["create"],
+        // A new disk takes its config from the seed, which must not bring back CAs from before a rotate-ca.
+        ...given({ replaceTriggeredBy: config && [`${disk.terraformAddress}[each.key]`] }),
+      },
+    },
+  );
+}
+
+function domainArguments(
+  { key, name }: MachineReference,
+  mac: string,
+  props: LibvirtMachinesProps,
+  disk: VolumeResource,
+  seed: VolumeResource,
+  extra: readonly VolumeResource[],
+): DomainArguments {
+  const { firmware } = props;
+  const board = boards[props.architecture];
+  const volumeOf = (block: VolumeResource) => ({
+    volume: { pool: block.instance(key, "pool"), volume: block.instance(key, "name") },
+  });
+  const attach = (block: VolumeResource, dev: string) =>
+    ({
+      device: "disk",
+      driver: { name: "qemu", type: "qcow2" },
+      source: volumeOf(block),
+      target: { dev, bus: "virtio" },
+    }) as const;
+  // firmware = "efi" is read back differently than it was written, so the files are named.
+  const loader = firmware !== "bios" && {
+    loader: firmware.loader,
+    loader_type: "pflash" as const,
+    loader_readonly: "yes" as const,
+    nv_ram: { nv_ram: `/var/lib/libvirt/qemu/nvram/${name}_VARS.fd`, template: firmware.nvramTemplate },
+  };
+  return {
+    name,
+    type: props.domainType,
+    vcpu: props.cpu,
+    memory: Math.ceil(props.memory / mebibyte),
+    memory_unit: "MiB",
+    running: true,
+    autostart: props.autostart,
+    // Talos needs x86-64-v2, which QEMU's default processor is not.
+    cpu: { mode: props.domainType === "kvm" ? "host-passthrough" : "maximum" },
+    features: { acpi: true },
+    os: {
+      type: "hvm",
+      type_arch: board.arch,
+      type_machine: board.machine,
+      boot_devices: [{ dev: "hd" }],
+      ...loader,
+    },
+    devices: {
+      ...given({ controllers: board.controllers }),
+      disks: [
+        attach(disk, "vda"),
+        ...extra.map((volume, index) => attach(volume, `vd${String.fromCharCode("b".charCodeAt(0) + index)}`)),
+        {
+          device: "cdrom",
+          driver: { name: "qemu", type: "raw" },
+          source: volumeOf(seed),
+          target: { dev: "sda", bus: board.cdrom },
+          read_only: true,
+        },
+      ],
+      interfaces: [{ model: { type: "virtio" }, mac: { address: mac }, source: props.source }],
+    },
+  };
+}
+
+/** The control planes elect who answers for the shared address; the link is found by its MAC. */
+function sharedAddress(mac: string, ip: string): string {
+  return stringify({ machine: { network: { interfaces: [{ deviceSelector: { hardwareAddr: mac }, vip: { ip } }] } } });
+}
