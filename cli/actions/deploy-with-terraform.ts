@@ -12,18 +12,13 @@ import { withFollowedEvents } from "../../workspace/terraform/follow-events.ts";
 import { keepingState } from "../../workspace/terraform/keep-state.ts";
 import { eventsBeside, type RunAction, withPlanFile } from "../../workspace/terraform/plan-file.ts";
 import { onlyClustersRefused, unseenIn } from "../../workspace/terraform/plan-warnings.ts";
-import {
-  prepareExistingStack,
-  prepareStack,
-  removeStack,
-  stackDirectory,
-} from "../../workspace/terraform/prepare-stack.ts";
-import { readState, removeState, removeUnwritten, stateFile } from "../../workspace/terraform/state-file.ts";
+import { prepareExistingStack, prepareStack, stackDirectory } from "../../workspace/terraform/prepare-stack.ts";
+import { readState, removeUnwritten, stateFile } from "../../workspace/terraform/state-file.ts";
 import { type Planned, Terraform } from "../../workspace/terraform/terraform.ts";
 import type { Workspace } from "../../workspace/workspace.ts";
 import { type ApprovalFlags, approved } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
-import { plainLines } from "../output/plain-lines.ts";
+import { plainLines } from "../output/progress.ts";
 
 export interface TerraformRun {
   readonly workspace: Workspace;
@@ -65,16 +60,13 @@ export async function planWithTerraform(options: TerraformRun): Promise<boolean>
   });
 }
 
+export const destroyQuestion = (name: string) => `Destroy everything in ${name}? There is no way back.`;
+
 /** False when it was declined. */
 export async function destroyWithTerraform(options: TerraformRun): Promise<boolean> {
-  const { root, name } = options.workspace;
-  const question = `Destroy everything in ${name}? There is no way back.`;
+  const { name } = options.workspace;
   const terraform = await openStack(options, prepareExistingStack);
-  const { did } = await change(terraform, ["-destroy"], options, question, name);
-  if (did === "declined") return false;
-  await removeState(stateFile(root, name));
-  await removeStack(root, name);
-  return true;
+  return (await change(terraform, ["-destroy"], options, destroyQuestion(name), name)).did !== "declined";
 }
 
 /** What the applied stack says of itself. */

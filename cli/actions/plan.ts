@@ -12,7 +12,7 @@ import { ownedByTerraform, refuseOwnedByTerraform } from "../../workspace/terraf
 import { openWorkspace, type Workspace } from "../../workspace/workspace.ts";
 import type { CommandContext } from "../context.ts";
 import { planWithTerraform } from "./deploy-with-terraform.ts";
-import { tellFirstContact } from "./tell-first-contact.ts";
+import { tellFirstContact } from "./synth.ts";
 
 export async function plan(
   name: string,

@@ -17,7 +17,7 @@ import { TalosError } from "../../talos/errors.ts";
 import { environmentsHere, projectRoot } from "../../workspace/project.ts";
 import { prepareStack } from "../../workspace/terraform/prepare-stack.ts";
 import type { CommandContext } from "../context.ts";
-import { readText } from "./read-text.ts";
+import { readText } from "./user-files.ts";
 
 export async function review(
   subject: string,

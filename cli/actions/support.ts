@@ -8,9 +8,7 @@ import { hideSecrets, type SecretsBundle } from "../../talos/secrets/index.ts";
 import { projectRoot } from "../../workspace/project.ts";
 import { openWorkspace } from "../../workspace/workspace.ts";
 import type { CommandContext } from "../context.ts";
-import { Entries } from "../support/entries.ts";
-import { machineEntries } from "../support/machine-entries.ts";
-import { clusterEntries, findCluster, projectEntries } from "../support/project-entries.ts";
+import { clusterEntries, Entries, findCluster, machineEntries, projectEntries } from "../support/entries.ts";
 import { redactText } from "../support/redact-text.ts";
 
 export interface SupportFlags {
