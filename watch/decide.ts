@@ -12,7 +12,7 @@ export type Verdict =
   | { readonly kind: "later" }
   | { readonly kind: "repair" };
 
-export interface Circumstances {
+interface Circumstances {
   /** By the file or by the command line. */
   readonly allowed: boolean;
   /** How long a repair that has failed still has to wait, in milliseconds: not a time of day, which may be set. @default 0 */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { etcdView, type ObservedCluster, quorumOf } from "../engine/index.ts";
 
-export interface EtcdFacts {
+interface EtcdFacts {
   readonly members: readonly {
     readonly id: string;
     /** Its machine's host name. */

@@ -14,7 +14,7 @@ export interface LeaseRecord {
   readonly acquired: string;
 }
 
-export interface LeaseTerm {
+interface LeaseTerm {
   readonly holder: string;
   readonly seconds: number;
   readonly now: Date;

@@ -41,7 +41,7 @@ export interface Deployed {
   readonly runner: string;
 }
 
-export interface DeployOptions {
+interface DeployOptions {
   readonly flags?: PolicyFlags;
   readonly review?: EngineOptions["review"];
 }
@@ -102,7 +102,7 @@ async function refuseLostSecrets({ secrets, machines }: Workspace): Promise<void
   );
 }
 
-export interface DeployPlan {
+interface DeployPlan {
   /** Machines that would be made first; their own steps are known only when they are there. */
   readonly missing: readonly string[];
   readonly steps: readonly Step[];

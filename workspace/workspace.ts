@@ -36,7 +36,7 @@ export interface DeployedCluster {
   readonly secrets: SecretsBundle;
 }
 
-export interface DesiredOptions {
+interface DesiredOptions {
   /** Machines that are to leave. */
   readonly leaving?: readonly MachineSpec[];
   /** Secret patches for every machine. @default what the environment's patch files hold */

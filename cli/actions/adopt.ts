@@ -32,7 +32,7 @@ import type { CommandContext } from "../context.ts";
 import { protectedFile } from "./gen.ts";
 import { readText } from "./user-files.ts";
 
-export interface AdoptFlags {
+interface AdoptFlags {
   readonly talosctl?: string;
   readonly talhelper?: string;
   readonly terraformState?: string;

@@ -19,16 +19,15 @@ import { openWorkspace } from "../../workspace/workspace.ts";
 import { type ApprovalFlags, approved } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
 import { withProgress } from "../output/progress.ts";
-import { table } from "../output/table.ts";
+import { jsonLine, jsonText, tableOf } from "../output/table.ts";
 
 export async function create(name: string, { json }: { json: boolean }, context: CommandContext): Promise<void> {
   const backups = await openBackups(openWorkspace(name, context, { warn: true }));
   const backup = await takeBackup(backups, (reason) => context.stderr.write(`… again after: ${reason}\n`));
-  if (json) context.stdout.write(`${JSON.stringify({ v: 1, place: backups.store.place, ...backup }, undefined, 2)}\n`);
-  else context.stdout.write(`${backup.id}\n`);
-  context.stderr.write(
-    `${sizeOf(backup.bytes)} in ${backups.store.place}, revision ${backup.revision}, hash ${backup.hash}: whole.\n`,
-  );
+  const { place } = backups.store;
+  const { id, bytes, revision, hash } = backup;
+  context.stdout.write(json ? jsonText({ v: 1, place, ...backup }) : `${id}\n`);
+  context.stderr.write(`${sizeOf(bytes)} in ${place}, revision ${revision}, hash ${hash}: whole.\n`);
 }
 
 export async function list(name: string, { json }: { json: boolean }, context: CommandContext): Promise<void> {
@@ -36,19 +35,14 @@ export async function list(name: string, { json }: { json: boolean }, context: C
   const backups = await listBackups(store, cluster, context.signal);
   const others = backups.filter((backup) => !isOf(backup, cas));
   if (json) {
-    context.stdout.write(`${JSON.stringify({ v: 1, place: store.place, backups }, undefined, 2)}\n`);
+    context.stdout.write(jsonText({ v: 1, place: store.place, backups }));
     return;
   }
-  const now = context.clock.now();
-  const row = (backup: Backup) => [
-    backup.id,
-    ageOf(now.getTime() - backup.takenAt.getTime()),
-    sizeOf(backup.bytes),
-    String(backup.revision),
-    backup.hash,
-    backup.pki ? "yes" : "no",
-  ];
-  context.stdout.write(table(["name", "age", "size", "revision", "hash", "pki"], backups.map(row)));
+  const now = context.clock.now().getTime();
+  const rows = backups.map(({ id, takenAt, bytes, ...backup }) => {
+    return { ...backup, name: id, age: ageOf(now - takenAt.getTime()), size: sizeOf(bytes) };
+  });
+  context.stdout.write(tableOf(["name", "age", "size", "revision", "hash", "pki"], rows));
   for (const { id } of others) context.stderr.write(`${id} is of another cluster that was called ${cluster}.\n`);
 }
 
@@ -110,9 +104,8 @@ export async function drill(
   if (json) {
     const { backup, same } = done;
     const facts = ({ revision, hash, entries }: typeof done.restored) => ({ revision, hash, entries });
-    context.stdout.write(
-      `${JSON.stringify({ v: 1, type: "drill", backup: backup.id, same, expected: facts(backup), restored: facts(done.restored) })}\n`,
-    );
+    const [expected, restored] = [facts(backup), facts(done.restored)];
+    context.stdout.write(jsonLine({ v: 1, type: "drill", backup: backup.id, same, expected, restored }));
   }
   const verdict = drillVerdict(done);
   if (!json) context.stdout.write(`${verdict}\n`);

@@ -14,9 +14,10 @@ import {
 import { TalosError } from "../../talos/errors.ts";
 import { Contract } from "../../talos/version/index.ts";
 import type { CommandContext } from "../context.ts";
+import { jsonLine } from "../output/table.ts";
 import { readPatches, readText } from "./user-files.ts";
 
-export interface ConfigPatchOptions {
+interface ConfigPatchOptions {
   readonly patch: readonly string[];
   readonly output?: string;
   readonly json: boolean;
@@ -29,11 +30,11 @@ export async function configPatch(file: string, options: ConfigPatchOptions, con
   const patched = applyPatches(config, parsed, file);
   if (options.output !== undefined && options.output !== "-") {
     await writeFileAtomically(resolve(context.cwd, options.output), patched);
-    if (options.json) context.stdout.write(`${JSON.stringify({ file: options.output })}\n`);
+    if (options.json) context.stdout.write(jsonLine({ file: options.output }));
     return;
   }
   // The empty line at the end is talosctl's.
-  context.stdout.write(options.json ? `${JSON.stringify({ config: patched })}\n` : `${patched}\n`);
+  context.stdout.write(options.json ? jsonLine({ config: patched }) : `${patched}\n`);
 }
 
 export async function configRedact(
@@ -42,10 +43,10 @@ export async function configRedact(
   context: CommandContext,
 ): Promise<void> {
   const config = redactConfig(new MachineConfig(await readText(file, context.cwd), file));
-  context.stdout.write(options.json ? `${JSON.stringify({ config })}\n` : config);
+  context.stdout.write(options.json ? jsonLine({ config }) : config);
 }
 
-export interface ConfigDiffOptions {
+interface ConfigDiffOptions {
   readonly detailedExitcode: boolean;
   readonly json: boolean;
 }
@@ -62,7 +63,7 @@ export async function configDiff(
   for (const config of configs) config.decode();
   const changes = diffConfigs(...configs);
   const reboot = changes.some((change) => change.reboot);
-  if (options.json) context.stdout.write(`${JSON.stringify({ changes, reboot })}\n`);
+  if (options.json) context.stdout.write(jsonLine({ changes, reboot }));
   else {
     context.stdout.write(changes.map(describe).join(""));
     context.stderr.write(summary(changes, reboot));
@@ -97,7 +98,7 @@ function counted(count: number, word: string): string {
   return `${count} ${word}${count === 1 ? "" : "s"}`;
 }
 
-export interface ConfigValidateOptions {
+interface ConfigValidateOptions {
   readonly config: string;
   readonly mode: string;
   readonly talosVersion?: string;
@@ -120,7 +121,7 @@ export async function configValidate(options: ConfigValidateOptions, context: Co
   const { warnings, error } = validateConfig(text, file, { mode, strict, ...contract });
   if (options.json) {
     const result = { file, mode, valid: error === undefined, warnings, error: error ?? null };
-    context.stdout.write(`${JSON.stringify(result)}\n`);
+    context.stdout.write(jsonLine(result));
     if (error !== undefined) context.exit(1);
     return;
   }

@@ -20,7 +20,7 @@ import { type ApprovalFlags, approved } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
 import { plainLines } from "../output/progress.ts";
 
-export interface TerraformRun {
+interface TerraformRun {
   readonly workspace: Workspace;
   /** terraform or tofu. */
   readonly binary: string;
@@ -28,7 +28,7 @@ export interface TerraformRun {
   readonly context: CommandContext;
 }
 
-export interface DeployOutcome {
+interface DeployOutcome {
   readonly did: "unchanged" | "changed" | "declined";
   /** As the summary of what is deployed tells it. */
   readonly unseen: Deployed["unseen"];

@@ -40,7 +40,7 @@ export async function deploy(name: string, flags: ApprovalFlags, context: Comman
   printDeployed(deployed, did === "changed", started, context);
 }
 
-export interface UpFlags extends ApprovalFlags {
+interface UpFlags extends ApprovalFlags {
   readonly json: boolean;
   readonly kubernetes: boolean;
 }

@@ -19,7 +19,7 @@ import { runProgram } from "../../workspace/terraform/run-program.ts";
 import { readState, stateFile } from "../../workspace/terraform/state-file.ts";
 import { type DeployedCluster, openWorkspace, type Workspace } from "../../workspace/workspace.ts";
 import type { CommandContext } from "../context.ts";
-import { table } from "../output/table.ts";
+import { jsonText, table } from "../output/table.ts";
 
 /** Says what a deploy would find, without changing anything. Fails when there is a fault. */
 export async function doctor(
@@ -28,14 +28,8 @@ export async function doctor(
   context: CommandContext,
 ): Promise<void> {
   const findings = await doctorFindings(name, context);
-  if (json) context.stdout.write(`${JSON.stringify({ v: 1, findings }, undefined, 2)}\n`);
-  else
-    context.stdout.write(
-      table(
-        ["", "about", "says"],
-        findings.map(({ about, level, says }) => [level, about, says]),
-      ),
-    );
+  const rows = findings.map(({ about, level, says }) => [level, about, says]);
+  context.stdout.write(json ? jsonText({ v: 1, findings }) : table(["", "about", "says"], rows));
   if (findings.some(({ level }) => level === "fault")) context.exit(1);
 }
 
@@ -171,7 +165,7 @@ const patience = 5_000;
 const atOnce = 16;
 
 /** What a cluster that was deployed shows from this computer: client files, open ports, certificates, clocks. */
-export async function clusterFindings(name: string, context: CommandContext): Promise<readonly Finding[]> {
+async function clusterFindings(name: string, context: CommandContext): Promise<readonly Finding[]> {
   let workspace: Workspace;
   let cluster: DeployedCluster;
   try {

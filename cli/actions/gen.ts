@@ -30,9 +30,10 @@ import {
 } from "../../talos/secrets/index.ts";
 import { Contract, defaultTalosVersion, TalosVersion } from "../../talos/version/index.ts";
 import type { CommandContext } from "../context.ts";
+import { jsonLine } from "../output/table.ts";
 import { readPatches, readText, writeOutputs } from "./user-files.ts";
 
-export interface GenConfigOptions {
+interface GenConfigOptions {
   readonly withSecrets?: string;
   readonly talosVersion?: string;
   readonly kubernetesVersion?: string;
@@ -80,7 +81,7 @@ export async function genConfig(
   const placed = outputs.map(({ type, content }) => ({ type, content, path: outputPath(type, types, options) }));
   await writeOutputs(placed, { cwd: context.cwd, force: options.force });
   if (options.json) {
-    context.stdout.write(`${JSON.stringify({ files: placed.map(({ type, path }) => ({ type, path })) })}\n`);
+    context.stdout.write(jsonLine({ files: placed.map(({ type, path }) => ({ type, path })) }));
   } else for (const { path } of placed) context.stderr.write(`Created ${path}\n`);
 }
 
@@ -177,7 +178,7 @@ function outputPath(type: OutputType, types: readonly OutputType[], options: Gen
   return types.length === 1 ? options.output : join(options.output, fileNames[type]);
 }
 
-export interface GenSecretsOptions {
+interface GenSecretsOptions {
   readonly fromControlplaneConfig?: string;
   readonly fromKubernetesPki?: string;
   readonly kubernetesBootstrapToken?: string;
@@ -207,7 +208,7 @@ export async function genSecrets(options: GenSecretsOptions, context: CommandCon
   const bundle = await makeBundle(options, context);
   await secretsStore(store).create(bundle, { replace });
   const summary = { file: options.outputFile, caFingerprint: caFingerprint(bundle) };
-  if (options.json) context.stdout.write(`${JSON.stringify(summary)}\n`);
+  if (options.json) context.stdout.write(jsonLine(summary));
   else context.stderr.write(`Created ${options.outputFile}\n`);
 }
 
@@ -238,7 +239,7 @@ async function makeBundle(options: GenSecretsOptions, context: CommandContext): 
   return await generateSecrets(generate, given({ bootstrapToken: options.kubernetesBootstrapToken }));
 }
 
-export interface GenTalosconfigOptions {
+interface GenTalosconfigOptions {
   readonly withSecrets: string;
   /** @default os:admin */
   readonly roles?: readonly string[];
@@ -273,7 +274,7 @@ export async function genTalosconfig(
   const file = { path: options.output, content: encodeTalosconfig(config) };
   await writeOutputs([file], { cwd: context.cwd, force: options.force });
   const expires = new Date(context.clock.now().getTime() + ttl).toISOString();
-  if (options.json) context.stdout.write(`${JSON.stringify({ file: options.output, context: name, expires })}\n`);
+  if (options.json) context.stdout.write(jsonLine({ file: options.output, context: name, expires }));
   else context.stderr.write(`Created ${options.output}, valid until ${expires}\n`);
 }
 
@@ -289,6 +290,6 @@ export function knownRoles(texts: readonly string[] = ["os:admin"]): readonly Ro
 }
 
 /** The contract that `--talos-version` names. An empty value is none, as for talosctl: scripts pass empty variables. */
-export function contractOption(text: string | undefined): Contract {
+function contractOption(text: string | undefined): Contract {
   return text === undefined || text === "" ? defaultTalosVersion.contract : Contract.parse(text);
 }

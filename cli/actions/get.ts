@@ -139,7 +139,7 @@ function cell(value: unknown): string {
 }
 
 /** What a machine says of one of its resource types. */
-export interface ResourceDefinition {
+interface ResourceDefinition {
   readonly type: string;
   readonly displayType: string;
   readonly defaultNamespace: string;
@@ -147,8 +147,8 @@ export interface ResourceDefinition {
   readonly columns: readonly { readonly name: string; readonly path: string }[];
 }
 
-export const definitionsNamespace = "meta";
-export const definitionsType = "ResourceDefinitions.meta.cosi.dev";
+const definitionsNamespace = "meta";
+const definitionsType = "ResourceDefinitions.meta.cosi.dev";
 
 const schema = z.object({
   type: z.string(),
@@ -159,7 +159,7 @@ const schema = z.object({
   printColumns: z.array(z.object({ name: z.string(), jsonPath: z.string() })).nullish(),
 });
 
-export function parseDefinition({ id, yaml }: Pick<Resource, "id" | "yaml">): ResourceDefinition {
+function parseDefinition({ id, yaml }: Pick<Resource, "id" | "yaml">): ResourceDefinition {
   const spec = schema.parse(toPlainData(parseYamlDocument(yaml, id)));
   return {
     type: spec.type,
@@ -171,7 +171,7 @@ export function parseDefinition({ id, yaml }: Pick<Resource, "id" | "yaml">): Re
 }
 
 /** The one definition that a user's word means; the words of talosctl where it means none or several. */
-export function resolveDefinition(word: string, definitions: readonly ResourceDefinition[]): ResourceDefinition {
+function resolveDefinition(word: string, definitions: readonly ResourceDefinition[]): ResourceDefinition {
   const found = definitions.filter(({ names }) => names.includes(word.toLowerCase()));
   const [only] = found;
   if (only === undefined) throw new TalosError("not-found", `resource "${word}" is not registered`);

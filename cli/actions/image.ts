@@ -22,9 +22,10 @@ import {
 } from "../../talos/image/index.ts";
 import { Contract, defaultTalosVersion, TalosVersion } from "../../talos/version/index.ts";
 import type { CommandContext } from "../context.ts";
+import { jsonLine } from "../output/table.ts";
 import { readText } from "./user-files.ts";
 
-export interface SchematicSource {
+interface SchematicSource {
   /** File of the schematic. */
   readonly schematic?: string;
   readonly schematicId?: string;
@@ -41,7 +42,7 @@ export interface ImageSource extends SchematicSource {
 }
 
 /** The schematic from a file, or from the options alone. */
-export async function readSchematic(source: SchematicSource, context: CommandContext): Promise<Schematic> {
+async function readSchematic(source: SchematicSource, context: CommandContext): Promise<Schematic> {
   const { schematic: file, extension, kernelArg } = source;
   if (file === undefined) return chosenSchematic({ extensions: extension, kernelArgs: kernelArg });
   if (extension.length + kernelArg.length > 0) {
@@ -52,7 +53,7 @@ export async function readSchematic(source: SchematicSource, context: CommandCon
   return parseSchematic(await readText(file, context.cwd), file);
 }
 
-export async function imageOptions(source: ImageSource, context: CommandContext): Promise<ImageOptions> {
+async function imageOptions(source: ImageSource, context: CommandContext): Promise<ImageOptions> {
   const id = source.schematicId ?? schematicId(await readSchematic(source, context));
   return {
     schematic: id,
@@ -73,10 +74,10 @@ export async function imageReference(
   const image = await imageOptions(options, context);
   const reference = asset === undefined ? installerReference(image) : assetUrl(asset, image);
   const answer = { schematic: image.schematic, version: image.version.toString(), reference };
-  context.stdout.write(options.json ? `${JSON.stringify(answer)}\n` : `${reference}\n`);
+  context.stdout.write(options.json ? jsonLine(answer) : `${reference}\n`);
 }
 
-export interface ImageBundleOptions {
+interface ImageBundleOptions {
   readonly talosVersion?: string;
   readonly k8sVersion?: string;
   readonly etcdVersion?: string;
@@ -91,19 +92,13 @@ export function imageBundle(options: ImageBundleOptions, context: CommandContext
   const contract =
     options.talosVersion === undefined ? defaultTalosVersion.contract : Contract.parse(options.talosVersion);
   const kubernetes = options.k8sVersion ?? TalosVersion.newestOf(contract).defaultKubernetesVersion;
-  const { etcdVersion, flannelVersion, corednsVersion, kubeNetworkPoliciesVersion } = options;
-  const images = kubernetesImages(contract, kubernetes, {
-    ...given({
-      etcd: etcdVersion,
-      flannel: flannelVersion,
-      coredns: corednsVersion,
-      networkPolicies: kubeNetworkPoliciesVersion,
-    }),
-  });
-  context.stdout.write(options.json ? `${JSON.stringify(images)}\n` : images.map((image) => `${image}\n`).join(""));
+  const { etcdVersion: etcd, flannelVersion: flannel, corednsVersion: coredns } = options;
+  const versions = given({ etcd, flannel, coredns, networkPolicies: options.kubeNetworkPoliciesVersion });
+  const images = kubernetesImages(contract, kubernetes, versions);
+  context.stdout.write(options.json ? jsonLine(images) : images.map((image) => `${image}\n`).join(""));
 }
 
-export interface ImageSchematicOptions extends SchematicSource {
+interface ImageSchematicOptions extends SchematicSource {
   readonly register: boolean;
   readonly json: boolean;
 }
@@ -117,14 +112,13 @@ export async function imageSchematic(
   const schematic = await readSchematic(file === undefined ? options : { ...options, schematic: file }, context);
   const id = schematicId(schematic);
   if (options.register) {
-    const factory = options.factoryUrl === undefined ? {} : { factory: options.factoryUrl };
-    await registerSchematic(schematic, { ...factory, signal: context.signal });
+    await registerSchematic(schematic, factoryCall(options, context));
   }
   const answer = { id, registered: options.register, schematic: encodeSchematic(schematic) };
-  context.stdout.write(options.json ? `${JSON.stringify(answer)}\n` : `${id}\n`);
+  context.stdout.write(options.json ? jsonLine(answer) : `${id}\n`);
 }
 
-export interface ImageFetchOptions extends ImageSource {
+interface ImageFetchOptions extends ImageSource {
   readonly cacheDir?: string;
   readonly sha256?: string;
   readonly unpack: boolean;
@@ -145,8 +139,7 @@ export async function imageFetch(
   const name = join(factoryFolder(url), image.schematic, image.version.toString(), unpacked);
   // The factory builds images only of schematics that it has seen.
   if (options.schematicId === undefined) {
-    const factory = options.factoryUrl === undefined ? {} : { factory: options.factoryUrl };
-    await registerSchematic(await readSchematic(options, context), { ...factory, signal: context.signal });
+    await registerSchematic(await readSchematic(options, context), factoryCall(options, context));
   }
   const fetched = await fetchImage(url, {
     cache: cacheDirectory(options.cacheDir, context),
@@ -157,8 +150,11 @@ export async function imageFetch(
     onProgress: progressTo(context),
   });
   if (context.stderr.isTerminal) context.stderr.write("\n");
-  context.stdout.write(options.json ? `${JSON.stringify({ ...fetched, url })}\n` : `${fetched.path}\n`);
+  context.stdout.write(options.json ? jsonLine({ ...fetched, url }) : `${fetched.path}\n`);
 }
+
+const factoryCall = ({ factoryUrl: factory }: SchematicSource, { signal }: CommandContext) =>
+  given({ factory, signal });
 
 /** Two factories may serve different files for one schematic and version: each has a folder of its own. */
 function factoryFolder(assetUrl: string): string {

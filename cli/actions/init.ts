@@ -15,7 +15,7 @@ import { question } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
 import { packageFile, writeProject } from "./init-project.ts";
 
-export interface InitOptions {
+interface InitOptions {
   readonly kind?: string;
   readonly controlPlanes?: string;
   readonly workers?: string;

@@ -14,6 +14,7 @@ import {
 } from "../../watch/index.ts";
 import { projectRoot } from "../../workspace/project.ts";
 import type { CommandContext } from "../context.ts";
+import { jsonLine } from "../output/table.ts";
 import { packageVersion } from "../package-version.ts";
 
 export interface OperateFlags {
@@ -88,7 +89,7 @@ function logTo(json: boolean, { stdout, stderr, clock }: CommandContext): Log {
   return ({ level, event, environment, machine, message }) => {
     const at = clock.now().toISOString();
     if (json) {
-      stdout.write(`${JSON.stringify({ v: 1, at, level, event, environment, machine, message })}\n`);
+      stdout.write(jsonLine({ v: 1, at, level, event, environment, machine, message }));
       return;
     }
     const about = [environment, machine].filter((part) => part !== undefined).map((part) => `${part}: `);

@@ -23,7 +23,7 @@ import { type ApprovalFlags, approved } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
 import { withProgress } from "../output/progress.ts";
 
-export interface RestoreFlags extends ApprovalFlags {
+interface RestoreFlags extends ApprovalFlags {
   readonly from: string;
   readonly discardData: boolean;
   readonly json: boolean;

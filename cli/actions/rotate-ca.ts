@@ -22,7 +22,7 @@ import { type ApprovalFlags, approvedFor } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
 import { withProgress } from "../output/progress.ts";
 
-export interface RotateCaFlags extends ApprovalFlags {
+interface RotateCaFlags extends ApprovalFlags {
   readonly dryRun: boolean;
   readonly talos: boolean;
   readonly kubernetes: boolean;

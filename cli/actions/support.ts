@@ -11,7 +11,7 @@ import type { CommandContext } from "../context.ts";
 import { clusterEntries, Entries, findCluster, machineEntries, projectEntries } from "../support/entries.ts";
 import { redactText } from "../support/redact-text.ts";
 
-export interface SupportFlags {
+interface SupportFlags {
   readonly output?: string;
   readonly force: boolean;
 }

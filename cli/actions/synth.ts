@@ -11,7 +11,7 @@ import { prepareStack } from "../../workspace/terraform/prepare-stack.ts";
 import type { CommandContext } from "../context.ts";
 import { reportError } from "../output/report-error.ts";
 
-export interface SynthFlags {
+interface SynthFlags {
   readonly hcl: boolean;
   /** Of HCL: write nothing; fail when what is there is not what would be written. */
   readonly check: boolean;

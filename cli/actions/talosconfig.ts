@@ -26,6 +26,7 @@ import type { CommandContext } from "../context.ts";
 import type { TargetFlags } from "../machine/target-flags.ts";
 import { forEachTarget } from "../machine/targets.ts";
 import { relativeTime } from "../output/relative-time.ts";
+import { jsonLine, jsonText } from "../output/table.ts";
 import { knownRoles } from "./gen.ts";
 import { readText, writeOutputs } from "./user-files.ts";
 
@@ -35,7 +36,7 @@ export interface TalosconfigFlags {
 }
 
 /** The talosconfig that the flags mean, and where it lies. One that is not there yet is empty. */
-export async function openTalosconfig(
+async function openTalosconfig(
   flags: TalosconfigFlags,
   { cwd, env }: CommandContext,
 ): Promise<{ readonly path: string; readonly config: Talosconfig }> {
@@ -71,7 +72,7 @@ export async function mergeContexts(from: string, flags: TalosconfigFlags, conte
   await writeTalosconfig(path, merged.config);
 }
 
-export interface AddContextFlags extends TalosconfigFlags {
+interface AddContextFlags extends TalosconfigFlags {
   readonly ca?: string;
   readonly crt?: string;
   readonly key?: string;
@@ -101,7 +102,7 @@ async function contextFrom(flags: AddContextFlags, { cwd }: CommandContext): Pro
   return { endpoints: [], incomplete: { ...(ca && { ca }), ...(certificate && { certificate, key }) } };
 }
 
-export interface RemoveContextFlags extends TalosconfigFlags {
+interface RemoveContextFlags extends TalosconfigFlags {
   readonly noconfirm: boolean;
   readonly dryRun: boolean;
 }
@@ -145,7 +146,7 @@ export async function showContexts(
     return { name, current: name === config.context, endpoints, nodes };
   });
   if (flags.json) {
-    context.stdout.write(`${JSON.stringify(found)}\n`);
+    context.stdout.write(jsonLine(found));
     return;
   }
   const rows = found.map(({ name, current, endpoints, nodes }) => {
@@ -163,7 +164,7 @@ function padded(rows: readonly (readonly string[])[]): string {
   return rows.map((row) => `${cells(row).join("")}\n`).join("");
 }
 
-export interface ContextInfoFlags extends TalosconfigFlags {
+interface ContextInfoFlags extends TalosconfigFlags {
   readonly output: "text" | "json" | "yaml";
   /** The same as `output` json. */
   readonly json: boolean;
@@ -209,7 +210,7 @@ function render(info: ContextInfo, output: ContextInfoFlags["output"]): string {
       nodes: nullable(info.nodes),
       roles: nullable(info.roles),
     };
-    return `${JSON.stringify(answer, undefined, 2)}\n`;
+    return jsonText(answer);
   }
   const list = (items: readonly string[]) => (items.length === 0 ? "not defined" : items.join(", "));
   return [
@@ -221,7 +222,7 @@ function render(info: ContextInfo, output: ContextInfoFlags["output"]): string {
   ].join("");
 }
 
-export interface ConfigNewFlags extends TargetFlags {
+interface ConfigNewFlags extends TargetFlags {
   /** @default os:admin */
   readonly roles?: readonly string[];
   readonly crtTtl: string;

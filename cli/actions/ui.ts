@@ -19,7 +19,7 @@ function isLoopback(host: string): boolean {
   return family === 0 ? host === "localhost" : loopback.check(host, family === 6 ? "ipv6" : "ipv4");
 }
 
-export interface UiFlags extends Required<Pick<ServeOptions, "port" | "host" | "readOnly">> {
+interface UiFlags extends Required<Pick<ServeOptions, "port" | "host" | "readOnly">> {
   readonly allowUnencryptedRemote: boolean;
 }
 

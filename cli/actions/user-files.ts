@@ -23,7 +23,7 @@ export async function readText(path: string, cwd: string): Promise<string> {
   }
 }
 
-export interface PatchText {
+interface PatchText {
   /** The file, or `patch 1` for one given in place. */
   readonly name: string;
   readonly text: string;
@@ -41,7 +41,7 @@ export async function readPatches(args: readonly string[], cwd: string): Promise
   );
 }
 
-export interface OutputFile {
+interface OutputFile {
   /** As the user wrote it. */
   readonly path: string;
   readonly content: string;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { ClusterView, MachineDetail, MachineRow } from "../../web/server/index.ts";
 import { conditionLines } from "../output/condition-lines.ts";
-import { table } from "../output/table.ts";
+import { tableOf } from "../output/table.ts";
 import type { DashboardState } from "./state.ts";
 
 /** What the dashboard knows: the cluster as last seen, and the open machine when it has been asked. */
@@ -45,13 +45,8 @@ export function plainDashboard(cluster: ClusterView, now: Date): string {
 
 function heading(cluster: ClusterView): readonly string[] {
   const { environment, kind, talosVersion, kubernetesVersion, endpoint, state, note, etcd } = cluster;
-  const first = [
-    `${environment}: ${state}`,
-    kind,
-    `Talos ${talosVersion}`,
-    `Kubernetes ${kubernetesVersion}`,
-    ...(endpoint === null ? [] : [endpoint]),
-  ].join("   ");
+  const versions = [`Talos ${talosVersion}`, `Kubernetes ${kubernetesVersion}`];
+  const first = [`${environment}: ${state}`, kind, ...versions, endpoint ?? []].flat().join("   ");
   const members =
     etcd === null
       ? "etcd: nobody answers"
@@ -74,18 +69,11 @@ function clusterLines(cluster: ClusterView, state: DashboardState, room: number,
 
 function machineTable(machines: readonly MachineRow[]): readonly string[] {
   if (machines.length === 0) return [];
-  const headings = ["name", "role", "address", "state", "stage", "talos", "kubelet", "etcd"];
-  const rows = machines.map((m) => [
-    m.name,
-    m.role,
-    m.address ?? "-",
-    m.cordoned ? `${m.health}, cordoned` : m.health,
-    m.stage,
-    m.talosVersion ?? "-",
-    m.kubeletVersion ?? "-",
-    m.etcd ?? "-",
-  ]);
-  return table(headings, rows).trimEnd().split("\n");
+  const rows = machines.map(({ health, cordoned, talosVersion: talos, kubeletVersion: kubelet, ...machine }) => {
+    return { ...machine, state: cordoned ? `${health}, cordoned` : health, talos, kubelet };
+  });
+  const columns = ["name", "role", "address", "state", "stage", "talos", "kubelet", "etcd"] as const;
+  return tableOf(columns, rows).trimEnd().split("\n");
 }
 
 /** Conditions, steps that are pending, certificates, backups. */
@@ -95,8 +83,8 @@ function around({ conditions, pending, certificates, backups }: ClusterView, now
     ...conditionLines(conditions, now),
     ...pending.map(({ sentence }) => `to do: ${sentence}`),
     ...certificates.map(({ name, daysLeft }) => `${name}: ${daysLeft} days left`),
-    ...(backups === null ? [] : [backups.problem ?? `newest backup: ${backups.backups[0]?.takenAt ?? "none"}`]),
-  ];
+    backups === null ? [] : (backups.problem ?? `newest backup: ${backups.backups[0]?.takenAt ?? "none"}`),
+  ].flat();
 }
 
 function machineLines({ cluster, machine }: Seen, state: DashboardState): readonly string[] {
@@ -105,18 +93,14 @@ function machineLines({ cluster, machine }: Seen, state: DashboardState): readon
   const title = `${row.name}   ${row.role}   ${row.address ?? "-"}   ${row.stage}`;
   if (machine?.name !== row.name) return [title, "", "asking it …"];
   if (machine.problem !== null) return [title, "", machine.problem];
-  const services = machine.services.map(({ name, state: word, healthy }) => [
-    name,
-    word,
-    healthy === null ? "-" : healthy ? "yes" : "no",
-  ]);
+  const services = machine.services.map(({ name, ...rest }) => ({ service: name, ...rest }));
   return [
     title,
     `addresses: ${machine.addresses.join(", ")}`,
     `disks: ${machine.disks.map(({ name, size }) => `${name} ${size}`).join(", ")}`,
     `schematic: ${machine.schematic ?? "none"}`,
-    ...(machine.changes.length === 0 ? [] : [`${machine.changes.length} fields differ from the environment`]),
+    machine.changes.length === 0 ? [] : `${machine.changes.length} fields differ from the environment`,
     "",
-    ...table(["service", "state", "healthy"], services).trimEnd().split("\n"),
-  ];
+    ...tableOf(["service", "state", "healthy"], services).trimEnd().split("\n"),
+  ].flat();
 }

@@ -15,6 +15,7 @@ import { type DeployedCluster, openWorkspace, type Workspace } from "../../works
 import { doctorFindings } from "../actions/doctor.ts";
 import { machineStatus } from "../actions/status.ts";
 import type { CommandContext } from "../context.ts";
+import { jsonText } from "../output/table.ts";
 import { packageVersion } from "../package-version.ts";
 
 /** The files of a bundle. Nothing gets in without passing `redact`, and what cannot be had is told instead of failing. */
@@ -66,7 +67,7 @@ export async function machineEntries(
   await entries.collect(`${folder}/state.json`, async () => {
     detail = await machineDetail(opened, machine, limit);
     const { config: _, ...rest } = detail;
-    return `${JSON.stringify(rest, undefined, 2)}\n`;
+    return jsonText(rest);
   });
   if (detail?.config != null) entries.add(`${folder}/config.yaml`, detail.config);
   if (detail === undefined || detail.problem !== null) return;
@@ -117,8 +118,8 @@ export async function projectEntries(
   context: CommandContext,
 ): Promise<void> {
   const { platform, arch, versions } = process;
-  entries.add("versions.json", json({ talosmith: packageVersion(), node: versions.node, platform, arch }));
-  await entries.collect("doctor.json", async () => json(await doctorFindings(name, context)));
+  entries.add("versions.json", jsonText({ talosmith: packageVersion(), node: versions.node, platform, arch }));
+  await entries.collect("doctor.json", async () => jsonText(await doctorFindings(name, context)));
   for (const file of ["base", name])
     await entries.collect(`environments/${file}.yaml`, () => endOf(join(root, "environments", `${file}.yaml`)));
   await entries.collect("topology.mmd", async () => renderTopology(topologyOf(loadEnvironment(root, name)), "mermaid"));
@@ -135,12 +136,12 @@ export async function clusterEntries({ workspace, cluster }: OpenedWorkspace, en
   await entries.collect("status.json", async () => {
     const { observed, steps } = await previewCluster(options);
     const machines = desired.machines.map((machine) => machineStatus(machine, observed));
-    return json({ endpoint: desired.endpoint, machines, pending: steps.map(({ sentence }) => sentence) });
+    return jsonText({ endpoint: desired.endpoint, machines, pending: steps.map(({ sentence }) => sentence) });
   });
-  await entries.collect("health.json", async () => json((await checkHealth({ ...options, wait: false })).checks));
+  await entries.collect("health.json", async () => jsonText((await checkHealth({ ...options, wait: false })).checks));
 }
 
-export interface OpenedWorkspace {
+interface OpenedWorkspace {
   readonly workspace: Workspace;
   readonly cluster: DeployedCluster;
 }
@@ -159,8 +160,6 @@ export async function findCluster(
   });
   return found;
 }
-
-const json = (value: unknown) => `${JSON.stringify(value, undefined, 2)}\n`;
 
 async function endOf(path: string): Promise<string | undefined> {
   if (!existsSync(path)) return undefined;

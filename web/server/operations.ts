@@ -15,7 +15,7 @@ export interface Request {
   readonly confirm: string;
 }
 
-export interface StartOperation extends Request {
+interface StartOperation extends Request {
   readonly steps: readonly PlannedStep[];
   /** Its answer says what came of it, where the steps do not. */
   readonly work: (events: EventListener, signal: AbortSignal) => Promise<string | undefined>;

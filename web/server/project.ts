@@ -29,7 +29,7 @@ import type { ConsoleObservation } from "./cluster-view.ts";
 import { plannedStep } from "./operation-view.ts";
 import { performAction, planAction } from "./project-actions.ts";
 
-export interface ConsoleContext extends WorkspaceContext {
+interface ConsoleContext extends WorkspaceContext {
   /** How the user types the command's name. */
   readonly name: string;
 }

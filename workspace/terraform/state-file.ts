@@ -17,7 +17,7 @@ const plain = z.object({
 });
 const encrypted = z.object({ serial: z.number().default(0), encrypted_data: z.string().min(1) });
 
-export interface TerraformState {
+interface TerraformState {
   readonly text: string;
   /** Goes up with each change. */
   readonly serial: number;

@@ -28,7 +28,7 @@ export interface Planned {
   readonly warnings: string;
 }
 
-export type TerraformOutputs = Readonly<Record<string, unknown>>;
+type TerraformOutputs = Readonly<Record<string, unknown>>;
 
 /** terraform or tofu in one stack's directory. Its exit codes and words reach the user as they are. */
 export class Terraform {
