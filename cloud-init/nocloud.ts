@@ -3,7 +3,6 @@ import { createHash } from "node:crypto";
 import { TalosError } from "../talos/errors.ts";
 import { parseYaml, toPlainData } from "../talos/yaml/index.ts";
 import { createIso } from "./iso.ts";
-import { defaultTemplates } from "./templates.ts";
 import { fillTemplate, type TemplateValue } from "./yaml-template.ts";
 
 /** What a machine is told before it has a config. Also what templates may use. */
@@ -121,3 +120,24 @@ export function createNoCloudIso(files: NoCloudFiles): Uint8Array {
 export function hashIso(image: Uint8Array): string {
   return createHash("sha256").update(image).digest("hex");
 }
+
+/** The templates that are used where an environment brings none of its own. `{{x}}` is always a whole YAML value. */
+export const defaultTemplates = {
+  metaData: `instance-id: {{instanceId}}
+local-hostname: {{hostname}}
+`,
+  networkConfig: `version: 2
+ethernets:
+  eth0:
+    match:
+      macaddress: {{mac}}
+    dhcp4: false
+    addresses:
+      - {{address}}
+    routes:
+      - to: default
+        via: {{gateway}}
+    nameservers:
+      addresses: {{nameservers}}
+`,
+} as const;

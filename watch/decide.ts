@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { isRollback, type Step } from "../engine/index.ts";
-import { allBehindGates, type ClusterObservation, endingFiles } from "./cluster-observation.ts";
-import { listed } from "./machine-findings.ts";
+import { listed } from "./findings.ts";
+import { allBehindGates, type ClusterObservation, endingFiles } from "./observe-cluster.ts";
 
 /** What to do about a look. */
 export type Verdict =

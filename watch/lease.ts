@@ -65,7 +65,7 @@ export function kubernetesLease(api: KubernetesApi, namespace: string, name: str
         renewTime: microTime(now),
         leaseTransitions: (known?.transitions ?? 0) + (changes && holder !== "" ? 1 : 0),
       };
-      const metadata = { name, namespace, ...(known === undefined ? {} : { resourceVersion: known.version }) };
+      const metadata = given({ name, namespace, resourceVersion: known?.version });
       const body = { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata, spec };
       const how = { body, ...given({ signal }) };
       if (known === undefined) await api.call(collection, { method: "POST", ...how });

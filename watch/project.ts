@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { pruneBackups, type Schedule } from "../engine/backup/index.ts";
 import { type EventListener, type Step, systemTiming, type Timing } from "../engine/index.ts";
-import { type Environment, fileReader, listEnvironments } from "../model/index.ts";
+import { type Environment, fileReader, listEnvironments, parseEnvironment } from "../model/index.ts";
 import { TalosError } from "../talos/errors.ts";
 import { given } from "../talos/given.ts";
 import { openBackups, takeBackup } from "../workspace/backups.ts";
@@ -11,10 +11,8 @@ import { runsWithoutTerraform } from "../workspace/machine-source.ts";
 import type { OpenOptions } from "../workspace/project.ts";
 import { ownedByTerraform } from "../workspace/terraform/state-file.ts";
 import { Workspace } from "../workspace/workspace.ts";
-import type { ClusterObservation } from "./cluster-observation.ts";
 import { readConditions, writeConditions } from "./condition-file.ts";
-import { environmentCache } from "./environment-cache.ts";
-import { observeCluster } from "./observe-cluster.ts";
+import { type ClusterObservation, observeCluster } from "./observe-cluster.ts";
 import type { ObservedProject } from "./watcher.ts";
 
 /** The project as the operator needs it. `names`: only these; none means all that there are. */
@@ -107,5 +105,42 @@ async function obstacleTo(workspace: Workspace): Promise<string | undefined> {
     return owned ? `it belongs to Terraform: talosmith deploy ${workspace.name}` : undefined;
   } catch (error) {
     return TalosError.from(error).message;
+  }
+}
+
+type ParseOptions = Parameters<typeof parseEnvironment>[2];
+type ReadFile = (file: string) => string | undefined;
+
+interface Known {
+  /** Every file that was asked for, with what it held. */
+  readonly files: ReadonlyMap<string, string | undefined>;
+  readonly outcome: { readonly environment: Environment } | { readonly error: unknown };
+}
+
+/** Loads environments again only when a file that they are made of has changed; whoever asks every few seconds may. */
+export function environmentCache(read: ReadFile, options?: ParseOptions): (name: string) => Environment {
+  const cache = new Map<string, Known>();
+  return (name) => {
+    let known = cache.get(name);
+    if (known === undefined || [...known.files].some(([file, text]) => read(file) !== text)) {
+      known = load(name, read, options);
+      cache.set(name, known);
+    }
+    if ("error" in known.outcome) throw known.outcome.error;
+    return known.outcome.environment;
+  };
+}
+
+function load(name: string, read: ReadFile, options: ParseOptions): Known {
+  const files = new Map<string, string | undefined>();
+  const noting: ReadFile = (file) => {
+    const text = read(file);
+    files.set(file, text);
+    return text;
+  };
+  try {
+    return { files, outcome: { environment: parseEnvironment(name, noting, options) } };
+  } catch (error) {
+    return { files, outcome: { error } };
   }
 }

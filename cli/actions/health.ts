@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { type CheckResult, checkHealth } from "../../engine/index.ts";
-import { type BackupStatus, backupLine, backupStatus } from "../../workspace/backup-status.ts";
+import { type BackupStatus, backupLine, backupStatus } from "../../workspace/backups.ts";
 import { openWorkspace } from "../../workspace/workspace.ts";
 import type { CommandContext } from "../context.ts";
 import { jsonLine } from "../output/table.ts";

@@ -10,7 +10,7 @@ import { endsSoon } from "../../talos/client-file.ts";
 import { given } from "../../talos/given.ts";
 import { conditionsNow, observeCluster } from "../../watch/index.ts";
 import { ageOf } from "../../workspace/amounts.ts";
-import { backupLine } from "../../workspace/backup-status.ts";
+import { backupLine } from "../../workspace/backups.ts";
 import { openWorkspace } from "../../workspace/workspace.ts";
 import type { CommandContext } from "../context.ts";
 import { conditionLines } from "../output/condition-lines.ts";

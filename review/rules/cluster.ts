@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { type ClusterChange, type ClusterMachine, clusterChanges, goingMachines } from "../cluster-change.ts";
-import type { Finding, Rule } from "../finding.ts";
+import type { Finding, Rule } from "../plan.ts";
 
 /** Trouble that a change of a cluster tells by itself. */
 export const clusterRule: Rule = (plan) =>

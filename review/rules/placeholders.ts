@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Rule } from "../finding.ts";
+import type { Rule } from "../plan.ts";
 
 /** Networks (RFC 5737, RFC 3849) and domains (RFC 2606) that stand in examples and belong to nobody. */
 const patterns: readonly (readonly [pattern: RegExp, what: string])[] = [

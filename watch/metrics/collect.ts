@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ClusterObservation } from "../cluster-observation.ts";
+
 import type { Condition } from "../conditions.ts";
 import { etcdFacts } from "../etcd-facts.ts";
+import type { ClusterObservation } from "../observe-cluster.ts";
 import { durationBuckets, type Entry, type StatusRecord, type Timed } from "../status-record.ts";
 import type { Observed } from "../watcher.ts";
 import type { MetricName } from "./definitions.ts";

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Overview } from "../shared/wire.ts";
-import { whileVisible } from "./while-visible.ts";
 
 /** Turns the token of the printed address into a session, and takes it out of the address bar and the history. */
 export async function openSession(): Promise<void> {
@@ -52,4 +51,26 @@ async function read<T>(response: Response): Promise<T> {
   if (response.ok) return data as T;
   const told = typeof data === "object" && data !== null && "error" in data ? String(data.error) : response.statusText;
   throw new Error(told);
+}
+
+/**
+ * Keeps a stream open while the tab is seen, and gives a function that ends that. A browser has six connections to a
+ * server for all its tabs: streams of those in the background would leave none to the one in front.
+ */
+export function whileVisible(open: () => EventSource): () => void {
+  let source: EventSource | undefined;
+  const follow = () => {
+    if (document.visibilityState === "visible") source ??= open();
+    else close();
+  };
+  const close = () => {
+    source?.close();
+    source = undefined;
+  };
+  document.addEventListener("visibilitychange", follow);
+  follow();
+  return () => {
+    document.removeEventListener("visibilitychange", follow);
+    close();
+  };
 }

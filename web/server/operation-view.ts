@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Step, ToldEvent } from "../../engine/index.ts";
-import type { OtherRun } from "../../workspace/terraform/other-runs.ts";
+import type { OtherRun } from "../../workspace/terraform/run-events.ts";
 import type { OperationEvent, OperationStep, OperationView, PlannedStep } from "../shared/wire.ts";
 
 /** Every page gets all of them again with every change; more are on disk. */

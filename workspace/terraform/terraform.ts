@@ -3,11 +3,9 @@ import { basename } from "node:path";
 import * as z from "zod";
 import { TalosError } from "../../talos/errors.ts";
 import { given } from "../../talos/given.ts";
-import { applyReportLine } from "./apply-report.ts";
-import { knownFailureHint } from "./known-failures.ts";
-import { warningsIn } from "./plan-warnings.ts";
 import { type Finished, type RunOptions, runProgram } from "./run-program.ts";
 import { lockedError } from "./state-lock.ts";
+import { applyReportLine, knownFailureHint, warningsIn } from "./terraform-output.ts";
 
 export interface TerraformOptions {
   /** The terraform or tofu program. */

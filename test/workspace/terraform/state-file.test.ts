@@ -13,9 +13,9 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
 import type { Environment } from "../../../model/index.ts";
-import { keepingState } from "../../../workspace/terraform/keep-state.ts";
 import { backUpState, requireRoom } from "../../../workspace/terraform/state-backup.ts";
 import {
+  keepingState,
   readState,
   refuseOwnedByTerraform,
   removeState,

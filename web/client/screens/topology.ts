@@ -4,7 +4,6 @@ import type { ClusterView, TopologyMap } from "../../shared/wire.ts";
 import { html } from "../html.ts";
 import { linkTo } from "../route.ts";
 import { get } from "../server.ts";
-import { useMedia } from "../use-media.ts";
 
 /** The picture, in which each machine that was seen leads to its own screen. */
 export function TopologyScreen({ cluster }: { readonly cluster: ClusterView }) {
@@ -41,4 +40,16 @@ export function TopologyScreen({ cluster }: { readonly cluster: ClusterView }) {
         return html`<a key=${name} href=${href} aria-label=${`${name}, ${health}`}><rect ...${box} rx="4" /></a>`;
       })}
     </svg>`;
+}
+
+/** Whether a media query holds, now and when that changes. */
+export function useMedia(query: string): boolean {
+  const [holds, setHolds] = useState(() => matchMedia(query).matches);
+  useEffect(() => {
+    const list = matchMedia(query);
+    const follow = () => setHolds(list.matches);
+    list.addEventListener("change", follow);
+    return () => list.removeEventListener("change", follow);
+  }, [query]);
+  return holds;
 }
