@@ -5,10 +5,11 @@ import type { Environment } from "../model/index.ts";
 import type { Entropy } from "../talos/clock.ts";
 import { TalosError } from "../talos/errors.ts";
 import { given } from "../talos/given.ts";
+import { scheduleOf } from "../workspace/backups.ts";
 import { conditionText, isGood, type Transition } from "./conditions.ts";
 import { needsPerson, retryDelay, verdictOn, withJitter } from "./decide.ts";
 import type { Log, LogEntry } from "./log.ts";
-import { scheduleOf, type WatchedProject } from "./project.ts";
+import type { WatchedProject } from "./project.ts";
 import type { Operation, StatusRecord } from "./status-record.ts";
 import { ClusterWatcher, type Observed, type WatchListener, watchAll } from "./watcher.ts";
 

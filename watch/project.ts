@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import { pruneBackups, type Schedule } from "../engine/backup/index.ts";
 import { type EventListener, type Step, systemTiming, type Timing } from "../engine/index.ts";
 import { type Environment, fileReader, listEnvironments, parseEnvironment } from "../model/index.ts";
 import { TalosError } from "../talos/errors.ts";
 import { given } from "../talos/given.ts";
-import { openBackups, takeBackup } from "../workspace/backups.ts";
+import { openBackups, takeAndPrune } from "../workspace/backups.ts";
 import type { WorkspaceContext } from "../workspace/context.ts";
 import { deployWithoutTerraform } from "../workspace/deploy.ts";
 import { runsWithoutTerraform } from "../workspace/machine-source.ts";
@@ -40,13 +39,8 @@ export function openWatchedProject(root: string, names: readonly string[], conte
     ): Promise<void> {
       await deployWithoutTerraform(workspaceOf(environment, signal), events, { review });
     },
-    /** Takes a backup; `removed` are the ids of older ones that were pruned. */
     async backup(environment: Environment, onRetry: (reason: string) => void, signal: AbortSignal) {
-      const backups = await openBackups(workspaceOf(environment, signal));
-      const { id, bytes } = await takeBackup(backups, onRetry);
-      const { store, cluster, section } = backups;
-      const removed = await pruneBackups(store, cluster, section.keep, context.clock.now(), { signal });
-      return { id, bytes, removed: removed.map((old) => old.id) };
+      return takeAndPrune(await openBackups(workspaceOf(environment, signal)), onRetry);
     },
   };
 }
@@ -60,12 +54,6 @@ export function observedFiles(root: string, options: OpenOptions = {}): Omit<Obs
     readConditions: (name) => readConditions(root, name),
     writeConditions: (name, conditions) => writeConditions(root, name, conditions),
   };
-}
-
-/** When the file wants backups; undefined when only by hand. */
-export function scheduleOf({ backup }: Environment): Schedule | undefined {
-  if (backup?.schedule === undefined) return undefined;
-  return { cron: backup.schedule, timeZone: backup.timeZone, jitter: backup.jitter };
 }
 
 /** Milliseconds for which the content of a remote state counts: to read it takes an init. */

@@ -7,6 +7,8 @@ import {
   etcdSource,
   findBackup,
   openStore,
+  pruneBackups,
+  type Schedule,
 } from "../engine/backup/index.ts";
 import { systemTiming } from "../engine/index.ts";
 import { nextRun } from "../model/cron.ts";
@@ -14,6 +16,7 @@ import { type BackupSection, type Environment, machinesOf } from "../model/index
 import type { Credentials } from "../talos/api/index.ts";
 import { issueAdminCredentials, readTalosconfig } from "../talos/config/index.ts";
 import { TalosError } from "../talos/errors.ts";
+import { given } from "../talos/given.ts";
 import { publicKeyFingerprint } from "../talos/pki/index.ts";
 import { knownFingerprints, sealSecrets, trustedCas } from "../talos/secrets/index.ts";
 import { ageOf } from "./amounts.ts";
@@ -52,7 +55,7 @@ export async function findBackups(workspace: Workspace): Promise<OpenBackups | u
 }
 
 function storeOf({ directory, s3 }: BackupSection, cluster: string, root: string): Promise<BackupStore> {
-  if (s3 === undefined) return openStore(directory === undefined ? {} : { directory }, root);
+  if (s3 === undefined) return openStore(given({ directory }), root);
   return openStore({ s3: { ...s3, prefix: s3.prefix ?? cluster } }, root);
 }
 
@@ -74,13 +77,31 @@ export async function takeBackup(
     caFingerprint: publicKeyFingerprint(credentials.ca),
     source: etcdSource(endpoints, credentials),
     store,
-    ...(secrets === undefined ? {} : { sealedSecrets: await sealSecrets(secrets, section.pki?.ageRecipients ?? []) }),
+    ...given({ sealedSecrets: secrets && (await sealSecrets(secrets, section.pki?.ageRecipients ?? [])) }),
     clock: context.clock,
     entropy: context.entropy,
     timing: systemTiming,
     signal: context.signal,
     onRetry,
   });
+}
+
+/** Takes a backup, then removes those that no rule of the file keeps any more; `removed` are their ids. */
+export async function takeAndPrune(
+  backups: OpenBackups,
+  onRetry: (reason: string) => void,
+): Promise<Pick<Backup, "id" | "bytes" | "revision"> & { readonly removed: readonly string[] }> {
+  const { workspace, store, cluster, section } = backups;
+  const { clock, signal } = workspace.context;
+  const { id, bytes, revision } = await takeBackup(backups, onRetry);
+  const removed = await pruneBackups(store, cluster, section.keep, clock.now(), { signal });
+  return { id, bytes, revision, removed: removed.map((old) => old.id) };
+}
+
+/** When the file wants backups; undefined when only by hand. */
+export function scheduleOf({ backup }: Environment): Schedule | undefined {
+  if (backup?.schedule === undefined) return undefined;
+  return { cron: backup.schedule, timeZone: backup.timeZone, jitter: backup.jitter };
 }
 
 /** How etcd is reached: as the file and the simulator know it, else as the talosconfig of the last deploy says. */
@@ -151,11 +172,11 @@ export async function backupStatus(workspace: Workspace): Promise<BackupStatus |
     const now = context.clock.now();
     const ageSeconds = Math.floor((now.getTime() - takenAt.getTime()) / 1000);
     const late = section.schedule !== undefined && missedTwo(section.schedule, section.timeZone, takenAt, now);
-    const problem = late ? { problem: "the schedule was missed twice" } : {};
-    return { place: store.place, last: id, ageSeconds, bytes, ...problem };
+    const problem = late ? "the schedule was missed twice" : undefined;
+    return { place: store.place, last: id, ageSeconds, bytes, ...given({ problem }) };
   } catch (error) {
     const { message, code } = TalosError.from(error);
-    return { problem: message, ...(code === "not-found" ? {} : { unreadable: true as const }) };
+    return code === "not-found" ? { problem: message } : { problem: message, unreadable: true };
   }
 }
 

@@ -6,14 +6,13 @@ import {
   listBackups,
   pruneBackups,
   runSchedule,
-  type Schedule,
   verifyBackup,
 } from "../../engine/backup/index.ts";
 import { systemTiming } from "../../engine/index.ts";
 import { loadEnvironment } from "../../model/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { ageOf, sizeOf } from "../../workspace/amounts.ts";
-import { openBackups, takeBackup } from "../../workspace/backups.ts";
+import { openBackups, scheduleOf, takeAndPrune, takeBackup } from "../../workspace/backups.ts";
 import { drillBackup, drillVerdict } from "../../workspace/drill.ts";
 import { openWorkspace } from "../../workspace/workspace.ts";
 import { type ApprovalFlags, approved } from "../ask.ts";
@@ -121,15 +120,12 @@ export async function run(name: string, context: CommandContext): Promise<void> 
     });
   }
   await runSchedule({
-    schedule: () => scheduleOf(workspace.root, name),
+    schedule: () => scheduleOf(loadEnvironment(workspace.root, name)),
     run: async () => {
       const backups = await openBackups(openWorkspace(name, context));
-      const backup = await takeBackup(backups, (reason) => tell(`again after: ${reason}`));
-      tell(`${backup.id}: revision ${backup.revision}, ${backup.bytes} bytes`);
-      const removed = await pruneBackups(backups.store, backups.cluster, backups.section.keep, context.clock.now(), {
-        signal: context.signal,
-      });
-      for (const { id } of removed) tell(`${id}: removed`);
+      const { id, revision, bytes, removed } = await takeAndPrune(backups, (reason) => tell(`again after: ${reason}`));
+      tell(`${id}: revision ${revision}, ${bytes} bytes`);
+      for (const old of removed) tell(`${old}: removed`);
     },
     onFailure: ({ message, hint }) => tell(`failed: ${message}${hint === undefined ? "" : ` ${hint}`}`),
     onNext: (at) => tell(at === undefined ? "no schedule" : `next backup at ${at.toISOString()}`),
@@ -138,10 +134,4 @@ export async function run(name: string, context: CommandContext): Promise<void> 
     timing: systemTiming,
     signal: context.signal,
   });
-}
-
-function scheduleOf(root: string, name: string): Schedule | undefined {
-  const { backup } = loadEnvironment(root, name);
-  if (backup?.schedule === undefined) return undefined;
-  return { cron: backup.schedule, timeZone: backup.timeZone, jitter: backup.jitter };
 }
