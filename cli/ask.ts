@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import { createInterface } from "node:readline";
 import type { Environment } from "../model/index.ts";
 import { TalosError } from "../talos/errors.ts";

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
 import { TalosError } from "../talos/errors.ts";

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-
-import { type DesiredMachine, type MachineState, type Step, stateOf } from "../engine/index.ts";
+import {
+  type DesiredMachine,
+  etcdView,
+  type MachineState,
+  type ObservedCluster,
+  quorumOf,
+  type Step,
+  stateOf,
+} from "../engine/index.ts";
 import { renewBefore } from "../talos/client-file.ts";
 import { isGiven } from "../talos/given.ts";
 import type { Finding, Findings } from "./conditions.ts";
-import { etcdFacts } from "./etcd-facts.ts";
 import { type ClusterObservation, endingFiles } from "./observe-cluster.ts";
 
 /** What an observation means, as conditions without their age. Pure. */
@@ -28,20 +34,10 @@ function readyFinding(parts: readonly Finding[], machines: Findings["machines"])
       .map((finding) => ({ ...finding, message: `${name}: ${finding.message}` })),
   );
   const bad = [...parts, ...own].filter(({ status }) => status !== "True");
-  if (bad.length === 0)
-    return {
-      type,
-      status: "True",
-      reason: "AllReady",
-      message: own.length === 1 ? "its machine is ready" : `all ${own.length} machines are ready`,
-    };
+  const all = own.length === 1 ? "its machine is ready" : `all ${own.length} machines are ready`;
   const worst = bad.find(({ status }) => status === "False") ?? bad[0];
-  return {
-    type,
-    status: worst?.status ?? "Unknown",
-    reason: worst?.reason ?? "Unknown",
-    message: listed(bad.map(({ message }) => message)),
-  };
+  if (worst === undefined) return { type, status: "True", reason: "AllReady", message: all };
+  return { type, status: worst.status, reason: worst.reason, message: listed(bad.map(({ message }) => message)) };
 }
 
 function etcdFinding({ observed, machines }: ClusterObservation): Finding {
@@ -175,12 +171,39 @@ function etcd(state: MachineState): Finding {
     return { type, status: "Unknown", reason: "NotAsked", message: "its etcd could not be asked" };
   const { state: word, healthy } = state.etcd;
   if (word === "waiting") return { type, status: "False", reason: "NotStarted", message: "its etcd has no data yet" };
-  if (word === "down" || !healthy)
-    return {
-      type,
-      status: "False",
-      reason: "Unhealthy",
-      message: `its etcd is ${word === "down" ? "down" : "not well"}`,
-    };
+  const bad = word === "down" ? "down" : healthy ? undefined : "not well";
+  if (bad !== undefined) return { type, status: "False", reason: "Unhealthy", message: `its etcd is ${bad}` };
   return { type, status: "True", reason: "Healthy", message: "its etcd member is well" };
+}
+
+interface EtcdFacts {
+  readonly members: readonly {
+    readonly id: string;
+    /** Its machine's host name. */
+    readonly name: string;
+    readonly leader: boolean;
+    readonly learner: boolean;
+    /** Its machine stays up and reports that etcd is healthy. */
+    readonly healthy: boolean;
+  }[];
+  readonly voters: number;
+  /** Of the voters. */
+  readonly healthy: number;
+  readonly quorum: number;
+}
+
+/** etcd as its best informed member reports it; undefined while none answers. */
+export function etcdFacts(observed: ObservedCluster): EtcdFacts | undefined {
+  const view = etcdView(observed);
+  if (view === undefined) return undefined;
+  const members = view.members.map(({ id, hostname, learner }) => ({
+    id,
+    name: hostname,
+    leader: id === view.leaderId,
+    learner,
+    healthy: view.healthy.has(id),
+  }));
+  const voters = members.filter(({ learner }) => !learner);
+  const healthy = voters.filter((member) => member.healthy).length;
+  return { members, voters: voters.length, healthy, quorum: quorumOf(voters.length) };
 }

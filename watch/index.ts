@@ -10,8 +10,7 @@ export {
   withTransitions,
 } from "./conditions.ts";
 export { retryDelay, type Verdict, verdictOn, withJitter } from "./decide.ts";
-export { etcdFacts } from "./etcd-facts.ts";
-export { findingsOf } from "./findings.ts";
+export { etcdFacts, findingsOf } from "./findings.ts";
 export { type LeaderOptions, type LeaseTimes, mayTake, type Sighting, sight, whileLeading } from "./leader.ts";
 export { kubernetesLease, type Lease, type LeaseRecord } from "./lease.ts";
 export type { Log, LogEntry } from "./log.ts";

@@ -20,6 +20,7 @@ import { given } from "../talos/given.ts";
 import { publicKeyFingerprint } from "../talos/pki/index.ts";
 import { knownFingerprints, sealSecrets, trustedCas } from "../talos/secrets/index.ts";
 import { ageOf } from "./amounts.ts";
+import { notDeployed } from "./project.ts";
 import type { Workspace } from "./workspace.ts";
 
 const hour = 3_600_000;
@@ -126,7 +127,7 @@ async function etcdAccess(
     const credentials = { ca: trustedCas(secrets, "os"), certificate: issued.certificate, key: issued.key };
     return { endpoints, credentials };
   }
-  if (talosconfig?.credentials === undefined) throw notDeployed(environment, `${file} has no client certificate`);
+  if (talosconfig?.credentials === undefined) throw notDeployed(environment.name, `${file} has no client certificate`);
   return { endpoints, credentials: talosconfig.credentials };
 }
 
@@ -136,15 +137,9 @@ async function deployedContext(root: string, file: string, environment: Environm
     return config.contexts.get(config.context);
   } catch (error) {
     if (error instanceof TalosError && error.code === "not-found")
-      throw notDeployed(environment, `there is no ${file}`);
+      throw notDeployed(environment.name, `there is no ${file}`);
     throw error;
   }
-}
-
-function notDeployed({ name }: Environment, reason: string): TalosError {
-  return new TalosError("not-found", `${name} is not deployed: ${reason}`, {
-    hint: `Deploy it: talosmith deploy ${name}`,
-  });
 }
 
 /** How old the newest backup of an environment is, and whether that is too old. Never throws: not knowing is a state. */

@@ -34,9 +34,7 @@ export const metalMachines: MachineSource = {
       throw new TalosError(
         "failed-precondition",
         `${moved.name} was at ${moved.address}, and is at another address now`,
-        {
-          hint: "Give the new machine another name, so that the old one can leave.",
-        },
+        { hint: "Give the new machine another name, so that the old one can leave." },
       );
     await recordMachines(root, environment.name, [...wanted, ...gone]);
     return found;

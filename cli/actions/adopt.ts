@@ -26,6 +26,7 @@ import { MachineConfig, secretsInPatch } from "../../talos/config/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { given } from "../../talos/given.ts";
 import { createProtectedText, encodeSecrets, openSecrets, type SecretsBundle } from "../../talos/secrets/index.ts";
+import { refuseExisting, schemaPlace } from "../../workspace/environment-file.ts";
 import { projectRoot } from "../../workspace/project.ts";
 import { openWorkspace, Workspace } from "../../workspace/workspace.ts";
 import type { CommandContext } from "../context.ts";
@@ -51,8 +52,7 @@ interface AdoptFlags {
 export async function adopt(name: string, flags: AdoptFlags, context: CommandContext): Promise<void> {
   const root = projectRoot(context.cwd, context.env);
   const file = `environments/${name}.yaml`;
-  if (existsSync(join(root, file)))
-    throw new TalosError("already-exists", `${file} is there already`, { hint: "Choose another name." });
+  refuseExisting(root, name);
   const source = await readSource(flags, context);
   const secrets =
     flags.secrets === undefined ? source.secrets : await openSecrets(resolve(context.cwd, flags.secrets), context.env);
@@ -176,6 +176,5 @@ async function requireEmptyPlan(
 }
 
 function environmentText(root: string, data: object): string {
-  const where = existsSync(join(root, "schemas/environment.schema.json")) ? "checkout" : "project";
-  return `# yaml-language-server: $schema=${schemaPaths[where]}\n${stringify(data, { lineWidth: 0 })}`;
+  return `# yaml-language-server: $schema=${schemaPaths[schemaPlace(root)]}\n${stringify(data, { lineWidth: 0 })}`;
 }

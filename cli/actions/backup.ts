@@ -1,17 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import {
-  type Backup,
-  findBackup,
-  isOf,
-  listBackups,
-  pruneBackups,
-  runSchedule,
-  verifyBackup,
-} from "../../engine/backup/index.ts";
+import { findBackup, isOf, listBackups, pruneBackups, runSchedule, verifyBackup } from "../../engine/backup/index.ts";
 import { systemTiming } from "../../engine/index.ts";
 import { loadEnvironment } from "../../model/index.ts";
 import { TalosError } from "../../talos/errors.ts";
-import { ageOf, sizeOf } from "../../workspace/amounts.ts";
+import { ageOf, counted, sizeOf } from "../../workspace/amounts.ts";
 import { openBackups, scheduleOf, takeAndPrune, takeBackup } from "../../workspace/backups.ts";
 import { drillBackup, drillVerdict } from "../../workspace/drill.ts";
 import { openWorkspace } from "../../workspace/workspace.ts";
@@ -78,17 +70,16 @@ export async function prune(
   const now = context.clock.now();
   const pruned = (only: { readonly dryRun: boolean }) =>
     pruneBackups(store, cluster, section.keep, now, { ...only, signal });
-  const counted = ({ length }: readonly Backup[]) => (length === 1 ? "1 backup" : `${length} backups`);
   const surplus = await pruned({ dryRun: true });
   for (const { id } of surplus) context.stdout.write(`${id}\n`);
   if (dryRun) {
-    context.stderr.write(`${counted(surplus)} would be removed.\n`);
+    context.stderr.write(`${counted(surplus.length, "backup")} would be removed.\n`);
     return;
   }
-  const question = `Remove ${counted(surplus)} of ${name}? There is no way back.`;
+  const question = `Remove ${counted(surplus.length, "backup")} of ${name}? There is no way back.`;
   if (surplus.length > 0 && !(await approved(question, name, approval, context))) return;
   // Also what killed runs have left, which is no backup.
-  context.stderr.write(`${counted(await pruned({ dryRun: false }))} removed.\n`);
+  context.stderr.write(`${counted((await pruned({ dryRun: false })).length, "backup")} removed.\n`);
 }
 
 /** A backup restored into a simulator of its own: what comes out must be what went in. */

@@ -13,6 +13,7 @@ import {
 } from "../../talos/config/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { Contract } from "../../talos/version/index.ts";
+import { counted } from "../../workspace/amounts.ts";
 import type { CommandContext } from "../context.ts";
 import { jsonLine } from "../output/table.ts";
 import { readPatches, readText } from "./user-files.ts";
@@ -77,10 +78,9 @@ function describe(change: Change): string {
   const goal = change.to === undefined ? "" : ` → ${change.to}`;
   const where = change.path === "" ? change.document : `${change.document}: ${change.path}${goal}`;
   const mark = change.reboot ? " (reboot)" : "";
-  const lines = [
-    ...(change.before === undefined ? [] : change.before.split("\n").map((line) => `    - ${line}`)),
-    ...(change.after === undefined ? [] : change.after.split("\n").map((line) => `    + ${line}`)),
-  ];
+  const marked = (text: string | undefined, sign: string) =>
+    text?.split("\n").map((line) => `    ${sign} ${line}`) ?? [];
+  const lines = [...marked(change.before, "-"), ...marked(change.after, "+")];
   return `${[`${signs[change.kind]} ${where}${mark}`, ...lines].join("\n")}\n`;
 }
 
@@ -88,14 +88,10 @@ function summary(changes: readonly Change[], reboot: boolean): string {
   if (changes.length === 0) return "The two configs say the same.\n";
   const moved = changes.filter(({ kind }) => kind === "moved").length;
   const counts = [
-    ...(moved < changes.length ? [counted(changes.length - moved, "change")] : []),
-    ...(moved > 0 ? [`${counted(moved, "setting")} that only moved into documents of their own (>)`] : []),
+    moved < changes.length && counted(changes.length - moved, "change"),
+    moved > 0 && `${counted(moved, "setting")} that only moved into documents of their own (>)`,
   ];
-  return `${counts.join(", ")}; ${reboot ? "a running machine has to reboot for it" : "no reboot needed"}.\n`;
-}
-
-function counted(count: number, word: string): string {
-  return `${count} ${word}${count === 1 ? "" : "s"}`;
+  return `${counts.filter(Boolean).join(", ")}; ${reboot ? "a running machine has to reboot for it" : "no reboot needed"}.\n`;
 }
 
 interface ConfigValidateOptions {

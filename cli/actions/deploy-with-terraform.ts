@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import { basename, join } from "node:path";
 import * as z from "zod";
 import { eventFileVariable, systemTiming, type ToldEvent } from "../../engine/index.ts";
@@ -7,11 +6,11 @@ import { machinesOf } from "../../model/index.ts";
 import { parsePlan, placeholderTitle, reviewPlan } from "../../review/index.ts";
 import { clientFilePaths } from "../../workspace/client-files.ts";
 import type { Deployed } from "../../workspace/deploy.ts";
-import { orphanHolding } from "../../workspace/terraform/file-lock.ts";
 import { eventsBeside, type RunAction, withPlanFile } from "../../workspace/terraform/plan-file.ts";
 import { prepareExistingStack, prepareStack, stackDirectory } from "../../workspace/terraform/prepare-stack.ts";
 import { withFollowedEvents } from "../../workspace/terraform/run-events.ts";
 import { keepingState, readState, removeUnwritten, stateFile } from "../../workspace/terraform/state-file.ts";
+import { orphanHolding } from "../../workspace/terraform/state-lock.ts";
 import { type Planned, Terraform } from "../../workspace/terraform/terraform.ts";
 import { onlyClustersRefused, unseenIn } from "../../workspace/terraform/terraform-output.ts";
 import type { Workspace } from "../../workspace/workspace.ts";

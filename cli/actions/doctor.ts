@@ -178,13 +178,10 @@ async function clusterFindings(name: string, context: CommandContext): Promise<r
   }
   const machines = talosMachines(cluster);
   try {
-    const looks = [...cluster.desired.machines];
     const found: Finding[] = [];
-    const lane = async () => {
-      for (let machine = looks.shift(); machine !== undefined; machine = looks.shift())
-        found.push(await machineFinding(name, machine, machines, context));
-    };
-    await Promise.all(Array.from({ length: atOnce }, lane));
+    await forEachAtOnce(cluster.desired.machines, atOnce, async (machine) => {
+      found.push(await machineFinding(name, machine, machines, context));
+    });
     return [
       ...(await certificateFindings(workspace)),
       await endpointFinding(name, cluster.desired.endpoint),
@@ -206,6 +203,19 @@ async function certificateFindings({ name, clientFiles, context }: Workspace): P
       ? { about, level: "note", says: `${says}; the next deploy renews it` }
       : { about, level: "ok", says };
   });
+}
+
+/** Does the work for every item, for so many at once. */
+export async function forEachAtOnce<T>(
+  items: readonly T[],
+  count: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  const waiting = items.values();
+  const lane = async () => {
+    for (const item of waiting) await work(item);
+  };
+  await Promise.all(Array.from({ length: count }, lane));
 }
 
 /** Whether the Kubernetes API's port is open from here. */

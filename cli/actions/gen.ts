@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { checkEndpoint } from "../../talos/check-endpoint.ts";

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import { join, resolve } from "node:path";
 import { TalosError } from "../../talos/errors.ts";
 import { given } from "../../talos/given.ts";

@@ -12,10 +12,10 @@ import {
   serveOperator,
   whileLeading,
 } from "../../watch/index.ts";
+import { packageVersion } from "../../workspace/package-root.ts";
 import { projectRoot } from "../../workspace/project.ts";
 import type { CommandContext } from "../context.ts";
 import { jsonLine } from "../output/table.ts";
-import { packageVersion } from "../package-version.ts";
 
 export interface OperateFlags {
   readonly listen: { readonly host: string; readonly port: number };

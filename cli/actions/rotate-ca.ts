@@ -119,9 +119,7 @@ function refuseUnfinished(name: string, { steps, observed }: Preview): void {
     throw new TalosError(
       "failed-precondition",
       `${silent.map((machine) => machine.name).join(", ")} cannot be reached`,
-      {
-        hint: "Every machine must get the new CAs before the old ones go. Heal it, or let it leave.",
-      },
+      { hint: "Every machine must get the new CAs before the old ones go. Heal it, or let it leave." },
     );
   if (steps.length > 0)
     throw new TalosError("failed-precondition", `${name} is not as its file says: ${steps[0]?.sentence}`, {

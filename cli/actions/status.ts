@@ -59,18 +59,7 @@ export async function status(
 }
 
 /** A machine as `status` tells it. */
-export interface MachineStatus {
-  readonly name: string;
-  readonly role: string;
-  readonly address: string;
-  readonly stage: string;
-  readonly ready: boolean;
-  readonly talos: string;
-  readonly kubelet: string;
-  readonly etcd: string;
-}
-
-export function machineStatus(machine: DesiredMachine, observed: ObservedCluster): MachineStatus {
+export function machineStatus(machine: DesiredMachine, observed: ObservedCluster) {
   const { name, role, address, stage, health, ...view } = machineView(machine, observed);
   const { talosVersion: talos = "-", kubeletVersion: kubelet = "-", etcd = "-" } = view;
   return { name, role, address, stage, ready: health === "ready", talos, kubelet, etcd };

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import { readdir, readFile, rm } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { encryptionFile, type JsonObject, printStack, writtenByTalosmith } from "../../constructs/index.ts";

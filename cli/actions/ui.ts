@@ -3,9 +3,9 @@ import { BlockList, isIP } from "node:net";
 import { TalosError } from "../../talos/errors.ts";
 import { loadAssets, type ServeOptions, serveUi } from "../../web/server/index.ts";
 import { openConsoleProject } from "../../web/server/project.ts";
+import { packageVersion } from "../../workspace/package-root.ts";
 import { projectRoot } from "../../workspace/project.ts";
 import type { CommandContext } from "../context.ts";
-import { packageVersion } from "../package-version.ts";
 
 const interval = 3_000;
 

@@ -11,7 +11,7 @@ import {
 import { TalosError } from "../../talos/errors.ts";
 import { planWithoutTerraform } from "../../workspace/deploy.ts";
 import { saveTexts } from "../../workspace/environment-file.ts";
-import { projectRoot } from "../../workspace/project.ts";
+import { notDeployed, projectRoot } from "../../workspace/project.ts";
 import { windowNotice } from "../../workspace/rollout.ts";
 import { ownedByTerraform } from "../../workspace/terraform/state-file.ts";
 import { Workspace } from "../../workspace/workspace.ts";
@@ -59,11 +59,7 @@ export async function upgradeTo(
   }
   const workspace = new Workspace({ root, environment: after, context });
   const { missing, steps } = await planWithoutTerraform(workspace);
-  if (missing.length > 0) {
-    throw new TalosError("not-found", `${name} is not deployed: no machine ${missing.join(", ")}`, {
-      hint: `Deploy it: talosmith deploy ${name}`,
-    });
-  }
+  if (missing.length > 0) throw notDeployed(name, `no machine ${missing.join(", ")}`);
   const lines = steps.map(({ sentence }) => `- ${sentence}\n`).join("");
   if (flags.dryRun) context.stdout.write(lines || "Nothing to change.\n");
   else if (!flags.json) context.stderr.write(lines);

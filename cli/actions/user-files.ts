@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";

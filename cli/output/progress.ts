@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import {
   type DefaultRenderer,
   Listr,
@@ -9,8 +8,10 @@ import {
   type SimpleRenderer,
 } from "listr2";
 import type { ClusterEvent, EventListener, ToldEvent } from "../../engine/index.ts";
+import { given } from "../../talos/given.ts";
 import { oneLine } from "../../talos/plain-text.ts";
 import type { CommandContext } from "../context.ts";
+import { jsonLine } from "./table.ts";
 
 export interface ProgressOptions {
   /** NDJSON on stdout instead of words on stderr. */
@@ -26,7 +27,7 @@ export async function withProgress<T>(
   if (options.json) {
     // Machines must not be left half done because somebody typed `| head`.
     context.stdout.onlyTells?.();
-    return work((event: ClusterEvent) => context.stdout.write(jsonLine(event)));
+    return work((event: ClusterEvent) => context.stdout.write(jsonLine(jsonEvent(event))));
   }
   const write = (line: string) => context.stderr.write(`${line}\n`);
   if (!context.stderr.isTerminal) return work(plainLines(write));
@@ -41,16 +42,10 @@ export async function withProgress<T>(
   }
 }
 
-/** One engine event as a line of NDJSON. `v` changes when a field changes its meaning or goes away. */
-function jsonLine({ at, step, steps, ...event }: ClusterEvent): string {
-  const line = {
-    v: 1,
-    at: at.toISOString(),
-    ...event,
-    ...(step === undefined ? {} : { step: step.id }),
-    ...(steps === undefined ? {} : { steps: steps.map(({ id, sentence }) => ({ id, sentence })) }),
-  };
-  return `${JSON.stringify(line)}\n`;
+/** One engine event for programs. `v` changes when a field changes its meaning or goes away. */
+function jsonEvent({ at, step, steps, ...event }: ClusterEvent): object {
+  const planned = steps?.map(({ id, sentence }) => ({ id, sentence }));
+  return { v: 1, at: at.toISOString(), ...event, ...given({ step: step?.id, steps: planned }) };
 }
 
 const marks: Readonly<Partial<Record<ClusterEvent["type"], string>>> = {

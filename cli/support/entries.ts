@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -10,13 +9,13 @@ import type { TalosClient } from "../../talos/api/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { plainText } from "../../talos/plain-text.ts";
 import { type MachineDetail, machineDetail, sentenceOf } from "../../web/server/index.ts";
+import { packageVersion } from "../../workspace/package-root.ts";
 import { simulatorDirectory } from "../../workspace/simulator.ts";
 import { type DeployedCluster, openWorkspace, type Workspace } from "../../workspace/workspace.ts";
 import { doctorFindings } from "../actions/doctor.ts";
 import { machineStatus } from "../actions/status.ts";
 import type { CommandContext } from "../context.ts";
 import { jsonText } from "../output/table.ts";
-import { packageVersion } from "../package-version.ts";
 
 /** The files of a bundle. Nothing gets in without passing `redact`, and what cannot be had is told instead of failing. */
 export class Entries {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import { clusterChanges, goingMachines } from "../cluster-change.ts";
 import type { Change, Finding, Plan, Rule, Values } from "../plan.ts";
 
@@ -150,12 +149,8 @@ export const machineRule: Rule = (plan) => {
     .filter((change) => !told.has(memberOn(plan, change) ?? ""))
     .map(({ address, action }) => {
       const what = action === "replace" ? "replaced" : "destroyed";
-      return {
-        level: "danger",
-        title: `Machine ${what}`,
-        address,
-        sentence: `The machine is ${what}, and no cluster in this plan lets it leave first.`,
-      };
+      const sentence = `The machine is ${what}, and no cluster in this plan lets it leave first.`;
+      return { level: "danger", title: `Machine ${what}`, address, sentence };
     });
 };
 

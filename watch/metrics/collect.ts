@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import type { Condition } from "../conditions.ts";
-import { etcdFacts } from "../etcd-facts.ts";
+import { etcdFacts } from "../findings.ts";
 import type { ClusterObservation } from "../observe-cluster.ts";
 import { durationBuckets, type Entry, type StatusRecord, type Timed } from "../status-record.ts";
 import type { Observed } from "../watcher.ts";

@@ -4,7 +4,7 @@ import { controlPlanePool, type Environment, machinesOf } from "../../model/inde
 import { type ClusterObservation, type Conditions, etcdFacts, isGood, type Observed } from "../../watch/index.ts";
 import type { DeployedCluster } from "../../workspace/workspace.ts";
 import type { CertificateRow, ClusterView, Condition, EtcdView, MachineRow, OperationView } from "../shared/wire.ts";
-import { differencesOf } from "./config-differences.ts";
+import { differencesOf } from "./machine-detail.ts";
 import { plannedStep } from "./operation-view.ts";
 
 /** What the web console observes of a cluster beyond its conditions. */
@@ -144,5 +144,5 @@ export function withWork(cluster: ClusterView, operations: readonly OperationVie
       : machine,
   );
   const isChanging = cluster.state === "unhealthy" && running.some(({ kind }) => changes.has(kind));
-  return { ...cluster, machines, ...(isChanging ? { state: "changing" as const } : {}) };
+  return { ...cluster, machines, state: isChanging ? "changing" : cluster.state };
 }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import { existsSync, readFileSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";

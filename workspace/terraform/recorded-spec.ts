@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import { existsSync } from "node:fs";
 import { copyFile, readFile, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
@@ -63,9 +62,7 @@ async function stateText({ root, environment, context }: EnvironmentOnDisk): Pro
     throw new TalosError(
       "failed-precondition",
       `the state of ${environment.name} can only be read by terraform or tofu`,
-      {
-        hint: "Put the one that you deploy with on the PATH.",
-      },
+      { hint: "Put the one that you deploy with on the PATH." },
     );
   const directory = await prepareExistingStack(root, environment.name, context);
   return pullState({ binary, directory, env: context.env, signal: context.signal });

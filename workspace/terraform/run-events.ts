@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import { appendFileSync, closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import { existsSync } from "node:fs";
-import { readdir, readFile, rm, rmdir } from "node:fs/promises";
+import { readdir, readFile, rm, rmdir, statfs } from "node:fs/promises";
 import { basename, dirname, join, relative } from "node:path";
 import * as z from "zod";
-import { textIfThere } from "../../talos/atomic-file.ts";
+import { textIfThere, writeFileAtomically } from "../../talos/atomic-file.ts";
 import { TalosError } from "../../talos/errors.ts";
 import type { EnvironmentOnDisk } from "../context.ts";
 import { parsedJson } from "../json.ts";
 import { runsWithoutTerraform } from "../machine-source.ts";
-import { backUpState, requireRoom, stateBackups } from "./state-backup.ts";
 import { atWork, isPlan, type LockInfo, lockInfo } from "./state-lock.ts";
 
 const plain = z.object({
@@ -138,4 +137,50 @@ export async function keepingState<T>(
 async function copy(path: string): Promise<void> {
   const state = await readState(path);
   if (state !== undefined) await backUpState(path, state);
+}
+
+const kept = 10;
+const mebibyte = 2 ** 20;
+
+interface StateText {
+  readonly text: string;
+  readonly serial: number;
+}
+
+/** Copies of a state from before and after its changes, newest first. */
+export async function stateBackups(path: string): Promise<readonly string[]> {
+  const folder = join(dirname(path), "backups");
+  const name = basename(path, ".tfstate");
+  const files = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return [];
+    throw error;
+  });
+  return files
+    .flatMap((file) => {
+      const [, environment, serial] = /^(.+)\.(\d+)\.tfstate$/.exec(file) ?? [];
+      return environment === name ? [{ path: join(folder, file), serial: Number(serial) }] : [];
+    })
+    .sort((a, b) => b.serial - a.serial)
+    .map((copy) => copy.path);
+}
+
+/** Keeps what the state says now, and the last ten of such copies. Terraform itself keeps only one, from before. */
+export async function backUpState(path: string, state: StateText): Promise<void> {
+  const copy = join(dirname(path), "backups", `${basename(path, ".tfstate")}.${state.serial}.tfstate`);
+  await writeFileAtomically(copy, state.text);
+  for (const old of (await stateBackups(path)).slice(kept)) await rm(old, { force: true });
+}
+
+/** Terraform loses a state, and its emergency copy, on a full disk: better not to begin. */
+export async function requireRoom(path: string, state: StateText | undefined): Promise<void> {
+  const { bavail, bsize } = await statfs(dirname(path));
+  const needed = Math.max(16 * mebibyte, 8 * (state?.text.length ?? 0));
+  if (bavail * bsize >= needed) return;
+  throw new TalosError(
+    "failed-precondition",
+    `the disk of ${dirname(path)} is full: ${Math.floor((bavail * bsize) / mebibyte)} MiB are free`,
+    {
+      hint: `Terraform could lose the state there. Make at least ${Math.ceil(needed / mebibyte)} MiB free and try again.`,
+    },
+  );
 }

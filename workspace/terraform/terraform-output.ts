@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import { stripVTControlCharacters } from "node:util";
 import * as z from "zod";
 import { parsedJson } from "../json.ts";
