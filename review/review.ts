@@ -2,8 +2,7 @@
 import { type ClusterChange, clusterChanges } from "./cluster-change.ts";
 import { type Action, changedAttributes, type Finding, type Level, levels, type Plan, type Rule } from "./plan.ts";
 import { clusterRule } from "./rules/cluster.ts";
-import { placeholderRule } from "./rules/placeholders.ts";
-import { dataRule, exposureRule, machineRule, protectionRule } from "./rules/resources.ts";
+import { dataRule, exposureRule, machineRule, placeholderRule, protectionRule } from "./rules/resources.ts";
 
 const rules: readonly Rule[] = [clusterRule, machineRule, dataRule, exposureRule, placeholderRule, protectionRule];
 

@@ -11,12 +11,20 @@ export {
 } from "./conditions.ts";
 export { retryDelay, type Verdict, verdictOn, withJitter } from "./decide.ts";
 export { etcdFacts, findingsOf } from "./findings.ts";
-export { type LeaderOptions, type LeaseTimes, mayTake, type Sighting, sight, whileLeading } from "./leader.ts";
-export { kubernetesLease, type Lease, type LeaseRecord } from "./lease.ts";
+export {
+  kubernetesLease,
+  type LeaderOptions,
+  type Lease,
+  type LeaseRecord,
+  type LeaseTimes,
+  mayTake,
+  type Sighting,
+  sight,
+  whileLeading,
+} from "./leader.ts";
 export type { Log, LogEntry } from "./log.ts";
 export { collect, type ProcessFacts } from "./metrics/collect.ts";
-export { definitions, metricsPage } from "./metrics/definitions.ts";
-export { expose, type Sample } from "./metrics/exposition.ts";
+export { definitions, expose, metricsPage, type Sample } from "./metrics/definitions.ts";
 export { type ClusterObservation, observeCluster } from "./observe-cluster.ts";
 export { type OperateOptions, operateAll } from "./operate.ts";
 export { clusterOpener, observedFiles, openWatchedProject, type WatchedProject } from "./project.ts";

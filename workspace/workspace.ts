@@ -18,7 +18,7 @@ import { environmentSpec } from "./cluster-spec.ts";
 import type { EnvironmentOnDisk, WorkspaceContext } from "./context.ts";
 import { runsWithoutTerraform } from "./machine-source.ts";
 import { absentMachines, EnvironmentMachines, isBegun, type MachineAddresses } from "./machines.ts";
-import { claimOf, ownerOf } from "./owner.ts";
+import { claimOf } from "./owner.ts";
 import { readPatchFiles } from "./patch-files.ts";
 import { findEnvironment, notDeployed, type OpenOptions, openEnvironment } from "./project.ts";
 import { environmentPolicy, type PolicyFlags } from "./rollout.ts";
@@ -85,11 +85,6 @@ export class Workspace implements EnvironmentOnDisk {
   /** How careful the engine is with this environment's machines. */
   policy(flags: PolicyFlags = {}): Policy {
     return environmentPolicy(this.environment, flags);
-  }
-
-  /** The name of the Terraform state that this project has of the environment, or would have. */
-  get owner(): string {
-    return ownerOf(this);
   }
 
   /** What work without Terraform claims of the cluster: one that a state elsewhere has is refused. */

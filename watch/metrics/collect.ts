@@ -4,8 +4,7 @@ import { etcdFacts } from "../findings.ts";
 import type { ClusterObservation } from "../observe-cluster.ts";
 import { durationBuckets, type Entry, type StatusRecord, type Timed } from "../status-record.ts";
 import type { Observed } from "../watcher.ts";
-import type { MetricName } from "./definitions.ts";
-import type { Sample } from "./exposition.ts";
+import type { MetricName, Sample } from "./definitions.ts";
 
 export interface ProcessFacts {
   readonly version: string;

@@ -39,9 +39,7 @@ export function ActionDialog({ offer, environment, machine, onClose }: DialogPro
   const { fields = [], settle = (values) => values, action } = offer;
   const path = `/api/environments/${encodeURIComponent(environment)}`;
   const element = useRef<HTMLDialogElement>(null);
-  const [values, setValues] = useState<Readonly<Record<string, string>>>(
-    Object.fromEntries(fields.map(({ name, value }) => [name, value])),
-  );
+  const [values, setValues] = useState<Readonly<Record<string, string>>>(initialValues(fields));
   const [asked, setAsked] = useState(fields.length === 0);
   const [plan, setPlan] = useState<ActionPlan>();
   const [typed, setTyped] = useState("");
@@ -99,6 +97,9 @@ export function ActionDialog({ offer, environment, machine, onClose }: DialogPro
     </dialog>
   `;
 }
+
+export const initialValues = (fields: readonly Field[]): Readonly<Record<string, string>> =>
+  Object.fromEntries(fields.map(({ name, value }) => [name, value]));
 
 interface FieldProps {
   readonly field: Field;
