@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Command, CommanderError, Help, type Option } from "commander";
+import { packageVersion } from "../workspace/package-root.ts";
 import { takeGoSwitches } from "./commands/flags.ts";
 import type { CommandContext } from "./context.ts";
 import { addHelpExamples } from "./help-examples.ts";
 import { reportError } from "./output/report-error.ts";
-import { packageVersion } from "./package-version.ts";
 import { asTyped } from "./typed-name.ts";
 
 /** One command or group of commands: adds itself to the program. */

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import { registerAddon } from "./commands/addon.ts";
-import { registerAdopt } from "./commands/adopt.ts";
 import { registerBackup } from "./commands/backup.ts";
 import { registerConfig } from "./commands/config.ts";
 import { registerGen } from "./commands/gen.ts";
@@ -22,19 +21,20 @@ import {
   registerRotateCa,
   registerUnlock,
   registerUp,
+  registerUpgrade,
 } from "./commands/lifecycle.ts";
 import { registerMachine } from "./commands/machine.ts";
 import { registerOperate } from "./commands/operate.ts";
 import {
+  registerAdopt,
   registerClientFiles,
   registerCompletion,
   registerInit,
   registerProvider,
+  registerSynth,
   registerUi,
 } from "./commands/project.ts";
 import { registerSim } from "./commands/sim.ts";
-import { registerSynth } from "./commands/synth.ts";
-import { registerUpgrade } from "./commands/upgrade.ts";
 import type { Registration } from "./program.ts";
 
 /** Every command, in the order in which help lists them. */

@@ -4,6 +4,7 @@ export { type MetaMachine, renderMeta } from "./meta.ts";
 export {
   checkNetworkConfig,
   createNoCloudIso,
+  defaultTemplates,
   hashNoCloudIso,
   type NoCloudFiles,
   type NoCloudMachine,
@@ -12,5 +13,4 @@ export {
   renderNoCloud,
 } from "./nocloud.ts";
 export { readIso } from "./read-iso.ts";
-export { defaultTemplates } from "./templates.ts";
 export { fillTemplate, type TemplateValue } from "./yaml-template.ts";

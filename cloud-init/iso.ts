@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import { createHash, type Hash } from "node:crypto";
 import { TalosError } from "../talos/errors.ts";
-import { bothEndian16, bothEndian32, IsoBytes, sectorSize } from "./iso-bytes.ts";
-import { fileEntries, rockRidgeReference, rootEntries } from "./rock-ridge.ts";
+import {
+  bothEndian16,
+  bothEndian32,
+  fileEntries,
+  IsoBytes,
+  rockRidgeReference,
+  rootEntries,
+  sectorSize,
+} from "./iso-bytes.ts";
 
 /** A file in the root of the image. */
 export interface IsoFile {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../talos/errors.ts";
+import { given } from "../talos/given.ts";
 import { parseMetaKey } from "../talos/meta-key.ts";
 import { parseYaml, toPlainData } from "../talos/yaml/index.ts";
+import { isMapping } from "./nocloud.ts";
 import { fillTemplate, type TemplateValue } from "./yaml-template.ts";
 
 /** What templates of META values may use; what a machine has not is not known to its templates. */
@@ -26,8 +28,7 @@ export function renderMeta(
   machine: MetaMachine,
   ...templates: readonly Readonly<Record<string, string>>[]
 ): Readonly<Record<string, string>> {
-  const known = Object.entries(machine).filter(([, value]) => value !== undefined);
-  const values = Object.fromEntries(known) as Readonly<Record<string, TemplateValue>>;
+  const values = given(machine) as Readonly<Record<string, TemplateValue>>;
   const chosen = new Map<number, string>();
   for (const [text, template] of templates.flatMap((each) => Object.entries(each))) {
     const key = parseMetaKey(text);
@@ -50,9 +51,8 @@ function render(
   const name = `META key ${key} of ${hostname}`;
   const text = fillTemplate(template, name, values);
   if (key !== networkKey || text === "") return text;
-  const documents = parseYaml(text, name).map(toPlainData);
-  const [first] = documents;
-  if (documents.length === 1 && typeof first === "object" && first !== null && !Array.isArray(first)) return text;
+  const [first, ...others] = parseYaml(text, name).map(toPlainData);
+  if (isMapping(first) && others.length === 0) return text;
   throw new TalosError("invalid-input", `${name}: found no mapping, which network settings are`, {
     hint: "Write keys such as addresses, links, routes and resolvers.",
   });

@@ -2,7 +2,6 @@
 import { TalosError } from "../talos/errors.ts";
 import { parseYaml, toPlainData } from "../talos/yaml/index.ts";
 import { createIso, hashIso } from "./iso.ts";
-import { defaultTemplates } from "./templates.ts";
 import { fillTemplate, type TemplateValue } from "./yaml-template.ts";
 
 /** What a machine is told before it has a config. Also what templates may use. */
@@ -53,17 +52,16 @@ export function renderNoCloud(machine: NoCloudMachine, templates: NoCloudTemplat
 }
 
 type Data = { readonly [key: string]: unknown };
-const isData = (value: unknown): value is Data => typeof value === "object" && value !== null && !Array.isArray(value);
+export const isMapping = (value: unknown): value is Data =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 function readMapping(text: string, file: string): Data {
   const [first, ...others] = parseYaml(text, file).map(toPlainData);
-  if (isData(first) && others.length === 0) return first;
+  if (isMapping(first) && others.length === 0) return first;
   throw new TalosError(
     "invalid-input",
     `${file}: found ${others.length + 1} documents or no mapping, expected one mapping`,
-    {
-      hint: "Correct the template.",
-    },
+    { hint: "Correct the template." },
   );
 }
 
@@ -77,19 +75,19 @@ function checkMetaData(text: string): void {
 /** Talos reads version 1 and 2, with or without a `network` key around it. */
 export function checkNetworkConfig(text: string): void {
   const outer = readMapping(text, "network-config");
-  const data = isData(outer.network) ? outer.network : outer;
+  const data = isMapping(outer.network) ? outer.network : outer;
   const fault = (message: string) =>
     new TalosError("invalid-input", `network-config: ${message}`, { hint: "Correct the template." });
   if (data.version === 1) {
     if (!Array.isArray(data.config)) throw fault("found no list at config, which version 1 has");
     const known = ["physical", "bond", "vlan", "nameserver"];
     for (const entry of data.config as unknown[])
-      if (!isData(entry) || !known.includes(String(entry.type)))
+      if (!isMapping(entry) || !known.includes(String(entry.type)))
         throw fault(
-          `found a config entry of type ${isData(entry) ? String(entry.type) : "?"}, expected ${known.join(", ")}`,
+          `found a config entry of type ${isMapping(entry) ? String(entry.type) : "?"}, expected ${known.join(", ")}`,
         );
   } else if (data.version === 2) {
-    const sections = ["ethernets", "bonds", "vlans"].filter((key) => isData(data[key]));
+    const sections = ["ethernets", "bonds", "vlans"].filter((key) => isMapping(data[key]));
     if (sections.length === 0) throw fault("found none of ethernets, bonds and vlans, which version 2 has");
   } else throw fault(`found version ${String(data.version)}, expected 1 or 2`);
 }
@@ -121,3 +119,24 @@ function isoFiles(files: NoCloudFiles) {
   const encoder = new TextEncoder();
   return Object.entries(files).map(([name, text]) => ({ name, content: encoder.encode(text as string) }));
 }
+
+/** The templates that are used where an environment brings none of its own. `{{x}}` is always a whole YAML value. */
+export const defaultTemplates = {
+  metaData: `instance-id: {{instanceId}}
+local-hostname: {{hostname}}
+`,
+  networkConfig: `version: 2
+ethernets:
+  eth0:
+    match:
+      macaddress: {{mac}}
+    dhcp4: false
+    addresses:
+      - {{address}}
+    routes:
+      - to: default
+        via: {{gateway}}
+    nameservers:
+      addresses: {{nameservers}}
+`,
+} as const;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-export type { Level } from "./finding.ts";
+
 export { renderMarkdown } from "./markdown.ts";
-export { type Plan, parsePlan } from "./plan.ts";
+export { type Level, type Plan, parsePlan } from "./plan.ts";
 export { type Review, reaches, reviewPlan } from "./review.ts";
-export { placeholderTitle } from "./rules/placeholders.ts";
+export { placeholderTitle } from "./rules/resources.ts";
 export { planOfStack } from "./stack.ts";

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { ClusterChange, InitialConfig } from "./cluster-change.ts";
-import type { Finding, Level } from "./finding.ts";
-import type { Action } from "./plan.ts";
+import type { Action, Finding, Level } from "./plan.ts";
 import type { ResourceChange, Review } from "./review.ts";
 
 const sections: Readonly<Record<Level, string>> = { danger: "Danger", caution: "Caution" };

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { type ClusterChange, clusterChanges } from "./cluster-change.ts";
-import { type Finding, type Level, levels, type Rule } from "./finding.ts";
-import type { Action, Plan } from "./plan.ts";
-import { changedAttributes } from "./plan.ts";
+import { type Action, changedAttributes, type Finding, type Level, levels, type Plan, type Rule } from "./plan.ts";
 import { clusterRule } from "./rules/cluster.ts";
-import { dataRule, protectionRule } from "./rules/data.ts";
-import { exposureRule } from "./rules/exposure.ts";
-import { machineRule } from "./rules/machines.ts";
-import { placeholderRule } from "./rules/placeholders.ts";
+import { dataRule, exposureRule, machineRule, placeholderRule, protectionRule } from "./rules/resources.ts";
 
 const rules: readonly Rule[] = [clusterRule, machineRule, dataRule, exposureRule, placeholderRule, protectionRule];
 

@@ -13,9 +13,8 @@ const isWriter = new RegExp(`^(?:${writers})(?:Sync)?$`);
 
 /** Everything else that writes, and why that is not a file that people keep. */
 const others: Readonly<Record<string, string>> = {
-  "workspace/terraform/follow-events.ts": "events of one run, line by line",
-  "workspace/terraform/pull-state.ts": "a temporary folder",
-  "workspace/terraform/other-runs.ts": "reads only",
+  "workspace/terraform/run-events.ts": "events of one run, line by line",
+  "workspace/terraform/recorded-spec.ts": "a temporary folder",
   "constructs/write-whole.ts": "cdktf.out: whole files by the CDK, synchronously, moved into place",
   "provider/package.ts": "a package in cdktf.out, moved into place as a folder",
   "provider/packaging/bundle.ts": "files of a package that is being built",

@@ -2,9 +2,10 @@
 import { join } from "node:path";
 import * as z from "zod";
 import { textIfThere, writeFileAtomically } from "../talos/atomic-file.ts";
-import type { ClusterObservation } from "./cluster-observation.ts";
+import { parsedJson } from "../workspace/json.ts";
 import { type Conditions, transitionsBetween, withTransitions } from "./conditions.ts";
 import { findingsOf } from "./findings.ts";
+import type { ClusterObservation } from "./observe-cluster.ts";
 
 const condition = z.object({
   type: z.string(),
@@ -26,14 +27,8 @@ export function encodeConditions(conditions: Conditions): string {
 
 /** Undefined when the text is no record: it holds nothing but times since when, which then begin anew. */
 export function parseConditions(text: string): Conditions | undefined {
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  const parsed = schema.safeParse(json);
-  return parsed.success ? { cluster: parsed.data.cluster, machines: parsed.data.machines } : undefined;
+  const { data } = schema.safeParse(parsedJson(text));
+  return data && { cluster: data.cluster, machines: data.machines };
 }
 
 /** Since when each condition of an environment is what it is. Safe to delete: the times begin anew. */

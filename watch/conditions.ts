@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { given } from "../talos/given.ts";
 
 export type ConditionStatus = "True" | "False" | "Unknown";
 
@@ -58,7 +59,7 @@ export function transitionsBetween(before: Conditions | undefined, now: Conditio
   const of = (list: readonly Condition[], old: readonly Condition[] | undefined, machine?: string) =>
     list.flatMap((condition): Transition[] => {
       const from = old?.find(({ type }) => type === condition.type)?.status;
-      return from === condition.status ? [] : [{ from, condition, ...(machine === undefined ? {} : { machine }) }];
+      return from === condition.status ? [] : [{ from, condition, ...given({ machine }) }];
     });
   return [
     ...of(now.cluster, before?.cluster),

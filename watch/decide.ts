@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { isRollback, type Step } from "../engine/index.ts";
-import { allBehindGates, type ClusterObservation, endingFiles } from "./cluster-observation.ts";
-import { listed } from "./machine-findings.ts";
+import { listed } from "./findings.ts";
+import { allBehindGates, type ClusterObservation, endingFiles } from "./observe-cluster.ts";
 
 /** What to do about a look. */
 export type Verdict =
@@ -12,7 +12,7 @@ export type Verdict =
   | { readonly kind: "later" }
   | { readonly kind: "repair" };
 
-export interface Circumstances {
+interface Circumstances {
   /** By the file or by the command line. */
   readonly allowed: boolean;
   /** How long a repair that has failed still has to wait, in milliseconds: not a time of day, which may be set. @default 0 */

@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
+import {
+  type DesiredMachine,
+  etcdView,
+  type MachineState,
+  type ObservedCluster,
+  quorumOf,
+  type Step,
+  stateOf,
+} from "../engine/index.ts";
 import { renewBefore } from "../talos/client-file.ts";
-import { type ClusterObservation, endingFiles } from "./cluster-observation.ts";
+import { isGiven } from "../talos/given.ts";
 import type { Finding, Findings } from "./conditions.ts";
-import { etcdFacts } from "./etcd-facts.ts";
-import { listed, machineFindings } from "./machine-findings.ts";
+import { type ClusterObservation, endingFiles } from "./observe-cluster.ts";
 
 /** What an observation means, as conditions without their age. Pure. */
 export function findingsOf(observation: ClusterObservation, now: Date): Findings {
@@ -11,18 +19,11 @@ export function findingsOf(observation: ClusterObservation, now: Date): Findings
     observation.machines.map((machine) => [machine.name, machineFindings(machine, observation)]),
   );
   const etcd = etcdFinding(observation);
-  const kubernetes = observation.kubernetes === false ? [] : [kubernetesFinding(observation)];
-  return {
-    cluster: [
-      readyFinding([etcd, ...kubernetes], machines),
-      etcd,
-      ...kubernetes,
-      driftFinding(observation, now),
-      certificateFinding(observation, now),
-      ...(observation.backup === undefined ? [] : [backupFinding(observation.backup)]),
-    ],
-    machines,
-  };
+  const kubernetes = observation.kubernetes === false ? undefined : kubernetesFinding(observation);
+  const backup = observation.backup && backupFinding(observation.backup);
+  const running = [etcd, kubernetes].filter(isGiven);
+  const kept = [driftFinding(observation, now), certificateFinding(observation, now), backup].filter(isGiven);
+  return { cluster: [readyFinding(running, machines), ...running, ...kept], machines };
 }
 
 function readyFinding(parts: readonly Finding[], machines: Findings["machines"]): Finding {
@@ -33,20 +34,10 @@ function readyFinding(parts: readonly Finding[], machines: Findings["machines"])
       .map((finding) => ({ ...finding, message: `${name}: ${finding.message}` })),
   );
   const bad = [...parts, ...own].filter(({ status }) => status !== "True");
-  if (bad.length === 0)
-    return {
-      type,
-      status: "True",
-      reason: "AllReady",
-      message: own.length === 1 ? "its machine is ready" : `all ${own.length} machines are ready`,
-    };
+  const all = own.length === 1 ? "its machine is ready" : `all ${own.length} machines are ready`;
   const worst = bad.find(({ status }) => status === "False") ?? bad[0];
-  return {
-    type,
-    status: worst?.status ?? "Unknown",
-    reason: worst?.reason ?? "Unknown",
-    message: listed(bad.map(({ message }) => message)),
-  };
+  if (worst === undefined) return { type, status: "True", reason: "AllReady", message: all };
+  return { type, status: worst.status, reason: worst.reason, message: listed(bad.map(({ message }) => message)) };
 }
 
 function etcdFinding({ observed, machines }: ClusterObservation): Finding {
@@ -118,4 +109,101 @@ function backupFinding({ last, problem, unreadable }: NonNullable<ClusterObserva
   if (last === undefined) return { type, status: "False", reason: "NoBackup", message: problem ?? "there is none" };
   if (problem !== undefined) return { type, status: "False", reason: "ScheduleMissed", message: `${last}: ${problem}` };
   return { type, status: "True", reason: "Fresh", message: `the newest is ${last}` };
+}
+
+type Machine = Pick<DesiredMachine, "name" | "role">;
+
+/** What is found about one machine. */
+export function machineFindings(machine: Machine, observation: ClusterObservation): readonly Finding[] {
+  const state = stateOf(machine.name, observation.observed);
+  const own = [ready(machine, state, observation), reachable(state), drifted(state, observation.steps, machine.name)];
+  return machine.role === "controlplane" ? [...own, etcd(state)] : own;
+}
+
+/** Names a few and counts the rest. */
+export function listed(sentences: readonly string[], most = 3): string {
+  const more = sentences.length - most;
+  return more > 0 ? `${sentences.slice(0, most).join("; ")}; and ${more} more` : sentences.join("; ");
+}
+
+function ready({ name }: Machine, state: MachineState, { observed, kubernetes = true }: ClusterObservation): Finding {
+  const is = (status: Finding["status"], reason: string, message: string): Finding => ({
+    type: "Ready",
+    status,
+    reason,
+    message,
+  });
+  if (state.kind === "unreachable") return is("Unknown", "Unreachable", state.reason);
+  if (state.kind === "foreign") return is("False", "ForeignMachine", state.reason);
+  if (state.kind === "maintenance") return is("False", "Maintenance", "it has no config and waits in maintenance mode");
+  if (state.stage !== "running") return is("False", "NotRunning", `it is ${state.stage}`);
+  if (!state.ready)
+    return is("False", "UnmetConditions", listed(state.unmet.map(({ name, reason }) => `${name}: ${reason}`)));
+  if (!kubernetes) return is("True", "TalosRunning", "Talos runs and all of its conditions are met");
+  if (observed.kubernetes.kind === "unreachable") {
+    return is("Unknown", "KubernetesUnavailable", `its node cannot be asked for: ${observed.kubernetes.reason}`);
+  }
+  const node = observed.kubernetes.nodes.find((candidate) => candidate.name === name);
+  if (node === undefined) return is("False", "NodeMissing", "Kubernetes has no node of this name");
+  if (!node.ready) return is("False", "NodeNotReady", "its Kubernetes node is not ready");
+  return is("True", "NodeReady", "Talos runs and its Kubernetes node is ready");
+}
+
+function reachable(state: MachineState): Finding {
+  const type = "Reachable";
+  if (state.kind === "unreachable") return { type, status: "False", reason: "NoAnswer", message: state.reason };
+  if (state.kind === "foreign") return { type, status: "False", reason: "ForeignMachine", message: state.reason };
+  return { type, status: "True", reason: "Answers", message: "the Talos API answers" };
+}
+
+function drifted(state: MachineState, steps: readonly Step[], name: string): Finding {
+  const type = "Drifted";
+  const own = steps.filter(({ machine }) => machine === name).map(({ sentence }) => sentence);
+  if (own.length > 0) return { type, status: "True", reason: "StepsPending", message: listed(own) };
+  if (state.kind === "unreachable" || state.kind === "foreign")
+    return { type, status: "Unknown", reason: "Unreachable", message: state.reason };
+  return { type, status: "False", reason: "AsDeclared", message: "it is what its file says" };
+}
+
+function etcd(state: MachineState): Finding {
+  const type = "EtcdHealthy";
+  if (state.kind !== "configured" || state.etcd === undefined)
+    return { type, status: "Unknown", reason: "NotAsked", message: "its etcd could not be asked" };
+  const { state: word, healthy } = state.etcd;
+  if (word === "waiting") return { type, status: "False", reason: "NotStarted", message: "its etcd has no data yet" };
+  const bad = word === "down" ? "down" : healthy ? undefined : "not well";
+  if (bad !== undefined) return { type, status: "False", reason: "Unhealthy", message: `its etcd is ${bad}` };
+  return { type, status: "True", reason: "Healthy", message: "its etcd member is well" };
+}
+
+interface EtcdFacts {
+  readonly members: readonly {
+    readonly id: string;
+    /** Its machine's host name. */
+    readonly name: string;
+    readonly leader: boolean;
+    readonly learner: boolean;
+    /** Its machine stays up and reports that etcd is healthy. */
+    readonly healthy: boolean;
+  }[];
+  readonly voters: number;
+  /** Of the voters. */
+  readonly healthy: number;
+  readonly quorum: number;
+}
+
+/** etcd as its best informed member reports it; undefined while none answers. */
+export function etcdFacts(observed: ObservedCluster): EtcdFacts | undefined {
+  const view = etcdView(observed);
+  if (view === undefined) return undefined;
+  const members = view.members.map(({ id, hostname, learner }) => ({
+    id,
+    name: hostname,
+    leader: id === view.leaderId,
+    learner,
+    healthy: view.healthy.has(id),
+  }));
+  const voters = members.filter(({ learner }) => !learner);
+  const healthy = voters.filter((member) => member.healthy).length;
+  return { members, voters: voters.length, healthy, quorum: quorumOf(voters.length) };
 }

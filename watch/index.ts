@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-export type { BackupFacts, CertificateFacts, ClusterObservation } from "./cluster-observation.ts";
 export { conditionsNow, encodeConditions, parseConditions } from "./condition-file.ts";
 export {
   type Condition,
@@ -11,23 +10,22 @@ export {
   withTransitions,
 } from "./conditions.ts";
 export { retryDelay, type Verdict, verdictOn, withJitter } from "./decide.ts";
-export { etcdFacts } from "./etcd-facts.ts";
-export { findingsOf } from "./findings.ts";
+export { etcdFacts, findingsOf } from "./findings.ts";
 export {
+  kubernetesLease,
   type LeaderOptions,
+  type Lease,
+  type LeaseRecord,
   type LeaseTimes,
   mayTake,
   type Sighting,
   sight,
   whileLeading,
 } from "./leader.ts";
-export { kubernetesLease, type Lease, type LeaseRecord } from "./lease.ts";
 export type { Log, LogEntry } from "./log.ts";
 export { collect, type ProcessFacts } from "./metrics/collect.ts";
-export { definitions } from "./metrics/definitions.ts";
-export { metricsPage } from "./metrics/docs.ts";
-export { expose, type Sample } from "./metrics/exposition.ts";
-export { observeCluster } from "./observe-cluster.ts";
+export { definitions, expose, metricsPage, type Sample } from "./metrics/definitions.ts";
+export { type ClusterObservation, observeCluster } from "./observe-cluster.ts";
 export { type OperateOptions, operateAll } from "./operate.ts";
 export { clusterOpener, observedFiles, openWatchedProject, type WatchedProject } from "./project.ts";
 export { type RunningServer, type ServerOptions, serveOperator } from "./server.ts";

@@ -2,7 +2,6 @@
 
 /** One thing worth telling. `message` is a sentence for a person and holds no secret. */
 export interface LogEntry {
-  readonly at: Date;
   readonly level: "info" | "warning" | "error";
   readonly event:
     | "started"
@@ -21,4 +20,4 @@ export interface LogEntry {
   readonly message: string;
 }
 
-export type Log = (entry: Omit<LogEntry, "at">) => void;
+export type Log = (entry: LogEntry) => void;

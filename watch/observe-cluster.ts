@@ -1,18 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 import { X509Certificate } from "node:crypto";
-import { previewCluster, refusals, windowAt } from "../engine/index.ts";
+import {
+  type DesiredMachine,
+  type ObservedCluster,
+  previewCluster,
+  refusals,
+  type Step,
+  windowAt,
+} from "../engine/index.ts";
+import { endsSoon } from "../talos/client-file.ts";
 import { given } from "../talos/given.ts";
 import type { SecretsBundle } from "../talos/secrets/index.ts";
-import { backupStatus } from "../workspace/backup-status.ts";
+import { type BackupStatus, backupStatus } from "../workspace/backups.ts";
 import type { PolicyFlags } from "../workspace/rollout.ts";
 import type { Workspace } from "../workspace/workspace.ts";
-import type { BackupFacts, CertificateFacts, ClusterObservation } from "./cluster-observation.ts";
 
 /** Observes a cluster that is open: machines, what is left to do, certificates, backups. */
 export async function observeCluster(
   workspace: Workspace,
   flags: PolicyFlags = {},
-  backupFacts: () => Promise<BackupFacts | undefined> = () => backupStatus(workspace),
+  backupFacts: () => Promise<BackupStatus | undefined> = () => backupStatus(workspace),
 ): Promise<ClusterObservation> {
   const options = await workspace.engineOptions(flags);
   const { desired, secrets } = options;
@@ -26,19 +33,19 @@ export async function observeCluster(
     machines: desired.machines,
     observed: preview.observed,
     steps: preview.steps,
-    ...(refused.length === 0 ? {} : { obstacle: refused.join("; ") }),
     certificates: [...files.map((file) => ({ ...file, renewable: true })), ...authorities(secrets)],
-    ...given({ backup }),
-    ...closedWindow(workspace),
-    ...given({ kubernetes: flags.kubernetes }),
+    ...given({
+      backup,
+      obstacle: refused.length === 0 ? undefined : refused.join("; "),
+      closed: closedWindow(workspace),
+      kubernetes: flags.kubernetes,
+    }),
   };
 }
 
-function closedWindow({ environment: { rollout }, context: { clock } }: Workspace): Pick<ClusterObservation, "closed"> {
-  if (rollout.windows.length === 0) return {};
+function closedWindow({ environment: { rollout }, context: { clock } }: Workspace): ClusterObservation["closed"] {
   const state = windowAt(rollout.windows, clock.now());
-  if (state.open) return {};
-  return { closed: state.opens === undefined ? {} : { opens: state.opens } };
+  return rollout.windows.length === 0 || state.open ? undefined : given({ opens: state.opens });
 }
 
 /** The public halves of the cluster's CAs. */
@@ -54,4 +61,41 @@ function authorities({ certs }: SecretsBundle): readonly CertificateFacts[] {
     expiresAt: new Date(new X509Certificate(certificate).validTo),
     renewable: false,
   }));
+}
+
+interface CertificateFacts {
+  /** Such as `kubeconfig` or `talos-ca`. */
+  readonly name: string;
+  readonly expiresAt: Date;
+  /** Whether the next deploy writes it anew by then. CAs are rotated by a person. */
+  readonly renewable: boolean;
+}
+
+/** A cluster at one moment: what it should be, what it is, and what would be done about the difference. */
+export interface ClusterObservation {
+  readonly machines: readonly Pick<DesiredMachine, "name" | "role">[];
+  readonly observed: ObservedCluster;
+  readonly steps: readonly Step[];
+  readonly certificates: readonly CertificateFacts[];
+  /** Absent where the environment says nothing of backups. */
+  readonly backup?: BackupStatus;
+  /** Why only a person may change it, such as a Terraform state that owns it. */
+  readonly obstacle?: string;
+  /** No maintenance window is open: the next one opens then, or never. Absent: nothing waits for a window. */
+  readonly closed?: { readonly opens?: Date };
+  /** False where Kubernetes cannot run and is not waited for. @default true */
+  readonly kubernetes?: boolean;
+}
+
+/** Whether no step can begin while the gates are shut: each is a gate, or comes after one. */
+export function allBehindGates(steps: readonly Step[]): boolean {
+  const behind = new Set<string>();
+  for (const { id, kind, after } of steps)
+    if (kind === "gate" || after.some((other) => behind.has(other))) behind.add(id);
+  return behind.size === steps.length;
+}
+
+/** What the next deploy writes anew because its end is near. */
+export function endingFiles({ certificates }: ClusterObservation, now: Date): readonly CertificateFacts[] {
+  return certificates.filter(({ renewable, expiresAt }) => renewable && endsSoon(expiresAt, now));
 }

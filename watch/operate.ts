@@ -4,10 +4,12 @@ import type { ClusterEvent, Step, Timing } from "../engine/index.ts";
 import type { Environment } from "../model/index.ts";
 import type { Entropy } from "../talos/clock.ts";
 import { TalosError } from "../talos/errors.ts";
+import { given } from "../talos/given.ts";
+import { scheduleOf } from "../workspace/backups.ts";
 import { conditionText, isGood, type Transition } from "./conditions.ts";
 import { needsPerson, retryDelay, verdictOn, withJitter } from "./decide.ts";
-import type { Log } from "./log.ts";
-import { scheduleOf, type WatchedProject } from "./project.ts";
+import type { Log, LogEntry } from "./log.ts";
+import type { WatchedProject } from "./project.ts";
 import type { Operation, StatusRecord } from "./status-record.ts";
 import { ClusterWatcher, type Observed, type WatchListener, watchAll } from "./watcher.ts";
 
@@ -233,15 +235,13 @@ class EnvironmentOperator implements WatchListener {
   readonly #step = ({ type, message, machine }: ClusterEvent): void => {
     if (type !== "step-finished" && type !== "step-failed" && type !== "warning") return;
     const level = type === "step-finished" ? "info" : type === "warning" ? "warning" : "error";
-    const about = machine === undefined ? {} : { machine };
-    this.#options.log({ level, event: "step", environment: this.#name, ...about, message });
+    this.#options.log({ level, event: "step", environment: this.#name, ...given({ machine }), message });
   };
 
   #tellCondition({ condition, machine }: Transition): void {
     const level = isGood(condition) ? "info" : "warning";
-    const about = machine === undefined ? {} : { machine };
-    const message = conditionText(condition);
-    this.#options.log({ level, event: "condition", environment: this.#name, ...about, message });
+    const entry = { environment: this.#name, ...given({ machine }), message: conditionText(condition) };
+    this.#options.log({ level, event: "condition", ...entry });
   }
 
   #tellOnce(text: string, tell: () => void): void {
@@ -250,11 +250,7 @@ class EnvironmentOperator implements WatchListener {
     tell();
   }
 
-  #tell(
-    level: "info" | "warning" | "error",
-    event: "environment" | "drift" | "repair" | "backup" | "fault",
-    message: string,
-  ): void {
+  #tell(level: LogEntry["level"], event: LogEntry["event"], message: string): void {
     this.#options.log({ level, event, environment: this.#name, message });
   }
 }
@@ -263,11 +259,8 @@ class EnvironmentOperator implements WatchListener {
 function refuseGrave(steps: readonly Step[]): void {
   const grave = steps.filter(needsPerson);
   if (grave.length === 0) return;
-  throw new TalosError(
-    "failed-precondition",
-    `a person has to decide: ${grave.map(({ sentence }) => sentence).join("; ")}`,
-    {
-      hint: "Look at it with: talosmith plan; do it with: talosmith up",
-    },
-  );
+  const sentences = grave.map(({ sentence }) => sentence).join("; ");
+  throw new TalosError("failed-precondition", `a person has to decide: ${sentences}`, {
+    hint: "Look at it with: talosmith plan; do it with: talosmith up",
+  });
 }

@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-import { pruneBackups, type Schedule } from "../engine/backup/index.ts";
 import { type EventListener, type Step, systemTiming, type Timing } from "../engine/index.ts";
-import { type Environment, fileReader, listEnvironments } from "../model/index.ts";
+import { type Environment, fileReader, listEnvironments, parseEnvironment } from "../model/index.ts";
 import { TalosError } from "../talos/errors.ts";
 import { given } from "../talos/given.ts";
-import { openBackups, takeBackup } from "../workspace/backups.ts";
+import { openBackups, takeAndPrune } from "../workspace/backups.ts";
 import type { WorkspaceContext } from "../workspace/context.ts";
 import { deployWithoutTerraform } from "../workspace/deploy.ts";
 import { runsWithoutTerraform } from "../workspace/machine-source.ts";
 import type { OpenOptions } from "../workspace/project.ts";
 import { ownedByTerraform } from "../workspace/terraform/state-file.ts";
 import { Workspace } from "../workspace/workspace.ts";
-import type { ClusterObservation } from "./cluster-observation.ts";
 import { readConditions, writeConditions } from "./condition-file.ts";
-import { environmentCache } from "./environment-cache.ts";
-import { observeCluster } from "./observe-cluster.ts";
+import { type ClusterObservation, observeCluster } from "./observe-cluster.ts";
 import type { ObservedProject } from "./watcher.ts";
 
 /** The project as the operator needs it. `names`: only these; none means all that there are. */
@@ -42,13 +39,8 @@ export function openWatchedProject(root: string, names: readonly string[], conte
     ): Promise<void> {
       await deployWithoutTerraform(workspaceOf(environment, signal), events, { review });
     },
-    /** Takes a backup; `removed` are the ids of older ones that were pruned. */
     async backup(environment: Environment, onRetry: (reason: string) => void, signal: AbortSignal) {
-      const backups = await openBackups(workspaceOf(environment, signal));
-      const { id, bytes } = await takeBackup(backups, onRetry);
-      const { store, cluster, section } = backups;
-      const removed = await pruneBackups(store, cluster, section.keep, context.clock.now(), { signal });
-      return { id, bytes, removed: removed.map((old) => old.id) };
+      return takeAndPrune(await openBackups(workspaceOf(environment, signal)), onRetry);
     },
   };
 }
@@ -62,12 +54,6 @@ export function observedFiles(root: string, options: OpenOptions = {}): Omit<Obs
     readConditions: (name) => readConditions(root, name),
     writeConditions: (name, conditions) => writeConditions(root, name, conditions),
   };
-}
-
-/** When the file wants backups; undefined when only by hand. */
-export function scheduleOf({ backup }: Environment): Schedule | undefined {
-  if (backup?.schedule === undefined) return undefined;
-  return { cron: backup.schedule, timeZone: backup.timeZone, jitter: backup.jitter };
 }
 
 /** Milliseconds for which the content of a remote state counts: to read it takes an init. */
@@ -107,5 +93,42 @@ async function obstacleTo(workspace: Workspace): Promise<string | undefined> {
     return owned ? `it belongs to Terraform: talosmith deploy ${workspace.name}` : undefined;
   } catch (error) {
     return TalosError.from(error).message;
+  }
+}
+
+type ParseOptions = Parameters<typeof parseEnvironment>[2];
+type ReadFile = (file: string) => string | undefined;
+
+interface Known {
+  /** Every file that was asked for, with what it held. */
+  readonly files: ReadonlyMap<string, string | undefined>;
+  readonly outcome: { readonly environment: Environment } | { readonly error: unknown };
+}
+
+/** Loads environments again only when a file that they are made of has changed; whoever asks every few seconds may. */
+export function environmentCache(read: ReadFile, options?: ParseOptions): (name: string) => Environment {
+  const cache = new Map<string, Known>();
+  return (name) => {
+    let known = cache.get(name);
+    if (known === undefined || [...known.files].some(([file, text]) => read(file) !== text)) {
+      known = load(name, read, options);
+      cache.set(name, known);
+    }
+    if ("error" in known.outcome) throw known.outcome.error;
+    return known.outcome.environment;
+  };
+}
+
+function load(name: string, read: ReadFile, options: ParseOptions): Known {
+  const files = new Map<string, string | undefined>();
+  const noting: ReadFile = (file) => {
+    const text = read(file);
+    files.set(file, text);
+    return text;
+  };
+  try {
+    return { files, outcome: { environment: parseEnvironment(name, noting, options) } };
+  } catch (error) {
+    return { files, outcome: { error } };
   }
 }

@@ -3,8 +3,7 @@ import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { TalosError } from "../talos/errors.ts";
 import { collect, type ProcessFacts } from "./metrics/collect.ts";
-import { definitions } from "./metrics/definitions.ts";
-import { contentType, expose } from "./metrics/exposition.ts";
+import { contentType, definitions, expose } from "./metrics/definitions.ts";
 import type { StatusRecord } from "./status-record.ts";
 
 export interface ServerOptions {

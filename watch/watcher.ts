@@ -2,10 +2,10 @@
 import type { Timing } from "../engine/index.ts";
 import type { Environment } from "../model/index.ts";
 import { TalosError } from "../talos/errors.ts";
-import type { ClusterObservation } from "./cluster-observation.ts";
 import { type Conditions, type Transition, transitionsBetween, withTransitions } from "./conditions.ts";
 import { retryDelay } from "./decide.ts";
 import { findingsOf } from "./findings.ts";
+import type { ClusterObservation } from "./observe-cluster.ts";
 
 /** What a watcher observes. */
 export interface ObservedProject<T extends ClusterObservation = ClusterObservation> {

@@ -8,6 +8,11 @@ export function sizeOf(bytes: number): string {
   return `${step === 0 ? bytes : (bytes / 1024 ** step).toFixed(1)} ${sizes[step]}`;
 }
 
+/** `1 worker`, `2 workers`. */
+export function counted(count: number, word: string): string {
+  return `${count} ${word}${count === 1 ? "" : "s"}`;
+}
+
 /** Milliseconds as kubectl shows an age: `90s`, `45m`, `30h`, `12d`. */
 export function ageOf(milliseconds: number): string {
   const seconds = Math.max(0, Math.floor(milliseconds / 1000));

@@ -1,13 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 import { join } from "node:path";
-import { type Backup, type BackupStore, createBackup, etcdSource, openStore } from "../engine/backup/index.ts";
+import {
+  type Backup,
+  type BackupStore,
+  createBackup,
+  etcdSource,
+  findBackup,
+  openStore,
+  pruneBackups,
+  type Schedule,
+} from "../engine/backup/index.ts";
 import { systemTiming } from "../engine/index.ts";
+import { nextRun } from "../model/cron.ts";
 import { type BackupSection, type Environment, machinesOf } from "../model/index.ts";
 import type { Credentials } from "../talos/api/index.ts";
 import { issueAdminCredentials, readTalosconfig } from "../talos/config/index.ts";
 import { TalosError } from "../talos/errors.ts";
+import { given } from "../talos/given.ts";
 import { publicKeyFingerprint } from "../talos/pki/index.ts";
 import { knownFingerprints, sealSecrets, trustedCas } from "../talos/secrets/index.ts";
+import { ageOf } from "./amounts.ts";
+import { notDeployed } from "./project.ts";
 import type { Workspace } from "./workspace.ts";
 
 const hour = 3_600_000;
@@ -43,7 +56,7 @@ export async function findBackups(workspace: Workspace): Promise<OpenBackups | u
 }
 
 function storeOf({ directory, s3 }: BackupSection, cluster: string, root: string): Promise<BackupStore> {
-  if (s3 === undefined) return openStore(directory === undefined ? {} : { directory }, root);
+  if (s3 === undefined) return openStore(given({ directory }), root);
   return openStore({ s3: { ...s3, prefix: s3.prefix ?? cluster } }, root);
 }
 
@@ -65,13 +78,31 @@ export async function takeBackup(
     caFingerprint: publicKeyFingerprint(credentials.ca),
     source: etcdSource(endpoints, credentials),
     store,
-    ...(secrets === undefined ? {} : { sealedSecrets: await sealSecrets(secrets, section.pki?.ageRecipients ?? []) }),
+    ...given({ sealedSecrets: secrets && (await sealSecrets(secrets, section.pki?.ageRecipients ?? [])) }),
     clock: context.clock,
     entropy: context.entropy,
     timing: systemTiming,
     signal: context.signal,
     onRetry,
   });
+}
+
+/** Takes a backup, then removes those that no rule of the file keeps any more; `removed` are their ids. */
+export async function takeAndPrune(
+  backups: OpenBackups,
+  onRetry: (reason: string) => void,
+): Promise<Pick<Backup, "id" | "bytes" | "revision"> & { readonly removed: readonly string[] }> {
+  const { workspace, store, cluster, section } = backups;
+  const { clock, signal } = workspace.context;
+  const { id, bytes, revision } = await takeBackup(backups, onRetry);
+  const removed = await pruneBackups(store, cluster, section.keep, clock.now(), { signal });
+  return { id, bytes, revision, removed: removed.map((old) => old.id) };
+}
+
+/** When the file wants backups; undefined when only by hand. */
+export function scheduleOf({ backup }: Environment): Schedule | undefined {
+  if (backup?.schedule === undefined) return undefined;
+  return { cron: backup.schedule, timeZone: backup.timeZone, jitter: backup.jitter };
 }
 
 /** How etcd is reached: as the file and the simulator know it, else as the talosconfig of the last deploy says. */
@@ -96,7 +127,7 @@ async function etcdAccess(
     const credentials = { ca: trustedCas(secrets, "os"), certificate: issued.certificate, key: issued.key };
     return { endpoints, credentials };
   }
-  if (talosconfig?.credentials === undefined) throw notDeployed(environment, `${file} has no client certificate`);
+  if (talosconfig?.credentials === undefined) throw notDeployed(environment.name, `${file} has no client certificate`);
   return { endpoints, credentials: talosconfig.credentials };
 }
 
@@ -106,13 +137,53 @@ async function deployedContext(root: string, file: string, environment: Environm
     return config.contexts.get(config.context);
   } catch (error) {
     if (error instanceof TalosError && error.code === "not-found")
-      throw notDeployed(environment, `there is no ${file}`);
+      throw notDeployed(environment.name, `there is no ${file}`);
     throw error;
   }
 }
 
-function notDeployed({ name }: Environment, reason: string): TalosError {
-  return new TalosError("not-found", `${name} is not deployed: ${reason}`, {
-    hint: `Deploy it: talosmith deploy ${name}`,
-  });
+/** How old the newest backup of an environment is, and whether that is too old. Never throws: not knowing is a state. */
+export type BackupStatus = {
+  readonly place?: string;
+  /** Name of the newest backup. */
+  readonly last?: string;
+  readonly ageSeconds?: number;
+  /** Size of the newest backup. */
+  readonly bytes?: number;
+  /** What is wrong; absent when nothing is. */
+  readonly problem?: string;
+  /** The place could not be read, so that nothing is known. */
+  readonly unreadable?: true;
+};
+
+/** Undefined when the environment says nothing of backups. */
+export async function backupStatus(workspace: Workspace): Promise<BackupStatus | undefined> {
+  const { context } = workspace;
+  try {
+    const opened = await findBackups(workspace);
+    if (opened === undefined) return undefined;
+    const { section, cluster, store, cas } = opened;
+    const { id, takenAt, bytes } = await findBackup(store, cluster, "latest", { cas, signal: context.signal });
+    const now = context.clock.now();
+    const ageSeconds = Math.floor((now.getTime() - takenAt.getTime()) / 1000);
+    const late = section.schedule !== undefined && missedTwo(section.schedule, section.timeZone, takenAt, now);
+    const problem = late ? "the schedule was missed twice" : undefined;
+    return { place: store.place, last: id, ageSeconds, bytes, ...given({ problem }) };
+  } catch (error) {
+    const { message, code } = TalosError.from(error);
+    return code === "not-found" ? { problem: message } : { problem: message, unreadable: true };
+  }
+}
+
+/** One time may just be on its way. */
+function missedTwo(cron: string, timeZone: string, takenAt: Date, now: Date): boolean {
+  const first = nextRun({ cron, timeZone }, takenAt);
+  const second = first && nextRun({ cron, timeZone }, first);
+  return second !== undefined && second < now;
+}
+
+/** One line for a person. */
+export function backupLine({ last, ageSeconds = 0, problem }: BackupStatus): string {
+  if (last === undefined) return `backup: none: ${problem}`;
+  return `backup: ${last}, ${ageOf(ageSeconds * 1000)} old${problem === undefined ? "" : `: ${problem}`}`;
 }

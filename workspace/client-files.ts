@@ -24,7 +24,7 @@ export function clientFilePaths(environment: string): Readonly<Record<ClientFile
 }
 
 /** A client file on disk, and when it stops to work. */
-export interface ClientCertificate {
+interface ClientCertificate {
   readonly name: ClientFile;
   readonly expiresAt: Date;
   readonly identity: ClientIdentity;

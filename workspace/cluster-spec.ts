@@ -11,6 +11,7 @@ import {
 } from "../model/index.ts";
 import { clusterSettings, optionsOf } from "../model/settings/index.ts";
 import { endpointAt } from "../talos/endpoint-at.ts";
+import { isGiven } from "../talos/given.ts";
 import { TalosVersion } from "../talos/version/index.ts";
 
 /** Where a machine is reached: what its infrastructure knows after it was made. */
@@ -73,7 +74,7 @@ function poolPatches({ controlPlane, workers, cluster }: Environment, pool: stri
   const found = pool === controlPlanePool ? controlPlane : workers.find(({ name }) => name === pool);
   if (found === undefined) return [];
   const marks = nodePatch(TalosVersion.parse(cluster.talosVersion).contract, found);
-  return [...(marks === undefined ? [] : [marks]), ...found.patches];
+  return [marks, ...found.patches].filter(isGiven);
 }
 
 /** The address that the control planes share. */

@@ -41,7 +41,7 @@ export interface Deployed {
   readonly runner: string;
 }
 
-export interface DeployOptions {
+interface DeployOptions {
   readonly flags?: PolicyFlags;
   readonly review?: EngineOptions["review"];
 }
@@ -102,7 +102,7 @@ async function refuseLostSecrets({ secrets, machines }: Workspace): Promise<void
   );
 }
 
-export interface DeployPlan {
+interface DeployPlan {
   /** Machines that would be made first; their own steps are known only when they are there. */
   readonly missing: readonly string[];
   readonly steps: readonly Step[];
@@ -168,12 +168,10 @@ export function whatStays({ root, environment: { name, backup }, secrets, client
     ["its secrets, which the next deploy takes again", relative(root, secrets.file)],
     ["the journal of what was done", join(folder, "journal.jsonl")],
     ["its conditions", join(folder, "conditions.json")],
-    ...Object.values(clientFiles.paths).map((file) => ["a client file", file] as const),
-    ...(backup?.directory === undefined ? [] : [["its backups", backup.directory] as const]),
-  ].filter(([, path = ""]) => existsSync(isAbsolute(path) ? path : join(root, path)));
-  const places = [
-    ...found.map(([what, path]) => `${path} (${what})`),
-    ...(backup?.s3 === undefined ? [] : [`s3://${backup.s3.bucket} (its backups)`]),
-  ];
+    ...Object.values(clientFiles.paths).map((file) => ["a client file", file]),
+    ["its backups", backup?.directory],
+  ].filter(([, path]) => path !== undefined && existsSync(isAbsolute(path) ? path : join(root, path)));
+  const places = found.map(([what, path]) => `${path} (${what})`);
+  if (backup?.s3 !== undefined) places.push(`s3://${backup.s3.bucket} (its backups)`);
   return places.length === 0 ? "" : `What stays: ${places.join(", ")}.\n`;
 }

@@ -16,7 +16,7 @@ import { TalosVersion } from "../talos/version/index.ts";
 import type { OpenBackups } from "./backups.ts";
 import { simulatorIn } from "./simulator.ts";
 
-export interface Drill {
+interface Drill {
   readonly backup: Backup;
   readonly restored: SnapshotStatus;
   /** Whether what came out is what went in. */

@@ -27,14 +27,18 @@ function alreadyThere(file: string): TalosError {
   return new TalosError("already-exists", `${file} is there already`, { hint: "Change it, or choose another name." });
 }
 
+/** Where files of environments find their JSON Schema. */
+export function schemaPlace(root: string): "checkout" | "project" {
+  return existsSync(join(root, "schemas/environment.schema.json")) ? "checkout" : "project";
+}
+
 /** Writes environments/<name>.yaml. Never replaces a file. */
 export async function writeFirstEnvironment(
   root: string,
   name: string,
   answers: FirstEnvironment,
 ): Promise<{ readonly file: string; readonly warnings: readonly Fault[] }> {
-  const isCheckout = existsSync(join(root, "schemas/environment.schema.json"));
-  const text = firstEnvironment(answers, isCheckout ? "checkout" : "project");
+  const text = firstEnvironment(answers, schemaPlace(root));
   const file = `environments/${name}.yaml`;
   const { warnings } = parseEnvironment(name, (path) => (path === file ? text : undefined));
   try {

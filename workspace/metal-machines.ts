@@ -9,6 +9,7 @@ import { textIfThere, writeFileAtomically } from "../talos/atomic-file.ts";
 import { TalosError } from "../talos/errors.ts";
 import { given } from "../talos/given.ts";
 import type { MachineAddress } from "./cluster-spec.ts";
+import { parsedJson } from "./json.ts";
 import type { MachineSource } from "./machine-source.ts";
 
 const recordSchema = z.object({
@@ -33,9 +34,7 @@ export const metalMachines: MachineSource = {
       throw new TalosError(
         "failed-precondition",
         `${moved.name} was at ${moved.address}, and is at another address now`,
-        {
-          hint: "Give the new machine another name, so that the old one can leave.",
-        },
+        { hint: "Give the new machine another name, so that the old one can leave." },
       );
     await recordMachines(root, environment.name, [...wanted, ...gone]);
     return found;
@@ -104,7 +103,7 @@ async function readRecord(root: string, environment: string): Promise<readonly R
   const file = recordFile(root, environment);
   const text = await textIfThere(file);
   if (text === undefined) return [];
-  const record = recordSchema.safeParse(parseJson(text));
+  const record = recordSchema.safeParse(parsedJson(text));
   if (record.success) return record.data.machines;
   throw new TalosError("failed-precondition", `${file}: found no list of machines`, {
     hint: "It tells which machines belong to the cluster. Put a good copy back, or remove it if no machine has left the file since the last deploy.",
@@ -118,12 +117,4 @@ async function recordMachines(root: string, environment: string, machines: reado
 
 async function forgetMachines(root: string, environment: string): Promise<void> {
   await rm(recordFile(root, environment), { force: true });
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

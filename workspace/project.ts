@@ -15,6 +15,13 @@ export function projectRoot(from: string, env: WorkspaceContext["env"]): string 
   );
 }
 
+/** For work on a cluster that is not there. */
+export function notDeployed(name: string, reason: string): TalosError {
+  return new TalosError("not-found", `${name} is not deployed: ${reason}`, {
+    hint: `Deploy it: talosmith deploy ${name}`,
+  });
+}
+
 /** The names of the project's environments; outside of a project there are none. */
 export function environmentsHere({ cwd, env }: Pick<WorkspaceContext, "cwd" | "env">): readonly string[] {
   try {

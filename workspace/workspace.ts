@@ -18,9 +18,9 @@ import { environmentSpec } from "./cluster-spec.ts";
 import type { EnvironmentOnDisk, WorkspaceContext } from "./context.ts";
 import { runsWithoutTerraform } from "./machine-source.ts";
 import { absentMachines, EnvironmentMachines, isBegun, type MachineAddresses } from "./machines.ts";
-import { claimOf, ownerOf } from "./owner.ts";
+import { claimOf } from "./owner.ts";
 import { readPatchFiles } from "./patch-files.ts";
-import { findEnvironment, type OpenOptions, openEnvironment } from "./project.ts";
+import { findEnvironment, notDeployed, type OpenOptions, openEnvironment } from "./project.ts";
 import { environmentPolicy, type PolicyFlags } from "./rollout.ts";
 import { EnvironmentSecrets } from "./secrets.ts";
 import { recordedSpec } from "./terraform/recorded-spec.ts";
@@ -36,7 +36,7 @@ export interface DeployedCluster {
   readonly secrets: SecretsBundle;
 }
 
-export interface DesiredOptions {
+interface DesiredOptions {
   /** Machines that are to leave. */
   readonly leaving?: readonly MachineSpec[];
   /** Secret patches for every machine. @default what the environment's patch files hold */
@@ -55,7 +55,8 @@ export class Workspace implements EnvironmentOnDisk {
   readonly machines: EnvironmentMachines;
   readonly clientFiles: ClientFiles;
   readonly #patches = once(() => readPatchFiles(this));
-  readonly #deployed: () => Promise<DeployedCluster>;
+  /** A cluster that was made before. Throws `not-found` where there is none, or its secrets are lost. */
+  readonly deployed: () => Promise<DeployedCluster>;
 
   constructor({ root, environment, context }: EnvironmentOnDisk, deployed?: () => Promise<DeployedCluster>) {
     this.root = root;
@@ -64,7 +65,7 @@ export class Workspace implements EnvironmentOnDisk {
     this.secrets = new EnvironmentSecrets(this);
     this.machines = new EnvironmentMachines(this);
     this.clientFiles = new ClientFiles(this);
-    this.#deployed = deployed ?? once(() => this.#open());
+    this.deployed = deployed ?? once(() => this.#open());
   }
 
   get name(): string {
@@ -78,17 +79,12 @@ export class Workspace implements EnvironmentOnDisk {
 
   /** The same cluster, for work that another signal stops. */
   until(signal: AbortSignal): Workspace {
-    return new Workspace({ ...this.#place, context: { ...this.context, signal } }, this.#deployed);
+    return new Workspace({ ...this.#place, context: { ...this.context, signal } }, this.deployed);
   }
 
   /** How careful the engine is with this environment's machines. */
   policy(flags: PolicyFlags = {}): Policy {
     return environmentPolicy(this.environment, flags);
-  }
-
-  /** The name of the Terraform state that this project has of the environment, or would have. */
-  get owner(): string {
-    return ownerOf(this);
   }
 
   /** What work without Terraform claims of the cluster: one that a state elsewhere has is refused. */
@@ -114,11 +110,6 @@ export class Workspace implements EnvironmentOnDisk {
     throw new TalosError("not-found", `${name} is not deployed: its state has no cluster`, {
       hint: `A backup is restored onto machines. Make them: talosmith deploy ${name}`,
     });
-  }
-
-  /** A cluster that was made before. Throws `not-found` where there is none, or its secrets are lost. */
-  deployed(): Promise<DeployedCluster> {
-    return this.#deployed();
   }
 
   /** What every procedure of the engine takes, for this cluster: by default the deployed one. */
@@ -161,18 +152,14 @@ export class Workspace implements EnvironmentOnDisk {
   /** What the file says of machines that are there; of those that Terraform makes, what its state says. */
   async #deployedSpec(): Promise<Pick<DeployedCluster, "spec" | "absent">> {
     const { name, kind } = this.environment;
-    const missing = (reason: string) =>
-      new TalosError("not-found", `${name} is not deployed: ${reason}`, {
-        hint: `Deploy it: talosmith deploy ${name}`,
-      });
     if (!runsWithoutTerraform(kind)) {
       const spec = await recordedSpec(this);
-      if (spec === undefined) throw missing("its state has no cluster");
+      if (spec === undefined) throw notDeployed(name, "its state has no cluster");
       return { spec, absent: [] };
     }
     const addresses = await this.machines.find();
     const absent = absentMachines(this.environment, addresses);
-    if (!isBegun(this.environment, addresses)) throw missing(`no machine ${absent.join(", ")}`);
+    if (!isBegun(this.environment, addresses)) throw notDeployed(name, `no machine ${absent.join(", ")}`);
     return { spec: await this.#spec(addresses, { leaving: await this.machines.surplus() }), absent };
   }
 }

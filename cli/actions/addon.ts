@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import { addonState, applyAddons, rollbackAddon } from "../../engine/addon/index.ts";
+import { type Addon, addonState, applyAddons, rollbackAddon } from "../../engine/addon/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { addonAccess, readAddons } from "../../workspace/addons.ts";
 import { openWorkspace } from "../../workspace/workspace.ts";
 import type { CommandContext } from "../context.ts";
-import { table } from "../output/table.ts";
+import { jsonText, tableOf } from "../output/table.ts";
 
 export async function list(name: string, { json }: { json: boolean }, context: CommandContext): Promise<void> {
   const workspace = openWorkspace(name, context, { warn: true });
@@ -17,26 +17,14 @@ export async function list(name: string, { json }: { json: boolean }, context: C
     const { revision, status, chart } = release ?? {};
     rows.push({ name: addon.name, namespace: addon.namespace, state, revision, status, chart });
   }
-  if (json) {
-    context.stdout.write(`${JSON.stringify({ v: 1, addons: rows }, undefined, 2)}\n`);
-    return;
-  }
-  const cells = rows.map((row) => [
-    row.name,
-    row.namespace,
-    row.state,
-    String(row.revision ?? "-"),
-    row.status ?? "-",
-    row.chart ?? "-",
-  ]);
-  context.stdout.write(table(["name", "namespace", "state", "revision", "status", "chart"], cells));
+  const columns = ["name", "namespace", "state", "revision", "status", "chart"] as const;
+  context.stdout.write(json ? jsonText({ v: 1, addons: rows }) : tableOf(columns, rows));
 }
 
 export async function apply(name: string, which: string | undefined, context: CommandContext): Promise<void> {
   const workspace = openWorkspace(name, context, { warn: true });
   const all = await readAddons(workspace);
-  const chosen = which === undefined ? all : all.filter((addon) => addon.name === which);
-  if (which !== undefined && chosen.length === 0) throw unknownAddon(which, all);
+  const chosen = which === undefined ? all : [findAddon(which, all)];
   await applyAddons(chosen, addonAccess(workspace), (addon, outcome) => {
     if (outcome === "begun") return;
     context.stderr.write(`  ✓ ${addon.name}: ${outcome === "changed" ? "applied" : "as wished"}\n`);
@@ -50,16 +38,16 @@ export async function rollback(
   context: CommandContext,
 ): Promise<void> {
   const workspace = openWorkspace(name, context, { warn: true });
-  const all = await readAddons(workspace);
-  const addon = all.find((candidate) => candidate.name === which);
-  if (addon === undefined) throw unknownAddon(which, all);
+  const addon = findAddon(which, await readAddons(workspace));
   const release = await rollbackAddon(addon, revision, addonAccess(workspace));
   context.stderr.write(`${which} is at revision ${release.revision}, ${release.chart}.\n`);
   context.stderr.write("The file still asks for the other one: change it, or the next apply goes forward again.\n");
 }
 
-function unknownAddon(which: string, all: readonly { readonly name: string }[]): TalosError {
-  return new TalosError("not-found", `no add-on ${which}`, {
+function findAddon(which: string, all: readonly Addon[]): Addon {
+  const addon = all.find(({ name }) => name === which);
+  if (addon !== undefined) return addon;
+  throw new TalosError("not-found", `no add-on ${which}`, {
     hint: `They are: ${all.map(({ name }) => name).join(", ") || "none"}.`,
   });
 }

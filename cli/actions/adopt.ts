@@ -24,19 +24,16 @@ import { loadEnvironment, schemaPaths } from "../../model/index.ts";
 import { writeFileAtomically } from "../../talos/atomic-file.ts";
 import { MachineConfig, secretsInPatch } from "../../talos/config/index.ts";
 import { TalosError } from "../../talos/errors.ts";
-import {
-  createProtectedText,
-  encodeSecrets,
-  type FileStore,
-  openSecrets,
-  type SecretsBundle,
-} from "../../talos/secrets/index.ts";
+import { given } from "../../talos/given.ts";
+import { createProtectedText, encodeSecrets, openSecrets, type SecretsBundle } from "../../talos/secrets/index.ts";
+import { refuseExisting, schemaPlace } from "../../workspace/environment-file.ts";
 import { projectRoot } from "../../workspace/project.ts";
 import { openWorkspace, Workspace } from "../../workspace/workspace.ts";
 import type { CommandContext } from "../context.ts";
-import { readText } from "./read-text.ts";
+import { protectedFile } from "./gen.ts";
+import { readText } from "./user-files.ts";
 
-export interface AdoptFlags {
+interface AdoptFlags {
   readonly talosctl?: string;
   readonly talhelper?: string;
   readonly terraformState?: string;
@@ -55,8 +52,7 @@ export interface AdoptFlags {
 export async function adopt(name: string, flags: AdoptFlags, context: CommandContext): Promise<void> {
   const root = projectRoot(context.cwd, context.env);
   const file = `environments/${name}.yaml`;
-  if (existsSync(join(root, file)))
-    throw new TalosError("already-exists", `${file} is there already`, { hint: "Choose another name." });
+  refuseExisting(root, name);
   const source = await readSource(flags, context);
   const secrets =
     flags.secrets === undefined ? source.secrets : await openSecrets(resolve(context.cwd, flags.secrets), context.env);
@@ -65,7 +61,7 @@ export async function adopt(name: string, flags: AdoptFlags, context: CommandCon
   const addresses = flags.nodes.length > 0 ? flags.nodes : source.addresses;
   const machines = await readMachines(secrets, addresses, context);
   const kept = placesFor(name, flags);
-  const place = kept.kind === "file" ? {} : { secretsFile: kept.bundle };
+  const place = given({ secretsFile: kept.kind === "file" ? undefined : kept.bundle });
   const render = async (additions: Additions, secret: readonly string[]) => {
     const text = environmentText(root, environmentData(machines, source.sections, { ...place, ...additions }));
     const environment = loadEnvironment(root, name, new Map([[file, text]]));
@@ -86,8 +82,7 @@ export async function adopt(name: string, flags: AdoptFlags, context: CommandCon
   }
   const texts = new Map([[kept.bundle, encodeSecrets(secrets)], ...patchFiles.map((path) => [path, hidden] as const)]);
   // The secrets first: an environment without them would be taken for one that is yet to be made.
-  for (const [path, content] of texts)
-    await createProtectedText(fileStore(join(root, path), kept.kind, flags), content);
+  for (const [path, content] of texts) await createProtectedText(protectedFile(join(root, path), flags), content);
   await writeFileAtomically(join(root, file), text, { mode: 0o644, exclusive: true });
   // They are in the cluster, as after `up`: else terraform, where it is there, would plan them as new ones.
   await openWorkspace(name, context).machines.ensure();
@@ -98,19 +93,15 @@ export async function adopt(name: string, flags: AdoptFlags, context: CommandCon
 
 async function readSource(flags: AdoptFlags, context: CommandContext): Promise<AdoptSource> {
   const { talosctl, talhelper, terraformState, talosOperator } = flags;
-  const given = [talosctl, talhelper, terraformState, talosOperator[0]].filter((value) => value !== undefined);
-  if (given.length > 1) throw new TalosError("invalid-input", "only one tool's files can be adopted at a time");
+  const named = [talosctl, talhelper, terraformState, talosOperator[0]].filter((value) => value !== undefined);
+  if (named.length > 1) throw new TalosError("invalid-input", "only one tool's files can be adopted at a time");
   const read = async (path: string): Promise<SourceFile> => ({ name: path, text: await readText(path, context.cwd) });
   const ifThere = async (path: string) => (existsSync(resolve(context.cwd, path)) ? await read(path) : undefined);
   if (talosctl !== undefined) {
     const [secrets, controlPlane, talosconfig] = await Promise.all(
       ["secrets.yaml", "controlplane.yaml", "talosconfig"].map((file) => ifThere(join(talosctl, file))),
     );
-    return fromTalosctl({
-      ...(secrets === undefined ? {} : { secrets }),
-      ...(controlPlane === undefined ? {} : { controlPlane }),
-      ...(talosconfig === undefined ? {} : { talosconfig }),
-    });
+    return fromTalosctl(given({ secrets, controlPlane, talosconfig }));
   }
   if (talhelper !== undefined)
     return { ...fromTalhelper(await read(talhelper)), ...(await talsecret(talhelper, context)) };
@@ -132,27 +123,13 @@ async function talsecret(talconfig: string, { cwd, env }: CommandContext): Promi
   return {};
 }
 
-interface Places {
-  readonly kind: FileStore["kind"];
-  /** Relative to the project's root. */
-  readonly bundle: string;
-  readonly patches: string;
-}
-
 /** Names by which people and .gitignore see that a file is encrypted. */
-function placesFor(name: string, { sops, ageRecipient }: AdoptFlags): Places {
-  if (sops && ageRecipient.length > 0)
-    throw new TalosError("invalid-input", "--sops and --age-recipient cannot be used together");
-  const [kind, ending] = sops
-    ? (["sops", ".sops.yaml"] as const)
-    : ageRecipient.length > 0
-      ? (["age", ".yaml.age"] as const)
-      : (["file", ".yaml"] as const);
-  return { kind, bundle: `secrets/${name}${ending}`, patches: `secrets/${name}.patch${ending}` };
-}
+const endings = { file: ".yaml", age: ".yaml.age", sops: ".sops.yaml" } as const;
 
-function fileStore(path: string, kind: Places["kind"], { ageRecipient: recipients }: AdoptFlags): FileStore {
-  return kind === "age" ? { kind, path, recipients } : { kind, path };
+/** Relative to the project's root. */
+function placesFor(name: string, flags: AdoptFlags) {
+  const { kind } = protectedFile("", flags);
+  return { kind, bundle: `secrets/${name}${endings[kind]}`, patches: `secrets/${name}.patch${endings[kind]}` };
 }
 
 /**
@@ -199,6 +176,5 @@ async function requireEmptyPlan(
 }
 
 function environmentText(root: string, data: object): string {
-  const where = existsSync(join(root, "schemas/environment.schema.json")) ? "checkout" : "project";
-  return `# yaml-language-server: $schema=${schemaPaths[where]}\n${stringify(data, { lineWidth: 0 })}`;
+  return `# yaml-language-server: $schema=${schemaPaths[schemaPlace(root)]}\n${stringify(data, { lineWidth: 0 })}`;
 }

@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-import { type Backup, findBackup, isOf, listBackups, pruneBackups, verifyBackup } from "../../engine/backup/index.ts";
+import { findBackup, isOf, listBackups, pruneBackups, runSchedule, verifyBackup } from "../../engine/backup/index.ts";
+import { systemTiming } from "../../engine/index.ts";
+import { loadEnvironment } from "../../model/index.ts";
 import { TalosError } from "../../talos/errors.ts";
-import { ageOf, sizeOf } from "../../workspace/amounts.ts";
-import { openBackups, takeBackup } from "../../workspace/backups.ts";
+import { ageOf, counted, sizeOf } from "../../workspace/amounts.ts";
+import { openBackups, scheduleOf, takeAndPrune, takeBackup } from "../../workspace/backups.ts";
 import { drillBackup, drillVerdict } from "../../workspace/drill.ts";
 import { openWorkspace } from "../../workspace/workspace.ts";
 import { type ApprovalFlags, approved } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
 import { withProgress } from "../output/progress.ts";
-import { table } from "../output/table.ts";
+import { jsonLine, jsonText, tableOf } from "../output/table.ts";
 
 export async function create(name: string, { json }: { json: boolean }, context: CommandContext): Promise<void> {
   const backups = await openBackups(openWorkspace(name, context, { warn: true }));
   const backup = await takeBackup(backups, (reason) => context.stderr.write(`… again after: ${reason}\n`));
-  if (json) context.stdout.write(`${JSON.stringify({ v: 1, place: backups.store.place, ...backup }, undefined, 2)}\n`);
-  else context.stdout.write(`${backup.id}\n`);
-  context.stderr.write(
-    `${sizeOf(backup.bytes)} in ${backups.store.place}, revision ${backup.revision}, hash ${backup.hash}: whole.\n`,
-  );
+  const { place } = backups.store;
+  const { id, bytes, revision, hash } = backup;
+  context.stdout.write(json ? jsonText({ v: 1, place, ...backup }) : `${id}\n`);
+  context.stderr.write(`${sizeOf(bytes)} in ${place}, revision ${revision}, hash ${hash}: whole.\n`);
 }
 
 export async function list(name: string, { json }: { json: boolean }, context: CommandContext): Promise<void> {
@@ -25,19 +26,14 @@ export async function list(name: string, { json }: { json: boolean }, context: C
   const backups = await listBackups(store, cluster, context.signal);
   const others = backups.filter((backup) => !isOf(backup, cas));
   if (json) {
-    context.stdout.write(`${JSON.stringify({ v: 1, place: store.place, backups }, undefined, 2)}\n`);
+    context.stdout.write(jsonText({ v: 1, place: store.place, backups }));
     return;
   }
-  const now = context.clock.now();
-  const row = (backup: Backup) => [
-    backup.id,
-    ageOf(now.getTime() - backup.takenAt.getTime()),
-    sizeOf(backup.bytes),
-    String(backup.revision),
-    backup.hash,
-    backup.pki ? "yes" : "no",
-  ];
-  context.stdout.write(table(["name", "age", "size", "revision", "hash", "pki"], backups.map(row)));
+  const now = context.clock.now().getTime();
+  const rows = backups.map(({ id, takenAt, bytes, ...backup }) => {
+    return { ...backup, name: id, age: ageOf(now - takenAt.getTime()), size: sizeOf(bytes) };
+  });
+  context.stdout.write(tableOf(["name", "age", "size", "revision", "hash", "pki"], rows));
   for (const { id } of others) context.stderr.write(`${id} is of another cluster that was called ${cluster}.\n`);
 }
 
@@ -74,21 +70,16 @@ export async function prune(
   const now = context.clock.now();
   const pruned = (only: { readonly dryRun: boolean }) =>
     pruneBackups(store, cluster, section.keep, now, { ...only, signal });
-  const counted = ({ length }: readonly Backup[]) => (length === 1 ? "1 backup" : `${length} backups`);
   const surplus = await pruned({ dryRun: true });
   for (const { id } of surplus) context.stdout.write(`${id}\n`);
   if (dryRun) {
-    context.stderr.write(`${counted(surplus)} would be removed.\n`);
+    context.stderr.write(`${counted(surplus.length, "backup")} would be removed.\n`);
     return;
   }
-  const question = `Remove ${counted(surplus)} of ${name}? There is no way back.`;
-  if (surplus.length > 0 && !(await approved(question, name, approval, context))) {
-    context.stderr.write("Nothing was changed.\n");
-    context.exit(1);
-    return;
-  }
+  const question = `Remove ${counted(surplus.length, "backup")} of ${name}? There is no way back.`;
+  if (surplus.length > 0 && !(await approved(question, name, approval, context))) return;
   // Also what killed runs have left, which is no backup.
-  context.stderr.write(`${counted(await pruned({ dryRun: false }))} removed.\n`);
+  context.stderr.write(`${counted((await pruned({ dryRun: false })).length, "backup")} removed.\n`);
 }
 
 /** A backup restored into a simulator of its own: what comes out must be what went in. */
@@ -103,10 +94,35 @@ export async function drill(
   if (json) {
     const { backup, same } = done;
     const facts = ({ revision, hash, entries }: typeof done.restored) => ({ revision, hash, entries });
-    context.stdout.write(
-      `${JSON.stringify({ v: 1, type: "drill", backup: backup.id, same, expected: facts(backup), restored: facts(done.restored) })}\n`,
-    );
+    const [expected, restored] = [facts(backup), facts(done.restored)];
+    context.stdout.write(jsonLine({ v: 1, type: "drill", backup: backup.id, same, expected, restored }));
   }
   const verdict = drillVerdict(done);
   if (!json) context.stdout.write(`${verdict}\n`);
+}
+
+/** The scheduled backups of one environment, in the foreground. */
+export async function run(name: string, context: CommandContext): Promise<void> {
+  const { workspace, section } = await openBackups(openWorkspace(name, context, { warn: true }));
+  const tell = (message: string) => context.stderr.write(`${context.clock.now().toISOString()} ${message}\n`);
+  if (section.schedule === undefined) {
+    throw new TalosError("failed-precondition", `${name} has no backup.schedule`, {
+      hint: 'Add one to its file, such as schedule: "0 3 * * *".',
+    });
+  }
+  await runSchedule({
+    schedule: () => scheduleOf(loadEnvironment(workspace.root, name)),
+    run: async () => {
+      const backups = await openBackups(openWorkspace(name, context));
+      const { id, revision, bytes, removed } = await takeAndPrune(backups, (reason) => tell(`again after: ${reason}`));
+      tell(`${id}: revision ${revision}, ${bytes} bytes`);
+      for (const old of removed) tell(`${old}: removed`);
+    },
+    onFailure: ({ message, hint }) => tell(`failed: ${message}${hint === undefined ? "" : ` ${hint}`}`),
+    onNext: (at) => tell(at === undefined ? "no schedule" : `next backup at ${at.toISOString()}`),
+    clock: context.clock,
+    entropy: context.entropy,
+    timing: systemTiming,
+    signal: context.signal,
+  });
 }

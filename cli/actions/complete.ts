@@ -3,8 +3,9 @@ import { join } from "node:path";
 import type { Command } from "commander";
 import { type Environment, loadEnvironment, machinesOf } from "../../model/index.ts";
 import { topologyOf } from "../../model/topology/index.ts";
-import { findTalosconfig, readTalosconfig, type Talosconfig } from "../../talos/config/index.ts";
+import { findTalosconfig, readTalosconfig } from "../../talos/config/index.ts";
 import { TalosError } from "../../talos/errors.ts";
+import { isGiven } from "../../talos/given.ts";
 import { clientFilePaths } from "../../workspace/client-files.ts";
 import { environmentsHere, projectRoot } from "../../workspace/project.ts";
 import { type Candidate, complete, type Lookup } from "../completion/complete.ts";
@@ -21,29 +22,28 @@ const lineOf = ({ value, description }: Candidate) => (description ? `${value}\t
 
 /** The user's own names, from the files of the project and the talosconfig alone: nothing is asked over the network. */
 function projectLookup(context: CommandContext): Lookup {
-  const environments = () =>
-    environmentsHere(context).flatMap((name) => {
-      const environment = orUndefined(() => loadEnvironment(projectRoot(context.cwd, context.env), name));
-      return environment === undefined ? [] : [environment];
-    });
+  const environments = async () => {
+    const load = (name: string) => readable(() => loadEnvironment(projectRoot(context.cwd, context.env), name));
+    return (await Promise.all(environmentsHere(context).map(load))).filter(isGiven);
+  };
   return async (subject, given) => {
     switch (subject) {
       case "environment":
         return environmentsHere(context).map((value) => ({ value }));
       case "machine":
-        return environments()
+        return (await environments())
           .filter(({ kind }) => kind === "simulated")
           .flatMap((environment) => machinesOf(environment).map(({ name }) => ({ value: name })));
       case "address":
-        return [...environments().flatMap(fixedAddresses), ...(await deployedAddresses(context))];
+        return [...(await environments()).flatMap(fixedAddresses), ...(await deployedAddresses(context))];
       case "addon":
-        return environments()
+        return (await environments())
           .filter(({ name }) => name === given[0])
           .flatMap(({ addons }) => addons.map(({ name }) => ({ value: name })));
       case "context":
-        return [...((await readable(await findTalosconfig(context.env)))?.contexts.keys() ?? [])].map((value) => ({
-          value,
-        }));
+        return [...((await talosconfigAt(await findTalosconfig(context.env)))?.contexts.keys() ?? [])].map((value) => {
+          return { value };
+        });
     }
   };
 }
@@ -59,7 +59,7 @@ function fixedAddresses(environment: Environment): readonly Candidate[] {
 async function deployedAddresses(context: CommandContext): Promise<readonly Candidate[]> {
   const { cwd, env } = context;
   const own = environmentsHere(context).map((name) => join(projectRoot(cwd, env), clientFilePaths(name).talosconfig));
-  const configs = await Promise.all([await findTalosconfig(env), ...own].map(readable));
+  const configs = await Promise.all([await findTalosconfig(env), ...own].map(talosconfigAt));
   return configs.flatMap((config) =>
     [...(config?.contexts ?? [])].flatMap(([name, { endpoints, nodes }]) =>
       [...endpoints, ...(nodes ?? [])].map((value) => ({ value, description: name })),
@@ -67,18 +67,12 @@ async function deployedAddresses(context: CommandContext): Promise<readonly Cand
   );
 }
 
-async function readable(path: string): Promise<Talosconfig | undefined> {
-  try {
-    return await readTalosconfig(path);
-  } catch (error) {
-    if (error instanceof TalosError) return undefined;
-    throw error;
-  }
-}
+const talosconfigAt = (path: string) => readable(() => readTalosconfig(path));
 
-function orUndefined<T>(look: () => T): T | undefined {
+/** Undefined for what has errors, or is not there. */
+async function readable<T>(read: () => T | Promise<T>): Promise<T | undefined> {
   try {
-    return look();
+    return await read();
   } catch (error) {
     if (error instanceof TalosError) return undefined;
     throw error;

@@ -13,8 +13,7 @@ import {
 import { openConsoleProject } from "../../web/server/project.ts";
 import { openEnvironment } from "../../workspace/project.ts";
 import type { CommandContext } from "../context.ts";
-import { notice, plainDashboard, screen } from "../dashboard/screen.ts";
-import { afterKey, type DashboardState, firstState } from "../dashboard/state.ts";
+import { afterKey, type DashboardState, firstState, notice, plainDashboard, screen } from "../dashboard/screen.ts";
 import { processTerminal, type Terminal } from "../dashboard/terminal.ts";
 
 /** Shows the cluster until `q`, or once where nobody sits at a terminal. */

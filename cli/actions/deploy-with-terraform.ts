@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import { basename, join } from "node:path";
 import * as z from "zod";
 import { eventFileVariable, systemTiming, type ToldEvent } from "../../engine/index.ts";
@@ -7,25 +6,19 @@ import { machinesOf } from "../../model/index.ts";
 import { parsePlan, placeholderTitle, reviewPlan } from "../../review/index.ts";
 import { clientFilePaths } from "../../workspace/client-files.ts";
 import type { Deployed } from "../../workspace/deploy.ts";
-import { orphanHolding } from "../../workspace/terraform/file-lock.ts";
-import { withFollowedEvents } from "../../workspace/terraform/follow-events.ts";
-import { keepingState } from "../../workspace/terraform/keep-state.ts";
 import { eventsBeside, type RunAction, withPlanFile } from "../../workspace/terraform/plan-file.ts";
-import { onlyClustersRefused, unseenIn } from "../../workspace/terraform/plan-warnings.ts";
-import {
-  prepareExistingStack,
-  prepareStack,
-  removeStack,
-  stackDirectory,
-} from "../../workspace/terraform/prepare-stack.ts";
-import { readState, removeState, removeUnwritten, stateFile } from "../../workspace/terraform/state-file.ts";
+import { prepareExistingStack, prepareStack, stackDirectory } from "../../workspace/terraform/prepare-stack.ts";
+import { withFollowedEvents } from "../../workspace/terraform/run-events.ts";
+import { keepingState, readState, removeUnwritten, stateFile } from "../../workspace/terraform/state-file.ts";
+import { orphanHolding } from "../../workspace/terraform/state-lock.ts";
 import { type Planned, Terraform } from "../../workspace/terraform/terraform.ts";
+import { onlyClustersRefused, unseenIn } from "../../workspace/terraform/terraform-output.ts";
 import type { Workspace } from "../../workspace/workspace.ts";
 import { type ApprovalFlags, approved } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
-import { plainLines } from "../output/plain-lines.ts";
+import { plainLines } from "../output/progress.ts";
 
-export interface TerraformRun {
+interface TerraformRun {
   readonly workspace: Workspace;
   /** terraform or tofu. */
   readonly binary: string;
@@ -33,7 +26,7 @@ export interface TerraformRun {
   readonly context: CommandContext;
 }
 
-export interface DeployOutcome {
+interface DeployOutcome {
   readonly did: "unchanged" | "changed" | "declined";
   /** As the summary of what is deployed tells it. */
   readonly unseen: Deployed["unseen"];
@@ -65,16 +58,13 @@ export async function planWithTerraform(options: TerraformRun): Promise<boolean>
   });
 }
 
+export const destroyQuestion = (name: string) => `Destroy everything in ${name}? There is no way back.`;
+
 /** False when it was declined. */
 export async function destroyWithTerraform(options: TerraformRun): Promise<boolean> {
-  const { root, name } = options.workspace;
-  const question = `Destroy everything in ${name}? There is no way back.`;
+  const { name } = options.workspace;
   const terraform = await openStack(options, prepareExistingStack);
-  const { did } = await change(terraform, ["-destroy"], options, question, name);
-  if (did === "declined") return false;
-  await removeState(stateFile(root, name));
-  await removeStack(root, name);
-  return true;
+  return (await change(terraform, ["-destroy"], options, destroyQuestion(name), name)).did !== "declined";
 }
 
 /** What the applied stack says of itself. */

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import { basename } from "node:path";
 import { awaitHealthy } from "../../engine/index.ts";
-import { deployWithoutTerraform } from "../../workspace/deploy.ts";
+import { given } from "../../talos/given.ts";
+import { type Deployed, deployWithoutTerraform, planWithoutTerraform } from "../../workspace/deploy.ts";
+import type { PolicyFlags } from "../../workspace/rollout.ts";
 import { clearAbandonedState } from "../../workspace/terraform/abandoned-state.ts";
 import { findTerraform } from "../../workspace/terraform/find-terraform.ts";
 import { refuseOwnedByTerraform } from "../../workspace/terraform/state-file.ts";
-import { openWorkspace } from "../../workspace/workspace.ts";
-import type { ApprovalFlags } from "../ask.ts";
+import { openWorkspace, type Workspace } from "../../workspace/workspace.ts";
+import { type ApprovalFlags, approvedFor } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
-import { withProgress } from "../output/progress.ts";
+import { type ProgressOptions, withProgress } from "../output/progress.ts";
 import { deployedSummary } from "../output/summary.ts";
-import { mayTakeAway } from "./approve-removal.ts";
 import { deployWithTerraform, readDeployed } from "./deploy-with-terraform.ts";
 
 export async function deploy(name: string, flags: ApprovalFlags, context: CommandContext): Promise<void> {
@@ -19,36 +20,74 @@ export async function deploy(name: string, flags: ApprovalFlags, context: Comman
   const { environment } = workspace;
   await clearAbandonedState(workspace);
   const binary = findTerraform(context.env, environment.backend);
-  const finish = (deployed: Parameters<typeof deployedSummary>[0], changed: boolean) => {
-    const nothing = `Nothing to change${deployed.unseen === undefined ? "" : " on the machines that answer"}.\n`;
-    if (!changed) context.stderr.write(nothing);
-    context.stdout.write(deployedSummary(deployed, context.name));
-  };
-  const seconds = () => (performance.now() - started) / 1000;
-
   if (binary === undefined) {
     await refuseOwnedByTerraform(workspace);
     if (!(await mayTakeAway(workspace, flags, context))) return;
     context.stderr.write("Neither terraform nor tofu is on the PATH: talosmith does the job alone.\n");
-    const { changed, ...deployed } = await withProgress(context, {}, (events) =>
-      deployWithoutTerraform(workspace, events),
-    );
-    finish({ ...deployed, seconds: seconds(), runner: "talosmith alone" }, changed);
-    return;
+    return deployAlone(workspace, {}, started, context);
   }
   context.stderr.write(`Deploying ${name} through ${basename(binary)}.\n`);
   const options = { workspace, binary, approval: flags, context };
   const { did, unseen } = await deployWithTerraform(options);
-  if (did === "declined") {
-    context.stderr.write("Nothing was changed.\n");
-    context.exit(1);
-    return;
-  }
+  if (did === "declined") return;
   // What Terraform compares says nothing of health, and after a change the engine has waited for it.
   // The health of the cluster that workers join is its own deploy's matter.
   if (did === "unchanged" && unseen === undefined && environment.joins === undefined) {
     const deployed = await workspace.engineOptions();
     await withProgress(context, {}, (events) => awaitHealthy({ ...deployed, events }));
   }
-  finish({ ...(await readDeployed(options)), unseen, seconds: seconds(), runner: basename(binary) }, did === "changed");
+  const deployed = { ...(await readDeployed(options)), unseen, runner: basename(binary) };
+  printDeployed(deployed, did === "changed", started, context);
+}
+
+interface UpFlags extends ApprovalFlags {
+  readonly json: boolean;
+  readonly kubernetes: boolean;
+}
+
+/** The same, never through Terraform. */
+export async function up(name: string, flags: UpFlags, context: CommandContext): Promise<void> {
+  const started = performance.now();
+  const workspace = openWorkspace(name, context, { warn: true });
+  await clearAbandonedState(workspace);
+  await refuseOwnedByTerraform(workspace);
+  if (await mayTakeAway(workspace, flags, context)) await deployAlone(workspace, flags, started, context);
+}
+
+/** Deploys without Terraform and shows what is there then. `started`: when the command was. */
+export async function deployAlone(
+  workspace: Workspace,
+  { json, kubernetes }: ProgressOptions & PolicyFlags,
+  started: number,
+  context: CommandContext,
+): Promise<void> {
+  const { changed, ...deployed } = await withProgress(context, { json }, (events) =>
+    deployWithoutTerraform(workspace, events, { flags: given({ kubernetes }) }),
+  );
+  if (!json) printDeployed({ ...deployed, runner: "talosmith alone" }, changed, started, context);
+}
+
+function printDeployed(
+  deployed: Omit<Deployed, "seconds">,
+  changed: boolean,
+  started: number,
+  { stdout, stderr, name }: CommandContext,
+): void {
+  const where = deployed.unseen === undefined ? "" : " on the machines that answer";
+  if (!changed) stderr.write(`Nothing to change${where}.\n`);
+  stdout.write(deployedSummary({ ...deployed, seconds: (performance.now() - started) / 1000 }, name));
+}
+
+/** Shows what would be done and asks, where a run would wipe a machine or take it out of the cluster; else it does not ask. */
+async function mayTakeAway(
+  workspace: Workspace,
+  { kubernetes, yes }: ApprovalFlags & PolicyFlags,
+  context: CommandContext,
+): Promise<boolean> {
+  const { environment, name } = workspace;
+  if (yes || environment.kind === "simulated") return true;
+  const { steps } = await planWithoutTerraform(workspace, given({ kubernetes }));
+  if (!steps.some(({ destructive }) => destructive)) return true;
+  for (const { sentence } of steps) context.stderr.write(`- ${sentence}\n`);
+  return approvedFor(environment, `Machines of ${name} are wiped on the way. There is no way back.`, { yes }, context);
 }

@@ -5,40 +5,65 @@ import { destroyWithoutTerraform, refuseProtected, whatStays } from "../../works
 import { clearAbandonedState } from "../../workspace/terraform/abandoned-state.ts";
 import { findTerraform } from "../../workspace/terraform/find-terraform.ts";
 import { removeStack } from "../../workspace/terraform/prepare-stack.ts";
-import { ownedByTerraform, readState, removeState, stateFile } from "../../workspace/terraform/state-file.ts";
+import {
+  ownedByTerraform,
+  readState,
+  refuseOwnedByTerraform,
+  removeState,
+  stateFile,
+} from "../../workspace/terraform/state-file.ts";
 import { openWorkspace, type Workspace } from "../../workspace/workspace.ts";
-import { type ApprovalFlags, approved } from "../ask.ts";
+import { type ApprovalFlags, approvedFor } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
-import { withProgress } from "../output/progress.ts";
-import { destroyWithTerraform } from "./deploy-with-terraform.ts";
+import { type ProgressOptions, withProgress } from "../output/progress.ts";
+import { destroyQuestion, destroyWithTerraform } from "./deploy-with-terraform.ts";
 
 export async function destroy(name: string, flags: ApprovalFlags, context: CommandContext): Promise<void> {
-  const workspace = openWorkspace(name, context, { warn: true, existing: true });
+  const workspace = await openDestroyable(name, context);
   const { root, environment } = workspace;
-  refuseProtected(environment);
-  await clearAbandonedState(workspace);
+  const isSimulated = environment.kind === "simulated";
   // A state that cannot be read may own what there is: it is refused before anything goes, the file itself included.
   if (environment.backend.kind === "local") await readState(stateFile(root, name));
-  // Simulated machines hold nothing worth a question.
-  const approval = { yes: flags.yes || environment.kind === "simulated" };
-  if (environment.kind === "simulated" && (await workspace.secrets.find()) === undefined) {
-    await forgetSimulated(workspace);
-    return;
-  }
+  if (isSimulated && (await workspace.secrets.find()) === undefined) return forgetSimulated(workspace);
+  const approval = { yes: flags.yes || isSimulated };
   const done = (await ownedByTerraform(workspace))
     ? await destroyWithTerraform({ workspace, binary: requireTerraform(environment, context), approval, context })
-    : await destroyAlone(workspace, approval, context);
-  context.stderr.write(done ? `${name} is gone.\n${whatStays(workspace)}` : "Nothing was changed.\n");
-  if (!done) context.exit(1);
+    : await destroyAlone(workspace, flags, context);
+  if (!done) return;
+  await removeEmptyState(workspace);
+  context.stderr.write(`${name} is gone.\n${whatStays(workspace)}`);
+}
+
+export async function down(
+  name: string,
+  flags: ApprovalFlags & { readonly json: boolean },
+  context: CommandContext,
+): Promise<void> {
+  const workspace = await openDestroyable(name, context);
+  await refuseOwnedByTerraform(workspace);
+  if (await destroyAlone(workspace, flags, context)) context.stderr.write(`${name} is gone.\n${whatStays(workspace)}`);
+}
+
+async function openDestroyable(name: string, context: CommandContext): Promise<Workspace> {
+  const workspace = openWorkspace(name, context, { warn: true, existing: true });
+  refuseProtected(workspace.environment);
+  await clearAbandonedState(workspace);
+  return workspace;
 }
 
 /** Without secrets nobody can speak to the machines any more; simulated ones can be thrown away all the same. */
-async function forgetSimulated({ root, name, machines, clientFiles, context }: Workspace): Promise<void> {
-  await machines.remove();
-  await clientFiles.remove();
+async function forgetSimulated(workspace: Workspace): Promise<void> {
+  await workspace.machines.remove();
+  await workspace.clientFiles.remove();
+  await removeEmptyState(workspace);
+  const message = `${workspace.name} is gone. It had no secrets, so its machines were removed without leaving.\n`;
+  workspace.context.stderr.write(message);
+}
+
+/** A destroy leaves a state that says nothing is there, and the stack that it was made by. */
+async function removeEmptyState({ root, name }: Workspace): Promise<void> {
   await removeState(stateFile(root, name));
   await removeStack(root, name);
-  context.stderr.write(`${name} is gone. It had no secrets, so its machines were removed without leaving.\n`);
 }
 
 function requireTerraform(environment: Environment, context: CommandContext): string {
@@ -47,19 +72,18 @@ function requireTerraform(environment: Environment, context: CommandContext): st
   throw new TalosError(
     "failed-precondition",
     "a Terraform state owns this environment, but neither terraform nor tofu is on the PATH",
-    {
-      hint: "Put the one that made it on the PATH and try again.",
-    },
+    { hint: "Put the one that made it on the PATH and try again." },
   );
 }
 
-async function destroyAlone(workspace: Workspace, approval: ApprovalFlags, context: CommandContext): Promise<boolean> {
-  const { root, name } = workspace;
-  const question = `Destroy everything in ${name}? There is no way back.`;
-  if (!(await approved(question, name, approval, context))) return false;
-  await withProgress(context, {}, (events) => destroyWithoutTerraform(workspace, events));
-  // What a destroy by hand leaves: a state that says nothing is there.
-  await removeState(stateFile(root, name));
-  await removeStack(root, name);
+/** False when it was declined. */
+async function destroyAlone(
+  workspace: Workspace,
+  { json, ...approval }: ApprovalFlags & ProgressOptions,
+  context: CommandContext,
+): Promise<boolean> {
+  const { environment, name } = workspace;
+  if (!(await approvedFor(environment, destroyQuestion(name), approval, context))) return false;
+  await withProgress(context, { json }, (events) => destroyWithoutTerraform(workspace, events));
   return true;
 }

@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 import { existsSync, statSync } from "node:fs";
 import { access, constants } from "node:fs/promises";
+import { connect } from "node:net";
 import { join, relative } from "node:path";
 import { satisfies } from "semver";
+import { type DesiredMachine, type Machines, talosMachines } from "../../engine/index.ts";
 import { listEnvironments } from "../../model/index.ts";
+import { endsSoon } from "../../talos/client-file.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { fileError } from "../../talos/file-error.ts";
 import { programPath } from "../../talos/program-path.ts";
+import { ageOf } from "../../workspace/amounts.ts";
 import { projectRoot } from "../../workspace/project.ts";
 import { projectSimulator } from "../../workspace/simulator.ts";
 import { abandonedBy, abandonedState } from "../../workspace/terraform/abandoned-state.ts";
 import { findTerraform } from "../../workspace/terraform/find-terraform.ts";
 import { runProgram } from "../../workspace/terraform/run-program.ts";
 import { readState, stateFile } from "../../workspace/terraform/state-file.ts";
-import { openWorkspace, type Workspace } from "../../workspace/workspace.ts";
+import { type DeployedCluster, openWorkspace, type Workspace } from "../../workspace/workspace.ts";
 import type { CommandContext } from "../context.ts";
-import { table } from "../output/table.ts";
-import { clusterFindings } from "./doctor-cluster.ts";
-import type { Finding } from "./doctor-finding.ts";
+import { jsonText, table } from "../output/table.ts";
 
 /** Says what a deploy would find, without changing anything. Fails when there is a fault. */
 export async function doctor(
@@ -26,14 +28,8 @@ export async function doctor(
   context: CommandContext,
 ): Promise<void> {
   const findings = await doctorFindings(name, context);
-  if (json) context.stdout.write(`${JSON.stringify({ v: 1, findings }, undefined, 2)}\n`);
-  else
-    context.stdout.write(
-      table(
-        ["", "about", "says"],
-        findings.map(({ about, level, says }) => [level, about, says]),
-      ),
-    );
+  const rows = findings.map(({ about, level, says }) => [level, about, says]);
+  context.stdout.write(json ? jsonText({ v: 1, findings }) : table(["", "about", "says"], rows));
   if (findings.some(({ level }) => level === "fault")) context.exit(1);
 }
 
@@ -151,5 +147,114 @@ async function finding(about: string, look: () => Promise<string>): Promise<Find
   } catch (error) {
     const { message, hint } = TalosError.from(error);
     return { about, level: "fault", says: hint === undefined ? message : `${message}. ${hint}` };
+  }
+}
+
+/** One thing that the doctor looked at. */
+export interface Finding {
+  readonly about: string;
+  /** A fault keeps a deploy from working, or is dangerous; a note does not. */
+  readonly level: "ok" | "note" | "fault";
+  readonly says: string;
+}
+
+/** From here on certificates and tokens of one machine are refused by another. */
+const tolerated = 60_000;
+/** A port that is closed by a firewall answers nothing at all. */
+const patience = 5_000;
+const atOnce = 16;
+
+/** What a cluster that was deployed shows from this computer: client files, open ports, certificates, clocks. */
+async function clusterFindings(name: string, context: CommandContext): Promise<readonly Finding[]> {
+  let workspace: Workspace;
+  let cluster: DeployedCluster;
+  try {
+    workspace = openWorkspace(name, context);
+    cluster = await workspace.deployed();
+  } catch (error) {
+    // Not deployed, or told already with the state and the secrets.
+    if (error instanceof TalosError) return [];
+    throw error;
+  }
+  const machines = talosMachines(cluster);
+  try {
+    const found: Finding[] = [];
+    await forEachAtOnce(cluster.desired.machines, atOnce, async (machine) => {
+      found.push(await machineFinding(name, machine, machines, context));
+    });
+    return [
+      ...(await certificateFindings(workspace)),
+      await endpointFinding(name, cluster.desired.endpoint),
+      ...found.sort((a, b) => (a.about < b.about ? -1 : 1)),
+    ];
+  } finally {
+    machines.close();
+  }
+}
+
+async function certificateFindings({ name, clientFiles, context }: Workspace): Promise<readonly Finding[]> {
+  const certificates = await clientFiles.certificates();
+  return certificates.map(({ name: file, expiresAt }) => {
+    const about = `${name}: ${file}`;
+    const left = expiresAt.getTime() - context.clock.now().getTime();
+    if (left <= 0) return { about, level: "fault", says: `ended at ${expiresAt.toISOString()}; a deploy renews it` };
+    const says = `valid for ${ageOf(left)}`;
+    return endsSoon(expiresAt, context.clock.now())
+      ? { about, level: "note", says: `${says}; the next deploy renews it` }
+      : { about, level: "ok", says };
+  });
+}
+
+/** Does the work for every item, for so many at once. */
+export async function forEachAtOnce<T>(
+  items: readonly T[],
+  count: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  const waiting = items.values();
+  const lane = async () => {
+    for (const item of waiting) await work(item);
+  };
+  await Promise.all(Array.from({ length: count }, lane));
+}
+
+/** Whether the Kubernetes API's port is open from here. */
+function endpointFinding(name: string, endpoint: string): Promise<Finding> {
+  const about = `${name}: endpoint`;
+  const { hostname, port } = new URL(endpoint);
+  return new Promise((resolve) => {
+    const socket = connect({ host: hostname.replace(/^\[|\]$/g, ""), port: Number(port || 443), timeout: patience });
+    const end = (level: Finding["level"], says: string) => {
+      socket.destroy();
+      resolve({ about, level, says: `${endpoint}: ${says}` });
+    };
+    socket.once("connect", () => end("ok", "the port is open"));
+    socket.once("timeout", () => end("fault", "no answer in time: is the port open from this computer?"));
+    socket.once("error", (error) => end("fault", error.message));
+  });
+}
+
+/** Port, certificate and clock of one machine. */
+async function machineFinding(
+  name: string,
+  machine: DesiredMachine,
+  machines: Machines,
+  { signal }: CommandContext,
+): Promise<Finding> {
+  const about = `${name}: ${machine.name}`;
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(patience)]);
+  try {
+    const state = await machines.inspect(machine, limit);
+    if (state.kind === "unreachable" || state.kind === "foreign") return { about, level: "fault", says: state.reason };
+    if (state.kind === "maintenance") return { about, level: "note", says: "in maintenance mode, without a config" };
+    const offset = await machines.clockOffset(machine, limit);
+    if (offset === undefined || Math.abs(offset) < tolerated)
+      return { about, level: "ok", says: "answers, certificate and clock are right" };
+    const seconds = Math.round(Math.abs(offset) / 1000);
+    return { about, level: "fault", says: `its clock is ${seconds} s ${offset > 0 ? "ahead of" : "behind"} ours` };
+  } catch (error) {
+    const { code, message } = TalosError.from(error);
+    if (code === "internal" && !limit.aborted) throw error;
+    return { about, level: "note", says: limit.aborted ? "no answer in time" : message };
   }
 }

@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import * as z from "zod";
 import type { Resource } from "../../talos/api/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { given } from "../../talos/given.ts";
 import { parseYamlDocument, toPlainData } from "../../talos/yaml/index.ts";
 import type { CommandContext } from "../context.ts";
-import {
-  definitionsNamespace,
-  definitionsType,
-  parseDefinition,
-  type ResourceDefinition,
-  resolveDefinition,
-} from "../machine/resource-definition.ts";
 import type { GetFlags } from "../machine/target-flags.ts";
 import { type Target, withTargets } from "../machine/targets.ts";
 import { table } from "../output/table.ts";
@@ -142,4 +136,48 @@ function step(value: unknown, part: string): unknown[] {
 function cell(value: unknown): string {
   if (typeof value === "string") return value;
   return value === undefined || value === null ? "" : JSON.stringify(value);
+}
+
+/** What a machine says of one of its resource types. */
+interface ResourceDefinition {
+  readonly type: string;
+  readonly displayType: string;
+  readonly defaultNamespace: string;
+  readonly names: readonly string[];
+  readonly columns: readonly { readonly name: string; readonly path: string }[];
+}
+
+const definitionsNamespace = "meta";
+const definitionsType = "ResourceDefinitions.meta.cosi.dev";
+
+const schema = z.object({
+  type: z.string(),
+  displayType: z.string(),
+  defaultNamespace: z.string(),
+  aliases: z.array(z.string()).nullish(),
+  allAliases: z.array(z.string()).nullish(),
+  printColumns: z.array(z.object({ name: z.string(), jsonPath: z.string() })).nullish(),
+});
+
+function parseDefinition({ id, yaml }: Pick<Resource, "id" | "yaml">): ResourceDefinition {
+  const spec = schema.parse(toPlainData(parseYamlDocument(yaml, id)));
+  return {
+    type: spec.type,
+    displayType: spec.displayType,
+    defaultNamespace: spec.defaultNamespace,
+    names: [id, spec.type.toLowerCase(), ...(spec.aliases ?? []), ...(spec.allAliases ?? [])],
+    columns: (spec.printColumns ?? []).map(({ name, jsonPath }) => ({ name, path: jsonPath })),
+  };
+}
+
+/** The one definition that a user's word means; the words of talosctl where it means none or several. */
+function resolveDefinition(word: string, definitions: readonly ResourceDefinition[]): ResourceDefinition {
+  const found = definitions.filter(({ names }) => names.includes(word.toLowerCase()));
+  const [only] = found;
+  if (only === undefined) throw new TalosError("not-found", `resource "${word}" is not registered`);
+  if (found.length > 1) {
+    const types = found.map(({ type }) => type).sort();
+    throw new TalosError("invalid-input", `resource type "${word}" is ambiguous: [${types.join(" ")}]`);
+  }
+  return only;
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { type CheckResult, checkHealth } from "../../engine/index.ts";
-import { type BackupStatus, backupLine, backupStatus } from "../../workspace/backup-status.ts";
+import { type BackupStatus, backupLine, backupStatus } from "../../workspace/backups.ts";
 import { openWorkspace } from "../../workspace/workspace.ts";
 import type { CommandContext } from "../context.ts";
+import { jsonLine } from "../output/table.ts";
 
 export async function health(
   name: string,
@@ -12,6 +13,8 @@ export async function health(
   const workspace = openWorkspace(name, context);
   const { desired, secrets } = await workspace.deployed();
   const plain = healthLines((line) => context.stderr.write(`${line}\n`));
+  const report = (type: "check" | "backup", found: CheckResult | BackupStatus) =>
+    context.stdout.write(jsonLine({ v: 1, at: context.clock.now().toISOString(), type, ...found }));
   // Whoever reads only the beginning still wants to know from the exit code.
   context.stdout.onlyTells?.();
   const { healthy, checks } = await checkHealth({
@@ -21,21 +24,13 @@ export async function health(
     signal: context.signal,
     wait: waitTimeout > 0,
     timeouts: { health: waitTimeout },
-    onCheck: json ? (check) => context.stdout.write(jsonCheck(check, context)) : plain,
+    onCheck: json ? (check) => report("check", check) : plain,
   });
   const backup = await backupStatus(workspace);
-  if (backup !== undefined && json) context.stdout.write(jsonBackup(backup, context));
+  if (backup !== undefined && json) report("backup", backup);
   else if (backup !== undefined) context.stderr.write(`${backupLine(backup)}\n`);
   if (!json) context.stderr.write(`${healthVerdict(name, checks)}\n`);
   if (!healthy) context.exit(1);
-}
-
-function jsonBackup(backup: BackupStatus, { clock }: CommandContext): string {
-  return `${JSON.stringify({ v: 1, at: clock.now().toISOString(), type: "backup", ...backup })}\n`;
-}
-
-function jsonCheck(check: CheckResult, { clock }: CommandContext): string {
-  return `${JSON.stringify({ v: 1, at: clock.now().toISOString(), type: "check", ...check })}\n`;
 }
 
 const words = { ok: "OK", skipped: "SKIP", waiting: "...", failed: "FAILED" } as const;

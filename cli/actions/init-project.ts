@@ -6,6 +6,7 @@ import { writeFileAtomically } from "../../talos/atomic-file.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { packageRoot } from "../../workspace/package-root.ts";
 import type { CommandContext } from "../context.ts";
+import { jsonText } from "../output/table.ts";
 
 const section = z.record(z.string(), z.string()).default({});
 const ownPackage = z.object({ version: z.string(), dependencies: section, devDependencies: section });
@@ -47,7 +48,7 @@ export async function writeProject(
     output: "cdktf.out",
   };
   const files: readonly (readonly [string, string])[] = [
-    ["cdktf.json", json(projectFile)],
+    ["cdktf.json", jsonText(projectFile)],
     ["main.ts", mainFile],
   ];
   const missing = files.filter(([path]) => !existsSync(join(root, path)));
@@ -72,13 +73,13 @@ async function writeIgnored(file: string): Promise<boolean> {
 async function writePackage(root: string): Promise<boolean> {
   const file = join(root, packageFile);
   const before = existsSync(file) ? readFileSync(file, "utf8") : undefined;
-  const their = parsePackage(file, before ?? json({ name: packageName(root), private: true }));
+  const their = parsePackage(file, before ?? jsonText({ name: packageName(root), private: true }));
   if (their.name === "talosmith") return false;
   const own = ownPackage.parse(JSON.parse(readFileSync(join(packageRoot(), "package.json"), "utf8")));
   const { cdktf = "", constructs = "" } = own.dependencies;
   const { tsx = "" } = own.devDependencies;
   const script = (command: string) => `talosmith ${command}`;
-  const after = json({
+  const after = jsonText({
     ...their,
     type: "module",
     scripts: {
@@ -116,8 +117,4 @@ function uuid(bytes: Uint8Array): string {
   const version = `4${hex.slice(13, 16)}`;
   const variant = `8${hex.slice(17, 20)}`;
   return [hex.slice(0, 8), hex.slice(8, 12), version, variant, hex.slice(20)].join("-");
-}
-
-function json(value: unknown): string {
-  return `${JSON.stringify(value, undefined, 2)}\n`;
 }

@@ -11,11 +11,11 @@ import {
 import { TalosError } from "../../talos/errors.ts";
 import { refuseExisting, writeFirstEnvironment } from "../../workspace/environment-file.ts";
 import { projectRoot } from "../../workspace/project.ts";
+import { question } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
-import { question } from "../question.ts";
 import { packageFile, writeProject } from "./init-project.ts";
 
-export interface InitOptions {
+interface InitOptions {
   readonly kind?: string;
   readonly controlPlanes?: string;
   readonly workers?: string;

@@ -4,7 +4,7 @@ import { approved } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
 import type { ApplyFlags, ResetFlags, TargetFlags } from "../machine/target-flags.ts";
 import { changeEachTarget, targetNodes } from "../machine/targets.ts";
-import { readText } from "./read-text.ts";
+import { readText } from "./user-files.ts";
 
 export async function apply(flags: ApplyFlags, context: CommandContext): Promise<void> {
   const config = await readText(flags.file, context.cwd);
@@ -42,11 +42,8 @@ export async function reset(flags: ResetFlags, context: CommandContext): Promise
   const { graceful, reboot: thenReboot, systemLabelsToWipe: partitions } = flags;
   const nodes = (await targetNodes(flags, context)).join(",");
   const what = partitions.length === 0 ? "everything" : partitions.join(", ");
-  if (nodes !== "" && !(await approved(`Wipe ${what} on ${nodes}? There is no way back.`, nodes, flags, context))) {
-    context.stderr.write("Nothing was changed.\n");
-    context.exit(1);
-    return;
-  }
+  const question = `Wipe ${what} on ${nodes}? There is no way back.`;
+  if (nodes !== "" && !(await approved(question, nodes, flags, context))) return;
   await changeEachTarget(flags, context, async ({ node, client, call }) => {
     await client.reset({ ...call, graceful, reboot: thenReboot, partitions });
     context.stderr.write(`${node}: is being wiped.\n`);

@@ -12,9 +12,10 @@ import {
   serveOperator,
   whileLeading,
 } from "../../watch/index.ts";
+import { packageVersion } from "../../workspace/package-root.ts";
 import { projectRoot } from "../../workspace/project.ts";
 import type { CommandContext } from "../context.ts";
-import { packageVersion } from "../package-version.ts";
+import { jsonLine } from "../output/table.ts";
 
 export interface OperateFlags {
   readonly listen: { readonly host: string; readonly port: number };
@@ -88,7 +89,7 @@ function logTo(json: boolean, { stdout, stderr, clock }: CommandContext): Log {
   return ({ level, event, environment, machine, message }) => {
     const at = clock.now().toISOString();
     if (json) {
-      stdout.write(`${JSON.stringify({ v: 1, at, level, event, environment, machine, message })}\n`);
+      stdout.write(jsonLine({ v: 1, at, level, event, environment, machine, message }));
       return;
     }
     const about = [environment, machine].filter((part) => part !== undefined).map((part) => `${part}: `);

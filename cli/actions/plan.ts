@@ -3,7 +3,7 @@ import { basename } from "node:path";
 import { checkHealth, creationSteps } from "../../engine/index.ts";
 import { endsSoon } from "../../talos/client-file.ts";
 import { TalosError } from "../../talos/errors.ts";
-import { backupLine, backupStatus } from "../../workspace/backup-status.ts";
+import { backupLine, backupStatus } from "../../workspace/backups.ts";
 import { planWithoutTerraform } from "../../workspace/deploy.ts";
 import { type PolicyFlags, windowNotice } from "../../workspace/rollout.ts";
 import { clearAbandonedState } from "../../workspace/terraform/abandoned-state.ts";
@@ -12,7 +12,7 @@ import { ownedByTerraform, refuseOwnedByTerraform } from "../../workspace/terraf
 import { openWorkspace, type Workspace } from "../../workspace/workspace.ts";
 import type { CommandContext } from "../context.ts";
 import { planWithTerraform } from "./deploy-with-terraform.ts";
-import { tellFirstContact } from "./tell-first-contact.ts";
+import { tellFirstContact } from "./synth.ts";
 
 export async function plan(
   name: string,

@@ -23,7 +23,7 @@ import { type ApprovalFlags, approved } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
 import { withProgress } from "../output/progress.ts";
 
-export interface RestoreFlags extends ApprovalFlags {
+interface RestoreFlags extends ApprovalFlags {
   readonly from: string;
   readonly discardData: boolean;
   readonly json: boolean;
@@ -47,11 +47,7 @@ export async function restore(name: string, flags: RestoreFlags, context: Comman
       `${flags.from}: ${sizeOf(status.bytes)}, revision ${status.revision}, hash ${status.hash}: whole.\n`,
     );
     const question = `Everything in ${cluster} goes back to this backup. What came after it is lost.`;
-    if (!(await approved(question, cluster, flags, context))) {
-      context.stderr.write("Nothing was changed.\n");
-      context.exit(1);
-      return;
-    }
+    if (!(await approved(question, cluster, flags, context))) return;
     const desired = await workspace.desiredAgain(secrets);
     const options = workspace.engineOptionsFor({ desired, secrets });
     const policy = emergencyPolicy(environment);

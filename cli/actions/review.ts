@@ -17,7 +17,8 @@ import { TalosError } from "../../talos/errors.ts";
 import { environmentsHere, projectRoot } from "../../workspace/project.ts";
 import { prepareStack } from "../../workspace/terraform/prepare-stack.ts";
 import type { CommandContext } from "../context.ts";
-import { readText } from "./read-text.ts";
+import { jsonLine } from "../output/table.ts";
+import { readText } from "./user-files.ts";
 
 export async function review(
   subject: string,
@@ -25,7 +26,7 @@ export async function review(
   context: CommandContext,
 ): Promise<void> {
   const found = reviewPlan(await planOf(subject, context));
-  context.stdout.write(json ? `${JSON.stringify(jsonReview(found))}\n` : renderMarkdown(found));
+  context.stdout.write(json ? jsonLine(jsonReview(found)) : renderMarkdown(found));
   if (failOn !== undefined && reaches(found, failOn)) context.exit(2);
 }
 

@@ -14,15 +14,15 @@ import {
 } from "../../engine/index.ts";
 import { type Environment, firstContactOf } from "../../model/index.ts";
 import { TalosError } from "../../talos/errors.ts";
-import { beginRotation, caFingerprint, type RotatedCa, type SecretsBundle } from "../../talos/secrets/index.ts";
+import { beginRotation, caFingerprint, type SecretsBundle } from "../../talos/secrets/index.ts";
 import { windowNotice } from "../../workspace/rollout.ts";
 import type { PlacedStore } from "../../workspace/secrets.ts";
 import { openWorkspace } from "../../workspace/workspace.ts";
-import { type ApprovalFlags, approved } from "../ask.ts";
+import { type ApprovalFlags, approvedFor } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
 import { withProgress } from "../output/progress.ts";
 
-export interface RotateCaFlags extends ApprovalFlags {
+interface RotateCaFlags extends ApprovalFlags {
   readonly dryRun: boolean;
   readonly talos: boolean;
   readonly kubernetes: boolean;
@@ -69,11 +69,8 @@ export async function rotateCa(name: string, flags: RotateCaFlags, context: Comm
       return;
     }
     await checkOwner({ ...options, claim });
-    if (!(await mayGoOn(environment, flags, context))) {
-      context.stderr.write("Nothing was changed.\n");
-      context.exit(1);
-      return;
-    }
+    const question = `Exchange the CAs of ${name}? Client files elsewhere stop to work and must be handed out anew.`;
+    if (!(await approvedFor(environment, question, flags, context))) return;
     const done = await withProgress(context, { json: flags.json }, (events) =>
       rotateCas({
         ...options,
@@ -108,7 +105,8 @@ export function seedNotice(environment: Environment): string | undefined {
 }
 
 function begin(secrets: SecretsBundle, { talos, kubernetes }: RotateCaFlags, context: CommandContext): SecretsBundle {
-  const cas: RotatedCa[] = [...(talos ? (["os"] as const) : []), ...(kubernetes ? (["k8s"] as const) : [])];
+  const chosen = { os: talos, k8s: kubernetes };
+  const cas = (["os", "k8s"] as const).filter((ca) => chosen[ca]);
   if (cas.length === 0)
     throw new TalosError("invalid-input", "nothing to exchange: both --talos and --kubernetes are off");
   return beginRotation(secrets, { cas, clock: context.clock, entropy: context.entropy });
@@ -121,19 +119,12 @@ function refuseUnfinished(name: string, { steps, observed }: Preview): void {
     throw new TalosError(
       "failed-precondition",
       `${silent.map((machine) => machine.name).join(", ")} cannot be reached`,
-      {
-        hint: "Every machine must get the new CAs before the old ones go. Heal it, or let it leave.",
-      },
+      { hint: "Every machine must get the new CAs before the old ones go. Heal it, or let it leave." },
     );
   if (steps.length > 0)
     throw new TalosError("failed-precondition", `${name} is not as its file says: ${steps[0]?.sentence}`, {
       hint: `Deploy it first: talosmith deploy ${name}`,
     });
-}
-
-function mayGoOn(environment: Environment, flags: ApprovalFlags, context: CommandContext): Promise<boolean> {
-  const question = `Exchange the CAs of ${environment.name}? Client files elsewhere stop to work and must be handed out anew.`;
-  return approved(question, environment.name, { yes: flags.yes || environment.kind === "simulated" }, context);
 }
 
 /** Keeps one bundle after the other, each only where the one before it still is. */

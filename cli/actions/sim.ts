@@ -5,22 +5,13 @@ import { TalosError } from "../../talos/errors.ts";
 import { projectRoot } from "../../workspace/project.ts";
 import { projectSimulator, simulatorDirectory } from "../../workspace/simulator.ts";
 import type { CommandContext } from "../context.ts";
-import { table } from "../output/table.ts";
+import { jsonText, tableOf } from "../output/table.ts";
 
 export async function list({ json }: { json: boolean }, context: CommandContext): Promise<void> {
   const machines = await simulatorOf(context).listMachines();
-  if (json) {
-    context.stdout.write(`${JSON.stringify({ v: 1, machines }, undefined, 2)}\n`);
-    return;
-  }
-  const rows = machines.map(({ cluster, name, address, stage, talosVersion }) => [
-    cluster,
-    name,
-    address,
-    stage,
-    talosVersion,
-  ]);
-  context.stdout.write(table(["cluster", "name", "address", "stage", "talos"], rows));
+  if (json) return context.stdout.write(jsonText({ v: 1, machines }));
+  const rows = machines.map(({ talosVersion: talos, ...machine }) => ({ ...machine, talos }));
+  context.stdout.write(tableOf(["cluster", "name", "address", "stage", "talos"], rows));
   tellProblems(machines, context);
 }
 

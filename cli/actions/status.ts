@@ -10,11 +10,11 @@ import { endsSoon } from "../../talos/client-file.ts";
 import { given } from "../../talos/given.ts";
 import { conditionsNow, observeCluster } from "../../watch/index.ts";
 import { ageOf } from "../../workspace/amounts.ts";
-import { backupLine } from "../../workspace/backup-status.ts";
+import { backupLine } from "../../workspace/backups.ts";
 import { openWorkspace } from "../../workspace/workspace.ts";
 import type { CommandContext } from "../context.ts";
 import { conditionLines } from "../output/condition-lines.ts";
-import { table } from "../output/table.ts";
+import { jsonText, tableOf } from "../output/table.ts";
 
 export async function status(
   name: string,
@@ -43,21 +43,9 @@ export async function status(
       })),
       ...given({ backup }),
     };
-    context.stdout.write(`${JSON.stringify(report, undefined, 2)}\n`);
-    return;
+    return context.stdout.write(jsonText(report));
   }
-  const headings = ["name", "role", "address", "stage", "ready", "talos", "kubelet", "etcd"];
-  const rows = machines.map((m) => [
-    m.name,
-    m.role,
-    m.address,
-    m.stage,
-    m.ready ? "yes" : "no",
-    m.talos,
-    m.kubelet,
-    m.etcd,
-  ]);
-  context.stdout.write(table(headings, rows));
+  context.stdout.write(tableOf(["name", "role", "address", "stage", "ready", "talos", "kubelet", "etcd"], machines));
   for (const line of conditionLines(conditions.cluster, context.clock.now())) context.stderr.write(`${line}\n`);
   for (const { sentence } of pending) context.stderr.write(`to do: ${sentence}\n`);
   for (const { name: file, expiresAt } of certificates) {
@@ -71,18 +59,7 @@ export async function status(
 }
 
 /** A machine as `status` tells it. */
-export interface MachineStatus {
-  readonly name: string;
-  readonly role: string;
-  readonly address: string;
-  readonly stage: string;
-  readonly ready: boolean;
-  readonly talos: string;
-  readonly kubelet: string;
-  readonly etcd: string;
-}
-
-export function machineStatus(machine: DesiredMachine, observed: ObservedCluster): MachineStatus {
+export function machineStatus(machine: DesiredMachine, observed: ObservedCluster) {
   const { name, role, address, stage, health, ...view } = machineView(machine, observed);
   const { talosVersion: talos = "-", kubeletVersion: kubelet = "-", etcd = "-" } = view;
   return { name, role, address, stage, ready: health === "ready", talos, kubelet, etcd };

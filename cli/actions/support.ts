@@ -8,12 +8,11 @@ import { hideSecrets, type SecretsBundle } from "../../talos/secrets/index.ts";
 import { projectRoot } from "../../workspace/project.ts";
 import { openWorkspace } from "../../workspace/workspace.ts";
 import type { CommandContext } from "../context.ts";
-import { Entries } from "../support/entries.ts";
-import { machineEntries } from "../support/machine-entries.ts";
-import { clusterEntries, findCluster, projectEntries } from "../support/project-entries.ts";
+import { clusterEntries, Entries, findCluster, machineEntries, projectEntries } from "../support/entries.ts";
 import { redactText } from "../support/redact-text.ts";
+import { forEachAtOnce } from "./doctor.ts";
 
-export interface SupportFlags {
+interface SupportFlags {
   readonly output?: string;
   readonly force: boolean;
 }
@@ -37,12 +36,9 @@ export async function support(name: string, flags: SupportFlags, context: Comman
   if (found !== undefined) {
     const { cluster } = found;
     await clusterEntries(found, entries);
-    const waiting = [...cluster.desired.machines];
-    const lane = async () => {
-      for (let machine = waiting.shift(); machine !== undefined; machine = waiting.shift())
-        await machineEntries(cluster, machine, entries, context.signal);
-    };
-    await Promise.all(Array.from({ length: atOnce }, lane));
+    await forEachAtOnce(cluster.desired.machines, atOnce, (machine) =>
+      machineEntries(cluster, machine, entries, context.signal),
+    );
   }
   context.signal.throwIfAborted();
   const files = [...entries.files()].sort(([a], [b]) => (a < b ? -1 : 1));

@@ -3,9 +3,9 @@ import { BlockList, isIP } from "node:net";
 import { TalosError } from "../../talos/errors.ts";
 import { loadAssets, type ServeOptions, serveUi } from "../../web/server/index.ts";
 import { openConsoleProject } from "../../web/server/project.ts";
+import { packageVersion } from "../../workspace/package-root.ts";
 import { projectRoot } from "../../workspace/project.ts";
 import type { CommandContext } from "../context.ts";
-import { packageVersion } from "../package-version.ts";
 
 const interval = 3_000;
 
@@ -19,7 +19,7 @@ function isLoopback(host: string): boolean {
   return family === 0 ? host === "localhost" : loopback.check(host, family === 6 ? "ipv6" : "ipv4");
 }
 
-export interface UiFlags extends Required<Pick<ServeOptions, "port" | "host" | "readOnly">> {
+interface UiFlags extends Required<Pick<ServeOptions, "port" | "host" | "readOnly">> {
   readonly allowUnencryptedRemote: boolean;
 }
 

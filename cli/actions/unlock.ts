@@ -14,11 +14,7 @@ export async function unlock(name: string, flags: ApprovalFlags, context: Comman
   for (const line of describe(state)) context.stderr.write(`${line}\n`);
   if (state.local === undefined && state.lease === undefined) return;
   const question = `If that run is still alive, two runs will change ${name} at once, and etcd may lose its quorum.\nTake the lock away?`;
-  if (!(await approved(question, name, flags, context))) {
-    context.stderr.write("Nothing was changed.\n");
-    context.exit(1);
-    return;
-  }
+  if (!(await approved(question, name, flags, context))) return;
   await breakLock(options);
   context.stderr.write(`${name} is unlocked.\n`);
 }

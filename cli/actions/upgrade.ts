@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import {
   changeVersion,
-  type Environment,
   EnvironmentError,
   fileReader,
   listEnvironments,
@@ -10,16 +9,15 @@ import {
   type VersionField,
 } from "../../model/index.ts";
 import { TalosError } from "../../talos/errors.ts";
-import { deployWithoutTerraform, planWithoutTerraform } from "../../workspace/deploy.ts";
+import { planWithoutTerraform } from "../../workspace/deploy.ts";
 import { saveTexts } from "../../workspace/environment-file.ts";
-import { projectRoot } from "../../workspace/project.ts";
+import { notDeployed, projectRoot } from "../../workspace/project.ts";
 import { windowNotice } from "../../workspace/rollout.ts";
 import { ownedByTerraform } from "../../workspace/terraform/state-file.ts";
 import { Workspace } from "../../workspace/workspace.ts";
-import { type ApprovalFlags, approved } from "../ask.ts";
+import { type ApprovalFlags, approvedFor } from "../ask.ts";
 import type { CommandContext } from "../context.ts";
-import { withProgress } from "../output/progress.ts";
-import { deployedSummary } from "../output/summary.ts";
+import { deployAlone } from "./deploy.ts";
 
 export interface UpgradeFlags extends ApprovalFlags {
   readonly to: string;
@@ -61,41 +59,17 @@ export async function upgradeTo(
   }
   const workspace = new Workspace({ root, environment: after, context });
   const { missing, steps } = await planWithoutTerraform(workspace);
-  if (missing.length > 0) {
-    throw new TalosError("not-found", `${name} is not deployed: no machine ${missing.join(", ")}`, {
-      hint: `Deploy it: talosmith deploy ${name}`,
-    });
-  }
-  if (flags.dryRun || !flags.json) {
-    const out = flags.dryRun ? context.stdout : context.stderr;
-    out.write(steps.length === 0 ? "Nothing to change.\n" : steps.map(({ sentence }) => `- ${sentence}\n`).join(""));
-  }
+  if (missing.length > 0) throw notDeployed(name, `no machine ${missing.join(", ")}`);
+  const lines = steps.map(({ sentence }) => `- ${sentence}\n`).join("");
+  if (flags.dryRun) context.stdout.write(lines || "Nothing to change.\n");
+  else if (!flags.json) context.stderr.write(lines);
   const notice = windowNotice(after, steps, context.clock.now());
   if (notice !== undefined) tell(notice);
   if (flags.dryRun) return;
-  if (steps.length > 0 && !(await mayGoOn(after, steps.length, flags, context))) {
-    tell("Nothing was changed.");
-    context.exit(1);
-    return;
-  }
+  const question = `Take ${steps.length === 1 ? "this step" : `these ${steps.length} steps`} in ${name}?`;
+  if (steps.length > 0 && !(await approvedFor(after, question, flags, context))) return;
   await saveTexts(root, textsOf(change));
-  const { changed: _, ...deployed } = await withProgress(context, { json: flags.json }, (events) =>
-    deployWithoutTerraform(workspace, events),
-  );
-  if (flags.json) return;
-  const seconds = (performance.now() - started) / 1000;
-  context.stdout.write(deployedSummary({ ...deployed, seconds, runner: "talosmith alone" }, context.name));
-}
-
-function mayGoOn(
-  { kind, name }: Environment,
-  steps: number,
-  flags: ApprovalFlags,
-  context: CommandContext,
-): Promise<boolean> {
-  // Simulated machines hold nothing worth a question.
-  const approval = { yes: flags.yes || kind === "simulated" };
-  return approved(`Take ${steps === 1 ? "this step" : `these ${steps} steps`} in ${name}?`, name, approval, context);
+  await deployAlone(workspace, flags, started, context);
 }
 
 function textsOf({ file, text }: VersionChange): ReadonlyMap<string, string> {

@@ -4,10 +4,11 @@ import { fetchKubeconfig } from "../../engine/index.ts";
 import { writeFileAtomically } from "../../talos/atomic-file.ts";
 import { type ClientFile, parseLifetime } from "../../talos/config/index.ts";
 import { TalosError } from "../../talos/errors.ts";
+import { given } from "../../talos/given.ts";
 import { clientFilePaths, type TalosconfigLimits, talosconfigText } from "../../workspace/client-files.ts";
 import { openWorkspace, type Workspace } from "../../workspace/workspace.ts";
 import type { CommandContext } from "../context.ts";
-import { knownRole } from "./gen-talosconfig.ts";
+import { knownRoles } from "./gen.ts";
 
 export interface ClientFileFlags {
   readonly force: boolean;
@@ -28,10 +29,7 @@ export async function writeClientFile(
       hint: "Name another path for a talosconfig with limits, or - to print it.",
     });
   }
-  const limits = {
-    ...(roles === undefined ? {} : { roles: roles.map(knownRole) }),
-    ...(crtTtl === undefined ? {} : { ttl: parseLifetime(crtTtl) }),
-  };
+  const limits = given({ roles: knownRoles(roles), ttl: crtTtl === undefined ? undefined : parseLifetime(crtTtl) });
   const workspace = openWorkspace(name, context);
   const text = await contentOf(file, workspace, limits);
   if (path === "-") {

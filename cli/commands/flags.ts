@@ -1,16 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 import { type Command, InvalidArgumentError, Option } from "commander";
+import type { CommandContext } from "../context.ts";
+
+/** Adds a command for one environment, its first argument. */
+export function environmentCommand(parent: Command, name: string): Command {
+  return parent.command(name).argument("<environment>", "name of a file in environments/, without .yaml");
+}
+
+/**
+ * What a command does, loaded only when it runs: a function of the command's arguments, its options and the context, in
+ * this order.
+ */
+export function runs(
+  context: CommandContext,
+  load: () => Promise<(...args: never[]) => void | Promise<void>>,
+): (...given: unknown[]) => Promise<void> {
+  return async (...given) => {
+    const action = await load();
+    // Last, commander gives the command itself.
+    await action(...([...given.slice(0, -1), context] as never[]));
+  };
+}
 
 /** Adds a switch that can be switched off too: `--name=false`, or `--no-name`. */
 export function addSwitch(command: Command, name: string, description: string, standard: boolean): void {
-  const option = new Option(`--${name}`, description);
-  command.addOption(standard ? option.default(true) : option);
+  command.addOption(new Option(`--${name}`, description).default(standard));
   command.addOption(new Option(`--no-${name}`).hideHelp());
-}
-
-/** Adds a command to a group, with the group's ways of writing and failing. */
-export function addTo(parent: Command, command: Command, options: { readonly hidden?: boolean } = {}): void {
-  parent.addCommand(command.copyInheritedSettings(parent), options);
 }
 
 /** Lets a command and all below it take switches as talosctl does: `--name=true`, `--name=false`. */
@@ -71,6 +86,3 @@ export function collectNamed(value: string, previous: readonly string[] = []): r
 export function collect(value: string, previous: readonly string[] = []): readonly string[] {
   return [...previous, value];
 }
-
-/** Options as the command line gives them: those that have a meaning when they are left out may be absent. */
-export type Given<Options, Optional extends keyof Options> = Omit<Options, Optional> & Partial<Pick<Options, Optional>>;

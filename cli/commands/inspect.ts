@@ -1,65 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 import { type Command, InvalidArgumentError, Option } from "commander";
-import type { TopologyFormat } from "../../model/topology/index.ts";
-import type { Level } from "../../review/index.ts";
-import type { SupportFlags } from "../actions/support.ts";
 import type { CommandContext } from "../context.ts";
-import { addWithoutKubernetes } from "./flags.ts";
+import { addWithoutKubernetes, environmentCommand, runs } from "./flags.ts";
 
 export function registerStatus(program: Command, context: CommandContext): void {
-  addWithoutKubernetes(program.command("status"))
+  addWithoutKubernetes(environmentCommand(program, "status"))
     .description("show what each machine of an environment is and does right now")
-    .argument("<environment>", "name of a file in environments/, without .yaml")
     .option("--json", "print JSON", false)
-    .action(async (name: string, options: { json: boolean; kubernetes: boolean }) => {
-      const { status } = await import("../actions/status.ts");
-      await status(name, options, context);
-    });
+    .action(runs(context, async () => (await import("../actions/status.ts")).status));
 }
 
 export function registerHealth(program: Command, context: CommandContext): void {
-  addWithoutKubernetes(program.command("health"))
+  addWithoutKubernetes(environmentCommand(program, "health"))
     .description("make the checks of `talosctl health` and wait until all are met; exit code 1 when one is not")
-    .argument("<environment>", "name of a file in environments/, without .yaml")
     .addOption(
       new Option("--wait-timeout <duration>", "how long to wait, such as 30s or 20m; 0 looks once")
         .argParser(duration)
         .default(20 * 60_000, "20m"),
     )
     .option("--json", "report each change of a condition as NDJSON", false)
-    .action(async (name: string, options: { waitTimeout: number; json: boolean; kubernetes: boolean }) => {
-      const { health } = await import("../actions/health.ts");
-      await health(name, options, context);
-    });
+    .action(runs(context, async () => (await import("../actions/health.ts")).health));
 }
 
 export function registerDashboard(program: Command, context: CommandContext): void {
-  program
-    .command("dashboard")
+  environmentCommand(program, "dashboard")
     .description("show a cluster live in the terminal: machines, conditions, etcd; without a terminal, print it once")
-    .argument("<environment>", "name of a file in environments/, without .yaml")
     .addOption(
       new Option("--interval <duration>", "how often to look, such as 5s").argParser(duration).default(3000, "3s"),
     )
-    .action(async (name: string, options: { interval: number }) => {
-      const { dashboard } = await import("../actions/dashboard.ts");
-      await dashboard(name, options, context);
-    });
+    .action(runs(context, async () => (await import("../actions/dashboard.ts")).dashboard));
 }
 
 export function registerTopology(program: Command, context: CommandContext): void {
-  program
-    .command("topology")
+  environmentCommand(program, "topology")
     .description("draw an environment: endpoint, zones or hosts, control planes, workers")
-    .argument("<environment>", "name of a file in environments/, without .yaml")
     .addOption(
       new Option("--format <format>", "form of the picture").choices(["svg", "mermaid", "json"]).default("svg"),
     )
     .option("--live", "ask the machines and show their state; without it the file alone is drawn", false)
-    .action(async (name: string, options: { format: TopologyFormat; live: boolean }) => {
-      const { topology } = await import("../actions/topology.ts");
-      await topology(name, options, context);
-    });
+    .action(runs(context, async () => (await import("../actions/topology.ts")).topology));
 }
 
 export function registerDoctor(program: Command, context: CommandContext): void {
@@ -68,23 +47,15 @@ export function registerDoctor(program: Command, context: CommandContext): void 
     .description("check what a deploy needs: programs, environment files, states, secrets; changes nothing")
     .argument("[environment]", "name of a file in environments/, without .yaml; all of them when left out")
     .option("--json", "print JSON", false)
-    .action(async (name: string | undefined, options: { json: boolean }) => {
-      const { doctor } = await import("../actions/doctor.ts");
-      await doctor(name, options, context);
-    });
+    .action(runs(context, async () => (await import("../actions/doctor.ts")).doctor));
 }
 
 export function registerSupport(program: Command, context: CommandContext): void {
-  program
-    .command("support")
+  environmentCommand(program, "support")
     .description("gather versions, checks, states, configs and logs into one archive, every secret replaced")
-    .argument("<environment>", "name of a file in environments/, without .yaml")
     .option("-O, --output <file>", "where to write it (default: support-<environment>.zip)")
     .option("-f, --force", "replace a file that is there", false)
-    .action(async (name: string, flags: SupportFlags) => {
-      const { support } = await import("../actions/support.ts");
-      await support(name, flags, context);
-    });
+    .action(runs(context, async () => (await import("../actions/support.ts")).support));
 }
 
 export function registerReview(program: Command, context: CommandContext): void {
@@ -99,10 +70,7 @@ export function registerReview(program: Command, context: CommandContext): void 
     )
     .addOption(new Option("--fail-on <level>", "exit with code 2 at this or worse").choices(["caution", "danger"]))
     .option("--json", "print JSON", false)
-    .action(async (plan: string, options: { failOn?: Level; json: boolean }) => {
-      const { review } = await import("../actions/review.ts");
-      await review(plan, options, context);
-    });
+    .action(runs(context, async () => (await import("../actions/review.ts")).review));
 }
 
 const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };

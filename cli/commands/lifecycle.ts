@@ -1,99 +1,90 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Command } from "commander";
-import type { RestoreFlags } from "../actions/restore.ts";
-import type { RotateCaFlags } from "../actions/rotate-ca.ts";
-import type { ApprovalFlags } from "../ask.ts";
+import type { UpgradeFlags } from "../actions/upgrade.ts";
 import type { CommandContext } from "../context.ts";
-import { addApproval, addSwitch, addWithoutKubernetes, collectList } from "./flags.ts";
+import { addApproval, addSwitch, addWithoutKubernetes, collectList, environmentCommand, runs } from "./flags.ts";
 
 export function registerDeploy(program: Command, context: CommandContext): void {
-  addApproval(program.command("deploy"))
+  addApproval(environmentCommand(program, "deploy"))
     .description("bring an environment to what its file says, through terraform or tofu where one is on the PATH")
-    .argument("<environment>", "name of a file in environments/, without .yaml")
-    .action(async (name: string, flags: ApprovalFlags) => {
-      const { deploy } = await import("../actions/deploy.ts");
-      await deploy(name, flags, context);
-    });
+    .action(runs(context, async () => (await import("../actions/deploy.ts")).deploy));
 }
 
 export function registerPlan(program: Command, context: CommandContext): void {
-  addWithoutKubernetes(program.command("plan"))
+  addWithoutKubernetes(environmentCommand(program, "plan"))
     .description("show what a deploy would change; exit code 2 when there is something")
-    .argument("<environment>", "name of a file in environments/, without .yaml")
-    .action(async (name: string, options: { kubernetes: boolean }) => {
-      const { plan } = await import("../actions/plan.ts");
-      await plan(name, options, context);
-    });
+    .action(runs(context, async () => (await import("../actions/plan.ts")).plan));
 }
 
 export function registerDestroy(program: Command, context: CommandContext): void {
-  addApproval(program.command("destroy"))
+  addApproval(environmentCommand(program, "destroy"))
     .description(
       "take an environment down: reset every machine, then remove it; asks, but not about simulated machines",
     )
-    .argument("<environment>", "name of a file in environments/, without .yaml")
-    .action(async (name: string, flags: ApprovalFlags) => {
-      const { destroy } = await import("../actions/destroy.ts");
-      await destroy(name, flags, context);
-    });
+    .action(runs(context, async () => (await import("../actions/destroy.ts")).destroy));
 }
 
 /** The engine without Terraform. */
 export function registerUp(program: Command, context: CommandContext): void {
-  addApproval(addWithoutKubernetes(program.command("up")))
+  addApproval(addWithoutKubernetes(environmentCommand(program, "up")))
     .description("bring an environment to what its file says, without Terraform")
-    .argument("<environment>", "name of a file in environments/, without .yaml")
     .option("--json", "report progress as NDJSON on stdout", false)
-    .action(async (name: string, options: ApprovalFlags & { json: boolean; kubernetes: boolean }) => {
-      const { up } = await import("../actions/up.ts");
-      await up(name, options, context);
-    });
-  addApproval(program.command("down"))
+    .action(runs(context, async () => (await import("../actions/deploy.ts")).up));
+  addApproval(environmentCommand(program, "down"))
     .description("take an environment down that was brought up without Terraform")
-    .argument("<environment>", "name of a file in environments/, without .yaml")
     .option("--json", "report progress as NDJSON on stdout", false)
-    .action(async (name: string, options: ApprovalFlags & { json: boolean }) => {
-      const { down } = await import("../actions/up.ts");
-      await down(name, options, context);
-    });
+    .action(runs(context, async () => (await import("../actions/destroy.ts")).down));
+}
+
+/** Newer versions for a running cluster: into the environment's file first, then onto the machines. */
+export function registerUpgrade(program: Command, context: CommandContext): void {
+  const add = (parent: Command, word: string, field: "talosVersion" | "kubernetesVersion") => {
+    const [description, example] =
+      field === "talosVersion"
+        ? ["upgrade Talos, machine by machine", "v1.13.9"]
+        : ["upgrade Kubernetes, component by component", "1.36.3"];
+    return addApproval(environmentCommand(parent, word))
+      .description(description)
+      .requiredOption("--to <version>", `version to upgrade to, such as ${example}`)
+      .option("--dry-run", "show the steps and change nothing, not even the file", false)
+      .option("--write-only", "change the environment's file and leave the rest to the next deploy", false)
+      .option("--json", "report progress as NDJSON on stdout", false)
+      .action(async (name: string, flags: UpgradeFlags) => {
+        const { upgradeTo } = await import("../actions/upgrade.ts");
+        await upgradeTo(field, name, flags, context);
+      });
+  };
+  const upgrade = program.command("upgrade").description("upgrade Talos or Kubernetes of an environment");
+  add(upgrade, "talos", "talosVersion");
+  add(upgrade, "k8s", "kubernetesVersion").alias("kubernetes");
+  add(program, "upgrade-k8s", "kubernetesVersion");
 }
 
 export function registerRestore(program: Command, context: CommandContext): void {
-  addApproval(program.command("restore"))
+  addApproval(environmentCommand(program, "restore"))
     .description("rebuild a cluster whose control planes lost their data from a backup of etcd")
-    .argument("<environment>", "name of a file in environments/, without .yaml")
     .requiredOption("--from <backup>", "latest, the name of a backup, a file, or s3://bucket/key")
     .option("--discard-data", "throw away the etcd data that control planes still have", false)
     .option("--json", "report progress as NDJSON on stdout", false)
-    .action(async (name: string, flags: RestoreFlags) => {
-      const { restore } = await import("../actions/restore.ts");
-      await restore(name, flags, context);
-    });
+    .action(runs(context, async () => (await import("../actions/restore.ts")).restore));
 }
 
 /** As `talosctl rotate-ca`, whose switches and defaults these are: without --dry-run=false it only tells. */
 export function registerRotateCa(program: Command, context: CommandContext): void {
-  const command = addApproval(program.command("rotate-ca"))
-    .description("exchange the CAs of the Talos and Kubernetes APIs for new ones, without cutting anyone off")
-    .argument("<environment>", "name of a file in environments/, without .yaml");
+  const command = addApproval(environmentCommand(program, "rotate-ca")).description(
+    "exchange the CAs of the Talos and Kubernetes APIs for new ones, without cutting anyone off",
+  );
   addSwitch(command, "dry-run", "show the steps and change nothing", true);
   addSwitch(command, "talos", "exchange the CA of the Talos API", true);
   addSwitch(command, "kubernetes", "exchange the CA of the Kubernetes API", true);
   command
     .option("--age-recipient <recipient>", "for whom a secrets file is encrypted with age again", collectList, [])
     .option("--json", "report progress as NDJSON on stdout", false)
-    .action(async (name: string, flags: RotateCaFlags) => {
-      const { rotateCa } = await import("../actions/rotate-ca.ts");
-      await rotateCa(name, flags, context);
-    });
+    .action(runs(context, async () => (await import("../actions/rotate-ca.ts")).rotateCa));
 }
 
 export function registerUnlock(program: Command, context: CommandContext): void {
-  addApproval(program.command("unlock"))
+  addApproval(environmentCommand(program, "unlock"))
     .description("take a cluster's lock away from a run that has died elsewhere")
-    .argument("<environment>", "name of a file in environments/, without .yaml")
-    .action(async (name: string, flags: ApprovalFlags) => {
-      const { unlock } = await import("../actions/unlock.ts");
-      await unlock(name, flags, context);
-    });
+    .action(runs(context, async () => (await import("../actions/unlock.ts")).unlock));
 }

@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { type Command, Option } from "commander";
 import type { CommandContext } from "../context.ts";
-import {
-  type ApplyFlags,
-  addTargetFlags,
-  type GetFlags,
-  type ResetFlags,
-  type TargetFlags,
-} from "../machine/target-flags.ts";
-import { addApproval, addSwitch, collectNamed } from "./flags.ts";
+import { addTargetFlags } from "../machine/target-flags.ts";
+import { addApproval, addSwitch, collectNamed, runs } from "./flags.ts";
 
 /** Single steps on single machines, with talosctl's names and flags, under the cluster's lock. */
 export function registerMachine(program: Command, context: CommandContext): void {
@@ -23,18 +17,18 @@ export function registerMachine(program: Command, context: CommandContext): void
         .default("auto"),
     )
     .option("--dry-run", "only tell what would change", false)
-    .action(async (flags: ApplyFlags) => (await actions()).apply(flags, context));
+    .action(runs(context, async () => (await actions()).apply));
   addTargetFlags(program.command("bootstrap"))
     .description("start etcd on one control plane, once in a cluster's life")
-    .action(async (flags: TargetFlags) => (await actions()).bootstrap(flags, context));
+    .action(runs(context, async () => (await actions()).bootstrap));
   addTargetFlags(program.command("reboot"))
     .description("reboot a machine")
-    .action(async (flags: TargetFlags) => (await actions()).reboot(flags, context));
+    .action(runs(context, async () => (await actions()).reboot));
   const resetCommand = addApproval(addTargetFlags(program.command("reset")))
     .description("wipe a machine")
     .option("--reboot", "reboot after the wipe instead of powering off", false)
     .option("--system-labels-to-wipe <labels>", "wipe only these partitions, such as EPHEMERAL", collectNamed, [])
-    .action(async (flags: ResetFlags) => (await actions()).reset(flags, context));
+    .action(runs(context, async () => (await actions()).reset));
   addSwitch(resetCommand, "graceful", "drain it and leave etcd first", true);
   addTargetFlags(program.command("get"), { maintenance: true })
     .description("show resources of a machine, as talosctl does")
@@ -43,8 +37,5 @@ export function registerMachine(program: Command, context: CommandContext): void
     .option("--namespace <namespace>", "another than the type's own")
     .addOption(new Option("-o, --output <form>", "how to print it").choices(["table", "yaml", "json"]).default("table"))
     .option("-w, --watch", "go on and show every change", false)
-    .action(async (type: string, id: string | undefined, flags: GetFlags) => {
-      const { get } = await import("../actions/get.ts");
-      await get(type, id, flags, context);
-    });
+    .action(runs(context, async () => (await import("../actions/get.ts")).get));
 }

@@ -2,6 +2,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { OperateFlags } from "../actions/operate.ts";
 import type { CommandContext } from "../context.ts";
+import { runs } from "./flags.ts";
 
 export function registerOperate(program: Command, context: CommandContext): void {
   program
@@ -16,10 +17,7 @@ export function registerOperate(program: Command, context: CommandContext): void
     .option("--lease <name>", "in a cluster: of all that run with this Lease of their namespace, only one works")
     .option("--repair", "repair every environment, as if each had operate.repair: true", false)
     .option("--json", "log as NDJSON on stdout", false)
-    .action(async (names: string[], flags: OperateFlags) => {
-      const { operate } = await import("../actions/operate.ts");
-      await operate(names, flags, context);
-    });
+    .action(runs(context, async () => (await import("../actions/operate.ts")).operate));
 }
 
 /** `127.0.0.1:9180`, `[::]:9180` or `:9180` for every address. */

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import { resolve } from "node:path";
 import { Argument, type Command, InvalidArgumentError, Option } from "commander";
-import type { InitOptions } from "../actions/init.ts";
-import type { UiFlags } from "../actions/ui.ts";
 import type { ClientFileFlags } from "../actions/write-client-file.ts";
 import { completionScripts, type Shell, shells } from "../completion/scripts.ts";
 import type { CommandContext } from "../context.ts";
-import { collectList } from "./flags.ts";
+import { collect, collectList, environmentCommand, runs } from "./flags.ts";
 
 export function registerInit(program: Command, context: CommandContext): void {
   program
@@ -25,19 +22,14 @@ export function registerInit(program: Command, context: CommandContext): void {
     .option("--zone <zone>", "aws: DNS zone for the name of the API")
     .option("--control-plane-addresses <addresses>", "metal: addresses of the control planes, with commas")
     .option("--worker-addresses <addresses>", "metal: addresses of the workers, with commas")
-    .action(async (name: string, options: InitOptions) => {
-      const { init } = await import("../actions/init.ts");
-      await init(name, options, context);
-    });
+    .action(runs(context, async () => (await import("../actions/init.ts")).init));
 }
 
 /** `kubeconfig` and `talosconfig`: fresh credentials, as talosctl gives them out. */
 export function registerClientFiles(program: Command, context: CommandContext): void {
   for (const file of ["kubeconfig", "talosconfig"] as const) {
-    const command = program
-      .command(file)
+    const command = environmentCommand(program, file)
       .description(`write a fresh ${file} to generated/<environment>/${file}, or to another path`)
-      .argument("<environment>", "name of a file in environments/, without .yaml")
       .argument("[path]", "where to write it; - prints it")
       .option("--force", "replace a file that is there", false)
       .action(async (name: string, path: string | undefined, flags: ClientFileFlags) => {
@@ -79,10 +71,7 @@ export function registerUi(program: Command, context: CommandContext): void {
       false,
     )
     .option("--read-only", "let the page look, and change nothing", false)
-    .action(async (flags: UiFlags) => {
-      const { ui } = await import("../actions/ui.ts");
-      await ui(flags, context);
-    });
+    .action(runs(context, async () => (await import("../actions/ui.ts")).ui));
 }
 
 function port(text: string): number {
@@ -106,4 +95,45 @@ export function registerCompletion(program: Command, context: CommandContext): v
       const { answerShell } = await import("../actions/complete.ts");
       await answerShell(program, words, context);
     });
+}
+
+export function registerAdopt(program: Command, context: CommandContext): void {
+  program
+    .command("adopt")
+    .description("make an environment of a running cluster that talosctl, talhelper, Terraform or talos-operator made")
+    .argument("<environment>", "name of the new file in environments/, without .yaml")
+    .option("--talosctl <folder>", "with secrets.yaml or controlplane.yaml, and talosconfig")
+    .option("--talhelper <file>", "talconfig.yaml; talsecret.yaml or talsecret.sops.yaml is looked for beside it")
+    .option("--terraform-state <file>", "a state of the provider siderolabs/talos, from terraform state pull")
+    .option(
+      "--talos-operator <file>",
+      "objects of talos-operator, from kubectl get -o yaml; may be repeated",
+      collect,
+      [],
+    )
+    .option("--secrets <file>", "the secrets bundle, when the files do not hold it; plain, age or SOPS")
+    .option("-n, --nodes <addresses>", "addresses of machines, when the files do not tell any", collectList, [])
+    .option(
+      "--age-recipient <recipient>",
+      "encrypt what is secret with age for this recipient; may be repeated",
+      collect,
+      [],
+    )
+    .option("--sops", "encrypt it with the sops program", false)
+    .option("--dry-run", "print the environment's file and write nothing", false)
+    .action(runs(context, async () => (await import("../actions/adopt.ts")).adopt));
+}
+
+export function registerSynth(program: Command, context: CommandContext): void {
+  program
+    .command("synth")
+    .description("write the Terraform JSON of an environment, or of all, to cdktf.out/stacks/<environment>")
+    .argument("[environment]", "name of a file in environments/, without .yaml")
+    .option("--hcl", "write HCL to check in, to terraform/<environment>, instead", false)
+    .addOption(
+      new Option("--check", "write nothing; fail when the HCL in terraform/ is stale")
+        .default(false)
+        .implies({ hcl: true }),
+    )
+    .action(runs(context, async () => (await import("../actions/synth.ts")).synth));
 }

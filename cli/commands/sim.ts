@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Command } from "commander";
 import type { CommandContext } from "../context.ts";
+import { runs } from "./flags.ts";
 
 export function registerSim(program: Command, context: CommandContext): void {
   const sim = program.command("sim").description("look at the simulated machines of this project, and trouble them");
@@ -10,7 +11,7 @@ export function registerSim(program: Command, context: CommandContext): void {
     .command("list")
     .description("list the simulated machines of all environments")
     .option("--json", "print JSON", false)
-    .action(async (options: { json: boolean }) => (await actions()).list(options, context));
+    .action(runs(context, async () => (await actions()).list));
   sim
     .command("up")
     .description("start the simulator again where it was ended; its machines go on from disk")
@@ -19,7 +20,7 @@ export function registerSim(program: Command, context: CommandContext): void {
     .command("down")
     .description("end the simulator; its machines stay on disk, and the next command starts them again")
     .option("--all", "also remove every machine, whichever environment it belongs to", false)
-    .action(async (options: { all: boolean }) => (await actions()).down(options, context));
+    .action(runs(context, async () => (await actions()).down));
   sim
     .command("power")
     .description("cut or restore the power of a machine")

@@ -7,7 +7,7 @@ export interface Candidate {
 }
 
 /** What a shell offers next: words of ours, or files, which it knows itself. */
-export type Completion = { readonly kind: "words"; readonly words: readonly Candidate[] } | { readonly kind: "files" };
+type Completion = { readonly kind: "words"; readonly words: readonly Candidate[] } | { readonly kind: "files" };
 
 /** Things of the user's own project that a word may name. */
 export type Subject = "environment" | "machine" | "address" | "addon" | "context";

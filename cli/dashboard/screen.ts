@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { ClusterView, MachineDetail, MachineRow } from "../../web/server/index.ts";
 import { conditionLines } from "../output/condition-lines.ts";
-import { table } from "../output/table.ts";
-import type { DashboardState } from "./state.ts";
+import { tableOf } from "../output/table.ts";
 
 /** What the dashboard knows: the cluster as last seen, and the open machine when it has been asked. */
 export interface Seen {
@@ -45,13 +44,8 @@ export function plainDashboard(cluster: ClusterView, now: Date): string {
 
 function heading(cluster: ClusterView): readonly string[] {
   const { environment, kind, talosVersion, kubernetesVersion, endpoint, state, note, etcd } = cluster;
-  const first = [
-    `${environment}: ${state}`,
-    kind,
-    `Talos ${talosVersion}`,
-    `Kubernetes ${kubernetesVersion}`,
-    ...(endpoint === null ? [] : [endpoint]),
-  ].join("   ");
+  const versions = [`Talos ${talosVersion}`, `Kubernetes ${kubernetesVersion}`];
+  const first = [`${environment}: ${state}`, kind, ...versions, endpoint ?? []].flat().join("   ");
   const members =
     etcd === null
       ? "etcd: nobody answers"
@@ -74,18 +68,11 @@ function clusterLines(cluster: ClusterView, state: DashboardState, room: number,
 
 function machineTable(machines: readonly MachineRow[]): readonly string[] {
   if (machines.length === 0) return [];
-  const headings = ["name", "role", "address", "state", "stage", "talos", "kubelet", "etcd"];
-  const rows = machines.map((m) => [
-    m.name,
-    m.role,
-    m.address ?? "-",
-    m.cordoned ? `${m.health}, cordoned` : m.health,
-    m.stage,
-    m.talosVersion ?? "-",
-    m.kubeletVersion ?? "-",
-    m.etcd ?? "-",
-  ]);
-  return table(headings, rows).trimEnd().split("\n");
+  const rows = machines.map(({ health, cordoned, talosVersion: talos, kubeletVersion: kubelet, ...machine }) => {
+    return { ...machine, state: cordoned ? `${health}, cordoned` : health, talos, kubelet };
+  });
+  const columns = ["name", "role", "address", "state", "stage", "talos", "kubelet", "etcd"] as const;
+  return tableOf(columns, rows).trimEnd().split("\n");
 }
 
 /** Conditions, steps that are pending, certificates, backups. */
@@ -95,8 +82,8 @@ function around({ conditions, pending, certificates, backups }: ClusterView, now
     ...conditionLines(conditions, now),
     ...pending.map(({ sentence }) => `to do: ${sentence}`),
     ...certificates.map(({ name, daysLeft }) => `${name}: ${daysLeft} days left`),
-    ...(backups === null ? [] : [backups.problem ?? `newest backup: ${backups.backups[0]?.takenAt ?? "none"}`]),
-  ];
+    backups === null ? [] : (backups.problem ?? `newest backup: ${backups.backups[0]?.takenAt ?? "none"}`),
+  ].flat();
 }
 
 function machineLines({ cluster, machine }: Seen, state: DashboardState): readonly string[] {
@@ -105,18 +92,52 @@ function machineLines({ cluster, machine }: Seen, state: DashboardState): readon
   const title = `${row.name}   ${row.role}   ${row.address ?? "-"}   ${row.stage}`;
   if (machine?.name !== row.name) return [title, "", "asking it …"];
   if (machine.problem !== null) return [title, "", machine.problem];
-  const services = machine.services.map(({ name, state: word, healthy }) => [
-    name,
-    word,
-    healthy === null ? "-" : healthy ? "yes" : "no",
-  ]);
+  const services = machine.services.map(({ name, ...rest }) => ({ service: name, ...rest }));
   return [
     title,
     `addresses: ${machine.addresses.join(", ")}`,
     `disks: ${machine.disks.map(({ name, size }) => `${name} ${size}`).join(", ")}`,
     `schematic: ${machine.schematic ?? "none"}`,
-    ...(machine.changes.length === 0 ? [] : [`${machine.changes.length} fields differ from the environment`]),
+    machine.changes.length === 0 ? [] : `${machine.changes.length} fields differ from the environment`,
     "",
-    ...table(["service", "state", "healthy"], services).trimEnd().split("\n"),
-  ];
+    ...tableOf(["service", "state", "healthy"], services).trimEnd().split("\n"),
+  ].flat();
+}
+
+/** Where the person is: which machine is chosen, and whether its own screen is open. */
+export interface DashboardState {
+  readonly chosen: number;
+  readonly open: boolean;
+  readonly ended: boolean;
+}
+
+export const firstState: DashboardState = { chosen: 0, open: false, ended: false };
+
+/** What a key, as a terminal sends it, does. `machines` is how many there are to choose from. */
+export function afterKey(state: DashboardState, key: string, machines: number): DashboardState {
+  const last = Math.max(0, machines - 1);
+  const choose = (chosen: number) => ({ ...state, chosen: Math.min(last, Math.max(0, chosen)) });
+  switch (key) {
+    case "q":
+    case "\u0003":
+      return { ...state, ended: true };
+    case "\u001b[A":
+    case "k":
+      return choose(state.chosen - 1);
+    case "\u001b[B":
+    case "j":
+      return choose(state.chosen + 1);
+    case "\u001b[H":
+      return choose(0);
+    case "\u001b[F":
+      return choose(last);
+    case "\r":
+    case "\u001b[C":
+      return { ...state, open: machines > 0 };
+    case "\u001b":
+    case "\u001b[D":
+      return { ...state, open: false };
+    default:
+      return state;
+  }
 }

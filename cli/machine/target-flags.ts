@@ -31,11 +31,16 @@ export interface GetFlags extends TargetFlags {
   readonly watch: boolean;
 }
 
+/** Adds --talosconfig and --context. */
+export function addTalosconfigFlags(command: Command): Command {
+  return command
+    .option("--talosconfig <path>", "talosconfig file (default: as talosctl finds it)")
+    .option("--context <name>", "context of the talosconfig to use instead of the current one");
+}
+
 /** Adds -e, -n, --talosconfig and --context; with `maintenance` also --insecure and --cert-fingerprint. */
 export function addTargetFlags(command: Command, { maintenance = false } = {}): Command {
-  command
-    .option("--talosconfig <path>", "talosconfig file (default: as talosctl finds it)")
-    .option("--context <name>", "context of the talosconfig to use instead of the current one")
+  addTalosconfigFlags(command)
     .option("-e, --endpoints <addresses>", "control planes to connect to instead of the context's", collectNamed, [])
     .option("-n, --nodes <addresses>", "machines that the command is for", collectNamed, []);
   if (!maintenance) return command;

@@ -5,6 +5,7 @@ import { lockFileFor, withLock } from "../../engine/index.ts";
 import { type Authentication, type CallOptions, connect, type TalosClient } from "../../talos/api/index.ts";
 import { findTalosconfig, readTalosconfig, type TalosContext } from "../../talos/config/index.ts";
 import { TalosError } from "../../talos/errors.ts";
+import { given } from "../../talos/given.ts";
 import { publicKeyFingerprint } from "../../talos/pki/index.ts";
 import { clientFilePaths } from "../../workspace/client-files.ts";
 import { environmentsHere, projectRoot } from "../../workspace/project.ts";
@@ -86,7 +87,7 @@ async function configuredTargets(flags: TargetFlags, context: CommandContext): P
   return nodes.map((node) => {
     const endpoint = endpoints.includes(node) ? node : (endpoints[0] ?? node);
     const client = connect(endpoint, { kind: "mtls", credentials });
-    return { node, client, call: { signal: context.signal, ...(endpoint === node ? {} : { node }) } };
+    return { node, client, call: given({ signal: context.signal, node: endpoint === node ? undefined : node }) };
   });
 }
 

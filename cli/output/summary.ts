@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import pc from "picocolors";
+import { isGiven } from "../../talos/given.ts";
+import { counted } from "../../workspace/amounts.ts";
 import type { Deployed, DeployedMachine } from "../../workspace/deploy.ts";
 
 /** What a person wants to know when a deploy is done: what is there, where, and what to type next. `name` is ours. */
@@ -18,14 +20,16 @@ export function deployedSummary(deployed: Deployed, name: string): string {
     ...machines,
     "",
     "What to type next:",
-    ...(deployed.unseen === undefined ? [] : [`  ${name} health ${deployed.environment}`]),
+    deployed.unseen && `  ${name} health ${deployed.environment}`,
     `  kubectl --kubeconfig ${deployed.kubeconfigPath} get nodes`,
     `  talosctl --talosconfig ${deployed.talosconfigPath} version`,
     `  ${name} ui`,
     `  ${name} plan ${deployed.environment}`,
     `  ${name} destroy ${deployed.environment}`,
     "",
-  ].join("\n");
+  ]
+    .filter(isGiven)
+    .join("\n");
 }
 
 function isSeen({ unseen }: Deployed, machine: string): boolean {
@@ -41,6 +45,5 @@ function headline({ environment, machines, unseen }: Deployed): string {
 function counts(machines: readonly DeployedMachine[]): string {
   const controlPlanes = machines.filter(({ role }) => role === "controlplane").length;
   const workers = machines.length - controlPlanes;
-  const plural = (count: number, noun: string) => `${count} ${noun}${count === 1 ? "" : "s"}`;
-  return `${plural(controlPlanes, "control plane")}, ${plural(workers, "worker")}`;
+  return `${counted(controlPlanes, "control plane")}, ${counted(workers, "worker")}`;
 }

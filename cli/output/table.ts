@@ -1,17 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 import { oneLine } from "../../talos/plain-text.ts";
 
-/** Columns as wide as their widest cell, two spaces apart, headings in capitals: the form of kubectl and talosctl. */
+/** Columns as wide as their widest cell, three spaces apart, headings in capitals: the form of kubectl and talosctl. */
 export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
   const lines = [headings.map((heading) => heading.toUpperCase()), ...rows.map((row) => row.map(oneLine))];
   const widths = headings.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
-  return lines
-    .map(
-      (line) =>
-        `${line
-          .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-          .join("   ")
-          .trimEnd()}\n`,
-    )
-    .join("");
+  const padded = (line: readonly string[]) => line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("   ");
+  return lines.map((line) => `${padded(line).trimEnd()}\n`).join("");
+}
+
+type Cell = string | number | boolean | null | undefined;
+
+/** The same of objects: a column for each of these keys, `-` where an object has none. */
+export function tableOf<K extends string>(
+  keys: readonly K[],
+  rows: readonly { readonly [key in NoInfer<K>]?: Cell }[],
+): string {
+  return table(
+    keys,
+    rows.map((row) => keys.map((key) => cellText(row[key]))),
+  );
+}
+
+function cellText(value: Cell): string {
+  return typeof value === "boolean" ? (value ? "yes" : "no") : String(value ?? "-");
+}
+
+/** For programs: what is printed once, to be read by people as well. */
+export function jsonText(value: unknown): string {
+  return `${JSON.stringify(value, undefined, 2)}\n`;
+}
+
+/** For programs: one of many lines, or a short answer. */
+export function jsonLine(value: unknown): string {
+  return `${JSON.stringify(value)}\n`;
 }

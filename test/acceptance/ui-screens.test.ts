@@ -4,7 +4,7 @@ import { availableParallelism, loadavg } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { projectSimulator } from "../../workspace/simulator.ts";
-import { withFollowedEvents } from "../../workspace/terraform/follow-events.ts";
+import { withFollowedEvents } from "../../workspace/terraform/run-events.ts";
 import { everything } from "../support/everything.ts";
 import { chromiumPath, openPage, type PageInBrowser } from "../support/ui-page.ts";
 

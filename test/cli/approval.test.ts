@@ -9,9 +9,9 @@ import {
   registerRestore,
   registerUnlock,
   registerUp,
+  registerUpgrade,
 } from "../../cli/commands/lifecycle.ts";
 import { registerMachine } from "../../cli/commands/machine.ts";
-import { registerUpgrade } from "../../cli/commands/upgrade.ts";
 import { createProgram, runProgram } from "../../cli/program.ts";
 import { testContext } from "../support/command-context.ts";
 

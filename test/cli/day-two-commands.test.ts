@@ -7,10 +7,15 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { registerAddon } from "../../cli/commands/addon.ts";
 import { registerBackup } from "../../cli/commands/backup.ts";
 import { registerHealth, registerStatus } from "../../cli/commands/inspect.ts";
-import { registerPlan, registerRestore, registerRotateCa, registerUp } from "../../cli/commands/lifecycle.ts";
+import {
+  registerPlan,
+  registerRestore,
+  registerRotateCa,
+  registerUp,
+  registerUpgrade,
+} from "../../cli/commands/lifecycle.ts";
 import { registerMachine } from "../../cli/commands/machine.ts";
 import { registerSim } from "../../cli/commands/sim.ts";
-import { registerUpgrade } from "../../cli/commands/upgrade.ts";
 import { createProgram, runProgram } from "../../cli/program.ts";
 import { directoryStore, findBackup, removeBackup } from "../../engine/backup/index.ts";
 import { loadEnvironment } from "../../model/index.ts";

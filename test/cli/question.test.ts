@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
-import { question } from "../../cli/question.ts";
+import { question } from "../../cli/ask.ts";
 
 /** A person at a terminal, in raw mode as readline sets it: keys come as they are pressed. */
 function asked(): { answer: Promise<string | undefined>; press(keys: string): void; readonly shown: string } {

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { fillTemplate, renderNoCloud } from "../../cloud-init/index.ts";
-import { defaultTemplates } from "../../cloud-init/templates.ts";
+import { defaultTemplates } from "../../cloud-init/nocloud.ts";
 
 const machine = {
   hostname: "talos-cp-1",

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, test } from "vitest";
 import { TalosError } from "../../talos/errors.ts";
-import { environmentCache } from "../../watch/environment-cache.ts";
 import {
   type ClusterObservation,
   type LogEntry,
@@ -9,6 +8,7 @@ import {
   StatusRecord,
   type WatchedProject,
 } from "../../watch/index.ts";
+import { environmentCache } from "../../watch/project.ts";
 import { VirtualTiming } from "../engine/virtual-timing.ts";
 import { observedLab, stepFor } from "./observations.ts";
 
@@ -35,7 +35,7 @@ async function play(script: Script) {
   const began = timing.elapsed();
   const stop = new AbortController();
   const record = new StatusRecord();
-  const log: (Omit<LogEntry, "at"> & { readonly after: number })[] = [];
+  const log: (LogEntry & { readonly after: number })[] = [];
   const counts: Record<string, number> = {};
   const times: Record<string, number[]> = {};
   const turn = (what: string) => {
@@ -59,7 +59,7 @@ async function play(script: Script) {
     backup: async ({ name }) => {
       turn(`backup ${name}`);
       script.backup?.(name);
-      return { id: `${name}-1`, bytes: 1, removed: [] };
+      return { id: `${name}-1`, revision: 1, bytes: 1, removed: [] };
     },
     readConditions: async () => undefined,
     writeConditions: async (name, conditions) => {
@@ -69,7 +69,7 @@ async function play(script: Script) {
   record.leading = true;
   const entropy = (count: number) => new Uint8Array(count).fill(0x80);
   const repair = script.given ?? false;
-  const tell = (entry: Omit<LogEntry, "at">) => log.push({ ...entry, after: timing.elapsed() - began });
+  const tell = (entry: LogEntry) => log.push({ ...entry, after: timing.elapsed() - began });
   const operated = operateAll({ project, record, log: tell, timing, entropy, repair, signal: stop.signal });
   await script.during?.(timing, script);
   await timing.sleep(Math.max(0, (script.lasts ?? 60 * minute) - (timing.elapsed() - began)));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { expect, test } from "vitest";
-import { withWork } from "../../web/server/at-work.ts";
+import { withWork } from "../../web/server/cluster-view.ts";
 import type { ClusterView, OperationView } from "../../web/shared/wire.ts";
 
 const machine = (name: string, health: string) => ({ name, health, stage: "the connection was refused" });

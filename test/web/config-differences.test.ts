@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { expect, test } from "vitest";
 import { generateMachineConfig, MachineConfig } from "../../talos/config/index.ts";
-import { configDifferences } from "../../web/server/config-differences.ts";
+import { configDifferences } from "../../web/server/machine-detail.ts";
 import { clusterOf, secrets } from "../talos/config/golden-secrets.ts";
 
 const configOf = (contract: string): MachineConfig =>

@@ -6,7 +6,7 @@ import { TalosError } from "../../talos/errors.ts";
 import { Broadcast } from "../../web/server/broadcast.ts";
 import { hostNames } from "../../web/server/guard.ts";
 import { ClusterViews, type ConsoleProject } from "../../web/server/index.ts";
-import type { OtherRun } from "../../workspace/terraform/other-runs.ts";
+import type { OtherRun } from "../../workspace/terraform/run-events.ts";
 import { idleProject } from "../support/console-project.ts";
 
 describe("the views of clusters", () => {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ClusterObservation } from "../cluster-observation.ts";
 import type { Condition } from "../conditions.ts";
-import { etcdFacts } from "../etcd-facts.ts";
+import { etcdFacts } from "../findings.ts";
+import type { ClusterObservation } from "../observe-cluster.ts";
 import { durationBuckets, type Entry, type StatusRecord, type Timed } from "../status-record.ts";
 import type { Observed } from "../watcher.ts";
-import type { MetricName } from "./definitions.ts";
-import type { Sample } from "./exposition.ts";
+import type { MetricName, Sample } from "./definitions.ts";
 
 export interface ProcessFacts {
   readonly version: string;
@@ -15,11 +14,14 @@ export interface ProcessFacts {
   readonly cpuSeconds: number;
 }
 
-const sample = (metric: MetricName, value: number | boolean, labels: Sample["labels"] = {}): Sample => ({
-  metric,
-  labels,
-  value: Number(value),
-});
+/** None of what is not known. */
+function sample(
+  metric: MetricName,
+  value: number | boolean | undefined,
+  labels: Sample["labels"] = {},
+): readonly Sample[] {
+  return value === undefined ? [] : [{ metric, labels, value: Number(value) }];
+}
 
 /** Everything that the record knows, as samples. */
 export function collect(
@@ -29,51 +31,45 @@ export function collect(
   return [
     sample("talosmith_build_info", 1, { version }),
     sample("talosmith_leader", record.leading),
-    ...[...record.entries].flatMap(([name, entry]) => ofEnvironment(name, entry)),
-    ...record.timed.flatMap(histogram),
+    [...record.entries].flatMap(([name, entry]) => ofEnvironment(name, entry)),
+    record.timed.flatMap(histogram),
     sample("process_resident_memory_bytes", residentBytes),
     sample("process_start_time_seconds", startedAt / 1000),
     sample("process_cpu_seconds_total", cpuSeconds),
-  ];
+  ].flat();
 }
 
 function ofEnvironment(name: string, entry: Entry): readonly Sample[] {
   const environment = { environment: name };
   const { environment: file, observed, fault, nextBackup, repairAllowed } = entry;
-  const { cluster, kind } = file ?? {};
+  const info = file && {
+    ...environment,
+    cluster: file.cluster.name,
+    kind: file.kind,
+    talos_version: file.cluster.talosVersion,
+    kubernetes_version: file.cluster.kubernetesVersion,
+  };
   return [
-    ...(cluster === undefined || kind === undefined
-      ? []
-      : [
-          sample("talosmith_environment_info", 1, {
-            ...environment,
-            cluster: cluster.name,
-            kind,
-            talos_version: cluster.talosVersion,
-            kubernetes_version: cluster.kubernetesVersion,
-          }),
-        ]),
+    sample("talosmith_environment_info", info && 1, info),
     sample("talosmith_environment_fault", fault !== undefined, environment),
     sample("talosmith_repair_allowed", repairAllowed === true, environment),
-    ...(observed === undefined ? [] : ofObserved(name, observed)),
-    ...(nextBackup === undefined
-      ? []
-      : [sample("talosmith_backup_next_timestamp_seconds", nextBackup / 1000, environment)]),
-  ];
+    observed === undefined ? [] : ofObserved(name, observed),
+    sample("talosmith_backup_next_timestamp_seconds", nextBackup && nextBackup / 1000, environment),
+  ].flat();
 }
 
 function ofObserved(environment: string, observed: Observed): readonly Sample[] {
   const { at, conditions, observation } = observed;
   return [
     sample("talosmith_look_timestamp_seconds", at.getTime() / 1000, { environment }),
-    ...conditions.cluster.flatMap((condition) => conditionSamples(condition, environment)),
-    ...ofMachines(environment, observed),
-    ...ofCluster(environment, observation),
-  ];
+    conditions.cluster.flatMap((condition) => conditionSamples(condition, environment)),
+    ofMachines(environment, observed),
+    ofCluster(environment, observation),
+  ].flat();
 }
 
 function conditionSamples({ type, status: found }: Condition, environment: string): readonly Sample[] {
-  return (["True", "False", "Unknown"] as const).map((status) =>
+  return (["True", "False", "Unknown"] as const).flatMap((status) =>
     sample("talosmith_cluster_condition", status === found, { environment, type, status }),
   );
 }
@@ -89,22 +85,14 @@ function ofMachines(
       conditions.machines[name]?.some((condition) => condition.type === type && condition.status === "True") ?? false;
     const state = observed.machines.get(name)?.state;
     const node = nodes.find((candidate) => candidate.name === name);
-    const info =
-      state?.kind === "configured"
-        ? [
-            sample("talosmith_machine_info", 1, {
-              ...labels,
-              stage: state.stage,
-              talos_version: state.talosVersion,
-              kubelet_version: node?.kubeletVersion ?? "",
-            }),
-          ]
-        : [];
-    return [
+    const own = [
       sample("talosmith_machine_ready", is("Ready"), labels),
       sample("talosmith_machine_reachable", is("Reachable"), labels),
-      ...info,
     ];
+    if (state?.kind !== "configured") return own.flat();
+    const { stage, talosVersion: talos_version } = state;
+    const info = { ...labels, stage, talos_version, kubelet_version: node?.kubeletVersion ?? "" };
+    return [...own, sample("talosmith_machine_info", 1, info)].flat();
   });
 }
 
@@ -112,26 +100,18 @@ function ofCluster(name: string, { observed, steps, certificates, backup }: Clus
   const environment = { environment: name };
   const etcd = etcdFacts(observed);
   return [
-    ...(etcd === undefined
-      ? []
-      : [
-          sample("talosmith_etcd_members", etcd.members.length, environment),
-          sample("talosmith_etcd_healthy_members", etcd.healthy, environment),
-          sample("talosmith_etcd_quorum_members", etcd.quorum, environment),
-        ]),
+    sample("talosmith_etcd_members", etcd?.members.length, environment),
+    sample("talosmith_etcd_healthy_members", etcd?.healthy, environment),
+    sample("talosmith_etcd_quorum_members", etcd?.quorum, environment),
     sample("talosmith_etcd_has_quorum", etcd !== undefined && etcd.healthy >= etcd.quorum, environment),
     sample("talosmith_drift_steps", steps.length, environment),
-    ...certificates.map(({ name: certificate, expiresAt }) =>
-      sample("talosmith_certificate_expiry_timestamp_seconds", expiresAt.getTime() / 1000, {
-        ...environment,
-        certificate,
-      }),
-    ),
-    ...(backup?.ageSeconds === undefined
-      ? []
-      : [sample("talosmith_backup_age_seconds", backup.ageSeconds, environment)]),
-    ...(backup?.bytes === undefined ? [] : [sample("talosmith_backup_size_bytes", backup.bytes, environment)]),
-  ];
+    certificates.flatMap(({ name: certificate, expiresAt }) => {
+      const labels = { ...environment, certificate };
+      return sample("talosmith_certificate_expiry_timestamp_seconds", expiresAt.getTime() / 1000, labels);
+    }),
+    sample("talosmith_backup_age_seconds", backup?.ageSeconds, environment),
+    sample("talosmith_backup_size_bytes", backup?.bytes, environment),
+  ].flat();
 }
 
 function histogram({ environment, operation, outcome, count, seconds, buckets }: Timed): readonly Sample[] {

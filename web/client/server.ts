@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import { useEffect, useState } from "preact/hooks";
 import type { Overview } from "../shared/wire.ts";
-import { whileVisible } from "./while-visible.ts";
 
 /** Turns the token of the printed address into a session, and takes it out of the address bar and the history. */
 export async function openSession(): Promise<void> {
@@ -42,8 +42,28 @@ export async function send<T = void>(path: string, body: unknown = {}): Promise<
   return read<T>(response);
 }
 
-export async function get<T>(path: string): Promise<T> {
-  return read<T>(await fetch(path));
+/**
+ * What the server answers, why it does not, and the path of the answer, which is the path before while another one is
+ * waited for. Asks again with another path or another `seenAt`.
+ */
+export function useAnswer<T>(path: string, seenAt: string | null) {
+  const [answer, setAnswer] = useState<{ readonly found: T; readonly path: string }>();
+  const [fault, setFault] = useState<string>();
+  useEffect(() => {
+    let current = true;
+    const answered = (found: T) => {
+      if (!current) return;
+      setAnswer({ found, path });
+      setFault(undefined);
+    };
+    fetch(path)
+      .then(read<T>)
+      .then(answered, (error: Error) => current && setFault(error.message));
+    return () => {
+      current = false;
+    };
+  }, [path, seenAt]);
+  return [answer?.found, fault, answer?.path] as const;
 }
 
 async function read<T>(response: Response): Promise<T> {
@@ -52,4 +72,26 @@ async function read<T>(response: Response): Promise<T> {
   if (response.ok) return data as T;
   const told = typeof data === "object" && data !== null && "error" in data ? String(data.error) : response.statusText;
   throw new Error(told);
+}
+
+/**
+ * Keeps a stream open while the tab is seen, and gives a function that ends that. A browser has six connections to a
+ * server for all its tabs: streams of those in the background would leave none to the one in front.
+ */
+export function whileVisible(open: () => EventSource): () => void {
+  let source: EventSource | undefined;
+  const follow = () => {
+    if (document.visibilityState === "visible") source ??= open();
+    else close();
+  };
+  const close = () => {
+    source?.close();
+    source = undefined;
+  };
+  document.addEventListener("visibilitychange", follow);
+  follow();
+  return () => {
+    document.removeEventListener("visibilitychange", follow);
+    close();
+  };
 }

@@ -13,11 +13,12 @@ import {
   withLiveState,
 } from "../../model/topology/index.ts";
 import { plainFaults } from "../../simulator/control/index.ts";
-import { TalosError } from "../../talos/errors.ts";
+import { TalosError, type TalosErrorCode } from "../../talos/errors.ts";
+import { isGiven } from "../../talos/given.ts";
 import type { Action, ActionPlan, OperationView, Overview, ShapingKind, TopologyMap } from "../shared/wire.ts";
 import type { Assets } from "./assets.ts";
-import { withWork } from "./at-work.ts";
 import { Broadcast } from "./broadcast.ts";
+import { withWork } from "./cluster-view.ts";
 import { ClusterViews } from "./cluster-views.ts";
 import { Guard, type GuardOptions, pageHeaders } from "./guard.ts";
 import { findMachine, machineDetail } from "./machine-detail.ts";
@@ -38,6 +39,14 @@ export interface AppOptions extends GuardOptions {
 }
 
 const largestBody = 64 * 1024;
+
+/** By the code of the error; what is not here is the caller's to mend: 400. */
+const statuses: Partial<Record<TalosErrorCode, 404 | 409 | 500>> = {
+  "not-found": 404,
+  conflict: 409,
+  "already-exists": 409,
+  internal: 500,
+};
 
 /** The whole server, without a socket. */
 export class UiApp {
@@ -72,15 +81,7 @@ export class UiApp {
     this.hono.onError((error, context) => {
       if (error instanceof EnvironmentError) return context.json({ error: error.message }, 400);
       const { code, message, hint } = TalosError.from(error);
-      const status =
-        code === "not-found"
-          ? 404
-          : code === "conflict" || code === "already-exists"
-            ? 409
-            : code === "internal"
-              ? 500
-              : 400;
-      return context.json({ error: [message, hint].filter((part) => part !== undefined).join(" ") }, status);
+      return context.json({ error: [message, hint].filter(isGiven).join(" ") }, statuses[code] ?? 400);
     });
   }
 
@@ -231,9 +232,8 @@ export class UiApp {
     if (!isShaping(kind)) return;
     const obstacle = await this.#options.project.obstacle(environment);
     if (obstacle === undefined) return;
-    throw new TalosError("conflict", obstacle.reason, {
-      ...(obstacle.instead && { hint: `Instead: ${obstacle.instead[kind]}` }),
-    });
+    const hint = obstacle.instead ? `Instead: ${obstacle.instead[kind]}` : undefined;
+    throw new TalosError("conflict", obstacle.reason, { hint });
   }
 }
 

@@ -4,8 +4,14 @@ import type { Environment } from "../../model/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { ClusterWatcher, type Observed, watchAll } from "../../watch/index.ts";
 import type { BrokenEnvironment, ClusterView, OperationView } from "../shared/wire.ts";
-import { withWork } from "./at-work.ts";
-import { type ConsoleObservation, emptyView, observedView, type Surroundings, undeployedView } from "./cluster-view.ts";
+import {
+  type ConsoleObservation,
+  emptyView,
+  observedView,
+  type Surroundings,
+  undeployedView,
+  withWork,
+} from "./cluster-view.ts";
 import { viewOfElsewhere } from "./operation-view.ts";
 import type { ConsoleProject } from "./project.ts";
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Step, ToldEvent } from "../../engine/index.ts";
-import type { OtherRun } from "../../workspace/terraform/other-runs.ts";
+import type { OtherRun } from "../../workspace/terraform/run-events.ts";
 import type { OperationEvent, OperationStep, OperationView, PlannedStep } from "../shared/wire.ts";
 
 /** Every page gets all of them again with every change; more are on disk. */
@@ -28,21 +28,23 @@ export function afterEvent(view: OperationView, { at, type, message, machine, st
   };
 }
 
+/** An operation at its beginning. */
+export function begun(
+  what: Pick<OperationView, "id" | "kind" | "subject" | "environment">,
+  at: Date,
+  steps: readonly PlannedStep[] = [],
+): OperationView {
+  const planned = steps.map((step) => ({ ...step, state: "planned" as const }));
+  const open = { endedAt: null, state: "running", events: [], outcome: null } as const;
+  return { ...what, startedAt: at.toISOString(), steps: planned, ...open };
+}
+
 /** What another process does, as an operation that can only be watched. */
 export function viewOfElsewhere(environment: string, { id, action, startedAt, events, end }: OtherRun): OperationView {
-  const begun: OperationView = {
-    id,
-    kind: `terraform ${action}`,
-    subject: null,
-    environment,
-    startedAt: startedAt.toISOString(),
-    endedAt: null,
-    state: "running",
-    steps: [],
-    events: [],
-    outcome: null,
-  };
-  const view = events.reduce(afterEvent, begun);
+  const view = events.reduce(
+    afterEvent,
+    begun({ id, kind: `terraform ${action}`, subject: null, environment }, startedAt),
+  );
   return end === null ? view : { ...view, ...endings[end.outcome], endedAt: end.at.toISOString() };
 }
 

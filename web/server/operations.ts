@@ -2,7 +2,7 @@
 import type { EventListener, ToldEvent } from "../../engine/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import type { Action, OperationView, PlannedStep } from "../shared/wire.ts";
-import { afterEvent } from "./operation-view.ts";
+import { afterEvent, begun } from "./operation-view.ts";
 
 /** Older ones are forgotten; the journal on disk has everything. */
 const kept = 50;
@@ -15,7 +15,7 @@ export interface Request {
   readonly confirm: string;
 }
 
-export interface StartOperation extends Request {
+interface StartOperation extends Request {
   readonly steps: readonly PlannedStep[];
   /** Its answer says what came of it, where the steps do not. */
   readonly work: (events: EventListener, signal: AbortSignal) => Promise<string | undefined>;
@@ -57,18 +57,7 @@ export class Operations {
     this.#count += 1;
     const id = String(this.#count);
     const stop = new AbortController();
-    const view: OperationView = {
-      id,
-      kind: action.kind,
-      subject: subjectOf(action),
-      environment,
-      startedAt: this.#now().toISOString(),
-      endedAt: null,
-      state: "running",
-      steps: steps.map((step) => ({ ...step, state: "planned" })),
-      events: [],
-      outcome: null,
-    };
+    const view = begun({ id, kind: action.kind, subject: subjectOf(action), environment }, this.#now(), steps);
     const ended = Promise.resolve()
       .then(() => work((event) => this.#tell(id, event), stop.signal))
       .then(

@@ -37,7 +37,8 @@ export async function planAction(workspace: Workspace, action: Action): Promise<
       const { environment, texts } = edit(workspace, action);
       const edited = workspace.with(environment);
       await refuseImpossible(edited);
-      return [...(texts.size === 0 ? [] : only("edit", sentenceOf(texts, action))), ...(await planDeploy(edited))];
+      const steps = await planDeploy(edited);
+      return texts.size === 0 ? steps : [...only("edit", sentenceOf(texts, action)), ...steps];
     }
     case "destroy":
       return planDestruction(workspace);

@@ -5,15 +5,14 @@ import { type Environment, listEnvironments } from "../../model/index.ts";
 import { parseFault } from "../../simulator/control/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { clusterOpener, observeCluster, observedFiles } from "../../watch/index.ts";
-import { type BackupStatus, backupStatus } from "../../workspace/backup-status.ts";
-import { findBackups } from "../../workspace/backups.ts";
+import { type BackupStatus, backupStatus, findBackups } from "../../workspace/backups.ts";
 import type { WorkspaceContext } from "../../workspace/context.ts";
 import { writeFirstEnvironment } from "../../workspace/environment-file.ts";
 import type { OpenOptions } from "../../workspace/project.ts";
 import { simulatedMachinesOf } from "../../workspace/simulated-machines.ts";
 import { projectSimulator } from "../../workspace/simulator.ts";
-import { type OtherRun, OtherRuns } from "../../workspace/terraform/other-runs.ts";
 import { stackDirectory } from "../../workspace/terraform/prepare-stack.ts";
+import { type OtherRun, OtherRuns } from "../../workspace/terraform/run-events.ts";
 import { ownedByTerraform } from "../../workspace/terraform/state-file.ts";
 import { type DeployedCluster, Workspace } from "../../workspace/workspace.ts";
 import type {
@@ -29,7 +28,7 @@ import type { ConsoleObservation } from "./cluster-view.ts";
 import { plannedStep } from "./operation-view.ts";
 import { performAction, planAction } from "./project-actions.ts";
 
-export interface ConsoleContext extends WorkspaceContext {
+interface ConsoleContext extends WorkspaceContext {
   /** How the user types the command's name. */
   readonly name: string;
 }

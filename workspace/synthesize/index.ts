@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-export { appCommand } from "./app-command.ts";
-export { type SynthesizeOptions, synthesizeEnvironments } from "./synthesize-environments.ts";
-export { type ProjectOptions, synthesizeProject } from "./synthesize-project.ts";
+export {
+  type ProjectOptions,
+  type SynthesizeOptions,
+  synthesizeEnvironments,
+  synthesizeProject,
+} from "./synthesize-project.ts";

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import { join } from "node:path";
 import { type App, TerraformStack } from "cdktf";
-import { type EnvironmentStack, writeWhole } from "../../constructs/index.ts";
+import {
+  type EnvironmentStack,
+  encryptionFile,
+  type SynthResult,
+  synthesize,
+  writeWhole,
+} from "../../constructs/index.ts";
 import { formatFault } from "../../model/index.ts";
 import { packageProvider } from "../../provider/package.ts";
 import { given } from "../../talos/given.ts";
-import { completeStack } from "./complete-stack.ts";
-import { synthesizeEnvironments } from "./synthesize-environments.ts";
+import { completeStack, protectStates } from "./complete-stack.ts";
 
 /** What a project's main.ts may add. */
 export interface ProjectOptions {
@@ -20,12 +25,8 @@ export interface ProjectOptions {
  */
 export async function synthesizeProject(root: string, options: ProjectOptions = {}): Promise<void> {
   const { CDKTF_OUTDIR: outdir, TALOSMITH_ENVIRONMENT: only } = process.env;
-  const { stacks, failures } = await synthesizeEnvironments({
-    root,
-    ...options,
-    ...given({ outdir }),
-    ...(only === undefined ? {} : { environments: [only] }),
-  });
+  const environments = only === undefined ? undefined : [only];
+  const { stacks, failures } = await synthesizeEnvironments({ root, ...options, ...given({ outdir, environments }) });
   for (const warning of stacks.flatMap((stack) => stack.warnings)) console.error(`warning: ${formatFault(warning)}\n`);
   for (const { error } of failures) console.error(`${error.message}\n`);
   // The stock commands take a failure for that of every stack, so one broken environment must not be one.
@@ -40,4 +41,26 @@ export async function synthesizeApp(app: App, root: string = process.cwd()): Pro
     const { name, workingDirectory } = app.manifest.forStack(stack);
     await completeStack(root, { name, directory: join(app.outdir, workingDirectory), provider });
   }
+}
+
+export interface SynthesizeOptions extends ProjectOptions {
+  /** The project: the folder of cdktf.json and environments/. */
+  readonly root: string;
+  /** @default cdktf.out in the project */
+  readonly outdir?: string;
+  /** @default - all environments of the project */
+  readonly environments?: readonly string[];
+}
+
+/** Writes the stacks of environment files, ready for `init`: with the provider, its lock entry and the committed locks. */
+export async function synthesizeEnvironments(options: SynthesizeOptions): Promise<SynthResult> {
+  const { root, outdir = join(root, "cdktf.out"), environments, extend } = options;
+  const result = synthesize({ projectRoot: root, outdir, ...given({ environments, extend }) });
+  const provider = await packageProvider();
+  for (const { environment, directory } of result.stacks) {
+    const encryption = encryptionFile(environment.backend);
+    await completeStack(root, { name: environment.name, directory: join(outdir, directory), provider, encryption });
+  }
+  if (result.stacks.some(({ environment }) => environment.backend.kind === "local")) await protectStates(root);
+  return result;
 }

@@ -5,10 +5,8 @@ import { hostname } from "node:os";
 import { relative } from "node:path";
 import { runsWithoutTerraform } from "../machine-source.ts";
 import type { Workspace } from "../workspace.ts";
-import { isLocked } from "./file-lock.ts";
-import { stateBackups } from "./state-backup.ts";
-import { emptyStateLock, lockFileOf, stateFile } from "./state-file.ts";
-import { atWork, isPlan, type LockInfo } from "./state-lock.ts";
+import { emptyStateLock, lockFileOf, stateBackups, stateFile } from "./state-file.ts";
+import { atWork, isLocked, isPlan, type LockInfo } from "./state-lock.ts";
 
 /**
  * The lock of a first apply that was killed before it created anything; undefined where there is no such. Terraform

@@ -35,9 +35,7 @@ function findAny(env: Environment, names: readonly string[]): string | undefined
       throw new TalosError(
         "not-found",
         `TERRAFORM_BINARY_NAME is "${asked}", but there is no such program on the PATH`,
-        {
-          hint: "Unset it, or set it to terraform, tofu or an absolute path.",
-        },
+        { hint: "Unset it, or set it to terraform, tofu or an absolute path." },
       );
     }
     return found;

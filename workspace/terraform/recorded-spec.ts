@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
+import { existsSync } from "node:fs";
+import { copyFile, readFile, rm, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
 import * as z from "zod";
+import { encryptionFileName } from "../../constructs/index.ts";
 import type { ClusterSpec } from "../../engine/index.ts";
 import { TalosError } from "../../talos/errors.ts";
+import { given } from "../../talos/given.ts";
+import { temporaryFolder } from "../../talos/process-folder.ts";
 import type { EnvironmentOnDisk } from "../context.ts";
 import { openPatchFiles } from "../patch-files.ts";
 import { findTerraform } from "./find-terraform.ts";
 import { prepareExistingStack } from "./prepare-stack.ts";
-import { pullState } from "./pull-state.ts";
 import { readState, stateFile } from "./state-file.ts";
+import { Terraform, type TerraformOptions } from "./terraform.ts";
 
 const stateSchema = z.object({
   resources: z.array(
@@ -56,10 +62,45 @@ async function stateText({ root, environment, context }: EnvironmentOnDisk): Pro
     throw new TalosError(
       "failed-precondition",
       `the state of ${environment.name} can only be read by terraform or tofu`,
-      {
-        hint: "Put the one that you deploy with on the PATH.",
-      },
+      { hint: "Put the one that you deploy with on the PATH." },
     );
   const directory = await prepareExistingStack(root, environment.name, context);
   return pullState({ binary, directory, env: context.env, signal: context.signal });
+}
+
+const stackSchema = z.looseObject({
+  terraform: z.looseObject({
+    backend: z.record(z.string(), z.looseObject({ path: z.string().optional() })),
+    encryption: z.unknown().optional(),
+  }),
+});
+
+/**
+ * The state of a synthesized stack, wherever it is kept, in the clear; undefined when there is none. It asks for the
+ * stack's backend alone: its providers need not be there to read what is written.
+ */
+export async function pullState({ directory, ...options }: TerraformOptions): Promise<string | undefined> {
+  const { terraform } = stackSchema.parse(JSON.parse(await readFile(join(directory, "cdk.tf.json"), "utf8")));
+  const { backend, encryption } = terraform;
+  // Relative to the stack, which this is not.
+  const placed = Object.entries(backend).map(([kind, settings]) => [
+    kind,
+    settings.path === undefined ? settings : { ...settings, path: resolve(directory, settings.path) },
+  ]);
+  const folder = temporaryFolder("state");
+  try {
+    const only = { backend: Object.fromEntries(placed), ...given({ encryption }) };
+    await writeFile(join(folder, "backend.tf.json"), JSON.stringify({ terraform: only }));
+    const sealed = join(directory, encryptionFileName);
+    if (existsSync(sealed)) await copyFile(sealed, join(folder, encryptionFileName));
+    const program = new Terraform({ ...options, directory: folder });
+    // It fails for providers, but not before the backend is ready; whether it is, the next command tells.
+    const failure = await program.initBackend();
+    const text = await program.pullState().catch((error: unknown) => {
+      throw failure ?? error;
+    });
+    return text || undefined;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 }

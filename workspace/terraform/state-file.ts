@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { existsSync } from "node:fs";
-import { readdir, readFile, rm, rmdir } from "node:fs/promises";
+import { readdir, readFile, rm, rmdir, statfs } from "node:fs/promises";
 import { basename, dirname, join, relative } from "node:path";
 import * as z from "zod";
-import { textIfThere } from "../../talos/atomic-file.ts";
+import { textIfThere, writeFileAtomically } from "../../talos/atomic-file.ts";
 import { TalosError } from "../../talos/errors.ts";
 import type { EnvironmentOnDisk } from "../context.ts";
+import { parsedJson } from "../json.ts";
 import { runsWithoutTerraform } from "../machine-source.ts";
-import { stateBackups } from "./state-backup.ts";
 import { atWork, isPlan, type LockInfo, lockInfo } from "./state-lock.ts";
 
 const plain = z.object({
@@ -17,7 +18,7 @@ const plain = z.object({
 });
 const encrypted = z.object({ serial: z.number().default(0), encrypted_data: z.string().min(1) });
 
-export interface TerraformState {
+interface TerraformState {
   readonly text: string;
   /** Goes up with each change. */
   readonly serial: number;
@@ -37,7 +38,7 @@ export function stateFile(root: string, environment: string): string {
 export async function readState(path: string): Promise<TerraformState | undefined> {
   const text = await textIfThere(path);
   if (text === undefined) return undefined;
-  const json = parseJson(text);
+  const json = parsedJson(text);
   const hidden = encrypted.safeParse(json);
   if (hidden.success) return { text, serial: hidden.data.serial, resources: "encrypted" };
   const open = plain.safeParse(json);
@@ -64,7 +65,7 @@ export async function removeUnwritten(path: string): Promise<void> {
 export async function emptyStateLock(path: string): Promise<LockInfo | undefined> {
   if ((await textIfThere(path)) !== "") return undefined;
   const text = await textIfThere(lockFileOf(path));
-  return text === undefined ? undefined : lockInfo(parseJson(text));
+  return text === undefined ? undefined : lockInfo(parsedJson(text));
 }
 
 /** Terraform's own record of who holds the lock. */
@@ -75,7 +76,7 @@ export function lockFileOf(path: string): string {
 /** Names the newest copy that is whole: ours from before each change, or the one that terraform keeps. */
 async function wayBack(path: string): Promise<string> {
   for (const copy of [...(await stateBackups(path)), `${path}.backup`]) {
-    const json = parseJson(await readFile(copy, "utf8").catch(() => ""));
+    const json = parsedJson(await readFile(copy, "utf8").catch(() => ""));
     if (!plain.safeParse(json).success && !encrypted.safeParse(json).success) continue;
     const from = relative(dirname(dirname(path)), copy);
     const to = join("state", basename(path));
@@ -112,10 +113,74 @@ export async function removeState(path: string): Promise<void> {
     if (existsSync(folder) && (await readdir(folder)).length === 0) await rmdir(folder);
 }
 
-function parseJson(text: string): unknown {
+/**
+ * Copies a local state before and after a change, also after one that failed: what it made is in the state then.
+ * `warn` gets the reason when the second copy could not be made; the outcome of the change counts for more.
+ */
+export async function keepingState<T>(
+  path: string,
+  warn: (message: string) => void,
+  change: () => Promise<T>,
+): Promise<T> {
+  const before = await readState(path);
+  await requireRoom(path, before);
+  if (before !== undefined) await backUpState(path, before);
   try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
+    return await change();
+  } finally {
+    await copy(path).catch((error: unknown) =>
+      warn(`no copy of the state was made after the change: ${TalosError.from(error).message}`),
+    );
   }
+}
+
+async function copy(path: string): Promise<void> {
+  const state = await readState(path);
+  if (state !== undefined) await backUpState(path, state);
+}
+
+const kept = 10;
+const mebibyte = 2 ** 20;
+
+interface StateText {
+  readonly text: string;
+  readonly serial: number;
+}
+
+/** Copies of a state from before and after its changes, newest first. */
+export async function stateBackups(path: string): Promise<readonly string[]> {
+  const folder = join(dirname(path), "backups");
+  const name = basename(path, ".tfstate");
+  const files = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return [];
+    throw error;
+  });
+  return files
+    .flatMap((file) => {
+      const [, environment, serial] = /^(.+)\.(\d+)\.tfstate$/.exec(file) ?? [];
+      return environment === name ? [{ path: join(folder, file), serial: Number(serial) }] : [];
+    })
+    .sort((a, b) => b.serial - a.serial)
+    .map((copy) => copy.path);
+}
+
+/** Keeps what the state says now, and the last ten of such copies. Terraform itself keeps only one, from before. */
+export async function backUpState(path: string, state: StateText): Promise<void> {
+  const copy = join(dirname(path), "backups", `${basename(path, ".tfstate")}.${state.serial}.tfstate`);
+  await writeFileAtomically(copy, state.text);
+  for (const old of (await stateBackups(path)).slice(kept)) await rm(old, { force: true });
+}
+
+/** Terraform loses a state, and its emergency copy, on a full disk: better not to begin. */
+export async function requireRoom(path: string, state: StateText | undefined): Promise<void> {
+  const { bavail, bsize } = await statfs(dirname(path));
+  const needed = Math.max(16 * mebibyte, 8 * (state?.text.length ?? 0));
+  if (bavail * bsize >= needed) return;
+  throw new TalosError(
+    "failed-precondition",
+    `the disk of ${dirname(path)} is full: ${Math.floor((bavail * bsize) / mebibyte)} MiB are free`,
+    {
+      hint: `Terraform could lose the state there. Make at least ${Math.ceil(needed / mebibyte)} MiB free and try again.`,
+    },
+  );
 }

@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+
+import { readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
 import * as z from "zod";
 import { TalosError } from "../../talos/errors.ts";
+import { pidExists } from "../../talos/living-process.ts";
+import type { WorkspaceContext } from "../context.ts";
+import { starterOf } from "./plan-file.ts";
+import { runProgram } from "./run-program.ts";
 
 /** What terraform and tofu say of the holder of a lock, whichever backend it is in. */
 function field(words: string, name: string): string | undefined {
@@ -53,4 +60,56 @@ function wayOut(words: string, program: string, id: string): string {
   return words.includes("resource temporarily unavailable")
     ? `Its ${program} is still running on this computer, even if what started it was killed: pgrep -a ${program}`
     : `Only if it was killed, in the stack's folder: ${program} force-unlock ${id}`;
+}
+
+/**
+ * Whether a process of this machine holds the lock of a file, as terraform and tofu do while they work on a local state.
+ * The kernel drops it when the process ends, however it ends. True where neither the kernel nor `lsof` can be asked.
+ */
+export async function isLocked(
+  path: string,
+  context: Pick<WorkspaceContext, "cwd" | "env" | "signal">,
+  kernelLocks = "/proc/locks",
+): Promise<boolean> {
+  const locks = await readFile(kernelLocks, "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT" || error.code === "EACCES") return undefined;
+    throw error;
+  });
+  if (locks !== undefined) return holdsInode(locks, (await stat(path)).ino);
+  try {
+    // 0: it names processes that have the file open; 1: there is none, or it failed and says why.
+    const { code, stderr } = await runProgram("lsof", ["-t", "--", path], context);
+    return code !== 1 || stderr !== "";
+  } catch {
+    return true;
+  }
+}
+
+/** The process that holds the lock of a file and whose starter is gone, as the terraform of a killed talosmith. */
+export async function orphanHolding(path: string, proc = "/proc"): Promise<number | undefined> {
+  const inode = (await stat(path).catch(() => undefined))?.ino;
+  const locks = await readFile(join(proc, "locks"), "utf8").catch(() => "");
+  const lines = inode === undefined ? [] : locks.split("\n").filter((line) => holdsInode(line, inode));
+  for (const pid of lines.map((line) => Number(/ (?:WRITE|READ) +(\d+) /.exec(line)?.[1]))) {
+    if (await isOrphan(join(proc, String(pid)))) return pid;
+  }
+  return undefined;
+}
+
+/**
+ * The plan file that talosmith gives terraform has talosmith's own number in its name. Who takes in orphans is not always
+ * process 1: systemd --user and the first process of some containers do so as well.
+ */
+async function isOrphan(process: string): Promise<boolean> {
+  const words = (await readFile(join(process, "cmdline"), "utf8").catch(() => "")).split("\0");
+  const starter = words.map(starterOf).find((pid) => pid !== undefined);
+  if (starter !== undefined) return !pidExists(starter);
+  // The name in brackets may hold anything; the parent is the second word after it.
+  const status = await readFile(join(process, "stat"), "utf8").catch(() => "");
+  return status.slice(status.lastIndexOf(")")).split(" ")[2] === "1";
+}
+
+/** Lines such as `4: POSIX  ADVISORY  WRITE 812 fe:00:1443 0 EOF`. Devices differ from those of `stat` on some file systems. */
+function holdsInode(locks: string, inode: number): boolean {
+  return locks.split("\n").some((line) => / POSIX /.test(line) && line.includes(`:${inode} `));
 }

@@ -2,12 +2,9 @@
 import { basename } from "node:path";
 import * as z from "zod";
 import { TalosError } from "../../talos/errors.ts";
-import { given } from "../../talos/given.ts";
-import { applyReportLine } from "./apply-report.ts";
-import { knownFailureHint } from "./known-failures.ts";
-import { warningsIn } from "./plan-warnings.ts";
 import { type Finished, type RunOptions, runProgram } from "./run-program.ts";
 import { lockedError } from "./state-lock.ts";
+import { applyReportLine, knownFailureHint, warningsIn } from "./terraform-output.ts";
 
 export interface TerraformOptions {
   /** The terraform or tofu program. */
@@ -28,7 +25,7 @@ export interface Planned {
   readonly warnings: string;
 }
 
-export type TerraformOutputs = Readonly<Record<string, unknown>>;
+type TerraformOutputs = Readonly<Record<string, unknown>>;
 
 /** terraform or tofu in one stack's directory. Its exit codes and words reach the user as they are. */
 export class Terraform {
@@ -70,8 +67,7 @@ export class Terraform {
 
   /** A saved plan as JSON, with all its values in the clear. */
   async showPlan(file: string): Promise<string> {
-    const printed = await this.#succeed(["show", "-json", "-no-color", file]);
-    return printed.slice(printed.indexOf("{"));
+    return this.#json(["show", "-json", "-no-color", file]);
   }
 
   /** Applies a saved plan; what it reports goes to `tell`, as lines for people. */
@@ -93,17 +89,19 @@ export class Terraform {
   }
 
   async outputs(): Promise<TerraformOutputs> {
-    const printed = await this.#succeed(["output", "-json", "-no-color"]);
-    // tofu puts warnings about its own settings on stdout, before the JSON.
-    const text = printed.slice(printed.indexOf("{"));
+    const text = await this.#json(["output", "-json", "-no-color"]);
     const parsed = z.record(z.string(), z.object({ value: z.unknown() })).parse(JSON.parse(text));
     return Object.fromEntries(Object.entries(parsed).map(([name, { value }]) => [name, value]));
   }
 
   /** The state wherever it is kept, in the clear. Empty when there is none. */
   async pullState(): Promise<string> {
-    const printed = await this.#succeed(["state", "pull", "-no-color"]);
-    return printed.includes("{") ? printed.slice(printed.indexOf("{")) : "";
+    return this.#json(["state", "pull", "-no-color"]);
+  }
+
+  /** The JSON that is printed, if any: tofu puts warnings about its own settings on stdout, before it. */
+  async #json(command: readonly string[]): Promise<string> {
+    return /\{.*/s.exec(await this.#succeed(command))?.[0] ?? "";
   }
 
   async #succeed(command: readonly string[]): Promise<string> {
@@ -121,9 +119,7 @@ export class Terraform {
     const details = unsaid === "" ? "" : `\n\n${unsaid}\n`;
     const end = killedBy === undefined ? `ended with exit code ${code}` : `was killed by ${killedBy}`;
     const hint = killedBy === undefined ? knownFailureHint(words) : killedHint;
-    return new TalosError("failed-precondition", `${this.name} ${command[0]} ${end}${details}`, {
-      ...given({ hint }),
-    });
+    return new TalosError("failed-precondition", `${this.name} ${command[0]} ${end}${details}`, { hint });
   }
 
   #run(

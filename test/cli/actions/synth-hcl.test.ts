@@ -3,7 +3,7 @@ import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSy
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { synthHcl } from "../../../cli/actions/synth-hcl.ts";
+import { synthHcl } from "../../../cli/actions/synth.ts";
 import type { CommandContext } from "../../../cli/context.ts";
 import { systemClock, systemEntropy } from "../../../talos/clock.ts";
 

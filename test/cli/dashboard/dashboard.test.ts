@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, test } from "vitest";
 import { watchWith } from "../../../cli/actions/dashboard.ts";
-import { plainDashboard, screen } from "../../../cli/dashboard/screen.ts";
-import { afterKey, firstState } from "../../../cli/dashboard/state.ts";
+import { afterKey, firstState, plainDashboard, screen } from "../../../cli/dashboard/screen.ts";
 import { keysIn } from "../../../cli/dashboard/terminal.ts";
 import { loadEnvironment } from "../../../model/index.ts";
 import {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { afterEach, expect, test, vi } from "vitest";
-import { TaskBoard } from "../../../cli/output/task-board.ts";
+import { TaskBoard } from "../../../cli/output/progress.ts";
 import type { ClusterEvent, Step } from "../../../engine/index.ts";
 
 afterEach(() => {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { expect, test } from "vitest";
-import { Entries } from "../../../cli/support/entries.ts";
-import { machineEntries } from "../../../cli/support/machine-entries.ts";
+import { Entries, machineEntries } from "../../../cli/support/entries.ts";
 
 test("a machine that trips us up is told of in the bundle, which is for such cases, and keeps nobody from it", async () => {
   const entries = new Entries((text) => text);

@@ -3,8 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { appCommand } from "../../../workspace/synthesize/index.ts";
-import { prepareStack } from "../../../workspace/terraform/prepare-stack.ts";
+import { appCommand, prepareStack } from "../../../workspace/terraform/prepare-stack.ts";
 
 let root: string;
 beforeEach(() => {

@@ -9,7 +9,7 @@ import { registerDoctor } from "../../../cli/commands/inspect.ts";
 import { registerDestroy, registerPlan, registerUnlock, registerUp } from "../../../cli/commands/lifecycle.ts";
 import { createProgram, runProgram } from "../../../cli/program.ts";
 import { programPath } from "../../../talos/program-path.ts";
-import { isLocked } from "../../../workspace/terraform/file-lock.ts";
+import { isLocked } from "../../../workspace/terraform/state-lock.ts";
 import { testContext } from "../../support/command-context.ts";
 
 let root: string;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { expect, test } from "vitest";
-import { applyReportLine } from "../../../workspace/terraform/apply-report.ts";
+import { applyReportLine } from "../../../workspace/terraform/terraform-output.ts";
 
 const hook = (action: string, elapsed_seconds = 0) => ({
   hook: { resource: { addr: "talosmith_cluster.cluster" }, action, elapsed_seconds },

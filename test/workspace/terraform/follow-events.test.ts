@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { eventsTo, type ToldEvent } from "../../../engine/index.ts";
-import { withFollowedEvents } from "../../../workspace/terraform/follow-events.ts";
+import { withFollowedEvents } from "../../../workspace/terraform/run-events.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "talosmith-events-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { orphanHolding } from "../../../workspace/terraform/file-lock.ts";
+import { orphanHolding } from "../../../workspace/terraform/state-lock.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "talosmith-orphan-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { expect, test } from "vitest";
-import { onlyClustersRefused } from "../../../workspace/terraform/plan-warnings.ts";
+import { onlyClustersRefused } from "../../../workspace/terraform/terraform-output.ts";
 
 const version = { "@module": "tofu.ui", type: "version", tofu: "1.12.6", ui: "1.2" };
 const told = (severity: string, address?: string) => ({

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, test } from "vitest";
-import { unseenIn, warningsIn } from "../../../workspace/terraform/plan-warnings.ts";
+import { unseenIn, warningsIn } from "../../../workspace/terraform/terraform-output.ts";
 
 const settings = "Warning: Unable to open CLI configuration file\n\nIt does not exist.\n\n";
 const refreshed = "talosmith_cluster.cluster: Refreshing state... [id=local]\n\n";

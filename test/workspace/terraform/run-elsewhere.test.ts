@@ -5,9 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { eventsTo } from "../../../engine/index.ts";
-import { withFollowedEvents } from "../../../workspace/terraform/follow-events.ts";
-import { OtherRuns } from "../../../workspace/terraform/other-runs.ts";
 import { eventsBeside } from "../../../workspace/terraform/plan-file.ts";
+import { OtherRuns, withFollowedEvents } from "../../../workspace/terraform/run-events.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "talosmith-elsewhere-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -13,13 +13,14 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
 import type { Environment } from "../../../model/index.ts";
-import { keepingState } from "../../../workspace/terraform/keep-state.ts";
-import { backUpState, requireRoom } from "../../../workspace/terraform/state-backup.ts";
 import {
+  backUpState,
+  keepingState,
   readState,
   refuseOwnedByTerraform,
   removeState,
   removeUnwritten,
+  requireRoom,
 } from "../../../workspace/terraform/state-file.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "talosmith-state-"));

@@ -18,8 +18,7 @@ export interface Field {
 
 /** An action as a button offers it. */
 export interface Offer {
-  readonly title: string;
-  readonly environment: string;
+  readonly label: string;
   readonly fields?: readonly Field[];
   /** What the other fields become when one was changed. */
   readonly settle?: (values: Readonly<Record<string, string>>, changed: string) => Readonly<Record<string, string>>;
@@ -28,17 +27,19 @@ export interface Offer {
 
 interface DialogProps {
   readonly offer: Offer;
+  readonly environment: string;
+  /** The machine that it is about. @default - the whole environment */
+  readonly machine?: string;
   readonly onClose: () => void;
 }
 
 /** Asks what has to be known, shows what the action will do, and does it only when told so. */
-export function ActionDialog({ offer, onClose }: DialogProps) {
-  const { title, environment, fields = [], settle = (values) => values, action } = offer;
+export function ActionDialog({ offer, environment, machine, onClose }: DialogProps) {
+  const title = `${offer.label} ${machine ?? environment}`;
+  const { fields = [], settle = (values) => values, action } = offer;
   const path = `/api/environments/${encodeURIComponent(environment)}`;
   const element = useRef<HTMLDialogElement>(null);
-  const [values, setValues] = useState<Readonly<Record<string, string>>>(
-    Object.fromEntries(fields.map(({ name, value }) => [name, value])),
-  );
+  const [values, setValues] = useState<Readonly<Record<string, string>>>(initialValues(fields));
   const [asked, setAsked] = useState(fields.length === 0);
   const [plan, setPlan] = useState<ActionPlan>();
   const [typed, setTyped] = useState("");
@@ -96,6 +97,9 @@ export function ActionDialog({ offer, onClose }: DialogProps) {
     </dialog>
   `;
 }
+
+export const initialValues = (fields: readonly Field[]): Readonly<Record<string, string>> =>
+  Object.fromEntries(fields.map(({ name, value }) => [name, value]));
 
 interface FieldProps {
   readonly field: Field;

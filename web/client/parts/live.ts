@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useEffect, useRef, useState } from "preact/hooks";
 import { html } from "../html.ts";
-import { whileVisible } from "../while-visible.ts";
+import { whileVisible } from "../server.ts";
 
 const kept = 500;
 

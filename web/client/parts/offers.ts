@@ -5,8 +5,9 @@ import { html } from "../html.ts";
 import { ActionDialog, type Offer } from "./dialog.ts";
 
 interface OffersProps {
+  readonly environment: string;
+  readonly machine?: string;
   readonly offers: readonly (Offer & {
-    readonly label: string;
     readonly tone?: "main" | "danger";
     /** Whether an obstacle stands in its way. */
     readonly shaping?: ShapingKind;
@@ -16,7 +17,7 @@ interface OffersProps {
 }
 
 /** A row of buttons; each opens the dialog of its action. What cannot be done says why, and what to type instead. */
-export function Offers({ offers, readOnly, obstacle = null }: OffersProps) {
+export function Offers({ environment, machine, offers, readOnly, obstacle = null }: OffersProps) {
   const [chosen, setChosen] = useState<Offer>();
   if (readOnly || offers.length === 0) return null;
   const barred = obstacle === null ? [] : offers.filter(({ shaping }) => shaping !== undefined);
@@ -40,6 +41,6 @@ export function Offers({ offers, readOnly, obstacle = null }: OffersProps) {
         }
       </div>`
     }
-    ${chosen !== undefined && html`<${ActionDialog} key=${chosen.title} offer=${chosen} onClose=${() => setChosen(undefined)} />`}
+    ${chosen !== undefined && html`<${ActionDialog} key=${chosen.label} offer=${chosen} environment=${environment} machine=${machine} onClose=${() => setChosen(undefined)} />`}
   `;
 }

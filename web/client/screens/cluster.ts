@@ -26,7 +26,7 @@ export function ClusterScreenView(props: ClusterProps) {
   );
   return html`
     <${ClusterHead} cluster=${cluster} screen=${screen} />
-    <${Offers} offers=${offersOf(cluster)} readOnly=${readOnly} obstacle=${cluster.obstacle} />
+    <${Offers} environment=${cluster.environment} offers=${offersOf(cluster)} readOnly=${readOnly} obstacle=${cluster.obstacle} />
     ${running.length > 0 && html`<${AtWork} running=${running} now=${now} />`}
     ${cluster.note !== null && html`<p class=${cluster.state === "changing" ? "hint" : "fault"}>${cluster.note}</p>`}
     ${body(props)}
@@ -61,13 +61,11 @@ function body({ cluster, screen, operations, readOnly, program, now }: ClusterPr
   return html`<${EtcdScreen} cluster=${cluster} operations=${operations} readOnly=${readOnly} now=${now} />`;
 }
 
-function offersOf({ environment, state, talosVersion, kubernetesVersion, pools }: ClusterView) {
+function offersOf({ state, talosVersion, kubernetesVersion, pools }: ClusterView) {
   const apply = {
     label: "Apply",
     shaping: "apply" as const,
     tone: "main" as const,
-    title: `Apply ${environment}`,
-    environment,
     action: () => ({ kind: "apply" }) as const,
   };
   if (state === "not deployed") return [apply];
@@ -78,8 +76,6 @@ function offersOf({ environment, state, talosVersion, kubernetesVersion, pools }
     {
       label: "Upgrade",
       shaping: "upgrade" as const,
-      title: `Upgrade ${environment}`,
-      environment,
       fields: [
         { name: "talosVersion", label: "Talos", value: talosVersion },
         { name: "kubernetesVersion", label: "Kubernetes", value: kubernetesVersion },
@@ -94,8 +90,6 @@ function offersOf({ environment, state, talosVersion, kubernetesVersion, pools }
     {
       label: "Scale",
       shaping: "scale" as const,
-      title: `Scale ${environment}`,
-      environment,
       fields: [
         { name: "pool", label: "Pool", value: first?.name ?? "", options: pools.map(({ name }) => name) },
         { name: "count", label: "Machines", value: countOf(first?.name), type: "number" as const },
@@ -103,18 +97,13 @@ function offersOf({ environment, state, talosVersion, kubernetesVersion, pools }
       // A count that stayed from another pool would be taken for a wish.
       settle: (values: Readonly<Record<string, string>>, changed: string) =>
         changed === "pool" ? { ...values, count: countOf(values.pool) } : values,
-      action: ({ pool = "", count }: Readonly<Record<string, string>>) => ({
-        kind: "scale" as const,
-        pool,
-        count: Number(count),
-      }),
+      action: ({ pool = "", count }: Readonly<Record<string, string>>) =>
+        ({ kind: "scale", pool, count: Number(count) }) as const,
     },
     {
       label: "Destroy",
       shaping: "destroy" as const,
       tone: "danger" as const,
-      title: `Destroy ${environment}`,
-      environment,
       action: () => ({ kind: "destroy" }) as const,
     },
   ];

@@ -25,7 +25,7 @@ export function EtcdScreen({ cluster, operations, readOnly, now }: EtcdProps) {
       backups === null
         ? html`<p class="hint">None are configured: add backup: { directory: backups/${environment} } to the environment's file.</p>`
         : html`
-          <${Offers} readOnly=${readOnly} offers=${offersOf(cluster, backups)} />
+          <${Offers} environment=${environment} readOnly=${readOnly} offers=${offersOf(cluster, backups)} />
           ${snapshots(backups, now)}
         `
     }
@@ -58,20 +58,13 @@ function members({ members: rows, voters, healthy, quorum, spare }: EtcdView) {
   `;
 }
 
-function offersOf({ environment, state }: ClusterView, { backups }: BackupsView) {
+function offersOf({ state }: ClusterView, { backups }: BackupsView) {
   if (state === "not deployed") return [];
   const [newest] = backups;
-  const backup = {
-    label: "Back up",
-    title: `Back up ${environment}`,
-    environment,
-    action: () => ({ kind: "backup" }) as const,
-  };
+  const backup = { label: "Back up", action: () => ({ kind: "backup" }) as const };
   if (newest === undefined) return [backup];
   const drill = {
     label: "Restore drill",
-    title: `Restore drill of ${environment}`,
-    environment,
     fields: [{ name: "backup", label: "Backup", value: newest.id, options: backups.map(({ id }) => id) }],
     action: ({ backup: id = "" }: Readonly<Record<string, string>>) => ({ kind: "drill" as const, backup: id }),
   };

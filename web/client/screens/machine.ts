@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import type { ClusterView, MachineDetail, MachineRow } from "../../shared/wire.ts";
 import { html } from "../html.ts";
 import { FieldInput } from "../parts/dialog.ts";
@@ -7,7 +7,7 @@ import { Differences } from "../parts/differences.ts";
 import { Live } from "../parts/live.ts";
 import { mark } from "../parts/mark.ts";
 import { Offers } from "../parts/offers.ts";
-import { get } from "../server.ts";
+import { useAnswer } from "../server.ts";
 import { ClusterHead } from "./cluster.ts";
 
 interface MachineProps {
@@ -19,26 +19,11 @@ interface MachineProps {
 export function MachineScreen({ cluster, machine, readOnly }: MachineProps) {
   const row = cluster.machines.find(({ name }) => name === machine);
   const path = `/api/environments/${encodeURIComponent(cluster.environment)}/machines/${encodeURIComponent(machine)}`;
-  const [detail, setDetail] = useState<MachineDetail>();
-  const [fault, setFault] = useState<string>();
-  useEffect(() => {
-    let current = true;
-    get<MachineDetail>(path).then(
-      (found) => {
-        if (!current) return;
-        setDetail(found);
-        setFault(undefined);
-      },
-      (error: Error) => current && setFault(error.message),
-    );
-    return () => {
-      current = false;
-    };
-  }, [path, cluster.seenAt]);
+  const [detail, fault] = useAnswer<MachineDetail>(path, cluster.seenAt);
   return html`
     <${ClusterHead} cluster=${cluster} screen="machines" within />
     <h2>${machine} ${row !== undefined && mark(row.health)}${row?.cordoned && " cordoned"}</h2>
-    ${row !== undefined && html`<${Offers} readOnly=${readOnly} offers=${offersOf(cluster.environment, row)} />`}
+    ${row !== undefined && html`<${Offers} environment=${cluster.environment} machine=${machine} readOnly=${readOnly} offers=${offersOf(row)} />`}
     ${fault !== undefined && html`<p class="fault" role="alert">${fault}</p>`}
     ${detail?.problem != null && html`<p class="fault">${detail.problem}</p>`}
     ${row !== undefined && facts(row, detail)}
@@ -47,11 +32,9 @@ export function MachineScreen({ cluster, machine, readOnly }: MachineProps) {
   `;
 }
 
-function offersOf(environment: string, { name, cordoned }: MachineRow) {
+function offersOf({ name, cordoned }: MachineRow) {
   const offer = (label: string, kind: "reboot" | "cordon" | "uncordon" | "drain") => ({
     label,
-    title: `${label} ${name}`,
-    environment,
     action: () => ({ kind, machine: name }),
   });
   return [

@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import type { ClusterView, Disturbance, OperationView, Overview, SimulatedRow } from "../../shared/wire.ts";
 import { faultWords } from "../fault-words.ts";
 import { html } from "../html.ts";
-import { FieldInput } from "../parts/dialog.ts";
+import { FieldInput, initialValues } from "../parts/dialog.ts";
 import { mark } from "../parts/mark.ts";
 import { Table } from "../parts/table.ts";
 import { linkTo } from "../route.ts";
@@ -30,11 +30,7 @@ const fields = [
 ];
 
 function NewClusterForm() {
-  const [values, setValues] = useState<Readonly<Record<string, string>>>({
-    name: "",
-    controlPlanes: "3",
-    workers: "1",
-  });
+  const [values, setValues] = useState<Readonly<Record<string, string>>>(initialValues(fields));
   const [fault, setFault] = useState<string>();
   const create = async (event: Event) => {
     event.preventDefault();

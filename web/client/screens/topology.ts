@@ -3,34 +3,18 @@ import { useEffect, useState } from "preact/hooks";
 import type { ClusterView, TopologyMap } from "../../shared/wire.ts";
 import { html } from "../html.ts";
 import { linkTo } from "../route.ts";
-import { get } from "../server.ts";
-import { useMedia } from "../use-media.ts";
+import { useAnswer } from "../server.ts";
 
 /** The picture, in which each machine that was seen leads to its own screen. */
 export function TopologyScreen({ cluster }: { readonly cluster: ClusterView }) {
   const { environment, seenAt, machines } = cluster;
   const path = `/api/environments/${encodeURIComponent(environment)}`;
   const form = useMedia("(max-width: 44rem)") ? "narrow" : "wide";
-  const [map, setMap] = useState<TopologyMap & { readonly form: string }>();
-  const [fault, setFault] = useState<string>();
-  useEffect(() => {
-    let current = true;
-    get<TopologyMap>(`${path}/topology.json?form=${form}`).then(
-      (found) => {
-        if (!current) return;
-        setMap({ ...found, form });
-        setFault(undefined);
-      },
-      (error: Error) => current && setFault(error.message),
-    );
-    return () => {
-      current = false;
-    };
-  }, [path, form, seenAt]);
+  const [map, fault, from = ""] = useAnswer<TopologyMap>(`${path}/topology.json?form=${form}`, seenAt);
   if (fault !== undefined) return html`<p class="fault" role="alert">${fault}</p>`;
   if (map === undefined) return html`<p class="hint" aria-busy="true">Drawing …</p>`;
   const { width, height, revision } = map;
-  const picture = `${path}/topology.svg?form=${map.form}&revision=${revision}`;
+  const picture = `${from.replace("/topology.json?", "/topology.svg?")}&revision=${revision}`;
   const healthOf = (name: string) => machines.find((machine) => machine.name === name)?.health;
   return html`<svg class="topology" viewBox=${`0 0 ${width} ${height}`} width=${width} height=${height} role="group" aria-label=${`Topology of ${cluster.cluster}; the screen "machines" tells the same in words`}>
       <image href=${picture} width=${width} height=${height} />
@@ -41,4 +25,16 @@ export function TopologyScreen({ cluster }: { readonly cluster: ClusterView }) {
         return html`<a key=${name} href=${href} aria-label=${`${name}, ${health}`}><rect ...${box} rx="4" /></a>`;
       })}
     </svg>`;
+}
+
+/** Whether a media query holds, now and when that changes. */
+function useMedia(query: string): boolean {
+  const [holds, setHolds] = useState(() => matchMedia(query).matches);
+  useEffect(() => {
+    const list = matchMedia(query);
+    const follow = () => setHolds(list.matches);
+    list.addEventListener("change", follow);
+    return () => list.removeEventListener("change", follow);
+  }, [query]);
+  return holds;
 }

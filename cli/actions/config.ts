@@ -6,14 +6,19 @@ import {
   type Change,
   diffConfigs,
   MachineConfig,
+  type Mode,
   parsePatch,
   redactConfig,
+  validateConfig,
 } from "../../talos/config/index.ts";
+import { TalosError } from "../../talos/errors.ts";
+import { Contract } from "../../talos/version/index.ts";
+import { counted } from "../../workspace/amounts.ts";
 import type { CommandContext } from "../context.ts";
-import { readPatches } from "./read-patches.ts";
-import { readText } from "./read-text.ts";
+import { jsonLine } from "../output/table.ts";
+import { readPatches, readText } from "./user-files.ts";
 
-export interface ConfigPatchOptions {
+interface ConfigPatchOptions {
   readonly patch: readonly string[];
   readonly output?: string;
   readonly json: boolean;
@@ -26,11 +31,11 @@ export async function configPatch(file: string, options: ConfigPatchOptions, con
   const patched = applyPatches(config, parsed, file);
   if (options.output !== undefined && options.output !== "-") {
     await writeFileAtomically(resolve(context.cwd, options.output), patched);
-    if (options.json) context.stdout.write(`${JSON.stringify({ file: options.output })}\n`);
+    if (options.json) context.stdout.write(jsonLine({ file: options.output }));
     return;
   }
   // The empty line at the end is talosctl's.
-  context.stdout.write(options.json ? `${JSON.stringify({ config: patched })}\n` : `${patched}\n`);
+  context.stdout.write(options.json ? jsonLine({ config: patched }) : `${patched}\n`);
 }
 
 export async function configRedact(
@@ -39,10 +44,10 @@ export async function configRedact(
   context: CommandContext,
 ): Promise<void> {
   const config = redactConfig(new MachineConfig(await readText(file, context.cwd), file));
-  context.stdout.write(options.json ? `${JSON.stringify({ config })}\n` : config);
+  context.stdout.write(options.json ? jsonLine({ config }) : config);
 }
 
-export interface ConfigDiffOptions {
+interface ConfigDiffOptions {
   readonly detailedExitcode: boolean;
   readonly json: boolean;
 }
@@ -59,7 +64,7 @@ export async function configDiff(
   for (const config of configs) config.decode();
   const changes = diffConfigs(...configs);
   const reboot = changes.some((change) => change.reboot);
-  if (options.json) context.stdout.write(`${JSON.stringify({ changes, reboot })}\n`);
+  if (options.json) context.stdout.write(jsonLine({ changes, reboot }));
   else {
     context.stdout.write(changes.map(describe).join(""));
     context.stderr.write(summary(changes, reboot));
@@ -73,10 +78,9 @@ function describe(change: Change): string {
   const goal = change.to === undefined ? "" : ` → ${change.to}`;
   const where = change.path === "" ? change.document : `${change.document}: ${change.path}${goal}`;
   const mark = change.reboot ? " (reboot)" : "";
-  const lines = [
-    ...(change.before === undefined ? [] : change.before.split("\n").map((line) => `    - ${line}`)),
-    ...(change.after === undefined ? [] : change.after.split("\n").map((line) => `    + ${line}`)),
-  ];
+  const marked = (text: string | undefined, sign: string) =>
+    text?.split("\n").map((line) => `    ${sign} ${line}`) ?? [];
+  const lines = [...marked(change.before, "-"), ...marked(change.after, "+")];
   return `${[`${signs[change.kind]} ${where}${mark}`, ...lines].join("\n")}\n`;
 }
 
@@ -84,12 +88,40 @@ function summary(changes: readonly Change[], reboot: boolean): string {
   if (changes.length === 0) return "The two configs say the same.\n";
   const moved = changes.filter(({ kind }) => kind === "moved").length;
   const counts = [
-    ...(moved < changes.length ? [counted(changes.length - moved, "change")] : []),
-    ...(moved > 0 ? [`${counted(moved, "setting")} that only moved into documents of their own (>)`] : []),
+    moved < changes.length && counted(changes.length - moved, "change"),
+    moved > 0 && `${counted(moved, "setting")} that only moved into documents of their own (>)`,
   ];
-  return `${counts.join(", ")}; ${reboot ? "a running machine has to reboot for it" : "no reboot needed"}.\n`;
+  return `${counts.filter(Boolean).join(", ")}; ${reboot ? "a running machine has to reboot for it" : "no reboot needed"}.\n`;
 }
 
-function counted(count: number, word: string): string {
-  return `${count} ${word}${count === 1 ? "" : "s"}`;
+interface ConfigValidateOptions {
+  readonly config: string;
+  readonly mode: string;
+  readonly talosVersion?: string;
+  readonly strict: boolean;
+  readonly json: boolean;
+}
+
+const modes: readonly Mode[] = ["metal", "cloud", "container"];
+
+export async function configValidate(options: ConfigValidateOptions, context: CommandContext): Promise<void> {
+  const { config: file, strict } = options;
+  const mode = modes.find((known) => known === options.mode);
+  if (mode === undefined) {
+    throw new TalosError("invalid-input", `unknown runtime mode: ${JSON.stringify(options.mode)}`, {
+      hint: `Choose from: ${modes.join(", ")}.`,
+    });
+  }
+  const text = await readText(file, context.cwd);
+  const contract = options.talosVersion === undefined ? {} : { contract: Contract.parse(options.talosVersion) };
+  const { warnings, error } = validateConfig(text, file, { mode, strict, ...contract });
+  if (options.json) {
+    const result = { file, mode, valid: error === undefined, warnings, error: error ?? null };
+    context.stdout.write(jsonLine(result));
+    if (error !== undefined) context.exit(1);
+    return;
+  }
+  for (const warning of warnings) context.stderr.write(`WARNING: ${warning}\n`);
+  if (error !== undefined) throw new TalosError("invalid-input", error);
+  context.stdout.write(`${file} is valid for ${mode} mode\n`);
 }

@@ -1,9 +1,81 @@
 // SPDX-License-Identifier: Apache-2.0
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { appendFileSync, closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { StringDecoder } from "node:string_decoder";
+import * as z from "zod";
 import { parseEvent, type ToldEvent } from "../../engine/index.ts";
+import { parsedJson } from "../json.ts";
 import { type ApplyingRun, applyingRun } from "./plan-file.ts";
-import { parseEnd } from "./run-end.ts";
+
+/** How a run that applies a plan has ended: the last line of the file in which it tells what it does. */
+type RunEnd = z.infer<typeof schema>["end"];
+
+const schema = z.object({ end: z.object({ outcome: z.enum(["done", "failed", "stopped"]), at: z.coerce.date() }) });
+
+/** Begins a line of its own: who was killed may have left half a line before it. */
+function endLine(end: RunEnd): string {
+  return `\n${JSON.stringify({ end })}\n`;
+}
+
+/** Undefined for a line that tells of no end. */
+function parseEnd(line: string): RunEnd | undefined {
+  return schema.safeParse(parsedJson(line)).data?.end;
+}
+
+const interval = 200;
+
+/**
+ * Tells what the provider writes into a file while the work lasts. `catchUp` tells at once what is there already. The
+ * file is gone afterwards; who has it open still reads in its last line how the work has ended.
+ */
+export async function withFollowedEvents<T>(
+  path: string,
+  signal: AbortSignal,
+  tell: (event: ToldEvent) => void,
+  work: (catchUp: () => void) => Promise<T>,
+): Promise<T> {
+  const file = openSync(path, "a+", 0o600);
+  const decoder = new StringDecoder("utf8");
+  const buffer = Buffer.alloc(64 * 1024);
+  let offset = 0;
+  let rest = "";
+  const catchUp = () => {
+    for (let count = 1; count > 0; ) {
+      count = readSync(file, buffer, 0, buffer.length, offset);
+      offset += count;
+      rest += decoder.write(buffer.subarray(0, count));
+    }
+    const lines = rest.split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) {
+      const event = parseEvent(line);
+      if (event !== undefined) tell(event);
+    }
+  };
+  const timer = setInterval(catchUp, interval);
+  let isDone = false;
+  try {
+    const result = await work(catchUp);
+    isDone = true;
+    return result;
+  } finally {
+    clearInterval(timer);
+    catchUp();
+    writeEnd(file, isDone ? "done" : signal.aborted ? "stopped" : "failed");
+    closeSync(file);
+    await rm(path, { force: true });
+  }
+}
+
+/** A disk that is full does not change what came of the work. */
+function writeEnd(file: number, outcome: RunEnd["outcome"]): void {
+  try {
+    appendFileSync(file, endLine({ outcome, at: new Date() }));
+  } catch {
+    return;
+  }
+}
 
 /** Work on an environment that another process does. */
 export interface OtherRun {

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+import { stripVTControlCharacters } from "node:util";
+import * as z from "zod";
+import { parsedJson } from "../json.ts";
+
+const resource = z.object({ addr: z.string() });
+const message = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("apply_start"), hook: z.object({ resource, action: z.string() }) }),
+  z.object({
+    type: z.literal("apply_progress"),
+    hook: z.object({ resource, action: z.string(), elapsed_seconds: z.number() }),
+  }),
+  z.object({
+    type: z.literal("apply_complete"),
+    hook: z.object({ resource, action: z.string(), elapsed_seconds: z.number() }),
+  }),
+  z.object({ type: z.literal("apply_errored"), hook: z.object({ resource, action: z.string() }) }),
+  z.object({
+    type: z.literal("diagnostic"),
+    diagnostic: z.object({
+      severity: z.string(),
+      summary: z.string(),
+      detail: z.string().optional(),
+      address: z.string().optional(),
+    }),
+  }),
+]);
+
+const pastTense: Readonly<Record<string, string>> = {
+  create: "created",
+  update: "changed",
+  delete: "destroyed",
+  replace: "replaced",
+};
+const present: Readonly<Record<string, string>> = { create: "creating", update: "changing", delete: "destroying" };
+
+/**
+ * One line of `terraform apply -json` as a person wants to read it, or undefined where it says nothing new.
+ * A line that is not terraform's JSON (a plugin's panic, say) is kept as it is. Of resources of which more is told
+ * elsewhere, it is not told that they take time. Of a run that was stopped, its own words for that say nothing new.
+ */
+export function applyReportLine(
+  line: string,
+  isTold: (address: string) => boolean = () => false,
+  isStopped = false,
+): string | undefined {
+  const parsed = message.safeParse(parsedJson(line));
+  if (!parsed.success) return isJsonObject(line) ? undefined : line;
+  const { data } = parsed;
+  switch (data.type) {
+    case "apply_start":
+      return undefined;
+    case "apply_progress":
+      if (isTold(data.hook.resource.addr)) return undefined;
+      return `  … ${present[data.hook.action] ?? data.hook.action} ${data.hook.resource.addr} (${data.hook.elapsed_seconds} s)`;
+    case "apply_complete":
+      return `  ✓ ${data.hook.resource.addr} ${pastTense[data.hook.action] ?? data.hook.action}${seconds(data.hook.elapsed_seconds)}`;
+    case "apply_errored":
+      if (isStopped) return undefined;
+      return `  ✗ ${data.hook.resource.addr} failed`;
+    case "diagnostic": {
+      const { severity, summary, detail, address } = data.diagnostic;
+      if (isStopped && wordsForStopped.has(summary)) return undefined;
+      const title = `${severity === "error" ? "Error" : "Warning"}: ${summary}${address ? ` (${address})` : ""}`;
+      return detail ? `${title}\n  ${detail.replaceAll("\n", "\n  ")}` : title;
+    }
+  }
+}
+
+/** The provider's and terraform's own. */
+const wordsForStopped: ReadonlySet<string> = new Set(["Stopped", "execution halted"]);
+
+function seconds(elapsed: number): string {
+  return elapsed < 1 ? "" : ` after ${elapsed} s`;
+}
+
+function isJsonObject(line: string): boolean {
+  return typeof parsedJson(line) === "object";
+}
+
+/** The warnings of a plan stand below its verdict; above it are those about terraform's own settings. */
+const verdict = /^(?:No changes\.|Plan: |Changes to Outputs:)/m;
+const title = /^(?:╷\n│ )?Warning: /m;
+const notLookedAt = /^(?:│ )?Warning: .* could not be (?:looked at|asked|compared)/m;
+
+/** What `terraform plan` warns of, in its own words without colours; empty when it warns of nothing. */
+export function warningsIn(text: string): string {
+  const plain = stripVTControlCharacters(text);
+  const said = plain.slice(Math.max(0, plain.search(verdict)));
+  const start = said.search(title);
+  return start < 0 ? "" : `${said.slice(start).trimEnd()}\n`;
+}
+
+/** Those of the machines that our provider could not look at; undefined when it has seen all there is. */
+export function unseenIn(warnings: string, machines: readonly string[]): readonly string[] | undefined {
+  if (!notLookedAt.test(warnings)) return undefined;
+  const lines = warnings.split("\n").map((line) => line.replace(/^│ /, ""));
+  return machines.filter((name) => lines.some((line) => line.startsWith(`${name}: `)));
+}
+
+const fault = z.object({
+  type: z.literal("diagnostic"),
+  diagnostic: z.object({ severity: z.literal("error"), address: z.string().optional() }),
+});
+
+/** True when `terraform plan -json` failed, and nobody but our clusters had something against the plan. */
+export function onlyClustersRefused(report: string): boolean {
+  const faults = report.split("\n").flatMap((line) => {
+    const parsed = fault.safeParse(parsedJson(line));
+    return parsed.success ? [parsed.data.diagnostic] : [];
+  });
+  return faults.length > 0 && faults.every(({ address = "" }) => /^(?:.*\.)?talosmith_cluster\./.test(address));
+}
+
+/** What providers and registries say of a computer that is not ready yet, and what to do about it there. */
+const failures: readonly (readonly [words: RegExp, hint: string])[] = [
+  [
+    /Failed to query available provider packages|Could not retrieve the list of available versions/,
+    "Providers of others come from their registry: look at the network, or name a mirror in the CLI configuration of terraform or tofu.",
+  ],
+  [
+    /No valid credential sources? found|ExpiredToken|InvalidClientTokenId/,
+    "Sign in to AWS first (aws sso login), or choose whose credentials to use with AWS_PROFILE.",
+  ],
+  [
+    /no matching Route ?53 Hosted Zone found/i,
+    "infrastructure.dns.zone has to be a zone of this AWS account: name yours, let it be made (createZone: true), or take dns out.",
+  ],
+  [
+    /Your query returned no results[\s\S]*data\.aws_ami/,
+    "The region has no Talos image of this release: choose another talosVersion, or name an image with infrastructure.ami.",
+  ],
+  [
+    /Unable to Connect to Libvirt|failed to dial libvirt/i,
+    "infrastructure.uri has to lead to a libvirtd that you may use. Try it with: virsh -c <uri> list",
+  ],
+  [
+    /Cannot connect to the Docker daemon|Error initializing Docker client/i,
+    "The Docker daemon has to run, and you have to be allowed to use it. Try it with: docker version",
+  ],
+  [
+    /Unsupported \w+ Core version/,
+    "Put a newer terraform or tofu on the PATH, or name one with TERRAFORM_BINARY_NAME. Only state locks in S3 without backend.lockTable need 1.10.",
+  ],
+  [
+    /Plugin did not respond|The plugin6\.\S+ request was cancelled/,
+    "A provider was killed, or has crashed. Run the same command again: it goes on from here. If nobody killed it, the kernel's log tells whether memory ran out.",
+  ],
+];
+
+/** What to do about a failure that newcomers meet, by terraform's words for it. */
+export function knownFailureHint(words: string): string | undefined {
+  // Terraform draws a frame around its words, and breaks their lines where it likes.
+  const plain = words.replaceAll(/[╷│╵]/g, " ").replaceAll(/\s+/g, " ");
+  return failures.find(([known]) => known.test(plain))?.[1];
+}
