@@ -53,8 +53,8 @@ export function isHostOrAddress(text: string): boolean {
 
 export const isCidr: (text: string) => boolean = ipaddr.isValidCIDR;
 
-/** Also for single addresses. False for what is neither. */
-function overlaps(left: string, right: string): boolean {
+/** Whether networks have an address in common; also for single addresses. False for what is neither. */
+export function overlaps(left: string, right: string): boolean {
   const [a, b] = [networkOf(left), networkOf(right)];
   if (a === undefined || b === undefined || a[0].kind() !== b[0].kind()) return false;
   return a[0].match(b[0], Math.min(a[1], b[1]));

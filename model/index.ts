@@ -5,6 +5,7 @@ export {
   type AddressedMachine,
   addressesOf,
   gatewayOf,
+  knownAddresses,
   type LibvirtNetwork,
   nameserversOf,
   type Place,
@@ -13,7 +14,6 @@ export {
 export { wrongAnswer } from "./environment/check-answer.ts";
 export { type EnvironmentParts, type PartFault, partFaults, sectionFaults } from "./environment/check-parts.ts";
 export { Cidr } from "./environment/cidr.ts";
-export type { ContainerEnvironment } from "./environment/container.ts";
 export {
   type ControlPlane,
   controlPlanePool,

@@ -3,7 +3,7 @@ import { stringify } from "yaml";
 import { given } from "../../talos/given.ts";
 import { TalosVersion } from "../../talos/version/index.ts";
 import type { Patches } from "../resolve-cluster.ts";
-import { rulesFor, type Violation } from "../rules/index.ts";
+import { rulesFor, type Violation, violationsOf } from "../rules/index.ts";
 import { anyKind, type ClusterSection, type Kind, kindNames, kinds, sections } from "../schema/index.ts";
 import { check } from "./check.ts";
 import type { Environment } from "./environment.ts";
@@ -83,8 +83,8 @@ export function buildEnvironment(input: BuildInput): Environment {
   if (workersOnly && joins === undefined) return environment;
   // A section with faults was replaced by defaults, of which nothing can be said.
   const isAbout = ({ path, also }: Violation) => [path[0], also?.[0]].some((section) => failed.has(String(section)));
-  for (const rule of rulesFor(failed.has("infrastructure") ? undefined : kind))
-    for (const violation of rule(environment).filter((candidate) => !isAbout(candidate)))
+  for (const violation of violationsOf(environment, rulesFor(failed.has("infrastructure") ? undefined : kind)))
+    if (!isAbout(violation))
       (violation.severity === "error" ? broken : warnings).push(faultOf(violation, data, layers));
   return environment;
 }

@@ -9,6 +9,7 @@ import {
   type Rule,
   rulesFor,
   type Violation,
+  violationsOf,
 } from "../rules/index.ts";
 import { type Kind, kinds, sections } from "../schema/index.ts";
 import { issuesOf } from "./check.ts";
@@ -75,8 +76,7 @@ export function partFaults(
     ...(parts.controlPlane === undefined && complete ? joined : { controlPlane: controlPlane.whole }),
     workers: workers.map(({ whole }) => whole),
   } as unknown as Environment;
-  return rulesOf(parts, complete)
-    .flatMap((rule) => rule(environment))
+  return violationsOf(environment, rulesOf(parts, complete))
     .filter(({ severity }) => severity === "error")
     .filter(({ path, also = path }) => ![path, also].some((place) => holdsOpen(valueAt(data, place), isOpen)))
     .map((violation) => ({ path: violation.path, message: sentence(violation, data) }));
