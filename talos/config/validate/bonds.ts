@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { listAt, type Section, textAt, valueAt } from "../document/value.ts";
 import { enumerations } from "../schema/enums.ts";
+import type { Faults } from "./findings.ts";
 
 /** Fields of a bond that take one of a few words, and how a wrong word is told. */
 const words: readonly (readonly [key: string, enumeration: string, title: string])[] = [
@@ -15,11 +16,10 @@ const words: readonly (readonly [key: string, enumeration: string, title: string
 ];
 
 /** Checks a bond in the v1alpha1 form. */
-export function bondFaults(bond: Section): readonly string[] {
-  const faults: string[] = [];
+export function* bondFaults(bond: Section): Faults {
   for (const [key, enumeration, title] of words) {
     const word = textAt(bond, key);
-    if (word !== "" && !enumerations[enumeration]?.includes(word)) faults.push(`invalid ${title} ${word}`);
+    if (word !== "" && !enumerations[enumeration]?.includes(word)) yield `invalid ${title} ${word}`;
   }
   const mode = textAt(bond, "mode") || "balance-rr";
   const number = (key: string): number => Number(valueAt(bond, key) ?? 0);
@@ -29,8 +29,8 @@ export function bondFaults(bond: Section): readonly string[] {
     ["updelay", "upDelay"],
     ["downdelay", "downDelay"],
   ] as const) {
-    if (monitor === 0 && number(key) !== 0) faults.push(`bond.${title} can't be set if miiMon is zero`);
-    if (monitor !== 0 && number(key) % monitor !== 0) faults.push(`bond.${title} should be a multiple of miiMon`);
+    if (monitor === 0 && number(key) !== 0) yield `bond.${title} can't be set if miiMon is zero`;
+    if (monitor !== 0 && number(key) % monitor !== 0) yield `bond.${title} should be a multiple of miiMon`;
   }
   const lacp = mode === "802.3ad";
   const balancing = mode === "balance-alb" || mode === "balance-tlb";
@@ -46,5 +46,5 @@ export function bondFaults(bond: Section): readonly string[] {
     [!lacp && number("adActorSysPrio") > 0, "bond.adActorSysPrio is only available in 802.3ad mode"],
     [!lacp && number("adUserPortKey") > 0, "bond.adUserPortKey is only available in 802.3ad mode"],
   ];
-  return [...faults, ...rules.filter(([broken]) => broken).map(([, message]) => message)];
+  for (const [broken, message] of rules) if (broken) yield message;
 }
