@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import { type MachineConfig, machineFacts } from "../../talos/config/index.ts";
 import { TalosError } from "../../talos/errors.ts";
+import type { Data } from "../../talos/yaml/index.ts";
 import { clusterSettings, differing, settingsIn } from "../settings/index.ts";
 import type { AdoptedMachine } from "./live.ts";
-import type { AdoptSource, Data } from "./source.ts";
+import type { AdoptSource } from "./source.ts";
 
 /** Patches by machine name. */
 export type MachinePatches = ReadonlyMap<string, readonly Data[]>;

@@ -2,11 +2,10 @@
 import { TalosError } from "../../talos/errors.ts";
 import { given } from "../../talos/given.ts";
 import { parseSecrets, type SecretsBundle } from "../../talos/secrets/index.ts";
-import { parseYaml, toPlainData } from "../../talos/yaml/index.ts";
+import { type Data, isData, parseYaml, toPlainData } from "../../talos/yaml/index.ts";
 import { type FieldTable, operatorFields } from "./operator-fields.ts";
-import type { OperatorObject } from "./operator-object.ts";
-import { addonOf, backupOf } from "./operator-sections.ts";
-import { type AdoptSource, type Data, isData, refuse, type SourceFile, textAt } from "./source.ts";
+import { addonOf, backupOf, type OperatorObject } from "./operator-sections.ts";
+import { type AdoptSource, refuse, type SourceFile, textAt } from "./source.ts";
 
 const group = "talos.alperen.cloud/";
 

@@ -1,8 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import { given } from "../../talos/given.ts";
-import { parseYamlDocument, toPlainData } from "../../talos/yaml/index.ts";
-import type { OperatorObject } from "./operator-object.ts";
-import { type Data, isData, refuse, textAt } from "./source.ts";
+import { type Data, isData, parseYamlDocument, toPlainData } from "../../talos/yaml/index.ts";
+import { refuse, textAt } from "./source.ts";
+
+/** An object of talos-operator, by what messages call it. */
+export interface OperatorObject {
+  readonly where: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly labels: Data;
+  readonly spec: Data;
+  readonly status: Data;
+}
 
 /** A Helm release as `addons` has it. */
 export function addonOf({ where, spec }: OperatorObject): { readonly name: string } & Data {

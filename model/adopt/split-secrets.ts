@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { stringify } from "yaml";
 import { secretsInPatch } from "../../talos/config/index.ts";
-import { type Data, isData } from "./source.ts";
+import { type Data, isData } from "../../talos/yaml/index.ts";
 
 /** Patches apart: what everybody may read, and what belongs into a file of its own. One after the other they say the same. */
 export interface SplitPatches {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { posix } from "node:path";
+import { type Data, isData } from "../../talos/yaml/index.ts";
 import type { Fault } from "./fault.ts";
 import type { Layers } from "./layers.ts";
-import { type Data, isData } from "./merge.ts";
 import { faultsOfPatch, faultsOfPatchFile } from "./patch-faults.ts";
 import { type Path, YamlSource } from "./yaml-source.ts";
 

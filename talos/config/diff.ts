@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import { isDeepStrictEqual } from "node:util";
 import { TalosError } from "../errors.ts";
-import { stringifyYaml } from "../yaml/index.ts";
+import { isData, stringifyYaml } from "../yaml/index.ts";
 import { type ConfigDocument, documentId, documentTitle, encodeConfig, parseConfig } from "./document/config-file.ts";
 import { isSection, isZero, type Section, sameValue, type Value } from "./document/value.ts";
-import { isConfigData, type MachineConfig, v1alpha1 } from "./machine-config.ts";
+import { type MachineConfig, v1alpha1 } from "./machine-config.ts";
 import { inFormOf, type MovedSetting } from "./moved-settings.ts";
 import { needsReboot } from "./reboot-rules.ts";
 import { certificateSummary, hiddenForm, hidePasswords, redacted } from "./redact.ts";
@@ -96,7 +96,7 @@ export function changedPlaces(before: MachineConfig, after: MachineConfig): read
 
 /** Lists differ as a whole; maps by key. */
 function changedKeys(before: unknown, after: unknown): readonly (readonly string[])[] {
-  if (isConfigData(before) && isConfigData(after))
+  if (isData(before) && isData(after))
     return [...new Set([...Object.keys(before), ...Object.keys(after)])].flatMap((key) =>
       changedKeys(before[key], after[key]).map((keys) => [key, ...keys]),
     );
@@ -108,7 +108,7 @@ function changedKeys(before: unknown, after: unknown): readonly (readonly string
 export function isUnset(value: unknown): boolean {
   if (value === undefined || value === null || value === "") return true;
   if (Array.isArray(value)) return value.length === 0;
-  return isConfigData(value) && Object.values(value).every(isUnset);
+  return isData(value) && Object.values(value).every(isUnset);
 }
 
 function compareDocuments(before: readonly ConfigDocument[], right: readonly ConfigDocument[]): readonly Change[] {

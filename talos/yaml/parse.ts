@@ -123,6 +123,22 @@ export function toPlainData(node: YamlNode): unknown {
   }
 }
 
+/** A mapping as plain data. */
+export type Data = { readonly [key: string]: unknown };
+
+export function isData(value: unknown): value is Data {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** What stands at a path of keys and indexes in plain data; undefined where the way ends before. */
+export function dataAt(data: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>(
+    (value, step) =>
+      typeof value === "object" && value !== null ? (value as Record<PropertyKey, unknown>)[step] : undefined,
+    data,
+  );
+}
+
 /** What a scalar means: quoted text is a string, plain text is resolved. */
 export function scalarValue(node: YamlScalar): ScalarValue {
   return node.plain ? resolvePlainScalar(node.text) : node.text;
