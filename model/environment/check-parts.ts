@@ -56,8 +56,8 @@ export function partFaults(
     workers: workers.map(({ given }) => given),
   };
   const values = [
-    ...(parts.infrastructure === undefined ? [] : at(["infrastructure"], infrastructure.issues)),
-    ...(parts.cluster === undefined ? [] : at(["cluster"], cluster.issues)),
+    ...at(["infrastructure"], parts.infrastructure && infrastructure.issues),
+    ...at(["cluster"], parts.cluster && cluster.issues),
     ...at(["controlPlane"], controlPlane.issues),
     ...workers.flatMap(({ issues }, index) => at(["workers", index], issues)),
   ].filter(({ path, expected }) => !holdsOpen(dataAt(data, path), isOpen) && !isAmount(dataAt(data, path), expected));
@@ -152,7 +152,7 @@ function withoutAbsent(value: unknown): unknown {
   return Object.fromEntries(entries.map(([key, inner]) => [key, withoutAbsent(inner)]));
 }
 
-function at(base: Path, issues: ReturnType<typeof issuesOf>) {
+function at(base: Path, issues: ReturnType<typeof issuesOf> = []) {
   return issues.map(({ path, expected }) => ({ path: [...base, ...path], expected }));
 }
 

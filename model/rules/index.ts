@@ -27,7 +27,7 @@ const infrastructureRules: Readonly<Record<Kind, Rules>> = {
 
 /** Every rule that an environment of this kind must keep. */
 export function rulesFor(kind: Kind | undefined): readonly Rule[] {
-  return [...Object.values(commonRules), ...(kind === undefined ? [] : Object.values(rulesOfKind[kind]))];
+  return [commonRules, kind && rulesOfKind[kind]].flatMap((rules) => Object.values<Rule>(rules ?? {}));
 }
 
 /** Those that its infrastructure alone must keep, whatever runs on it. */
