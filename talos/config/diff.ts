@@ -7,7 +7,7 @@ import { isSection, isZero, type Section, sameValue, type Value } from "./docume
 import { type MachineConfig, v1alpha1 } from "./machine-config.ts";
 import { inFormOf, type MovedSetting } from "./moved-settings.ts";
 import { needsReboot } from "./reboot-rules.ts";
-import { certificateSummary, hiddenForm, hidePasswords, redacted } from "./redact.ts";
+import { certificateSummary, hiddenForm, hidePasswords, redacted, redactValue } from "./redact.ts";
 import { zeroWord } from "./schema/enums.ts";
 import { type Field, type FieldType, type Struct, structOf } from "./schema/schema.ts";
 import { isHarmlessVariable, isHiddenField, isVariablesField } from "./schema/secret-fields.ts";
@@ -286,24 +286,8 @@ function shown(value: Value, at: Place): string {
     return isHarmlessVariable(at.variable) ? stringifyYaml(hidePasswords(value)).trimEnd() : redacted;
   const hidden = hiddenForm(at.struct, at.field.key, value);
   if (typeof hidden === "string") return hidden;
-  return stringifyYaml(hidden ?? summarize(hideNested(value, at.field.type))).trimEnd();
-}
-
-/** A value that came or went as a whole may hold secrets further down. */
-function hideNested(value: Value, type: FieldType): Value {
-  if (type.kind === "pointer") return hideNested(value, type.to);
-  if (Array.isArray(value)) return value.map((item) => hideNested(item, type.kind === "list" ? type.of : type));
-  if (!isSection(value)) return value;
-  const inner = type.kind === "list" || type.kind === "map" ? innermost(type) : type;
-  if (inner.kind !== "struct") return value;
-  const struct = structOf(inner.name);
-  return new Map(
-    [...value].map(([key, nested]) => {
-      const field = struct.byKey.get(key);
-      if (field === undefined) return [key, hideNested(nested, inner)];
-      return [key, hiddenForm(struct.name, key, nested) ?? hideNested(nested, field.type)];
-    }),
-  );
+  // A value that came or went as a whole may hold secrets further down.
+  return stringifyYaml(hidden ?? summarize(redactValue(value, at.field.type))).trimEnd();
 }
 
 /** Certificates are public, but nobody reads them: one line tells them apart. */
@@ -311,9 +295,4 @@ function summarize(value: Value): Value {
   if (typeof value === "string") return certificateSummary(value) ?? hidePasswords(value);
   if (Array.isArray(value)) return value.map(summarize);
   return isSection(value) ? new Map([...value].map(([key, inner]) => [key, summarize(inner)])) : value;
-}
-
-function innermost(type: FieldType): FieldType {
-  if (type.kind === "pointer") return innermost(type.to);
-  return type.kind === "list" || type.kind === "map" ? innermost(type.of) : type;
 }
