@@ -46,7 +46,7 @@ export {
   talosconfigIsCurrent,
 } from "./talosconfig/current.ts";
 export { findTalosconfig, readTalosconfig, talosconfigPaths, writeTalosconfig } from "./talosconfig/file.ts";
-export { type Role, roles } from "./talosconfig/roles.ts";
 export type { ClientCredentials, TalosContext, Talosconfig } from "./talosconfig/talosconfig.ts";
+export { type Role, roles } from "./talosconfig/talosconfig.ts";
 export type { Mode } from "./validate/v1alpha1-machine.ts";
 export { type ValidateOptions, type ValidationResult, validateConfig } from "./validate/validate.ts";

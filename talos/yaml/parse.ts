@@ -91,11 +91,7 @@ export function parseYamlDocument(text: string, fileName: string, limits: YamlLi
 
 /** An `invalid-input` error that points at a place. */
 export function faultAt(fileName: string, place: Placed, message: string, hint?: string): TalosError {
-  return new TalosError(
-    "invalid-input",
-    `${fileName}:${place.line}:${place.column}: ${message}`,
-    hint === undefined ? {} : { hint },
-  );
+  return new TalosError("invalid-input", `${fileName}:${place.line}:${place.column}: ${message}`, { hint });
 }
 
 /** The node at a path of keys and indexes. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { isGiven } from "../../given.ts";
-import { overlap, type Prefix, readPrefix } from "../document/prefix.ts";
+import { overlap, type Prefix, readPrefix } from "../document/network-address.ts";
 import { type Section, sectionAt, sectionsAt, textAt, textsAt, valueAt } from "../document/value.ts";
 import { type Faults, type Findings, quoted, unset } from "./findings.ts";
 

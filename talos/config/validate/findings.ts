@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { type Section, textAt } from "../document/value.ts";
+import { type Section, sectionAt, textAt } from "../document/value.ts";
 
 /** What is wrong, in Talos's words. */
 export type Faults = Iterable<string>;
@@ -38,6 +38,11 @@ export function* unset(section: Section | undefined, messages: Readonly<Record<s
 /** The same as a check. */
 export function requires(messages: Readonly<Record<string, string>>): Check {
   return (document) => unset(document, messages);
+}
+
+/** Whether a section is there that says something. */
+export function isFilled(document: Section, path: string): boolean {
+  return (sectionAt(document, path)?.size ?? 0) > 0;
 }
 
 /** A fault, where there is one, behind what it is about. */

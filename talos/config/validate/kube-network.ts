@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { type Prefix, readPrefix } from "../document/prefix.ts";
+import { type Prefix, readPrefix } from "../document/network-address.ts";
 import { type Section, textsAt, valueAt } from "../document/value.ts";
 import { about, type Faults } from "./findings.ts";
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { type Section, sectionAt, textAt, textsAt, valueAt } from "../document/value.ts";
-import { roles } from "../talosconfig/roles.ts";
+import { roles } from "../talosconfig/talosconfig.ts";
 import { endpointFault, subnetFaults, urlParts } from "./addresses.ts";
 import { authorityFaults, keyFault } from "./certificates.ts";
-import { about, type Check, type Checks, every, type Faults, quoted, requires, unset } from "./findings.ts";
+import { about, type Check, type Checks, every, type Faults, isFilled, quoted, requires, unset } from "./findings.ts";
 import { checkKubeNetwork } from "./kube-network.ts";
 import { domainFault, markFaults } from "./labels.ts";
 import { authorizerTypes, resourcesFault } from "./v1alpha1-cluster.ts";
@@ -22,7 +22,7 @@ export const kubernetesChecks: Checks = {
     yield* unset(document, { name: "authorizer name is required", type: "authorizer type is required" });
     if (!authorizerTypes.includes(type))
       yield `authorizer type ${type} is not allowed, allowed types are [${authorizerTypes.join(" ")}]`;
-    const configured = isSet(document, "webhook");
+    const configured = isFilled(document, "webhook");
     if (type === "Webhook" && !configured)
       yield "authorizer webhook configuration is required for Webhook authorizer type";
     if (type !== "Webhook" && configured)
@@ -35,7 +35,7 @@ export const kubernetesChecks: Checks = {
   },
   KubeControllerManagerConfig: component("kube-controller-manager"),
   *KubeEtcdEncryptionConfig(document) {
-    if (!isSet(document, "config")) yield "etcd encryption config is required";
+    if (!isFilled(document, "config")) yield "etcd encryption config is required";
   },
   *KubeExternalManifestConfig(document) {
     yield* manifestNameFaults(document, "manifest");
@@ -66,7 +66,7 @@ export const kubernetesChecks: Checks = {
       yield { warning: `proxy mode ${quoted(mode)} ${advice}` };
     } else if (mode !== "" && mode !== "nftables")
       yield `invalid proxy mode ${quoted(mode)}: supported modes are iptables, ipvs and nftables`;
-    if (isSet(document, "extraArgs")) {
+    if (isFilled(document, "extraArgs")) {
       const advice = "may not work as expected, please use configuration instead";
       yield { warning: `extra arguments for kube-proxy ${advice}` };
     }
@@ -80,17 +80,13 @@ export const kubernetesChecks: Checks = {
   },
   *KubeStaticPodConfig(document) {
     yield* manifestNameFaults(document, "static pod");
-    if (!isSet(document, "pod")) yield "static pod spec is required";
+    if (!isFilled(document, "pod")) yield "static pod spec is required";
   },
   *KubeTalosAPIAccessConfig(document) {
     for (const role of textsAt(document, "allowedRoles"))
       if (!roles.some((known) => known === role)) yield `invalid role ${quoted(role)} in .allowedRoles`;
   },
 };
-
-function isSet(document: Section, key: string): boolean {
-  return (sectionAt(document, key)?.size ?? 0) > 0;
-}
 
 /** A component that has an image unless it is switched off. */
 function component(title: string): Check {

@@ -3,7 +3,7 @@ import { parseByteCount } from "../document/byte-count.ts";
 import { parseGoDuration } from "../document/go-duration.ts";
 import { listAt, type Section, sectionAt, sectionsAt, textAt, valueAt } from "../document/value.ts";
 import { expressionFault, selectorFaults } from "./expressions.ts";
-import { about, type Checks, every, type Faults, quoted, unset } from "./findings.ts";
+import { about, type Checks, every, type Faults, isFilled, quoted, unset } from "./findings.ts";
 
 const systemVolumes = ["STATE", "EPHEMERAL", "IMAGECACHE"];
 const wholeVolume = every(nameFaults, (document) => provisioningFaults(document, allRules), encryptionFaults);
@@ -60,7 +60,7 @@ export const storageChecks: Checks = {
       return;
     }
     if (name === "STATE") {
-      if (isSet(document, "provisioning")) yield `provisioning config is not allowed for the ${quoted(name)} volume`;
+      if (isFilled(document, "provisioning")) yield `provisioning config is not allowed for the ${quoted(name)} volume`;
       for (const key of sectionsAt(document, "encryption.keys"))
         if (valueAt(key, "lockToState") === true)
           yield `state-locked key is not allowed for the ${quoted(name)} volume`;
@@ -73,10 +73,6 @@ export const storageChecks: Checks = {
     if (typeof percent === "number" && (percent < 0 || percent > 100)) yield "maxPoolPercent must be between 0 and 100";
   },
 };
-
-function isSet(document: Section, key: string): boolean {
-  return (sectionAt(document, key)?.size ?? 0) > 0;
-}
 
 function* nameFaults(document: Section): Faults {
   // A partition label has 36 characters, of which a prefix takes two.
@@ -111,7 +107,7 @@ function* userVolumeFaults(document: Section): Faults {
   const type = textAt(document, "volumeType") || "partition";
   if (type === "directory") {
     for (const key of ["provisioning", "encryption", "filesystem", "mount"])
-      if (isSet(document, key)) yield `${key} spec is invalid for volumeType directory`;
+      if (isFilled(document, key)) yield `${key} spec is invalid for volumeType directory`;
   } else if (type !== "partition" && type !== "disk") yield `unsupported volume type ${quoted(type)}`;
   else {
     yield* provisioningFaults(document, { required: true, sized: type === "partition" });

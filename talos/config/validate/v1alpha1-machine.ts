@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { listAt, type Section, sectionAt, sectionsAt, textAt, textsAt, valueAt } from "../document/value.ts";
-import { roles } from "../talosconfig/roles.ts";
+import { roles } from "../talosconfig/talosconfig.ts";
 import { isSubnetOrAddress, subnetFaults, urlParts } from "./addresses.ts";
 import { type Faults, type Findings, quoted, unset } from "./findings.ts";
 import { markFaults } from "./labels.ts";
