@@ -13,10 +13,4 @@ export {
 export type { AlternativeNames, ExtendedUsage, KeyUsage } from "./extensions.ts";
 export { checkKey, createRsaKey, type KeyKind, keyForNode } from "./key.ts";
 export { decodePem, encodePem, fromBase64, pemBlocks, toBase64 } from "./pem.ts";
-export {
-  createSigningRequest,
-  type SigningRequest,
-  type SigningRequestOptions,
-  signRequest,
-} from "./signing-request.ts";
 export type { Subject } from "./subject.ts";

@@ -5,37 +5,25 @@ import { belongTogether, checkKey, type KeyPair, loadCertificate, toBase64 } fro
 import { faultAt, parseYamlDocument, stringifyYaml, type YamlMapping, type YamlNode } from "../yaml/index.ts";
 import type { CaRotation, SecretsBundle } from "./bundle.ts";
 
-/** A bundle in the words of the file. `secret` and `key` give the form of secret texts and of private keys. */
-export function bundleData(
-  { cluster, secrets, trustdInfo, certs }: SecretsBundle,
-  { secret, key }: { secret(text: string): string; key(pem: string): string },
-) {
-  const { aescbcEncryptionSecret: aescbc, secretboxEncryptionSecret: secretbox } = secrets;
-  const pair = (from: KeyPair) => ({ crt: toBase64(from.certificate), key: key(from.key) });
-  return {
-    cluster: { id: cluster.id, secret: secret(cluster.secret) },
+/** Writes a bundle as `talosctl gen secrets` does. */
+export function encodeSecrets(bundle: SecretsBundle): string {
+  const { cluster, secrets, trustdInfo, certs, rotation, formerCas } = bundle;
+  const pair = (from: KeyPair) => ({ crt: toBase64(from.certificate), key: toBase64(from.key) });
+  return stringifyYaml({
+    cluster: { id: cluster.id, secret: cluster.secret },
     secrets: {
-      bootstraptoken: secret(secrets.bootstrapToken),
-      aescbcencryptionsecret: aescbc === undefined ? undefined : secret(aescbc),
-      secretboxencryptionsecret: secretbox === undefined ? undefined : secret(secretbox),
+      bootstraptoken: secrets.bootstrapToken,
+      aescbcencryptionsecret: secrets.aescbcEncryptionSecret,
+      secretboxencryptionsecret: secrets.secretboxEncryptionSecret,
     },
-    trustdinfo: { token: secret(trustdInfo.token) },
+    trustdinfo: { token: trustdInfo.token },
     certs: {
       etcd: pair(certs.etcd),
       k8s: pair(certs.k8s),
       k8saggregator: pair(certs.k8sAggregator),
-      k8sserviceaccount: { key: key(certs.k8sServiceAccount.key) },
+      k8sserviceaccount: { key: toBase64(certs.k8sServiceAccount.key) },
       os: pair(certs.os),
     },
-  };
-}
-
-/** Writes a bundle as `talosctl gen secrets` does. */
-export function encodeSecrets(bundle: SecretsBundle): string {
-  const { rotation, formerCas } = bundle;
-  const pair = (from: KeyPair) => ({ crt: toBase64(from.certificate), key: toBase64(from.key) });
-  return stringifyYaml({
-    ...bundleData(bundle, { secret: (text) => text, key: toBase64 }),
     // Not talosctl's, which passes over them: only there while CAs are exchanged, and afterwards.
     rotation: rotation && {
       phase: rotation.phase,

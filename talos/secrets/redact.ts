@@ -1,15 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import { stringifyYaml } from "../yaml/index.ts";
-import { caFingerprint, type SecretsBundle } from "./bundle.ts";
-import { bundleData } from "./codec.ts";
+import type { SecretsBundle } from "./bundle.ts";
 
 const redacted = "******";
-
-/** What may be shown of a bundle: its form, its cluster's id and its certificates; every secret is replaced. */
-export function redactSecrets(bundle: SecretsBundle): string {
-  const hide = () => redacted;
-  return stringifyYaml({ ...bundleData(bundle, { secret: hide, key: hide }), fingerprint: caFingerprint(bundle) });
-}
 
 /** Shorter texts would hide ordinary words. */
 const shortest = 6;
