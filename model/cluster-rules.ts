@@ -53,8 +53,8 @@ export function isHostOrAddress(text: string): boolean {
 
 export const isCidr: (text: string) => boolean = ipaddr.isValidCIDR;
 
-/** Also for single addresses. False for what is neither. */
-function overlaps(left: string, right: string): boolean {
+/** Whether networks have an address in common; also for single addresses. False for what is neither. */
+export function overlaps(left: string, right: string): boolean {
   const [a, b] = [networkOf(left), networkOf(right)];
   if (a === undefined || b === undefined || a[0].kind() !== b[0].kind()) return false;
   return a[0].match(b[0], Math.min(a[1], b[1]));
@@ -73,59 +73,25 @@ function networksOf(settings: ClusterSettings, key: (typeof networkKeys)[number]
   return settings[key] ?? (defaultOf(rows[key]) as readonly string[]);
 }
 
-const expectedWords = {
-  cidr: "a network such as 10.244.0.0/16",
-  domain: "a DNS name such as cluster.local",
-  host: "a host name or an IP address",
-} as const;
-
 function eachOf(
-  keys: readonly ("podCidrs" | "serviceCidrs" | "certSans")[],
+  keys: readonly ("podCidrs" | "serviceCidrs" | "certSans" | "domain")[],
   holds: (text: string) => boolean,
   expected: string,
 ): SettingRule {
+  const hint = "Change the value to what is expected.";
   return (settings) =>
-    keys.flatMap((key) =>
-      (settings[key] ?? []).flatMap((text, index) =>
-        holds(text)
-          ? []
-          : [
-              {
-                path: [key, index],
-                found: JSON.stringify(text),
-                expected,
-                hint: "Change the value to what is expected.",
-              },
-            ],
-      ),
-    );
+    keys.flatMap((key) => {
+      const value = settings[key] ?? [];
+      const wrong = (text: string, ...index: readonly number[]): readonly SettingViolation[] =>
+        holds(text) ? [] : [{ path: [key, ...index], found: JSON.stringify(text), expected, hint }];
+      return typeof value === "string" ? wrong(value) : value.flatMap((text, index) => wrong(text, index));
+    });
 }
 
-const domainIsName: SettingRule = ({ domain }) =>
-  domain === undefined || isDnsName(domain)
-    ? []
-    : [
-        {
-          path: ["domain"],
-          found: JSON.stringify(domain),
-          expected: expectedWords.domain,
-          hint: "Change the value to what is expected.",
-        },
-      ];
-
-const networksGiven: SettingRule = (settings) =>
-  networkKeys.flatMap((key) =>
-    networksOf(settings, key).length > 0
-      ? []
-      : [
-          {
-            path: [key],
-            found: "an empty list",
-            expected: "at least 1 in the list",
-            hint: "Add a network, or leave it out.",
-          },
-        ],
-  );
+const networksGiven: SettingRule = (settings) => {
+  const words = { found: "an empty list", expected: "at least 1 in the list", hint: "Add a network, or leave it out." };
+  return networkKeys.flatMap((key) => (networksOf(settings, key).length > 0 ? [] : [{ path: [key], ...words }]));
+};
 
 /** Every address belongs to one pod or one service. */
 const podsAndServicesApart: SettingRule = (settings) => {
@@ -180,9 +146,9 @@ const kubespanDiscovers: SettingRule = ({ kubespan, discovery }) =>
 /** Of single values. The environment's schema has them as well, by the same functions. */
 export const valueRules = {
   networksGiven,
-  networksValid: eachOf(networkKeys, isCidr, expectedWords.cidr),
-  domainIsName,
-  certSansValid: eachOf(["certSans"], isHostOrAddress, expectedWords.host),
+  networksValid: eachOf(networkKeys, isCidr, "a network such as 10.244.0.0/16"),
+  domainIsName: eachOf(["domain"], isDnsName, "a DNS name such as cluster.local"),
+  certSansValid: eachOf(["certSans"], isHostOrAddress, "a host name or an IP address"),
 } as const satisfies Record<string, SettingRule>;
 
 /** Of values that are right by themselves. */

@@ -5,15 +5,14 @@ export {
   type AddressedMachine,
   addressesOf,
   gatewayOf,
+  knownAddresses,
   type LibvirtNetwork,
   nameserversOf,
   type Place,
   placeMachine,
 } from "./environment/addressing.ts";
-export { wrongAnswer } from "./environment/check-answer.ts";
 export { type EnvironmentParts, type PartFault, partFaults, sectionFaults } from "./environment/check-parts.ts";
 export { Cidr } from "./environment/cidr.ts";
-export type { ContainerEnvironment } from "./environment/container.ts";
 export {
   type ControlPlane,
   controlPlanePool,
@@ -33,6 +32,7 @@ export {
   firstEnvironment,
   questionsOf,
   schemaPaths,
+  wrongAnswer,
 } from "./environment/first-environment.ts";
 export { environmentJsonSchema, environmentReference } from "./environment/json-schema.ts";
 export {

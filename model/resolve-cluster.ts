@@ -4,10 +4,19 @@
 import { stringify } from "yaml";
 import { schedulesOnControlPlanes } from "../talos/config/index.ts";
 import { diskKeyFile } from "../talos/disk-key-file.ts";
+import { filled } from "../talos/given.ts";
 import { clusterInstaller, type Platform } from "../talos/image/index.ts";
 import { type Contract, defaultTalosVersion, TalosVersion } from "../talos/version/index.ts";
 import { formatSize } from "./environment/quantity.ts";
-import type { AirGap, clusterSettings, DiskEncryption, EncryptionKey, Firewall, GivenOf } from "./settings/index.ts";
+import type {
+  AirGap,
+  clusterSettings,
+  DiskEncryption,
+  EncryptionKey,
+  Firewall,
+  FirewallRule,
+  GivenOf,
+} from "./settings/index.ts";
 
 type ClusterGiven = GivenOf<typeof clusterSettings>;
 type Mirrors = NonNullable<ClusterGiven["registryMirrors"]>;
@@ -97,7 +106,7 @@ function airGapDocuments(contract: Contract, airGap: AirGap | undefined, registr
   const cache = contract.kubernetesDocuments
     ? document("ImageCacheConfig", { local: { enabled: true } })
     : { machine: { features: { imageCache: { localEnabled: true } } } };
-  return [...closed, ...(airGap.imageCache ? [cache, imageCacheVolume(airGap)] : [])];
+  return airGap.imageCache ? [...closed, cache, imageCacheVolume(airGap)] : closed;
 }
 
 /** Without this volume the cache stays on the medium that the machine was started from, and goes with it. */
@@ -135,24 +144,13 @@ function numbered(keys: readonly EncryptionKey[]): readonly object[] {
   });
 }
 
-interface Opening {
-  readonly name: string;
-  readonly ports: readonly (number | string)[];
-  readonly protocol: "tcp" | "udp";
-  readonly from: readonly string[];
-  readonly on: "all" | "controlPlane" | "worker";
-}
-
-interface FirewallDocuments {
-  readonly all: readonly object[];
-  readonly controlPlane: readonly object[];
-  readonly worker: readonly object[];
-}
+type Opening = FirewallRule & { readonly protocol: "tcp" | "udp"; readonly on: "all" | "controlPlane" | "worker" };
+type FirewallDocuments = Readonly<Record<Opening["on"], readonly object[]>>;
 
 /** Talos's ingress firewall: everything is blocked but what Talos and Kubernetes need, and what the file opens. */
 function firewallDocuments({ nodes, admins = [], rules = [] }: Firewall, kubespan: boolean): FirewallDocuments {
   const both = [...new Set([...nodes, ...admins])];
-  const own: readonly Opening[] = [
+  const openings: Opening[] = [
     { name: "apid", ports: [50000], protocol: "tcp", from: both, on: "all" },
     { name: "kubelet", ports: [10250], protocol: "tcp", from: nodes, on: "all" },
     // 4789 is Talos's flannel, 8472 what most others take.
@@ -160,34 +158,25 @@ function firewallDocuments({ nodes, admins = [], rules = [] }: Firewall, kubespa
     { name: "trustd", ports: [50001], protocol: "tcp", from: nodes, on: "controlPlane" },
     { name: "kubernetes-api", ports: [6443], protocol: "tcp", from: both, on: "controlPlane" },
     { name: "etcd", ports: ["2379-2380"], protocol: "tcp", from: nodes, on: "controlPlane" },
-    // Its peers prove themselves by key, and may come from anywhere.
-    ...(kubespan
-      ? [{ name: "kubespan", ports: [51820], protocol: "udp", from: ["0.0.0.0/0", "::/0"], on: "all" } as const]
-      : []),
   ];
-  const openings = [...own, ...rules.map(({ protocol = "tcp", on = "all", ...rule }) => ({ ...rule, protocol, on }))];
+  // Its peers prove themselves by key, and may come from anywhere.
+  if (kubespan)
+    openings.push({ name: "kubespan", ports: [51820], protocol: "udp", from: ["0.0.0.0/0", "::/0"], on: "all" });
+  openings.push(...rules.map(({ protocol = "tcp", on = "all", ...rule }) => ({ ...rule, protocol, on })));
   const documents = (on: Opening["on"]) => openings.filter((opening) => opening.on === on).map(ruleDocument);
   return {
-    all: [{ apiVersion: "v1alpha1", kind: "NetworkDefaultActionConfig", ingress: "block" }, ...documents("all")],
+    all: [document("NetworkDefaultActionConfig", { ingress: "block" }), ...documents("all")],
     controlPlane: documents("controlPlane"),
     worker: documents("worker"),
   };
 }
 
 /** The names of the rules that are always there. */
-export const ownRuleNames: readonly string[] = [
-  "apid",
-  "kubelet",
-  "vxlan",
-  "trustd",
-  "kubernetes-api",
-  "etcd",
-  "kubespan",
-];
+export const ownRuleNames = ["apid", "kubelet", "vxlan", "trustd", "kubernetes-api", "etcd", "kubespan"];
 
 function ruleDocument({ name, ports, protocol, from }: Opening): object {
   const ingress = from.map((subnet) => ({ subnet }));
-  return { apiVersion: "v1alpha1", kind: "NetworkRuleConfig", name, portSelector: { ports, protocol }, ingress };
+  return document("NetworkRuleConfig", { name, portSelector: { ports, protocol }, ingress });
 }
 
 interface NodeMarks {
@@ -197,13 +186,10 @@ interface NodeMarks {
 
 /** The config patch that gives a machine its Kubernetes labels and taints, or undefined without any. */
 export function nodePatch(contract: Contract, { labels = {}, taints = {} }: NodeMarks): string | undefined {
-  const has = (map: object) => Object.keys(map).length > 0;
-  if (!has(labels) && !has(taints)) return undefined;
-  const options = { sortMapEntries: true };
-  if (contract.kubernetesDocuments) {
-    const document = { ...(has(labels) ? { labels } : {}), ...(has(taints) ? { taints } : {}) };
-    return stringify({ apiVersion: "v1alpha1", kind: "KubeNodeConfig", ...document }, options);
-  }
-  const machine = { ...(has(labels) ? { nodeLabels: labels } : {}), ...(has(taints) ? { nodeTaints: taints } : {}) };
-  return stringify({ machine }, options);
+  const [nodeLabels, nodeTaints] = [filled(labels), filled(taints)];
+  if (nodeLabels === undefined && nodeTaints === undefined) return undefined;
+  const patch = contract.kubernetesDocuments
+    ? document("KubeNodeConfig", { labels: nodeLabels, taints: nodeTaints })
+    : { machine: { nodeLabels, nodeTaints } };
+  return stringify(patch, { sortMapEntries: true });
 }

@@ -10,6 +10,11 @@ export function given<const T extends object>(fields: T): Given<T> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Given<T>;
 }
 
+/** A list or a mapping; undefined when it is empty, so that it is left out. */
+export function filled<T extends object>(value: T): T | undefined {
+  return Object.keys(value).length === 0 ? undefined : value;
+}
+
 /** True for a value that is not undefined, as a filter of lists. */
 export function isGiven<T>(value: T | undefined): value is T {
   return value !== undefined;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { changedPlaces, isUnset, type MachineConfig } from "../../talos/config/index.ts";
 import { given } from "../../talos/given.ts";
-import { type Data, isData } from "./source.ts";
+import { type Data, dataAt, isData } from "../../talos/yaml/index.ts";
 
 type Tree = { [key: string]: unknown };
 
@@ -21,7 +21,7 @@ export function patchesBetween(from: MachineConfig, to: MachineConfig): readonly
     else if (old === undefined) additions.set(document, { ...wanted });
     else {
       const place = withPair(wanted, keys);
-      const [before, after] = [valueAt(old, place), valueAt(wanted, place)];
+      const [before, after] = [dataAt(old, place), dataAt(wanted, place)];
       if (isUnset(after) || (Array.isArray(before) && !isUnset(before))) put(removals, document, title, place, removal);
       if (!isUnset(after)) put(additions, document, title, place, after);
     }
@@ -41,13 +41,9 @@ function put(into: Map<string, Tree>, document: string, title: Data, keys: reado
   tree[keys.at(-1) ?? ""] = value;
 }
 
-function valueAt(data: Data, keys: readonly string[]): unknown {
-  return keys.reduce<unknown>((value, key) => (isData(value) ? value[key] : undefined), data);
-}
-
 /** A certificate and its key are replaced together: of one of them, the place of both. */
 function withPair(document: Data, keys: readonly string[]): readonly string[] {
-  const parent = valueAt(document, keys.slice(0, -1));
+  const parent = dataAt(document, keys.slice(0, -1));
   const isPair = isData(parent) && Object.keys(parent).every((key) => key === "crt" || key === "key");
   return isPair && !isUnset(parent) ? keys.slice(0, -1) : keys;
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { type MachineConfig, machineFacts } from "../../talos/config/index.ts";
 import { TalosError } from "../../talos/errors.ts";
+import { filled, given } from "../../talos/given.ts";
+import type { Data } from "../../talos/yaml/index.ts";
 import { clusterSettings, differing, settingsIn } from "../settings/index.ts";
 import type { AdoptedMachine } from "./live.ts";
-import type { AdoptSource, Data } from "./source.ts";
+import type { AdoptSource } from "./source.ts";
 
 /** Patches by machine name. */
 export type MachinePatches = ReadonlyMap<string, readonly Data[]>;
@@ -55,40 +57,36 @@ export function environmentData(
       endpoint: plane.endpoint,
       ...differing(clusterSettings, {
         domain,
-        podCidrs: filled(podCidrs),
-        serviceCidrs: filled(serviceCidrs),
+        // A config without networks has Talos's own.
+        podCidrs: filled(podCidrs ?? []),
+        serviceCidrs: filled(serviceCidrs ?? []),
         discovery,
       }),
       ...cniOf(first.config),
       allowSchedulingOnControlPlanes: scheduling,
-      ...(sans.size === 1 && plane.certSans.length > 0 ? { certSans: plane.certSans } : {}),
-      ...(disks.size === 1 && plane.installDisk !== undefined ? { installDisk: plane.installDisk } : {}),
-      ...(images.size === 1 && plane.installImage !== undefined ? { installImage: plane.installImage } : {}),
-      ...patchSections(machines, patches),
-      ...(patchFiles.length === 0 ? {} : { patchFiles }),
+      ...given({
+        certSans: sans.size === 1 ? filled(plane.certSans) : undefined,
+        installDisk: disks.size === 1 ? plane.installDisk : undefined,
+        installImage: images.size === 1 ? plane.installImage : undefined,
+        patches: filled(patchSections(machines, patches)),
+        patchFiles: filled(patchFiles),
+      }),
     },
     infrastructure: {
       kind: "metal",
       machines: Object.fromEntries(
         machines.map(({ name, role, address }, index) => {
           const { installDisk, installImage } = facts[index] ?? {};
-          const own = {
-            ...(disks.size === 1 || installDisk === undefined ? {} : { disk: installDisk }),
-            ...(images.size === 1 || installImage === undefined ? {} : { image: installImage }),
-          };
-          return [name, { address, role, adopted: true, ...own }];
+          const disk = disks.size === 1 ? undefined : installDisk;
+          const image = images.size === 1 ? undefined : installImage;
+          return [name, given({ address, role, adopted: true, disk, image })];
         }),
       ),
     },
     controlPlane: {},
-    ...(secretsFile === undefined ? {} : { secrets: { file: secretsFile } }),
+    ...given({ secrets: secretsFile === undefined ? undefined : { file: secretsFile } }),
     ...sections,
   };
-}
-
-/** A config without networks has Talos's own. */
-function filled(networks: readonly string[] | undefined): readonly string[] | undefined {
-  return networks?.length === 0 ? undefined : networks;
 }
 
 function cniOf(config: MachineConfig): Data {
@@ -120,10 +118,9 @@ function patchSections(machines: readonly AdoptedMachine[], patches: MachinePatc
       if (common !== undefined) sections[roles[role]] = common;
       else
         sections.machines = {
-          ...(sections.machines ?? {}),
+          ...(sections.machines as Data | undefined),
           ...Object.fromEntries(some.map(({ name }) => [name, patches.get(name) ?? []])),
         };
     }
-  const filled = Object.entries(sections).filter(([, value]) => !Array.isArray(value) || value.length > 0);
-  return filled.length === 0 ? {} : { patches: Object.fromEntries(filled) };
+  return Object.fromEntries(Object.entries(sections).filter(([, value]) => !Array.isArray(value) || value.length > 0));
 }

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../../talos/errors.ts";
-import { given } from "../../talos/given.ts";
+import { filled, given } from "../../talos/given.ts";
 import { parseSecrets, type SecretsBundle } from "../../talos/secrets/index.ts";
-import { parseYaml, toPlainData } from "../../talos/yaml/index.ts";
+import { type Data, isData, parseYaml, toPlainData } from "../../talos/yaml/index.ts";
 import { type FieldTable, operatorFields } from "./operator-fields.ts";
-import type { OperatorObject } from "./operator-object.ts";
-import { addonOf, backupOf } from "./operator-sections.ts";
-import { type AdoptSource, type Data, isData, refuse, type SourceFile, textAt } from "./source.ts";
+import { addonOf, backupOf, type OperatorObject } from "./operator-sections.ts";
+import { type AdoptSource, refuse, type SourceFile, textAt } from "./source.ts";
 
 const group = "talos.alperen.cloud/";
 
@@ -35,10 +34,7 @@ export function fromOperator(files: readonly SourceFile[]): AdoptSource {
   return {
     ...given({ secrets }),
     addresses,
-    sections: {
-      ...(addons.length === 0 ? {} : { addons }),
-      ...given({ backup }),
-    },
+    sections: given({ addons: filled(addons), backup }),
     notes: [
       ...new Set(notes),
       "When the plan is empty, stop the operator before it changes the machines again, and delete its objects without their finalizers.",

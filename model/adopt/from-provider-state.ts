@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import * as z from "zod";
 import { TalosError } from "../../talos/errors.ts";
+import { given, isGiven } from "../../talos/given.ts";
 import { parseSecrets, type SecretsBundle } from "../../talos/secrets/index.ts";
 import type { AdoptSource, SourceFile } from "./source.ts";
 
@@ -66,7 +67,7 @@ export function fromProviderState(file: SourceFile): AdoptSource {
     }),
   );
   return {
-    ...(bundle === undefined ? {} : { secrets: bundleOf(bundle, name) }),
+    ...given({ secrets: bundle && bundleOf(bundle, name) }),
     addresses: [...new Set(addresses)],
     sections: {},
     notes: [
@@ -76,7 +77,7 @@ export function fromProviderState(file: SourceFile): AdoptSource {
 }
 
 function address({ type, name, module }: Resource): string {
-  return [...(module === undefined ? [] : [module]), type, name].join(".");
+  return [module, type, name].filter(isGiven).join(".");
 }
 
 function bundleOf(resource: Resource, file: string): SecretsBundle {
@@ -92,10 +93,9 @@ function bundleOf(resource: Resource, file: string): SecretsBundle {
     cluster,
     secrets: {
       bootstraptoken: secrets.bootstrap_token,
-      ...(secrets.secretbox_encryption_secret
-        ? { secretboxencryptionsecret: secrets.secretbox_encryption_secret }
-        : {}),
-      ...(secrets.aescbc_encryption_secret ? { aescbcencryptionsecret: secrets.aescbc_encryption_secret } : {}),
+      // JSON leaves out what is undefined.
+      secretboxencryptionsecret: secrets.secretbox_encryption_secret || undefined,
+      aescbcencryptionsecret: secrets.aescbc_encryption_secret || undefined,
     },
     trustdinfo,
     certs: {

@@ -2,8 +2,8 @@
 import { parseTalosconfig, secretsFromConfig } from "../../talos/config/index.ts";
 import { given } from "../../talos/given.ts";
 import { parseSecrets, type SecretsBundle } from "../../talos/secrets/index.ts";
-import { parseYamlDocument, toPlainData } from "../../talos/yaml/index.ts";
-import { type AdoptSource, isData, refuse, type SourceFile, textAt } from "./source.ts";
+import { isData, parseYamlDocument, toPlainData } from "../../talos/yaml/index.ts";
+import { type AdoptSource, refuse, type SourceFile, textAt } from "./source.ts";
 
 /** The files of `talosctl gen config` and `gen secrets`, as far as they are there. */
 export interface TalosctlFiles {

@@ -1,8 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-import { given } from "../../talos/given.ts";
-import { parseYamlDocument, toPlainData } from "../../talos/yaml/index.ts";
-import type { OperatorObject } from "./operator-object.ts";
-import { type Data, isData, refuse, textAt } from "./source.ts";
+import { filled, given } from "../../talos/given.ts";
+import { type Data, isData, parseYamlDocument, toPlainData } from "../../talos/yaml/index.ts";
+import { refuse, textAt } from "./source.ts";
+
+/** An object of talos-operator, by what messages call it. */
+export interface OperatorObject {
+  readonly where: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly labels: Data;
+  readonly spec: Data;
+  readonly status: Data;
+}
 
 /** A Helm release as `addons` has it. */
 export function addonOf({ where, spec }: OperatorObject): { readonly name: string } & Data {
@@ -23,10 +32,7 @@ export function addonOf({ where, spec }: OperatorObject): { readonly name: strin
     name: need("releaseName"),
     namespace: textAt(helm, "namespace") ?? "default",
     ...(isOci ? { chart: `${repository.replace(/\/$/, "")}/${chart}` } : { chart, repository }),
-    ...given({ version }),
-    ...(Object.keys(values).length === 0 ? {} : { values }),
-    ...(options.wait === false ? { wait: false } : {}),
-    ...given({ timeout }),
+    ...given({ version, values: filled(values), wait: options.wait === false ? false : undefined, timeout }),
   };
 }
 
@@ -57,11 +63,11 @@ export function backupOf(
   if (schedule === undefined) return { s3: storage };
   if (schedule.spec.paused === true) notes.push(`${schedule.where}: it is paused, so the schedule was left out`);
   const { retention } = schedule.spec;
-  return {
+  return given({
     s3: storage,
-    ...(schedule.spec.paused === true ? {} : { schedule: textAt(schedule.spec, "schedule") }),
+    schedule: schedule.spec.paused === true ? undefined : textAt(schedule.spec, "schedule"),
     keep: { count: typeof retention === "number" ? retention : usualRetention },
-  };
+  });
 }
 
 function s3Of(spec: unknown): Data | undefined {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../../talos/errors.ts";
 import type { SecretsBundle } from "../../talos/secrets/index.ts";
+import { dataAt } from "../../talos/yaml/index.ts";
 
 /** A file by the name that messages use. */
 export interface SourceFile {
@@ -22,17 +23,11 @@ export interface AdoptSource {
 
 /** Something of another tool that we have no equivalent for. */
 export function refuse(file: string, path: string, reason: string, hint?: string): TalosError {
-  return new TalosError("invalid-input", `${file}: ${path}: ${reason}`, hint === undefined ? {} : { hint });
-}
-
-export type Data = { readonly [key: string]: unknown };
-
-export function isData(value: unknown): value is Data {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return new TalosError("invalid-input", `${file}: ${path}: ${reason}`, { hint });
 }
 
 /** Text at a path; undefined when there is none. */
 export function textAt(data: unknown, ...path: readonly string[]): string | undefined {
-  const found = path.reduce<unknown>((value, key) => (isData(value) ? value[key] : undefined), data);
+  const found = dataAt(data, path);
   return typeof found === "string" && found !== "" ? found : undefined;
 }

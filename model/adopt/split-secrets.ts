@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { stringify } from "yaml";
 import { secretsInPatch } from "../../talos/config/index.ts";
-import { type Data, isData } from "./source.ts";
+import { filled } from "../../talos/given.ts";
+import { type Data, isData } from "../../talos/yaml/index.ts";
 
 /** Patches apart: what everybody may read, and what belongs into a file of its own. One after the other they say the same. */
 export interface SplitPatches {
@@ -41,7 +42,7 @@ function split(section: Data, path: readonly string[]): Halves {
       if (hidden !== undefined) secret[key] = hidden;
     }
   }
-  return [ifAny(open), ifAny(secret)];
+  return [filled(open), filled(secret)];
 }
 
 function nested(path: readonly string[], value: unknown): Data {
@@ -51,8 +52,4 @@ function nested(path: readonly string[], value: unknown): Data {
 /** Also what may be harmless: nobody has looked at it yet. */
 function holdsSecrets(patch: Data): boolean {
   return secretsInPatch(stringify(patch), "machine config").length > 0;
-}
-
-function ifAny(section: Data): Data | undefined {
-  return Object.keys(section).length === 0 ? undefined : section;
 }

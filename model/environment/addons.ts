@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { stringify } from "yaml";
+import { filled } from "../../talos/given.ts";
 import type { AddonSection } from "../schema/index.ts";
 import type { Environment } from "./environment.ts";
 
@@ -50,7 +51,7 @@ function nfsAddon(nfs: NonNullable<Environment["storage"]["nfs"]>): AddonPlan {
     parameters: { server: nfs.server, share: nfs.share },
     reclaimPolicy: nfs.reclaimPolicy,
     volumeBindingMode: "Immediate",
-    ...(nfs.mountOptions.length === 0 ? {} : { mountOptions: nfs.mountOptions }),
+    mountOptions: filled(nfs.mountOptions),
   };
   return {
     ...nfsDriver,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { dockerDefaults } from "../schema/index.ts";
 import { Cidr } from "./cidr.ts";
 import { type Environment, type MachinePlan, machinesOf, type Role } from "./environment.ts";
 
@@ -20,9 +21,17 @@ export interface Place {
 
 export interface AddressedMachine extends MachinePlan, Place {}
 
+/** Environments whose machines get their addresses from their places in a network: libvirt, and Docker's containers. */
+export type PlacedEnvironment = LibvirtEnvironment | Extract<Environment, { kind: "container" }>;
+
+function networkOf(environment: PlacedEnvironment): Network {
+  if (environment.kind === "libvirt") return environment.infrastructure.network;
+  return environment.infrastructure.docker ?? dockerDefaults;
+}
+
 /** Where a pool's addresses begin; undefined for a further worker pool that does not say. */
-function firstOffset(environment: LibvirtEnvironment, machine: MachinePlan): number | undefined {
-  const { network } = environment.infrastructure;
+function firstOffset(environment: PlacedEnvironment, machine: MachinePlan): number | undefined {
+  const network = networkOf(environment);
   if (machine.role === "controlplane") return network.controlPlaneOffset;
   const index = environment.workers.findIndex((pool) => pool.name === machine.pool);
   return environment.workers[index]?.addressOffset ?? (index === 0 ? network.workerOffset : undefined);
@@ -38,12 +47,22 @@ export function placeMachine(network: Network, role: Role, first: number, index:
  * The address of each machine, from its pool's offset and its index only, so that no machine's address depends on how
  * many others there are. Machines of a pool without an offset are left out.
  */
-export function addressesOf(environment: LibvirtEnvironment): readonly AddressedMachine[] {
-  const { network } = environment.infrastructure;
+export function addressesOf(environment: PlacedEnvironment): readonly AddressedMachine[] {
+  const network = networkOf(environment);
   return machinesOf(environment).flatMap((machine) => {
     const first = firstOffset(environment, machine);
     return first === undefined ? [] : [{ ...machine, ...placeMachine(network, machine.role, first, machine.index) }];
   });
+}
+
+/** The addresses of machines that the file alone tells, by name. */
+export function knownAddresses(environment: Environment): ReadonlyMap<string, string> {
+  if (environment.kind === "metal")
+    return new Map(Object.entries(environment.infrastructure.machines).map(([name, { address }]) => [name, address]));
+  if (environment.kind !== "libvirt") return new Map();
+  return new Map(
+    addressesOf(environment).flatMap(({ name, address }) => (address === undefined ? [] : [[name, address]])),
+  );
 }
 
 /** 52:54:00:c1:00:01 and on for control planes, 52:54:00:c2:00:01 and on for workers, in the order of addresses. */

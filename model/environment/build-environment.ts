@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import { stringify } from "yaml";
+import type * as z from "zod";
 import { given } from "../../talos/given.ts";
 import { TalosVersion } from "../../talos/version/index.ts";
+import { type Data, dataAt, isData } from "../../talos/yaml/index.ts";
 import type { Patches } from "../resolve-cluster.ts";
-import { rulesFor, type Violation } from "../rules/index.ts";
+import { rulesFor, type Violation, violationsOf } from "../rules/index.ts";
 import { anyKind, type ClusterSection, type Kind, kindNames, kinds, sections } from "../schema/index.ts";
 import { check } from "./check.ts";
 import type { Environment } from "./environment.ts";
 import type { Fault } from "./fault.ts";
 import type { Layers } from "./layers.ts";
-import { type Data, isData } from "./merge.ts";
-import { withCounts } from "./metal.ts";
-import { miscounts } from "./metal-counts.ts";
+import { miscounts, withCounts } from "./metal.ts";
 
 /** What a workers-only environment may say of the cluster itself; the rest is the other environment's to say. */
 const ownOfWorkers: ReadonlySet<string> = new Set([
@@ -44,47 +44,30 @@ export function buildEnvironment(input: BuildInput): Environment {
   const workersOnly = data.controlPlaneRef !== undefined;
   const parsed = checkSections(input, workersOnly);
   if (workersOnly) refuseClusterSettings(input);
-  const {
-    kind,
-    cluster,
-    secrets,
-    backend,
-    backup,
-    addons,
-    storage,
-    rollout,
-    operate,
-    outputs,
-    infrastructure,
-    failed,
-  } = parsed;
+  const { kind, infrastructure, failed, common } = parsed;
+  const { cluster, secrets, backup, ...others } = common;
   if (kind === "metal") faults.push(...miscounts(parsed, layers));
   const { controlPlane, workers } = kind === "metal" ? withCounts(parsed) : parsed;
   // Kind and sections belong together: all of them were checked by this kind's schema.
-  const environment = {
+  const environment = given({
     name,
     file: input.file,
     kind,
     cluster: completeCluster(name, withMachinePatches(cluster, infrastructure), joins),
     infrastructure,
-    ...(controlPlane === undefined ? {} : { controlPlane: withPatchTexts(controlPlane) }),
+    controlPlane: controlPlane && withPatchTexts(controlPlane),
     workers: workers.map(withPatchTexts),
-    ...given({ joins }),
-    secrets: { file: secrets?.file ?? joins?.secrets.file ?? `secrets/${name}.yaml` },
-    backend: backend ?? { kind: "local" },
-    outputs: outputs ?? sections.outputs.parse({}),
-    ...given({ backup }),
-    addons,
-    storage,
-    rollout,
-    operate,
+    joins,
+    secrets: { file: secrets.file ?? joins?.secrets.file ?? `secrets/${name}.yaml` },
+    backup,
+    ...others,
     warnings,
-  } as unknown as Environment;
+  }) as unknown as Environment;
   if (workersOnly && joins === undefined) return environment;
   // A section with faults was replaced by defaults, of which nothing can be said.
   const isAbout = ({ path, also }: Violation) => [path[0], also?.[0]].some((section) => failed.has(String(section)));
-  for (const rule of rulesFor(failed.has("infrastructure") ? undefined : kind))
-    for (const violation of rule(environment).filter((candidate) => !isAbout(candidate)))
+  for (const violation of violationsOf(environment, rulesFor(failed.has("infrastructure") ? undefined : kind)))
+    if (!isAbout(violation))
       (violation.severity === "error" ? broken : warnings).push(faultOf(violation, data, layers));
   return environment;
 }
@@ -92,47 +75,32 @@ export function buildEnvironment(input: BuildInput): Environment {
 /** Each section, or its defaults when it has faults, so that the others are still checked against each other. */
 function checkSections({ data, layers, faults }: BuildInput, workersOnly: boolean) {
   const failed = new Set<string>();
-  const section = <T>(name: string, result: T | undefined): T | undefined => {
-    if (result === undefined) failed.add(name);
+  const section = <T extends z.ZodType>(name: string, schema: T, value = data[name]): z.output<T> | undefined => {
+    const result = check(schema, value, [name], layers, faults);
+    if (result === undefined && value !== undefined) failed.add(name);
     return result;
   };
-  const cluster = section("cluster", check(sections.cluster, data.cluster ?? {}, ["cluster"], layers, faults));
-  const secrets = section("secrets", check(sections.secrets, data.secrets, ["secrets"], layers, faults));
-  const backend = section("backend", check(sections.backend, data.backend, ["backend"], layers, faults));
-  const addons = section("addons", check(sections.addons, data.addons, ["addons"], layers, faults)) ?? [];
-  const storage = section("storage", check(sections.storage, data.storage, ["storage"], layers, faults)) ?? {};
-  const rollout = section("rollout", check(sections.rollout, data.rollout, ["rollout"], layers, faults));
-  const operate = section("operate", check(sections.operate, data.operate, ["operate"], layers, faults));
-  const backup = check(sections.backup, data.backup, ["backup"], layers, faults);
-  const outputs = section("outputs", check(sections.outputs, data.outputs, ["outputs"], layers, faults));
+  const common = Object.fromEntries(
+    Object.entries<z.ZodType>(sections).map(([name, schema]) => {
+      const [value, nothing] = name === "cluster" ? [data.cluster ?? {}, {}] : [data[name], undefined];
+      return [name, section(name, schema, value) ?? schema.parse(nothing)];
+    }),
+  ) as { readonly [Name in keyof typeof sections]: z.output<(typeof sections)[Name]> };
   const kind = kindOf(data);
   const schema = kind === undefined ? anyKind : kinds[kind];
-  const infrastructure = section(
-    "infrastructure",
-    check(schema.infrastructure, data.infrastructure, ["infrastructure"], layers, faults),
-  );
+  const infrastructure = section("infrastructure", schema.infrastructure);
   // Machines of a metal environment say themselves what they are.
   if (kind !== "metal") requireControlPlane(data, workersOnly, layers, faults);
   const controlPlane = workersOnly
     ? undefined
-    : (section("controlPlane", check(schema.controlPlane, data.controlPlane ?? {}, ["controlPlane"], layers, faults)) ??
-      schema.controlPlane.parse({}));
-  const workers = section("workers", check(schema.workers, data.workers, ["workers"], layers, faults)) ?? [];
+    : (section("controlPlane", schema.controlPlane, data.controlPlane ?? {}) ?? schema.controlPlane.parse({}));
   return {
     kind,
-    cluster: cluster ?? sections.cluster.parse({}),
-    secrets,
-    backend,
-    backup,
-    addons,
-    storage,
-    rollout: rollout ?? sections.rollout.parse({}),
-    operate: operate ?? sections.operate.parse({}),
-    outputs,
+    common,
     // What no kind's schema has checked is not looked into.
     infrastructure: kind !== undefined && isData(infrastructure) ? infrastructure : { machines: {} },
     controlPlane,
-    workers,
+    workers: section("workers", schema.workers) ?? [],
     failed,
   };
 }
@@ -217,17 +185,6 @@ function completeCluster(
 }
 
 function faultOf(violation: Violation, data: Data, layers: Layers): Fault {
-  const value = violation.path.reduce<unknown>(
-    (inner, step) => (inner as { [key: string | number]: unknown } | undefined)?.[step],
-    data,
-  );
-  const words = {
-    value,
-    expected: violation.expected,
-    hint: violation.hint,
-    ...given({ found: violation.found }),
-  };
-  return layers.fault(violation.path, words, {
-    also: violation.also === undefined ? undefined : layers.find(violation.also),
-  });
+  const { path, also } = violation;
+  return layers.fault(path, { value: dataAt(data, path), ...violation }, { also: also && layers.find(also) });
 }

@@ -2,6 +2,7 @@
 // The rules of an environment for settings that are in no file: those of constructs.
 import * as z from "zod";
 import { TalosVersion } from "../../talos/version/index.ts";
+import { type Data, dataAt, isData } from "../../talos/yaml/index.ts";
 import {
   clusterRules,
   commonRules,
@@ -9,11 +10,11 @@ import {
   type Rule,
   rulesFor,
   type Violation,
+  violationsOf,
 } from "../rules/index.ts";
 import { type Kind, kinds, sections } from "../schema/index.ts";
-import { issuesOf } from "./check.ts";
+import { issuesOf, unwrapped } from "./check.ts";
 import type { Environment } from "./environment.ts";
-import { type Data, isData } from "./merge.ts";
 import { formatFound, formatPath } from "./path.ts";
 import type { Path } from "./yaml-source.ts";
 
@@ -55,15 +56,15 @@ export function partFaults(
     workers: workers.map(({ given }) => given),
   };
   const values = [
-    ...(parts.infrastructure === undefined ? [] : at(["infrastructure"], infrastructure.issues)),
-    ...(parts.cluster === undefined ? [] : at(["cluster"], cluster.issues)),
+    ...at(["infrastructure"], parts.infrastructure && infrastructure.issues),
+    ...at(["cluster"], parts.cluster && cluster.issues),
     ...at(["controlPlane"], controlPlane.issues),
     ...workers.flatMap(({ issues }, index) => at(["workers", index], issues)),
-  ].filter(({ path, expected }) => !holdsOpen(valueAt(data, path), isOpen) && !isAmount(valueAt(data, path), expected));
+  ].filter(({ path, expected }) => !holdsOpen(dataAt(data, path), isOpen) && !isAmount(dataAt(data, path), expected));
   if (values.length > 0)
     return values.map(({ path, expected }) => ({
       path,
-      message: `${inside(path)} is ${formatFound(valueAt(data, path))}; expected ${expected}`,
+      message: `${inside(path)} is ${formatFound(dataAt(data, path))}; expected ${expected}`,
     }));
   const { talosVersion } = cluster.whole as { readonly talosVersion: string };
   const kubernetesVersion = TalosVersion.parse(talosVersion).defaultKubernetesVersion;
@@ -75,10 +76,9 @@ export function partFaults(
     ...(parts.controlPlane === undefined && complete ? joined : { controlPlane: controlPlane.whole }),
     workers: workers.map(({ whole }) => whole),
   } as unknown as Environment;
-  return rulesOf(parts, complete)
-    .flatMap((rule) => rule(environment))
+  return violationsOf(environment, rulesOf(parts, complete))
     .filter(({ severity }) => severity === "error")
-    .filter(({ path, also = path }) => ![path, also].some((place) => holdsOpen(valueAt(data, place), isOpen)))
+    .filter(({ path, also = path }) => ![path, also].some((place) => holdsOpen(dataAt(data, place), isOpen)))
     .map((violation) => ({ path: violation.path, message: sentence(violation, data) }));
 }
 
@@ -92,11 +92,9 @@ export function sectionFaults(
   const isList = section === "addons";
   return issuesOf(sections[section], isList ? [given] : given)
     .map(({ path, expected }) => ({ path: isList ? path.slice(1) : path, expected }))
-    .filter(
-      ({ path, expected }) => !holdsOpen(valueAt(given, path), isOpen) && !isAmount(valueAt(given, path), expected),
-    )
+    .filter(({ path, expected }) => !holdsOpen(dataAt(given, path), isOpen) && !isAmount(dataAt(given, path), expected))
     .map(({ path, expected }) => {
-      const found = path.length === 0 ? "" : `${formatPath(path)} is ${formatFound(valueAt(given, path))}; `;
+      const found = path.length === 0 ? "" : `${formatPath(path)} is ${formatFound(dataAt(given, path))}; `;
       return `${found}expected ${expected}`;
     });
 }
@@ -133,9 +131,7 @@ function fill(schema: z.ZodType, props: object) {
 /** Values stay as they are, also those that the schema would refuse or turn into others. */
 function withDefaults(schema: z.ZodType, value: unknown): unknown {
   if (value === undefined) return schema.safeParse(undefined).data;
-  let inner: unknown = schema;
-  while (inner instanceof z.ZodOptional || inner instanceof z.ZodDefault || inner instanceof z.ZodPrefault)
-    inner = inner.unwrap();
+  const inner = unwrapped(schema);
   if (inner instanceof z.ZodArray && Array.isArray(value))
     return value.map((item) => withDefaults((inner as z.ZodArray<z.ZodType>).element, item));
   if (!isData(value)) return value;
@@ -156,7 +152,7 @@ function withoutAbsent(value: unknown): unknown {
   return Object.fromEntries(entries.map(([key, inner]) => [key, withoutAbsent(inner)]));
 }
 
-function at(base: Path, issues: ReturnType<typeof issuesOf>) {
+function at(base: Path, issues: ReturnType<typeof issuesOf> = []) {
   return issues.map(({ path, expected }) => ({ path: [...base, ...path], expected }));
 }
 
@@ -170,13 +166,9 @@ function holdsOpen(value: unknown, isOpen: (value: unknown) => boolean): boolean
   return typeof value === "object" && value !== null && Object.values(value).some((inner) => holdsOpen(inner, isOpen));
 }
 
-function valueAt(data: unknown, path: Path): unknown {
-  return path.reduce((inner, step) => (inner as { [key: string | number]: unknown } | undefined)?.[step], data);
-}
-
 function sentence({ path, found, expected, hint }: Violation, data: unknown): string {
   const place = inside(path);
-  const what = found === undefined ? `is ${formatFound(valueAt(data, path))}` : `found ${found}`;
+  const what = found === undefined ? `is ${formatFound(dataAt(data, path))}` : `found ${found}`;
   const start = place === "" ? what : found === undefined ? `${place} ${what}` : `${place}: ${what}`;
   return `${start}; expected ${expected}. ${hint.replace(/\.$/, "")}`;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import * as z from "zod";
 import { nearestWord } from "../../talos/nearest-word.ts";
+import { dataAt } from "../../talos/yaml/index.ts";
 import type { Fault } from "./fault.ts";
 import type { Layers } from "./layers.ts";
 import { formatFound } from "./path.ts";
@@ -67,7 +68,7 @@ function withoutUnknown(value: unknown, issues: readonly Issue[]): unknown {
   const copy = structuredClone(value);
   for (const issue of issues) {
     if (issue.code !== "unrecognized_keys") continue;
-    const owner = issue.path.reduce<unknown>((inner, step) => (inner as { [key: PropertyKey]: unknown })?.[step], copy);
+    const owner = dataAt(copy, issue.path);
     if (typeof owner === "object" && owner !== null)
       for (const key of issue.keys) delete (owner as { [key: string]: unknown })[key];
   }
@@ -136,14 +137,19 @@ function unitHint(expected: string, input: unknown): string | undefined {
   return unit === "" ? `Add the unit: ${amount}m, for minutes.` : undefined;
 }
 
+/** Without what says that it may be left out, and what it is then. */
+export function unwrapped(schema: unknown): unknown {
+  const isOptional =
+    schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault;
+  return isOptional ? unwrapped(schema.unwrap()) : schema;
+}
+
 /** The keys that the schema has at a place inside of it; empty when that cannot be told. */
 function knownKeys(schema: z.ZodType, path: Path): readonly string[] {
-  let current: unknown = schema;
-  for (const step of [...path, undefined]) {
-    while (current instanceof z.ZodOptional || current instanceof z.ZodDefault || current instanceof z.ZodPrefault)
-      current = current.unwrap();
-    if (current instanceof z.ZodArray && typeof step === "number") current = current.element;
-    else if (current instanceof z.ZodObject && step !== undefined) current = current.shape[String(step)];
+  let current = unwrapped(schema);
+  for (const step of path) {
+    if (current instanceof z.ZodArray && typeof step === "number") current = unwrapped(current.element);
+    else if (current instanceof z.ZodObject) current = unwrapped(current.shape[String(step)]);
   }
   return current instanceof z.ZodObject ? Object.keys(current.shape) : [];
 }

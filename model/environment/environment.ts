@@ -84,12 +84,8 @@ export type MetalEnvironment = Extract<Environment, { kind: "metal" }>;
 /** The machines of an environment, control planes first, in the order of the file. */
 export function machinesOf(environment: Environment): readonly MachinePlan[] {
   const { controlPlane, workers } = environment;
-  const pools = [
-    ...(controlPlane === undefined
-      ? []
-      : [{ name: controlPlanePool, role: "controlplane" as const, count: controlPlane.count }]),
-    ...workers.map(({ name, count }) => ({ name, role: "worker" as const, count })),
-  ];
+  const planes = { name: controlPlanePool, role: "controlplane", count: controlPlane?.count ?? 0 } as const;
+  const pools = [planes, ...workers.map(({ name, count }) => ({ name, role: "worker" as const, count }))];
   return pools.flatMap((pool) => {
     const names = environment.kind === "metal" ? namesOf(environment.infrastructure, workers, pool) : undefined;
     return Array.from({ length: pool.count }, (_, position) => {

@@ -9,6 +9,8 @@ type Json = { [key: string]: unknown };
  * it, because an environment's base may have said it already.
  */
 export function environmentJsonSchema(): Json {
+  const converted = Object.entries(sections).map(([name, schema]) => [name, convert(schema)]);
+  const { cluster, ...others }: Json = Object.fromEntries(converted);
   return {
     $schema: "http://json-schema.org/draft-07/schema#",
     title: "talosmith environment",
@@ -16,7 +18,7 @@ export function environmentJsonSchema(): Json {
     type: "object",
     additionalProperties: false,
     properties: {
-      cluster: convert(sections.cluster),
+      cluster,
       infrastructure: {
         description: "What the machines are.",
         type: "object",
@@ -37,14 +39,7 @@ export function environmentJsonSchema(): Json {
         ],
       },
       workers: { description: "Pools of workers.", type: "array" },
-      secrets: convert(sections.secrets),
-      backend: convert(sections.backend),
-      outputs: convert(sections.outputs),
-      backup: convert(sections.backup),
-      addons: convert(sections.addons),
-      storage: convert(sections.storage),
-      rollout: convert(sections.rollout),
-      operate: convert(sections.operate),
+      ...others,
     },
     allOf: kindNames.map(forKind),
   };

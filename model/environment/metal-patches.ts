@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ipaddr from "ipaddr.js";
 import { stringify } from "yaml";
-import { given } from "../../talos/given.ts";
+import { filled, given } from "../../talos/given.ts";
 import { chosenSchematic, installerReference, type SchematicChoice, schematicId } from "../../talos/image/index.ts";
 import { type Contract, TalosVersion } from "../../talos/version/index.ts";
 import type { DiskSelector, MetalMachineSettings, MetalNetwork } from "./metal.ts";
@@ -51,10 +51,7 @@ function installPatches(contract: Contract, input: MetalMachineInput): readonly 
   // A patch that says anything of the provisioning has to name the disk: Talos forgets the selector otherwise.
   const named = disk ?? (selector === undefined ? (input.installDisk ?? "/dev/sda") : undefined);
   if (contract.kubernetesDocuments) return [unattendedInstall({ ...install, disk: named })];
-  const fields = {
-    ...given({ disk, diskSelector: selector, image }),
-    ...(wipe ? { wipe } : {}),
-  };
+  const fields = { disk, diskSelector: selector, image, wipe: wipe || undefined };
   // A path that stays beside a selector would only mislead: Talos takes the selector.
   const withoutPath = selector === undefined ? [] : [{ machine: { install: { disk: { $patch: "delete" } } } }];
   return [{ machine: { install: fields } }, ...withoutPath];
@@ -73,12 +70,11 @@ function unattendedInstall({ disk, selector, image, wipe }: Install): object {
   return {
     apiVersion: "v1alpha1",
     kind: "UnattendedInstallConfig",
-    ...(image === undefined ? {} : { installer: { image } }),
-    provisioning: { diskSelector: { match }, ...(wipe ? { wipe } : {}) },
+    installer: image === undefined ? undefined : { image },
+    provisioning: { diskSelector: { match }, wipe: wipe || undefined },
   };
 }
 
-const fieldsOf = { model: "model", serial: "serial", modalias: "modalias", uuid: "uuid", wwid: "wwid" } as const;
 const types = {
   nvme: 'disk.transport == "nvme"',
   sd: 'disk.transport == "mmc"',
@@ -89,18 +85,15 @@ const types = {
 /** A selector as the expression that newer configs have in its place. */
 function selectorExpression(selector: DiskSelector): string {
   const size = /^(<=|>=|<|>|==)?\s*(\d+)\s*(\w+)$/.exec(selector.size ?? "");
-  const text = (field: string, value: string) =>
-    value.includes("*") ? `glob(${quoted(value)}, disk.${field})` : `disk.${field} == ${quoted(value)}`;
+  const text = (field: string, value: string | undefined) =>
+    value && (value.includes("*") ? `glob(${quoted(value)}, disk.${field})` : `disk.${field} == ${quoted(value)}`);
   const terms = [
-    ...(size === null ? [] : [`disk.size ${size[1] ?? "=="} ${size[2]}u * ${size[3]?.replace(/^KB$/, "kB")}`]),
-    ...(Object.keys(fieldsOf) as (keyof typeof fieldsOf)[]).flatMap((key) => {
-      const value = selector[key];
-      return value === undefined ? [] : [text(fieldsOf[key], value)];
-    }),
-    ...(selector.type === undefined ? [] : [types[selector.type]]),
-    ...(selector.busPath === undefined ? [] : [text("bus_path", selector.busPath)]),
+    size && `disk.size ${size[1] ?? "=="} ${size[2]}u * ${size[3]?.replace(/^KB$/, "kB")}`,
+    ...(["model", "serial", "modalias", "uuid", "wwid"] as const).map((field) => text(field, selector[field])),
+    selector.type && types[selector.type],
+    text("bus_path", selector.busPath),
   ];
-  return terms.join(" && ");
+  return terms.filter(Boolean).join(" && ");
 }
 
 const quoted = (text: string) => JSON.stringify(text);
@@ -119,17 +112,16 @@ function legacyNetwork(input: MetalMachineInput): readonly object[] {
   const vip = machine.role === "controlplane" ? network.vip : undefined;
   const link =
     machine.mac === undefined ? { interface: machine.link } : { deviceSelector: { hardwareAddr: machine.mac } };
+  const { gateway, nameservers } = network;
   const settings = {
-    ...(address === undefined ? (vip === undefined ? {} : { dhcp: true }) : { addresses: [address] }),
-    ...(address === undefined || network.gateway === undefined
-      ? {}
-      : { routes: [{ network: everywhere(network.gateway), gateway: network.gateway }] }),
-    ...(vip === undefined ? {} : { vip: { ip: vip } }),
+    dhcp: address === undefined ? true : undefined,
+    addresses: address === undefined ? undefined : [address],
+    routes: address && gateway ? [{ network: everywhere(gateway), gateway }] : undefined,
+    vip: vip === undefined ? undefined : { ip: vip },
   };
-  const interfaces = Object.keys(settings).length === 0 ? {} : { interfaces: [{ ...link, ...settings }] };
-  const nameservers = network.nameservers.length === 0 ? {} : { nameservers: network.nameservers };
-  const section = { ...interfaces, ...nameservers };
-  return Object.keys(section).length === 0 ? [] : [{ machine: { network: section } }];
+  const interfaces = (address ?? vip) === undefined ? undefined : [{ ...link, ...settings }];
+  const section = given({ interfaces, nameservers: filled(nameservers) });
+  return filled(section) === undefined ? [] : [{ machine: { network: section } }];
 }
 
 function everywhere(gateway: string): string {
@@ -144,22 +136,16 @@ function networkDocuments(input: MetalMachineInput): readonly object[] {
   const address = staticAddress(input);
   const vip = machine.role === "controlplane" ? network.vip : undefined;
   const link = machine.mac === undefined ? machine.link : alias;
-  const document = (kind: string, fields: object) => ({ apiVersion: "v1alpha1", kind, ...fields });
+  const documents: object[] = [];
+  const add = (kind: string, fields: object) => documents.push({ apiVersion: "v1alpha1", kind, ...fields });
   const match = `mac(link.permanent_addr) == ${quoted(machine.mac?.toLowerCase() ?? "")}`;
-  const gateway = network.gateway === undefined ? {} : { routes: [{ gateway: network.gateway }] };
-  return [
-    ...(machine.mac === undefined || (address ?? vip) === undefined
-      ? []
-      : [document("LinkAliasConfig", { name: alias, selector: { match } })]),
-    ...(address === undefined
-      ? []
-      : [document("LinkConfig", { name: link, up: true, addresses: [{ address }], ...gateway })]),
-    ...(address === undefined && vip !== undefined && link !== undefined
-      ? [document("DHCPv4Config", { name: link })]
-      : []),
-    ...(network.nameservers.length === 0
-      ? []
-      : [document("ResolverConfig", { nameservers: network.nameservers.map((server) => ({ address: server })) })]),
-    ...(vip === undefined ? [] : [document("Layer2VIPConfig", { name: vip, link })]),
-  ];
+  const routes = network.gateway === undefined ? undefined : [{ gateway: network.gateway }];
+  if (machine.mac !== undefined && (address ?? vip) !== undefined)
+    add("LinkAliasConfig", { name: alias, selector: { match } });
+  if (address !== undefined) add("LinkConfig", { name: link, up: true, addresses: [{ address }], routes });
+  if (address === undefined && vip !== undefined && link !== undefined) add("DHCPv4Config", { name: link });
+  if (network.nameservers.length > 0)
+    add("ResolverConfig", { nameservers: network.nameservers.map((server) => ({ address: server })) });
+  if (vip !== undefined) add("Layer2VIPConfig", { name: vip, link });
+  return documents;
 }

@@ -2,6 +2,8 @@
 import type * as z from "zod";
 import type { SchematicChoice } from "../../talos/image/index.ts";
 import type { kinds } from "../schema/index.ts";
+import type { Fault } from "./fault.ts";
+import type { Layers } from "./layers.ts";
 
 export type MetalSettings = z.output<(typeof kinds)["metal"]["infrastructure"]>;
 type MachineSection = MetalSettings["machines"][string];
@@ -20,7 +22,7 @@ interface Pool {
 const unnamedPool = { name: "w", labels: {}, taints: {}, patches: [] };
 
 /** The machines that a metal environment's infrastructure lists; none when it has faults. */
-export function listedMachines(infrastructure: object): readonly MetalMachineSettings[] {
+function listedMachines(infrastructure: object): readonly MetalMachineSettings[] {
   return "machines" in infrastructure ? Object.values(infrastructure.machines as MetalSettings["machines"]) : [];
 }
 
@@ -63,4 +65,35 @@ export function namesOf(
       pool.role === "controlplane" ? machine.role === "controlplane" : poolOf(machine, workers) === pool.name,
     )
     .map(([name]) => name);
+}
+
+interface Sections {
+  readonly infrastructure: object;
+  readonly controlPlane: { readonly count?: number | undefined } | undefined;
+  readonly workers: readonly { readonly name: string; readonly count?: number | undefined }[];
+  readonly failed: ReadonlySet<string>;
+}
+
+/** Counts that a file gives although it lists the machines: they have to be the same. */
+export function miscounts({ infrastructure, controlPlane, workers, failed }: Sections, layers: Layers): Fault[] {
+  if (failed.has("infrastructure")) return [];
+  const machines = listedMachines(infrastructure);
+  const planes = machines.filter(({ role }) => role === "controlplane").length;
+  const fault = (path: readonly (string | number)[], given: number | undefined, found: number, role: string) =>
+    given === undefined || given === found
+      ? []
+      : [
+          layers.fault(path, {
+            found: `${given}, beside ${found} of infrastructure.machines with the role ${role}`,
+            expected: "the number of the machines that are listed",
+            hint: "Leave count out, or add or remove machines.",
+          }),
+        ];
+  return [
+    ...fault(["controlPlane", "count"], controlPlane?.count, planes, "controlplane"),
+    ...workers.flatMap(({ name, count }, index) => {
+      const found = machines.filter((machine) => poolOf(machine, workers) === name).length;
+      return fault(["workers", index, "count"], count, found, "worker in this pool");
+    }),
+  ];
 }

@@ -1,33 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-import { environmentName } from "../schema/index.ts";
+
+import { type Data, isData } from "../../talos/yaml/index.ts";
+import { environmentName, sections } from "../schema/index.ts";
 import { buildEnvironment } from "./build-environment.ts";
 import { unknownKey } from "./check.ts";
 import type { Environment } from "./environment.ts";
 import { EnvironmentError, type Fault } from "./fault.ts";
-import { mergeWithKnownKind } from "./infrastructure-kind.ts";
 import { Layers } from "./layers.ts";
-import { type Data, isData } from "./merge.ts";
+import { mergeWithKnownKind } from "./merge.ts";
 import { formatFound } from "./path.ts";
 import { recordedFacts } from "./recorded-state.ts";
 import { type ReadFile, type ReferenceContext, resolveReferences } from "./references.ts";
 import { YamlSource } from "./yaml-source.ts";
 
 const folder = "environments";
-const topLevelKeys = [
-  "cluster",
-  "infrastructure",
-  "controlPlane",
-  "controlPlaneRef",
-  "workers",
-  "secrets",
-  "backend",
-  "outputs",
-  "backup",
-  "addons",
-  "storage",
-  "rollout",
-  "operate",
-];
+const topLevelKeys = ["infrastructure", "controlPlane", "controlPlaneRef", "workers", ...Object.keys(sections)];
+
 export function environmentFile(name: string): string {
   return `${folder}/${name}.yaml`;
 }

@@ -39,10 +39,7 @@ export function recordedFacts(text: string): RecordedFacts {
   const cluster = managed.find(({ type }) => type === "talosmith_cluster")?.instances[0]?.attributes;
   const kind = kindOfMembers(managed) ?? kindOfStack(managed, cluster !== undefined);
   const domain = z.object({ dns_domain: z.string().nullish() }).safeParse(cluster);
-  return {
-    ...given({ kind }),
-    ...(domain.success ? { domain: domain.data.dns_domain ?? configDefaults.dnsDomain } : {}),
-  };
+  return given({ kind, domain: domain.data && (domain.data.dns_domain ?? configDefaults.dnsDomain) });
 }
 
 const memberSchema = z.object({ machine_id: z.string(), address: z.string() });

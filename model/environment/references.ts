@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { posix } from "node:path";
+import { type Data, isData } from "../../talos/yaml/index.ts";
 import type { Fault } from "./fault.ts";
 import type { Layers } from "./layers.ts";
-import { type Data, isData } from "./merge.ts";
 import { faultsOfPatch, faultsOfPatchFile } from "./patch-faults.ts";
 import { type Path, YamlSource } from "./yaml-source.ts";
 
@@ -44,70 +44,59 @@ export function resolveReferences(data: Data, context: ReferenceContext): Data {
 }
 
 function resolveInfrastructure(infrastructure: Data, context: ReferenceContext): Data {
-  const { cloudInit, meta, machines } = infrastructure;
   const path = ["infrastructure"];
-  return {
-    ...infrastructure,
-    ...(isData(cloudInit) ? { cloudInit: resolveTemplates(cloudInit, context) } : {}),
-    ...(isData(meta) ? { meta: resolveMeta(meta, [...path, "meta"], context) } : {}),
-    ...(isData(machines) ? { machines: resolveMachines(machines, [...path, "machines"], context) } : {}),
-  };
-}
-
-/** Patches and META templates of single machines. */
-function resolveMachines(machines: Data, path: Path, context: ReferenceContext): Data {
-  return Object.fromEntries(
-    Object.entries(machines).map(([name, machine]) => {
-      if (!isData(machine)) return [name, machine];
-      const { meta } = machine;
-      const resolved = resolvePatches(machine, [...path, name], context);
-      return [
-        name,
-        isData(meta) ? { ...resolved, meta: resolveMeta(meta, [...path, name, "meta"], context) } : resolved,
-      ];
-    }),
-  );
+  return mapped(withMeta(infrastructure, path, context), {
+    // Template files by their names become their texts.
+    cloudInit: (templates) =>
+      each(templates, (file, key) =>
+        typeof file === "string" ? (readReferenced(file, [...path, "cloudInit", key], context)?.text ?? file) : file,
+      ),
+    // Patches and META templates of single machines.
+    machines: (machines) =>
+      each(machines, (machine, name) => {
+        const place = [...path, "machines", name];
+        return isData(machine) ? withMeta(resolvePatches(machine, place, context), place, context) : machine;
+      }),
+  });
 }
 
 /** `{ templateRef: ./file.hbs }` becomes the file's text. */
-function resolveMeta(meta: Data, path: Path, context: ReferenceContext): Data {
-  return Object.fromEntries(
-    Object.entries(meta).map(([key, value]) => {
-      if (!isData(value) || typeof value.templateRef !== "string" || Object.keys(value).length > 1) return [key, value];
-      return [key, readReferenced(value.templateRef, [...path, key, "templateRef"], context)?.text ?? ""];
-    }),
-  );
+function withMeta(owner: Data, path: Path, context: ReferenceContext): Data {
+  const textOf = (value: unknown, key: string) => {
+    if (!isData(value) || typeof value.templateRef !== "string" || Object.keys(value).length > 1) return value;
+    return readReferenced(value.templateRef, [...path, "meta", key, "templateRef"], context)?.text ?? "";
+  };
+  return mapped(owner, { meta: (meta) => each(meta, textOf) });
 }
 
-/** Template files by their names become their texts. */
-function resolveTemplates(templates: Data, context: ReferenceContext): Data {
-  return Object.fromEntries(
-    Object.entries(templates).map(([key, file]) => {
-      if (typeof file !== "string") return [key, file];
-      return [key, readReferenced(file, ["infrastructure", "cloudInit", key], context)?.text ?? file];
-    }),
-  );
+/** The same with other values of some keys, as far as these are mappings. */
+function mapped(data: Data, changes: Readonly<Record<string, (value: Data) => Data>>): Data {
+  return each(data, (value, key) => (isData(value) && changes[key]?.(value)) || value);
+}
+
+function each(data: Data, change: (value: unknown, key: string) => unknown): Data {
+  return Object.fromEntries(Object.entries(data).map(([key, value]) => [key, change(value, key)]));
 }
 
 function resolvePool(pool: unknown, path: Path, context: ReferenceContext): unknown {
   if (!isData(pool)) return pool;
-  const { workerRef, ...rest } = pool;
-  if (workerRef === undefined) return resolvePatches(pool, path, context);
-  const [other] = Object.keys(rest);
-  if (other !== undefined) {
-    context.faults.push(both(other, "workerRef", path, context.layers));
-    return {};
-  }
-  const source = typeof workerRef === "string" ? open(workerRef, [...path, "workerRef"], context) : undefined;
-  if (typeof workerRef !== "string")
-    context.faults.push(
-      context.layers.fault([...path, "workerRef"], {
-        value: workerRef,
-        expected: "the path of a file",
-        hint: "Write ./file.yaml.",
-      }),
-    );
+  if (pool.workerRef === undefined) return resolvePatches(pool, path, context);
+  const file = onlyReference(pool, "workerRef", path, context);
+  const source = file === undefined ? undefined : open(file, [...path, "workerRef"], context);
   return source === undefined ? {} : mountPool(source, path, context);
+}
+
+/** The path that stands in a reference alone; anything else is a fault. */
+function onlyReference(data: Data, key: string, path: Path, { layers, faults }: ReferenceContext): string | undefined {
+  const { [key]: value, ...rest } = data;
+  const [other] = Object.keys(rest);
+  if (other === undefined && typeof value === "string") return value;
+  faults.push(
+    other === undefined
+      ? layers.fault([...path, key], { value, expected: "the path of a file", hint: "Write ./file.yaml." })
+      : both(other, key, path, layers),
+  );
+  return undefined;
 }
 
 function mountPool(source: YamlSource, path: Path, context: ReferenceContext): unknown {
@@ -117,26 +106,20 @@ function mountPool(source: YamlSource, path: Path, context: ReferenceContext): u
 
 function resolvePatches(pool: Data, path: Path, context: ReferenceContext): Data {
   return Array.isArray(pool.patches)
-    ? {
-        ...pool,
-        patches: pool.patches.map((patch, index) => resolvePatch(patch, [...path, "patches", index], context)),
-      }
+    ? { ...pool, patches: resolveList(pool.patches, [...path, "patches"], context) }
     : pool;
 }
 
 function resolveClusterPatches(patches: Data, context: ReferenceContext): Data {
-  const resolveList = (list: unknown, path: Path) =>
-    Array.isArray(list) ? list.map((patch, index) => resolvePatch(patch, [...path, index], context)) : list;
-  return Object.fromEntries(
-    Object.entries(patches).map(([key, value]) => {
-      const path = ["cluster", "patches", key];
-      if (!isData(value)) return [key, resolveList(value, path)];
-      return [
-        key,
-        Object.fromEntries(Object.entries(value).map(([name, list]) => [name, resolveList(list, [...path, name])])),
-      ];
-    }),
-  );
+  return each(patches, (value, key) => {
+    const path = ["cluster", "patches", key];
+    if (!isData(value)) return resolveList(value, path, context);
+    return each(value, (list, name) => resolveList(list, [...path, name], context));
+  });
+}
+
+function resolveList(list: unknown, path: Path, context: ReferenceContext): unknown {
+  return Array.isArray(list) ? list.map((patch, index) => resolvePatch(patch, [...path, index], context)) : list;
 }
 
 function resolvePatch(patch: unknown, path: Path, context: ReferenceContext): unknown {
@@ -144,22 +127,9 @@ function resolvePatch(patch: unknown, path: Path, context: ReferenceContext): un
     context.faults.push(...faultsOfPatch(path, context.layers));
     return patch;
   }
-  const [other] = Object.keys(patch).filter((key) => key !== "configRef");
-  if (other !== undefined) {
-    context.faults.push(both(other, "configRef", path, context.layers));
-    return "---";
-  }
-  const reference = [...path, "configRef"];
-  const found = typeof patch.configRef === "string" ? readReferenced(patch.configRef, reference, context) : undefined;
+  const file = onlyReference(patch, "configRef", path, context);
+  const found = file === undefined ? undefined : readReferenced(file, [...path, "configRef"], context);
   if (found !== undefined) context.faults.push(...faultsOfPatchFile(found.file, found.text, path));
-  if (typeof patch.configRef !== "string")
-    context.faults.push(
-      context.layers.fault(reference, {
-        value: patch.configRef,
-        expected: "the path of a file",
-        hint: "Write ./file.yaml.",
-      }),
-    );
   return found?.text ?? "---";
 }
 

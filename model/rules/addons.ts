@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-import { error, type Rule, warning } from "./rule.ts";
+import { error, type Rule, type Rules, warning } from "./rule.ts";
 
 const addonNamesUnique: Rule = ({ addons, storage }) =>
   addons.flatMap(({ name }, index) => {
     const first = addons.findIndex((other) => other.name === name);
     const driver = name === "csi-driver-nfs" && storage.nfs !== undefined;
     if (first === index && !driver) return [];
-    return [
-      error({
-        path: ["addons", index, "name"],
-        found: `a second add-on named ${name}`,
-        expected: "a name of its own for each add-on",
-        hint: driver ? "storage.nfs installs it already." : "Rename one of them.",
-        also: driver ? ["storage", "nfs"] : ["addons", first],
-      }),
-    ];
+    return error({
+      path: ["addons", index, "name"],
+      found: `a second add-on named ${name}`,
+      expected: "a name of its own for each add-on",
+      hint: driver ? "storage.nfs installs it already." : "Rename one of them.",
+      also: driver ? ["storage", "nfs"] : ["addons", first],
+    });
   });
 
 const addonOrder: Rule = ({ addons }) => {
@@ -23,14 +21,12 @@ const addonOrder: Rule = ({ addons }) => {
     after.flatMap((name, place) =>
       names.has(name)
         ? []
-        : [
-            error({
-              path: ["addons", index, "after", place],
-              found: name,
-              expected: "the name of another add-on",
-              hint: `They are ${[...names].join(", ")}.`,
-            }),
-          ],
+        : error({
+            path: ["addons", index, "after", place],
+            found: name,
+            expected: "the name of another add-on",
+            hint: `They are ${[...names].join(", ")}.`,
+          }),
     ),
   );
   if (missing.length > 0) return missing;
@@ -42,14 +38,12 @@ const addonOrder: Rule = ({ addons }) => {
   }
   const index = addons.findIndex(({ name }) => waiting.has(name));
   if (index < 0) return [];
-  return [
-    error({
-      path: ["addons", index, "after"],
-      found: `${[...waiting.keys()].join(", ")}, which wait for each other`,
-      expected: "an order",
-      hint: "Take one of them out of an after.",
-    }),
-  ];
+  return error({
+    path: ["addons", index, "after"],
+    found: `${[...waiting.keys()].join(", ")}, which wait for each other`,
+    expected: "an order",
+    hint: "Take one of them out of an after.",
+  });
 };
 
 const podNetwork: Rule = ({ addons, cluster, controlPlane }) => {
@@ -67,14 +61,12 @@ const podNetwork: Rule = ({ addons, cluster, controlPlane }) => {
     );
   }
   if (networks.length > 0) return [];
-  return [
-    warning({
-      path: ["cluster", "cni"],
-      found: "no pod network",
-      expected: "an add-on with cni: true",
-      hint: "Without one the nodes stay not ready until somebody installs one by hand.",
-    }),
-  ];
+  return warning({
+    path: ["cluster", "cni"],
+    found: "no pod network",
+    expected: "an add-on with cni: true",
+    hint: "Without one the nodes stay not ready until somebody installs one by hand.",
+  });
 };
 
-export const addonRules = { addonNamesUnique, addonOrder, podNetwork } as const satisfies Record<string, Rule>;
+export const addonRules = { addonNamesUnique, addonOrder, podNetwork } as const satisfies Rules;

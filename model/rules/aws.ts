@@ -4,54 +4,44 @@ import type { Environment } from "../environment/environment.ts";
 import { formatSize } from "../environment/quantity.ts";
 import { minimumHardware } from "../schema/index.ts";
 import { usualVpc } from "./cluster.ts";
-import { error, type Rule, type Violation, warning } from "./rule.ts";
+import { error, poolsOf, type Rules, ruleFor, warning } from "./rule.ts";
 
 type AwsEnvironment = Extract<Environment, { kind: "aws" }>;
 
-function forAws(rule: (environment: AwsEnvironment) => readonly Violation[]): Rule {
-  return (environment) => (environment.kind === "aws" ? rule(environment) : []);
-}
-
 const path = (...steps: readonly (string | number)[]) => ["infrastructure", ...steps];
 
-const notTheWorld = forAws(({ infrastructure }) =>
+const notTheWorld = ruleFor("aws", ({ infrastructure }) =>
   infrastructure.adminCidrs.flatMap((text, index) =>
     (Cidr.tryParse(text)?.prefix ?? 32) >= 8
       ? []
-      : [
-          error({
-            path: path("adminCidrs", index),
-            expected: "networks of people who administer the cluster, /8 or smaller",
-            hint: "Name your own addresses. To open the Kubernetes API alone, say kubernetesApiFromAnywhere: true.",
-          }),
-        ],
+      : error({
+          path: path("adminCidrs", index),
+          expected: "networks of people who administer the cluster, /8 or smaller",
+          hint: "Name your own addresses. To open the Kubernetes API alone, say kubernetesApiFromAnywhere: true.",
+        }),
   ),
 );
 
-const someoneMayEnter = forAws(({ infrastructure: { access, adminCidrs, talosEndpoints } }) => {
+const someoneMayEnter = ruleFor("aws", ({ infrastructure: { access, adminCidrs, talosEndpoints } }) => {
   if (access === "private")
     return talosEndpoints.length > 0
       ? []
-      : [
-          error({
-            path: path("access"),
-            expected: "talosEndpoints with access private",
-            hint: "Name the host or address of the tunnel or proxy through which the Talos API is reached.",
-          }),
-        ];
+      : error({
+          path: path("access"),
+          expected: "talosEndpoints with access private",
+          hint: "Name the host or address of the tunnel or proxy through which the Talos API is reached.",
+        });
   return adminCidrs.length > 0
     ? []
-    : [
-        error({
-          path: path("access"),
-          found: `access ${access} without adminCidrs`,
-          expected: "adminCidrs: the networks that may reach the Talos API",
-          hint: "Add adminCidrs: [203.0.113.7/32] with your own address.",
-        }),
-      ];
+    : error({
+        path: path("access"),
+        found: `access ${access} without adminCidrs`,
+        expected: "adminCidrs: the networks that may reach the Talos API",
+        hint: "Add adminCidrs: [203.0.113.7/32] with your own address.",
+      });
 });
 
-const madeOrGiven = forAws(({ infrastructure: { vpc } }) => {
+const madeOrGiven = ruleFor("aws", ({ infrastructure: { vpc } }) => {
   if (vpc.id === undefined)
     return (["publicSubnetIds", "privateSubnetIds", "natCidrs"] as const)
       .filter((key) => vpc[key].length > 0)
@@ -63,19 +53,17 @@ const madeOrGiven = forAws(({ infrastructure: { vpc } }) => {
         }),
       );
   return [
-    ...(vpc.cidr === undefined
-      ? [error({ path: path("vpc"), found: "no cidr", expected: "the network of the existing VPC", hint: "Add cidr." })]
-      : []),
-    ...(vpc.natGateways === undefined
+    vpc.cidr === undefined
+      ? error({ path: path("vpc"), found: "no cidr", expected: "the network of the existing VPC", hint: "Add cidr." })
+      : [],
+    vpc.natGateways === undefined
       ? []
-      : [
-          error({
-            path: path("vpc", "natGateways"),
-            expected: "none with an existing VPC, which has its own way out",
-            hint: "Remove it.",
-            also: path("vpc", "id"),
-          }),
-        ]),
+      : error({
+          path: path("vpc", "natGateways"),
+          expected: "none with an existing VPC, which has its own way out",
+          hint: "Remove it.",
+          also: path("vpc", "id"),
+        }),
   ];
 });
 
@@ -83,180 +71,147 @@ const hasPrivateMachines = ({ infrastructure: { access }, workers }: AwsEnvironm
   access !== "public" || workers.some((pool) => pool.scaling !== undefined);
 
 /** The load balancer lets in only those it knows, and machines in private subnets come to it from their NAT gateway. */
-const wayBackIn = forAws((environment) => {
+const wayBackIn = ruleFor("aws", (environment) => {
   const { vpc, access, kubernetesApiFromAnywhere } = environment.infrastructure;
   const known = vpc.id === undefined || vpc.natCidrs.length > 0 || kubernetesApiFromAnywhere;
   if (known || access === "private" || !hasPrivateMachines(environment)) return [];
-  return [
-    error({
-      path: path("vpc", "natCidrs"),
-      found: "none",
-      expected: "the addresses that the VPC's private subnets have on the internet",
-      hint: "Add those of its NAT gateways, such as natCidrs: [198.51.100.9/32]. Without, no machine reaches the Kubernetes API.",
-      also: path("vpc", "id"),
-    }),
-  ];
+  return error({
+    path: path("vpc", "natCidrs"),
+    found: "none",
+    expected: "the addresses that the VPC's private subnets have on the internet",
+    hint: "Add those of its NAT gateways, such as natCidrs: [198.51.100.9/32]. Without, no machine reaches the Kubernetes API.",
+    also: path("vpc", "id"),
+  });
 });
 
-const subnetsGiven = forAws((environment) => {
+const subnetsGiven = ruleFor("aws", (environment) => {
   const { vpc, access, zones } = environment.infrastructure;
   if (vpc.id === undefined) return [];
   const wanted = typeof zones === "number" ? zones : zones.length;
-  const inPrivate = hasPrivateMachines(environment);
-  const lists = [
-    ...(access === "private" ? [] : (["publicSubnetIds"] as const)),
-    ...(inPrivate ? (["privateSubnetIds"] as const) : []),
-  ];
-  return lists.flatMap((key) =>
-    vpc[key].length >= wanted
+  const needed = { publicSubnetIds: access !== "private", privateSubnetIds: hasPrivateMachines(environment) };
+  return (["publicSubnetIds", "privateSubnetIds"] as const).map((key) =>
+    !needed[key] || vpc[key].length >= wanted
       ? []
-      : [
-          error({
-            path: path("vpc", key),
-            found: `${vpc[key].length} of them`,
-            expected: `${wanted}, one per zone`,
-            hint: "Add subnets, or lower zones.",
-          }),
-        ],
+      : error({
+          path: path("vpc", key),
+          found: `${vpc[key].length} of them`,
+          expected: `${wanted}, one per zone`,
+          hint: "Add subnets, or lower zones.",
+        }),
   );
 });
 
-const zonesOfTheRegion = forAws(({ infrastructure: { region, zones } }) =>
+const zonesOfTheRegion = ruleFor("aws", ({ infrastructure: { region, zones } }) =>
   (typeof zones === "number" ? [] : zones).flatMap((zone, index) =>
     zone.startsWith(region)
       ? []
-      : [
-          error({
-            path: path("zones", index),
-            expected: `a zone of ${region}, such as ${region}a`,
-            hint: "Correct the zone, or the region.",
-            also: path("region"),
-          }),
-        ],
+      : error({
+          path: path("zones", index),
+          expected: `a zone of ${region}, such as ${region}a`,
+          hint: "Correct the zone, or the region.",
+          also: path("region"),
+        }),
   ),
 );
 
-const tagsThatAwsTakes = forAws(({ infrastructure: { tags } }) =>
+const tagsThatAwsTakes = ruleFor("aws", ({ infrastructure: { tags } }) =>
   Object.entries(tags).flatMap(([key, value]) =>
     /^(?!aws:).{1,128}$/i.test(key) && value.length <= 256
       ? []
-      : [
-          error({
-            path: path("tags", key),
-            found: `the tag ${key}`,
-            expected: "a key of 1 to 128 characters that does not begin with aws:, and a value of up to 256",
-            hint: "AWS keeps aws: for itself.",
-          }),
-        ],
+      : error({
+          path: path("tags", key),
+          found: `the tag ${key}`,
+          expected: "a key of 1 to 128 characters that does not begin with aws:, and a value of up to 256",
+          hint: "AWS keeps aws: for itself.",
+        }),
   ),
 );
 
-const roomForSubnets = forAws(({ infrastructure: { vpc, zones } }) => {
+const roomForSubnets = ruleFor("aws", ({ infrastructure: { vpc, zones } }) => {
   if (vpc.id !== undefined) return [];
   const { prefix } = Cidr.parse(vpc.cidr ?? usualVpc);
   if (prefix >= 16 && prefix <= 22) return [];
-  return [
-    error({
-      path: path("vpc", "cidr"),
-      expected: `a network from /16 to /22, which holds subnets for ${typeof zones === "number" ? zones : zones.length} zones`,
-      hint: "AWS takes /16 to /28; below /22 the subnets are too small for pods and load balancers.",
-    }),
-  ];
+  return error({
+    path: path("vpc", "cidr"),
+    expected: `a network from /16 to /22, which holds subnets for ${typeof zones === "number" ? zones : zones.length} zones`,
+    hint: "AWS takes /16 to /28; below /22 the subnets are too small for pods and load balancers.",
+  });
 });
 
-const scalingInOrder = forAws(({ workers }) =>
+const scalingInOrder = ruleFor("aws", ({ workers }) =>
   workers.flatMap(({ scaling, count }, index) =>
     scaling === undefined || (scaling.min <= count && count <= scaling.max)
       ? []
-      : [
-          error({
-            path: ["workers", index, "scaling"],
-            found: `min ${scaling.min}, count ${count}, max ${scaling.max}`,
-            expected: "min ≤ count ≤ max",
-            hint: "Correct the three numbers.",
-          }),
-        ],
+      : error({
+          path: ["workers", index, "scaling"],
+          found: `min ${scaling.min}, count ${count}, max ${scaling.max}`,
+          expected: "min ≤ count ≤ max",
+          hint: "Correct the three numbers.",
+        }),
   ),
 );
 
-const architectureFits = forAws(({ infrastructure: { architecture }, controlPlane, workers }) => {
-  const pools = [
-    ...(controlPlane ? [{ at: ["controlPlane"], pool: controlPlane }] : []),
-    ...workers.map((pool, index) => ({ at: ["workers", index], pool })),
-  ];
+const architectureFits = ruleFor("aws", (environment) => {
+  const { architecture } = environment.infrastructure;
   // Families with a g after the generation (t4g, m7gd, …) are Graviton; a1 and im4gn follow older names.
   const isArm = (type: string) => /^(a1|[a-z]+\d+g[a-z]*)\./.test(type);
   const wanted = (pool: { readonly architecture?: string | undefined }) => pool.architecture ?? architecture;
-  return pools.flatMap(({ at, pool }) =>
+  return poolsOf(environment).map(({ path: at, pool }) =>
     pool.instanceType === undefined || isArm(pool.instanceType) === (wanted(pool) === "arm64")
       ? []
-      : [
-          error({
-            path: [...at, "instanceType"],
-            expected: `an instance type of the architecture ${wanted(pool)}`,
-            hint: "Change the type, or architecture, of this pool or of the infrastructure.",
-            also: pool.architecture === undefined ? path("architecture") : [...at, "architecture"],
-          }),
-        ],
+      : error({
+          path: [...at, "instanceType"],
+          expected: `an instance type of the architecture ${wanted(pool)}`,
+          hint: "Change the type, or architecture, of this pool or of the infrastructure.",
+          also: pool.architecture === undefined ? path("architecture") : [...at, "architecture"],
+        }),
   );
 });
 
-const enoughDisk = forAws(({ controlPlane, workers }) => {
-  const pools = [
-    ...(controlPlane ? [{ at: ["controlPlane"], disk: controlPlane.disk }] : []),
-    ...workers.map(({ disk }, index) => ({ at: ["workers", index], disk })),
-  ];
-  return pools.flatMap(({ at, disk }) =>
+const enoughDisk = ruleFor("aws", (environment) =>
+  poolsOf(environment).map(({ path: at, pool: { disk } }) =>
     disk >= minimumHardware.worker.disk
       ? []
-      : [
-          warning({
-            path: [...at, "disk"],
-            found: formatSize(disk),
-            expected: `at least ${formatSize(minimumHardware.worker.disk)}, Talos's minimum`,
-            hint: "Give it more.",
-          }),
-        ],
-  );
-});
-
-const imageHasExtensions = forAws(({ cluster: { schematic }, infrastructure: { ami } }) => {
-  const wanted = (schematic?.extensions.length ?? 0) + (schematic?.kernelArgs.length ?? 0);
-  if (wanted === 0 || ami !== undefined) return [];
-  return [
-    warning({
-      path: ["cluster", "schematic"],
-      found: "a schematic with Sidero Labs' own image, which has nothing added",
-      expected: "an ami that was made from this schematic",
-      hint: "Import the image factory's aws image and name its ami. Else the additions come with the first upgrade only.",
-    }),
-  ];
-});
-
-const ownControlPlane = forAws(({ joins }) =>
-  joins === undefined
-    ? []
-    : [
-        error({
-          path: ["controlPlaneRef"],
-          found: `workers on AWS that join the control plane of ${joins.name}`,
-          expected: "a control plane of its own for an environment on AWS",
-          hint: `Add these workers as a pool to ${joins.file}: the network and security groups that let them in are made there.`,
+      : warning({
+          path: [...at, "disk"],
+          found: formatSize(disk),
+          expected: `at least ${formatSize(minimumHardware.worker.disk)}, Talos's minimum`,
+          hint: "Give it more.",
         }),
-      ],
+  ),
 );
 
-const stateIsShared = forAws(({ backend, infrastructure: { access } }) => {
+const imageHasExtensions = ruleFor("aws", ({ cluster: { schematic }, infrastructure: { ami } }) => {
+  const wanted = (schematic?.extensions.length ?? 0) + (schematic?.kernelArgs.length ?? 0);
+  if (wanted === 0 || ami !== undefined) return [];
+  return warning({
+    path: ["cluster", "schematic"],
+    found: "a schematic with Sidero Labs' own image, which has nothing added",
+    expected: "an ami that was made from this schematic",
+    hint: "Import the image factory's aws image and name its ami. Else the additions come with the first upgrade only.",
+  });
+});
+
+const ownControlPlane = ruleFor("aws", ({ joins }) =>
+  joins === undefined
+    ? []
+    : error({
+        path: ["controlPlaneRef"],
+        found: `workers on AWS that join the control plane of ${joins.name}`,
+        expected: "a control plane of its own for an environment on AWS",
+        hint: `Add these workers as a pool to ${joins.file}: the network and security groups that let them in are made there.`,
+      }),
+);
+
+const stateIsShared = ruleFor("aws", ({ backend, infrastructure: { access } }) => {
   if (backend.kind !== "local") return [];
   const also = access === "public" ? "" : " Here it also has the machines' first configs, which hold secrets.";
-  return [
-    warning({
-      path: ["backend"],
-      found: "the state in a file on this computer",
-      expected: "a backend that colleagues and CI share, and that is locked and encrypted",
-      hint: `Add backend: { kind: s3, bucket: …, region: … }. Who loses the file loses hold of what runs in AWS.${also}`,
-    }),
-  ];
+  return warning({
+    path: ["backend"],
+    found: "the state in a file on this computer",
+    expected: "a backend that colleagues and CI share, and that is locked and encrypted",
+    hint: `Add backend: { kind: s3, bucket: …, region: … }. Who loses the file loses hold of what runs in AWS.${also}`,
+  });
 });
 
 /** Those that need to know nothing but the infrastructure. */
@@ -267,7 +222,7 @@ export const awsInfrastructureRules = {
   zonesOfTheRegion,
   tagsThatAwsTakes,
   roomForSubnets,
-} as const satisfies Record<string, Rule>;
+} as const satisfies Rules;
 
 export const awsRules = {
   ...awsInfrastructureRules,
@@ -279,4 +234,4 @@ export const awsRules = {
   architectureFits,
   enoughDisk,
   imageHasExtensions,
-} as const satisfies Record<string, Rule>;
+} as const satisfies Rules;

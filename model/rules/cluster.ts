@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-import { given } from "../../talos/given.ts";
-import { type NodeNetwork, settingRules } from "../cluster-rules.ts";
+import ipaddr from "ipaddr.js";
+import { type NodeNetwork, overlaps, settingRules } from "../cluster-rules.ts";
+import { knownAddresses } from "../environment/addressing.ts";
 import type { Environment } from "../environment/environment.ts";
 import type { Path } from "../environment/yaml-source.ts";
+import { ownRuleNames } from "../resolve-cluster.ts";
 import { dockerDefaults } from "../schema/index.ts";
-import { error, type Rule } from "./rule.ts";
+import { error, type Rule, type Rules, warning } from "./rule.ts";
 
 /** The network of a VPC that is made where the file does not name one. */
 export const usualVpc = "10.0.0.0/16";
@@ -55,16 +57,68 @@ function ofCluster(
     const nodes = networks(environment);
     return rule({ ...environment.cluster, nodes }).map(({ path, also, node, ...words }) => {
       const second = also === undefined ? nodes[node ?? -1]?.path : ["cluster", ...also];
-      return error({ ...words, path: ["cluster", ...path], ...given({ also: second }) });
+      return error({ ...words, path: ["cluster", ...path], also: second });
     });
   };
 }
+
+const offlineDiscovery: Rule = ({ cluster: { airGap, discovery } }) =>
+  airGap === undefined || !discovery
+    ? []
+    : warning({
+        path: ["cluster", "airGap"],
+        found: "discovery by a service on the internet",
+        expected: "discovery: false, or a discovery service of your own",
+        hint: "Without the service only Kubernetes itself tells the machines of each other. Add discovery: false, or a patch with your service's endpoint.",
+      });
+
+const onlyNodeId: Rule = ({ cluster: { diskEncryption } }) =>
+  (["state", "ephemeral"] as const).flatMap((volume) => {
+    const keys = diskEncryption?.[volume] ?? [];
+    if (keys.length === 0 || keys.some((key) => !("nodeID" in key))) return [];
+    return warning({
+      path: ["cluster", "diskEncryption", volume],
+      found: "nodeID alone",
+      expected: "a key that does not come with the machine, such as tpm or kms",
+      hint: "A nodeID protects a disk that is thrown away, not a machine that is stolen.",
+    });
+  });
+
+const ruleNamesUnique: Rule = ({ cluster: { firewall } }) =>
+  (firewall?.rules ?? []).flatMap(({ name }, index, rules) => {
+    if (!ownRuleNames.includes(name) && rules.findIndex((other) => other.name === name) === index) return [];
+    return error({
+      path: ["cluster", "firewall", "rules", index, "name"],
+      found: `a second rule named ${name}`,
+      expected: `a name of its own for each rule; ${ownRuleNames.join(", ")} are there already`,
+      hint: "Rename it.",
+    });
+  });
+
+/** A machine outside of `nodes` would be locked out of its own cluster. */
+export const nodesCovered: Rule = (environment) => {
+  const { firewall } = environment.cluster;
+  if (firewall === undefined) return [];
+  const isInside = (address: string) =>
+    !ipaddr.isValid(address) || firewall.nodes.some((network) => overlaps(network, address));
+  const outside = [...knownAddresses(environment).values()].find((address) => !isInside(address));
+  if (outside === undefined) return [];
+  return error({
+    path: ["cluster", "firewall", "nodes"],
+    found: `${firewall.nodes.join(", ")}, where ${outside} is not inside`,
+    expected: "networks that hold every machine",
+    hint: "Add the machines' network; they would be locked out of their own cluster.",
+  });
+};
+
+/** What only files and environments have. */
+export const settingsRules = { offlineDiscovery, onlyNodeId, ruleNamesUnique } as const satisfies Rules;
 
 /** The rules of every entrance, under the names that the file has. */
 export const clusterRules = {
   podsAndServicesApart: ofCluster(settingRules.podsAndServicesApart),
   kubespanDiscovers: ofCluster(settingRules.kubespanDiscovers),
-} as const satisfies Record<string, Rule>;
+} as const satisfies Rules;
 
 /** Needs to know the infrastructure, too. */
 export const nodesApart = ofCluster(settingRules.nodesApart, nodeNetworks);

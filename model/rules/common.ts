@@ -3,34 +3,29 @@ import { KubernetesVersion, TalosVersion } from "../../talos/version/index.ts";
 import { controlPlanePool, machinesOf } from "../environment/environment.ts";
 import { firstContactOf, firstContactProblem } from "../environment/first-contact.ts";
 import { addonRules } from "./addons.ts";
-import { clusterRules } from "./cluster.ts";
-import { error, type Rule, warning } from "./rule.ts";
-import { settingsRules } from "./settings.ts";
+import { clusterRules, settingsRules } from "./cluster.ts";
+import { error, type Rule, type Rules, warning } from "./rule.ts";
 
 const oddControlPlanes: Rule = ({ controlPlane }) =>
   controlPlane === undefined || controlPlane.count % 2 === 1
     ? []
-    : [
-        warning({
-          path: ["controlPlane", "count"],
-          found: String(controlPlane.count),
-          expected: "an odd number",
-          hint: `With ${controlPlane.count} control planes etcd survives no more failures than with ${controlPlane.count - 1}.`,
-        }),
-      ];
+    : warning({
+        path: ["controlPlane", "count"],
+        found: String(controlPlane.count),
+        expected: "an odd number",
+        hint: `With ${controlPlane.count} control planes etcd survives no more failures than with ${controlPlane.count - 1}.`,
+      });
 
 const supportedKubernetes: Rule = ({ cluster }) => {
   const talos = TalosVersion.parse(cluster.talosVersion);
   if (talos.supportsKubernetes(KubernetesVersion.parse(cluster.kubernetesVersion))) return [];
-  return [
-    error({
-      path: ["cluster", "kubernetesVersion"],
-      found: cluster.kubernetesVersion,
-      expected: `a Kubernetes version that Talos ${talos.toString()} runs, such as ${talos.defaultKubernetesVersion}`,
-      hint: "Change one of the two versions, or leave kubernetesVersion out.",
-      also: ["cluster", "talosVersion"],
-    }),
-  ];
+  return error({
+    path: ["cluster", "kubernetesVersion"],
+    found: cluster.kubernetesVersion,
+    expected: `a Kubernetes version that Talos ${talos.toString()} runs, such as ${talos.defaultKubernetesVersion}`,
+    hint: "Change one of the two versions, or leave kubernetesVersion out.",
+    also: ["cluster", "talosVersion"],
+  });
 };
 
 const credentialsInState: Rule = ({ outputs, backend }) => {
@@ -50,36 +45,30 @@ const poolNamesUnique: Rule = ({ workers }) =>
   workers.flatMap((pool, index) => {
     const first = workers.findIndex((other) => other.name === pool.name);
     if (pool.name === controlPlanePool)
-      return [
-        error({
-          path: ["workers", index, "name"],
-          expected: `another name than ${controlPlanePool}, which the control planes have`,
-          hint: "Rename the pool.",
-        }),
-      ];
-    if (first === index) return [];
-    return [
-      error({
+      return error({
         path: ["workers", index, "name"],
-        found: `a second pool named ${pool.name}`,
-        expected: "a name of its own for each pool",
-        hint: "Give the pools different names.",
-        also: ["workers", first],
-      }),
-    ];
+        expected: `another name than ${controlPlanePool}, which the control planes have`,
+        hint: "Rename the pool.",
+      });
+    if (first === index) return [];
+    return error({
+      path: ["workers", index, "name"],
+      found: `a second pool named ${pool.name}`,
+      expected: "a name of its own for each pool",
+      hint: "Give the pools different names.",
+      also: ["workers", first],
+    });
   });
 
 const machineNamesFit: Rule = (environment) => {
   const long = machinesOf(environment).find((machine) => machine.name.length > 63);
   if (long === undefined) return [];
-  return [
-    error({
-      path: ["cluster", "name"],
-      found: `the machine name ${long.name} of ${long.name.length} characters`,
-      expected: "host names of at most 63 characters",
-      hint: "Shorten the name of the cluster or of the pool.",
-    }),
-  ];
+  return error({
+    path: ["cluster", "name"],
+    found: `the machine name ${long.name} of ${long.name.length} characters`,
+    expected: "host names of at most 63 characters",
+    hint: "Shorten the name of the cluster or of the pool.",
+  });
 };
 
 const patchedMachinesExist: Rule = (environment) => {
@@ -106,12 +95,28 @@ export const commonRules = {
   ...clusterRules,
   ...settingsRules,
   ...addonRules,
-} as const satisfies Record<string, Rule>;
+} as const satisfies Rules;
+
+/** Addresses must not shift when an earlier pool grows, so only the first pool has a default. */
+export const furtherPoolsHaveOffsets: Rule = (environment) => {
+  if (environment.kind !== "libvirt" && environment.kind !== "container") return [];
+  if (environment.kind === "container" && environment.infrastructure.engine !== "docker") return [];
+  return environment.workers.map((pool, index) =>
+    index === 0 || pool.addressOffset !== undefined
+      ? []
+      : error({
+          path: ["workers", index],
+          found: `no addressOffset in the pool ${pool.name}`,
+          expected: "an addressOffset in every worker pool after the first",
+          hint: `Add one that leaves the pools before it room to grow, such as addressOffset: ${environment.kind === "libvirt" ? 120 : 60}.`,
+        }),
+  );
+};
 
 /** Machines whose certificates are not known beforehand: the file says how they get their initial config. */
 export const firstContactChosen: Rule = (environment) => {
   const { kind } = environment;
   if (kind === "simulated" || kind === "metal") return [];
   const problem = firstContactProblem(kind, firstContactOf(environment));
-  return problem === undefined ? [] : [error({ path: ["infrastructure"], ...problem })];
+  return problem === undefined ? [] : error({ path: ["infrastructure"], ...problem });
 };

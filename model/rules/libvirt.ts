@@ -1,41 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import { addressesOf, gatewayOf } from "../environment/addressing.ts";
 import { Cidr } from "../environment/cidr.ts";
-import type { Environment } from "../environment/environment.ts";
 import { formatSize } from "../environment/quantity.ts";
 import type { Path } from "../environment/yaml-source.ts";
 import { minimumHardware } from "../schema/index.ts";
-import { error, type Rule, type Violation, warning } from "./rule.ts";
-
-type LibvirtEnvironment = Extract<Environment, { kind: "libvirt" }>;
-
-function forLibvirt(rule: (environment: LibvirtEnvironment) => readonly Violation[]): Rule {
-  return (environment) => (environment.kind === "libvirt" ? rule(environment) : []);
-}
+import { error, poolPath, poolsOf, type Rules, ruleFor, type Violation, warning } from "./rule.ts";
 
 const networkPath = ["infrastructure", "network"];
-const poolPath = (environment: LibvirtEnvironment, pool: string): Path => {
-  const index = environment.workers.findIndex((candidate) => candidate.name === pool);
-  return index === -1 ? ["controlPlane"] : ["workers", index];
-};
 
-/** Addresses must not shift when an earlier pool grows, so only the first pool has a default. */
-const furtherPoolsHaveOffsets = forLibvirt(({ workers }) =>
-  workers.flatMap((pool, index) =>
-    index === 0 || pool.addressOffset !== undefined
-      ? []
-      : [
-          error({
-            path: ["workers", index],
-            found: `no addressOffset in the pool ${pool.name}`,
-            expected: "an addressOffset in every worker pool after the first",
-            hint: "Add one that leaves the pools before it room to grow, such as addressOffset: 120.",
-          }),
-        ],
-  ),
-);
-
-const machinesFit = forLibvirt((environment) => {
+const machinesFit = ruleFor("libvirt", (environment) => {
   const outside = addressesOf(environment).filter((machine) => machine.address === undefined);
   return [...new Set(outside.map((machine) => machine.pool))].map((pool) => {
     const first = outside.find((machine) => machine.pool === pool);
@@ -49,7 +22,7 @@ const machinesFit = forLibvirt((environment) => {
   });
 });
 
-const addressesDiffer = forLibvirt((environment) => {
+const addressesDiffer = ruleFor("libvirt", (environment) => {
   const { network } = environment.infrastructure;
   const owners = new Map<string, { readonly owner: string; readonly path: Path }>();
   owners.set(gatewayOf(network), { owner: "the gateway", path: [...networkPath, "gateway"] });
@@ -61,93 +34,72 @@ const addressesDiffer = forLibvirt((environment) => {
     owners.set(machine.address, { owner: machine.name, path: poolPath(environment, machine.pool) });
     if (other === undefined || reported.has(`${machine.pool} ${other.path.join(".")}`)) return [];
     reported.add(`${machine.pool} ${other.path.join(".")}`);
-    return [
-      error({
-        path: poolPath(environment, machine.pool),
-        found: `${machine.address} for ${machine.name} and for ${other.owner}`,
-        expected: "an address of its own for each machine, the gateway and the VIP",
-        hint: "Move one of the offsets apart, or the other address.",
-        also: other.path,
-      }),
-    ];
+    return error({
+      path: poolPath(environment, machine.pool),
+      found: `${machine.address} for ${machine.name} and for ${other.owner}`,
+      expected: "an address of its own for each machine, the gateway and the VIP",
+      hint: "Move one of the offsets apart, or the other address.",
+      also: other.path,
+    });
   });
 });
 
-const insideNetwork = forLibvirt(({ infrastructure: { network } }) => {
+const insideNetwork = ruleFor("libvirt", ({ infrastructure: { network } }) => {
   const cidr = Cidr.parse(network.cidr);
   return (["gateway", "vip"] as const).flatMap((key) => {
     const value = network[key];
     const offset = value === undefined ? 1 : cidr.offsetOf(value);
     if (offset !== undefined && cidr.host(offset) !== undefined) return [];
-    return [
-      error({
-        path: [...networkPath, key],
-        expected: `a host of the network ${network.cidr}`,
-        hint: "Change it, or the network.",
-        also: [...networkPath, "cidr"],
-      }),
-    ];
+    return error({
+      path: [...networkPath, key],
+      expected: `a host of the network ${network.cidr}`,
+      hint: "Change it, or the network.",
+      also: [...networkPath, "cidr"],
+    });
   });
 });
 
-const sharedEndpoint = forLibvirt(({ controlPlane, cluster, infrastructure: { network } }) => {
+const sharedEndpoint = ruleFor("libvirt", ({ controlPlane, cluster, infrastructure: { network } }) => {
   if (controlPlane === undefined || controlPlane.count === 1) return [];
   if (network.vip !== undefined || cluster.endpoint !== undefined) return [];
-  return [
-    warning({
-      path: ["controlPlane", "count"],
-      found: `${controlPlane.count} control planes without a VIP or an endpoint`,
-      expected: "infrastructure.network.vip, so that the API is reached through any of them",
-      hint: "Add a free address of the network as vip. Without, the API is gone when the first control plane is.",
-    }),
-  ];
+  return warning({
+    path: ["controlPlane", "count"],
+    found: `${controlPlane.count} control planes without a VIP or an endpoint`,
+    expected: "infrastructure.network.vip, so that the API is reached through any of them",
+    hint: "Add a free address of the network as vip. Without, the API is gone when the first control plane is.",
+  });
 });
 
-const enoughHardware = forLibvirt((environment) => {
-  const pools = [
-    ...(environment.controlPlane
-      ? [{ role: "controlplane" as const, path: ["controlPlane"], pool: environment.controlPlane }]
-      : []),
-    ...environment.workers.map((pool, index) => ({ role: "worker" as const, path: ["workers", index], pool })),
-  ];
-  return pools.flatMap(({ role, path, pool }) =>
-    (["cpu", "memory", "disk"] as const).flatMap((key) => {
+const enoughHardware = ruleFor("libvirt", (environment) => {
+  return poolsOf(environment).map(({ role, path, pool }) =>
+    (["cpu", "memory", "disk"] as const).map((key) => {
       const minimum = minimumHardware[role][key];
       if (pool[key] >= minimum) return [];
       const text = (value: number) => (key === "cpu" ? String(value) : formatSize(value));
-      return [
-        warning({
-          path: [...path, key],
-          found: text(pool[key]),
-          expected: `at least ${text(minimum)}, Talos's minimum for a ${role === "worker" ? "worker" : "control plane"}`,
-          hint: "Give it more.",
-        }),
-      ];
+      return warning({
+        path: [...path, key],
+        found: text(pool[key]),
+        expected: `at least ${text(minimum)}, Talos's minimum for a ${role === "worker" ? "worker" : "control plane"}`,
+        hint: "Give it more.",
+      });
     }),
   );
 });
 
-const oneUserData = forLibvirt(({ infrastructure: { machineConfig, cloudInit } }) =>
+const oneUserData = ruleFor("libvirt", ({ infrastructure: { machineConfig, cloudInit } }) =>
   machineConfig === "api" || cloudInit.userData === undefined
     ? []
-    : [
-        error({
-          path: ["infrastructure", "machineConfig"],
-          found: "user-data beside a template for user-data",
-          expected: "one of the two",
-          hint: "Remove cloudInit.userData, or leave machineConfig out.",
-          also: ["infrastructure", "cloudInit", "userData"],
-        }),
-      ],
+    : error({
+        path: ["infrastructure", "machineConfig"],
+        found: "user-data beside a template for user-data",
+        expected: "one of the two",
+        hint: "Remove cloudInit.userData, or leave machineConfig out.",
+        also: ["infrastructure", "cloudInit", "userData"],
+      }),
 );
 
-const poolsOf = ({ controlPlane, workers }: LibvirtEnvironment) => [
-  ...(controlPlane === undefined ? [] : [{ path: ["controlPlane"] as Path, pool: controlPlane }]),
-  ...workers.map((pool, index) => ({ path: ["workers", index] as Path, pool })),
-];
-
 /** What one host can run: KVM only its own architecture, and one pair of firmware files only one. */
-const architecturesFit = forLibvirt((environment) => {
+const architecturesFit = ruleFor("libvirt", (environment) => {
   const { architecture, domainType, firmware } = environment.infrastructure;
   const pools = poolsOf(environment).map((entry) => ({ ...entry, has: entry.pool.architecture ?? architecture }));
   const other = pools.find(({ has }) => has !== architecture);
@@ -183,14 +135,13 @@ const architecturesFit = forLibvirt((environment) => {
 });
 
 /** Those that need to know nothing but the infrastructure. */
-export const libvirtInfrastructureRules = { oneUserData, insideNetwork } as const satisfies Record<string, Rule>;
+export const libvirtInfrastructureRules = { oneUserData, insideNetwork } as const satisfies Rules;
 
 export const libvirtRules = {
   ...libvirtInfrastructureRules,
   architecturesFit,
-  furtherPoolsHaveOffsets,
   machinesFit,
   addressesDiffer,
   sharedEndpoint,
   enoughHardware,
-} as const satisfies Record<string, Rule>;
+} as const satisfies Rules;

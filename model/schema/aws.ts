@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import * as z from "zod";
 import { controlPlaneFields, poolFields, workerFields } from "./cluster.ts";
-import { trustOnFirstUse } from "./first-contact.ts";
-import { cidr, count, deletionProtection, dnsName, hostOrAddress, size } from "./values.ts";
+import { cidr, count, deletionProtection, dnsName, hostOrAddress, size, trustOnFirstUse } from "./values.ts";
 
 const id = (prefix: string) =>
   z.string().regex(new RegExp(`^${prefix}-[0-9a-f]{8,17}$`), { error: `an id such as ${prefix}-0123456789abcdef0` });

@@ -9,8 +9,7 @@ import {
   workerSettings,
 } from "../settings/index.ts";
 import { shapeOf } from "./from-settings.ts";
-import { airGap, diskEncryption, firewall } from "./machine-settings.ts";
-import { schematic } from "./schematic.ts";
+import { airGap, diskEncryption, firewall, schematic } from "./machine-settings.ts";
 
 const patchNoun = "a patch: a mapping, YAML text, or { configRef: ./file.yaml }";
 

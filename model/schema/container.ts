@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import * as z from "zod";
 import { controlPlaneFields, poolFields, workerFields } from "./cluster.ts";
-import { trustOnFirstUse } from "./first-contact.ts";
-import { address, cidr, count, deletionProtection, name, size } from "./values.ts";
+import { address, cidr, count, deletionProtection, name, size, trustOnFirstUse } from "./values.ts";
 
 const cpuNoun = 'a number of processors such as 2, or "500m"';
 const cpu = z

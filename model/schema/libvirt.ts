@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import * as z from "zod";
 import { controlPlaneFields, poolFields, workerFields } from "./cluster.ts";
-import { trustOnFirstUse } from "./first-contact.ts";
-import { address, cidr, count, deletionProtection, name, size } from "./values.ts";
+import { address, cidr, count, deletionProtection, name, size, trustOnFirstUse } from "./values.ts";
 
 const gibibyte = 2 ** 30;
 const poolName = z.string().regex(/^[A-Za-z0-9_.-]+$/, { error: "the name of a libvirt storage pool" });

@@ -2,6 +2,12 @@
 import * as z from "zod";
 import { anyCidr, count, hostOrAddress, relativePath, size, url } from "./values.ts";
 
+/** What is added to a Talos image. */
+export const schematic = z.strictObject({
+  extensions: z.array(z.string().min(1)).default([]).describe("Official system extensions, as siderolabs/iscsi-tools."),
+  kernelArgs: z.array(z.string().min(1)).default([]).describe("Further kernel arguments."),
+});
+
 /** What machines without the internet need, in one place. */
 export const airGap = z
   .strictObject({

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import * as z from "zod";
 import { patches, poolFields } from "./cluster.ts";
-import { trustOnFirstUse } from "./first-contact.ts";
-import { schematic } from "./schematic.ts";
-import { anyAddress, anyCidr, count, deletionProtection, hostOrAddress, name } from "./values.ts";
+import { schematic } from "./machine-settings.ts";
+import { anyAddress, anyCidr, count, deletionProtection, hostOrAddress, name, trustOnFirstUse } from "./values.ts";
 
 const device = z.string().regex(/^\/dev\/\S+$/, { error: "the path of a disk such as /dev/nvme0n1" });
 const macAddress = z

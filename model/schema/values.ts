@@ -69,6 +69,12 @@ export const deletionProtection = z
   .boolean()
   .default(false)
   .describe("Refuse to destroy the cluster and to remove its machines.");
+export const trustOnFirstUse = z
+  .boolean()
+  .default(false)
+  .describe(
+    "Apply the initial config, which holds the CA keys, to whatever answers at a machine's address. Only in a network where nobody else can answer there.",
+  );
 export const count = (minimum: number, maximum: number) => {
   const noun = `a whole number from ${minimum} to ${maximum}`;
   return z.int({ error: noun }).min(minimum, { error: noun }).max(maximum, { error: noun });

@@ -2,6 +2,7 @@
 // How a setting is described, and what follows from it: the values of a file, of constructs and of Terraform, and the way
 // from one to the other. Light: the provider reads it at every start, so nothing here may load zod.
 import type { Cni } from "../../talos/config/index.ts";
+import { given } from "../../talos/given.ts";
 
 /** What a text has to be; the environment's schema checks it. */
 export type Form =
@@ -80,8 +81,7 @@ export interface Setting {
 
 export type Settings = Readonly<Record<string, Setting>>;
 
-const inForm = (form: Form | undefined) => (form === undefined ? {} : { form });
-export const text = (form?: Form): SimpleType<string> => ({ kind: "text", ...inForm(form) });
+export const text = (form?: Form): SimpleType<string> => given({ kind: "text", form });
 export const choice = <const Choice extends string>(...choices: readonly Choice[]): SimpleType<Choice, string> => ({
   kind: "text",
   choices,
@@ -91,15 +91,9 @@ export const count = (minimum: number, maximum: number): SimpleType<number> => (
   kind: "count",
   range: [minimum, maximum],
 });
-export const texts = (form?: Form, atLeast = 0): SimpleType<readonly string[]> => ({
-  kind: "texts",
-  ...inForm(form),
-  atLeast,
-});
-export const textMap = (form?: Form): SimpleType<Readonly<Record<string, string>>> => ({
-  kind: "textMap",
-  ...inForm(form),
-});
+export const texts = (form?: Form, atLeast = 0): SimpleType<readonly string[]> =>
+  given({ kind: "texts", form, atLeast });
+export const textMap = (form?: Form): SimpleType<Readonly<Record<string, string>>> => given({ kind: "textMap", form });
 /** Lists of URLs by registry host. */
 export const mirrors: SimpleType<Readonly<Record<string, readonly string[]>>> = { kind: "textsMap", form: "url" };
 /** Milliseconds; a file and Terraform have texts such as 5m. */
@@ -155,51 +149,48 @@ export type ValuesOf<S extends Settings> = {
 /** Values as constructs and callers give them: any may be left out. */
 export type GivenOf<S extends Settings> = { readonly [K in SettingName<S>]?: ValueOfType<S[K]["type"]> | undefined };
 
-type InputOfType<T> = T extends { readonly kind: "objects"; readonly fields: infer Fields extends Settings }
-  ? readonly InputOf<Fields>[]
-  : T extends { readonly kind: "object"; readonly fields: infer Fields extends Settings }
-    ? InputOf<Fields>
-    : ValueOfType<T>;
+/** What an object of settings is in each form of values beside the whole one. */
+interface ObjectForms<S extends Settings> {
+  readonly input: InputOf<S>;
+  readonly argument: ArgumentsOf<S>;
+  readonly state: StateOfSettings<S>;
+}
+
+/** A setting's value in such a form: objects by their fields, all others as files (`input`) or Terraform have them. */
+type ValueIn<T, F extends keyof ObjectForms<Settings>> = T extends {
+  readonly kind: infer Kind;
+  readonly fields: infer Fields extends Settings;
+}
+  ? Kind extends "objects"
+    ? readonly ObjectForms<Fields>[F][]
+    : ObjectForms<Fields>[F]
+  : T extends SimpleType<infer Value, infer Argument>
+    ? F extends "input"
+      ? Value
+      : Argument
+    : never;
 
 /** The same where defaults inside of a value may be left out, too. */
-export type InputOf<S extends Settings> = { readonly [K in keyof S]?: InputOfType<S[K]["type"]> | undefined };
-
-type ArgumentOfType<T> = T extends { readonly kind: "objects"; readonly fields: infer Fields extends Settings }
-  ? readonly ArgumentsOf<Fields>[]
-  : T extends { readonly kind: "object"; readonly fields: infer Fields extends Settings }
-    ? ArgumentsOf<Fields>
-    : T extends SimpleType<infer _, infer Argument>
-      ? Argument
-      : never;
+export type InputOf<S extends Settings> = { readonly [K in keyof S]?: ValueIn<S[K]["type"], "input"> | undefined };
 
 /** Arguments of a Terraform resource. */
 export type ArgumentsOf<S extends Settings> = {
   readonly [K in keyof S as S[K] extends { readonly attribute: infer A extends string; readonly required: true }
     ? A
-    : never]: ArgumentOfType<S[K]["type"]>;
+    : never]: ValueIn<S[K]["type"], "argument">;
 } & {
   readonly [K in keyof S as S[K] extends { readonly required: true }
     ? never
     : S[K] extends { readonly attribute: infer A extends string }
       ? A
-      : never]?: ArgumentOfType<S[K]["type"]>;
+      : never]?: ValueIn<S[K]["type"], "argument">;
 };
-
-type StateOfType<T> = T extends { readonly kind: "objects"; readonly fields: infer Fields extends Settings }
-  ? readonly StateOfSettings<Fields>[]
-  : T extends { readonly kind: "object"; readonly fields: infer Fields extends Settings }
-    ? StateOfSettings<Fields>
-    : T extends SimpleType<infer _, infer Argument>
-      ? Argument
-      : never;
 
 /** The same in a state, where null stands for what is not set. */
 export type StateOfSettings<S extends Settings> = {
-  readonly [K in keyof S as S[K] extends { readonly attribute: infer A extends string } ? A : never]: S[K] extends {
-    readonly required: true;
-  }
-    ? StateOfType<S[K]["type"]>
-    : StateOfType<S[K]["type"]> | null;
+  readonly [K in keyof S as S[K] extends { readonly attribute: infer A extends string } ? A : never]:
+    | ValueIn<S[K]["type"], "state">
+    | (S[K] extends { readonly required: true } ? never : null);
 };
 
 type Values = Readonly<Record<string, unknown>>;
@@ -218,10 +209,19 @@ export function defaultOf({ type, default: standard }: Setting): unknown {
 }
 
 /** The values with every default. */
-export function withDefaults<S extends Settings>(settings: S, given: GivenOf<S>): ValuesOf<S> {
-  const values: Values = given;
-  const filled = fileRows(settings).map(([name, row]) => [name, values[name] ?? defaultOf(row)] as const);
-  return Object.fromEntries(filled.filter(([, value]) => value !== undefined)) as ValuesOf<S>;
+export function withDefaults<S extends Settings>(settings: S, values: GivenOf<S>): ValuesOf<S> {
+  const found: Values = values;
+  const filled = fileRows(settings).map(([name, row]) => [name, found[name] ?? defaultOf(row)]);
+  return given(Object.fromEntries(filled)) as ValuesOf<S>;
+}
+
+/** What each row becomes, by the names that it gives; rows that become nothing are left out. */
+function byRow(
+  settings: Settings,
+  become: (name: string, row: Setting) => readonly [string | undefined, unknown],
+): Values {
+  const entries = Object.entries(settings).map(([name, row]) => become(name, row));
+  return Object.fromEntries(entries.filter(([name, value]) => name !== undefined && value !== undefined));
 }
 
 /** Whether a value says what the setting's default says. */
@@ -230,15 +230,13 @@ export function isDefault(row: Setting, value: unknown): boolean {
 }
 
 /** The arguments of a Terraform resource: what differs from the defaults, so that a stack says nothing twice. */
-export function argumentsOf<S extends Settings>(settings: S, given: InputOf<S>): ArgumentsOf<S> {
-  const values: Values = spread(given);
-  const found = Object.entries(settings).flatMap(([name, row]) => {
+export function argumentsOf<S extends Settings>(settings: S, input: InputOf<S>): ArgumentsOf<S> {
+  const values: Values = spread(input);
+  return byRow(settings, (name, row) => {
     const value = values[name];
-    if (row.attribute === undefined || value === undefined) return [];
     const isUsual = row.required !== true && isDefault({ ...row, default: row.terraformDefault ?? row.default }, value);
-    return isUsual ? [] : [[row.attribute, argumentOf(row.type, value)] as const];
-  });
-  return Object.fromEntries(found) as ArgumentsOf<S>;
+    return [row.attribute, value === undefined || isUsual ? undefined : argumentOf(row.type, value)];
+  }) as ArgumentsOf<S>;
 }
 
 function argumentOf(type: SettingType, value: unknown): unknown {
@@ -252,11 +250,11 @@ function argumentOf(type: SettingType, value: unknown): unknown {
 
 /** The values that a state or a known plan has, without those that are not set. */
 export function givenIn<S extends Settings>(settings: S, state: Values): GivenOf<S> {
-  const found = Object.entries(settings).flatMap(([name, { attribute, type }]) => {
+  const found = byRow(settings, (name, { attribute, type }) => {
     const value = attribute === undefined ? undefined : state[attribute];
-    return value === undefined || value === null ? [] : [[name, settingValue(type, value)] as const];
+    return [name, value === undefined || value === null ? undefined : settingValue(type, value)];
   });
-  return gather(Object.fromEntries(found)) as GivenOf<S>;
+  return gather(found) as GivenOf<S>;
 }
 
 function settingValue(type: SettingType, argument: unknown): unknown {
@@ -294,12 +292,11 @@ type OptionsOf<S extends Settings> = {
 /** The options by the rows' `sets`. Defaults are left out: the generator has the same, and writes less. */
 export function optionsOf<S extends Settings>(settings: S, given: GivenOf<S>): OptionsOf<S> {
   const values: Values = given;
-  const found = Object.entries(settings).flatMap(([name, row]) => {
+  return byRow(settings, (name, row) => {
     const value = values[name];
-    if (row.sets === undefined || value === undefined || isDefault(row, value)) return [];
-    return [[row.sets, row.type.kind === "cni" ? cniOption(value as CniChoice) : value] as const];
-  });
-  return Object.fromEntries(found) as OptionsOf<S>;
+    if (value === undefined || isDefault(row, value)) return [row.sets, undefined];
+    return [row.sets, row.type.kind === "cni" ? cniOption(value as CniChoice) : value];
+  }) as OptionsOf<S>;
 }
 
 function cniOption(value: CniChoice): Cni {
@@ -308,11 +305,7 @@ function cniOption(value: CniChoice): Cni {
 
 /** The other way round: the settings that a machine's config shows; options that are undefined are left out. */
 export function settingsIn<S extends Settings>(settings: S, options: Values): GivenOf<S> {
-  const found = Object.entries(settings).flatMap(([name, { sets }]) => {
-    const value = sets === undefined ? undefined : options[sets];
-    return value === undefined ? [] : [[name, value] as const];
-  });
-  return Object.fromEntries(found) as GivenOf<S>;
+  return byRow(settings, (name, { sets }) => [name, sets === undefined ? undefined : options[sets]]) as GivenOf<S>;
 }
 
 /** The names of the settings that differ from their defaults, with their values. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { given } from "../../talos/given.ts";
-import { addressesOf, type Environment, type MachinePlan, machinesOf } from "../index.ts";
+import { type Environment, knownAddresses, type MachinePlan, machinesOf } from "../index.ts";
 import type { ElasticPool, Endpoint, Place, Topology, TopologyMachine } from "./topology.ts";
 
 const controlPlanePorts = [
@@ -57,15 +57,6 @@ function placeNames(environment: Environment): readonly string[] {
     case "container":
       return [environment.infrastructure.engine === "docker" ? "Docker" : "another Kubernetes"];
   }
-}
-
-function knownAddresses(environment: Environment): ReadonlyMap<string, string> {
-  if (environment.kind === "metal")
-    return new Map(Object.entries(environment.infrastructure.machines).map(([name, { address }]) => [name, address]));
-  if (environment.kind !== "libvirt") return new Map();
-  return new Map(
-    addressesOf(environment).flatMap(({ name, address }) => (address === undefined ? [] : [[name, address]])),
-  );
 }
 
 function endpointOf(environment: Environment): Endpoint {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { isGiven } from "../../talos/given.ts";
 import type { MachineState, Topology, TopologyMachine } from "./topology.ts";
 
 /** A shape for each state, so that nobody has to tell colours apart. */
@@ -17,7 +18,7 @@ export function renderMermaid(topology: Topology): string {
   const lines = [
     "flowchart TB",
     `  endpoint([${label(endpoint.through, endpoint.name)}])`,
-    `  subgraph cluster [${label(topology.cluster, ...(network === undefined ? [] : [network]))}]`,
+    `  subgraph cluster [${label(topology.cluster, network)}]`,
     ...places.flatMap((place, index) => [
       `    subgraph place${index + 1} [${label(place.name)}]`,
       ...place.machines.map((machine) => `      ${id(machine.name)}${node(machine)}`),
@@ -26,8 +27,8 @@ export function renderMermaid(topology: Topology): string {
     ...elastic.map(({ name, min, max }) => `    ${id(name)}[[${label(name, `${min} to ${max} machines`)}]]`),
     "  end",
     ...endpoint.machines.map((name) => `  endpoint -->${ports} ${id(name)}`),
-    ...(endpoint.machines.length === 0 ? ["  cluster --> endpoint"] : []),
   ];
+  if (endpoint.machines.length === 0) lines.push("  cluster --> endpoint");
   return `${lines.join("\n")}\n`;
 }
 
@@ -40,13 +41,13 @@ function node({ name, role, address, state, note }: TopologyMachine): string {
     state === "planned" ? undefined : state,
     note,
   ];
-  return `${open}${label(...words.filter((word) => word !== undefined))}${close}`;
+  return `${open}${label(...words)}${close}`;
 }
 
 const id = (name: string) => `m_${name.replaceAll(/[^A-Za-z0-9]/g, "_")}`;
 
-/** Quoted text; mermaid's own signs are written as entities. */
-function label(...parts: readonly string[]): string {
-  const safe = parts.map((part) => part.replaceAll(/[#"<>\n]/g, (sign) => `#${sign.codePointAt(0)};`));
+/** Quoted text of the parts that there are; mermaid's own signs are written as entities. */
+function label(...parts: readonly (string | undefined)[]): string {
+  const safe = parts.filter(isGiven).map((part) => part.replaceAll(/[#"<>\n]/g, (sign) => `#${sign.codePointAt(0)};`));
   return `"${safe.join("<br/>")}"`;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { MachineServiceService as service } from "./gen/machine/machine.ts";
-import { onlyMessage, throwIfFailed } from "./replies.ts";
+import { ask, messagesOf, onlyMessage } from "./replies.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
 export interface EtcdMemberInfo {
@@ -34,8 +34,7 @@ export function etcdCalls(transport: Transport) {
     /** `local`: ask the machine's own etcd rather than any. */
     async etcdMemberList(options: CallOptions & { readonly local?: boolean } = {}): Promise<EtcdMemberInfo[]> {
       const { local = false, ...call } = options;
-      const reply = await transport.unary(service.etcdMemberList, { queryLocal: local }, call);
-      return onlyMessage(reply.messages, transport).members.map((member) => ({
+      return (await ask(transport, service.etcdMemberList, { queryLocal: local }, call)).members.map((member) => ({
         id: member.id.toString(16),
         hostname: member.hostname,
         peerUrls: member.peerUrls,
@@ -44,8 +43,7 @@ export function etcdCalls(transport: Transport) {
       }));
     },
     async etcdStatus(options: CallOptions = {}): Promise<EtcdStatus> {
-      const reply = await transport.unary(service.etcdStatus, {}, options);
-      const status = onlyMessage(reply.messages, transport).memberStatus;
+      const { memberStatus: status } = await ask(transport, service.etcdStatus, {}, options);
       return {
         memberId: (status?.memberId ?? 0n).toString(16),
         leaderId: (status?.leader ?? 0n).toString(16),
@@ -57,36 +55,30 @@ export function etcdCalls(transport: Transport) {
       };
     },
     async etcdLeave(options: CallOptions = {}): Promise<void> {
-      const reply = await transport.unary(service.etcdLeaveCluster, {}, { deadline: 60_000, ...options });
-      onlyMessage(reply.messages, transport);
+      await ask(transport, service.etcdLeaveCluster, {}, { deadline: 60_000, ...options });
     },
     /** Name of the new leader; undefined when this machine did not lead. */
     async etcdForfeitLeadership(options: CallOptions = {}): Promise<string | undefined> {
-      const reply = await transport.unary(service.etcdForfeitLeadership, {}, { deadline: 30_000, ...options });
-      return onlyMessage(reply.messages, transport).member || undefined;
+      return (
+        (await ask(transport, service.etcdForfeitLeadership, {}, { deadline: 30_000, ...options })).member || undefined
+      );
     },
     async etcdRemoveMember(id: string, options: CallOptions = {}): Promise<void> {
       const request = { memberId: BigInt(`0x${id}`) };
-      const reply = await transport.unary(service.etcdRemoveMemberById, request, { deadline: 30_000, ...options });
-      onlyMessage(reply.messages, transport);
+      await ask(transport, service.etcdRemoveMemberById, request, { deadline: 30_000, ...options });
     },
     async etcdAlarms(options: CallOptions = {}): Promise<EtcdAlarm[]> {
-      const reply = await transport.unary(service.etcdAlarmList, {}, options);
-      return onlyMessage(reply.messages, transport).memberAlarms.map(({ memberId, alarm }) => ({
+      return (await ask(transport, service.etcdAlarmList, {}, options)).memberAlarms.map(({ memberId, alarm }) => ({
         memberId: memberId.toString(16),
         alarm: (["none", "no-space", "corrupt"] as const)[alarm] ?? "none",
       }));
     },
     async etcdDefragment(options: CallOptions = {}): Promise<void> {
-      const reply = await transport.unary(service.etcdDefragment, {}, { deadline: 300_000, ...options });
-      onlyMessage(reply.messages, transport);
+      await ask(transport, service.etcdDefragment, {}, { deadline: 300_000, ...options });
     },
     /** The snapshot in chunks as they come: database, then its SHA-256. Nothing is kept in memory. */
     async *etcdSnapshot(options: CallOptions = {}): AsyncIterable<Uint8Array> {
-      for await (const chunk of transport.serverStream(service.etcdSnapshot, {}, options)) {
-        throwIfFailed(chunk, transport);
-        yield chunk.bytes;
-      }
+      for await (const { bytes } of messagesOf(transport, service.etcdSnapshot, {}, options)) yield bytes;
     },
     /** Uploads a snapshot that a following bootstrap with `recoverEtcd` starts from. */
     async etcdRecover(chunks: AsyncIterable<Uint8Array>, options: CallOptions = {}): Promise<void> {

@@ -3,7 +3,7 @@ import { TalosError } from "../errors.ts";
 import { ContainerDriver, ContainerdNamespace } from "./gen/common/common.ts";
 import { ImageServiceService as images } from "./gen/machine/image.ts";
 import { MachineServiceService as service } from "./gen/machine/machine.ts";
-import { onlyMessage } from "./replies.ts";
+import { ask } from "./replies.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
 /** `system`: Talos's own images, the installer's and the kubelet's. `cri`: those that pods run from. */
@@ -29,8 +29,7 @@ export function imageCalls(transport: Transport) {
 
   async function legacyPull(image: string, namespace: ImageNamespace, options: CallOptions): Promise<void> {
     const request = { namespace: namespaces[namespace], reference: image };
-    const reply = await transport.unary(service.imagePull, request, { deadline: pullDeadline, ...options });
-    onlyMessage(reply.messages, transport);
+    await ask(transport, service.imagePull, request, { deadline: pullDeadline, ...options });
   }
 
   return {

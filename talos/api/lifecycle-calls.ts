@@ -3,7 +3,7 @@ import { TalosError } from "../errors.ts";
 import { ContainerDriver, ContainerdNamespace } from "./gen/common/common.ts";
 import { LifecycleServiceService as lifecycle } from "./gen/machine/lifecycle.ts";
 import { RebootRequest_Mode, ResetRequest_WipeMode, MachineServiceService as service } from "./gen/machine/machine.ts";
-import { onlyMessage } from "./replies.ts";
+import { ask } from "./replies.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
 export interface ResetOptions extends CallOptions {
@@ -32,8 +32,7 @@ export function lifecycleCalls(transport: Transport) {
         userDisksToWipe: [],
         mode: ResetRequest_WipeMode.ALL,
       };
-      const reply = await transport.unary(service.reset, request, { deadline: 30_000, ...call });
-      return onlyMessage(reply.messages, transport).actorId;
+      return (await ask(transport, service.reset, request, { deadline: 30_000, ...call })).actorId;
     },
     async reboot(options: CallOptions & { readonly mode?: "default" | "powercycle" | "force" } = {}): Promise<string> {
       const { mode = "default", ...call } = options;
@@ -42,24 +41,20 @@ export function lifecycleCalls(transport: Transport) {
         powercycle: RebootRequest_Mode.POWERCYCLE,
         force: RebootRequest_Mode.FORCE,
       }[mode];
-      const reply = await transport.unary(service.reboot, { mode: number }, { deadline: 30_000, ...call });
-      return onlyMessage(reply.messages, transport).actorId;
+      return (await ask(transport, service.reboot, { mode: number }, { deadline: 30_000, ...call })).actorId;
     },
     async shutdown(options: CallOptions & { readonly force?: boolean } = {}): Promise<string> {
       const { force = false, ...call } = options;
-      const reply = await transport.unary(service.shutdown, { force }, { deadline: 30_000, ...call });
-      return onlyMessage(reply.messages, transport).actorId;
+      return (await ask(transport, service.shutdown, { force }, { deadline: 30_000, ...call })).actorId;
     },
     /** Boots the system that ran before the last upgrade. */
     async rollback(options: CallOptions = {}): Promise<void> {
-      const reply = await transport.unary(service.rollback, {}, { deadline: 30_000, ...options });
-      onlyMessage(reply.messages, transport);
+      await ask(transport, service.rollback, {}, { deadline: 30_000, ...options });
     },
     /** Upgrade as Talos up to 1.12 does it: the machine pulls, drains, installs and reboots by itself. */
     async legacyUpgrade(image: string, options: CallOptions = {}): Promise<string> {
       const request = { image, preserve: true, stage: false, force: false, rebootMode: 0 as const };
-      const reply = await transport.unary(service.upgrade, request, { deadline: 10 * 60_000, ...options });
-      return onlyMessage(reply.messages, transport).actorId;
+      return (await ask(transport, service.upgrade, request, { deadline: 10 * 60_000, ...options })).actorId;
     },
     /**
      * Since Talos 1.13: installs beside the running system, from an image that was pulled before, and does not reboot.

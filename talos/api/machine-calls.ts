@@ -3,7 +3,7 @@ import { TalosError } from "../errors.ts";
 import { ApplyConfigurationRequest_Mode, MachineServiceService as service } from "./gen/machine/machine.ts";
 import { TimeServiceService as clock } from "./gen/time/time.ts";
 import { readKubeconfigArchive } from "./kubeconfig-archive.ts";
-import { eachMessage, type NodeReply, onlyMessage, throwIfFailed } from "./replies.ts";
+import { ask, bytesOf, eachMessage, messagesOf, type NodeReply } from "./replies.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
 export interface VersionInfo {
@@ -59,13 +59,11 @@ const applyDeadline = 60_000;
 export function machineCalls(transport: Transport) {
   return {
     async version(options: CallOptions = {}): Promise<VersionInfo> {
-      const reply = await transport.unary(service.version, {}, options);
-      return versionOf(onlyMessage(reply.messages, transport));
+      return versionOf(await ask(transport, service.version, {}, options));
     },
     /** What the machine's clock shows. */
     async time(options: CallOptions = {}): Promise<Date> {
-      const reply = await transport.unary(clock.time, {}, options);
-      const { localtime } = onlyMessage(reply.messages, transport);
+      const { localtime } = await ask(transport, clock.time, {}, options);
       return new Date(Number(localtime?.seconds ?? 0n) * 1000 + Math.floor((localtime?.nanos ?? 0) / 1_000_000));
     },
     /** Asks several machines through this one. */
@@ -77,17 +75,9 @@ export function machineCalls(transport: Transport) {
     },
     async applyConfiguration(config: string, options: ApplyOptions = {}): Promise<ApplyReply> {
       const { mode = "auto", dryRun = false, tryTimeout = 60, ...call } = options;
-      const reply = await transport.unary(
-        service.applyConfiguration,
-        {
-          data: Buffer.from(config),
-          mode: modes[mode],
-          dryRun,
-          tryModeTimeout: { seconds: BigInt(tryTimeout), nanos: 0 },
-        },
-        { deadline: applyDeadline, ...call },
-      );
-      const message = onlyMessage(reply.messages, transport);
+      const tryModeTimeout = { seconds: BigInt(tryTimeout), nanos: 0 };
+      const request = { data: Buffer.from(config), mode: modes[mode], dryRun, tryModeTimeout };
+      const message = await ask(transport, service.applyConfiguration, request, { deadline: applyDeadline, ...call });
       const used = applyModes.find((name) => modes[name] === message.mode);
       if (used === undefined) {
         throw new TalosError("internal", `${transport.node}: apply mode ${message.mode} is not known`);
@@ -97,17 +87,12 @@ export function machineCalls(transport: Transport) {
     async bootstrap(options: BootstrapOptions = {}): Promise<void> {
       const { recoverEtcd = false, skipHashCheck = false, ...call } = options;
       const request = { recoverEtcd, recoverSkipHashCheck: skipHashCheck };
-      const reply = await transport.unary(service.bootstrap, request, { deadline: 30_000, ...call });
-      onlyMessage(reply.messages, transport);
+      await ask(transport, service.bootstrap, request, { deadline: 30_000, ...call });
     },
     /** The admin kubeconfig that the machine makes, as text. Secret. */
     async kubeconfig(options: CallOptions = {}): Promise<string> {
-      const chunks: Uint8Array[] = [];
-      for await (const chunk of transport.serverStream(service.kubeconfig, {}, { deadline: 30_000, ...options })) {
-        throwIfFailed(chunk, transport);
-        chunks.push(chunk.bytes);
-      }
-      return readKubeconfigArchive(Buffer.concat(chunks), transport.node);
+      const archive = await bytesOf(transport, service.kubeconfig, {}, { deadline: 30_000, ...options });
+      return readKubeconfigArchive(archive, transport.node);
     },
     /** A talosconfig with a client certificate that a control plane makes. Secret. `ttl` in milliseconds. */
     async generateClientConfiguration(
@@ -116,12 +101,11 @@ export function machineCalls(transport: Transport) {
     ): Promise<string> {
       const { roles, ttl } = request;
       const crtTtl = { seconds: BigInt(Math.floor(ttl / 1000)), nanos: (ttl % 1000) * 1_000_000 };
-      const reply = await transport.unary(service.generateClientConfiguration, { roles: [...roles], crtTtl }, options);
-      return Buffer.from(onlyMessage(reply.messages, transport).talosconfig).toString("utf8");
+      const reply = await ask(transport, service.generateClientConfiguration, { roles: [...roles], crtTtl }, options);
+      return Buffer.from(reply.talosconfig).toString("utf8");
     },
     async serviceList(options: CallOptions = {}): Promise<ServiceState[]> {
-      const reply = await transport.unary(service.serviceList, {}, options);
-      return onlyMessage(reply.messages, transport).services.map(({ id, state, health }) => ({
+      return (await ask(transport, service.serviceList, {}, options)).services.map(({ id, state, health }) => ({
         id,
         state,
         healthy: health?.healthy ?? false,
@@ -134,42 +118,33 @@ export function machineCalls(transport: Transport) {
       const method = { start: service.serviceStart, stop: service.serviceStop, restart: service.serviceRestart }[
         action
       ];
-      const reply = await transport.unary(method, { id }, { deadline: 60_000, ...options });
-      return onlyMessage(reply.messages, transport).resp;
+      return (await ask(transport, method, { id }, { deadline: 60_000, ...options })).resp;
     },
     /** Whole content of a file on the machine. */
     async read(path: string, options: CallOptions = {}): Promise<Buffer> {
-      const chunks: Uint8Array[] = [];
-      for await (const chunk of transport.serverStream(service.read, { path }, { deadline: 30_000, ...options })) {
-        throwIfFailed(chunk, transport);
-        chunks.push(chunk.bytes);
-      }
-      return Buffer.concat(chunks);
+      return bytesOf(transport, service.read, { path }, { deadline: 30_000, ...options });
     },
     /** Names of what is in a folder of the machine; empty when there is no such folder. */
     async listDirectory(root: string, options: CallOptions = {}): Promise<string[]> {
       const request = { root, recurse: false, recursionDepth: 1, types: [], reportXattrs: false };
       const names: string[] = [];
-      for await (const file of transport.serverStream(service.list, request, { deadline: 10_000, ...options })) {
-        throwIfFailed(file, transport);
+      for await (const file of messagesOf(transport, service.list, request, { deadline: 10_000, ...options })) {
         if (file.error === "" && file.relativeName !== ".") names.push(file.relativeName || file.name);
       }
       return names;
     },
     /** Bytes of main memory. */
     async memoryTotal(options: CallOptions = {}): Promise<bigint> {
-      const reply = await transport.unary(service.memory, {}, options);
-      return (onlyMessage(reply.messages, transport).meminfo?.memtotal ?? 0n) * 1024n;
+      const { meminfo } = await ask(transport, service.memory, {}, options);
+      return (meminfo?.memtotal ?? 0n) * 1024n;
     },
     /** Writes a key of META. Needs a config; the value takes effect when Talos reads it, mostly at the next boot. */
     async metaWrite(key: number, value: string, options: CallOptions = {}): Promise<void> {
-      const reply = await transport.unary(service.metaWrite, { key, value: Buffer.from(value) }, options);
-      onlyMessage(reply.messages, transport);
+      await ask(transport, service.metaWrite, { key, value: Buffer.from(value) }, options);
     },
     /** `not-found` when the key has no value. */
     async metaDelete(key: number, options: CallOptions = {}): Promise<void> {
-      const reply = await transport.unary(service.metaDelete, { key }, options);
-      onlyMessage(reply.messages, transport);
+      await ask(transport, service.metaDelete, { key }, options);
     },
   };
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import type { MethodDefinition } from "@grpc/grpc-js";
 import { TalosError } from "../errors.ts";
 import type { Metadata } from "./gen/common/common.ts";
 import { fromStatus } from "./grpc-error.ts";
-import type { Transport } from "./transport.ts";
+import type { CallOptions, Transport } from "./transport.ts";
 
 interface Message {
   readonly metadata: Metadata | undefined;
@@ -22,7 +23,42 @@ export function onlyMessage<T extends Message>(messages: readonly T[], transport
   return message;
 }
 
-export function throwIfFailed(message: Message, transport: Transport): void {
+/** Asks the machine and gives its one message. */
+export async function ask<Request, T extends Message>(
+  transport: Transport,
+  method: MethodDefinition<Request, { readonly messages: T[] }>,
+  request: Request,
+  options: CallOptions,
+): Promise<T> {
+  return onlyMessage((await transport.unary(method, request, options)).messages, transport);
+}
+
+/** The messages of a stream, up to the first that carries an error. */
+export async function* messagesOf<Request, T extends Message>(
+  transport: Transport,
+  method: MethodDefinition<Request, T>,
+  request: Request,
+  options: CallOptions,
+): AsyncIterable<T> {
+  for await (const message of transport.serverStream(method, request, options)) {
+    throwIfFailed(message, transport);
+    yield message;
+  }
+}
+
+/** All that a stream of bytes brings. */
+export async function bytesOf<Request>(
+  transport: Transport,
+  method: MethodDefinition<Request, Message & { readonly bytes: Uint8Array }>,
+  request: Request,
+  options: CallOptions,
+): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  for await (const { bytes } of messagesOf(transport, method, request, options)) chunks.push(bytes);
+  return Buffer.concat(chunks);
+}
+
+function throwIfFailed(message: Message, transport: Transport): void {
   const error = errorOf(message, transport.node);
   if (error !== undefined) throw error;
 }

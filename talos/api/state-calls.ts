@@ -60,6 +60,14 @@ export interface ServiceResource {
 /** Questions about a machine's state, answered from its resources. */
 export function stateCalls(transport: Transport) {
   const resources = resourceCalls(transport);
+  const list = async <Spec>(
+    { decode }: { decode(input: MachineText): Spec },
+    [namespace, type]: readonly [namespace: string, type: string],
+    options: CallOptions,
+  ): Promise<{ readonly id: string; readonly spec: Spec }[]> => {
+    const found = await resources.listResources(namespace, type, options);
+    return found.map(({ id, spec }) => ({ id, spec: decode(new MachineText(spec)) }));
+  };
   return {
     async machineStatus(options: CallOptions = {}): Promise<MachineStatus> {
       const found = await resources.getResource("runtime", "MachineStatuses.runtime.talos.dev", "machine", options);
@@ -80,15 +88,12 @@ export function stateCalls(transport: Transport) {
         : Buffer.from(MachineConfigSpec.decode(found.spec).yamlMarshalled).toString();
     },
     async clusterMembers(options: CallOptions = {}): Promise<ClusterMember[]> {
-      const found = await resources.listResources("cluster", "Members.cluster.talos.dev", options);
-      return found.map(({ spec }) => {
-        const { hostname, addresses, machineType } = MemberSpec.decode(new MachineText(spec));
-        return {
-          hostname,
-          addresses: addresses.map(({ ip }) => formatIp(ip)),
-          controlPlane: machineType === MachineType.TYPE_CONTROL_PLANE || machineType === MachineType.TYPE_INIT,
-        };
-      });
+      const found = await list(MemberSpec, ["cluster", "Members.cluster.talos.dev"], options);
+      return found.map(({ spec: { hostname, addresses, machineType } }) => ({
+        hostname,
+        addresses: addresses.map(({ ip }) => formatIp(ip)),
+        controlPlane: machineType === MachineType.TYPE_CONTROL_PLANE || machineType === MachineType.TYPE_INIT,
+      }));
     },
     /** The name that the machine goes by now, whoever gave it; undefined while it has none. */
     async hostname(options: CallOptions = {}): Promise<string | undefined> {
@@ -96,19 +101,18 @@ export function stateCalls(transport: Transport) {
       return (found && HostnameStatusSpec.decode(new MachineText(found.spec)).hostname) || undefined;
     },
     async services(options: CallOptions = {}): Promise<ServiceResource[]> {
-      const found = await resources.listResources("runtime", "Services.v1alpha1.talos.dev", options);
-      return found.map(({ id, spec }) => {
-        const { running, healthy, unknown } = ServiceSpec.decode(new MachineText(spec));
-        return { id, running, healthy, healthUnknown: unknown };
-      });
+      const found = await list(ServiceSpec, ["runtime", "Services.v1alpha1.talos.dev"], options);
+      return found.map(({ id, spec: { running, healthy, unknown } }) => ({
+        id,
+        running,
+        healthy,
+        healthUnknown: unknown,
+      }));
     },
     /** Names of the control plane's static pods, with namespace, and whether each is ready. */
     async staticPods(options: CallOptions = {}): Promise<{ readonly name: string; readonly ready: boolean }[]> {
-      const found = await resources.listResources("k8s", "StaticPodStatuses.kubernetes.talos.dev", options);
-      return found.map(({ id, spec }) => ({
-        name: id,
-        ready: isPodReady(StaticPodStatusSpec.decode(new MachineText(spec)).podStatus),
-      }));
+      const found = await list(StaticPodStatusSpec, ["k8s", "StaticPodStatuses.kubernetes.talos.dev"], options);
+      return found.map(({ id, spec }) => ({ name: id, ready: isPodReady(spec.podStatus) }));
     },
     /** The Kubernetes objects that a control plane renders from its config, in the order of application. */
     async bootstrapManifests(options: CallOptions = {}): Promise<Readonly<Record<string, unknown>>[]> {
@@ -126,49 +130,39 @@ export function stateCalls(transport: Transport) {
     },
     /** Every name of every disk that can be written to. */
     async diskNames(options: CallOptions = {}): Promise<string[]> {
-      const found = await resources.listResources("runtime", "Disks.block.talos.dev", options);
-      return found.flatMap(({ spec }) => {
-        const { devPath, symlinks, readonly, cdrom } = DiskSpec.decode(new MachineText(spec));
-        return readonly || cdrom ? [] : [devPath, ...symlinks];
-      });
+      const found = await list(DiskSpec, ["runtime", "Disks.block.talos.dev"], options);
+      return found.flatMap(({ spec: { devPath, symlinks, readonly, cdrom } }) =>
+        readonly || cdrom ? [] : [devPath, ...symlinks],
+      );
     },
     /** The disks, also those that can't be written to. */
     async disks(options: CallOptions = {}): Promise<Disk[]> {
-      const found = await resources.listResources("runtime", "Disks.block.talos.dev", options);
-      return found.map(({ spec }) => {
-        const { devPath, prettySize, model } = DiskSpec.decode(new MachineText(spec));
-        return { name: devPath, size: prettySize, model };
-      });
+      const found = await list(DiskSpec, ["runtime", "Disks.block.talos.dev"], options);
+      return found.map(({ spec: { devPath, prettySize, model } }) => ({ name: devPath, size: prettySize, model }));
     },
     /** Every address with its prefix length and link, such as `10.5.0.2/24 on eth0`, the link's own included. */
     async addresses(options: CallOptions = {}): Promise<string[]> {
-      const found = await resources.listResources("network", "AddressStatuses.net.talos.dev", options);
-      return found.map(({ spec }) => {
-        const { address, linkName } = AddressStatusSpec.decode(new MachineText(spec));
-        return `${formatIp(address?.ip ?? new Uint8Array())}/${address?.prefixLength ?? 0} on ${linkName}`;
-      });
+      const found = await list(AddressStatusSpec, ["network", "AddressStatuses.net.talos.dev"], options);
+      return found.map(
+        ({ spec: { address, linkName } }) =>
+          `${formatIp(address?.ip ?? new Uint8Array())}/${address?.prefixLength ?? 0} on ${linkName}`,
+      );
     },
     /** Bytes of every partition that Talos has made, by its volume's name. */
     async volumeSizes(options: CallOptions = {}): Promise<ReadonlyMap<string, bigint>> {
-      const found = await resources.listResources("runtime", "VolumeStatuses.block.talos.dev", options);
-      const sizes = new Map<string, bigint>();
-      for (const { id, spec } of found) {
-        const { size, type } = VolumeStatusSpec.decode(new MachineText(spec));
-        if (type === BlockVolumeType.VOLUME_TYPE_PARTITION && size > 0n) sizes.set(id, size);
-      }
-      return sizes;
+      const found = await list(VolumeStatusSpec, ["runtime", "VolumeStatuses.block.talos.dev"], options);
+      const made = found.filter(({ spec }) => spec.type === BlockVolumeType.VOLUME_TYPE_PARTITION && spec.size > 0n);
+      return new Map(made.map(({ id, spec }) => [id, spec.size]));
     },
     /** The values in the META partition by their keys, in decimal. */
     async metaValues(options: CallOptions = {}): Promise<Readonly<Record<string, string>>> {
-      const found = await resources.listResources("runtime", "MetaKeys.runtime.talos.dev", options);
-      return Object.fromEntries(
-        found.map(({ id, spec }) => [String(Number(id)), MetaKeySpec.decode(new MachineText(spec)).value]),
-      );
+      const found = await list(MetaKeySpec, ["runtime", "MetaKeys.runtime.talos.dev"], options);
+      return Object.fromEntries(found.map(({ id, spec }) => [String(Number(id)), spec.value]));
     },
     /** Problems that the machine itself has found, one sentence each. */
     async diagnostics(options: CallOptions = {}): Promise<string[]> {
-      const found = await resources.listResources("runtime", "Diagnostics.runtime.talos.dev", options);
-      return found.map(({ spec }) => DiagnosticSpec.decode(new MachineText(spec)).message);
+      const found = await list(DiagnosticSpec, ["runtime", "Diagnostics.runtime.talos.dev"], options);
+      return found.map(({ spec }) => spec.message);
     },
   };
 }

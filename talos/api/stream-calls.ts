@@ -11,7 +11,7 @@ import {
 } from "./gen/machine/events.ts";
 import { MachineServiceService as service } from "./gen/machine/machine.ts";
 import { MachineText } from "./machine-text.ts";
-import { throwIfFailed } from "./replies.ts";
+import { messagesOf } from "./replies.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
 interface EventBase {
@@ -56,8 +56,7 @@ export function streamCalls(transport: Transport) {
     async *events(options: EventOptions = {}): AsyncIterable<MachineEvent> {
       const { tail = 0, actorId = "", ...call } = options;
       const request = { tailEvents: tail, tailId: "", tailSeconds: 0, withActorId: actorId };
-      for await (const event of transport.serverStream(service.events, request, call)) {
-        throwIfFailed(event, transport);
+      for await (const event of messagesOf(transport, service.events, request, call)) {
         const type = event.data?.typeUrl ?? "";
         // The first message is an empty greeting.
         if (type === "") continue;
@@ -73,17 +72,11 @@ export function streamCalls(transport: Transport) {
         follow,
         tailLines,
       };
-      for await (const chunk of transport.serverStream(service.logs, request, call)) {
-        throwIfFailed(chunk, transport);
-        yield chunk.bytes;
-      }
+      for await (const { bytes } of messagesOf(transport, service.logs, request, call)) yield bytes;
     },
     async *dmesg(options: CallOptions & { readonly follow?: boolean } = {}): AsyncIterable<Uint8Array> {
       const { follow = false, ...call } = options;
-      for await (const chunk of transport.serverStream(service.dmesg, { follow, tail: false }, call)) {
-        throwIfFailed(chunk, transport);
-        yield chunk.bytes;
-      }
+      for await (const { bytes } of messagesOf(transport, service.dmesg, { follow, tail: false }, call)) yield bytes;
     },
     /** The lines of `talosctl health`, as the machine writes them. */
     async *healthCheck(
@@ -99,10 +92,7 @@ export function streamCalls(transport: Transport) {
           forceEndpoint: "",
         },
       };
-      for await (const progress of transport.serverStream(cluster.healthCheck, request, call)) {
-        throwIfFailed(progress, transport);
-        yield progress.message;
-      }
+      for await (const { message } of messagesOf(transport, cluster.healthCheck, request, call)) yield message;
     },
   };
 }

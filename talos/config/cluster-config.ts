@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { checkEndpoint } from "../check-endpoint.ts";
 import { configDefaults } from "../config-defaults.ts";
+import { given } from "../given.ts";
 import { defaultInstallImage } from "../image/index.ts";
 import { type Contract, KubernetesVersion, type TalosVersion } from "../version/index.ts";
 import type { Patch } from "./patch/apply.ts";
@@ -97,26 +98,16 @@ export function resolveCluster(config: ClusterConfig): ResolvedCluster {
   const contract = config.contract ?? config.talosVersion.contract;
   const kubernetes = KubernetesVersion.parse(config.kubernetesVersion);
   return {
-    clusterName: config.clusterName,
-    endpoint: config.endpoint,
+    ...configDefaults,
+    ...given(config),
     endpointHost: checkEndpoint(config.endpoint).hostname.replace(/^\[(.*)\]$/, "$1"),
-    talosVersion: config.talosVersion,
     contract,
     kubernetesVersion: kubernetes.toString(),
     kubernetesTag: kubernetes.tag,
-    installDisk: config.installDisk ?? configDefaults.installDisk,
     installImage: config.installImage ?? defaultInstallImage(config.talosVersion),
-    additionalSans: config.additionalSans ?? configDefaults.additionalSans,
-    dnsDomain: config.dnsDomain ?? configDefaults.dnsDomain,
-    podSubnets: config.podSubnets ?? configDefaults.podSubnets,
-    serviceSubnets: config.serviceSubnets ?? configDefaults.serviceSubnets,
     cni: config.cni ?? { name: configDefaults.cni },
-    kubeProxy: config.kubeProxy ?? configDefaults.kubeProxy,
+    // What is not set is not written.
     kubespan: config.kubespan,
-    discovery: config.discovery ?? configDefaults.discovery,
-    registryMirrors: config.registryMirrors ?? configDefaults.registryMirrors,
-    allowSchedulingOnControlPlanes:
-      config.allowSchedulingOnControlPlanes ?? configDefaults.allowSchedulingOnControlPlanes,
     virtualIp: config.virtualIp,
   };
 }

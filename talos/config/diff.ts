@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import { isDeepStrictEqual } from "node:util";
 import { TalosError } from "../errors.ts";
-import { stringifyYaml } from "../yaml/index.ts";
+import { isData, stringifyYaml } from "../yaml/index.ts";
 import { type ConfigDocument, documentId, documentTitle, encodeConfig, parseConfig } from "./document/config-file.ts";
 import { isSection, isZero, type Section, sameValue, type Value } from "./document/value.ts";
-import { isConfigData, type MachineConfig, v1alpha1 } from "./machine-config.ts";
+import { type MachineConfig, v1alpha1 } from "./machine-config.ts";
 import { inFormOf, type MovedSetting } from "./moved-settings.ts";
 import { needsReboot } from "./reboot-rules.ts";
-import { certificateSummary, hiddenForm, hidePasswords, redacted } from "./redact.ts";
+import { certificateSummary, hiddenForm, hidePasswords, redacted, redactValue } from "./redact.ts";
 import { zeroWord } from "./schema/enums.ts";
 import { type Field, type FieldType, type Struct, structOf } from "./schema/schema.ts";
 import { isHarmlessVariable, isHiddenField, isVariablesField } from "./schema/secret-fields.ts";
@@ -96,7 +96,7 @@ export function changedPlaces(before: MachineConfig, after: MachineConfig): read
 
 /** Lists differ as a whole; maps by key. */
 function changedKeys(before: unknown, after: unknown): readonly (readonly string[])[] {
-  if (isConfigData(before) && isConfigData(after))
+  if (isData(before) && isData(after))
     return [...new Set([...Object.keys(before), ...Object.keys(after)])].flatMap((key) =>
       changedKeys(before[key], after[key]).map((keys) => [key, ...keys]),
     );
@@ -108,7 +108,7 @@ function changedKeys(before: unknown, after: unknown): readonly (readonly string
 export function isUnset(value: unknown): boolean {
   if (value === undefined || value === null || value === "") return true;
   if (Array.isArray(value)) return value.length === 0;
-  return isConfigData(value) && Object.values(value).every(isUnset);
+  return isData(value) && Object.values(value).every(isUnset);
 }
 
 function compareDocuments(before: readonly ConfigDocument[], right: readonly ConfigDocument[]): readonly Change[] {
@@ -286,24 +286,8 @@ function shown(value: Value, at: Place): string {
     return isHarmlessVariable(at.variable) ? stringifyYaml(hidePasswords(value)).trimEnd() : redacted;
   const hidden = hiddenForm(at.struct, at.field.key, value);
   if (typeof hidden === "string") return hidden;
-  return stringifyYaml(hidden ?? summarize(hideNested(value, at.field.type))).trimEnd();
-}
-
-/** A value that came or went as a whole may hold secrets further down. */
-function hideNested(value: Value, type: FieldType): Value {
-  if (type.kind === "pointer") return hideNested(value, type.to);
-  if (Array.isArray(value)) return value.map((item) => hideNested(item, type.kind === "list" ? type.of : type));
-  if (!isSection(value)) return value;
-  const inner = type.kind === "list" || type.kind === "map" ? innermost(type) : type;
-  if (inner.kind !== "struct") return value;
-  const struct = structOf(inner.name);
-  return new Map(
-    [...value].map(([key, nested]) => {
-      const field = struct.byKey.get(key);
-      if (field === undefined) return [key, hideNested(nested, inner)];
-      return [key, hiddenForm(struct.name, key, nested) ?? hideNested(nested, field.type)];
-    }),
-  );
+  // A value that came or went as a whole may hold secrets further down.
+  return stringifyYaml(hidden ?? summarize(redactValue(value, at.field.type))).trimEnd();
 }
 
 /** Certificates are public, but nobody reads them: one line tells them apart. */
@@ -311,9 +295,4 @@ function summarize(value: Value): Value {
   if (typeof value === "string") return certificateSummary(value) ?? hidePasswords(value);
   if (Array.isArray(value)) return value.map(summarize);
   return isSection(value) ? new Map([...value].map(([key, inner]) => [key, summarize(inner)])) : value;
-}
-
-function innermost(type: FieldType): FieldType {
-  if (type.kind === "pointer") return innermost(type.to);
-  return type.kind === "list" || type.kind === "map" ? innermost(type.of) : type;
 }

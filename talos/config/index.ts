@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+
+export { type Data as ConfigData, isData as isConfigData } from "../yaml/index.ts";
 export {
   type ClusterConfig,
   type Cni,
@@ -9,7 +11,7 @@ export {
 } from "./cluster-config.ts";
 export { type Change, changedPlaces, configChange, diffConfigs, isUnset, movesInWords } from "./diff.ts";
 export { generateConfigWithFacts, generateMachineConfig } from "./generate/machine-config.ts";
-export { type ConfigData, isConfigData, MachineConfig } from "./machine-config.ts";
+export { MachineConfig } from "./machine-config.ts";
 export { type Authority, type MachineFacts, machineFacts, readMachineFacts } from "./machine-facts.ts";
 export { applyPatches, type Patch, parsePatch } from "./patch/apply.ts";
 export { type SecretInPatch, secretsInPatch } from "./patch/secrets-in-patch.ts";
@@ -44,7 +46,7 @@ export {
   talosconfigIsCurrent,
 } from "./talosconfig/current.ts";
 export { findTalosconfig, readTalosconfig, talosconfigPaths, writeTalosconfig } from "./talosconfig/file.ts";
-export { type Role, roles } from "./talosconfig/roles.ts";
 export type { ClientCredentials, TalosContext, Talosconfig } from "./talosconfig/talosconfig.ts";
+export { type Role, roles } from "./talosconfig/talosconfig.ts";
 export type { Mode } from "./validate/v1alpha1-machine.ts";
 export { type ValidateOptions, type ValidationResult, validateConfig } from "./validate/validate.ts";

@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../errors.ts";
-import { nodeAt, parseYaml, plainDataOf, toPlainData, type YamlNode, type YamlScalar } from "../yaml/index.ts";
+import {
+  type Data,
+  dataAt,
+  isData,
+  nodeAt,
+  parseYaml,
+  plainDataOf,
+  toPlainData,
+  type YamlNode,
+  type YamlScalar,
+} from "../yaml/index.ts";
 import { type ConfigDocument, encodeConfig, encodedDocuments, entryText, parseConfig } from "./document/config-file.ts";
 import { type Patch, patchDocuments } from "./patch/apply.ts";
-
-/** A part of a document as plain data. */
-export type ConfigData = { readonly [key: string]: unknown };
-
-export function isConfigData(value: unknown): value is ConfigData {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 /** The name of the document that has neither a kind nor a name. */
 export const v1alpha1 = "v1alpha1";
 
 interface Reading {
-  readonly documents: ReadonlyMap<string, ConfigData>;
+  readonly documents: ReadonlyMap<string, Data>;
   readonly problem?: TalosError;
 }
 
@@ -46,7 +49,7 @@ export class MachineConfig {
    * What the config says, by `v1alpha1`, or by kind and name: `LinkConfig/eth0`. Also what the schema does not know,
    * because a machine may be newer. Empty when the text cannot be read.
    */
-  get documents(): ReadonlyMap<string, ConfigData> {
+  get documents(): ReadonlyMap<string, Data> {
     return this.#read().documents;
   }
 
@@ -58,10 +61,7 @@ export class MachineConfig {
   /** The value at a path of the v1alpha1 document, `machine.type`, or of another one: `HostnameConfig:hostname`. */
   value(path: string): unknown {
     const { document, keys } = placeOf(path);
-    return keys.reduce<unknown>(
-      (value, key) => (isConfigData(value) ? value[key] : undefined),
-      this.documents.get(document),
-    );
+    return dataAt(this.documents.get(document), keys);
   }
 
   /** The text at such a path; undefined when there is none, or an empty one. */
@@ -125,9 +125,9 @@ function readDocuments(documents: readonly ConfigDocument[]): Reading {
   return { documents: byTitle(encodedDocuments(documents).map(plainDataOf)) };
 }
 
-function byTitle(documents: readonly unknown[]): ReadonlyMap<string, ConfigData> {
+function byTitle(documents: readonly unknown[]): ReadonlyMap<string, Data> {
   return new Map(
-    documents.filter(isConfigData).map((document) => [titleFor(document.kind, document.name), document] as const),
+    documents.filter(isData).map((document) => [titleFor(document.kind, document.name), document] as const),
   );
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { configDefaults } from "../config-defaults.ts";
 import { TalosError } from "../errors.ts";
+import { fromBase64 } from "../pki/index.ts";
 import type { MachineType } from "./cluster-config.ts";
 import { type ConfigDocument, parseConfig } from "./document/config-file.ts";
 import { type Section, sectionAt, sectionsAt, textAt, textsAt, valueAt } from "./document/value.ts";
@@ -184,16 +185,12 @@ function filled(first: readonly string[], second: readonly string[]): readonly s
   return first.length > 0 ? first : second;
 }
 
-function fromBase64(text: string): string {
-  return Buffer.from(text, "base64").toString("utf8");
-}
-
 function invalid(message: string): TalosError {
   return new TalosError("invalid-input", message);
 }
 
 /** Looks values up by path: `machine.ca.crt` in the v1alpha1 document, `Kind:field.field` in another one. */
-class ConfigView {
+export class ConfigView {
   readonly #documents: readonly ConfigDocument[];
 
   constructor(documents: readonly ConfigDocument[]) {

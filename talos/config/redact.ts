@@ -27,7 +27,7 @@ function redactSection(section: Section, struct: Struct): Section {
   );
 }
 
-function redactValue(value: Value, type: FieldType): Value {
+export function redactValue(value: Value, type: FieldType): Value {
   if (type.kind === "pointer") return redactValue(value, type.to);
   if (type.kind === "list" && Array.isArray(value)) return value.map((item) => redactValue(item, type.of));
   if (type.kind === "map" && isSection(value))

@@ -1,95 +1,64 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../errors.ts";
-import { given } from "../given.ts";
+import { given, isGiven } from "../given.ts";
+import { fromBase64, type KeyPair } from "../pki/index.ts";
 import { encodeSecrets, parseSecrets, type SecretsBundle } from "../secrets/index.ts";
-import { type ConfigDocument, parseConfig } from "./document/config-file.ts";
-import { isSection, type Section, sectionsAt, textAt, valueAt } from "./document/value.ts";
+import { parseConfig } from "./document/config-file.ts";
+import { sectionsAt, textAt } from "./document/value.ts";
+import { ConfigView } from "./machine-facts.ts";
 
 /**
  * Takes the secrets bundle out of the config of a control plane, of whichever contract. Throws when the config is that
  * of a worker, which does not have them all, and when a part is missing or damaged.
  */
 export function secretsFromConfig(text: string, fileName: string): SecretsBundle {
-  const documents = parseConfig(text, fileName);
-  const v1alpha1 = sectionOf(documents, "v1alpha1");
-  const type = textAt(v1alpha1, "machine.type");
+  const view = new ConfigView(parseConfig(text, fileName));
+  const type = view.text("machine.type");
   if (type !== "controlplane" && type !== "init") {
-    const found = type === "" ? "no machine type" : `machine type ${JSON.stringify(type)}`;
+    const found = type === undefined ? "no machine type" : `machine type ${JSON.stringify(type)}`;
     throw new TalosError("invalid-input", `${fileName}: found ${found}, expected the config of a control plane`, {
       hint: "Take the config from a control plane: talosctl get machineconfig v1alpha1 -o jsonpath='{.spec}'",
     });
   }
+  const first = (...paths: readonly string[]) => paths.map((path) => view.text(path)).find(isGiven) ?? "";
+  const encoded = (path: string) => fromBase64(first(path));
+  const legacyPair = (path: string): KeyPair => ({ certificate: encoded(`${path}.crt`), key: encoded(`${path}.key`) });
+  const pair = (path: string, kind: string): KeyPair =>
+    view.hasDocument(kind)
+      ? { certificate: first(`${kind}:issuingCA.cert`), key: first(`${kind}:issuingCA.key`) }
+      : legacyPair(path);
+  const encryptionSecret = (provider: string) =>
+    view.text(`cluster.${provider}EncryptionSecret`) ?? providerSecret(view, provider);
   const bundle: SecretsBundle = {
-    cluster: identity(documents, v1alpha1),
-    secrets: { bootstrapToken: textAt(v1alpha1, "cluster.token"), ...encryptionSecrets(documents, v1alpha1) },
-    trustdInfo: { token: textAt(v1alpha1, "machine.token") },
+    cluster: {
+      id: first("cluster.id", "DiscoveryIdentityConfig:clusterID"),
+      secret: first("cluster.secret", "DiscoveryIdentityConfig:clusterSecret"),
+    },
+    secrets: given({
+      bootstrapToken: first("cluster.token"),
+      secretboxEncryptionSecret: encryptionSecret("secretbox"),
+      aescbcEncryptionSecret: encryptionSecret("aescbc"),
+    }),
+    trustdInfo: { token: first("machine.token") },
     certs: {
-      etcd: legacyPair(v1alpha1, "cluster.etcd.ca"),
-      k8s: pair(documents, v1alpha1, "cluster.ca", "KubeAPIServerCAConfig"),
-      k8sAggregator: pair(documents, v1alpha1, "cluster.aggregatorCA", "KubeAggregatorCAConfig"),
-      k8sServiceAccount: { key: serviceAccountKey(documents, v1alpha1) },
-      os: legacyPair(v1alpha1, "machine.ca"),
+      etcd: legacyPair("cluster.etcd.ca"),
+      k8s: pair("cluster.ca", "KubeAPIServerCAConfig"),
+      k8sAggregator: pair("cluster.aggregatorCA", "KubeAggregatorCAConfig"),
+      k8sServiceAccount: {
+        key: encoded("cluster.serviceAccount.key") || first("KubeServiceAccountConfig:issuer.privateKey"),
+      },
+      os: legacyPair("machine.ca"),
     },
   };
   // The same checks, and the same words, as for a bundle from a file.
   return parseSecrets(encodeSecrets(bundle), fileName);
 }
 
-function sectionOf(documents: readonly ConfigDocument[], kind: string): Section | undefined {
-  return documents.find((document) => document.kind === kind)?.section;
-}
-
-function identity(documents: readonly ConfigDocument[], v1alpha1: Section | undefined): SecretsBundle["cluster"] {
-  const document = sectionOf(documents, "DiscoveryIdentityConfig");
-  return {
-    id: textAt(v1alpha1, "cluster.id") || textAt(document, "clusterID"),
-    secret: textAt(v1alpha1, "cluster.secret") || textAt(document, "clusterSecret"),
-  };
-}
-
-function legacyPair(v1alpha1: Section | undefined, path: string): { certificate: string; key: string } {
-  return { certificate: fromBase64(textAt(v1alpha1, `${path}.crt`)), key: fromBase64(textAt(v1alpha1, `${path}.key`)) };
-}
-
-function pair(
-  documents: readonly ConfigDocument[],
-  v1alpha1: Section | undefined,
-  path: string,
-  kind: string,
-): { certificate: string; key: string } {
-  const document = sectionOf(documents, kind);
-  if (document === undefined) return legacyPair(v1alpha1, path);
-  return { certificate: textAt(document, "issuingCA.cert"), key: textAt(document, "issuingCA.key") };
-}
-
-function serviceAccountKey(documents: readonly ConfigDocument[], v1alpha1: Section | undefined): string {
-  const legacy = textAt(v1alpha1, "cluster.serviceAccount.key");
-  if (legacy !== "") return fromBase64(legacy);
-  return textAt(sectionOf(documents, "KubeServiceAccountConfig"), "issuer.privateKey");
-}
-
-function encryptionSecrets(
-  documents: readonly ConfigDocument[],
-  v1alpha1: Section | undefined,
-): Pick<SecretsBundle["secrets"], "secretboxEncryptionSecret" | "aescbcEncryptionSecret"> {
-  const document = sectionOf(documents, "KubeEtcdEncryptionConfig");
-  const secretbox = textAt(v1alpha1, "cluster.secretboxEncryptionSecret") || providerSecret(document, "secretbox");
-  const aescbc = textAt(v1alpha1, "cluster.aescbcEncryptionSecret") || providerSecret(document, "aescbc");
-  return given({ secretboxEncryptionSecret: secretbox || undefined, aescbcEncryptionSecret: aescbc || undefined });
-}
-
 /** The first key of an encryption provider, in Kubernetes's own configuration format. */
-function providerSecret(document: Section | undefined, provider: string): string {
-  for (const resource of sectionsAt(document, "config.resources")) {
-    for (const entry of sectionsAt(resource, "providers")) {
-      const keys = valueAt(entry, `${provider}.keys`);
-      const first = Array.isArray(keys) ? keys[0] : undefined;
-      if (isSection(first)) return textAt(first, "secret");
-    }
-  }
-  return "";
-}
-
-function fromBase64(text: string): string {
-  return Buffer.from(text, "base64").toString("utf8");
+function providerSecret(view: ConfigView, provider: string): string | undefined {
+  const providers = view
+    .sections("KubeEtcdEncryptionConfig:config.resources")
+    .flatMap((resource) => sectionsAt(resource, "providers"));
+  const [key] = providers.flatMap((entry) => sectionsAt(entry, `${provider}.keys`));
+  return textAt(key, "secret") || undefined;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { createHash } from "node:crypto";
 import { TalosError } from "../errors.ts";
+import { filled, given } from "../given.ts";
 import { nearestWord } from "../nearest-word.ts";
 import {
   faultAt,
@@ -49,35 +50,27 @@ export function encodeSchematic(schematic: Schematic): string {
   const { systemExtensions, secureboot, diskImage } = customization;
   return stringifyYaml({
     owner: owner || undefined,
-    overlay: overlay && { image: overlay.image, name: overlay.name, options: filled(overlay.options) },
+    overlay: overlay && { image: overlay.image, name: overlay.name, options: filled(overlay.options ?? {}) },
     customization: {
       embeddedMachineConfiguration: customization.embeddedMachineConfiguration || undefined,
-      extraKernelArgs: filledList(customization.extraKernelArgs),
-      meta: filledList(customization.meta?.map(({ key, value }) => ({ key, value }))),
-      systemExtensions: filled({ officialExtensions: filledList(systemExtensions?.officialExtensions) }),
+      extraKernelArgs: filled(customization.extraKernelArgs ?? []),
+      meta: filled((customization.meta ?? []).map(({ key, value }) => ({ key, value }))),
+      systemExtensions: filledPart({ officialExtensions: filled(systemExtensions?.officialExtensions ?? []) }),
       bootloader: customization.bootloader || undefined,
-      secureboot: filled({
+      secureboot: filledPart({
         enrollKeys: secureboot?.enrollKeys || undefined,
         includeWellKnownCertificates: secureboot?.includeWellKnownCertificates || undefined,
       }),
-      diskImage: filled({ sectorSize: diskImage?.sectorSize || undefined }),
+      diskImage: filledPart({ sectorSize: diskImage?.sectorSize || undefined }),
     },
   });
 }
 
+const filledPart = (fields: Readonly<Record<string, YamlValue | undefined>>) => filled(given(fields));
+
 /** The id under which the factory knows the schematic, computed without asking it. */
 export function schematicId(schematic: Schematic): string {
   return createHash("sha256").update(encodeSchematic(schematic)).digest("hex");
-}
-
-function filledList(list: readonly YamlValue[] | undefined): readonly YamlValue[] | undefined {
-  return list === undefined || list.length === 0 ? undefined : list;
-}
-
-type Fields = Readonly<Record<string, YamlValue | undefined>>;
-
-function filled(fields: Fields | undefined): Fields | undefined {
-  return fields !== undefined && Object.values(fields).some((value) => value !== undefined) ? fields : undefined;
 }
 
 /** The known keys, section by section; null stands for anything. */

@@ -109,7 +109,7 @@ function signerOf(ca: KeyPair): KeyObject {
   return key;
 }
 
-export interface Leaf {
+interface Leaf {
   readonly subject: Der;
   readonly publicKey: Buffer;
   readonly names: AlternativeNames;
@@ -117,8 +117,7 @@ export interface Leaf {
   readonly entropy: Entropy;
 }
 
-/** Signs someone else's public key. */
-export function signLeaf(ca: KeyPair, leaf: Leaf): string {
+function signLeaf(ca: KeyPair, leaf: Leaf): string {
   const authority = readAuthority(ca.certificate);
   const { keyIdentifier } = authority;
   return signCertificate({

@@ -12,11 +12,5 @@ export {
 } from "./certificate.ts";
 export type { AlternativeNames, ExtendedUsage, KeyUsage } from "./extensions.ts";
 export { checkKey, createRsaKey, type KeyKind, keyForNode } from "./key.ts";
-export { decodePem, encodePem, pemBlocks } from "./pem.ts";
-export {
-  createSigningRequest,
-  type SigningRequest,
-  type SigningRequestOptions,
-  signRequest,
-} from "./signing-request.ts";
+export { decodePem, encodePem, fromBase64, pemBlocks, toBase64 } from "./pem.ts";
 export type { Subject } from "./subject.ts";

@@ -1,13 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import {
-  createECDH,
-  createPrivateKey,
-  createPublicKey,
-  generateKeyPair,
-  type KeyObject,
-  sign,
-  verify,
-} from "node:crypto";
+import { createECDH, createPrivateKey, createPublicKey, generateKeyPair, type KeyObject, sign } from "node:crypto";
 import { promisify } from "node:util";
 import type { Entropy } from "../clock.ts";
 import { TalosError } from "../errors.ts";
@@ -125,13 +117,5 @@ export function signatureAlgorithm(kind: KeyKind): Der {
 }
 
 export function signBytes(bytes: Uint8Array, key: KeyObject): Buffer {
-  return sign(digestFor(key), bytes, key);
-}
-
-export function verifyBytes(bytes: Uint8Array, publicKey: KeyObject, signature: Uint8Array): boolean {
-  return verify(digestFor(publicKey), bytes, publicKey, signature);
-}
-
-function digestFor(key: KeyObject): "sha256" | null {
-  return key.asymmetricKeyType === "ed25519" ? null : "sha256";
+  return sign(key.asymmetricKeyType === "ed25519" ? null : "sha256", bytes, key);
 }

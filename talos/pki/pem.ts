@@ -15,6 +15,15 @@ export function encodePem(label: string, bytes: Uint8Array): string {
   return `-----BEGIN ${label}-----\n${lines.map((line) => `${line}\n`).join("")}-----END ${label}-----\n`;
 }
 
+/** A PEM text as configs and client files hold it. */
+export function toBase64(pem: string): string {
+  return Buffer.from(pem, "utf8").toString("base64");
+}
+
+export function fromBase64(text: string): string {
+  return Buffer.from(text, "base64").toString("utf8");
+}
+
 const block = /-----BEGIN ([A-Z0-9 ]+)-----\r?\n([A-Za-z0-9+/=\s]*)-----END \1-----/;
 
 /** All blocks of a PEM text, in order; what is not base64 inside is no block. */

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { armor, Decrypter, Encrypter } from "age-encryption";
 import { TalosError } from "../errors.ts";
-import { ageHeads } from "./age-heads.ts";
-import { readSecretBytes } from "./file.ts";
+import { ageHeads, readSecretBytes } from "./file.ts";
 
 /** The text in an age file, armored or not, by the first of these identities (`AGE-SECRET-KEY-1…`) that opens it. */
 export async function openAge(path: string, identities: readonly string[]): Promise<string> {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../errors.ts";
 import { given } from "../given.ts";
-import { belongTogether, checkKey, type KeyPair, loadCertificate } from "../pki/index.ts";
+import { belongTogether, checkKey, type KeyPair, loadCertificate, toBase64 } from "../pki/index.ts";
 import { faultAt, parseYamlDocument, stringifyYaml, type YamlMapping, type YamlNode } from "../yaml/index.ts";
 import type { CaRotation, SecretsBundle } from "./bundle.ts";
 
@@ -199,10 +199,6 @@ class BundleReader {
 /** The entry under a key, whatever its case. */
 function lookUp(mapping: YamlMapping, name: string): YamlNode | undefined {
   return mapping.entries.find((entry) => entry.key.text.toLowerCase() === name)?.value;
-}
-
-function toBase64(pem: string): string {
-  return Buffer.from(pem, "utf8").toString("base64");
 }
 
 function fromBase64(text: string, what: string): string {

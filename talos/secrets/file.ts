@@ -6,6 +6,9 @@ import { fileError } from "../file-error.ts";
 import type { SecretsBundle } from "./bundle.ts";
 import { encodeSecrets, parseSecrets } from "./codec.ts";
 
+/** How files begin that are encrypted with age. */
+export const ageHeads = { armored: "-----BEGIN AGE ENCRYPTED FILE-----", binary: "age-encryption.org/v1\n" } as const;
+
 /** Reads a bundle from a plain file. Throws `not-found` when there is none. */
 export async function readSecretsFile(path: string): Promise<SecretsBundle> {
   return parseSecrets(await readSecretText(path), path);

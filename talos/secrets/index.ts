@@ -14,7 +14,7 @@ export { createSecretsFile, readSecretsFile, secretsExist } from "./file.ts";
 export { createToken, type GenerateOptions, generateSecrets, type KnownSecrets } from "./generate.ts";
 export { importKubeadmPki } from "./kubeadm.ts";
 export { bundleFile, openProtectedText, openSecrets, protectionOf, storeOfFile } from "./open.ts";
-export { hideSecrets, redactSecrets } from "./redact.ts";
+export { hideSecrets } from "./redact.ts";
 export { beginRotation, nextBundle, type RotationStart } from "./rotation.ts";
 export {
   createProtectedText,

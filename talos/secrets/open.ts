@@ -2,10 +2,9 @@
 import { readFile } from "node:fs/promises";
 import { TalosError } from "../errors.ts";
 import { fileError } from "../file-error.ts";
-import { ageHeads } from "./age-heads.ts";
 import type { SecretsBundle } from "./bundle.ts";
 import { protectionByName } from "./ensure.ts";
-import { readSecretText } from "./file.ts";
+import { ageHeads, readSecretText } from "./file.ts";
 import { type FileStore, parseAgeIdentities, readProtectedText, type SecretsStore, secretsStore } from "./store.ts";
 
 /** How a file with secrets is protected. */

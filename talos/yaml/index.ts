@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 export { compareKeys } from "./key-order.ts";
 export {
+  type Data,
+  dataAt,
   faultAt,
+  isData,
   nodeAt,
   parseYaml,
   parseYamlDocument,

@@ -91,11 +91,7 @@ export function parseYamlDocument(text: string, fileName: string, limits: YamlLi
 
 /** An `invalid-input` error that points at a place. */
 export function faultAt(fileName: string, place: Placed, message: string, hint?: string): TalosError {
-  return new TalosError(
-    "invalid-input",
-    `${fileName}:${place.line}:${place.column}: ${message}`,
-    hint === undefined ? {} : { hint },
-  );
+  return new TalosError("invalid-input", `${fileName}:${place.line}:${place.column}: ${message}`, { hint });
 }
 
 /** The node at a path of keys and indexes. */
@@ -121,6 +117,22 @@ export function toPlainData(node: YamlNode): unknown {
     case "mapping":
       return Object.fromEntries(node.entries.map((entry) => [entry.key.text, toPlainData(entry.value)]));
   }
+}
+
+/** A mapping as plain data. */
+export type Data = { readonly [key: string]: unknown };
+
+export function isData(value: unknown): value is Data {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** What stands at a path of keys and indexes in plain data; undefined where the way ends before. */
+export function dataAt(data: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>(
+    (value, step) =>
+      typeof value === "object" && value !== null ? (value as Record<PropertyKey, unknown>)[step] : undefined,
+    data,
+  );
 }
 
 /** What a scalar means: quoted text is a string, plain text is resolved. */

@@ -1,33 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-const factors: Readonly<Record<string, number>> = {
-  "": 1,
-  b: 1,
-  k: 1e3,
-  kb: 1e3,
-  m: 1e6,
-  mb: 1e6,
-  g: 1e9,
-  gb: 1e9,
-  t: 1e12,
-  tb: 1e12,
-  p: 1e15,
-  pb: 1e15,
-  e: 1e18,
-  eb: 1e18,
-  ki: 2 ** 10,
-  kib: 2 ** 10,
-  mi: 2 ** 20,
-  mib: 2 ** 20,
-  gi: 2 ** 30,
-  gib: 2 ** 30,
-  ti: 2 ** 40,
-  tib: 2 ** 40,
-  pi: 2 ** 50,
-  pib: 2 ** 50,
-  ei: 2 ** 60,
-  eib: 2 ** 60,
-};
+/** Of a unit in small letters: k and kb are 1000, ki and kib 1024. */
+function factorOf(unit: string): number | undefined {
+  const found = /^(?:([kmgtpe])(i?))?b?$/.exec(unit);
+  return found === null ? undefined : (found[2] ? 1024 : 1000) ** " kmgtpe".indexOf(found[1] ?? " ");
+}
 
 /** Reads `10GB`, `512 MiB` or a plain number of bytes. Undefined when it is no size. */
 export function parseByteCount(text: string): number | undefined {
@@ -49,7 +26,7 @@ export function readByteCount(text: string): { readonly bytes: number } | { read
     return { fault: `strconv.ParseFloat: parsing ${JSON.stringify(digits)}: invalid syntax` };
   }
   const name = unit.trim().toLowerCase();
-  const factor = factors[name];
+  const factor = factorOf(name);
   if (factor === undefined) return { fault: `unhandled size name: ${name}` };
   const bytes = Math.floor(Number(digits) * factor);
   return bytes >= 2 ** 64 ? { fault: `too large: ${text}` } : { bytes };

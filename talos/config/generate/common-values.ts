@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { KeyPair } from "../../pki/index.ts";
+import { filled } from "../../given.ts";
+import { type KeyPair, toBase64 } from "../../pki/index.ts";
 import { compareKeys, type YamlValue } from "../../yaml/index.ts";
 
 /** A document or section, in the order in which it is written. */
@@ -10,16 +11,12 @@ export const controlPlaneRole = "node-role.kubernetes.io/control-plane";
 
 /** A certificate and key as the v1alpha1 document holds them: base64 of PEM. Without a key the field stays, empty. */
 export function encodedPair(pair: KeyPair, options: { readonly withKey: boolean }): Section {
-  return { crt: base64(pair.certificate), key: options.withKey ? base64(pair.key) : "" };
+  return { crt: toBase64(pair.certificate), key: options.withKey ? toBase64(pair.key) : "" };
 }
 
 /** Certificates without keys, in the same form; undefined when there are none, so that the field is left out. */
 export function encodedCertificates(certificates: readonly string[]): readonly YamlValue[] | undefined {
-  return filledList(certificates.map((certificate) => ({ crt: base64(certificate) })));
-}
-
-export function base64(text: string): string {
-  return Buffer.from(text, "utf8").toString("base64");
+  return filled(certificates.map((certificate) => ({ crt: toBase64(certificate) })));
 }
 
 /** A map with its keys in Go's order; undefined when it is empty, so that it is left out. */
@@ -28,12 +25,12 @@ export function sortedMap<Value extends YamlValue>(
 ): Readonly<Record<string, Value>> | undefined {
   const entries = Object.entries(values).filter((entry): entry is [string, Value] => entry[1] !== undefined);
   entries.sort(([left], [right]) => compareKeys(left, right));
-  return entries.length === 0 ? undefined : Object.fromEntries(entries);
+  return filled(Object.fromEntries(entries));
 }
 
-/** Undefined when the list is empty, so that it is left out. */
-export function filledList(values: readonly YamlValue[]): readonly YamlValue[] | undefined {
-  return values.length === 0 ? undefined : values;
+/** A document of its own. */
+export function document(kind: string, fields: Section): Section {
+  return { apiVersion: "v1alpha1", kind, ...fields };
 }
 
 export const podSecurityConfiguration: Section = {

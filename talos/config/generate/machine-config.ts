@@ -1,11 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { SecretsBundle } from "../../secrets/index.ts";
-import { type ClusterConfig, type MachineConfigInput, resolveCluster } from "../cluster-config.ts";
+import { compareKeys } from "../../yaml/index.ts";
+import {
+  type ClusterConfig,
+  type MachineConfigInput,
+  type ResolvedCluster,
+  resolveCluster,
+} from "../cluster-config.ts";
 import { type ConfigDocument, documentsOf, encodeConfig } from "../document/config-file.ts";
 import { MachineConfig } from "../machine-config.ts";
 import { type InstallFacts, installFactsOf } from "../machine-facts.ts";
 import { parsePatch, patchDocuments } from "../patch/apply.ts";
-import { machineDocuments } from "./documents.ts";
+import { document, type Section } from "./common-values.ts";
+import { hostnameDocument, networkDocuments } from "./network.ts";
+import { controlPlaneDocuments, nodeDocuments, smallV1alpha1Document, systemDocuments } from "./split-documents.ts";
+import { v1alpha1Document } from "./v1alpha1-document.ts";
 
 /**
  * The config of one machine as YAML, byte-equal to what talosctl writes without docs and examples for the same
@@ -39,4 +48,33 @@ function patchedDocuments(
     typeof patch === "string" ? parsePatch(patch, `patch ${index + 1}`) : patch,
   );
   return patchDocuments(documents, patches);
+}
+
+/** All documents of one machine, before patches, in the order in which talosctl writes them. */
+function machineDocuments(
+  cluster: ResolvedCluster,
+  secrets: SecretsBundle,
+  machine: MachineConfigInput,
+): readonly Section[] {
+  const { contract } = cluster;
+  const split = contract.kubernetesDocuments;
+  const documents: Section[] = split
+    ? [smallV1alpha1Document(cluster, secrets, machine), ...systemDocuments(cluster, secrets, machine)]
+    : [v1alpha1Document(cluster, secrets, machine)];
+  if (contract.registryDocuments) documents.push(...registryDocuments(cluster));
+  if (contract.hostnameDocument) documents.push(hostnameDocument(machine));
+  if (contract.kubeSpanDocument && cluster.kubespan !== undefined)
+    documents.push(document("KubeSpanConfig", { enabled: cluster.kubespan }));
+  if (split) documents.push(...nodeDocuments(cluster, secrets, machine));
+  if (split && machine.type === "controlplane") documents.push(...controlPlaneDocuments(cluster, secrets));
+  if (contract.networkDocuments) documents.push(...networkDocuments(cluster, machine));
+  return documents;
+}
+
+function registryDocuments(cluster: ResolvedCluster): readonly Section[] {
+  return Object.entries(cluster.registryMirrors)
+    .sort(([left], [right]) => compareKeys(left, right))
+    .map(([name, endpoints]) =>
+      document("RegistryMirrorConfig", { name, endpoints: endpoints.map((url) => ({ url })) }),
+    );
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import ipaddr from "ipaddr.js";
+import { filled } from "../../given.ts";
 import type { MachineConfigInput, ResolvedCluster, StaticLink } from "../cluster-config.ts";
-import { filledList, type Section } from "./common-values.ts";
+import { document, type Section } from "./common-values.ts";
 
 /** machine.network of contracts that know no network documents, with what newer ones still keep there. */
 export function legacyNetwork(cluster: ResolvedCluster, machine: MachineConfigInput): Section | undefined {
@@ -14,9 +15,9 @@ export function legacyNetwork(cluster: ResolvedCluster, machine: MachineConfigIn
   }
   return {
     hostname: machine.hostname,
-    interfaces: filledList(legacyInterfaces(cluster, machine)),
-    nameservers: filledList(machine.nameservers ?? []),
-    searchDomains: filledList(machine.searchDomains ?? []),
+    interfaces: filled(legacyInterfaces(cluster, machine)),
+    nameservers: filled(machine.nameservers ?? []),
+    searchDomains: filled(machine.searchDomains ?? []),
     kubespan,
   };
 }
@@ -44,8 +45,7 @@ function everywhere(gateway: string): string {
 /** HostnameConfig: the given name, else a stable one made by the machine itself. */
 export function hostnameDocument(machine: MachineConfigInput): Section {
   const name = machine.hostname;
-  const rest = name === undefined ? { auto: "stable" } : { auto: "off", hostname: name };
-  return { apiVersion: "v1alpha1", kind: "HostnameConfig", ...rest };
+  return document("HostnameConfig", name === undefined ? { auto: "stable" } : { auto: "off", hostname: name });
 }
 
 /** Links, resolvers and the virtual address of contracts that write them as documents. */
@@ -54,30 +54,26 @@ export function networkDocuments(cluster: ResolvedCluster, machine: MachineConfi
   const { nameservers = [], searchDomains = [] } = machine;
   const documents = (machine.links ?? []).map(linkDocument);
   if (nameservers.length + searchDomains.length > 0 && !cluster.contract.kubernetesDocuments)
-    documents.push({ apiVersion: "v1alpha1", kind: "ResolverConfig", ...resolverFields(machine) });
-  if (virtualIp !== undefined) {
-    const { address, link } = virtualIp;
-    documents.push({ apiVersion: "v1alpha1", kind: "Layer2VIPConfig", name: address, link });
-  }
+    documents.push(document("ResolverConfig", resolverFields(machine)));
+  if (virtualIp !== undefined)
+    documents.push(document("Layer2VIPConfig", { name: virtualIp.address, link: virtualIp.link }));
   return documents;
 }
 
 export function resolverFields(machine: MachineConfigInput): Section {
   const { nameservers = [], searchDomains = [] } = machine;
   return {
-    nameservers: filledList(nameservers.map((address) => ({ address }))),
+    nameservers: filled(nameservers.map((address) => ({ address }))),
     searchDomains: searchDomains.length === 0 ? undefined : { domains: searchDomains },
   };
 }
 
 function linkDocument(link: StaticLink): Section {
-  return {
-    apiVersion: "v1alpha1",
-    kind: "LinkConfig",
+  return document("LinkConfig", {
     name: link.name,
     up: true,
     mtu: link.mtu,
     addresses: link.addresses.map((address) => ({ address })),
     routes: link.gateway === undefined ? undefined : [{ gateway: link.gateway }],
-  };
+  });
 }

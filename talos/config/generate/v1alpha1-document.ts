@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+import { filled } from "../../given.ts";
+import { toBase64 } from "../../pki/index.ts";
 import { acceptedCas, type SecretsBundle } from "../../secrets/index.ts";
 import type { MachineConfigInput, ResolvedCluster } from "../cluster-config.ts";
 import {
   auditPolicy,
-  base64,
   encodedCertificates,
   encodedPair,
   excludeFromLoadBalancers,
-  filledList,
   podSecurityConfiguration,
   type Section,
   sortedMap,
@@ -100,7 +100,7 @@ function clusterSection(cluster: ResolvedCluster, secrets: SecretsBundle, machin
     ca,
     acceptedCAs,
     aggregatorCA: encodedPair(secrets.certs.k8sAggregator, { withKey: true }),
-    serviceAccount: { key: base64(secrets.certs.k8sServiceAccount.key) },
+    serviceAccount: { key: toBase64(secrets.certs.k8sServiceAccount.key) },
     apiServer: apiServerSection(cluster),
     controllerManager: { image: `registry.k8s.io/kube-controller-manager:${cluster.kubernetesTag}` },
     proxy: {
@@ -118,7 +118,7 @@ function apiServerSection(cluster: ResolvedCluster): Section {
   const endpointHost = cluster.contract.legacyApiServer ? [cluster.endpointHost] : [];
   return {
     image: `registry.k8s.io/kube-apiserver:${cluster.kubernetesTag}`,
-    certSANs: filledList([...endpointHost, ...cluster.additionalSans]),
+    certSANs: filled([...endpointHost, ...cluster.additionalSans]),
     disablePodSecurityPolicy: cluster.contract.legacyApiServer ? true : undefined,
     admissionControl: [{ name: "PodSecurity", configuration: podSecurityConfiguration }],
     auditPolicy,

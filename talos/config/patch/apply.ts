@@ -32,7 +32,7 @@ export function parsePatch(text: string, fileName: string): Patch {
     nodes = parseYaml(text, fileName);
   } catch (error) {
     const { message, hint } = TalosError.from(error);
-    throw new TalosError("invalid-input", `decode error: yaml: ${message}`, hint === undefined ? {} : { hint });
+    throw new TalosError("invalid-input", `decode error: yaml: ${message}`, { hint });
   }
   const [first, second] = nodes;
   if (first?.kind === "sequence" && second === undefined) {

@@ -158,7 +158,6 @@ function within(place: string, step: () => void): void {
     step();
   } catch (error) {
     if (!(error instanceof TalosError)) throw error;
-    const hint = error.hint === undefined ? {} : { hint: error.hint };
-    throw new TalosError(error.code, `${place}: ${error.message}`, hint);
+    throw new TalosError(error.code, `${place}: ${error.message}`, { hint: error.hint });
   }
 }

@@ -3,17 +3,14 @@
 /** Documents of Kubernetes, from contract 1.14 on. The notation is explained in `schema.ts`. */
 export const kubernetesTypes: Readonly<Record<string, string>> = {
   "k8s.KubeAdmissionControlConfigV1Alpha1": `
-    ...meta.Meta
     MetaName name string
     PluginConfig configuration object
   `,
   "k8s.KubeAggregatorCAConfigV1Alpha1": `
-    ...meta.Meta
     AggregatorIssuingCA issuingCA? *meta.CertificateAndKey
     AggregatorAcceptedCAs acceptedCAs? []string
   `,
   "k8s.KubeAPIServerConfigV1Alpha1": `
-    ...meta.Meta
     PodImage image string
     PodArgs extraArgs? args
     PodEnv env? {}string
@@ -23,26 +20,17 @@ export const kubernetesTypes: Readonly<Record<string, string>> = {
     PodStartupProbes startupProbes? *bool
   `,
   "k8s.KubeAPIServerCAConfigV1Alpha1": `
-    ...meta.Meta
     APIIssuingCA issuingCA? *meta.CertificateAndKey
     APIAcceptedCAs acceptedCAs? []string
   `,
-  "k8s.KubeAuditPolicyConfigV1Alpha1": `
-    ...meta.Meta
-    AuditConfig configuration object replace
-  `,
-  "k8s.KubeAuthenticationConfigV1Alpha1": `
-    ...meta.Meta
-    AuthConfig configuration object replace
-  `,
+  "k8s.KubeAuditPolicyConfigV1Alpha1": "AuditConfig configuration object replace",
+  "k8s.KubeAuthenticationConfigV1Alpha1": "AuthConfig configuration object replace",
   "k8s.KubeAuthorizerConfigV1Alpha1": `
-    ...meta.Meta
     MetaName name string
     AuthorizerType type string
     AuthorizerWebhook webhook? object
   `,
   "k8s.KubeClusterConfigV1Alpha1": `
-    ...meta.Meta
     ClusterNameConfig clusterName string
     ClusterEndpointConfig endpoint url
   `,
@@ -51,7 +39,6 @@ export const kubernetesTypes: Readonly<Record<string, string>> = {
     Limits limits? object
   `,
   "k8s.KubeControllerManagerConfigV1Alpha1": `
-    ...meta.Meta
     PodEnabled enabled? *bool
     PodImage image string
     PodArgs extraArgs? args
@@ -59,26 +46,17 @@ export const kubernetesTypes: Readonly<Record<string, string>> = {
     PodResources resources? k8s.ResourcesConfig
   `,
   "k8s.KubeCoreDNSConfigV1Alpha1": `
-    ...meta.Meta
     PodEnabled enabled? *bool
     PodImage image? string
   `,
-  "k8s.KubeCredentialProviderConfigV1Alpha1": `
-    ...meta.Meta
-    CredentialProviderConfig configuration object replace
-  `,
-  "k8s.KubeEtcdEncryptionConfigV1Alpha1": `
-    ...meta.Meta
-    Config config object
-  `,
+  "k8s.KubeCredentialProviderConfigV1Alpha1": "CredentialProviderConfig configuration object replace",
+  "k8s.KubeEtcdEncryptionConfigV1Alpha1": "Config config object",
   "k8s.KubeExternalManifestConfigV1Alpha1": `
-    ...meta.Meta
     MetaName name string
     HeadersSpec headers? {}string
     URLSpec url url
   `,
   "k8s.KubeFlannelCNIConfigV1Alpha1": `
-    ...meta.Meta
     FlannelBackendType backendType string
     FlannelBackendPort backendPort? uint16
     FlannelBackendMTU backendMTU? uint32
@@ -88,12 +66,10 @@ export const kubernetesTypes: Readonly<Record<string, string>> = {
     FlannelKubeNetworkPoliciesEnabled kubeNetworkPoliciesEnabled? *bool
   `,
   "k8s.KubeInlineManifestConfigV1Alpha1": `
-    ...meta.Meta
     MetaName name string
     ManifestSpec manifest string
   `,
   "k8s.KubeletConfigV1Alpha1": `
-    ...meta.Meta
     KubeletImage image string
     KubeletConfig config object
     KubeletArgs extraArgs? args
@@ -101,12 +77,10 @@ export const kubernetesTypes: Readonly<Record<string, string>> = {
     KubeletDefaultRuntimeSeccompProfileEnabled defaultRuntimeSeccompProfileEnabled? *bool
   `,
   "k8s.KubePrismConfigV1Alpha1": `
-    ...meta.Meta
     PortConfig port int
     TLSServerNameConfig tlsServerName? string
   `,
   "k8s.KubeNetworkConfigV1Alpha1": `
-    ...meta.Meta
     NetworkDNSDomain dnsDomain string
     NetworkPodSubnets podSubnets []prefix replace
     NetworkServiceSubnets serviceSubnets []prefix replace
@@ -114,7 +88,6 @@ export const kubernetesTypes: Readonly<Record<string, string>> = {
     NetworkNodeCIDRMaskSizeIPv6 nodeCIDRMaskSizeIPv6? int
   `,
   "k8s.KubeNodeConfigV1Alpha1": `
-    ...meta.Meta
     SkipNodeRegistrationConfig skipNodeRegistration? *bool
     RegisterWithFQDNConfig registerWithFQDN? *bool
     NodeIPConfig nodeIP k8s.NodeIPConfig
@@ -122,11 +95,8 @@ export const kubernetesTypes: Readonly<Record<string, string>> = {
     AnnotationsConfig annotations? {}string
     TaintsConfig taints? {}string
   `,
-  "k8s.NodeIPConfig": `
-    NodeIPValidSubnets validSubnets? []string
-  `,
+  "k8s.NodeIPConfig": "NodeIPValidSubnets validSubnets? []string",
   "k8s.KubeProxyConfigV1Alpha1": `
-    ...meta.Meta
     ProxyEnabled enabled? *bool
     ProxyImage image? string
     ProxyMode mode? string
@@ -135,7 +105,6 @@ export const kubernetesTypes: Readonly<Record<string, string>> = {
     ProxyResources resources? k8s.ResourcesConfig
   `,
   "k8s.KubeSchedulerConfigV1Alpha1": `
-    ...meta.Meta
     PodEnabled enabled? *bool
     PodImage image string
     PodConfig config object
@@ -144,7 +113,6 @@ export const kubernetesTypes: Readonly<Record<string, string>> = {
     PodResources resources? k8s.ResourcesConfig
   `,
   "k8s.KubeServiceAccountConfigV1Alpha1": `
-    ...meta.Meta
     ServiceIssuer issuer k8s.IssuerServiceAccountConfig
     ServiceAccepted accepted? k8s.AcceptedServiceAccountConfig
   `,
@@ -158,12 +126,10 @@ export const kubernetesTypes: Readonly<Record<string, string>> = {
     Audiences audiences? []string
   `,
   "k8s.KubeStaticPodConfigV1Alpha1": `
-    ...meta.Meta
     MetaName name string
     PodSpec pod object replace
   `,
   "k8s.KubeTalosAPIAccessConfigV1Alpha1": `
-    ...meta.Meta
     AccessAllowedRoles allowedRoles? []string
     AccessAllowedKubernetesNamespaces allowedKubernetesNamespaces? []string
   `,

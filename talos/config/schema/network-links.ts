@@ -3,7 +3,6 @@
 /** Documents that describe links and what is set on them. The notation is explained in `schema.ts`. */
 export const networkLinksTypes: Readonly<Record<string, string>> = {
   "network.BondConfigV1Alpha1": `
-    ...meta.Meta
     MetaName name string
     HardwareAddressConfig hardwareAddr? hardwareAddress
     BondLinks links? []string
@@ -37,7 +36,6 @@ export const networkLinksTypes: Readonly<Record<string, string>> = {
     ...network.CommonLinkConfig
   `,
   "network.BridgeConfigV1Alpha1": `
-    ...meta.Meta
     MetaName name string
     HardwareAddressConfig hardwareAddr? hardwareAddress
     BridgeLinks links? []string
@@ -45,20 +43,14 @@ export const networkLinksTypes: Readonly<Record<string, string>> = {
     BridgeVLAN vlan? network.BridgeVLANConfig
     ...network.CommonLinkConfig
   `,
-  "network.BridgeSTPConfig": `
-    BridgeSTPEnabled enabled? *bool
-  `,
-  "network.BridgeVLANConfig": `
-    BridgeVLANFiltering filtering? *bool
-  `,
+  "network.BridgeSTPConfig": "BridgeSTPEnabled enabled? *bool",
+  "network.BridgeVLANConfig": "BridgeVLANFiltering filtering? *bool",
   "network.DummyLinkConfigV1Alpha1": `
-    ...meta.Meta
     MetaName name string
     HardwareAddressConfig hardwareAddr? hardwareAddress
     ...network.CommonLinkConfig
   `,
   "network.EthernetConfigV1Alpha1": `
-    ...meta.Meta
     MetaName name string
     FeaturesConfig features? {}bool
     RingsConfig rings? *network.EthernetRingsConfig
@@ -84,7 +76,6 @@ export const networkLinksTypes: Readonly<Record<string, string>> = {
     Combined combined? *uint32
   `,
   "network.LinkConfigV1Alpha1": `
-    ...meta.Meta
     MetaName name string
     ...network.CommonLinkConfig
   `,
@@ -108,7 +99,6 @@ export const networkLinksTypes: Readonly<Record<string, string>> = {
     RouteTable table? enum:RoutingTable
   `,
   "network.VethConfigV1Alpha1": `
-    ...meta.Meta
     MetaName name string
     VethPeer peer network.VethPeerConfig
     ...network.CommonLinkConfig
@@ -118,7 +108,6 @@ export const networkLinksTypes: Readonly<Record<string, string>> = {
     ...network.CommonLinkConfig
   `,
   "network.VLANConfigV1Alpha1": `
-    ...meta.Meta
     MetaName name string
     VLANIDConfig vlanID? uint16
     VLANModeConfig vlanMode? *enum:VLANProtocol
@@ -126,7 +115,6 @@ export const networkLinksTypes: Readonly<Record<string, string>> = {
     ...network.CommonLinkConfig
   `,
   "network.VRFConfigV1Alpha1": `
-    ...meta.Meta
     MetaName name string
     HardwareAddressConfig hardwareAddr? hardwareAddress
     VRFLinks links? []string
@@ -134,7 +122,6 @@ export const networkLinksTypes: Readonly<Record<string, string>> = {
     ...network.CommonLinkConfig
   `,
   "network.WireguardConfigV1Alpha1": `
-    ...meta.Meta
     MetaName name string
     WireguardPrivateKey privateKey? string
     WireguardListenPort listenPort? int

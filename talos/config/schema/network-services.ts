@@ -3,7 +3,6 @@
 /** Documents of name resolution, DHCP, firewall, probes and routing. The notation is explained in `schema.ts`. */
 export const networkServicesTypes: Readonly<Record<string, string>> = {
   "network.BGPInstanceConfigV1Alpha1": `
-    ...meta.Meta
     MetaName name string
     BGPVRF vrf? string
     BGPLocalASN localASN uint32
@@ -35,16 +34,11 @@ export const networkServicesTypes: Readonly<Record<string, string>> = {
     BFDDetectMultiplier detectMultiplier? uint8
   `,
   "network.BlackholeRouteConfigV1Alpha1": `
-    ...meta.Meta
     MetaName name string
     RouteMetric metric? uint32
   `,
-  "network.DefaultActionConfigV1Alpha1": `
-    ...meta.Meta
-    Ingress ingress enum:DefaultAction
-  `,
+  "network.DefaultActionConfigV1Alpha1": "Ingress ingress enum:DefaultAction",
   "network.DHCPv4ConfigV1Alpha1": `
-    ...meta.Meta
     MetaName name string
     ConfigRouteMetric routeMetric? uint32
     ConfigIgnoreHostname ignoreHostname? *bool
@@ -53,7 +47,6 @@ export const networkServicesTypes: Readonly<Record<string, string>> = {
     ConfigDUIDRaw duidRaw? hardwareAddress
   `,
   "network.DHCPv6ConfigV1Alpha1": `
-    ...meta.Meta
     MetaName name string
     ConfigRouteMetric routeMetric? uint32
     ConfigIgnoreHostname ignoreHostname? *bool
@@ -61,25 +54,21 @@ export const networkServicesTypes: Readonly<Record<string, string>> = {
     ConfigDUIDRaw duidRaw? hardwareAddress
   `,
   "network.HCloudVIPConfigV1Alpha1": `
-    ...meta.Meta
     MetaName name string
     LinkName link string
     APIToken apiToken string
   `,
   "network.HostnameConfigV1Alpha1": `
-    ...meta.Meta
     ConfigAuto auto? *enum:AutoHostnameKind
     ConfigHostname hostname? string
   `,
   "network.HTTPProbeConfigV1Alpha1": `
-    ...meta.Meta
     MetaName name string
     ...network.CommonProbeConfig
     HTTPEndpoint url url
     HTTPTimeout timeout? duration
   `,
   "network.KubeSpanConfigV1Alpha1": `
-    ...meta.Meta
     ConfigEnabled enabled? *bool
     ConfigAdvertiseKubernetesNetworks advertiseKubernetesNetworks? *bool
     ConfigAllowDownPeerBypass allowDownPeerBypass? *bool
@@ -91,25 +80,17 @@ export const networkServicesTypes: Readonly<Record<string, string>> = {
     ConfigEndpoints endpoints? []string
     ConfigExcludeAdvertisedNetworks excludeAdvertisedNetworks? []prefix
   `,
-  "network.KubespanEndpointsConfigV1Alpha1": `
-    ...meta.Meta
-    ExtraAnnouncedEndpointsConfig extraAnnouncedEndpoints []addressPort
-  `,
+  "network.KubespanEndpointsConfigV1Alpha1": "ExtraAnnouncedEndpointsConfig extraAnnouncedEndpoints []addressPort",
   "network.Layer2VIPConfigV1Alpha1": `
-    ...meta.Meta
     MetaName name string
     LinkName link string
   `,
   "network.LinkAliasConfigV1Alpha1": `
-    ...meta.Meta
     MetaName name string
     Selector selector? network.LinkSelector
   `,
-  "network.LinkSelector": `
-    Match match? expression
-  `,
+  "network.LinkSelector": "Match match? expression",
   "network.ResolverConfigV1Alpha1": `
-    ...meta.Meta
     ResolverNameservers nameservers? []network.NameserverConfig
     ResolverSearchDomains searchDomains? network.SearchDomainsConfig
     ResolverHostDNS hostDNS? network.HostDNSConfig @14
@@ -129,7 +110,6 @@ export const networkServicesTypes: Readonly<Record<string, string>> = {
     HostDNSResolveMemberNames resolveMemberNames? *bool
   `,
   "network.RoutingRuleConfigV1Alpha1": `
-    ...meta.Meta
     RulePriority name string
     RuleSrc src? prefix
     RuleDst dst? prefix
@@ -141,7 +121,6 @@ export const networkServicesTypes: Readonly<Record<string, string>> = {
     RuleFwMask fwMask? uint32
   `,
   "network.RuleConfigV1Alpha1": `
-    ...meta.Meta
     MetaName name string
     PortSelector portSelector network.RulePortSelector
     Ingress ingress []network.IngressRule replace
@@ -155,12 +134,10 @@ export const networkServicesTypes: Readonly<Record<string, string>> = {
     Except except? prefix
   `,
   "network.StaticHostConfigV1Alpha1": `
-    ...meta.Meta
     MetaName name string
     Hostnames hostnames []string
   `,
   "network.TCPProbeConfigV1Alpha1": `
-    ...meta.Meta
     MetaName name string
     ...network.CommonProbeConfig
     TCPEndpoint endpoint string
@@ -171,7 +148,6 @@ export const networkServicesTypes: Readonly<Record<string, string>> = {
     ProbeFailureThreshold failureThreshold? int
   `,
   "network.TimeSyncConfigV1Alpha1": `
-    ...meta.Meta
     TimeEnabled enabled? *bool
     TimeBootTimeout bootTimeout? duration
     TimeNTP ntp? *network.NTPConfig
@@ -181,7 +157,5 @@ export const networkServicesTypes: Readonly<Record<string, string>> = {
     Servers servers? []string
     UseNTS useNTS? *bool @14
   `,
-  "network.PTPConfig": `
-    Devices devices? []string
-  `,
+  "network.PTPConfig": "Devices devices? []string",
 };

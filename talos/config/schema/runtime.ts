@@ -3,17 +3,14 @@
 /** Documents of the system itself: registries, discovery, extensions, logging, security. The notation is explained in `schema.ts`. */
 export const runtimeTypes: Readonly<Record<string, string>> = {
   "cluster.DiscoveryIdentityConfigV1Alpha1": `
-    ...meta.Meta
     MetaClusterID clusterID string
     MetaClusterSecret clusterSecret string
   `,
   "cluster.DiscoveryServiceConfigV1Alpha1": `
-    ...meta.Meta
     MetaName name string
     EndpointURL endpoint url
   `,
   "container.ContainerConfigV1Alpha1": `
-    ...meta.Meta
     MetaName name string
     ContainerImage image string
     ContainerEntrypoint entrypoint? []string
@@ -51,12 +48,8 @@ export const runtimeTypes: Readonly<Record<string, string>> = {
     RunAsUID uid? *int32
     RunAsGID gid? *int32
   `,
-  "container.ContainerNetwork": `
-    NetworkMode mode? string
-  `,
-  "container.ContainerResources": `
-    Limits limits? *container.ContainerResourceLimits
-  `,
+  "container.ContainerNetwork": "NetworkMode mode? string",
+  "container.ContainerResources": "Limits limits? *container.ContainerResourceLimits",
   "container.ContainerResourceLimits": `
     CPU cpu? string
     Memory memory? string
@@ -75,24 +68,14 @@ export const runtimeTypes: Readonly<Record<string, string>> = {
     CapabilitiesAddConfig add? []string
     CapabilitiesDropConfig drop? []string
   `,
-  "cri.CRIBaseRuntimeSpecConfigV1Alpha1": `
-    ...meta.Meta
-    OverridesConfig overrides? object replace
-  `,
+  "cri.CRIBaseRuntimeSpecConfigV1Alpha1": "OverridesConfig overrides? object replace",
   "cri.CRICustomizationConfigV1Alpha1": `
-    ...meta.Meta
     MetaName name string
     CustomizationContent content string
   `,
-  "cri.ImageCacheConfigV1Alpha1": `
-    ...meta.Meta
-    LocalConfig local cri.LocalImageCacheConfig
-  `,
-  "cri.LocalImageCacheConfig": `
-    ConfigEnabled enabled? *bool
-  `,
+  "cri.ImageCacheConfigV1Alpha1": "LocalConfig local cri.LocalImageCacheConfig",
+  "cri.LocalImageCacheConfig": "ConfigEnabled enabled? *bool",
   "cri.RegistryAuthConfigV1Alpha1": `
-    ...meta.Meta
     MetaName name string
     RegistryUsername username? string
     RegistryPassword password? string
@@ -100,7 +83,6 @@ export const runtimeTypes: Readonly<Record<string, string>> = {
     RegistryIdentityToken identityToken? string
   `,
   "cri.RegistryMirrorConfigV1Alpha1": `
-    ...meta.Meta
     MetaName name string
     RegistryEndpoints endpoints? []cri.RegistryEndpoint
     RegistrySkipFallback skipFallback? *bool
@@ -110,87 +92,56 @@ export const runtimeTypes: Readonly<Record<string, string>> = {
     EndpointOverridePath overridePath? *bool
   `,
   "cri.RegistryTLSConfigV1Alpha1": `
-    ...meta.Meta
     MetaName name string
     TLSClientIdentity clientIdentity? *meta.CertificateAndKey
     TLSCA ca? string
     TLSInsecureSkipVerify insecureSkipVerify? *bool
   `,
   "hardware.PCIDriverRebindConfigV1Alpha1": `
-    ...meta.Meta
     MetaName name string
     PCITargetDriver targetDriver string
   `,
-  "runtime.EnvironmentV1Alpha1": `
-    ...meta.Meta
-    EnvironmentVariables variables {}string
-  `,
+  "runtime.EnvironmentV1Alpha1": "EnvironmentVariables variables {}string",
   "runtime.EtcFileConfigV1Alpha1": `
-    ...meta.Meta
     MetaName name string
     FileMode mode fileMode
     Contents contents string
   `,
-  "runtime.EventSinkV1Alpha1": `
-    ...meta.Meta
-    Endpoint endpoint string
-  `,
+  "runtime.EventSinkV1Alpha1": "Endpoint endpoint string",
   "runtime.KernelModuleConfigV1Alpha1": `
-    ...meta.Meta
     MetaName name string
     ModuleParameters parameters? []string
   `,
   "runtime.KmsgLogV1Alpha1": `
-    ...meta.Meta
     MetaName name string
     KmsgLogURL url url
   `,
   "runtime.OOMV1Alpha1": `
-    ...meta.Meta
     OOMTriggerExpression triggerExpression? expression
     OOMCgroupRankingExpression cgroupRankingExpression? expression
     OOMStrictCgroupClassOrdering strictCgroupClassOrdering? *bool
     OOMSampleInterval sampleInterval? duration
   `,
-  "runtime.SecurityProfileConfigV1Alpha1": `
-    ...meta.Meta
-    WorkloadIsolationEnabled workloadIsolation? *bool
-  `,
-  "runtime.SysctlConfigV1Alpha1": `
-    ...meta.Meta
-    Params params {}string
-  `,
-  "runtime.SysfsConfigV1Alpha1": `
-    ...meta.Meta
-    Params params {}string
-  `,
-  "runtime.UdevRulesConfigV1Alpha1": `
-    ...meta.Meta
-    UdevRules rules? []string
-  `,
+  "runtime.SecurityProfileConfigV1Alpha1": "WorkloadIsolationEnabled workloadIsolation? *bool",
+  "runtime.SysctlConfigV1Alpha1": "Params params {}string",
+  "runtime.SysfsConfigV1Alpha1": "Params params {}string",
+  "runtime.UdevRulesConfigV1Alpha1": "UdevRules rules? []string",
   "runtime.UnattendedInstallConfigV1Alpha1": `
-    ...meta.Meta
     Reboot reboot? *bool
     Installer installer runtime.InstallerSpec
     ProvisioningSpec provisioning runtime.ProvisioningSpec
   `,
-  "runtime.InstallerSpec": `
-    Image image? string
-  `,
+  "runtime.InstallerSpec": "Image image? string",
   "runtime.ProvisioningSpec": `
     DiskSelector diskSelector? runtime.DiskSelectorSpec
     Wipe wipe? *bool
   `,
-  "runtime.DiskSelectorSpec": `
-    Match match? expression
-  `,
+  "runtime.DiskSelectorSpec": "Match match? expression",
   "runtime.WatchdogTimerV1Alpha1": `
-    ...meta.Meta
     WatchdogDevice device string
     WatchdogTimeout timeout? duration
   `,
   "extensions.ServiceConfigV1Alpha1": `
-    ...meta.Meta
     ServiceName name string
     ServiceConfigFiles configFiles? []extensions.ConfigFile by=mountPath
     ServiceEnvironment environment? []string
@@ -200,7 +151,6 @@ export const runtimeTypes: Readonly<Record<string, string>> = {
     ConfigFileMountPath mountPath string
   `,
   "security.ImageVerificationConfigV1Alpha1": `
-    ...meta.Meta
     ConfigRules rules? []security.ImageVerificationRuleV1Alpha1 replaceBy=image
   `,
   "security.ImageVerificationRuleV1Alpha1": `
@@ -215,16 +165,12 @@ export const runtimeTypes: Readonly<Record<string, string>> = {
     KeylessSubject subject? string
     KeylessSubjectRegex subjectRegex? string
   `,
-  "security.ImagePublicKeyVerifierV1Alpha1": `
-    ConfigCertificate certificate? string
-  `,
+  "security.ImagePublicKeyVerifierV1Alpha1": "ConfigCertificate certificate? string",
   "security.TrustedRootsConfigV1Alpha1": `
-    ...meta.Meta
     MetaName name string
     Certificates certificates string
   `,
   "siderolink.ConfigV1Alpha1": `
-    ...meta.Meta
     APIUrlConfig apiUrl url
     UniqueTokenConfig uniqueToken? string @10
   `,

@@ -20,7 +20,8 @@ import { v1alpha1NetworkTypes } from "./v1alpha1-network.ts";
  * empty, `?14` when it is empty in a config of contract 1.14. Types: a scalar (see
  * scalars.ts), `object` (free form), `args`, `enum:Name`, the name of another table, or one of these with `*` (held
  * by pointer, so that a zero value counts as set), `[]` (list) or `{}` (map) before it. Then how a patch treats the
- * field when that is not the usual way, and the minor release that brought it. `...type` takes in its fields.
+ * field when that is not the usual way, and the minor release that brought it. `...type` takes in its fields. The table
+ * of a document begins with the fields of meta.Meta, which stand there once for all.
  */
 
 export type FieldType =
@@ -71,12 +72,8 @@ const commonTypes: Readonly<Record<string, string>> = {
     Crt crt base64
     Key key base64
   `,
-  "x509.certificate": `
-    Crt crt base64
-  `,
-  "x509.key": `
-    Key key base64
-  `,
+  "x509.certificate": "Crt crt base64",
+  "x509.key": "Key key base64",
 };
 
 const tables: Readonly<Record<string, string>> = {
@@ -91,6 +88,7 @@ const tables: Readonly<Record<string, string>> = {
   ...runtimeTypes,
 };
 
+const documentTypes: ReadonlySet<string> = new Set(Object.values(documentKinds).map(([type]) => type));
 const structs = new Map<string, Struct>();
 
 /** The description of a type. Tables are read when first asked for. */
@@ -100,7 +98,8 @@ export function structOf(name: string): Struct {
   const table = tables[name];
   if (table === undefined) throw new TalosError("internal", `the schema has no type ${name}`);
   const lines = table.split("\n").map((line) => line.trim());
-  const fields = lines.filter((line) => line !== "").flatMap(parseLine);
+  const shared = documentTypes.has(name) ? structOf("meta.Meta").fields : [];
+  const fields = [...shared, ...lines.filter((line) => line !== "").flatMap(parseLine)];
   const struct = { name, fields, byKey: new Map(fields.map((field) => [field.key, field])) };
   structs.set(name, struct);
   return struct;

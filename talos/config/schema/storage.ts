@@ -19,40 +19,28 @@ export const storageTypes: Readonly<Record<string, string>> = {
     KeyTPM tpm? *block.EncryptionKeyTPM
     KeyLockToSTATE lockToState? *bool @11
   `,
-  "block.EncryptionKeyStatic": `
-    KeyData passphrase? string
-  `,
-  "block.EncryptionKeyKMS": `
-    KMSEndpoint endpoint string
-  `,
+  "block.EncryptionKeyStatic": "KeyData passphrase? string",
+  "block.EncryptionKeyKMS": "KMSEndpoint endpoint string",
   "block.EncryptionKeyTPM": `
     TPMOptions options? *block.EncryptionKeyTPMOptions @12
     TPMCheckSecurebootStatusOnEnroll checkSecurebootStatusOnEnroll? *bool
   `,
-  "block.EncryptionKeyTPMOptions": `
-    PCRs pcrs? []int
-  `,
+  "block.EncryptionKeyTPMOptions": "PCRs pcrs? []int",
   "block.ExistingVolumeConfigV1Alpha1": `
-    ...meta.Meta
     MetaName name string
     VolumeDiscoverySpec discovery? block.VolumeDiscoverySpec
     MountSpec mount? block.ExistingMountSpec
     TrimSpec trim? *block.TrimConfig @14
     ScrubSpec scrub? *block.ScrubConfig @14
   `,
-  "block.VolumeDiscoverySpec": `
-    VolumeSelectorConfig volumeSelector? block.VolumeSelector
-  `,
-  "block.VolumeSelector": `
-    Match match? expression
-  `,
+  "block.VolumeDiscoverySpec": "VolumeSelectorConfig volumeSelector? block.VolumeSelector",
+  "block.VolumeSelector": "Match match? expression",
   "block.ExistingMountSpec": `
     MountReadOnly readOnly? *bool
     MountDisableAccessTime disableAccessTime? *bool
     MountSecure secure? *bool
   `,
   "block.ExternalVolumeConfigV1Alpha1": `
-    ...meta.Meta
     MetaName name string
     FilesystemType filesystemType enum:FilesystemType
     MountSpec mount? block.ExternalMountSpec
@@ -63,19 +51,10 @@ export const storageTypes: Readonly<Record<string, string>> = {
     MountSecure secure? *bool
     MountVirtiofs virtiofs? *block.VirtiofsMountSpec
   `,
-  "block.VirtiofsMountSpec": `
-    VirtiofsTag tag string
-  `,
-  "block.FilesystemTrimConfigV1Alpha1": `
-    ...meta.Meta
-    TrimInterval interval? duration
-  `,
-  "block.FilesystemScrubConfigV1Alpha1": `
-    ...meta.Meta
-    ScrubInterval interval? duration
-  `,
+  "block.VirtiofsMountSpec": "VirtiofsTag tag string",
+  "block.FilesystemTrimConfigV1Alpha1": "TrimInterval interval? duration",
+  "block.FilesystemScrubConfigV1Alpha1": "ScrubInterval interval? duration",
   "block.RawVolumeConfigV1Alpha1": `
-    ...meta.Meta
     MetaName name string
     ProvisioningSpec provisioning? block.ProvisioningSpec
     EncryptionSpec encryption? block.EncryptionSpec
@@ -85,7 +64,6 @@ export const storageTypes: Readonly<Record<string, string>> = {
     ScrubInterval interval? duration
   `,
   "block.SwapVolumeConfigV1Alpha1": `
-    ...meta.Meta
     MetaName name string
     ProvisioningSpec provisioning? block.ProvisioningSpec
     EncryptionSpec encryption? block.EncryptionSpec
@@ -95,7 +73,6 @@ export const storageTypes: Readonly<Record<string, string>> = {
     TrimInterval interval? duration
   `,
   "block.UserVolumeConfigV1Alpha1": `
-    ...meta.Meta
     MetaName name string
     VolumeType volumeType? *enum:VolumeType @12
     ProvisioningSpec provisioning? block.ProvisioningSpec
@@ -114,11 +91,8 @@ export const storageTypes: Readonly<Record<string, string>> = {
     ProjectQuotaSupportConfig projectQuotaSupport? *bool @11
     XFSSpec xfs? *block.XFSSpec @14
   `,
-  "block.XFSSpec": `
-    MinAllocationGroupSizeConfig minAllocationGroupSize? byteSize
-  `,
+  "block.XFSSpec": "MinAllocationGroupSizeConfig minAllocationGroupSize? byteSize",
   "block.VolumeConfigV1Alpha1": `
-    ...meta.Meta
     MetaName name string
     ProvisioningSpec provisioning? block.ProvisioningSpec
     FilesystemSpec filesystem? block.SystemVolumeFilesystemSpec @14
@@ -127,9 +101,7 @@ export const storageTypes: Readonly<Record<string, string>> = {
     TrimSpec trim? *block.TrimConfig @14
     ScrubSpec scrub? *block.ScrubConfig @14
   `,
-  "block.SystemVolumeFilesystemSpec": `
-    XFSSpec xfs? *block.XFSSpec
-  `,
+  "block.SystemVolumeFilesystemSpec": "XFSSpec xfs? *block.XFSSpec",
   "block.MountSpec": `
     MountSecure secure? *bool @13
     MountDisableAccessTime disableAccessTime? *bool @14
@@ -140,17 +112,13 @@ export const storageTypes: Readonly<Record<string, string>> = {
     ProvisioningMinSize minSize? byteSize
     ProvisioningMaxSize maxSize? size
   `,
-  "block.DiskSelector": `
-    Match match? expression
-  `,
+  "block.DiskSelector": "Match match? expression",
   "block.ZswapConfigV1Alpha1": `
-    ...meta.Meta
     MaxPoolPercentConfig maxPoolPercent? *int
     ShrinkerEnabledConfig shrinkerEnabled? *bool
   `,
   "block.EncryptionKeyNodeID": "",
   "storage.LVMLogicalVolumeConfigV1Alpha1": `
-    ...meta.Meta
     MetaName name string
     LVType type enum:LVMLogicalVolumeType
     LVMirrors mirrors? *uint32
@@ -163,27 +131,17 @@ export const storageTypes: Readonly<Record<string, string>> = {
     ProvisioningMaxSize maxSize? size
   `,
   "storage.LVMVolumeGroupConfigV1Alpha1": `
-    ...meta.Meta
     MetaName name string
     ProvisioningSpec provisioning storage.ProvisioningSpec
   `,
-  "storage.ProvisioningSpec": `
-    VolumeSelector volumeSelector? storage.LVMVolumeSelectorSpec
-  `,
-  "storage.LVMVolumeSelectorSpec": `
-    Match match? expression
-  `,
+  "storage.ProvisioningSpec": "VolumeSelector volumeSelector? storage.LVMVolumeSelectorSpec",
+  "storage.LVMVolumeSelectorSpec": "Match match? expression",
   "storage.RAIDArrayConfigV1Alpha1": `
-    ...meta.Meta
     MetaName name string
     Level level enum:MDLevel
     MetadataFormat metadata? enum:MDMetadata
     ProvisioningSpec provisioning storage.RAIDProvisioningSpec
   `,
-  "storage.RAIDProvisioningSpec": `
-    RAIDVolumeSelector volumeSelector storage.RAIDVolumeSelector
-  `,
-  "storage.RAIDVolumeSelector": `
-    Match match? expression
-  `,
+  "storage.RAIDProvisioningSpec": "RAIDVolumeSelector volumeSelector storage.RAIDVolumeSelector",
+  "storage.RAIDVolumeSelector": "Match match? expression",
 };

@@ -30,9 +30,7 @@ export const v1alpha1ClusterTypes: Readonly<Record<string, string>> = {
     AllowSchedulingOnMasters allowSchedulingOnMasters? *bool
     AllowSchedulingOnControlPlanes allowSchedulingOnControlPlanes? *bool
   `,
-  "v1alpha1.PodCheckpointer": `
-    PodCheckpointerImage image? string
-  `,
+  "v1alpha1.PodCheckpointer": "PodCheckpointerImage image? string",
   "v1alpha1.CoreDNS": `
     CoreDNSDisabled disabled? *bool
     CoreDNSImage image? string
@@ -110,9 +108,7 @@ export const v1alpha1ClusterTypes: Readonly<Record<string, string>> = {
     ExternalEnabled enabled? *bool
     ExternalManifests manifests? []string
   `,
-  "v1alpha1.AdminKubeconfigConfig": `
-    AdminKubeconfigCertLifetime certLifetime? duration
-  `,
+  "v1alpha1.AdminKubeconfigConfig": "AdminKubeconfigCertLifetime certLifetime? duration",
   "v1alpha1.ResourcesConfig": `
     Requests requests? object
     Limits limits? object
@@ -134,9 +130,7 @@ export const v1alpha1ClusterTypes: Readonly<Record<string, string>> = {
     RegistryKubernetes kubernetes v1alpha1.RegistryKubernetesConfig
     RegistryService service v1alpha1.RegistryServiceConfig
   `,
-  "v1alpha1.RegistryKubernetesConfig": `
-    RegistryDisabled disabled? *bool
-  `,
+  "v1alpha1.RegistryKubernetesConfig": "RegistryDisabled disabled? *bool",
   "v1alpha1.RegistryServiceConfig": `
     RegistryDisabled disabled? *bool
     RegistryEndpoint endpoint? string

@@ -59,12 +59,8 @@ export const v1alpha1MachineTypes: Readonly<Record<string, string>> = {
     MachineControllerManager controllerManager? *v1alpha1.MachineControllerManagerConfig
     MachineScheduler scheduler? *v1alpha1.MachineSchedulerConfig
   `,
-  "v1alpha1.MachineControllerManagerConfig": `
-    MachineControllerManagerDisabled disabled? *bool
-  `,
-  "v1alpha1.MachineSchedulerConfig": `
-    MachineSchedulerDisabled disabled? *bool
-  `,
+  "v1alpha1.MachineControllerManagerConfig": "MachineControllerManagerDisabled disabled? *bool",
+  "v1alpha1.MachineSchedulerConfig": "MachineSchedulerDisabled disabled? *bool",
   "v1alpha1.KubeletConfig": `
     KubeletImage image? string
     KubeletClusterDNS clusterDNS? []string
@@ -78,9 +74,7 @@ export const v1alpha1MachineTypes: Readonly<Record<string, string>> = {
     KubeletSkipNodeRegistration skipNodeRegistration? *bool
     KubeletDisableManifestsDirectory disableManifestsDirectory? *bool
   `,
-  "v1alpha1.KubeletNodeIPConfig": `
-    KubeletNodeIPValidSubnets validSubnets? []string
-  `,
+  "v1alpha1.KubeletNodeIPConfig": "KubeletNodeIPValidSubnets validSubnets? []string",
   "v1alpha1.InstallConfig": `
     InstallDisk disk? string
     InstallDiskSelector diskSelector? *v1alpha1.InstallDiskSelector
@@ -103,9 +97,7 @@ export const v1alpha1MachineTypes: Readonly<Record<string, string>> = {
     Type type? string
     BusPath busPath? string
   `,
-  "v1alpha1.InstallExtensionConfig": `
-    ExtensionImage image string
-  `,
+  "v1alpha1.InstallExtensionConfig": "ExtensionImage image string",
   "v1alpha1.TimeConfig": `
     TimeDisabled disabled? *bool
     TimeServers servers? []string
@@ -138,15 +130,9 @@ export const v1alpha1MachineTypes: Readonly<Record<string, string>> = {
     KeySlot slot int
     KeyTPM tpm? *v1alpha1.EncryptionKeyTPM
   `,
-  "v1alpha1.EncryptionKeyStatic": `
-    KeyData passphrase? string
-  `,
-  "v1alpha1.EncryptionKeyKMS": `
-    KMSEndpoint endpoint string
-  `,
-  "v1alpha1.EncryptionKeyTPM": `
-    TPMCheckSecurebootStatusOnEnroll checkSecurebootStatusOnEnroll? *bool
-  `,
+  "v1alpha1.EncryptionKeyStatic": "KeyData passphrase? string",
+  "v1alpha1.EncryptionKeyKMS": "KMSEndpoint endpoint string",
+  "v1alpha1.EncryptionKeyTPM": "TPMCheckSecurebootStatusOnEnroll checkSecurebootStatusOnEnroll? *bool",
   "v1alpha1.MachineFile": `
     FileContent content string
     FilePermissions permissions fileMode
@@ -192,9 +178,7 @@ export const v1alpha1MachineTypes: Readonly<Record<string, string>> = {
     ServerEnabled enabled? *bool
     ServerPort port? int
   `,
-  "v1alpha1.ImageCacheConfig": `
-    CacheLocalEnabled localEnabled? *bool
-  `,
+  "v1alpha1.ImageCacheConfig": "CacheLocalEnabled localEnabled? *bool",
   "v1alpha1.KubernetesTalosAPIAccessConfig": `
     AccessEnabled enabled? *bool
     AccessAllowedRoles allowedRoles? []string
@@ -205,20 +189,14 @@ export const v1alpha1MachineTypes: Readonly<Record<string, string>> = {
     HostDNSForwardKubeDNSToHost forwardKubeDNSToHost? *bool
     HostDNSResolveMemberNames resolveMemberNames? *bool
   `,
-  "v1alpha1.UdevConfig": `
-    UdevRules rules? []string
-  `,
-  "v1alpha1.LoggingConfig": `
-    LoggingDestinations destinations []v1alpha1.LoggingDestination
-  `,
+  "v1alpha1.UdevConfig": "UdevRules rules? []string",
+  "v1alpha1.LoggingConfig": "LoggingDestinations destinations []v1alpha1.LoggingDestination",
   "v1alpha1.LoggingDestination": `
     LoggingEndpoint endpoint *url
     LoggingFormat format string
     LoggingExtraTags extraTags? {}string
   `,
-  "v1alpha1.KernelConfig": `
-    KernelModules modules? []*v1alpha1.KernelModuleConfig
-  `,
+  "v1alpha1.KernelConfig": "KernelModules modules? []*v1alpha1.KernelModuleConfig",
   "v1alpha1.KernelModuleConfig": `
     ModuleName name string
     ModuleParameters parameters? []string

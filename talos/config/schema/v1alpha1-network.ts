@@ -56,12 +56,8 @@ export const v1alpha1NetworkTypes: Readonly<Record<string, string>> = {
     EquinixMetalConfig equinixMetal? *v1alpha1.VIPEquinixMetalConfig
     HCloudConfig hcloud? *v1alpha1.VIPHCloudConfig
   `,
-  "v1alpha1.VIPEquinixMetalConfig": `
-    EquinixMetalAPIToken apiToken string
-  `,
-  "v1alpha1.VIPHCloudConfig": `
-    HCloudAPIToken apiToken string
-  `,
+  "v1alpha1.VIPEquinixMetalConfig": "EquinixMetalAPIToken apiToken string",
+  "v1alpha1.VIPHCloudConfig": "HCloudAPIToken apiToken string",
   "v1alpha1.Bond": `
     BondInterfaces interfaces []string
     BondDeviceSelectors deviceSelectors? []v1alpha1.NetworkDeviceSelector
@@ -92,20 +88,14 @@ export const v1alpha1NetworkTypes: Readonly<Record<string, string>> = {
     BondADUserPortKey adUserPortKey? uint16
     BondPeerNotifyDelay peerNotifyDelay? uint32
   `,
-  "v1alpha1.STP": `
-    STPEnabled enabled? *bool
-  `,
-  "v1alpha1.BridgeVLAN": `
-    BridgeVLANFiltering vlanFiltering? *bool
-  `,
+  "v1alpha1.STP": "STPEnabled enabled? *bool",
+  "v1alpha1.BridgeVLAN": "BridgeVLANFiltering vlanFiltering? *bool",
   "v1alpha1.Bridge": `
     BridgedInterfaces interfaces []string
     BridgeSTP stp? *v1alpha1.STP
     BridgeVLAN vlan? *v1alpha1.BridgeVLAN
   `,
-  "v1alpha1.BridgePort": `
-    BridgePortMaster master? string
-  `,
+  "v1alpha1.BridgePort": "BridgePortMaster master? string",
   "v1alpha1.Vlan": `
     VlanAddresses addresses? []string
     VlanCIDR cidr? string

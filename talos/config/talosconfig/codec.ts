@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { given, isGiven } from "../../given.ts";
+import { fromBase64, toBase64 } from "../../pki/index.ts";
 import {
   compareKeys,
   faultAt,
@@ -110,7 +111,7 @@ function fieldReader(mapping: YamlMapping, fileName: string) {
     },
     pem: (key: string): string | undefined => {
       const encoded = text(key);
-      const decoded = encoded === undefined ? undefined : Buffer.from(encoded, "base64").toString("utf8");
+      const decoded = encoded === undefined ? undefined : fromBase64(encoded);
       if (decoded !== undefined && toBase64(decoded) !== encoded) {
         throw faultAt(fileName, find(key) ?? mapping, `found no base64 under ${key}`);
       }
@@ -121,8 +122,4 @@ function fieldReader(mapping: YamlMapping, fileName: string) {
 
 function isNull(node: YamlNode): boolean {
   return node.kind === "scalar" && node.plain && (node.text === "" || node.text === "null" || node.text === "~");
-}
-
-function toBase64(pem: string): string {
-  return Buffer.from(pem, "utf8").toString("base64");
 }

@@ -4,8 +4,7 @@ import { TalosError } from "../../errors.ts";
 import { issueCertificate, type KeyPair, loadCertificate } from "../../pki/index.ts";
 import { type SecretsBundle, trustedCas } from "../../secrets/index.ts";
 import { parseGoDuration } from "../document/go-duration.ts";
-import { knownRoles, type Role } from "./roles.ts";
-import type { TalosContext, Talosconfig } from "./talosconfig.ts";
+import { knownRoles, type Role, type TalosContext, type Talosconfig } from "./talosconfig.ts";
 
 /** In milliseconds: one year, as talosctl has it. */
 const defaultLifetime = 8760 * 3_600_000;

@@ -2,6 +2,7 @@
 import ipaddr from "ipaddr.js";
 import { parseAddress, parsePrefix } from "../document/network-address.ts";
 import { urlFault } from "../document/url.ts";
+import { type Faults, quoted } from "./findings.ts";
 
 /** Whether Go's net.ParseIP would take it. */
 export function isAddress(text: string): boolean {
@@ -23,6 +24,12 @@ export function addressFault(text: string): string | undefined {
 export function isSubnetOrAddress(text: string): boolean {
   const bare = text.replace(/^!/, "");
   return bare.includes("/") ? "value" in parsePrefix(bare) : "value" in parseAddress(bare);
+}
+
+/** Of several of those. */
+export function* subnetFaults(texts: readonly string[], what: string): Faults {
+  for (const text of texts)
+    if (!isSubnetOrAddress(text)) yield `${what} is not valid: ${quoted(text.replace(/^!/, ""))}`;
 }
 
 /** What is wrong with the URL of a cluster; undefined when nothing is. */

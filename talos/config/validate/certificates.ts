@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import { checkKey, loadCertificate, pemBlocks } from "../../pki/index.ts";
 import { type Section, sectionAt, textAt, textsAt } from "../document/value.ts";
-import { quoted } from "./findings.ts";
+import { about, type Faults, quoted } from "./findings.ts";
 
 /** What is wrong with a CA document: the pair that signs, and the certificates that are accepted beside it. */
-export function authorityFaults(document: Section): readonly string[] {
-  const issuing = pairFault(sectionAt(document, "issuingCA"));
-  const accepted = textsAt(document, "acceptedCAs").flatMap((ca, index) => {
-    const fault = pemFault(ca, "CERTIFICATE");
-    return fault === undefined ? [] : [`accepted CA #${index}: ${fault}`];
-  });
-  return issuing === undefined ? accepted : [`issuing CA: ${issuing}`, ...accepted];
+export function* authorityFaults(document: Section): Faults {
+  yield* about("issuing CA", pairFault(sectionAt(document, "issuingCA")));
+  for (const [index, ca] of textsAt(document, "acceptedCAs").entries())
+    yield* about(`accepted CA #${index}`, pemFault(ca, "CERTIFICATE"));
 }
 
 function pairFault(pair: Section | undefined): string | undefined {
@@ -40,9 +37,8 @@ export function keyFault(key: string, colon: "" | ":" = ""): string | undefined 
 function pemFault(text: string, label?: string): string | undefined {
   const blocks = pemBlocks(text);
   const other = label === undefined ? undefined : blocks.find((block) => block.label !== label);
-  if (other !== undefined) {
+  if (other !== undefined)
     return `unexpected PEM block type ${quoted(other.label)}, expected one of [${quoted(label ?? "")}]`;
-  }
   return blocks.length === 0 ? "no PEM blocks found" : undefined;
 }
 

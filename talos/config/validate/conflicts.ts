@@ -55,111 +55,71 @@ function volumeConflict(volume: Section, v1alpha1: Section): string | undefined 
   return `system disk encryption for ${quoted(name)} is configured in both v1alpha1.Config and VolumeConfig`;
 }
 
+const already = "is already set in v1alpha1 config";
+const alreadyIn = "is already set in the v1alpha1 config";
+const onlyNew = (kind: string) => `Please remove it and use only the new ${kind} document to avoid conflicts`;
+const beside = (kind: string) => `can't be used with ${kind} document, please remove it to avoid conflicts`;
+const identity = "cluster identity is already configured in .cluster.id/.cluster.secret of the v1alpha1 config";
+const network = "cluster network config in v1alpha1 config (.machine.cluster.network)";
+const prism = "KubePrism config in v1alpha1 config (.machine.features.kubePrism)";
+const proxy = "cluster proxy config in v1alpha1 config (.machine.cluster.proxy)";
+const talosAccess = "machine.features.kubernetesTalosAPIAccess";
+
 /** Kind, the path in the v1alpha1 document that it takes the place of, and what is said when both are there. */
 const moved: readonly (readonly [kind: string, path: string, message: string])[] = [
   ["KubeSpanConfig", "machine.network.kubespan", "kubespan is already configured in v1alpha1 machine.network.kubespan"],
-  [
-    "DiscoveryIdentityConfig",
-    "cluster.id",
-    "cluster identity is already configured in .cluster.id/.cluster.secret of the v1alpha1 config",
-  ],
-  [
-    "DiscoveryIdentityConfig",
-    "cluster.secret",
-    "cluster identity is already configured in .cluster.id/.cluster.secret of the v1alpha1 config",
-  ],
+  ["DiscoveryIdentityConfig", "cluster.id", identity],
+  ["DiscoveryIdentityConfig", "cluster.secret", identity],
   [
     "DiscoveryServiceConfig",
     "cluster.discovery",
     "discovery service is already configured in .cluster.discovery of the v1alpha1 config",
   ],
-  [
-    "KubeAdmissionControlConfig",
-    "cluster.apiServer.admissionControl",
-    "admission control plugin config is already set in v1alpha1 config",
-  ],
+  ["KubeAdmissionControlConfig", "cluster.apiServer.admissionControl", `admission control plugin config ${already}`],
   [
     "KubeAggregatorCAConfig",
     "cluster.aggregatorCA",
-    "kube-apiserver aggregator CA is already set in v1alpha1 config (.cluster.aggregatorCA), please remove it and use the new KubeAggregatorCAConfig document instead",
+    `kube-apiserver aggregator CA ${already} (.cluster.aggregatorCA), please remove it and use the new KubeAggregatorCAConfig document instead`,
   ],
-  [
-    "KubeAPIServerConfig",
-    "cluster.apiServer",
-    "kube-apiserver config is already set in v1alpha1 config (.cluster.apiServer)",
-  ],
-  ["KubeAPIServerCAConfig", "cluster.ca", "kube-apiserver CA is already set in v1alpha1 config (.cluster.ca)"],
-  ["KubeAuditPolicyConfig", "cluster.apiServer.auditPolicy", "audit policy config is already set in v1alpha1 config"],
+  ["KubeAPIServerConfig", "cluster.apiServer", `kube-apiserver config ${already} (.cluster.apiServer)`],
+  ["KubeAPIServerCAConfig", "cluster.ca", `kube-apiserver CA ${already} (.cluster.ca)`],
+  ["KubeAuditPolicyConfig", "cluster.apiServer.auditPolicy", `audit policy config ${already}`],
   [
     "KubeClusterConfig",
     "cluster.clusterName",
-    "cluster name is already set in the v1alpha1 config (.cluster.clusterName). Please remove it and use only the new KubeClusterConfig document to avoid conflicts",
+    `cluster name ${alreadyIn} (.cluster.clusterName). ${onlyNew("KubeClusterConfig")}`,
   ],
   [
     "KubeClusterConfig",
     "cluster.controlPlane.endpoint",
-    "cluster endpoint is already set in the v1alpha1 config (.cluster.controlPlane.endpoint). Please remove it and use only the new KubeClusterConfig document to avoid conflicts",
+    `cluster endpoint ${alreadyIn} (.cluster.controlPlane.endpoint). ${onlyNew("KubeClusterConfig")}`,
   ],
   [
     "KubeControllerManagerConfig",
     "cluster.controllerManager",
-    "kube-controller-manager config is already set in v1alpha1 config (.cluster.controllerManager)",
+    `kube-controller-manager config ${already} (.cluster.controllerManager)`,
   ],
-  ["KubeCoreDNSConfig", "cluster.coreDNS", "CoreDNS config is already set in v1alpha1 config (.cluster.coreDNS)"],
-  [
-    "KubeEtcdEncryptionConfig",
-    "cluster.secretboxEncryptionSecret",
-    "etcd encryption config is already set in v1alpha1 config",
-  ],
-  [
-    "KubeEtcdEncryptionConfig",
-    "cluster.aescbcEncryptionSecret",
-    "etcd encryption config is already set in v1alpha1 config",
-  ],
-  [
-    "KubeFlannelCNIConfig",
-    "cluster.network",
-    "cluster network config in v1alpha1 config (.machine.cluster.network) can't be used with KubeFlannelCNIConfig document, please remove it to avoid conflicts",
-  ],
-  ["KubeletConfig", "machine.kubelet", "kubelet config is already set in v1alpha1 config (.machine.kubelet)"],
-  [
-    "KubePrismConfig",
-    "machine.features.kubePrism",
-    "KubePrism config in v1alpha1 config (.machine.features.kubePrism) can't be used with KubePrismConfig document, please remove it to avoid conflicts",
-  ],
+  ["KubeCoreDNSConfig", "cluster.coreDNS", `CoreDNS config ${already} (.cluster.coreDNS)`],
+  ["KubeEtcdEncryptionConfig", "cluster.secretboxEncryptionSecret", `etcd encryption config ${already}`],
+  ["KubeEtcdEncryptionConfig", "cluster.aescbcEncryptionSecret", `etcd encryption config ${already}`],
+  ["KubeFlannelCNIConfig", "cluster.network", `${network} ${beside("KubeFlannelCNIConfig")}`],
+  ["KubeletConfig", "machine.kubelet", `kubelet config ${already} (.machine.kubelet)`],
+  ["KubePrismConfig", "machine.features.kubePrism", `${prism} ${beside("KubePrismConfig")}`],
   [
     "KubeNetworkConfig",
     "cluster.network",
-    "cluster network config is already set in the v1alpha1 config (.machine.cluster.network). Please remove it and use only the new KubeNetworkConfig document to avoid conflicts",
+    `cluster network config ${alreadyIn} (.machine.cluster.network). ${onlyNew("KubeNetworkConfig")}`,
   ],
-  [
-    "KubeNodeConfig",
+  ...[
     "cluster.allowSchedulingOnControlPlanes",
-    ".cluster.allowSchedulingOnControlPlanes is already set in v1alpha1 config",
-  ],
-  ["KubeNodeConfig", "machine.nodeLabels", ".machine.nodeLabels is already set in v1alpha1 config"],
-  ["KubeNodeConfig", "machine.nodeAnnotations", ".machine.nodeAnnotations is already set in v1alpha1 config"],
-  ["KubeNodeConfig", "machine.nodeTaints", ".machine.nodeTaints is already set in v1alpha1 config"],
-  [
-    "KubeProxyConfig",
-    "cluster.proxy",
-    "cluster proxy config in v1alpha1 config (.machine.cluster.proxy) can't be used with KubeProxyConfig document, please remove it to avoid conflicts",
-  ],
-  [
-    "KubeSchedulerConfig",
-    "cluster.scheduler",
-    "kube-scheduler config is already set in v1alpha1 config (.cluster.scheduler)",
-  ],
-  [
-    "KubeServiceAccountConfig",
-    "cluster.serviceAccount",
-    "service account is already set in v1alpha1 config (.cluster.serviceAccount)",
-  ],
-  [
-    "KubeTalosAPIAccessConfig",
-    "machine.features.kubernetesTalosAPIAccess",
-    ".machine.features.kubernetesTalosAPIAccess is already set in v1alpha1 config",
-  ],
+    "machine.nodeLabels",
+    "machine.nodeAnnotations",
+    "machine.nodeTaints",
+  ].map((path) => ["KubeNodeConfig", path, `.${path} ${already}`] as const),
+  ["KubeProxyConfig", "cluster.proxy", `${proxy} ${beside("KubeProxyConfig")}`],
+  ["KubeSchedulerConfig", "cluster.scheduler", `kube-scheduler config ${already} (.cluster.scheduler)`],
+  ["KubeServiceAccountConfig", "cluster.serviceAccount", `service account ${already} (.cluster.serviceAccount)`],
+  ["KubeTalosAPIAccessConfig", talosAccess, `.${talosAccess} ${already}`],
   [
     "UnattendedInstallConfig",
     "machine.install",
@@ -170,7 +130,7 @@ const moved: readonly (readonly [kind: string, path: string, message: string])[]
     "machine.baseRuntimeSpecOverrides",
     "base runtime spec overrides are already set in v1alpha1 config",
   ],
-  ["ImageCacheConfig", "machine.features.imageCache", "image cache config is already set in v1alpha1 config"],
+  ["ImageCacheConfig", "machine.features.imageCache", `image cache config ${already}`],
   [
     "KubeCredentialProviderConfig",
     "machine.kubelet",

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { about, type Faults } from "./findings.ts";
 
 /** What a CEL expression may speak of: variables, and the fields of those that are objects. */
 interface Vocabulary {
@@ -56,7 +57,7 @@ const literals = /\/\/[^\n]*|(?<!\w)b?r("""|'''|"|')[\s\S]*?\1|(?:(?<!\w)b)?("""
  * What is wrong with a CEL expression, in the words of Talos where they are simple: an open quote or bracket, a name
  * that is not known, a field that does not exist. Types are checked by the machine itself.
  */
-export function expressionFault(text: string, about: keyof typeof vocabularies): string | undefined {
+export function expressionFault(text: string, vocabulary: keyof typeof vocabularies): string | undefined {
   // What is no code is blanked, so that positions stay.
   const bare = text.replace(literals, (literal) =>
     literal.startsWith("//") ? " ".repeat(literal.length) : `"${"_".repeat(literal.length - 2)}"`,
@@ -66,9 +67,20 @@ export function expressionFault(text: string, about: keyof typeof vocabularies):
     nameFault(
       text,
       bare.replace(/"_*"/g, (blank) => " ".repeat(blank.length)),
-      vocabularies[about],
+      vocabularies[vocabulary],
     )
   );
+}
+
+/** Of an expression that is required: that it is not there, or what is wrong with it. */
+export function* selectorFaults(
+  text: string,
+  vocabulary: keyof typeof vocabularies,
+  title: string,
+  invalid = `${title} is invalid`,
+): Faults {
+  if (text === "") yield `${title} is required`;
+  else yield* about(invalid, expressionFault(text, vocabulary));
 }
 
 function syntaxFault(text: string, bare: string): string | undefined {

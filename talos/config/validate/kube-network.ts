@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import { type Prefix, readPrefix } from "../document/prefix.ts";
+import { type Prefix, readPrefix } from "../document/network-address.ts";
 import { type Section, textsAt, valueAt } from "../document/value.ts";
-import type { Check } from "./documents.ts";
+import { about, type Faults } from "./findings.ts";
 
 /** Fewer host bits than these leave no room for anything. */
 const fewestHostBits = 4;
@@ -11,20 +11,17 @@ const mostServiceHostBits = 20;
 const mostNodeBits = 16;
 
 /** Pod and service subnets, and how they are cut up among the nodes. */
-export const checkKubeNetwork: Check = (document, { errors }) => {
+export function* checkKubeNetwork(document: Section): Faults {
   const [pods, services] = [textsAt(document, "podSubnets"), textsAt(document, "serviceSubnets")];
   const ipv4 = nodeMask(document, "nodeCIDRMaskSizeIPv4", 24, 32);
   const ipv6 = nodeMask(document, "nodeCIDRMaskSizeIPv6", 64, 128);
-  if (ipv4 === undefined) errors.push("nodeCIDRMaskSizeIPv4 must be between 1 and 32");
-  if (ipv6 === undefined) errors.push("nodeCIDRMaskSizeIPv6 must be between 1 and 128");
+  if (ipv4 === undefined) yield "nodeCIDRMaskSizeIPv4 must be between 1 and 32";
+  if (ipv6 === undefined) yield "nodeCIDRMaskSizeIPv6 must be between 1 and 128";
   const podFault = subnetsFault(pods, (subnet) => podSizeFault(subnet, subnet.width === 128 ? ipv6 : ipv4));
-  if (podFault !== undefined) errors.push(`pod subnets: ${podFault}`);
-  const serviceFault = subnetsFault(services, serviceSizeFault);
-  if (serviceFault !== undefined) errors.push(`service subnets: ${serviceFault}`);
-  if (pods.length !== services.length) {
-    errors.push("the number of pod subnets must match the number of service subnets");
-  }
-};
+  yield* about("pod subnets", podFault);
+  yield* about("service subnets", subnetsFault(services, serviceSizeFault));
+  if (pods.length !== services.length) yield "the number of pod subnets must match the number of service subnets";
+}
 
 /** Undefined when it is out of range. */
 function nodeMask(document: Section, key: string, standard: number, most: number): number | undefined {

@@ -1,135 +1,106 @@
 // SPDX-License-Identifier: Apache-2.0
-import { sectionAt, textAt, textsAt, valueAt } from "../document/value.ts";
-import { roles } from "../talosconfig/roles.ts";
-import { endpointFault, isSubnetOrAddress, urlParts } from "./addresses.ts";
+import { type Section, sectionAt, textAt, textsAt, valueAt } from "../document/value.ts";
+import { roles } from "../talosconfig/talosconfig.ts";
+import { endpointFault, subnetFaults, urlParts } from "./addresses.ts";
 import { authorityFaults, keyFault } from "./certificates.ts";
-import type { Check, Checks } from "./documents.ts";
-import { listOfErrors, quoted } from "./findings.ts";
+import { about, type Check, type Checks, every, type Faults, isFilled, quoted, requires, unset } from "./findings.ts";
 import { checkKubeNetwork } from "./kube-network.ts";
-import { annotationFaults, domainFault, labelFaults, taintFaults } from "./labels.ts";
+import { domainFault, markFaults } from "./labels.ts";
 import { authorizerTypes, resourcesFault } from "./v1alpha1-cluster.ts";
 
 /** Documents of Kubernetes, of contract 1.14. */
 export const kubernetesChecks: Checks = {
-  KubeAdmissionControlConfig: (document, { errors }) => {
-    if (textAt(document, "name") === "") errors.push("admission control plugin name is required");
+  KubeAdmissionControlConfig: requires({ name: "admission control plugin name is required" }),
+  *KubeAggregatorCAConfig(document) {
+    if (sectionAt(document, "issuingCA") === undefined) yield "issuing CA is not set";
+    yield* authorityFaults(document);
   },
-  KubeAggregatorCAConfig: (document, { errors }) => {
-    if (sectionAt(document, "issuingCA") === undefined) errors.push("issuing CA is not set");
-    errors.push(...authorityFaults(document));
-  },
-  KubeAPIServerCAConfig: (document, { errors }) => errors.push(...authorityFaults(document)),
+  KubeAPIServerCAConfig: authorityFaults,
   KubeAPIServerConfig: component("kube-apiserver"),
-  KubeAuthorizerConfig: (document, { errors, warnings }) => {
+  *KubeAuthorizerConfig(document) {
     const type = textAt(document, "type");
-    if (textAt(document, "name") === "") errors.push("authorizer name is required");
-    if (type === "") errors.push("authorizer type is required");
-    if (!authorizerTypes.includes(type)) {
-      errors.push(`authorizer type ${type} is not allowed, allowed types are [${authorizerTypes.join(" ")}]`);
-    }
-    const configured = (sectionAt(document, "webhook")?.size ?? 0) > 0;
-    if (type === "Webhook" && !configured) {
-      errors.push("authorizer webhook configuration is required for Webhook authorizer type");
-    }
-    if (type !== "Webhook" && configured) {
-      warnings.push("authorizer webhook configuration is not allowed non-Webhook authorizer types");
-    }
+    yield* unset(document, { name: "authorizer name is required", type: "authorizer type is required" });
+    if (!authorizerTypes.includes(type))
+      yield `authorizer type ${type} is not allowed, allowed types are [${authorizerTypes.join(" ")}]`;
+    const configured = isFilled(document, "webhook");
+    if (type === "Webhook" && !configured)
+      yield "authorizer webhook configuration is required for Webhook authorizer type";
+    if (type !== "Webhook" && configured)
+      yield { warning: "authorizer webhook configuration is not allowed non-Webhook authorizer types" };
   },
-  KubeClusterConfig: (document, { errors }) => {
+  *KubeClusterConfig(document) {
     const endpoint = textAt(document, "endpoint");
-    const fault = endpointFault(endpoint);
-    if (textAt(document, "clusterName") === "") errors.push("clusterName must be specified");
-    if (endpoint === "") errors.push("endpoint must be specified");
-    else if (fault !== undefined) errors.push(`cluster endpoint is invalid: ${fault}`);
+    yield* unset(document, { clusterName: "clusterName must be specified", endpoint: "endpoint must be specified" });
+    if (endpoint !== "") yield* about("cluster endpoint is invalid", endpointFault(endpoint));
   },
   KubeControllerManagerConfig: component("kube-controller-manager"),
-  KubeEtcdEncryptionConfig: (document, { errors }) => {
-    if ((sectionAt(document, "config")?.size ?? 0) === 0) errors.push("etcd encryption config is required");
+  *KubeEtcdEncryptionConfig(document) {
+    if (!isFilled(document, "config")) yield "etcd encryption config is required";
   },
-  KubeExternalManifestConfig: (document, { errors }) => {
-    errors.push(...manifestNameFaults(textAt(document, "name"), "manifest"));
+  *KubeExternalManifestConfig(document) {
+    yield* manifestNameFaults(document, "manifest");
     const url = textAt(document, "url");
     const { scheme } = urlParts(url);
-    if (url === "") errors.push("manifest URL is required");
-    else if (scheme !== "http" && scheme !== "https") {
-      errors.push(`manifest URL scheme must be http or https: ${quoted(scheme)}`);
-    }
+    if (url === "") yield "manifest URL is required";
+    else if (scheme !== "http" && scheme !== "https")
+      yield `manifest URL scheme must be http or https: ${quoted(scheme)}`;
   },
-  KubeFlannelCNIConfig: (document, { errors }) => {
-    if (textAt(document, "backendType") === "") errors.push("flannel backend type must be specified");
-    const fault = resourcesFault(sectionAt(document, "resources"));
-    if (fault !== undefined) errors.push(fault);
-  },
-  KubeInlineManifestConfig: (document, { errors }) =>
-    errors.push(...manifestNameFaults(textAt(document, "name"), "manifest")),
-  KubeletConfig: (document, { errors }) => {
-    if (textAt(document, "image") === "") errors.push("kubelet image cannot be empty");
-  },
-  KubePrismConfig: (document, { errors }) => {
+  KubeFlannelCNIConfig: every(requires({ backendType: "flannel backend type must be specified" }), resourceFaults),
+  KubeInlineManifestConfig: (document) => manifestNameFaults(document, "manifest"),
+  KubeletConfig: requires({ image: "kubelet image cannot be empty" }),
+  *KubePrismConfig(document) {
     const port = Number(valueAt(document, "port") ?? 0);
-    if (port <= 0 || port > 65535) errors.push(`invalid port ${port}: must be in range 1-65535`);
+    if (port <= 0 || port > 65535) yield `invalid port ${port}: must be in range 1-65535`;
   },
   KubeNetworkConfig: checkKubeNetwork,
-  KubeNodeConfig: (document, { errors }) => {
-    for (const subnet of textsAt(document, "nodeIP.validSubnets")) {
-      if (!isSubnetOrAddress(subnet)) errors.push(`nodeIP subnet is not valid: ${quoted(subnet.replace(/^!/, ""))}`);
-    }
-    const groups = [
-      ["labels", labelFaults(sectionAt(document, "labels"))],
-      ["annotations", annotationFaults(sectionAt(document, "annotations"))],
-      ["taints", taintFaults(sectionAt(document, "taints"))],
-    ] as const;
-    for (const [kind, faults] of groups) {
-      if (faults.length > 0) errors.push(`invalid node ${kind}: ${listOfErrors(faults)}`);
-    }
+  *KubeNodeConfig(document) {
+    yield* subnetFaults(textsAt(document, "nodeIP.validSubnets"), "nodeIP subnet");
+    yield* markFaults(document, ["labels", "annotations", "taints"], "invalid node");
   },
-  KubeProxyConfig: (document, findings) => {
+  *KubeProxyConfig(document) {
     if (valueAt(document, "enabled") === false) return;
-    component("proxy")(document, findings);
+    yield* component("proxy")(document);
     const mode = textAt(document, "mode");
     if (mode === "iptables" || mode === "ipvs") {
       const advice = "is not recommended, please switch to nftables if possible";
-      findings.warnings.push(`proxy mode ${quoted(mode)} ${advice}`);
-    } else if (mode !== "" && mode !== "nftables") {
-      const modes = "supported modes are iptables, ipvs and nftables";
-      findings.errors.push(`invalid proxy mode ${quoted(mode)}: ${modes}`);
-    }
-    if ((sectionAt(document, "extraArgs")?.size ?? 0) > 0) {
+      yield { warning: `proxy mode ${quoted(mode)} ${advice}` };
+    } else if (mode !== "" && mode !== "nftables")
+      yield `invalid proxy mode ${quoted(mode)}: supported modes are iptables, ipvs and nftables`;
+    if (isFilled(document, "extraArgs")) {
       const advice = "may not work as expected, please use configuration instead";
-      findings.warnings.push(`extra arguments for kube-proxy ${advice}`);
+      yield { warning: `extra arguments for kube-proxy ${advice}` };
     }
   },
   KubeSchedulerConfig: component("scheduler"),
-  KubeServiceAccountConfig: (document, { errors }) => {
+  *KubeServiceAccountConfig(document) {
     const key = textAt(document, "issuer.privateKey");
-    const fault = keyFault(key);
-    if (key === "") errors.push("service issuer private key is required");
-    else if (fault !== undefined) errors.push(`service issuer private key is invalid: ${fault}`);
-    if (textAt(document, "issuer.issuerURL") === "") errors.push("service issuer URL is required");
+    if (key === "") yield "service issuer private key is required";
+    else yield* about("service issuer private key is invalid", keyFault(key));
+    yield* unset(document, { "issuer.issuerURL": "service issuer URL is required" });
   },
-  KubeStaticPodConfig: (document, { errors }) => {
-    errors.push(...manifestNameFaults(textAt(document, "name"), "static pod"));
-    if ((sectionAt(document, "pod")?.size ?? 0) === 0) errors.push("static pod spec is required");
+  *KubeStaticPodConfig(document) {
+    yield* manifestNameFaults(document, "static pod");
+    if (!isFilled(document, "pod")) yield "static pod spec is required";
   },
-  KubeTalosAPIAccessConfig: (document, { errors }) => {
-    for (const role of textsAt(document, "allowedRoles")) {
-      if (!roles.some((known) => known === role)) errors.push(`invalid role ${quoted(role)} in .allowedRoles`);
-    }
+  *KubeTalosAPIAccessConfig(document) {
+    for (const role of textsAt(document, "allowedRoles"))
+      if (!roles.some((known) => known === role)) yield `invalid role ${quoted(role)} in .allowedRoles`;
   },
 };
 
 /** A component that has an image unless it is switched off. */
 function component(title: string): Check {
-  return (document, { errors }) => {
-    if (valueAt(document, "enabled") === false) return;
-    if (textAt(document, "image") === "") errors.push(`${title} image cannot be empty`);
-    const fault = resourcesFault(sectionAt(document, "resources"));
-    if (fault !== undefined) errors.push(fault);
-  };
+  const check = every(requires({ image: `${title} image cannot be empty` }), resourceFaults);
+  return (document) => (valueAt(document, "enabled") === false ? [] : check(document));
 }
 
-function manifestNameFaults(name: string, what: string): readonly string[] {
-  if (name === "") return [`${what} name is required`];
-  const fault = domainFault(name);
-  return fault === undefined ? [] : [`${what} name is invalid: ${fault}`];
+function* resourceFaults(document: Section): Faults {
+  const fault = resourcesFault(sectionAt(document, "resources"));
+  if (fault !== undefined) yield fault;
+}
+
+function* manifestNameFaults(document: Section, what: string): Faults {
+  const name = textAt(document, "name");
+  if (name === "") yield `${what} name is required`;
+  else yield* about(`${what} name is invalid`, domainFault(name));
 }

@@ -1,16 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Section } from "../document/value.ts";
-import { quoted } from "./findings.ts";
+import { type Section, sectionAt } from "../document/value.ts";
+import { type Faults, listOfErrors, quoted } from "./findings.ts";
 
 const effects = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 const reserved = ["talos.dev/owned-labels", "talos.dev/owned-annotations", "talos.dev/owned-taints"];
 const annotationLimit = 256 * 1024;
 
-export function labelFaults(labels: Section | undefined): readonly string[] {
+const markKinds = [
+  ["labels", labelFaults],
+  ["annotations", annotationFaults],
+  ["taints", taintFaults],
+] as const;
+
+/** What is wrong with the labels, annotations and taints of a node, which stand at these paths; a list for each. */
+export function* markFaults(section: Section, paths: readonly string[], title: string): Faults {
+  for (const [index, [kind, faultsOf]] of markKinds.entries()) {
+    const faults = faultsOf(sectionAt(section, paths[index] ?? kind));
+    if (faults.length > 0) yield `${title} ${kind}: ${listOfErrors(faults)}`;
+  }
+}
+
+function labelFaults(labels: Section | undefined): readonly string[] {
   return entriesOf(labels).flatMap(([key, value]) => [...nameFaults(key), ...valueFaults(value)]);
 }
 
-export function annotationFaults(annotations: Section | undefined): readonly string[] {
+function annotationFaults(annotations: Section | undefined): readonly string[] {
   const entries = entriesOf(annotations);
   const faults = entries.flatMap(([key]) =>
     reserved.includes(key) ? [...nameFaults(key), `annotation ${quoted(key)} is reserved`] : nameFaults(key),
@@ -21,7 +35,7 @@ export function annotationFaults(annotations: Section | undefined): readonly str
     : faults;
 }
 
-export function taintFaults(taints: Section | undefined): readonly string[] {
+function taintFaults(taints: Section | undefined): readonly string[] {
   return entriesOf(taints).flatMap(([key, taint]) => {
     const names = nameFaults(key);
     if (names.length > 0) return names;

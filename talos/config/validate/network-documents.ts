@@ -1,240 +1,213 @@
 // SPDX-License-Identifier: Apache-2.0
 import { parseAddress, parsePrefix } from "../document/network-address.ts";
-import { isSection, listAt, type Section, sectionsAt, textAt, textsAt, valueAt } from "../document/value.ts";
-import { isSubnetOrAddress } from "./addresses.ts";
-import type { Checks } from "./documents.ts";
-import { expressionFault } from "./expressions.ts";
-import { quoted } from "./findings.ts";
+import { listAt, type Section, sectionAt, sectionsAt, textAt, textsAt, valueAt } from "../document/value.ts";
+import { subnetFaults, urlParts } from "./addresses.ts";
+import { checkBgpInstance } from "./bgp.ts";
+import { selectorFaults } from "./expressions.ts";
+import { about, type Checks, every, type Faults, quoted, requires, unset } from "./findings.ts";
 
-const unnamed = (document: Section): readonly string[] =>
-  textAt(document, "name") === "" ? ["name must be specified"] : [];
+const named = requires({ name: "name must be specified" });
 
 /** Documents of links, addresses, name resolution, firewall and probes. */
 export const networkChecks: Checks = {
-  BlackholeRouteConfig: (document, { errors }) => {
-    errors.push(...unnamed(document));
+  BGPInstanceConfig: checkBgpInstance,
+  *BlackholeRouteConfig(document) {
+    yield* named(document);
     const prefix = parsePrefix(textAt(document, "name"));
-    if ("fault" in prefix) errors.push(`name must be a valid address prefix: ${prefix.fault}`);
+    if ("fault" in prefix) yield `name must be a valid address prefix: ${prefix.fault}`;
   },
-  BondConfig: (document, { errors, warnings }) => {
-    errors.push(...unnamed(document));
-    if (listAt(document, "links").length === 0) errors.push("at least one link must be specified");
-    const mode = textAt(document, "bondMode");
-    if (mode === "") errors.push("bond mode must be specified");
-    if (mode === "802.3ad") {
-      const missing = ["miimon", "updelay", "downdelay"].filter((field) => !document.has(field));
-      warnings.push(...missing.map((field) => `${field} was not specified for 802.3ad bond`));
-    }
-    errors.push(...linkFaults(document));
+  *BondConfig(document) {
+    yield* named(document);
+    if (listAt(document, "links").length === 0) yield "at least one link must be specified";
+    yield* unset(document, { bondMode: "bond mode must be specified" });
+    if (textAt(document, "bondMode") === "802.3ad")
+      for (const field of ["miimon", "updelay", "downdelay"])
+        if (!document.has(field)) yield { warning: `${field} was not specified for 802.3ad bond` };
+    yield* linkFaults(document);
   },
-  BridgeConfig: (document, { errors }) => errors.push(...unnamed(document), ...linkFaults(document)),
-  DHCPv4Config: (document, { errors }) => errors.push(...unnamed(document), ...duidFaults(document)),
-  DHCPv6Config: (document, { errors }) => errors.push(...unnamed(document), ...duidFaults(document)),
-  DummyLinkConfig: (document, { errors }) => errors.push(...unnamed(document), ...linkFaults(document)),
-  EthernetConfig: (document, { errors }) => {
-    if (textAt(document, "name") === "") errors.push("name is required");
+  BridgeConfig: every(named, linkFaults),
+  DHCPv4Config: every(named, duidFaults),
+  DHCPv6Config: every(named, duidFaults),
+  DummyLinkConfig: every(named, linkFaults),
+  EthernetConfig: requires({ name: "name is required" }),
+  HCloudVIPConfig: every(
+    addressNameFaults,
+    requires({ link: "link must be specified", apiToken: "apiToken must be specified" }),
+  ),
+  *HostnameConfig(document) {
+    const [auto, hostname] = [textAt(document, "auto"), textAt(document, "hostname")];
+    if (auto === "" && hostname === "") yield "either 'auto' or 'hostname' must be set";
+    if (!["", "off"].includes(auto) && hostname !== "") yield "'auto' and 'hostname' cannot be set at the same time";
+    if (auto === "talos-addr") yield "invalid value for 'auto': talos-addr";
+    if (hostname === "") return;
+    if (hostname.length > 253) yield `fqdn is too long: ${hostname.length}`;
+    const [label = ""] = hostname.split(".");
+    if (label.length === 0 || label.length > 63) yield `invalid hostname ${quoted(label)}`;
   },
-  HCloudVIPConfig: (document, { errors }) => {
-    errors.push(...addressNameFaults(document));
-    if (textAt(document, "link") === "") errors.push("link must be specified");
-    if (textAt(document, "apiToken") === "") errors.push("apiToken must be specified");
+  *HTTPProbeConfig(document) {
+    yield* unset(document, { name: "probe name is required" });
+    const url = textAt(document, "url");
+    const { scheme, host } = urlParts(url);
+    if (url === "") yield "HTTP probe URL is required";
+    else if (scheme !== "http" && scheme !== "https")
+      yield `HTTP probe URL scheme must be http or https, got ${quoted(scheme)}`;
+    else if (host === "") yield "HTTP probe URL must be an absolute http or https URL with a non-empty host";
+    yield* probeFaults(document, "HTTP");
   },
-  HostnameConfig: (document, { errors }) => errors.push(...hostnameFaults(document)),
-  KubeSpanConfig: (document, { errors }) => {
+  *KubeSpanConfig(document) {
     const mtu = valueAt(document, "mtu");
-    if (typeof mtu === "number" && mtu < 1280) errors.push("kubespan link MTU must be at least 1280");
-    for (const text of textsAt(document, "filters.endpoints")) {
-      if (!isSubnetOrAddress(text)) {
-        errors.push(`KubeSpan endpoint filter is not valid: ${quoted(text.replace(/^!/, ""))}`);
-      }
-    }
+    if (typeof mtu === "number" && mtu < 1280) yield "kubespan link MTU must be at least 1280";
+    yield* subnetFaults(textsAt(document, "filters.endpoints"), "KubeSpan endpoint filter");
   },
-  Layer2VIPConfig: (document, { errors }) => {
-    errors.push(...addressNameFaults(document));
-    if (textAt(document, "link") === "") errors.push("link must be specified");
-  },
-  LinkConfig: (document, { errors }) => errors.push(...unnamed(document), ...linkFaults(document)),
-  LinkAliasConfig: (document, { errors }) => {
-    errors.push(...unnamed(document));
+  Layer2VIPConfig: every(addressNameFaults, requires({ link: "link must be specified" })),
+  LinkConfig: every(named, linkFaults),
+  *LinkAliasConfig(document) {
+    yield* named(document);
     const name = textAt(document, "name");
-    if (name.includes("%") && !/^[^%]+%d$/.test(name)) {
-      errors.push(`name ${quoted(name)} contains an invalid format verb, use %d suffix`);
-    }
-    const match = textAt(document, "selector.match");
-    const fault = expressionFault(match, "link");
-    if (match === "") errors.push("link selector is required");
-    else if (fault !== undefined) errors.push(`link selector is invalid: ${fault}`);
+    if (name.includes("%") && !/^[^%]+%d$/.test(name))
+      yield `name ${quoted(name)} contains an invalid format verb, use %d suffix`;
+    yield* selectorFaults(textAt(document, "selector.match"), "link", "link selector");
   },
-  NetworkRuleConfig: (document, { errors }) => {
+  *NetworkRuleConfig(document) {
     const ports = listAt(document, "portSelector.ports");
-    const faults = portFaults(ports.map(String));
-    const everywhere = sectionsAt(document, "ingress").some((rule) => textAt(rule, "subnet") === "");
-    if (textAt(document, "name") === "") errors.push("name is required");
-    else if (ports.length === 0) errors.push("portSelector.ports is required");
-    else if (faults.length > 0) errors.push(...faults);
-    else if (everywhere) errors.push("invalid subnet: invalid Prefix");
+    const fault = portFault(ports.map(String));
+    if (textAt(document, "name") === "") yield "name is required";
+    else if (ports.length === 0) yield "portSelector.ports is required";
+    else if (fault !== undefined) yield fault;
+    else if (sectionsAt(document, "ingress").some((rule) => textAt(rule, "subnet") === ""))
+      yield "invalid subnet: invalid Prefix";
   },
-  RoutingRuleConfig: (document, { errors }) => errors.push(...routingRuleFaults(document)),
-  StaticHostConfig: (document, { errors }) => {
+  *RoutingRuleConfig(document) {
+    yield* named(document);
     const name = textAt(document, "name");
-    if (name === "") errors.push("name is required");
-    if ("fault" in parseAddress(name)) errors.push("name must be a valid IP address");
-    if (listAt(document, "hostnames").length === 0) errors.push("at least one hostname is required");
-  },
-  TCPProbeConfig: (document, { errors }) => {
-    if (textAt(document, "name") === "") errors.push("probe name is required");
-    if (textAt(document, "endpoint") === "") errors.push("TCP probe endpoint is required");
-    const timeout = textAt(document, "timeout");
-    if (timeout.startsWith("-")) errors.push(`TCP probe timeout cannot be negative: ${timeout}`);
-    errors.push(...probeFaults(document));
-  },
-  TimeSyncConfig: (document, { errors }) => {
-    if (textAt(document, "bootTimeout").startsWith("-")) errors.push("bootTimeout cannot be negative");
-    if (document.has("ntp") && document.has("ptp")) {
-      errors.push("only one of ntp or ptp configuration can be specified");
+    if (!/^\d+$/.test(name) || Number(name) > 4294967295) {
+      const reason = `strconv.ParseUint: parsing ${quoted(name)}: invalid syntax`;
+      yield `invalid name: must be priority parsable unsigned integer: ${reason}`;
     }
+    if (reservedPriorities.includes(Number(name) || 0))
+      yield `priority must be between 1 and 32765 (excluding reserved priorities [${reservedPriorities.join(" ")}])`;
+    const [table, action] = [textAt(document, "table") || "unspec", textAt(document, "action") || "unspec"];
+    if (table === "unspec" && ["unspec", "unicast"].includes(action))
+      yield "either table or a non-unicast action must be specified";
+    if (valueAt(document, "fwMask") && !valueAt(document, "fwMark")) yield "fwMask requires fwMark to be set";
   },
-  VLANConfig: (document, { errors }) => {
-    errors.push(...unnamed(document));
+  *StaticHostConfig(document) {
+    yield* unset(document, { name: "name is required" });
+    if ("fault" in parseAddress(textAt(document, "name"))) yield "name must be a valid IP address";
+    if (listAt(document, "hostnames").length === 0) yield "at least one hostname is required";
+  },
+  *TCPProbeConfig(document) {
+    yield* unset(document, { name: "probe name is required", endpoint: "TCP probe endpoint is required" });
+    yield* probeFaults(document, "TCP");
+  },
+  *TimeSyncConfig(document) {
+    if (textAt(document, "bootTimeout").startsWith("-")) yield "bootTimeout cannot be negative";
+    if (document.has("ntp") && document.has("ptp")) yield "only one of ntp or ptp configuration can be specified";
+  },
+  *VethConfig(document) {
+    const [name, peer] = [textAt(document, "name"), textAt(document, "peer.name")];
+    yield* linkNameFaults("name", name);
+    yield* linkNameFaults("peer name", peer);
+    if (name !== "" && name === peer) yield "name and peer name must be different";
+    yield* linkFaults(document);
+    yield* linkFaults(sectionAt(document, "peer"));
+  },
+  *VLANConfig(document) {
+    yield* named(document);
     const id = Number(valueAt(document, "vlanID") ?? 0);
-    if (id < 1 || id > 4094) errors.push("vlanID must be specified and between 1 and 4094");
-    if (textAt(document, "parent") === "") errors.push("parent must be specified");
-    errors.push(...linkFaults(document));
+    if (id < 1 || id > 4094) yield "vlanID must be specified and between 1 and 4094";
+    yield* unset(document, { parent: "parent must be specified" });
+    yield* linkFaults(document);
   },
-  VRFConfig: (document, { errors }) => {
-    errors.push(...unnamed(document));
+  *VRFConfig(document) {
+    yield* named(document);
     const table = textAt(document, "table") || "unspec";
-    if (["unspec", "local", "main", "default"].includes(table)) {
-      errors.push(`cannot create vrf with reserved table ${table}`);
-    }
-    errors.push(...linkFaults(document));
+    if (["unspec", "local", "main", "default"].includes(table)) yield `cannot create vrf with reserved table ${table}`;
+    yield* linkFaults(document);
   },
-  WireguardConfig: (document, { errors }) =>
-    errors.push(...unnamed(document), ...wireguardFaults(document), ...linkFaults(document)),
+  WireguardConfig: every(named, wireguardFaults, linkFaults),
 };
 
-function duidFaults(document: Section): readonly string[] {
+const reservedPriorities = [0, 32500, 32766, 32767];
+
+function* duidFaults(document: Section): Faults {
   const [raw, identifier] = [textAt(document, "duidRaw"), textAt(document, "clientIdentifier")];
-  if (raw !== "" && identifier !== "duid") return ["duidRaw can only be set if clientIdentifier is 'duid'"];
-  return raw === "" && identifier === "duid" ? ["duidRaw must be set if clientIdentifier is 'duid'"] : [];
+  if (raw !== "" && identifier !== "duid") yield "duidRaw can only be set if clientIdentifier is 'duid'";
+  if (raw === "" && identifier === "duid") yield "duidRaw must be set if clientIdentifier is 'duid'";
 }
 
-function addressNameFaults(document: Section): readonly string[] {
+function* addressNameFaults(document: Section): Faults {
   const name = textAt(document, "name");
-  if (name === "") return ["name must be specified"];
   const parsed = parseAddress(name);
-  return "fault" in parsed ? [`name must be a valid IP address: ${parsed.fault}`] : [];
-}
-
-function hostnameFaults(document: Section): readonly string[] {
-  const faults: string[] = [];
-  const [auto, hostname] = [textAt(document, "auto"), textAt(document, "hostname")];
-  if (auto === "" && hostname === "") faults.push("either 'auto' or 'hostname' must be set");
-  if (!["", "off"].includes(auto) && hostname !== "")
-    faults.push("'auto' and 'hostname' cannot be set at the same time");
-  if (auto === "talos-addr") faults.push("invalid value for 'auto': talos-addr");
-  if (hostname === "") return faults;
-  if (hostname.length > 253) faults.push(`fqdn is too long: ${hostname.length}`);
-  const [label = ""] = hostname.split(".");
-  if (label.length === 0 || label.length > 63) faults.push(`invalid hostname ${quoted(label)}`);
-  return faults;
+  if (name === "") yield "name must be specified";
+  else if ("fault" in parsed) yield `name must be a valid IP address: ${parsed.fault}`;
 }
 
 /** Checks what all probes have. */
-export function probeFaults(document: Section): readonly string[] {
-  const interval = textAt(document, "interval");
+function* probeFaults(document: Section, protocol: string): Faults {
+  const [timeout, interval] = [textAt(document, "timeout"), textAt(document, "interval")];
   const threshold = valueAt(document, "failureThreshold");
-  const faults: string[] = [];
-  if (interval.startsWith("-")) faults.push(`probe interval cannot be negative: ${interval}`);
-  if (typeof threshold === "number" && threshold < 0)
-    faults.push(`probe failure threshold cannot be negative: ${threshold}`);
-  return faults;
+  if (timeout.startsWith("-")) yield `${protocol} probe timeout cannot be negative: ${timeout}`;
+  if (interval.startsWith("-")) yield `probe interval cannot be negative: ${interval}`;
+  if (typeof threshold === "number" && threshold < 0) yield `probe failure threshold cannot be negative: ${threshold}`;
 }
 
 /** Checks the addresses and routes of a link. */
-export function linkFaults(document: Section): readonly string[] {
-  const faults: string[] = [];
-  sectionsAt(document, "addresses").forEach((address, index) => {
+function* linkFaults(document: Section | undefined): Faults {
+  for (const [index, address] of sectionsAt(document, "addresses").entries()) {
     const prefix = textAt(address, "address");
-    if (prefix === "") faults.push(`address ${index} must be specified`);
-    else if (isUnspecified(prefix)) faults.push(`address ${index} must be a valid IP address`);
-  });
-  sectionsAt(document, "routes").forEach((route, index) => {
-    if (isUnspecified(textAt(route, "destination")))
-      faults.push(`route ${index} destination must be a valid IP prefix`);
-    if (isUnspecified(textAt(route, "gateway"))) faults.push(`route ${index} gateway must be a valid IP address`);
-    if (isUnspecified(textAt(route, "source"))) faults.push(`route ${index} source must be a valid IP address`);
-  });
-  return faults;
+    if (prefix === "") yield `address ${index} must be specified`;
+    else if (isUnspecified(prefix)) yield `address ${index} must be a valid IP address`;
+  }
+  for (const [index, route] of sectionsAt(document, "routes").entries()) {
+    if (isUnspecified(textAt(route, "destination"))) yield `route ${index} destination must be a valid IP prefix`;
+    for (const key of ["gateway", "source"])
+      if (isUnspecified(textAt(route, key))) yield `route ${index} ${key} must be a valid IP address`;
+  }
 }
 
 function isUnspecified(text: string): boolean {
   return /^(?:0\.0\.0\.0|::)(?:\/\d+)?$/.test(text);
 }
 
-function portFaults(ports: readonly string[]): readonly string[] {
+function* linkNameFaults(field: string, name: string): Faults {
+  if (name === "") yield `${field} must be specified`;
+  else if (Buffer.byteLength(name) > 15) yield `${field} must not exceed 15 bytes`;
+  else if (name === "." || name === "..") yield `${field} must not be ${quoted(name)}`;
+  else if (/[/:]/.test(name)) yield `${field} must not contain '/' or ':'`;
+  else if (/[\s\p{C}]/u.test(name)) yield `${field} must not contain whitespace or non-printable characters`;
+}
+
+function portFault(ports: readonly string[]): string | undefined {
   const ranges = ports.map((port) => {
     const [low = 0, high = low] = port.split("-").map(Number);
     return { low, high, text: `${low}-${high}` };
   });
   ranges.sort((left, right) => left.low - right.low);
   for (const [index, range] of ranges.entries()) {
-    if (range.low > range.high) return [`invalid port range: ${range.text}`];
+    if (range.low > range.high) return `invalid port range: ${range.text}`;
     const previous = ranges[index - 1];
-    if (previous !== undefined && range.low <= previous.high) {
-      return [`invalid port range: ${range.text}, overlaps with ${previous.text}`];
-    }
+    if (previous !== undefined && range.low <= previous.high)
+      return `invalid port range: ${range.text}, overlaps with ${previous.text}`;
   }
-  return [];
+  return undefined;
 }
 
-const reservedPriorities = [0, 32500, 32766, 32767];
-
-function routingRuleFaults(document: Section): readonly string[] {
-  const faults: string[] = [];
-  const name = textAt(document, "name");
-  if (name === "") faults.push("name must be specified");
-  if (!/^\d+$/.test(name) || Number(name) > 4294967295) {
-    const reason = `strconv.ParseUint: parsing ${quoted(name)}: invalid syntax`;
-    faults.push(`invalid name: must be priority parsable unsigned integer: ${reason}`);
-  }
-  if (reservedPriorities.includes(Number(name) || 0)) {
-    faults.push(
-      `priority must be between 1 and 32765 (excluding reserved priorities [${reservedPriorities.join(" ")}])`,
-    );
-  }
-  const [table, action] = [textAt(document, "table") || "unspec", textAt(document, "action") || "unspec"];
-  if (table === "unspec" && ["unspec", "unicast"].includes(action)) {
-    faults.push("either table or a non-unicast action must be specified");
-  }
-  if (valueAt(document, "fwMask") && !valueAt(document, "fwMark")) faults.push("fwMask requires fwMark to be set");
-  return faults;
-}
-
-function wireguardFaults(document: Section): readonly string[] {
-  const faults: string[] = [];
+function* wireguardFaults(document: Section): Faults {
   const key = textAt(document, "privateKey");
-  const fault = keyFault(key);
-  if (key === "") faults.push("wireguard private key must be specified");
-  else if (fault !== undefined) faults.push(`wireguard private key is invalid: ${fault}`);
+  if (key === "") yield "wireguard private key must be specified";
+  else yield* about("wireguard private key is invalid", keyFault(key));
   const port = Number(valueAt(document, "listenPort") ?? 0);
-  if (port < 0 || port > 65535) faults.push("wireguard listen port must be between 0 and 65535");
-  listAt(document, "peers")
-    .filter(isSection)
-    .forEach((peer, index) => {
-      const at = `(peer index ${index})`;
-      const publicKey = textAt(peer, "publicKey");
-      const publicFault = keyFault(publicKey);
-      if (publicKey === "") faults.push(`wireguard peer public key must be specified ${at}`);
-      else if (publicFault !== undefined) faults.push(`wireguard peer public key is invalid ${at}: ${publicFault}`);
-      const shared = textAt(peer, "presharedKey");
-      const sharedFault = shared === "" ? undefined : keyFault(shared);
-      if (sharedFault !== undefined) faults.push(`wireguard peer preshared key is invalid ${at}: ${sharedFault}`);
-      if (textAt(peer, "persistentKeepaliveInterval").startsWith("-")) {
-        faults.push(`wireguard peer persistent keepalive interval cannot be negative ${at}`);
-      }
-    });
-  return faults;
+  if (port < 0 || port > 65535) yield "wireguard listen port must be between 0 and 65535";
+  for (const [index, peer] of sectionsAt(document, "peers").entries()) {
+    const at = `(peer index ${index})`;
+    const [publicKey, shared] = [textAt(peer, "publicKey"), textAt(peer, "presharedKey")];
+    if (publicKey === "") yield `wireguard peer public key must be specified ${at}`;
+    else yield* about(`wireguard peer public key is invalid ${at}`, keyFault(publicKey));
+    if (shared !== "") yield* about(`wireguard peer preshared key is invalid ${at}`, keyFault(shared));
+    if (textAt(peer, "persistentKeepaliveInterval").startsWith("-"))
+      yield `wireguard peer persistent keepalive interval cannot be negative ${at}`;
+  }
 }
 
 function keyFault(key: string): string | undefined {

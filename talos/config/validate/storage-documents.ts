@@ -1,154 +1,168 @@
 // SPDX-License-Identifier: Apache-2.0
 import { parseByteCount } from "../document/byte-count.ts";
+import { parseGoDuration } from "../document/go-duration.ts";
 import { listAt, type Section, sectionAt, sectionsAt, textAt, valueAt } from "../document/value.ts";
-import type { Checks } from "./documents.ts";
-import { expressionFault } from "./expressions.ts";
-import { quoted } from "./findings.ts";
+import { expressionFault, selectorFaults } from "./expressions.ts";
+import { about, type Checks, every, type Faults, isFilled, quoted, unset } from "./findings.ts";
 
 const systemVolumes = ["STATE", "EPHEMERAL", "IMAGECACHE"];
+const wholeVolume = every(nameFaults, (document) => provisioningFaults(document, allRules), encryptionFaults);
 
-/** Documents of volumes. */
+/** Documents of volumes and filesystems. */
 export const storageChecks: Checks = {
-  ExistingVolumeConfig: (document, { errors }) => {
-    if (textAt(document, "name") === "") errors.push("name is required");
-    errors.push(...characterFaults(document));
-    const match = textAt(document, "discovery.volumeSelector.match");
-    const fault = expressionFault(match, "volume");
-    if (match === "") errors.push("volume selector is required");
-    else if (fault !== undefined) errors.push(`volume selector is invalid: ${fault}`);
+  *ExistingVolumeConfig(document) {
+    yield* unset(document, { name: "name is required" });
+    yield* characterFaults(document);
+    yield* selectorFaults(textAt(document, "discovery.volumeSelector.match"), "volume", "volume selector");
   },
-  ExternalVolumeConfig: (document, { errors }) => {
-    errors.push(...nameFaults(document));
+  *ExternalVolumeConfig(document) {
+    yield* nameFaults(document);
     const type = textAt(document, "filesystemType") || "none";
-    if (type !== "virtiofs") errors.push(`invalid filesystem type: ${type}`);
-    else if (sectionAt(document, "mount.virtiofs") === undefined) errors.push("virtiofs mount spec is required");
-    else if (textAt(document, "mount.virtiofs.tag") === "") errors.push("virtiofs tag is required");
+    if (type !== "virtiofs") yield `invalid filesystem type: ${type}`;
+    else if (sectionAt(document, "mount.virtiofs") === undefined) yield "virtiofs mount spec is required";
+    else if (textAt(document, "mount.virtiofs.tag") === "") yield "virtiofs tag is required";
   },
-  RawVolumeConfig: (document, { errors }) => {
-    errors.push(...nameFaults(document), ...provisioningFaults(document, { required: true, sized: true }));
-    errors.push(...encryptionFaults(document));
+  *FilesystemScrubConfig(document) {
+    const interval = parseGoDuration(textAt(document, "interval")) ?? 0n;
+    if (interval !== 0n && interval < 10_000_000_000n) yield "scrub interval: minimum value is 10s";
   },
-  SwapVolumeConfig: (document, { errors }) => {
-    errors.push(...nameFaults(document), ...provisioningFaults(document, { required: true, sized: true }));
-    errors.push(...encryptionFaults(document));
+  *FilesystemTrimConfig(document) {
+    if (textAt(document, "interval").startsWith("-")) yield "interval cannot be negative";
   },
-  UserVolumeConfig: (document, { errors }) => {
-    errors.push(...nameFaults(document), ...userVolumeFaults(document));
+  *LVMLogicalVolumeConfig(document) {
+    yield* groupNameFaults(document, 63);
+    const type = textAt(document, "type") || "linear";
+    for (const [key, raid, least] of [
+      ["mirrors", "raid1", 1],
+      ["stripes", "raid0", 2],
+    ] as const) {
+      const value = valueAt(document, key);
+      if (value !== undefined && ![raid, "raid10"].includes(type))
+        yield `${key} is only valid for ${raid}/raid10, not ${type}`;
+      else if (typeof value === "number" && value < least) yield `${key} must be at least ${least}`;
+    }
+    if (textAt(document, "provisioning.volumeGroup") === "") yield "provisioning.volumeGroup is required";
+    const [low, high] = [textAt(document, "provisioning.minSize"), textAt(document, "provisioning.maxSize")];
+    if (high === "") yield "provisioning.maxSize is required";
+    if (high.startsWith("-")) yield "provisioning.maxSize must not be negative";
+    if (low !== "" && !high.endsWith("%") && (parseByteCount(low) ?? 0) > (parseByteCount(high) ?? 0))
+      yield "provisioning.minSize must not exceed provisioning.maxSize";
   },
-  VolumeConfig: (document, { errors }) => {
+  LVMVolumeGroupConfig: every((document) => groupNameFaults(document, 63), memberFaults),
+  RAIDArrayConfig: every((document) => groupNameFaults(document, 32), memberFaults),
+  RawVolumeConfig: wholeVolume,
+  SwapVolumeConfig: wholeVolume,
+  UserVolumeConfig: every(nameFaults, userVolumeFaults),
+  *VolumeConfig(document) {
     const name = textAt(document, "name");
     if (!systemVolumes.includes(name)) {
-      errors.push(`only [${systemVolumes.map(quoted).join(" ")}] volumes are supported`);
+      yield `only [${systemVolumes.map(quoted).join(" ")}] volumes are supported`;
       return;
     }
     if (name === "STATE") {
-      if (isSet(document, "provisioning")) {
-        errors.push(`provisioning config is not allowed for the ${quoted(name)} volume`);
-      }
-      for (const key of sectionsAt(document, "encryption.keys")) {
-        if (valueAt(key, "lockToState") === true) {
-          errors.push(`state-locked key is not allowed for the ${quoted(name)} volume`);
-        }
-      }
+      if (isFilled(document, "provisioning")) yield `provisioning config is not allowed for the ${quoted(name)} volume`;
+      for (const key of sectionsAt(document, "encryption.keys"))
+        if (valueAt(key, "lockToState") === true)
+          yield `state-locked key is not allowed for the ${quoted(name)} volume`;
     }
-    errors.push(...provisioningFaults(document, { required: false, sized: true }), ...encryptionFaults(document));
+    yield* provisioningFaults(document, { required: false, sized: true });
+    yield* encryptionFaults(document);
   },
-  ZswapConfig: (document, { errors }) => {
+  *ZswapConfig(document) {
     const percent = valueAt(document, "maxPoolPercent");
-    if (typeof percent === "number" && (percent < 0 || percent > 100)) {
-      errors.push("maxPoolPercent must be between 0 and 100");
-    }
+    if (typeof percent === "number" && (percent < 0 || percent > 100)) yield "maxPoolPercent must be between 0 and 100";
   },
 };
 
-function isSet(document: Section, key: string): boolean {
-  return (sectionAt(document, key)?.size ?? 0) > 0;
-}
-
-function nameFaults(document: Section): readonly string[] {
-  const name = textAt(document, "name");
-  const faults = name === "" ? ["name is required"] : [];
+function* nameFaults(document: Section): Faults {
   // A partition label has 36 characters, of which a prefix takes two.
-  if (name.length < 1 || name.length > 34) faults.push("name must be between 1 and 34 characters long");
-  return [...faults, ...characterFaults(document)];
+  yield* lengthFaults(document, 34);
+  yield* characterFaults(document);
 }
 
-function characterFaults(document: Section): readonly string[] {
-  return /^[a-zA-Z0-9-]*$/.test(textAt(document, "name"))
-    ? []
-    : ["name can only contain lowercase and uppercase ASCII letters, digits, and hyphens"];
+function* groupNameFaults(document: Section, longest: number): Faults {
+  yield* lengthFaults(document, longest);
+  if (!/^[a-zA-Z0-9_-]*$/.test(textAt(document, "name")))
+    yield "name can only contain ASCII letters, digits, hyphens and underscores";
 }
 
-function userVolumeFaults(document: Section): readonly string[] {
+function* lengthFaults(document: Section, longest: number): Faults {
+  const { length } = textAt(document, "name");
+  if (length === 0) yield "name is required";
+  if (length < 1 || length > longest) yield `name must be between 1 and ${longest} characters long`;
+}
+
+function* characterFaults(document: Section): Faults {
+  if (!/^[a-zA-Z0-9-]*$/.test(textAt(document, "name")))
+    yield "name can only contain lowercase and uppercase ASCII letters, digits, and hyphens";
+}
+
+/** Which disks or volumes a group or an array is made of. */
+function memberFaults(document: Section): Faults {
+  const path = "provisioning.volumeSelector.match";
+  return selectorFaults(textAt(document, path), "volume", path, path);
+}
+
+function* userVolumeFaults(document: Section): Faults {
   const type = textAt(document, "volumeType") || "partition";
   if (type === "directory") {
-    return ["provisioning", "encryption", "filesystem", "mount"]
-      .filter((key) => isSet(document, key))
-      .map((key) => `${key} spec is invalid for volumeType directory`);
+    for (const key of ["provisioning", "encryption", "filesystem", "mount"])
+      if (isFilled(document, key)) yield `${key} spec is invalid for volumeType directory`;
+  } else if (type !== "partition" && type !== "disk") yield `unsupported volume type ${quoted(type)}`;
+  else {
+    yield* provisioningFaults(document, { required: true, sized: type === "partition" });
+    yield* filesystemFaults(document);
+    yield* encryptionFaults(document);
   }
-  if (type !== "partition" && type !== "disk") return [`unsupported volume type ${quoted(type)}`];
-  return [
-    ...provisioningFaults(document, { required: true, sized: type === "partition" }),
-    ...filesystemFaults(document),
-    ...encryptionFaults(document),
-  ];
 }
 
-function filesystemFaults(document: Section): readonly string[] {
+function* filesystemFaults(document: Section): Faults {
   const type = textAt(document, "filesystem.type") || "none";
-  if (!["none", "xfs", "ext4"].includes(type)) return [`unsupported filesystem type: ${type}`];
-  if (valueAt(document, "filesystem.projectQuotaSupport") === true && type === "ext4") {
-    return ["project quota support is only available for xfs filesystem"];
-  }
-  return [];
+  if (!["none", "xfs", "ext4"].includes(type)) yield `unsupported filesystem type: ${type}`;
+  else if (valueAt(document, "filesystem.projectQuotaSupport") === true && type === "ext4")
+    yield "project quota support is only available for xfs filesystem";
 }
 
-function provisioningFaults(
-  document: Section,
-  rules: { readonly required: boolean; readonly sized: boolean },
-): readonly string[] {
-  const faults: string[] = [];
+interface ProvisioningRules {
+  readonly required: boolean;
+  readonly sized: boolean;
+}
+
+const allRules: ProvisioningRules = { required: true, sized: true };
+
+function* provisioningFaults(document: Section, rules: ProvisioningRules): Faults {
   const match = textAt(document, "provisioning.diskSelector.match");
-  const fault = match === "" ? undefined : expressionFault(match, "disk");
-  if (match === "" && rules.required) faults.push("disk selector is required");
-  if (fault !== undefined) faults.push(`disk selector is invalid: ${fault}`);
+  if (match !== "") yield* about("disk selector is invalid", expressionFault(match, "disk"));
+  else if (rules.required) yield "disk selector is required";
   const [low, high] = [textAt(document, "provisioning.minSize"), textAt(document, "provisioning.maxSize")];
   if (!rules.sized) {
-    if (low !== "" || high !== "" || valueAt(document, "provisioning.grow") !== undefined) {
-      faults.push("min size, max size and grow are not supported");
-    }
-    return faults;
+    if (low !== "" || high !== "" || valueAt(document, "provisioning.grow") !== undefined)
+      yield "min size, max size and grow are not supported";
+    return;
   }
   if (low !== "" && high !== "" && !high.endsWith("%") && !high.startsWith("-")) {
-    if ((parseByteCount(low.replace(/^-/, "")) ?? 0) > (parseByteCount(high) ?? 0)) {
-      faults.push("min size is greater than max size");
-    }
-  } else if (rules.required && low === "" && high === "") faults.push("min size or max size is required");
-  if (low.startsWith("-")) faults.push("min size cannot be negative");
-  return faults;
+    if ((parseByteCount(low.replace(/^-/, "")) ?? 0) > (parseByteCount(high) ?? 0))
+      yield "min size is greater than max size";
+  } else if (rules.required && low === "" && high === "") yield "min size or max size is required";
+  if (low.startsWith("-")) yield "min size cannot be negative";
 }
 
-function encryptionFaults(document: Section): readonly string[] {
+function* encryptionFaults(document: Section): Faults {
   const encryption = sectionAt(document, "encryption");
-  if (encryption === undefined || encryption.size === 0) return [];
-  const faults: string[] = [];
   const provider = textAt(encryption, "provider") || "none";
   // Talos takes an encryption section without provider and keys for no section at all.
-  if (provider === "none" && listAt(encryption, "keys").length === 0) return [];
-  if (provider !== "luks2") faults.push(`unsupported encryption provider: ${provider}`);
+  if (provider === "none" && listAt(encryption, "keys").length === 0) return;
+  if (provider !== "luks2") yield `unsupported encryption provider: ${provider}`;
   const keys = sectionsAt(encryption, "keys");
-  if (keys.length === 0) faults.push("encryption keys are required");
+  if (keys.length === 0) yield "encryption keys are required";
   const slots = new Set<number>();
   for (const key of keys) {
     const slot = Number(valueAt(key, "slot") ?? 0);
-    if (slots.has(slot)) faults.push(`duplicate key slot ${slot}`);
+    if (slots.has(slot)) yield `duplicate key slot ${slot}`;
     slots.add(slot);
-    if (!["static", "nodeID", "kms", "tpm"].some((kind) => key.has(kind))) {
-      faults.push(`at least one encryption key type must be specified for slot ${slot}`);
-    }
-    for (const register of listAt(key, "tpm.options.pcrs").map(Number)) {
-      if (register < 0 || register > 23) faults.push(`TPM PCR ${register} is out of range (0-23)`);
-    }
+    if (!["static", "nodeID", "kms", "tpm"].some((kind) => key.has(kind)))
+      yield `at least one encryption key type must be specified for slot ${slot}`;
+    for (const register of listAt(key, "tpm.options.pcrs").map(Number))
+      if (register < 0 || register > 23) yield `TPM PCR ${register} is out of range (0-23)`;
   }
-  return faults;
 }

@@ -3,172 +3,175 @@ import { checkKey, loadCertificate } from "../../pki/index.ts";
 import { parseGoDuration } from "../document/go-duration.ts";
 import { listAt, type Section, sectionAt, sectionsAt, textAt, valueAt } from "../document/value.ts";
 import { urlParts } from "./addresses.ts";
-import type { Checks } from "./documents.ts";
-import { expressionFault } from "./expressions.ts";
-import { type Findings, quoted } from "./findings.ts";
+import { expressionFault, selectorFaults } from "./expressions.ts";
+import { about, type Checks, type Faults, type Findings, quoted, requires, unset } from "./findings.ts";
+import { nameFaults } from "./labels.ts";
 
 /** Documents of registries, extensions, logging, discovery, images and the system. */
 export const systemChecks: Checks = {
-  RegistryAuthConfig: (document, { errors }) => {
-    if (textAt(document, "name") === "") errors.push("name must be specified");
-    const [user, token, auth] = ["username", "identityToken", "auth"].map((key) => textAt(document, key) !== "");
-    if (user && token) errors.push("only one of username/password or identityToken authentication can be specified");
-    if (auth && (user || token)) {
-      errors.push("only one of auth, username/password or identityToken authentication can be specified");
-    }
+  *CRICustomizationConfig(document) {
+    for (const fault of nameFaults(textAt(document, "name"))) yield `invalid name: ${fault}`;
   },
-  RegistryMirrorConfig: (document, { errors }) => {
-    if (textAt(document, "name") === "") errors.push("name must be specified");
-    sectionsAt(document, "endpoints").forEach((endpoint, index) => {
+  *RegistryAuthConfig(document) {
+    yield* unset(document, { name: "name must be specified" });
+    const [user, token, auth] = ["username", "identityToken", "auth"].map((key) => textAt(document, key) !== "");
+    if (user && token) yield "only one of username/password or identityToken authentication can be specified";
+    if (auth && (user || token))
+      yield "only one of auth, username/password or identityToken authentication can be specified";
+  },
+  *RegistryMirrorConfig(document) {
+    yield* unset(document, { name: "name must be specified" });
+    for (const [index, endpoint] of sectionsAt(document, "endpoints").entries()) {
       const url = textAt(endpoint, "url");
       const { scheme } = urlParts(url);
-      if (url === "") errors.push(`endpoints[${index}].url must be specified`);
-      else if (scheme !== "http" && scheme !== "https") {
-        errors.push(`endpoints[${index}].url has unsupported scheme: ${quoted(scheme)}`);
-      }
-    });
-  },
-  RegistryTLSConfig: (document, { errors }) => {
-    if (textAt(document, "name") === "") errors.push("name must be specified");
-    const ca = textAt(document, "ca");
-    if (ca !== "" && failure(() => loadCertificate(ca)) !== undefined) {
-      errors.push("ca must be a valid PEM-encoded certificate");
+      if (url === "") yield `endpoints[${index}].url must be specified`;
+      else if (scheme !== "http" && scheme !== "https")
+        yield `endpoints[${index}].url has unsupported scheme: ${quoted(scheme)}`;
     }
+  },
+  *RegistryTLSConfig(document) {
+    yield* unset(document, { name: "name must be specified" });
+    const ca = textAt(document, "ca");
+    if (ca !== "" && failure(() => loadCertificate(ca)) !== undefined)
+      yield "ca must be a valid PEM-encoded certificate";
     const identity = sectionAt(document, "clientIdentity");
     if (identity === undefined) return;
     const certificate = failure(() => loadCertificate(textAt(identity, "cert")));
-    if (certificate !== undefined) errors.push(`client identity certificate is invalid: ${certificate}`);
-    const key = failure(() => checkKey(textAt(identity, "key"), "key"));
-    if (key !== undefined) errors.push(`client identity key is invalid: ${key}`);
+    yield* about("client identity certificate is invalid", certificate);
+    yield* about(
+      "client identity key is invalid",
+      failure(() => checkKey(textAt(identity, "key"), "key")),
+    );
   },
-  EnvironmentConfig: (document, { errors }) => {
-    for (const name of sectionAt(document, "variables")?.keys() ?? []) {
-      if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) errors.push(`invalid environment variable name: ${quoted(name)}`);
-    }
+  *EnvironmentConfig(document) {
+    for (const name of sectionAt(document, "variables")?.keys() ?? [])
+      if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) yield `invalid environment variable name: ${quoted(name)}`;
   },
-  EventSinkConfig: (document, { errors }) => {
+  *EtcFileConfig(document) {
+    const path = textAt(document, "name");
+    const file = `user etc file ${quoted(path)}`;
+    if (path === "") yield "user etc file name cannot be empty";
+    else if (path.startsWith("/") || path.startsWith(".") || path.split("/").includes(".."))
+      yield `${file} must be a local path`;
+    else if (managedFiles.includes(path) || managedFolders.includes(path.split("/")[0] ?? ""))
+      yield `${file} is managed by Talos`;
+  },
+  *EventSinkConfig(document) {
     const endpoint = textAt(document, "endpoint");
-    if (!/^(?:[^:]*|\[.*\]):[^:]*$/.test(endpoint)) {
-      const address = endpoint === "" ? "" : `address ${endpoint}: `;
-      const reason = endpoint.includes(":") ? "too many colons in address" : "missing port in address";
-      errors.push(`event sink endpoint: ${address}${reason}`);
-    }
+    if (/^(?:[^:]*|\[.*\]):[^:]*$/.test(endpoint)) return;
+    const address = endpoint === "" ? "" : `address ${endpoint}: `;
+    const reason = endpoint.includes(":") ? "too many colons in address" : "missing port in address";
+    yield `event sink endpoint: ${address}${reason}`;
   },
-  ExtensionServiceConfig: (document, { errors }) => errors.push(...extensionFaults(document).slice(0, 1)),
-  KmsgLogConfig: (document, { errors }) => {
-    if (textAt(document, "name") === "") errors.push("name is required");
-    else errors.push(...logUrlFaults(textAt(document, "url")).slice(0, 1));
+  ExtensionServiceConfig: (document) => [...extensionFaults(document)].slice(0, 1),
+  KernelModuleConfig: requires({ name: "name is required" }),
+  *KmsgLogConfig(document) {
+    const url = textAt(document, "url");
+    const { scheme, port, path } = urlParts(url);
+    if (textAt(document, "name") === "") yield "name is required";
+    else if (url === "") yield "url is required";
+    else if (scheme !== "tcp" && scheme !== "udp") yield "url scheme must be tcp:// or udp://";
+    else if (path !== "" && path !== "/") yield "url path must be empty";
+    else if (port === "") yield "url port is required";
   },
-  OOMConfig: (document, { errors }) => {
-    const expressions = [
+  *OOMConfig(document) {
+    for (const [key, title, vocabulary] of [
       ["triggerExpression", "OOM trigger expression", "oomTrigger"],
       ["cgroupRankingExpression", "OOM cgroup scoring expression", "oomScore"],
-    ] as const;
-    for (const [key, title, about] of expressions) {
+    ] as const) {
       const text = textAt(document, key);
-      const fault = text === "" ? undefined : expressionFault(text, about);
-      if (fault !== undefined) errors.push(`${title} is invalid: ${fault}`);
+      if (text !== "") yield* about(`${title} is invalid`, expressionFault(text, vocabulary));
     }
-    if (textAt(document, "sampleInterval").startsWith("-")) errors.push("OOM sample interval must be longer than 0");
+    if (textAt(document, "sampleInterval").startsWith("-")) yield "OOM sample interval must be longer than 0";
   },
-  WatchdogTimerConfig: (document, { errors }) => {
-    const timeout = parseGoDuration(textAt(document, "timeout"));
-    if (textAt(document, "device") === "") errors.push("watchdog device: empty value");
-    else if (timeout !== undefined && timeout !== 0n && timeout < 10_000_000_000n) {
-      errors.push("watchdog timeout: minimum value is 10s");
+  *SysctlConfig(document) {
+    if (sectionAt(document, "params")?.has("")) yield "sysctl key cannot be empty";
+  },
+  *SysfsConfig(document) {
+    if (sectionAt(document, "params")?.has("")) yield "sysfs key cannot be empty";
+  },
+  *UnattendedInstallConfig(document) {
+    if (textAt(document, "installer.image") === "") {
+      const reason = "if Talos is not booted from asset built by Image Factory, installation will fail";
+      yield { warning: `installer.image is not set, ${reason}` };
     }
+    const title = "provisioning.volumeSelector.match";
+    yield* selectorFaults(textAt(document, "provisioning.diskSelector.match"), "disk", title, title);
   },
-  ImageVerificationConfig: (document, findings) => {
-    for (const [index, rule] of sectionsAt(document, "rules").entries()) checkImageRule(rule, index, findings);
+  *WatchdogTimerConfig(document) {
+    const timeout = parseGoDuration(textAt(document, "timeout")) ?? 0n;
+    if (textAt(document, "device") === "") yield "watchdog device: empty value";
+    else if (timeout !== 0n && timeout < 10_000_000_000n) yield "watchdog timeout: minimum value is 10s";
   },
-  SideroLinkConfig: (document, { errors }) => {
+  *ImageVerificationConfig(document) {
+    for (const [index, rule] of sectionsAt(document, "rules").entries())
+      yield* imageRuleFindings(rule, `rule ${index}:`);
+  },
+  *SideroLinkConfig(document) {
     const url = textAt(document, "apiUrl");
     const { scheme, path } = urlParts(url);
-    if (url === "") errors.push("apiUrl is required");
-    else if (scheme !== "https" && scheme !== "grpc") errors.push("apiUrl scheme must be https:// or grpc://");
-    else if (path !== "" && path !== "/") errors.push("apiUrl path must be empty");
+    if (url === "") yield "apiUrl is required";
+    else if (scheme !== "https" && scheme !== "grpc") yield "apiUrl scheme must be https:// or grpc://";
+    else if (path !== "" && path !== "/") yield "apiUrl path must be empty";
   },
-  DiscoveryIdentityConfig: (document, { errors }) => {
+  *DiscoveryIdentityConfig(document) {
     const secret = textAt(document, "clusterSecret");
-    if (textAt(document, "clusterID") === "") errors.push("clusterID is required");
-    else if (secret === "") errors.push("clusterSecret is required");
-    else if (!isBase64(secret)) errors.push("invalid clusterSecret: failed to decode from base64");
-    else if (Buffer.from(secret, "base64").length !== 32) {
-      // Talos repeats the secret here; we do not.
-      errors.push(`invalid clusterSecret: expected 32 bytes, got ${Buffer.from(secret, "base64").length}`);
-    }
+    const { length } = Buffer.from(secret, "base64");
+    if (textAt(document, "clusterID") === "") yield "clusterID is required";
+    else if (secret === "") yield "clusterSecret is required";
+    else if (secret.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(secret))
+      yield "invalid clusterSecret: failed to decode from base64";
+    // Talos repeats the secret here; we do not.
+    else if (length !== 32) yield `invalid clusterSecret: expected 32 bytes, got ${length}`;
   },
-  DiscoveryServiceConfig: (document, { errors }) => {
+  *DiscoveryServiceConfig(document) {
     const endpoint = textAt(document, "endpoint");
     const { scheme, host } = urlParts(endpoint);
-    if (textAt(document, "name") === "") errors.push("name is required");
-    else if (endpoint === "") errors.push("endpoint is required");
-    else if (scheme === "") errors.push("endpoint scheme is required");
-    else if (!["http", "https", "grpc"].includes(scheme)) {
-      errors.push("endpoint scheme must be http://, https:// or grpc://");
-    } else if (host === "") errors.push("endpoint host is required");
-  },
-  FilesystemTrimConfig: (document, { errors }) => {
-    if (textAt(document, "interval").startsWith("-")) errors.push("interval cannot be negative");
+    if (textAt(document, "name") === "") yield "name is required";
+    else if (endpoint === "") yield "endpoint is required";
+    else if (scheme === "") yield "endpoint scheme is required";
+    else if (!["http", "https", "grpc"].includes(scheme)) yield "endpoint scheme must be http://, https:// or grpc://";
+    else if (host === "") yield "endpoint host is required";
   },
 };
 
-function isBase64(text: string): boolean {
-  return text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text);
-}
+const managedFiles = ["resolv.conf", "hosts", "machine-id", "extensions.yaml", "localtime", "os-release", "xattr.conf"];
+const managedFolders = "apparmor.d apparmor ca-certificates cni cri iscsi kubernetes lvm nvme pki selinux ssl".split(
+  " ",
+);
 
-function extensionFaults(document: Section): readonly string[] {
+function* extensionFaults(document: Section): Faults {
   const name = textAt(document, "name");
   const files = sectionsAt(document, "configFiles");
-  if (name === "") return ["name is required"];
-  if (files.length === 0 && listAt(document, "environment").length === 0) {
-    return [`no config files found for extension ${quoted(name)}`];
-  }
-  const required = { content: "content", mountPath: "mount path" };
-  return files.flatMap((file) =>
-    Object.entries(required)
-      .filter(([key]) => textAt(file, key) === "")
-      .map(([, what]) => `extension ${what} is required for extension ${quoted(name)}`),
-  );
+  if (name === "") yield "name is required";
+  if (files.length === 0 && listAt(document, "environment").length === 0)
+    yield `no config files found for extension ${quoted(name)}`;
+  const required = (what: string) => `extension ${what} is required for extension ${quoted(name)}`;
+  for (const file of files) yield* unset(file, { content: required("content"), mountPath: required("mount path") });
 }
 
-function logUrlFaults(url: string): readonly string[] {
-  const { scheme, port, path } = urlParts(url);
-  if (url === "") return ["url is required"];
-  const faults: string[] = [];
-  if (scheme !== "tcp" && scheme !== "udp") faults.push("url scheme must be tcp:// or udp://");
-  if (path !== "" && path !== "/") faults.push("url path must be empty");
-  if (port === "") faults.push("url port is required");
-  return faults;
-}
-
-function checkImageRule(rule: Section, index: number, { errors, warnings }: Findings): void {
+function* imageRuleFindings(rule: Section, at: string): Findings {
   const pattern = textAt(rule, "image");
   const only = "but matching only applies to the image registry and repository, not the tag or digest";
-  const at = `rule ${index}:`;
-  if (pattern === "") errors.push(`${at} imagePattern must be specified`);
-  if (pattern.includes("@")) warnings.push(`${at} imagePattern contains '@' ${only}`);
-  if (pattern.slice(pattern.indexOf("/") + 1).includes(":") && pattern.includes("/")) {
-    warnings.push(`${at} imagePattern contains ':' ${only}`);
-  }
+  if (pattern === "") yield `${at} imagePattern must be specified`;
+  if (pattern.includes("@")) yield { warning: `${at} imagePattern contains '@' ${only}` };
+  if (pattern.slice(pattern.indexOf("/") + 1).includes(":") && pattern.includes("/"))
+    yield { warning: `${at} imagePattern contains ':' ${only}` };
   if (!pattern.includes("/") && pattern !== "*" && pattern !== "") {
     const example = "image references like 'nginx' are matched as 'docker.io/nginx' (normalized)";
-    warnings.push(`${at} imagePattern does not contain a '/', ${example}`);
+    yield { warning: `${at} imagePattern does not contain a '/', ${example}` };
   }
   const [skip, deny] = [valueAt(rule, "skip") === true, valueAt(rule, "deny") === true];
   const [keyless, publicKey] = [sectionAt(rule, "keyless"), sectionAt(rule, "publicKey")];
   const verified = keyless !== undefined || publicKey !== undefined;
-  if (skip && deny) errors.push(`${at} skip and deny cannot both be true`);
-  if ((skip || deny) && verified) errors.push(`${at} verifiers cannot be configured if skip or deny is true`);
-  if (!skip && !deny && !verified) errors.push(`${at} at least one verifier must be configured`);
-  if (keyless && publicKey) errors.push(`${at} only one of keyless or publicKey verifier can be configured`);
-  if (keyless && textAt(keyless, "issuer") === "") errors.push(`${at} verifier OIDC issuer must be specified`);
-  if (keyless && textAt(keyless, "subject") === "" && textAt(keyless, "subjectRegex") === "") {
-    errors.push(`${at} verifier subject or subjectRegex must be specified`);
-  }
-  if (publicKey && textAt(publicKey, "certificate") === "") {
-    errors.push(`${at} verifier certificates must be specified`);
-  }
+  if (skip && deny) yield `${at} skip and deny cannot both be true`;
+  if ((skip || deny) && verified) yield `${at} verifiers cannot be configured if skip or deny is true`;
+  if (!skip && !deny && !verified) yield `${at} at least one verifier must be configured`;
+  if (keyless && publicKey) yield `${at} only one of keyless or publicKey verifier can be configured`;
+  if (keyless && textAt(keyless, "issuer") === "") yield `${at} verifier OIDC issuer must be specified`;
+  if (keyless && textAt(keyless, "subject") === "" && textAt(keyless, "subjectRegex") === "")
+    yield `${at} verifier subject or subjectRegex must be specified`;
+  if (publicKey && textAt(publicKey, "certificate") === "") yield `${at} verifier certificates must be specified`;
 }
 
 function failure(step: () => unknown): string | undefined {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import { isGiven } from "../../given.ts";
 import { requestUrlFault } from "../document/url.ts";
 import { listAt, type Section, sectionAt, sectionsAt, textAt, textsAt, valueAt } from "../document/value.ts";
-import { endpointFault, isSubnetOrAddress, urlParts } from "./addresses.ts";
-import { type Findings, quoted } from "./findings.ts";
+import { endpointFault, subnetFaults, urlParts } from "./addresses.ts";
+import { about, type Faults, type Findings, quoted, unset } from "./findings.ts";
 
 export interface ClusterRules {
   readonly controlPlane: boolean;
@@ -11,32 +12,28 @@ export interface ClusterRules {
 }
 
 /** Checks the cluster section of the v1alpha1 document. */
-export function clusterFaults(cluster: Section | undefined, rules: ClusterRules): readonly string[] {
+export function clusterFaults(cluster: Section | undefined, rules: ClusterRules): Faults {
   if (cluster === undefined) return ["cluster instructions are required"];
   const endpoint = textAt(cluster, "controlPlane.endpoint");
   if (endpoint === "" && !rules.endpointElsewhere) return ["cluster controlplane endpoint is required"];
-  const faults: string[] = [];
-  const fault = endpoint === "" ? undefined : endpointFault(endpoint);
-  if (fault !== undefined) faults.push(`invalid controlplane endpoint: ${fault}`);
+  return faultsOf(cluster, endpoint, rules);
+}
+
+function* faultsOf(cluster: Section, endpoint: string, rules: ClusterRules): Faults {
+  if (endpoint !== "") yield* about("invalid controlplane endpoint", endpointFault(endpoint));
   const domain = textAt(cluster, "network.dnsDomain");
-  if (domain !== "" && !isDnsName(domain)) faults.push(`${quoted(domain)} is not a valid DNS name`);
-  faults.push(...cloudProviderFaults(sectionAt(cluster, "externalCloudProvider")));
+  if (domain !== "" && !isDnsName(domain)) yield `${quoted(domain)} is not a valid DNS name`;
+  yield* cloudProviderFaults(sectionAt(cluster, "externalCloudProvider"));
   const etcd = sectionAt(cluster, "etcd");
-  if (etcd !== undefined) {
-    if (rules.controlPlane) faults.push(...etcdFaults(etcd));
-    else faults.push("etcd config is only allowed on control plane machines");
-  }
-  if (!rules.controlPlane && textAt(cluster, "ca.key") !== "") {
-    faults.push("cluster CA key is not allowed on non-controlplane nodes (.cluster.ca)");
-  }
-  faults.push(
-    ...manifestFaults(cluster),
-    ...discoveryFaults(cluster),
-    ...apiServerFaults(sectionAt(cluster, "apiServer")),
-    ...resourceFaults(sectionAt(cluster, "controllerManager"), "controller-manager"),
-    ...resourceFaults(sectionAt(cluster, "scheduler"), "scheduler"),
-  );
-  return faults;
+  if (etcd !== undefined && rules.controlPlane) yield* etcdFaults(etcd);
+  if (etcd !== undefined && !rules.controlPlane) yield "etcd config is only allowed on control plane machines";
+  if (!rules.controlPlane && textAt(cluster, "ca.key") !== "")
+    yield "cluster CA key is not allowed on non-controlplane nodes (.cluster.ca)";
+  yield* manifestFaults(cluster);
+  yield* discoveryFaults(cluster);
+  yield* apiServerFaults(sectionAt(cluster, "apiServer"));
+  yield* resourceFaults(sectionAt(cluster, "controllerManager"), "controller-manager");
+  yield* resourceFaults(sectionAt(cluster, "scheduler"), "scheduler");
 }
 
 function isDnsName(name: string): boolean {
@@ -44,85 +41,67 @@ function isDnsName(name: string): boolean {
   return /^([a-zA-Z0-9_][a-zA-Z0-9_-]{0,62})(\.[a-zA-Z0-9_][a-zA-Z0-9_-]{0,62})*[._]?$/.test(name);
 }
 
-function cloudProviderFaults(provider: Section | undefined): readonly string[] {
-  if (provider === undefined) return [];
+function* cloudProviderFaults(provider: Section | undefined): Faults {
   const manifests = textsAt(provider, "manifests");
-  if (valueAt(provider, "enabled") !== true && manifests.length > 0) {
-    return ["external cloud provider is disabled, but manifests are provided"];
-  }
-  return manifests.flatMap((url) => {
-    const fault = endpointFault(url);
-    return fault === undefined ? [] : [`invalid external cloud provider manifest url ${quoted(url)}: ${fault}`];
-  });
+  if (valueAt(provider, "enabled") !== true && manifests.length > 0)
+    yield "external cloud provider is disabled, but manifests are provided";
+  else
+    for (const url of manifests)
+      yield* about(`invalid external cloud provider manifest url ${quoted(url)}`, endpointFault(url));
 }
 
-function etcdFaults(etcd: Section): readonly string[] {
-  const faults: string[] = [];
-  if (sectionAt(etcd, "ca") === undefined) faults.push("key/cert combination should not be empty");
+function* etcdFaults(etcd: Section): Faults {
+  if (sectionAt(etcd, "ca") === undefined) yield "key/cert combination should not be empty";
   const [subnet, advertised] = [textAt(etcd, "subnet"), textsAt(etcd, "advertisedSubnets")];
-  if (subnet !== "" && advertised.length > 0) {
-    faults.push("etcd subnet can't be set when advertised subnets are set");
-  }
+  if (subnet !== "" && advertised.length > 0) yield "etcd subnet can't be set when advertised subnets are set";
   const listen = textsAt(etcd, "listenSubnets");
-  const invalid = (kind: string, subnets: readonly string[]): void => {
-    for (const text of subnets) {
-      if (!isSubnetOrAddress(text)) faults.push(`etcd ${kind} subnet is not valid: ${quoted(text.replace(/^!/, ""))}`);
-    }
-  };
-  invalid("advertised", advertised.length > 0 || subnet === "" ? advertised : [subnet]);
-  invalid("listen", listen.length > 0 ? listen : advertised);
-  return faults;
+  yield* subnetFaults(advertised.length > 0 || subnet === "" ? advertised : [subnet], "etcd advertised subnet");
+  yield* subnetFaults(listen.length > 0 ? listen : advertised, "etcd listen subnet");
 }
 
-function manifestFaults(cluster: Section): readonly string[] {
+function* manifestFaults(cluster: Section): Faults {
   const seen = new Set<string>();
-  return sectionsAt(cluster, "inlineManifests").flatMap((manifest) => {
+  for (const manifest of sectionsAt(cluster, "inlineManifests")) {
     const name = textAt(manifest, "name");
-    const faults: string[] = [];
-    if (name.trim() === "") faults.push("inline manifest name can't be empty");
-    if (seen.has(name)) faults.push(`inline manifest name ${quoted(name)} is duplicate`);
+    if (name.trim() === "") yield "inline manifest name can't be empty";
+    if (seen.has(name)) yield `inline manifest name ${quoted(name)} is duplicate`;
     seen.add(name);
-    return faults;
-  });
+  }
 }
 
-function discoveryFaults(cluster: Section): readonly string[] {
-  if (valueAt(cluster, "discovery.enabled") !== true) return [];
-  if (valueAt(cluster, "discovery.registries.service.disabled") === true) return [];
-  const faults: string[] = [];
+function* discoveryFaults(cluster: Section): Faults {
+  if (valueAt(cluster, "discovery.enabled") !== true) return;
+  if (valueAt(cluster, "discovery.registries.service.disabled") === true) return;
   const endpoint = textAt(cluster, "discovery.registries.service.endpoint");
   const fault = endpoint === "" ? undefined : requestUrlFault(endpoint);
-  if (fault !== undefined) faults.push(`cluster discovery service registry endpoint is invalid: ${fault}`);
-  else if (!["", "/"].includes(urlParts(endpoint).path)) faults.push("cluster discovery service path should be empty");
-  if (textAt(cluster, "id") === "") faults.push("cluster discovery service requires .cluster.id");
-  if (textAt(cluster, "secret") === "") faults.push("cluster discovery service requires .cluster.secret");
-  return faults;
+  if (fault !== undefined) yield `cluster discovery service registry endpoint is invalid: ${fault}`;
+  else if (!["", "/"].includes(urlParts(endpoint).path)) yield "cluster discovery service path should be empty";
+  const requires = "cluster discovery service requires";
+  yield* unset(cluster, { id: `${requires} .cluster.id`, secret: `${requires} .cluster.secret` });
 }
 
 export const authorizerTypes = ["Node", "RBAC", "Webhook"];
 
-function apiServerFaults(server: Section | undefined): readonly string[] {
-  if (server === undefined) return [];
-  const authorizers = valueAt(server, "authorizationConfig");
-  if (authorizers !== undefined) {
-    for (const flag of sectionAt(server, "extraArgs")?.keys() ?? []) {
-      if (flag === "authorization-mode") {
-        return [
-          "authorization-mode cannot be used in conjunction with AuthorizationConfig, use eitherr AuthorizationConfig or authorization-mode",
-        ];
-      }
-      if (flag.startsWith("authorization-webhook-")) {
-        return [
-          "authorization-webhook-* flags cannot be used in conjunction with AuthorizationConfig, use either AuthorizationConfig or authorization-webhook-* flags",
-        ];
-      }
-    }
+/** Of the API server the first fault alone. */
+function* apiServerFaults(server: Section | undefined): Faults {
+  const fault = authorizationFault(server);
+  if (fault === undefined) yield* resourceFaults(server, "apiserver");
+  else yield fault;
+}
+
+function authorizationFault(server: Section | undefined): string | undefined {
+  const isConfigured = valueAt(server, "authorizationConfig") !== undefined;
+  for (const flag of (isConfigured && sectionAt(server, "extraArgs")?.keys()) || []) {
+    if (flag === "authorization-mode")
+      return "authorization-mode cannot be used in conjunction with AuthorizationConfig, use eitherr AuthorizationConfig or authorization-mode";
+    if (flag.startsWith("authorization-webhook-"))
+      return "authorization-webhook-* flags cannot be used in conjunction with AuthorizationConfig, use either AuthorizationConfig or authorization-webhook-* flags";
   }
   for (const authorizer of sectionsAt(server, "authorizationConfig")) {
     const fault = authorizerFault(textAt(authorizer, "type"), textAt(authorizer, "name"));
-    if (fault !== undefined) return [`apiserver authorization config validation failed: ${fault}`];
+    if (fault !== undefined) return `apiserver authorization config validation failed: ${fault}`;
   }
-  return resourceFaults(server, "apiserver");
+  return undefined;
 }
 
 function authorizerFault(type: string, name: string): string | undefined {
@@ -132,9 +111,8 @@ function authorizerFault(type: string, name: string): string | undefined {
   return `authorizer type ${type} is not allowed, allowed types are [${authorizerTypes.join(" ")}]`;
 }
 
-function resourceFaults(component: Section | undefined, name: string): readonly string[] {
-  const fault = resourcesFault(sectionAt(component, "resources"));
-  return fault === undefined ? [] : [`${name} resource validation failed: ${fault}`];
+function resourceFaults(component: Section | undefined, name: string): Faults {
+  return about(`${name} resource validation failed`, resourcesFault(sectionAt(component, "resources")));
 }
 
 /** Pods may ask for and be limited in memory and CPU only. */
@@ -148,34 +126,19 @@ export function resourcesFault(resources: Section | undefined): string | undefin
 }
 
 /** Checks cluster.network.cni of a control plane. */
-export function checkCni(cni: Section | undefined, { errors, warnings }: Findings): void {
+export function* cniFindings(cni: Section | undefined): Findings {
   const name = cni === undefined ? "flannel" : textAt(cni, "name");
   const urls = textsAt(cni, "urls");
-  switch (name) {
-    case "flannel":
-      if (urls.length > 0) errors.push(`"urls" field should be empty for ${quoted(name)} CNI`);
-      return;
-    case "none":
-      if (urls.length > 0) errors.push(`"urls" field should be empty for ${quoted(name)} CNI`);
-      errors.push(...flannelFaults(cni, name));
-      return;
-    case "custom":
-      if (urls.length === 0) warnings.push(`"urls" field should not be empty for ${quoted(name)} CNI`);
-      errors.push(...flannelFaults(cni, name));
-      errors.push(...urls.map(endpointFault).filter((fault) => fault !== undefined));
-      return;
-    default:
-      errors.push('cni name should be one of ["flannel", "custom", "none"]');
+  if (!["flannel", "custom", "none"].includes(name)) {
+    yield 'cni name should be one of ["flannel", "custom", "none"]';
+    return;
   }
-}
-
-function flannelFaults(cni: Section | undefined, name: string): readonly string[] {
-  const faults: string[] = [];
-  if (listAt(cni, "flannel.extraArgs").length > 0) {
-    faults.push(`"flanneldExtraArgs" field should be empty for ${quoted(name)} CNI`);
-  }
-  if (valueAt(cni, "flannel.kubeNetworkPoliciesEnabled") === true) {
-    faults.push(`"flannelKubeNetworkPoliciesEnabled" should not be enabled for ${quoted(name)} CNI`);
-  }
-  return faults;
+  const custom = name === "custom";
+  if (custom && urls.length === 0) yield { warning: `"urls" field should not be empty for ${quoted(name)} CNI` };
+  if (!custom && urls.length > 0) yield `"urls" field should be empty for ${quoted(name)} CNI`;
+  if (name !== "flannel" && listAt(cni, "flannel.extraArgs").length > 0)
+    yield `"flanneldExtraArgs" field should be empty for ${quoted(name)} CNI`;
+  if (name !== "flannel" && valueAt(cni, "flannel.kubeNetworkPoliciesEnabled") === true)
+    yield `"flannelKubeNetworkPoliciesEnabled" should not be enabled for ${quoted(name)} CNI`;
+  if (custom) yield* urls.map(endpointFault).filter(isGiven);
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { listAt, type Section, sectionAt, sectionsAt, textAt, textsAt, valueAt } from "../document/value.ts";
-import { roles } from "../talosconfig/roles.ts";
-import { isSubnetOrAddress, urlParts } from "./addresses.ts";
-import { type Findings, listOfErrors, quoted } from "./findings.ts";
-import { annotationFaults, labelFaults, taintFaults } from "./labels.ts";
-import { checkDevices } from "./network-devices.ts";
-import { checkCni, clusterFaults } from "./v1alpha1-cluster.ts";
+import { roles } from "../talosconfig/talosconfig.ts";
+import { isSubnetOrAddress, subnetFaults, urlParts } from "./addresses.ts";
+import { type Faults, type Findings, quoted, unset } from "./findings.ts";
+import { markFaults } from "./labels.ts";
+import { deviceFindings } from "./network-devices.ts";
+import { clusterFaults, cniFindings } from "./v1alpha1-cluster.ts";
 
 export type Mode = "metal" | "cloud" | "container";
 
@@ -17,30 +17,32 @@ export interface Provided {
 }
 
 /** Checks the v1alpha1 document. Errors come in the order in which Talos tells them. */
-export function checkV1alpha1(config: Section, mode: Mode, provided: Provided, findings: Findings): void {
-  const { errors, warnings } = findings;
+export function* v1alpha1Findings(config: Section, mode: Mode, provided: Provided): Findings {
   const machine = sectionAt(config, "machine");
   if (machine === undefined) {
-    errors.push("machine instructions are required");
+    yield "machine instructions are required";
     return;
   }
   const cluster = sectionAt(config, "cluster");
   const type = machineType(textAt(machine, "type"));
   const rules = { controlPlane: type === "controlplane", endpointElsewhere: provided.endpoint };
-  errors.push(...clusterFaults(cluster, rules));
-  if (mode === "metal" && !provided.install) errors.push(...installFaults(machine));
-  errors.push(...hostDnsFaults(machine, mode, provided));
+  yield* clusterFaults(cluster, rules);
+  if (mode === "metal" && !provided.install) yield* installFaults(machine);
+  yield* hostDnsFaults(machine, mode, provided);
   const written = textAt(machine, "type");
-  if (type === "worker" && written !== "worker") {
-    warnings.push(`use "worker" instead of ${quoted(written)} for machine type`);
-  }
-  checkAuthorities(machine, cluster, type, findings);
-  checkNetwork(machine, findings);
-  errors.push(...diskFaults(machine), ...kubeletFaults(machine), ...encryptionFaults(machine));
-  errors.push(...kubespanFaults(machine, cluster), ...loggingFaults(machine));
-  checkExtensions(machine, findings);
-  errors.push(...metadataFaults(machine), ...featureFaults(machine, type));
-  if (valueAt(config, "persist") === false) errors.push(".persist should be enabled");
+  if (type === "worker" && written !== "worker")
+    yield { warning: `use "worker" instead of ${quoted(written)} for machine type` };
+  yield* authorityFindings(machine, cluster, type);
+  if (sectionAt(machine, "network") !== undefined) yield* networkFindings(machine);
+  yield* diskFaults(machine);
+  yield* kubeletFaults(machine);
+  yield* encryptionFaults(machine);
+  yield* kubespanFaults(machine, cluster);
+  yield* loggingFaults(machine);
+  yield* extensionFindings(machine);
+  yield* markFaults(machine, ["nodeLabels", "nodeAnnotations", "nodeTaints"], "invalid machine node");
+  yield* featureFaults(machine, type);
+  if (valueAt(config, "persist") === false) yield ".persist should be enabled";
 }
 
 type KnownType = "controlplane" | "worker" | undefined;
@@ -50,213 +52,138 @@ function machineType(text: string): KnownType {
   return ["worker", "join", ""].includes(text) ? "worker" : undefined;
 }
 
-function installFaults(machine: Section): readonly string[] {
+function* installFaults(machine: Section): Faults {
   const install = sectionAt(machine, "install");
-  if (install === undefined) return ['install instructions are required in "metal" mode'];
-  const faults: string[] = [];
+  if (install === undefined) yield 'install instructions are required in "metal" mode';
   // An empty selector chooses whatever disk comes first.
-  if (textAt(install, "disk") === "" && !install.has("diskSelector")) {
-    faults.push("either install disk or diskSelector should be defined");
-  }
-  if (listAt(install, "extraKernelArgs").length > 0 && valueAt(install, "grubUseUKICmdline") === true) {
-    faults.push("install.extraKernelArgs and install.grubUseUKICmdline can't be used together");
-  }
-  return faults;
+  else if (textAt(install, "disk") === "" && !install.has("diskSelector"))
+    yield "either install disk or diskSelector should be defined";
+  if (listAt(install, "extraKernelArgs").length > 0 && valueAt(install, "grubUseUKICmdline") === true)
+    yield "install.extraKernelArgs and install.grubUseUKICmdline can't be used together";
 }
 
-function hostDnsFaults(machine: Section, mode: Mode, provided: Provided): readonly string[] {
+function* hostDnsFaults(machine: Section, mode: Mode, provided: Provided): Faults {
   const path = ".machine.features.hostDNS";
   const enabled = provided.hostDns?.enabled ?? valueAt(machine, "features.hostDNS.enabled") === true;
   const forwarding = provided.hostDns?.forwarding ?? valueAt(machine, "features.hostDNS.forwardKubeDNSToHost") === true;
-  const faults: string[] = [];
-  if (mode === "container" && !enabled) {
-    faults.push(`feature HostDNS should be enabled in container mode (${path}.enabled)`);
-  }
-  if (mode === "container" && !forwarding) {
-    faults.push(`feature HostDNS should forward kube-dns to host in container mode (${path}.forwardKubeDNSToHost)`);
-  }
-  if (forwarding && !enabled) {
-    faults.push(`feature hostDNS.forwardKubeDNSToHost requires hostDNS.enabled to be true (${path})`);
-  }
-  return faults;
+  if (mode === "container" && !enabled) yield `feature HostDNS should be enabled in container mode (${path}.enabled)`;
+  if (mode === "container" && !forwarding)
+    yield `feature HostDNS should forward kube-dns to host in container mode (${path}.forwardKubeDNSToHost)`;
+  if (forwarding && !enabled)
+    yield `feature hostDNS.forwardKubeDNSToHost requires hostDNS.enabled to be true (${path})`;
 }
 
-function checkAuthorities(machine: Section, cluster: Section | undefined, type: KnownType, findings: Findings): void {
-  const { errors } = findings;
+function* authorityFindings(machine: Section, cluster: Section | undefined, type: KnownType): Findings {
   const ca = sectionAt(machine, "ca");
   const accepted = listAt(machine, "acceptedCAs").length;
-  if (ca === undefined && accepted === 0) {
-    errors.push("issuing CA or some accepted CAs are required (.machine.ca, machine.acceptedCAs)");
-  }
-  if (type === undefined) {
-    errors.push(`unknown machine type ${quoted(textAt(machine, "type"))}`);
-  } else if (type === "controlplane") {
-    checkCni(sectionAt(cluster, "network.cni"), findings);
-    if (ca === undefined) errors.push("issuing CA is required (.machine.ca)");
-    else if (textAt(ca, "key") === "") {
-      errors.push("issuing CA key is required for controlplane nodes (.machine.ca.key)");
-    }
+  if (ca === undefined && accepted === 0)
+    yield "issuing CA or some accepted CAs are required (.machine.ca, machine.acceptedCAs)";
+  if (type === undefined) yield `unknown machine type ${quoted(textAt(machine, "type"))}`;
+  else if (type === "controlplane") {
+    yield* cniFindings(sectionAt(cluster, "network.cni"));
+    if (ca === undefined) yield "issuing CA is required (.machine.ca)";
+    else if (textAt(ca, "key") === "") yield "issuing CA key is required for controlplane nodes (.machine.ca.key)";
   } else {
-    for (const device of sectionsAt(machine, "network.interfaces")) {
-      for (const link of [device, ...sectionsAt(device, "vlans")]) {
-        if (sectionAt(link, "vip")) errors.push("virtual (shared) IP is not allowed on non-controlplane nodes");
-      }
-    }
-    if (ca !== undefined && textAt(ca, "key") !== "") {
-      errors.push("issuing Talos API CA key is not allowed on non-controlplane nodes (.machine.ca)");
-    }
-    if (ca !== undefined && textAt(ca, "crt") === "" && accepted === 0) {
-      errors.push(
-        "trusted CA certificates are required on non-controlplane nodes (.machine.ca.crt, .machine.acceptedCAs)",
-      );
-    }
-    if (textAt(cluster, "ca.key") !== "") {
-      errors.push("issuing Kubernetes API CA key is not allowed on non-controlplane nodes (.cluster.ca)");
-    }
+    for (const device of sectionsAt(machine, "network.interfaces"))
+      for (const link of [device, ...sectionsAt(device, "vlans")])
+        if (sectionAt(link, "vip")) yield "virtual (shared) IP is not allowed on non-controlplane nodes";
+    if (textAt(ca, "key") !== "")
+      yield "issuing Talos API CA key is not allowed on non-controlplane nodes (.machine.ca)";
+    if (ca !== undefined && textAt(ca, "crt") === "" && accepted === 0)
+      yield "trusted CA certificates are required on non-controlplane nodes (.machine.ca.crt, .machine.acceptedCAs)";
+    if (textAt(cluster, "ca.key") !== "")
+      yield "issuing Kubernetes API CA key is not allowed on non-controlplane nodes (.cluster.ca)";
   }
 }
 
-function checkNetwork(machine: Section, findings: Findings): void {
-  if (sectionAt(machine, "network") === undefined) return;
-  checkDevices(sectionsAt(machine, "network.interfaces"), findings);
+function* networkFindings(machine: Section): Findings {
+  yield* deviceFindings(sectionsAt(machine, "network.interfaces"));
   const mtu = valueAt(machine, "network.kubespan.mtu");
-  if (valueAt(machine, "network.kubespan.enabled") === true && typeof mtu === "number" && mtu < 1280) {
-    findings.errors.push("kubespan link MTU must be at least 1280");
+  if (valueAt(machine, "network.kubespan.enabled") === true && typeof mtu === "number" && mtu < 1280)
+    yield "kubespan link MTU must be at least 1280";
+}
+
+function* diskFaults(machine: Section): Faults {
+  for (const disk of sectionsAt(machine, "disks")) {
+    const device = quoted(textAt(disk, "device"));
+    for (const partition of sectionsAt(disk, "partitions").slice(0, -1))
+      if (!valueAt(partition, "size"))
+        yield `partition for disk ${device} is set to occupy full disk, but it's not the last partition in the list`;
   }
 }
 
-function diskFaults(machine: Section): readonly string[] {
-  return sectionsAt(machine, "disks").flatMap((disk) => {
-    const partitions = sectionsAt(disk, "partitions");
-    return partitions.slice(0, -1).flatMap((partition) => {
-      const size = valueAt(partition, "size");
-      if (size !== undefined && size !== 0) return [];
-      const device = quoted(textAt(disk, "device"));
-      return [`partition for disk ${device} is set to occupy full disk, but it's not the last partition in the list`];
-    });
-  });
+const protectedKubeletFields =
+  "apiVersion authentication authorization cgroupRoot kind kubeletCgroups port protectKernelDefaults resolvConf rotateCertificates systemCgroups staticPodPath seccompDefault";
+
+function* kubeletFaults(machine: Section): Faults {
+  const extra = sectionAt(machine, "kubelet.extraConfig");
+  yield* subnetFaults(textsAt(machine, "kubelet.nodeIP.validSubnets"), "kubelet nodeIP subnet");
+  for (const field of protectedKubeletFields.split(" "))
+    if (extra?.has(field)) yield `kubelet configuration field ${quoted(field)} can't be overridden`;
 }
 
-const protectedKubeletFields = [
-  "apiVersion",
-  "authentication",
-  "authorization",
-  "cgroupRoot",
-  "kind",
-  "kubeletCgroups",
-  "port",
-  "protectKernelDefaults",
-  "resolvConf",
-  "rotateCertificates",
-  "systemCgroups",
-  "staticPodPath",
-  "seccompDefault",
-];
-
-function kubeletFaults(machine: Section): readonly string[] {
-  const kubelet = sectionAt(machine, "kubelet");
-  const subnets = textsAt(kubelet, "nodeIP.validSubnets").filter((subnet) => !isSubnetOrAddress(subnet));
-  const extra = sectionAt(kubelet, "extraConfig");
-  const fields = protectedKubeletFields.filter((field) => extra?.has(field));
-  return [
-    ...subnets.map((subnet) => `kubelet nodeIP subnet is not valid: ${quoted(subnet.replace(/^!/, ""))}`),
-    ...fields.map((field) => `kubelet configuration field ${quoted(field)} can't be overridden`),
-  ];
-}
-
-function encryptionFaults(machine: Section): readonly string[] {
-  return ["EPHEMERAL", "STATE"].flatMap((label) => {
+function* encryptionFaults(machine: Section): Faults {
+  for (const label of ["EPHEMERAL", "STATE"]) {
     const encryption = sectionAt(machine, `systemDiskEncryption.${label.toLowerCase()}`);
-    if (encryption === undefined) return [];
+    if (encryption === undefined) continue;
+    const at = `partition ${quoted(label)}:`;
     const keys = sectionsAt(encryption, "keys");
-    const faults = keys.length === 0 ? [`partition ${quoted(label)}: no encryption keys provided`] : [];
+    if (keys.length === 0) yield `${at} no encryption keys provided`;
     const slots = new Set<number>();
     for (const key of keys) {
       const slot = Number(valueAt(key, "slot") ?? 0);
-      if (slots.has(slot)) faults.push(`partition ${quoted(label)}: encryption key slot ${slot} is already in use`);
+      if (slots.has(slot)) yield `${at} encryption key slot ${slot} is already in use`;
       slots.add(slot);
-      if (!["nodeID", "static", "kms", "tpm"].some((kind) => key.has(kind))) {
-        faults.push(
-          `partition ${quoted(label)}: encryption key at slot ${slot} doesn't have the configuration parameters`,
-        );
-      }
+      if (!["nodeID", "static", "kms", "tpm"].some((kind) => key.has(kind)))
+        yield `${at} encryption key at slot ${slot} doesn't have the configuration parameters`;
     }
-    return faults;
-  });
+  }
 }
 
-function kubespanFaults(machine: Section, cluster: Section | undefined): readonly string[] {
-  if (valueAt(machine, "network.kubespan.enabled") !== true) return [];
+function* kubespanFaults(machine: Section, cluster: Section | undefined): Faults {
+  if (valueAt(machine, "network.kubespan.enabled") !== true) return;
   const when = "when .machine.network.kubespan is enabled";
-  const faults: string[] = [];
-  if (valueAt(cluster, "discovery.enabled") !== true) faults.push(`.cluster.discovery should be enabled ${when}`);
-  if (textAt(cluster, "id") === "") faults.push(`.cluster.id should be set ${when}`);
-  if (textAt(cluster, "secret") === "") faults.push(`.cluster.secret should be set ${when}`);
+  if (valueAt(cluster, "discovery.enabled") !== true) yield `.cluster.discovery should be enabled ${when}`;
+  yield* unset(cluster, { id: `.cluster.id should be set ${when}`, secret: `.cluster.secret should be set ${when}` });
   const filters = sectionAt(machine, "network.kubespan.filters");
-  for (const text of textsAt(filters, "endpoints")) {
-    if (!isSubnetOrAddress(text))
-      faults.push(`KubeSpan endpoint filter is not valid: ${quoted(text.replace(/^!/, ""))}`);
-  }
-  for (const text of textsAt(filters, "excludeAdvertisedNetworks")) {
-    if (!text.includes("/") || !isSubnetOrAddress(text)) {
-      faults.push(`KubeSpan exclude advertised networks filter is not valid: ${quoted(text)}`);
-    }
-  }
-  return faults;
+  yield* subnetFaults(textsAt(filters, "endpoints"), "KubeSpan endpoint filter");
+  for (const text of textsAt(filters, "excludeAdvertisedNetworks"))
+    if (!text.includes("/") || !isSubnetOrAddress(text))
+      yield `KubeSpan exclude advertised networks filter is not valid: ${quoted(text)}`;
 }
 
-function loggingFaults(machine: Section): readonly string[] {
-  return sectionsAt(machine, "logging.destinations").flatMap((destination) => {
-    const faults: string[] = [];
-    const endpoint = textAt(destination, "endpoint");
-    if (!destination.has("endpoint")) faults.push("empty logging endpoint");
+function* loggingFaults(machine: Section): Faults {
+  for (const destination of sectionsAt(machine, "logging.destinations")) {
+    const { scheme, host } = urlParts(textAt(destination, "endpoint"));
+    if (!destination.has("endpoint")) yield "empty logging endpoint";
     else {
-      const { scheme, host } = urlParts(endpoint);
-      if (host === "") faults.push("empty logging endpoint's host");
-      if (scheme !== "tcp" && scheme !== "udp") faults.push(`unexpected logging endpoint scheme ${quoted(scheme)}`);
+      if (host === "") yield "empty logging endpoint's host";
+      if (scheme !== "tcp" && scheme !== "udp") yield `unexpected logging endpoint scheme ${quoted(scheme)}`;
     }
     const format = textAt(destination, "format");
-    if (format !== "json_lines") faults.push(`unknown logging format ${quoted(format)}`);
-    return faults;
-  });
+    if (format !== "json_lines") yield `unknown logging format ${quoted(format)}`;
+  }
 }
 
-function checkExtensions(machine: Section, { errors, warnings }: Findings): void {
+function* extensionFindings(machine: Section): Findings {
   const images = sectionsAt(machine, "install.extensions").map((extension) => textAt(extension, "image"));
-  for (const image of images.filter((image, index) => images.indexOf(image) < index)) {
-    errors.push(`duplicate system extension ${quoted(image)}`);
-  }
+  for (const image of images.filter((image, index) => images.indexOf(image) < index))
+    yield `duplicate system extension ${quoted(image)}`;
   if (images.length === 0) return;
   const guide = "https://docs.siderolabs.com/talos/latest/platform-specific-installations/boot-assets";
-  warnings.push(`.machine.install.extensions is deprecated, please see ${guide}`);
+  yield { warning: `.machine.install.extensions is deprecated, please see ${guide}` };
 }
 
-function metadataFaults(machine: Section): readonly string[] {
-  const groups = [
-    ["labels", labelFaults(sectionAt(machine, "nodeLabels"))],
-    ["annotations", annotationFaults(sectionAt(machine, "nodeAnnotations"))],
-    ["taints", taintFaults(sectionAt(machine, "nodeTaints"))],
-  ] as const;
-  return groups
-    .filter(([, faults]) => faults.length > 0)
-    .map(([kind, faults]) => `invalid machine node ${kind}: ${listOfErrors(faults)}`);
-}
-
-function featureFaults(machine: Section, type: KnownType): readonly string[] {
-  const faults: string[] = [];
+function* featureFaults(machine: Section, type: KnownType): Faults {
   const access = sectionAt(machine, "features.kubernetesTalosAPIAccess");
   if (valueAt(access, "enabled") === true) {
-    if (type !== "controlplane") {
-      faults.push("feature Kubernetes Talos API Access can only be enabled on control plane machines");
-    }
-    for (const role of textsAt(access, "allowedRoles")) {
-      if (roles.some((known) => known === role)) continue;
-      faults.push(`invalid role ${quoted(role)} in allowed roles for Kubernetes Talos API Access`);
-    }
+    if (type !== "controlplane")
+      yield "feature Kubernetes Talos API Access can only be enabled on control plane machines";
+    for (const role of textsAt(access, "allowedRoles"))
+      if (!roles.some((known) => known === role))
+        yield `invalid role ${quoted(role)} in allowed roles for Kubernetes Talos API Access`;
   }
   const algorithm = textAt(machine, "features.nodeAddressSortAlgorithm");
-  if (algorithm !== "" && !["v1", "v2"].includes(algorithm.toLowerCase())) {
-    faults.push(`invalid node address sort algorithm: ${algorithm} does not belong to AddressSortAlgorithm values`);
-  }
-  return faults;
+  if (algorithm !== "" && !["v1", "v2"].includes(algorithm.toLowerCase()))
+    yield `invalid node address sort algorithm: ${algorithm} does not belong to AddressSortAlgorithm values`;
 }

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
+import { isGiven } from "../../given.ts";
 import type { Contract } from "../../version/index.ts";
 import { type ConfigDocument, documentTitle, parseConfig } from "../document/config-file.ts";
-import { type Section, sectionAt, valueAt } from "../document/value.ts";
+import { sectionAt, valueAt } from "../document/value.ts";
 import { tooNew } from "./availability.ts";
 import { conflict } from "./conflicts.ts";
 import { containerChecks } from "./container-documents.ts";
-import type { Checks } from "./documents.ts";
-import { type Findings, listOfErrors, noFindings } from "./findings.ts";
+import { type Checks, listOfErrors, sortFindings } from "./findings.ts";
 import { kubernetesChecks } from "./kubernetes-documents.ts";
-import { lateChecks } from "./late-documents.ts";
 import { networkChecks } from "./network-documents.ts";
 import { storageChecks } from "./storage-documents.ts";
 import { systemChecks } from "./system-documents.ts";
-import { checkV1alpha1, type Mode, type Provided } from "./v1alpha1-machine.ts";
+import { type Mode, type Provided, v1alpha1Findings } from "./v1alpha1-machine.ts";
 import { wholeConfigFaults } from "./whole-config.ts";
 
 export interface ValidateOptions {
@@ -36,7 +35,6 @@ const checks: Checks = {
   ...storageChecks,
   ...systemChecks,
   ...kubernetesChecks,
-  ...lateChecks,
   ...containerChecks,
 };
 
@@ -50,26 +48,20 @@ function validateDocuments(documents: readonly ConfigDocument[], options: Valida
   const errors: string[] = [];
   const warnings: string[] = [];
   if (v1alpha1 !== undefined) {
-    const findings = noFindings();
-    checkV1alpha1(v1alpha1, options.mode, providedBy(documents, options), findings);
+    const findings = sortFindings(v1alpha1Findings(v1alpha1, options.mode, providedBy(documents, options)));
     if (options.strict) findings.errors.push(...findings.warnings.map((warning) => `warning: ${warning}`));
     else warnings.push(...findings.warnings);
     if (findings.errors.length > 0) errors.push(`v1alpha1.Config: ${listOfErrors(findings.errors)}`);
   }
   for (const document of documents) {
-    const findings: Findings = noFindings();
-    checks[document.kind]?.(document.section, findings);
+    const findings = sortFindings(checks[document.kind]?.(document.section) ?? []);
     warnings.push(...findings.warnings);
     if (findings.errors.length > 0) errors.push(`${documentTitle(document)}: ${findings.errors.join("\n")}`);
   }
-  if (v1alpha1 !== undefined) errors.push(...conflicts(documents, v1alpha1));
+  if (v1alpha1 !== undefined) errors.push(...documents.map((document) => conflict(document, v1alpha1)).filter(isGiven));
   errors.push(...wholeConfigFaults(documents));
   if (options.contract !== undefined) errors.push(...tooNew(documents, options.contract));
   return { warnings, error: errors.length === 0 ? undefined : listOfErrors(errors).trimEnd() };
-}
-
-function conflicts(documents: readonly ConfigDocument[], v1alpha1: Section): readonly string[] {
-  return documents.map((document) => conflict(document, v1alpha1)).filter((message) => message !== undefined);
 }
 
 function providedBy(documents: readonly ConfigDocument[], options: ValidateOptions): Provided {
@@ -79,12 +71,9 @@ function providedBy(documents: readonly ConfigDocument[], options: ValidateOptio
   return {
     endpoint: has("KubeClusterConfig"),
     install: has("UnattendedInstallConfig") || options.installed === true,
-    hostDns:
-      hostDns === undefined
-        ? undefined
-        : {
-            enabled: valueAt(hostDns, "enabled") === true,
-            forwarding: valueAt(hostDns, "forwardKubeDNSToHost") === true,
-          },
+    hostDns: hostDns && {
+      enabled: valueAt(hostDns, "enabled") === true,
+      forwarding: valueAt(hostDns, "forwardKubeDNSToHost") === true,
+    },
   };
 }

@@ -10,13 +10,11 @@ import {
   belongTogether,
   createCertificateAuthority,
   createRsaKey,
-  createSigningRequest,
   decodePem,
   issueCertificate,
   type KeyPair,
   keyForNode,
   publicKeyFingerprint,
-  signRequest,
 } from "../../../talos/pki/index.ts";
 
 const kinds = ["ed25519", "ecdsa-p256"] as const;
@@ -84,32 +82,6 @@ describe("OpenSSL", () => {
       "valid",
     );
   });
-
-  test.each(kinds)("accepts a %s signing request and the certificate made from it", (kind) => {
-    const ca = authority(kind);
-    const { request, key } = createSigningRequest({
-      kind,
-      subject: { commonName: "worker-1" },
-      dnsNames: ["worker-1"],
-      ipAddresses: ["10.5.0.2", "fd00::2"],
-      entropy: systemEntropy,
-    });
-    const requestFile = file(`${kind}.csr`, request);
-    expect(() => openssl("req", "-in", requestFile, "-noout", "-verify")).not.toThrow();
-    const certificate = signRequest(
-      ca,
-      request,
-      { notBefore: new Date(Date.now() - day), notAfter: new Date(Date.now() + day), usages: ["serverAuth"] },
-      { entropy: systemEntropy },
-    );
-    const certificateFile = file(`${kind}-signed.pem`, certificate);
-    const caFile = file(`${kind}-signer.pem`, ca.certificate);
-    expect(openssl("verify", "-x509_strict", "-CAfile", caFile, certificateFile)).toContain("OK");
-    expect(belongTogether({ certificate, key })).toBe(true);
-    expect(new X509Certificate(certificate).subjectAltName).toBe(
-      "DNS:worker-1, IP Address:10.5.0.2, IP Address:FD00:0:0:0:0:0:0:2",
-    );
-  });
 });
 
 describe("a certificate authority", () => {
@@ -160,20 +132,6 @@ test("a key of another pair does not belong to the certificate", () => {
   const [left, right] = [authority("ed25519"), authority("ed25519")];
   expect(belongTogether(left)).toBe(true);
   expect(belongTogether({ certificate: left.certificate, key: right.key })).toBe(false);
-});
-
-test("a request whose bytes were changed is refused", () => {
-  const ca = authority("ecdsa-p256");
-  const { request } = createSigningRequest({
-    kind: "ecdsa-p256",
-    subject: { commonName: "honest" },
-    entropy: systemEntropy,
-  });
-  const { bytes } = decodePem(request, "request");
-  const at = bytes.indexOf("honest");
-  bytes.write("wicked", at);
-  const forged = `-----BEGIN CERTIFICATE REQUEST-----\n${bytes.toString("base64")}\n-----END CERTIFICATE REQUEST-----\n`;
-  expect(() => signRequest(ca, forged, terms, { entropy: systemEntropy })).toThrow("not signed by its own key");
 });
 
 test("an RSA-4096 key is made while the event loop goes on", async () => {

@@ -12,7 +12,6 @@ import {
   nextBundle,
   parseSecrets,
   type RotatedCa,
-  redactSecrets,
   type SecretsBundle,
   trustedCas,
 } from "../../../talos/secrets/index.ts";
@@ -71,7 +70,6 @@ describe("an exchange of CAs", () => {
 
   test("shows no key of either CA", () => {
     const key = accept.rotation?.os?.key ?? "";
-    expect(redactSecrets(accept)).not.toContain(Buffer.from(key).toString("base64"));
     expect(hideSecrets(accept)(`found ${key}`)).toBe("found ******");
   });
 
