@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../talos/errors.ts";
 import { given } from "../talos/given.ts";
-import { type EngineOptions, withContext, withExclusiveContext } from "./engine.ts";
+import { type EngineOptions, kubeconfigFrom, withContext, withExclusiveContext } from "./engine.ts";
+import type { Finding } from "./events.ts";
 import { describe } from "./execute/join.ts";
 import { runSteps } from "./execute/run.ts";
 import type { StepContext } from "./execute/step-context.ts";
 import { waitUntil } from "./execute/wait.ts";
-import type { Finding } from "./finding.ts";
 import { checkHealthIn } from "./health/health.ts";
-import { kubeconfigFrom } from "./kubeconfig.ts";
 import { beginClaim, recordOwner } from "./lock/ownership.ts";
 import type { ObservedCluster } from "./observed.ts";
 import { plan } from "./plan/plan.ts";

@@ -2,7 +2,6 @@
 import { oneLine } from "../talos/plain-text.ts";
 import { KubernetesVersion } from "../talos/version/index.ts";
 import { describeDuration } from "./execute/wait.ts";
-import type { WantedImage } from "./plan/wanted-image.ts";
 
 export type KubernetesComponent =
   | "kube-apiserver"
@@ -226,4 +225,11 @@ function pauseSentence({ canaries, soak, afterwards }: Extract<StepAction, { kin
 /** Machines that are still to be made, told like steps of the engine, which comes when they are there. */
 export function creationSteps(names: readonly string[]): readonly Pick<Step, "id" | "sentence" | "destructive">[] {
   return names.map((name) => ({ id: `create/${name}`, sentence: `make the machine ${name}`, destructive: false }));
+}
+
+/** An image that a machine should have before it is needed. */
+export interface WantedImage {
+  readonly image: string;
+  /** `system`: Talos's own, such as the installer and the kubelet. `cri`: what pods run from. */
+  readonly namespace: "system" | "cri";
 }

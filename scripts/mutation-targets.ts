@@ -38,7 +38,7 @@ export const mutationTargets: readonly MutationTarget[] = [
   },
   {
     name: "planner",
-    sources: ["", "-bootstrap", "-builder", "-leaving", "-meta"].map((part) => `engine/plan/plan${part}.ts`),
+    sources: ["plan", "first-contact", "plan-builder", "plan-leaving"].map((part) => `engine/plan/${part}.ts`),
     tests: ["joining", "kubernetes", "leaving"].map((part) => `test/engine/plan-${part}.test.ts`),
   },
   {

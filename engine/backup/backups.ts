@@ -4,10 +4,8 @@ import { join } from "node:path";
 import { TalosError } from "../../talos/errors.ts";
 import { SnapshotCheck } from "../index.ts";
 import { type Backup, parseFileName, parseManifest, parts } from "./backup.ts";
-import { expired, type Keep } from "./retention.ts";
-import { ScratchFile } from "./scratch-file.ts";
+import { type BackupStore, ScratchFile } from "./scratch-file.ts";
 import { databaseStatus } from "./snapshot-status.ts";
-import type { BackupStore } from "./store.ts";
 
 /** All whole backups of a cluster, oldest first. */
 export async function listBackups(
@@ -165,4 +163,28 @@ async function readText(store: BackupStore, name: string, signal?: AbortSignal):
   const pieces: Uint8Array[] = [];
   for await (const piece of store.read(name, signal)) pieces.push(piece);
   return Buffer.concat(pieces).toString("utf8");
+}
+
+export interface Keep {
+  /** The newest so many. */
+  readonly count?: number | undefined;
+  /** Everything younger than this, in milliseconds. */
+  readonly age?: number | undefined;
+}
+
+/**
+ * The backups that no rule keeps, oldest first. Each rule keeps what it names, so that together they keep more and not
+ * less. Without a rule all are kept, and the newest one always is. Pure.
+ */
+export function expired<B extends { readonly takenAt: Date }>(
+  backups: readonly B[],
+  keep: Keep,
+  now: Date,
+): readonly B[] {
+  if (keep.count === undefined && keep.age === undefined) return [];
+  const newestFirst = [...backups].sort((a, b) => b.takenAt.getTime() - a.takenAt.getTime());
+  const kept = Math.max(1, keep.count ?? 0);
+  return newestFirst
+    .filter(({ takenAt }, index) => index >= kept && now.getTime() - takenAt.getTime() >= (keep.age ?? 0))
+    .reverse();
 }

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Step } from "../step.ts";
-import { applyConfig, installConfig } from "./change.ts";
+import { applyConfig, installConfig, reboot, writeMeta } from "./change.ts";
 import { cordon, drain, uncordon } from "./drain.ts";
 import { gate, pause } from "./gate.ts";
-import { bootstrapEtcd, joinEtcd, joinKubernetes } from "./join.ts";
+import { bootstrapEtcd, joinEtcd, joinKubernetes, restoreEtcd, wipeEtcd } from "./join.ts";
 import { awaitComponents, pullImages, syncManifests, upgradeKubernetes } from "./kubernetes.ts";
 import { deleteNode, forfeitLeadership, removeEtcdMember, reset } from "./leave.ts";
-import { reboot, writeMeta } from "./reboot.ts";
-import { restoreEtcd, wipeEtcd } from "./restore.ts";
 import type { StepContext } from "./step-context.ts";
 import { upgradeTalos } from "./talos.ts";
 

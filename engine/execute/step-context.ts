@@ -6,16 +6,14 @@ import type { DesiredCluster, DesiredMachine } from "../desired.ts";
 import type { ClusterEvent, EventListener } from "../events.ts";
 import type { LeaseKeeper } from "../lock/lease.ts";
 import type { Machines, MachineTarget } from "../machines.ts";
-import { nodeLookup } from "../observe/node-lookup.ts";
 import { observe } from "../observe/observe.ts";
-import { singleFlight } from "../observe/single-flight.ts";
+import { nodeLookup, singleFlight } from "../observe/single-flight.ts";
 import type { MachineState, ObservedCluster, ObservedKubernetes, ObservedNode } from "../observed.ts";
 import type { Policy } from "../policy.ts";
 import type { Step } from "../step.ts";
 import type { GateCheck } from "./gate-check.ts";
 import type { Journal, JournalEntry } from "./journal.ts";
-import type { Timeouts } from "./timeouts.ts";
-import type { Timing } from "./timing.ts";
+import type { Timeouts, Timing } from "./timing.ts";
 import { type WaitOptions, waitUntil } from "./wait.ts";
 
 export interface EngineContext {

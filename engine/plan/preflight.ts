@@ -4,14 +4,13 @@ import { TalosError } from "../../talos/errors.ts";
 import { given } from "../../talos/given.ts";
 import { KubernetesVersion, TalosVersion } from "../../talos/version/index.ts";
 import type { DesiredCluster, DesiredMachine } from "../desired.ts";
-import type { Finding } from "../finding.ts";
+import type { Finding } from "../events.ts";
 import type { MachineState, ObservedCluster } from "../observed.ts";
 import { componentVersions } from "./component-images.ts";
-import { mayInstall, untrusted } from "./first-contact.ts";
+import { bootstrapObstacle, mayInstall, untrusted } from "./first-contact.ts";
 import { immutableFindings, overlapFindings } from "./immutable.ts";
 import { endpointFindings, removalFindings } from "./kubernetes-findings.ts";
 import { machineWork } from "./machine-work.ts";
-import { bootstrapObstacle } from "./plan-bootstrap.ts";
 import { protectionFindings } from "./protection.ts";
 import {
   configured,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { ClusterTaken } from "../../../engine/lock/cluster-taken.ts";
+import { ClusterTaken } from "../../../engine/lock/lock-file.ts";
 import {
   type Attributes,
   applyResourceChange,
