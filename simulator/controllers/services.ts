@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { etcdMemberOf, hasQuorum } from "../machine/etcd.ts";
 import { emit } from "../machine/events.ts";
-import { isUp } from "../machine/life.ts";
-import type { Controller, Moment } from "../machine/moment.ts";
-import { isHealthy, type ServiceStage, type ServiceState } from "../machine/service-state.ts";
+import { isHealthy, isUp, type ServiceStage, type ServiceState } from "../machine/life.ts";
+import type { Controller, Moment } from "../machine/timings.ts";
 import { type Machine, mapMachines, type World } from "../machine/world.ts";
 import { clusterOf, configOf, trustdReachable } from "./membership.ts";
 

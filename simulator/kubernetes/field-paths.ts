@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-
-export type Tree = Readonly<Record<string, unknown>>;
+import { isTree, type Tree } from "../machine/world.ts";
 
 /** Lists whose items are told apart by keys, in the built-in kinds; every other list is replaced as a whole. */
 const listKeys: Readonly<Record<string, readonly string[]>> = {
@@ -102,8 +101,4 @@ function drop(value: unknown, [part = "", ...rest]: readonly string[], field: st
     return rest[0] === "." ? [] : [drop(item, rest, "") ?? {}];
   });
   return items.length === 0 ? undefined : items;
-}
-
-export function isTree(value: unknown): value is Tree {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

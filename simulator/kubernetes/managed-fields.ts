@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { given } from "../../talos/given.ts";
-import type { KubernetesObject } from "../machine/world.ts";
-import { fieldsOf, isTree, itemKey, keysOf, leavesOf, pathsOf, type Tree, withoutPaths } from "./field-paths.ts";
+import { isTree, type KubernetesObject, type Tree } from "../machine/world.ts";
+import { fieldsOf, itemKey, keysOf, leavesOf, pathsOf, withoutPaths } from "./field-paths.ts";
 import { ApiError } from "./status.ts";
 
 /** Who writes, and when. */

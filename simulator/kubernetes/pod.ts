@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import { createHash } from "node:crypto";
 import { given } from "../../talos/given.ts";
-import { randomHex, uuidOf } from "../machine/chance.ts";
-import type { Moment } from "../machine/moment.ts";
-import type { Cluster, KubernetesObject, Machine } from "../machine/world.ts";
-import { kubernetesVersionOf } from "./node.ts";
-import { listObjects, type NewObject, timestamp } from "./store.ts";
+import { randomHex } from "../machine/chance.ts";
+import type { Moment } from "../machine/timings.ts";
+import { type Cluster, isTree, type KubernetesObject } from "../machine/world.ts";
+import { listObjects, type NewObject, timestamp, updateObject } from "./store.ts";
 
 interface Template {
   readonly metadata?: {
@@ -81,49 +80,6 @@ export function podName(owner: KubernetesObject, moment: Moment): string {
 export function daemonPod(set: KubernetesObject, node: string, hash: string): NewObject {
   const suffix = createHash("sha256").update(`${set.metadata.uid}/${node}`).digest("hex").slice(0, 5);
   return podFrom(set, `${set.metadata.name}-${suffix}`, { "controller-revision-hash": hash }, { nodeName: node });
-}
-
-/** What the kubelet shows of a static pod. */
-export function mirrorPod(
-  name: string,
-  node: KubernetesObject,
-  machine: Machine,
-  component: { readonly image: string; readonly version: number },
-  ready: boolean,
-  now: number,
-): NewObject {
-  const host = node.metadata.name;
-  const hash = uuidOf(`${name}/${component.image}/${component.version}`).replaceAll("-", "");
-  const pod: NewObject = {
-    apiVersion: "v1",
-    kind: "Pod",
-    metadata: {
-      name: `${name}-${host}`,
-      namespace: "kube-system",
-      labels: {
-        "app.kubernetes.io/component": "control-plane",
-        "app.kubernetes.io/managed-by": "Talos",
-        "app.kubernetes.io/name": name,
-        "app.kubernetes.io/version": kubernetesVersionOf(component.image).slice(1),
-        component: name,
-        "k8s-app": name,
-        tier: "control-plane",
-      },
-      annotations: {
-        "kubernetes.io/config.hash": hash,
-        "kubernetes.io/config.mirror": hash,
-        "kubernetes.io/config.source": "http",
-        "talos.dev/config-version": String(component.version),
-        "talos.dev/secrets-version": "1",
-      },
-      ownerReferences: [{ apiVersion: "v1", kind: "Node", name: host, uid: node.metadata.uid, controller: true }],
-    },
-    spec: { nodeName: host, hostNetwork: true, containers: [{ name, image: component.image }] },
-  };
-  return {
-    ...pod,
-    status: statusFor([{ name, image: component.image }], machine.address, machine.address, ready, now),
-  };
 }
 
 /** The status of a pod whose containers run. */
@@ -220,7 +176,7 @@ function containersOf(pod: KubernetesObject): readonly Container[] {
   return (pod.spec as { containers?: readonly Container[] } | undefined)?.containers ?? [];
 }
 
-function statusFor(
+export function statusFor(
   containers: readonly Container[],
   hostIP: string,
   podIP: string,
@@ -252,4 +208,32 @@ function statusFor(
       state: { running: { startedAt: at } },
     })),
   };
+}
+
+/** Tells a pod to stop; it is gone a little later. */
+export function stopPod(cluster: Cluster, pod: KubernetesObject, moment: Moment): Cluster {
+  if (pod.metadata.deletionTimestamp !== undefined) return cluster;
+  const metadata = { ...pod.metadata, deletionTimestamp: timestamp(moment.now), deletionGracePeriodSeconds: 30 };
+  const stopping = updateObject(cluster, "pods", { ...pod, metadata });
+  const key = `${pod.metadata.namespace ?? ""}/${pod.metadata.name}`;
+  return { ...stopping, terminating: { ...stopping.terminating, [key]: moment.now + moment.timings.podStop } };
+}
+
+/**
+ * Whether a registry would give this image. There is none behind the simulator: every well-formed reference is there,
+ * except one whose tag says otherwise (`missing`, `no-such-tag` …), which is how a bad release is rehearsed.
+ */
+export function imageExists(reference: string): boolean {
+  if (!/^[\w.-]+(:\d+)?(\/[\w.-]+)*(:[\w.-]+)?(@sha256:[0-9a-f]+)?$/.test(reference)) return false;
+  const tag = /:([^/:@]+)(?:@.*)?$/.exec(reference)?.[1] ?? "latest";
+  return !/missing|no-such|does-?not-?exist/.test(tag);
+}
+
+/** The first container of the pod whose image can't be had. */
+export function unpullable(pod: KubernetesObject): { readonly name: string; readonly image: string } | undefined {
+  const spec = isTree(pod.spec) ? pod.spec : {};
+  const containers = [spec.initContainers, spec.containers].flatMap((list) => (Array.isArray(list) ? list : []));
+  return containers.find((container) => !imageExists(String(container.image ?? ""))) as
+    | { name: string; image: string }
+    | undefined;
 }

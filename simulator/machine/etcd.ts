@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { given } from "../../talos/given.ts";
-import type { EtcdCluster, EtcdMember } from "./etcd-state.ts";
-import type { Cluster, World } from "./world.ts";
+import type { Cluster, EtcdCluster, EtcdMember, World } from "./world.ts";
 
 export function etcdMemberOf(cluster: Cluster | undefined, machineId: string): EtcdMember | undefined {
   return cluster?.etcd?.members.find((member) => member.machine === machineId);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import type { TlsOptions } from "node:tls";
 import { apiServerRuns, clusterOf, configOf } from "../controllers/membership.ts";
 import { createKubernetesServer } from "../kubernetes/server.ts";
 import { faultOf } from "../machine/fault.ts";
-import { listeningPorts } from "../machine/listening-ports.ts";
-import type { NodeConfig } from "../machine/node-config.ts";
-import { serverModeOf } from "../machine/server-mode.ts";
+import { listeningPorts, serverModeOf } from "../machine/listening-ports.ts";
+import { kubernetesCas, osCas } from "../machine/node-config.ts";
 import type { Machine, World } from "../machine/world.ts";
 import { dispatch } from "../services/dispatch.ts";
 import { methods } from "../services/registry.ts";
@@ -176,7 +176,7 @@ function wantedEndpoints(simulation: Simulation, { half, offset }: CertificateEp
               kind: mode,
               muted,
               fingerprint: `${machine.id}/${mode}/${identity}`,
-              authorities: osCas(config).join(),
+              authorities: config === undefined ? "" : osCas(config).join(),
             },
           ],
     );
@@ -187,7 +187,7 @@ function wantedEndpoints(simulation: Simulation, { half, offset }: CertificateEp
         ? []
         : [{ machineId: machine.id, host: machine.address, port, kind, muted, fingerprint }];
     });
-    if (!apiServerRuns(machine, moment.now)) return [...api, ...beside];
+    if (config === undefined || !apiServerRuns(machine, moment.now)) return [...api, ...beside];
     const kubernetes = hosts.map(
       (host): Wanted => ({
         machineId: machine.id,
@@ -278,13 +278,4 @@ function tlsOf(simulation: Simulation, { machineId, kind }: Wanted): TlsOptions 
   return kind === "secure"
     ? { ...forTls(identity), ca: [...osCas(config)], requestCert: true, rejectUnauthorized: true }
     : { ...forTls(identity), ca: [...kubernetesCas(config)], requestCert: true, rejectUnauthorized: false };
-}
-
-/** Whose clients the Talos API lets in: the CA that issues first. */
-function osCas(config: NodeConfig | undefined): readonly string[] {
-  return config === undefined ? [] : [config.osCa.certificate, ...config.acceptedOsCas];
-}
-
-function kubernetesCas(config: NodeConfig | undefined): readonly string[] {
-  return config === undefined ? [] : [config.kubernetesCa.certificate, ...config.acceptedKubernetesCas];
 }

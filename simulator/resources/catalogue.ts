@@ -5,17 +5,14 @@ import { clusterOf, configOf, hostnameOf } from "../controllers/membership.ts";
 import type { World } from "../machine/world.ts";
 import { blockResources } from "./block-resources.ts";
 import { ChangeLog } from "./change-log.ts";
-import { clusterResources } from "./cluster-resources.ts";
+import { clusterResources, etcdResources, secretResources } from "./cluster-resources.ts";
 import { namespaces, resourceDefinitions, resourceType } from "./definitions.ts";
-import { etcdResources } from "./etcd-resources.ts";
-import type { Item, Source } from "./item.ts";
+import type { Item, Source, StoredResource } from "./item.ts";
 import { kubernetesResources } from "./kubernetes-resources.ts";
 import { networkResources } from "./network-resources.ts";
 import { runtimeResources } from "./runtime-resources.ts";
-import { secretResources } from "./secret-resources.ts";
 import { shapes } from "./shapes.ts";
 import { encodeSpec } from "./spec-codec.ts";
-import type { StoredResource } from "./stored-resource.ts";
 
 const sources: Readonly<Record<string, Source>> = {
   ...runtimeResources,

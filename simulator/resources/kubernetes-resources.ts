@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { createHash } from "node:crypto";
-import { staticPodNames } from "../controllers/machine-status.ts";
 import { apiServerRuns, kubernetesServes, machinesOf, staticPodReady } from "../controllers/membership.ts";
 import { bootstrapManifests } from "../kubernetes/bootstrap-manifests.ts";
 import { isNodeReady, isUnschedulable } from "../kubernetes/node.ts";
 import { staticPodManifest, staticPodStatus } from "../kubernetes/static-pod.ts";
 import { getObject } from "../kubernetes/store.ts";
+import { serviceIp, staticPodNames } from "../machine/node-config.ts";
 import type { Item, Source, View } from "./item.ts";
 
 /** Items that only a control plane has. */
@@ -18,12 +19,6 @@ const configured =
   (items: (view: View & { readonly config: NonNullable<View["config"]> }) => readonly Item[]) =>
   (view: View): readonly Item[] =>
     view.config === undefined ? [] : items({ ...view, config: view.config });
-
-/** The address that cluster DNS has by convention: the tenth of the service network. */
-function dnsServiceIp(serviceSubnet: string): string {
-  const [address = "10.96.0.0"] = serviceSubnet.split("/");
-  return address.replace(/\.\d+$/, ".10");
-}
 
 export const kubernetesResources: Readonly<Record<string, Source>> = {
   "Nodenames.kubernetes.talos.dev": {
@@ -54,7 +49,7 @@ export const kubernetesResources: Readonly<Record<string, Source>> = {
         id: "kubelet",
         spec: {
           image: config.images.kubelet,
-          clusterDNS: config.serviceSubnets.map(dnsServiceIp),
+          clusterDNS: config.serviceSubnets.map((subnet) => serviceIp(subnet, 10)),
           clusterDomain: config.dnsDomain,
           cloudProviderExternal: false,
           defaultRuntimeSeccompEnabled: true,
@@ -168,7 +163,7 @@ export const kubernetesResources: Readonly<Record<string, Source>> = {
           proxyEnabled: config.proxyEnabled,
           proxyImage: config.images.proxy,
           coreDNSEnabled: config.coreDnsEnabled,
-          dnsServiceIP: dnsServiceIp(config.serviceSubnets[0] ?? ""),
+          dnsServiceIP: serviceIp(config.serviceSubnets[0], 10),
           flannelEnabled: config.cniName === "flannel",
           cniName: config.cniName,
         },

@@ -10,10 +10,8 @@ import {
 import { issueCertificate } from "../../talos/pki/index.ts";
 import { CallError } from "../machine/call-error.ts";
 import { withMachine, without } from "../machine/world.ts";
-import { containersOf } from "./containers.ts";
-import { controlPlaneOnly } from "./control-plane-only.ts";
-import type { Handlers } from "./method.ts";
-import { millisecondsOf } from "./wire-time.ts";
+import { controlPlaneOnly, type Handlers, millisecondsOf } from "./method.ts";
+import { containersOf } from "./statistics-methods.ts";
 
 /** META keys are one byte; resources name them in hex. */
 function metaKey(key: number): string {

@@ -15,13 +15,12 @@ import {
   type MachineServiceService,
 } from "../../talos/api/gen/machine/machine.ts";
 import { configOf } from "../controllers/membership.ts";
-import { imageExists } from "../kubernetes/pod-image.ts";
+import { imageExists } from "../kubernetes/pod.ts";
 import { CallError } from "../machine/call-error.ts";
 import { faultOf } from "../machine/fault.ts";
 import { minorOf } from "../machine/release.ts";
 import { withMachine } from "../machine/world.ts";
-import type { Call, Handlers } from "./method.ts";
-import { timestampOf } from "./wire-time.ts";
+import { type Call, type Handlers, timestampOf } from "./method.ts";
 
 /** 1.12 and older do not have the service at all. */
 function requireModern(call: Call): void {

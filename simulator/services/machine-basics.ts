@@ -9,7 +9,7 @@ import {
 } from "../../talos/api/gen/machine/machine.ts";
 import { configOf, hostnameOf } from "../controllers/membership.ts";
 import { type ApplyMode, applyConfig } from "../operations/apply-config.ts";
-import { bootstrap } from "../operations/bootstrap.ts";
+import { bootstrap } from "../operations/etcd.ts";
 import { readSnapshot } from "../operations/snapshot.ts";
 import type { Handlers } from "./method.ts";
 
