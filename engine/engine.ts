@@ -13,7 +13,7 @@ import { canceled, defaultTimeouts, systemTiming, type Timeouts, type Timing } f
 import { LeaseKeeper } from "./lock/lease.ts";
 import { lockFileFor, lockPlace, withLock } from "./lock/lock.ts";
 import type { Claim } from "./lock/ownership.ts";
-import type { Machines } from "./machines.ts";
+import type { Machines, MachineTarget } from "./machines.ts";
 import { talosMachines } from "./observe/talos-machines.ts";
 import { defaultPolicy, type Policy } from "./policy.ts";
 import type { Step } from "./step.ts";
@@ -117,7 +117,7 @@ export function lockFilesOf({ lockFile, desired, secrets }: ClusterAccess): read
   if (lockFile !== undefined) return [lockFile];
   const now = desired.caFingerprint;
   const [first = now] = secrets.formerCas ?? [];
-  return [lockFileFor(first), ...(first === now ? [] : [lockFileFor(now)])];
+  return first === now ? [lockFileFor(first)] : [lockFileFor(first), lockFileFor(now)];
 }
 
 function contextOf(options: EngineOptions, machines: Machines, place: string): StepContext {
@@ -148,7 +148,11 @@ export async function fetchKubeconfig(options: ClusterAccess): Promise<string> {
   return withAccess(options, kubeconfigFrom);
 }
 
-export async function kubeconfigFrom(context: StepContext): Promise<string> {
+export async function kubeconfigFrom(context: {
+  readonly desired: { readonly machines: readonly MachineTarget[] };
+  readonly machines: Pick<Machines, "kubeconfig">;
+  readonly signal: AbortSignal | undefined;
+}): Promise<string> {
   const failures: TalosError[] = [];
   for (const machine of context.desired.machines) {
     if (machine.role !== "controlplane") continue;

@@ -12,7 +12,7 @@ export {
   withoutConfig,
 } from "./desired.ts";
 export { type DestroyOptions, type DestroyResult, destroyCluster } from "./destroy.ts";
-export { type EngineOptions, fetchKubeconfig } from "./engine.ts";
+export { type EngineOptions, fetchKubeconfig, kubeconfigFrom } from "./engine.ts";
 export {
   type ClusterEvent,
   type EventListener,
@@ -42,6 +42,7 @@ export { type Claim, claimed, otherOwner, refuseLost, released } from "./lock/ow
 export { breakLock, checkOwner, type LockState, lockState, releaseOwner } from "./lock/unlock.ts";
 export type { Kubernetes, MachineHealth, Machines, MachineTarget, Ownership } from "./machines.ts";
 export { type Maintenance, maintainMachine, planMaintenance } from "./maintain.ts";
+export { talosCredentials } from "./observe/credentials.ts";
 export { inspectWithoutSecrets } from "./observe/inspect.ts";
 export { inReadingOrder, type MachineView, machineView, stateOf } from "./observe/machine-view.ts";
 export { type ObserveOptions, observe } from "./observe/observe.ts";

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { link } from "node:fs/promises";
 import { join } from "node:path";
 import { TalosError } from "../../talos/errors.ts";
-import { SnapshotCheck } from "../index.ts";
+import { undefinedIf } from "../failures.ts";
 import { type Backup, parseFileName, parseManifest, parts } from "./backup.ts";
 import { type BackupStore, ScratchFile } from "./scratch-file.ts";
-import { databaseStatus } from "./snapshot-status.ts";
+import { receiveSnapshot } from "./snapshot-status.ts";
 
 /** All whole backups of a cluster, oldest first. */
 export async function listBackups(
@@ -66,12 +67,8 @@ export function isOf({ caFingerprint }: Backup, cas: readonly string[] | undefin
 
 /** Undefined when another run has removed it since it was listed. */
 async function readBackup(store: BackupStore, id: string, signal?: AbortSignal): Promise<Backup | undefined> {
-  try {
-    return parseManifest(await readText(store, `${id}${parts.manifest}`, signal), id, store.place);
-  } catch (error) {
-    if (error instanceof TalosError && error.code === "not-found") return undefined;
-    throw error;
-  }
+  const text = await readText(store, `${id}${parts.manifest}`, signal).catch(undefinedIf("not-found"));
+  return text === undefined ? undefined : parseManifest(text, id, store.place);
 }
 
 /** The encrypted secrets bundle that lies beside a backup. */
@@ -118,9 +115,7 @@ async function receiveChecked(
 ): Promise<void> {
   const name = `${backup.id}${parts.snapshot}`;
   const what = `${store.place}/${name}`;
-  const check = new SnapshotCheck();
-  await file.receive(store.read(name, signal), (chunk) => check.add(chunk));
-  const found = { ...check.finish(what), ...(await databaseStatus(file.handle, what)) };
+  const found = await receiveSnapshot(file, store.read(name, signal), what);
   for (const fact of ["bytes", "sha256", "revision", "hash", "entries"] as const) {
     if (found[fact] === backup[fact]) continue;
     throw new TalosError("failed-precondition", `${what} is not what was put there: its ${fact} is ${found[fact]}`, {

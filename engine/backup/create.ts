@@ -3,10 +3,10 @@
 import { type Credentials, connect } from "../../talos/api/index.ts";
 import type { Clock, Entropy } from "../../talos/clock.ts";
 import { TalosError } from "../../talos/errors.ts";
-import { SnapshotCheck, type Timing } from "../index.ts";
+import type { Timing } from "../index.ts";
 import { type Backup, backupId, encodeManifest, parts } from "./backup.ts";
 import type { BackupStore, ScratchFile } from "./scratch-file.ts";
-import { databaseStatus, type SnapshotStatus } from "./snapshot-status.ts";
+import { receiveSnapshot, type SnapshotStatus } from "./snapshot-status.ts";
 
 export interface CreateOptions {
   readonly cluster: string;
@@ -14,7 +14,7 @@ export interface CreateOptions {
   readonly source: SnapshotSource;
   readonly store: BackupStore;
   /** The secrets bundle, encrypted already, to lie beside the snapshot. @default none */
-  readonly sealedSecrets?: string;
+  readonly sealedSecrets?: string | undefined;
   readonly clock: Clock;
   readonly entropy: Entropy;
   readonly timing: Timing;
@@ -60,14 +60,10 @@ async function receive({ source, store, signal }: CreateOptions): Promise<{
 }> {
   const file = await store.scratch();
   try {
-    const check = new SnapshotCheck();
-    const endpoint = await source.take(async (from, chunks) => {
-      await file.receive(chunks, (chunk) => check.add(chunk));
-      return from;
+    return await source.take(async (endpoint, chunks) => {
+      const status = await receiveSnapshot(file, chunks, `what ${endpoint} sent`);
+      return { file, endpoint, status };
     }, signal);
-    const what = `what ${endpoint} sent`;
-    const summary = check.finish(what);
-    return { file, endpoint, status: { ...summary, ...(await databaseStatus(file.handle, what)) } };
   } catch (error) {
     await file.discard();
     throw error;

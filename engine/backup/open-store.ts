@@ -11,8 +11,8 @@ import { type BackupStore, diskError, partPrefix, ScratchFile, type StoredFile }
 /** Where backups lie: one of the two. */
 export interface Place {
   /** A folder; relative to the project's root. */
-  readonly directory?: string;
-  readonly s3?: S3Place;
+  readonly directory?: string | undefined;
+  readonly s3?: S3Place | undefined;
 }
 
 /** The store at a place. The library for S3 is loaded only for such a place. */

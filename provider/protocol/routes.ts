@@ -19,12 +19,11 @@ import {
   validateConfig,
 } from "../framework/index.ts";
 import { toWireDiagnostics, toWirePath } from "./diagnostics.ts";
-import { fromDynamicValue, toDynamicValue } from "./dynamic-value.ts";
 import * as wire from "./gen/tfplugin6.ts";
 import { createLog } from "./hclog.ts";
-import { writeNumberAsText } from "./number.ts";
 import { toWireFunction, toWireSchema } from "./schema.ts";
 import { listen, type ServeOptions, type Session } from "./transport/index.ts";
+import { fromDynamicValue, toDynamicValue, writeNumberAsText } from "./value-codec.ts";
 
 /** One RPC: bytes of the request in, bytes of the response out. Throws only when the request is no message at all. */
 export type Rpc = (server: Server, request: Uint8Array) => Promise<Uint8Array>;

@@ -14,12 +14,11 @@ import {
   type UpdateRequest,
   unknown,
 } from "../../framework/index.ts";
-import { changedSincePlan } from "../changed-since-plan.ts";
 import type { Client } from "../client.ts";
-import { forgetCluster, noteCluster } from "../control-plane-note.ts";
-import { isBeingCreated, markCreating, unmarkCreating } from "../creation-mark.ts";
+import { changedSincePlan } from "../own-files.ts";
 import { heldClaim, memoryText, newClaim, removalClaim } from "../ownership.ts";
 import { MissingPatchFile } from "../patch-files.ts";
+import { forgetCluster, isBeingCreated, markCreating, noteCluster, unmarkCreating } from "../project-notes.ts";
 import { liftProtection } from "../value-rules.ts";
 import { type ClusterPlan, type ClusterState, clusterAttributes } from "./attributes.ts";
 import { findDrift } from "./drift.ts";

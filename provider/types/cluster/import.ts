@@ -8,10 +8,9 @@ import {
 } from "../../../model/settings/index.ts";
 import type { MachineFacts } from "../../../talos/config/index.ts";
 import { DiagnosticError, type ImportRequest } from "../../framework/index.ts";
-import { adminOf } from "../admin.ts";
+import { adminOf, knownMachines } from "../access.ts";
 import type { Client } from "../client.ts";
-import { unmarkCreating } from "../creation-mark.ts";
-import { knownMachines } from "../known-machines.ts";
+import { unmarkCreating } from "../project-notes.ts";
 import type { ClusterState } from "./attributes.ts";
 
 const deadline = 10_000;

@@ -3,7 +3,7 @@ import type { DesiredMachine, MachineSpec } from "../../../engine/index.ts";
 import type { SecretsBundle } from "../../../talos/secrets/index.ts";
 import type { TalosVersion } from "../../../talos/version/index.ts";
 import { DiagnosticError, path } from "../../framework/index.ts";
-import { adminOf } from "../admin.ts";
+import { adminOf } from "../access.ts";
 
 /** Stands for the control planes of another stack where nobody may be asked: while planning. */
 export const standInPlane: MachineSpec = {

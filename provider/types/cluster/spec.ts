@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ClusterSpec, DesiredCluster, DesiredMachine, MachineSpec } from "../../../engine/index.ts";
-import { clusterSettings, givenIn, machineSettings, optionsOf } from "../../../model/settings/index.ts";
+import type { ClusterSpec, DesiredCluster, DesiredMachine, MachineSpec, Policy } from "../../../engine/index.ts";
+import {
+  clusterSettings,
+  givenIn,
+  machineSettings,
+  optionsOf,
+  rolloutSettings,
+  withDefaults,
+} from "../../../model/settings/index.ts";
 import type { SecretsBundle } from "../../../talos/secrets/index.ts";
 import { attribute, isUnknown, isWhollyKnown, parseJson, type Value, valueFromJson } from "../../framework/index.ts";
 import { type ClusterPlan, type ClusterState, type ClusterWishes, clusterAttributes } from "./attributes.ts";
@@ -165,4 +172,12 @@ export async function recordedCluster(attributes: string): Promise<RecordedClust
   if (state.join !== null) return undefined;
   const files = Object.entries(state.machines).map(([name, { patch_files: own }]) => [name, own ?? []] as const);
   return { spec: await clusterSpec(state), patchFiles: new Map(files) };
+}
+
+/** The `rollout` block as the engine takes it. */
+export function policyOf({ rollout }: Pick<ClusterInput, "rollout">): Policy {
+  return {
+    ...withDefaults(rolloutSettings, rollout === null ? {} : givenIn(rolloutSettings, rollout)),
+    kubernetes: true,
+  };
 }

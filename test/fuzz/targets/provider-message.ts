@@ -9,7 +9,7 @@ import {
   type Value,
   valuesEqual,
 } from "../../../provider/framework/index.ts";
-import { fromDynamicValue, toDynamicValue } from "../../../provider/protocol/dynamic-value.ts";
+import { fromDynamicValue, toDynamicValue } from "../../../provider/protocol/value-codec.ts";
 import * as wire from "../../../provider/protocol/gen/tfplugin6.ts";
 import { routes } from "../../../provider/protocol/index.ts";
 import { talosmithProvider } from "../../../provider/types/index.ts";

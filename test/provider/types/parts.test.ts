@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { FunctionError, Server } from "../../../provider/framework/index.ts";
 import { talosmithProvider } from "../../../provider/types/index.ts";
-import { findProjectRoot } from "../../../provider/types/project-root.ts";
+import { findProjectRoot } from "../../../provider/types/provider.ts";
 import { translateError } from "../../../provider/types/translate-error.ts";
 import { TalosError } from "../../../talos/errors.ts";
 

@@ -12,7 +12,7 @@ import {
   Server,
 } from "../../../provider/framework/index.ts";
 import { Client } from "../../../provider/types/client.ts";
-import { whenFree } from "../../../provider/types/when-free.ts";
+import { whenFree } from "../../../provider/types/engine-run.ts";
 import { TalosError } from "../../../talos/errors.ts";
 
 const attributes = { name: attribute.string({ mode: "required", description: "" }) } satisfies Attributes;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { setTimeout as sleep } from "node:timers/promises";
+import type { EventListener } from "../../engine/index.ts";
+import { given } from "../../talos/given.ts";
 import { DiagnosticError, type Operation } from "../framework/index.ts";
+import type { Client } from "./client.ts";
 
 /** So much waiting, in milliseconds, is worth telling. */
 const noticeable = 10_000;
@@ -54,4 +57,28 @@ function stillTaken(error: Error & { readonly hint?: string }, waited: number): 
 
 function inSeconds(milliseconds: number): string {
   return `${Math.round(milliseconds / 1000)} s`;
+}
+
+/** What every run of the engine on a cluster is given. */
+export async function runOptions(cluster: string, operation: Operation<Client>) {
+  const { journalFile } = await import("../../engine/index.ts");
+  const { client, signal } = operation;
+  const journal = journalFile(client.journal(cluster));
+  return { signal, events: await eventsOf(cluster, operation), journal, directory: client.root };
+}
+
+/** What the engine tells goes to Terraform's log, and to whoever has started Terraform and follows a file. */
+async function eventsOf(
+  cluster: string,
+  { log, client }: Pick<Operation<Client>, "log" | "client">,
+): Promise<EventListener> {
+  const { eventFileVariable, eventsTo } = await import("../../engine/index.ts");
+  const path = client.environment[eventFileVariable];
+  const follower = path === undefined || path === "" ? undefined : eventsTo(path);
+  return (event) => {
+    const { type, message, machine } = event;
+    const level = type === "step-failed" || type === "warning" ? "warn" : type === "waiting" ? "debug" : "info";
+    log(level, message, { event: type, cluster, ...given({ machine }) });
+    follower?.(event);
+  };
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import { join } from "node:path";
-import type { AddonOptions, AddonSources, Release } from "../../../engine/addon/index.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { AddonOptions, AddonSources, Release } from "../../engine/addon/index.ts";
 import {
   type Attributes,
   attribute,
@@ -19,12 +19,11 @@ import {
   type Unknown,
   unknown,
   type Value,
-} from "../../framework/index.ts";
-import { fetchKubeconfig, issueTalosconfig } from "../access.ts";
-import { changedSincePlan } from "../changed-since-plan.ts";
-import type { Client } from "../client.ts";
-import { oneOf, someEndpoint } from "../value-rules.ts";
-import { nodesReady } from "./nodes-ready.ts";
+} from "../framework/index.ts";
+import { fetchKubeconfig, withControlPlanes } from "./access.ts";
+import type { Client } from "./client.ts";
+import { changedSincePlan } from "./own-files.ts";
+import { controlPlaneAddresses, oneOf } from "./value-rules.ts";
 
 const attributes = {
   name: attribute.string({ mode: "required", replaces: true, description: "Name of the Helm release." }),
@@ -33,11 +32,7 @@ const attributes = {
     replaces: true,
     description: "Namespace of the release; made when it is not there.",
   }),
-  endpoints: attribute.stringList({
-    mode: "required",
-    description: "Addresses of the control planes.",
-    validators: [someEndpoint],
-  }),
+  endpoints: controlPlaneAddresses,
   chart: attribute.string({
     mode: "required",
     description:
@@ -125,7 +120,7 @@ export const addon: Resource<Schema, Client> = {
   },
 
   async plan({ prior, planned, changed, client, diagnostics }) {
-    const { findHelm } = await import("../../../engine/addon/index.ts");
+    const { findHelm } = await import("../../engine/addon/index.ts");
     findHelm(client.environment);
     const id =
       typeof planned.namespace === "string" && typeof planned.name === "string"
@@ -153,7 +148,7 @@ export const addon: Resource<Schema, Client> = {
   update: ({ planned, ...operation }) => apply(planned, operation),
 
   async read({ state, ...operation }) {
-    const { findHelm, releaseWithHash, releasesOf } = await import("../../../engine/addon/index.ts");
+    const { findHelm, releaseWithHash, releasesOf } = await import("../../engine/addon/index.ts");
     findHelm(operation.client.environment);
     try {
       return await onCluster(state.endpoints, operation, async (access) => {
@@ -172,7 +167,7 @@ export const addon: Resource<Schema, Client> = {
 
   async delete({ state, ...operation }) {
     if (state.on_destroy === "keep") return;
-    const { removeAddon } = await import("../../../engine/addon/index.ts");
+    const { removeAddon } = await import("../../engine/addon/index.ts");
     await onCluster(state.endpoints, operation, (access) => removeAddon(state, access));
   },
 
@@ -183,7 +178,7 @@ export const addon: Resource<Schema, Client> = {
         summary: "Not the address of a release",
         detail: `Found ${JSON.stringify(id)}; expected the address of a control plane, the namespace and the release's name, such as 10.0.0.70/kube-system/cilium.`,
       });
-    const { releasesOf } = await import("../../../engine/addon/index.ts");
+    const { releasesOf } = await import("../../engine/addon/index.ts");
     const release = await onCluster([address], operation, (access) => releasesOf(access).find({ name, namespace }));
     if (release === undefined)
       throw new DiagnosticError({
@@ -197,7 +192,7 @@ export const addon: Resource<Schema, Client> = {
 
 async function apply(planned: PlanOf<Schema>, operation: Operation<Client>): Promise<State> {
   const { client, signal } = operation;
-  const { addonHash, applyAddon, resolveAddon } = await import("../../../engine/addon/index.ts");
+  const { addonHash, applyAddon, resolveAddon } = await import("../../engine/addon/index.ts");
   const wished = await resolveAddon(sourcesOf(planned), client.root, client.environment);
   const fingerprint = addonHash(wished);
   if (typeof planned.fingerprint === "string" && planned.fingerprint !== fingerprint)
@@ -206,17 +201,8 @@ async function apply(planned: PlanOf<Schema>, operation: Operation<Client>): Pro
     onCluster(planned.endpoints, operation, async (access) => (await applyAddon(wished, access)).release),
   );
   if (planned.cni === true) await nodesReady(client, planned.endpoints, signal);
-  const { name, namespace, endpoints, chart, repository, version, values, values_files, credentials } = planned;
-  return {
-    ...{ name, namespace, endpoints, chart, repository, version, values, values_files, credentials },
-    cni: planned.cni === true,
-    wait: planned.wait !== false,
-    timeout: typeof planned.timeout === "string" ? planned.timeout : "10m",
-    on_destroy: planned.on_destroy === "keep" ? "keep" : "uninstall",
-    id: `${namespace}/${name}`,
-    fingerprint,
-    ...facts(release),
-  };
+  // What has a default is never left unknown.
+  return { ...planned, id: `${planned.namespace}/${planned.name}`, fingerprint, ...facts(release) } as State;
 }
 
 function facts({ revision, status, chart }: Release): Pick<State, "revision" | "status" | "chart_version"> {
@@ -227,7 +213,7 @@ function facts({ revision, status, chart }: Release): Pick<State, "revision" | "
 async function plannedFingerprint(planned: ConfigOf<Schema>, client: Client) {
   const { chart, repository, version, values, values_files } = planned;
   if (!isWhollyKnown([chart, repository, version, values, values_files] as unknown as Value)) return unknown;
-  const { addonHash, resolveAddon } = await import("../../../engine/addon/index.ts");
+  const { addonHash, resolveAddon } = await import("../../engine/addon/index.ts");
   const sources = sourcesOf({ ...planned, credentials: null } as unknown as PlanOf<Schema>);
   return addonHash(await resolveAddon(sources, client.root, client.environment));
 }
@@ -260,7 +246,7 @@ async function onCluster<T>(
   { client, signal }: Operation<Client>,
   work: (access: AddonOptions) => Promise<T>,
 ): Promise<T> {
-  const { findHelm } = await import("../../../engine/addon/index.ts");
+  const { findHelm } = await import("../../engine/addon/index.ts");
   const helm = findHelm(client.environment);
   return withKubeconfig(client, endpoints, signal, (kubeconfig) => work({ helm, kubeconfig, signal }));
 }
@@ -272,14 +258,32 @@ async function withKubeconfig<T>(
   signal: AbortSignal,
   work: (path: string) => Promise<T>,
 ): Promise<T> {
-  const { writeFileAtomically } = await import("../../../talos/atomic-file.ts");
-  const { withTemporaryFolder } = await import("../../../talos/process-folder.ts");
-  const secrets = await client.secrets.of(null);
-  const request = { clusterName: "addon", endpoints, nodes: endpoints, ttl: 3_600_000 };
-  const { credentials } = await issueTalosconfig(secrets, request);
-  const kubeconfig = await fetchKubeconfig(endpoints, credentials, signal);
+  const { writeFileAtomically } = await import("../../talos/atomic-file.ts");
+  const { withTemporaryFolder } = await import("../../talos/process-folder.ts");
+  const kubeconfig = await fetchKubeconfig(client, endpoints, signal);
   return withTemporaryFolder("kubeconfig", async (folder) => {
     await writeFileAtomically(join(folder, "kubeconfig"), kubeconfig);
     return work(join(folder, "kubeconfig"));
+  });
+}
+
+const pause = 1_000;
+
+/** Waits until every node of the cluster is ready, for as long as the signal allows. */
+async function nodesReady(client: Client, endpoints: readonly string[], signal: AbortSignal): Promise<void> {
+  const { TalosError } = await import("../../talos/errors.ts");
+  let missing = "they were not looked at yet";
+  await withControlPlanes(client, endpoints, async ({ kubernetes }) => {
+    while (!signal.aborted) {
+      const seen = await kubernetes.observe(signal);
+      const waiting = seen.kind === "reachable" ? seen.nodes.filter(({ ready }) => !ready) : [];
+      if (seen.kind === "reachable" && seen.nodes.length > 0 && waiting.length === 0) return;
+      missing = seen.kind === "unreachable" ? seen.reason : `${waiting.map(({ name }) => name).join(", ")} not ready`;
+      await sleep(pause, undefined, { signal }).catch(() => {});
+    }
+    throw new TalosError(
+      "deadline-exceeded",
+      `the pod network is installed, but the nodes did not become ready: ${missing}`,
+    );
   });
 }
