@@ -185,7 +185,7 @@ export interface Kubernetes {
    */
   syncManifests(
     objects: readonly ManifestObject[],
-    options: { readonly inventory: boolean; readonly signal?: AbortSignal },
+    options: { readonly inventory: boolean; readonly signal?: AbortSignal | undefined },
   ): Promise<readonly ManifestChange[]>;
   /**
    * Takes or renews the cluster's lock for changes. Undefined when it is ours, else who has it. `watching` hears what

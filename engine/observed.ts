@@ -1,30 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import type { EtcdMemberInfo, MachineStatus } from "../talos/api/index.ts";
 import type { MachineConfig } from "../talos/config/index.ts";
 import type { MachineRole } from "./desired.ts";
 
-export type MachineStage =
-  | "unknown"
-  | "booting"
-  | "installing"
-  | "maintenance"
-  | "running"
-  | "rebooting"
-  | "shutting down"
-  | "resetting"
-  | "upgrading";
-
-export interface UnmetCondition {
-  readonly name: string;
-  readonly reason: string;
-}
-
-export interface EtcdMember {
-  /** Hexadecimal, as talosctl prints it. */
-  readonly id: string;
-  readonly hostname: string;
-  readonly peerUrls: readonly string[];
-  readonly learner: boolean;
-}
+export type { Stage as MachineStage } from "../talos/api/index.ts";
+export type EtcdMember = Pick<EtcdMemberInfo, "id" | "hostname" | "peerUrls" | "learner">;
 
 /** etcd as one control plane sees it. */
 export interface MachineEtcd {
@@ -67,9 +47,9 @@ export type MachineState =
 
 export interface ConfiguredMachine {
   readonly kind: "configured";
-  readonly stage: MachineStage;
+  readonly stage: MachineStatus["stage"];
   readonly ready: boolean;
-  readonly unmet: readonly UnmetCondition[];
+  readonly unmet: MachineStatus["unmet"];
   /** With a leading v. */
   readonly talosVersion: string;
   /** Id of the image factory's schematic that it runs, empty when it runs none; absent when it was not asked. */

@@ -207,10 +207,9 @@ export function isRollback({ from, to }: VersionChange): boolean {
 }
 
 function gateSentence({ machine, before, windows, gates }: Extract<StepAction, { kind: "gate" }>): string {
-  const conditions = [
-    ...(windows === 0 ? [] : ["a maintenance window is open"]),
-    ...(gates === 0 ? [] : [gates === 1 ? "the gate passes" : `all ${gates} gates pass`]),
-  ];
+  const conditions: string[] = [];
+  if (windows > 0) conditions.push("a maintenance window is open");
+  if (gates > 0) conditions.push(gates === 1 ? "the gate passes" : `all ${gates} gates pass`);
   const what = { change: machine, leave: `the leaving of ${machine}` }[before as string] ?? `${before} on ${machine}`;
   return `begin with ${what} only when ${conditions.join(" and ")}`;
 }

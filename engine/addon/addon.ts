@@ -67,9 +67,10 @@ export async function resolveAddon(
   const local = /^\.{1,2}\//.test(addon.chart) ? resolve(root, addon.chart) : undefined;
   return {
     ...addon,
-    ...(local === undefined ? {} : { chart: local, chartFiles: await hashFiles(local, addon) }),
+    chart: local ?? addon.chart,
+    chartFiles: local && (await hashFiles(local, addon)),
     values: [...addon.values, ...files].filter((text) => text !== ""),
-    ...(credentials === undefined ? {} : { credentials: await readCredentials(credentials, addon.name, root, env) }),
+    credentials: credentials && (await readCredentials(credentials, addon.name, root, env)),
   };
 }
 

@@ -3,11 +3,11 @@
 import { join } from "node:path";
 import { writeFileAtomically } from "../../talos/atomic-file.ts";
 import { TalosError } from "../../talos/errors.ts";
-import { given } from "../../talos/given.ts";
+import { isGiven } from "../../talos/given.ts";
 import { removeAbandoned, withTemporaryFolder } from "../../talos/process-folder.ts";
 import { parseYaml, stringifyYaml, toPlainData } from "../../talos/yaml/index.ts";
 import { type Addon, addonHash } from "./addon.ts";
-import { type Helm, type Release, type ReleaseId, Releases } from "./release.ts";
+import { flag, type Helm, type Release, type ReleaseId, Releases } from "./release.ts";
 
 export interface AddonOptions {
   readonly helm: Helm;
@@ -63,8 +63,8 @@ export async function applyAddon(
     `${label}=${addonHash(addon)}`,
     // The values of the wish and nothing that an earlier one has left.
     "--reset-values",
-    ...(addon.wait === false ? [] : ["--atomic"]),
   ];
+  if (addon.wait !== false) flags.push("--atomic");
   await withChartFiles(
     addon,
     options.helm,
@@ -155,13 +155,12 @@ export function withChartFiles<T>(
       return join(folder, name);
     };
     const { credentials, version } = addon;
-    const secrets = [...(credentials === undefined ? [] : [credentials.password]), ...addon.values.flatMap(longTexts)];
+    const secrets = [credentials?.password, ...addon.values.flatMap(longTexts)].filter(isGiven);
     const values: string[] = [];
     for (const [index, text] of addon.values.entries())
       values.push("--values", await write(`values-${index}.yaml`, text));
-    const where = await source(addon, helm, write, folder, { secrets, ...given({ signal }) });
-    const args = [...where, ...(version === undefined ? [] : ["--version", version]), ...values];
-    return work({ args, secrets });
+    const where = await source(addon, helm, write, folder, { secrets, signal });
+    return work({ args: [...where, ...flag("--version", version), ...values], secrets });
   });
 }
 
@@ -170,7 +169,7 @@ async function source(
   helm: Helm,
   write: (name: string, content: string) => Promise<string>,
   folder: string,
-  options: { readonly secrets: readonly string[]; readonly signal?: AbortSignal },
+  options: { readonly secrets: readonly string[]; readonly signal: AbortSignal | undefined },
 ): Promise<readonly string[]> {
   if (chart.startsWith("oci://")) {
     if (credentials === undefined) return [chart];

@@ -6,6 +6,7 @@ import { TalosError } from "../../talos/errors.ts";
 import { given } from "../../talos/given.ts";
 import { parsePlainJson } from "../../talos/plain-text.ts";
 import { programPath } from "../../talos/program-path.ts";
+import { undefinedIf } from "../failures.ts";
 
 export interface ReleaseId {
   readonly name: string;
@@ -65,13 +66,13 @@ export class Releases {
     { namespace }: { readonly namespace?: string } = {},
     secrets: readonly string[] = [],
   ): Promise<string> {
-    const all = [...args, ...this.#access, ...(namespace === undefined ? [] : ["--namespace", namespace])];
-    return this.#helm.run(all, { secrets, ...(this.#signal === undefined ? {} : { signal: this.#signal }) });
+    const all = [...args, ...this.#access, ...flag("--namespace", namespace)];
+    return this.#helm.run(all, { secrets, signal: this.#signal });
   }
 
   /** Undefined when there is no such release. With a label, only when it carries that. */
   async find(id: ReleaseId, label?: string): Promise<Release | undefined> {
-    const filter = ["--filter", `^${id.name}$`, ...(label === undefined ? [] : ["--selector", label])];
+    const filter = ["--filter", `^${id.name}$`, ...flag("--selector", label)];
     const text = await this.run(["list", "--all", "--output", "json", ...filter], id);
     return parse(releases, text, "list").find(({ name }) => name === id.name);
   }
@@ -87,12 +88,8 @@ export class Releases {
 
   /** Oldest first; empty when there is no such release. */
   async history(id: ReleaseId): Promise<readonly Revision[]> {
-    try {
-      return parse(revisions, await this.run(["history", id.name, "--output", "json"], id), "history");
-    } catch (error) {
-      if (error instanceof TalosError && error.code === "not-found") return [];
-      throw error;
-    }
+    const text = await this.run(["history", id.name, "--output", "json"], id).catch(undefinedIf("not-found"));
+    return text === undefined ? [] : parse(revisions, text, "history");
   }
 }
 
@@ -115,9 +112,13 @@ export interface Helm {
   /** What it prints. Errors tell helm's own words, without the secrets. */
   run(
     args: readonly string[],
-    options?: { readonly signal?: AbortSignal; readonly secrets?: readonly string[] },
+    options?: { readonly signal?: AbortSignal | undefined; readonly secrets?: readonly string[] },
   ): Promise<string>;
 }
+
+/** A flag of helm with its value; nothing without one. */
+export const flag = (name: string, value: string | undefined): readonly string[] =>
+  value === undefined ? [] : [name, value];
 
 /** Helm on the PATH, or where TALOSMITH_HELM says. Throws with the way to get it, before anything was changed. */
 export function findHelm(env: Environment): Helm {
@@ -134,7 +135,7 @@ function runHelm(
   program: string,
   args: readonly string[],
   env: Environment,
-  { signal, secrets = [] }: { readonly signal?: AbortSignal; readonly secrets?: readonly string[] },
+  { signal, secrets = [] }: { readonly signal?: AbortSignal | undefined; readonly secrets?: readonly string[] },
 ): Promise<string> {
   return new Promise((resolve, reject) => {
     const options = { env: { ...env }, maxBuffer: 64 * 1024 * 1024, ...given({ signal }) };

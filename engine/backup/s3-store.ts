@@ -30,9 +30,7 @@ export function s3Store(where: S3Place): BackupStore {
   const place = `s3://${where.bucket}/${prefix}`.replace(/\/$/, "");
   const bucket = { Bucket: where.bucket };
   const key = (name: string) => ({ ...bucket, Key: `${prefix}${name}` });
-  const encryption = {
-    ...given({ ServerSideEncryption: where.sse, SSEKMSKeyId: where.kmsKeyId }),
-  };
+  const encryption = given({ ServerSideEncryption: where.sse, SSEKMSKeyId: where.kmsKeyId });
   const asked = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
       return await work();
@@ -53,7 +51,7 @@ export function s3Store(where: S3Place): BackupStore {
         const files: StoredFile[] = [];
         let token: string | undefined;
         do {
-          const request = { ...bucket, Prefix: prefix, Delimiter: "/", ...(token ? { ContinuationToken: token } : {}) };
+          const request = { ...bucket, Prefix: prefix, Delimiter: "/", ContinuationToken: token };
           const page = await client.send(new ListObjectsV2Command(request), options(signal));
           for (const { Key = "", Size = 0 } of page.Contents ?? []) {
             files.push({ name: Key.slice(prefix.length), bytes: Size });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { TalosError } from "../../talos/errors.ts";
+import { undefinedIf } from "../failures.ts";
 import { ClusterTaken } from "../lock/lock-file.ts";
 import type { ConfiguredMachine, KubernetesNode, MachineState } from "../observed.ts";
 import { bootstrapObstacle } from "../plan/first-contact.ts";
@@ -24,12 +24,8 @@ export async function bootstrapEtcd(step: Step, context: StepContext): Promise<v
     const obstacle = await otherEtcd(step.machine, context);
     if (obstacle !== undefined) throw new ClusterTaken(obstacle);
     const refused = await attempt(async () => {
-      try {
-        await context.machines.bootstrap(target, context.signal);
-      } catch (error) {
-        // Another runner, or ourselves before a kill, has been faster: that is the state we want.
-        if (!(error instanceof TalosError) || error.code !== "already-exists") throw error;
-      }
+      // Another runner, or ourselves before a kill, has been faster: that is the state we want.
+      await context.machines.bootstrap(target, context.signal).catch(undefinedIf("already-exists"));
       begun = true;
     });
     return refused ?? "etcd is starting";
@@ -123,12 +119,9 @@ export async function restoreEtcd(step: StepOf<"restore-etcd">, context: StepCon
     if (state.etcd?.state === "running" && state.etcd.members.length > 0) return undefined;
     if (begun) return describe(state, "etcd starts from the snapshot");
     const refused = await attempt(async () => {
-      try {
-        await context.machines.restore(target, readSnapshot(step.snapshot), context.signal);
-      } catch (error) {
-        // The answer to an earlier attempt was lost, and etcd is on its way.
-        if (!(error instanceof TalosError) || error.code !== "already-exists") throw error;
-      }
+      // The answer to an earlier attempt was lost, and etcd is on its way.
+      const restoring = context.machines.restore(target, readSnapshot(step.snapshot), context.signal);
+      await restoring.catch(undefinedIf("already-exists"));
       begun = true;
     });
     return refused ?? "etcd starts from the snapshot";

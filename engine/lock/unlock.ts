@@ -17,14 +17,12 @@ export interface LockState {
 export async function lockState(options: ClusterAccess): Promise<LockState> {
   return withAccess(options, async ({ machines, signal }) => {
     const local = await localHolder(options);
-    const held = local === undefined ? {} : { local };
     try {
-      const lease = await machines.kubernetes.readLease(signal);
-      return { ...held, ...given({ lease }) };
+      return given({ local, lease: await machines.kubernetes.readLease(signal) });
     } catch (error) {
       const ours = TalosError.from(error);
       if (ours.code === "canceled") throw ours;
-      return { ...held, leaseUnknown: ours.message };
+      return given({ local, leaseUnknown: ours.message });
     }
   });
 }

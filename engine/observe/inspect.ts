@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { connect, type Probe, parseAddress, probe, type TalosClient } from "../../talos/api/index.ts";
 import { MachineConfig } from "../../talos/config/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { given } from "../../talos/given.ts";
 import { oneLine } from "../../talos/plain-text.ts";
+import { unreachable } from "../failures.ts";
 import type { MachineTarget } from "../machines.ts";
 import { type ConfiguredMachine, type MachineEtcd, type MachineState, schematicOf } from "../observed.ts";
 
@@ -63,12 +65,6 @@ export async function inspectWithoutSecrets(machine: MachineTarget, signal?: Abo
   }
 }
 
-function unreachable(error: unknown): MachineState {
-  const ours = TalosError.from(error);
-  if (ours.code === "canceled") throw ours;
-  return { kind: "unreachable", reason: oneLine(ours.message) };
-}
-
 /** What a control plane says when it passes a call on to a machine that does not have the cluster's certificates. */
 const strange = /certificate signed by unknown authority/;
 
@@ -118,8 +114,7 @@ export async function configuredState(
     ready: status.ready,
     unmet: status.unmet,
     talosVersion: version.tag,
-    ...given({ schematic }),
-    ...(config === undefined ? {} : { config: new MachineConfig(config, "active config") }),
+    ...given({ schematic, config: config === undefined ? undefined : new MachineConfig(config, "active config") }),
     // In a container the kernel's boot id is the host's; when the machine's own state began tells its boots apart too.
     bootId: `${bootId?.toString().trim() ?? ""}/${status.bootMark}`,
     inContainer: version.platform === "container",
@@ -179,9 +174,8 @@ async function strangerState(
     return {
       kind: "maintenance",
       fingerprint,
-      ...(version === undefined ? {} : { talosVersion: version.tag }),
       // A container has no disks and needs none.
-      ...(disks === undefined || version?.platform === "container" ? {} : { disks }),
+      ...given({ talosVersion: version?.tag, disks: version?.platform === "container" ? undefined : disks }),
     };
   } catch (error) {
     const ours = TalosError.from(error);

@@ -47,18 +47,11 @@ function findWork(desired: DesiredCluster, machine: DesiredMachine, state: Confi
     if (to !== undefined && mayChange(from, to)) kubernetes.push({ component, from, to });
   }
   const change = configChange(state.config, configHeldBack(machine.config, state.config));
-  return {
-    ...given({ talos }),
-    ...(change === undefined
-      ? {}
-      : {
-          config: {
-            paths: change.places.map(({ title }) => title),
-            reboot: change.reboot && desired.talosVersion.contract.rebootsForConfig,
-          },
-        }),
-    kubernetes,
+  const config = change && {
+    paths: change.places.map(({ title }) => title),
+    reboot: change.reboot && desired.talosVersion.contract.rebootsForConfig,
   };
+  return { ...given({ talos, config }), kubernetes };
 }
 
 /** True when nothing is left to do or to wait for on this machine, apart from changes. */

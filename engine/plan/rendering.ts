@@ -71,7 +71,7 @@ export class Rendering implements Renderable {
       nodesBecomeReady: cni?.name !== "none",
       machines: [...this.machines()],
       leaving: [...leaving].sort(byRoleAndName).map(({ name, role, address }) => ({ name, role, address })),
-      ...(deletionProtection ? { deletionProtection } : {}),
+      ...given({ deletionProtection: deletionProtection || undefined }),
       caFingerprint: caFingerprint(this.#secrets),
     };
   }
@@ -88,11 +88,9 @@ export class Rendering implements Renderable {
       type: role,
       hostname: name,
       // The machine's own patches have the last word.
-      patches: [
-        ...(patches?.all ?? []),
-        ...((role === "controlplane" ? patches?.controlPlane : patches?.worker) ?? []),
-        ...own,
-      ],
+      patches: [patches?.all, role === "controlplane" ? patches?.controlPlane : patches?.worker, own].flatMap(
+        (some) => some ?? [],
+      ),
     });
     const { installImage, installDisk, hostname, namesItself } = facts;
     // One that names itself was adopted with the name that it has.
@@ -106,11 +104,9 @@ export class Rendering implements Renderable {
       name,
       role,
       address,
-      ...given({ fingerprint }),
       config,
       installImage: installImage ?? defaultInstallImage(talosVersion),
-      ...given({ installDisk }),
-      ...(meta === undefined || Object.keys(meta).length === 0 ? {} : { meta }),
+      ...given({ fingerprint, installDisk, meta: Object.keys(meta ?? {}).length === 0 ? undefined : meta }),
     };
   }
 }
