@@ -64,7 +64,7 @@ export { preflight, refuseErrors } from "./plan/preflight.ts";
 export { type Preview, previewCluster, refusals } from "./plan/preview.ts";
 export { refuseDestroy } from "./plan/protection.ts";
 export { type EtcdView, etcdView, quorumOf } from "./plan/quorum.ts";
-export { desiredCluster, type Renderable, Rendering } from "./plan/rendering.ts";
+export { desiredCluster, outlineOf, type Renderable, Rendering } from "./plan/rendering.ts";
 export { type Canary, defaultPolicy, type Gate, type Policy, unavailableLimit, type Window } from "./policy.ts";
 export { planRestore, type RestoreOptions, restoreCluster } from "./restore.ts";
 export {

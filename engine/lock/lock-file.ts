@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
 import { writeFileAtomically } from "../../talos/atomic-file.ts";
 import { TalosError, type TalosErrorOptions } from "../../talos/errors.ts";
-import { pidExists, pidNamespace } from "../../talos/living-process.ts";
+import { isAlive, type ProcessIdentity, processIdentity } from "../../talos/living-process.ts";
 import { jsonIn } from "../failures.ts";
 
 /** So often, in milliseconds, a holder marks its file. */
@@ -160,39 +160,12 @@ async function textOf(file: string): Promise<string | undefined> {
   }
 }
 
-/** Enough to tell a living process from a dead one whose number was given to another. */
-interface ProcessIdentity {
-  readonly pid: number;
-  /** Of the system's boot; empty where the system does not tell. */
-  readonly boot: string;
-  /** When the process started, in the system's own count; empty where the system does not tell. */
-  readonly started: string;
-  /** Of the processes that see each other; empty where the system does not tell. */
-  readonly namespace?: string | undefined;
-}
-
-export async function processIdentity(pid: number): Promise<ProcessIdentity> {
-  // Without /proc on this system, or of a process that is gone, the number alone has to do.
-  const files = ["/proc/sys/kernel/random/boot_id", `/proc/${pid}/stat`].map(textOf);
-  const [boot = "", stat = ""] = await Promise.all(files);
-  // The name in brackets may hold spaces and brackets; the start time is the 20th field after it.
-  const started = stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? "";
-  return { pid, boot: boot.trim(), started, namespace: pidNamespace() };
-}
-
 /** Whether its life can be told from here: not for one in another container, or on another computer. */
 async function sees({ namespace, boot }: ProcessIdentity): Promise<boolean> {
   // Of an older release, which took all for seen.
   if (namespace === undefined) return true;
   const own = await processIdentity(process.pid);
   return namespace === own.namespace && boot === own.boot;
-}
-
-/** Of one that is seen from here. */
-async function isAlive(identity: ProcessIdentity): Promise<boolean> {
-  if (!pidExists(identity.pid)) return false;
-  const now = await processIdentity(identity.pid);
-  return now.boot === identity.boot && now.started === identity.started;
 }
 
 /** Another run has the cluster, and may give it back. Known by its field: its class may come from another file. */

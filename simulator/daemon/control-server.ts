@@ -60,6 +60,10 @@ function answersOf({ simulator, settle }: ControlServerOptions): Answers {
     await settle();
     return value;
   };
+  const done = async (work: () => unknown): Promise<null> => {
+    work();
+    return settled(null);
+  };
   return {
     "create-machine": async (input: CreateMachine) => {
       const { id } = await settled(await simulator.createMachine(input));
@@ -76,26 +80,12 @@ function answersOf({ simulator, settle }: ControlServerOptions): Answers {
       );
     },
     "list-machines": async () => simulator.listMachines(),
-    "delete-machine": async ({ id }) => {
-      simulator.deleteMachine(id);
-      return settled(null);
-    },
-    "set-owner": async ({ id, owner }) => {
-      simulator.setOwner(id, owner);
-      return settled(null);
-    },
-    "set-power": async ({ id, on }) => {
-      simulator.setPower(id, on);
-      return settled(null);
-    },
-    "set-faults": async ({ id, faults }: { id: string; faults: readonly Fault[] }) => {
-      simulator.setFaults(id, faults);
-      return settled(null);
-    },
-    "set-user-data": async ({ id, userData }) => {
-      simulator.setUserData(id, userData);
-      return settled(null);
-    },
+    "delete-machine": ({ id }) => done(() => simulator.deleteMachine(id)),
+    "set-owner": ({ id, owner }) => done(() => simulator.setOwner(id, owner)),
+    "set-power": ({ id, on }) => done(() => simulator.setPower(id, on)),
+    "set-faults": ({ id, faults }: { id: string; faults: readonly Fault[] }) =>
+      done(() => simulator.setFaults(id, faults)),
+    "set-user-data": ({ id, userData }) => done(() => simulator.setUserData(id, userData)),
     shutdown: async () => null,
   };
 }

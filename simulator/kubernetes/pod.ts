@@ -104,34 +104,19 @@ export function waitingStatus(
   now: number,
 ): Readonly<Record<string, unknown>> {
   const at = timestamp(now);
-  const met = (type: string) => ({ type, status: "True", lastTransitionTime: at });
-  const unready = (type: string) => ({
-    type,
-    status: "False",
-    lastTransitionTime: at,
-    reason: "ContainersNotReady",
-    message: `containers with unready status: [${container}]`,
+  const unready = { reason: "ContainersNotReady", message: `containers with unready status: [${container}]` };
+  const stateOf = ({ name, image }: Container) => ({
+    waiting:
+      name === container
+        ? { reason: "ImagePullBackOff", message: `Back-off pulling image "${image}"` }
+        : { reason: "ContainerCreating" },
   });
-  const reason = "ImagePullBackOff";
   return {
     phase: "Pending",
-    conditions: [met("Initialized"), unready("Ready"), unready("ContainersReady"), met("PodScheduled")],
+    conditions: conditionsOf(false, at).map((held) => (held.status === "False" ? { ...held, ...unready } : held)),
     hostIP,
     startTime: at,
-    containerStatuses: containersOf(pod).map(({ name, image }) => ({
-      name,
-      image,
-      imageID: "",
-      ready: false,
-      started: false,
-      restartCount: 0,
-      state: {
-        waiting:
-          name === container
-            ? { reason, message: `Back-off pulling image "${image}"` }
-            : { reason: "ContainerCreating" },
-      },
-    })),
+    containerStatuses: containersOf(pod).map((held) => ({ ...containerStatus(held, stateOf(held)), imageID: "" })),
   };
 }
 
@@ -139,31 +124,13 @@ export function waitingStatus(
 export function succeededStatus(pod: KubernetesObject, now: number): Readonly<Record<string, unknown>> {
   const at = timestamp(now);
   const { startTime = at, ...status } = pod.status as Readonly<Record<string, unknown>>;
-  const condition = (type: string, value: string) => ({
-    type,
-    status: value,
-    lastTransitionTime: at,
-    reason: "PodCompleted",
-  });
+  const terminated = { exitCode: 0, reason: "Completed", startedAt: startTime, finishedAt: at };
   return {
     ...status,
     startTime,
     phase: "Succeeded",
-    conditions: [
-      condition("Initialized", "True"),
-      condition("Ready", "False"),
-      condition("ContainersReady", "False"),
-      condition("PodScheduled", "True"),
-    ],
-    containerStatuses: containersOf(pod).map(({ name, image }) => ({
-      name,
-      image,
-      imageID: image,
-      ready: false,
-      started: false,
-      restartCount: 0,
-      state: { terminated: { exitCode: 0, reason: "Completed", startedAt: startTime, finishedAt: at } },
-    })),
+    conditions: conditionsOf(false, at).map((held) => ({ ...held, reason: "PodCompleted" })),
+    containerStatuses: containersOf(pod).map((held) => containerStatus(held, { terminated })),
   };
 }
 
@@ -184,30 +151,24 @@ export function statusFor(
   now: number,
 ): Readonly<Record<string, unknown>> {
   const at = timestamp(now);
-  const status = ready ? "True" : "False";
-  const condition = (type: string, value: string) => ({ type, status: value, lastTransitionTime: at });
   return {
     phase: "Running",
-    conditions: [
-      condition("Initialized", "True"),
-      condition("Ready", status),
-      condition("ContainersReady", status),
-      condition("PodScheduled", "True"),
-    ],
+    conditions: conditionsOf(ready, at),
     hostIP,
     podIP,
     podIPs: [{ ip: podIP }],
     startTime: at,
-    containerStatuses: containers.map(({ name, image }) => ({
-      name,
-      image,
-      imageID: image,
-      ready,
-      started: true,
-      restartCount: 0,
-      state: { running: { startedAt: at } },
-    })),
+    containerStatuses: containers.map((held) => containerStatus(held, { running: { startedAt: at } }, ready)),
   };
+}
+
+function conditionsOf(ready: boolean, lastTransitionTime: string) {
+  const met = { Initialized: true, Ready: ready, ContainersReady: ready, PodScheduled: true };
+  return Object.entries(met).map(([type, held]) => ({ type, status: held ? "True" : "False", lastTransitionTime }));
+}
+
+function containerStatus({ name, image }: Container, state: object, ready = false) {
+  return { name, image, imageID: image, ready, started: "running" in state, restartCount: 0, state };
 }
 
 /** Tells a pod to stop; it is gone a little later. */

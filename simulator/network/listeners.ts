@@ -165,39 +165,21 @@ function wantedEndpoints(simulation: Simulation, { half, offset }: CertificateEp
     const hosts = [machine.address, ...virtualAddresses(world, machine, moment.now)];
     const identity = `${machine.bootId}/${half}/${offset}/${troubles.join()}`;
     const config = configOf(machine);
+    const common = { machineId: machine.id, muted };
+    const authorities = config === undefined ? "" : osCas(config).join();
+    const secure = { fingerprint: `${machine.id}/${mode}/${identity}`, authorities };
     const api = hosts.flatMap((host): Wanted[] =>
-      mode === "none"
-        ? []
-        : [
-            {
-              machineId: machine.id,
-              host,
-              port: apiPort,
-              kind: mode,
-              muted,
-              fingerprint: `${machine.id}/${mode}/${identity}`,
-              authorities: config === undefined ? "" : osCas(config).join(),
-            },
-          ],
+      mode === "none" ? [] : [{ ...common, ...secure, host, port: apiPort, kind: mode }],
     );
     const beside = listeningPorts(machine, moment.now).flatMap(({ port, service }): Wanted[] => {
       const kind = sidePorts.get(port);
       const fingerprint = `${machine.id}/${service}/${machine.bootId}`;
-      return kind === undefined
-        ? []
-        : [{ machineId: machine.id, host: machine.address, port, kind, muted, fingerprint }];
+      return kind === undefined ? [] : [{ ...common, host: machine.address, port, kind, fingerprint }];
     });
     if (config === undefined || !apiServerRuns(machine, moment.now)) return [...api, ...beside];
-    const kubernetes = hosts.map(
-      (host): Wanted => ({
-        machineId: machine.id,
-        host,
-        port: kubernetesPort,
-        kind: "kubernetes",
-        muted,
-        fingerprint: `${machine.id}/kubernetes/${machine.staticPodsAt}/${identity}/${kubernetesCas(config).join()}`,
-      }),
-    );
+    const fingerprint = `${machine.id}/kubernetes/${machine.staticPodsAt}/${identity}/${kubernetesCas(config).join()}`;
+    const server = { ...common, port: kubernetesPort, kind: "kubernetes", fingerprint } as const;
+    const kubernetes = hosts.map((host): Wanted => ({ ...server, host }));
     return [...api, ...kubernetes, ...beside];
   });
 }

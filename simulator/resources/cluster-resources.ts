@@ -7,7 +7,7 @@ import { isUp } from "../machine/life.ts";
 import { kubernetesCas, osCas, serviceIp } from "../machine/node-config.ts";
 import { etcdVersionOf, minorOf } from "../machine/release.ts";
 import type { Machine } from "../machine/world.ts";
-import type { Item, Source, View } from "./item.ts";
+import { configured, controlPlane, type Item, only, type Source, type View } from "./item.ts";
 
 /** The node's own identity: a stable random-looking name, as the discovery service knows it. */
 function nodeIdOf(machine: Machine): string {
@@ -53,10 +53,7 @@ export const clusterResources: Readonly<Record<string, Source>> = {
   },
   "Infos.cluster.talos.dev": {
     owner: "cluster.InfoController",
-    items: ({ config }) =>
-      config === undefined
-        ? []
-        : [{ id: "current", spec: { clusterId: config.clusterId, clusterName: config.clusterName } }],
+    items: configured(only("current", ({ config: { clusterId, clusterName } }) => ({ clusterId, clusterName }))),
   },
 };
 
@@ -68,34 +65,27 @@ function imageOf({ machine }: View): string {
 export const etcdResources: Readonly<Record<string, Source>> = {
   "EtcdConfigs.etcd.talos.dev": {
     owner: "etcd.ConfigController",
-    items: (view) =>
-      view.config?.type !== "controlplane"
-        ? []
-        : [
-            {
-              id: "etcd",
-              spec: { advertiseExcludeSubnets: [], listenExcludeSubnets: [], image: imageOf(view), extraArgs: {} },
-            },
-          ],
+    items: controlPlane(
+      only("etcd", (view) => ({
+        advertiseExcludeSubnets: [],
+        listenExcludeSubnets: [],
+        image: imageOf(view),
+        extraArgs: {},
+      })),
+    ),
   },
   "EtcdSpecs.etcd.talos.dev": {
     owner: "etcd.SpecController",
-    items: (view) =>
-      view.config?.type !== "controlplane"
-        ? []
-        : [
-            {
-              id: "etcd",
-              spec: {
-                name: view.hostname,
-                advertisedAddresses: [view.machine.address],
-                listenPeerAddresses: ["0.0.0.0"],
-                listenClientAddresses: ["0.0.0.0"],
-                image: imageOf(view),
-                extraArgs: {},
-              },
-            },
-          ],
+    items: controlPlane(
+      only("etcd", (view) => ({
+        name: view.hostname,
+        advertisedAddresses: [view.machine.address],
+        listenPeerAddresses: ["0.0.0.0"],
+        listenClientAddresses: ["0.0.0.0"],
+        image: imageOf(view),
+        extraArgs: {},
+      })),
+    ),
   },
   "EtcdMembers.etcd.talos.dev": {
     owner: "etcd.MemberController",
@@ -107,8 +97,7 @@ export const etcdResources: Readonly<Record<string, Source>> = {
   },
   "PKIStatuses.etcd.talos.dev": {
     owner: "etcd.PKIController",
-    items: ({ config }) =>
-      config?.type === "controlplane" ? [{ id: "etcd", spec: { ready: true, version: "1" } }] : [],
+    items: controlPlane(only("etcd", () => ({ ready: true, version: "1" }))),
   },
 };
 
@@ -116,11 +105,13 @@ export const etcdResources: Readonly<Record<string, Source>> = {
 export const secretResources: Readonly<Record<string, Source>> = {
   "OSRootSecrets.secrets.talos.dev": {
     owner: "secrets.RootOSController",
-    items: ({ config }) => {
-      if (config === undefined) return [];
-      const names = { certSANIPs: [], certSANDNSNames: config.certSans };
-      return [{ id: "os", spec: { ...authorities(osCas(config)), ...names } }];
-    },
+    items: configured(
+      only("os", ({ config }) => ({
+        ...authorities(osCas(config)),
+        certSANIPs: [],
+        certSANDNSNames: config.certSans,
+      })),
+    ),
   },
   "KubernetesRootSecrets.secrets.talos.dev": {
     owner: "secrets.RootKubernetesController",

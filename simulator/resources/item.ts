@@ -27,6 +27,24 @@ export interface View {
 /** Makes all resources of one type. */
 export type Producer = (view: View) => readonly Item[];
 
+/** What resources of a machine with a config are made from. */
+export type ConfiguredView = View & { readonly config: NodeConfig };
+
+/** Items that only a machine with a config has. */
+export const configured =
+  (items: (view: ConfiguredView) => readonly Item[]): Producer =>
+  (view) =>
+    view.config === undefined ? [] : items({ ...view, config: view.config });
+
+/** Items that only a control plane has. */
+export const controlPlane = (items: (view: ConfiguredView) => readonly Item[]): Producer =>
+  configured((view) => (view.config.type === "controlplane" ? items(view) : []));
+
+/** The one item of its type. */
+export const only =
+  <V>(id: string, spec: (view: V) => unknown) =>
+  (view: V): readonly Item[] => [{ id, spec: spec(view) }];
+
 /** A type's producer, with the name of its controller and, where clients read it, its protobuf shape. */
 export interface Source {
   readonly owner: string;

@@ -3,7 +3,7 @@ import { machineStatus } from "../controllers/machine-status.ts";
 import { diagnosticsOf } from "../machine/diagnostics.ts";
 import { isUp } from "../machine/life.ts";
 import { schematicOfImage } from "../machine/release.ts";
-import type { Item, Source } from "./item.ts";
+import { type Item, only, type Source } from "./item.ts";
 
 /** What the machine is and how it is doing. */
 export const runtimeResources: Readonly<Record<string, Source>> = {
@@ -20,18 +20,20 @@ export const runtimeResources: Readonly<Record<string, Source>> = {
   },
   "SecurityStates.talos.dev": {
     owner: "runtime.SecurityStateController",
-    items: () => [
-      {
-        id: "securitystate",
-        spec: { secureBoot: false, selinuxState: "permissive", bootedWithUKI: true, moduleSignatureEnforced: true },
-      },
-    ],
+    items: only("securitystate", () => ({
+      secureBoot: false,
+      selinuxState: "permissive",
+      bootedWithUKI: true,
+      moduleSignatureEnforced: true,
+    })),
   },
   "PlatformMetadatas.talos.dev": {
     owner: "network.PlatformConfigApplyController",
-    items: ({ machine }) => [
-      { id: "platformmetadata", spec: { platform: "metal", hostname: machine.name, instanceId: machine.id } },
-    ],
+    items: only("platformmetadata", ({ machine }) => ({
+      platform: "metal",
+      hostname: machine.name,
+      instanceId: machine.id,
+    })),
   },
   "MetaKeys.runtime.talos.dev": {
     owner: "runtime.MetaKeyController",
@@ -58,9 +60,9 @@ export const runtimeResources: Readonly<Record<string, Source>> = {
   },
   "KernelCmdlines.runtime.talos.dev": {
     owner: "runtime.KernelCmdlineController",
-    items: () => [
-      { id: "cmdline", spec: { cmdline: "talos.platform=metal console=tty0 init_on_alloc=1 slab_nomerge pti=on" } },
-    ],
+    items: only("cmdline", () => ({
+      cmdline: "talos.platform=metal console=tty0 init_on_alloc=1 slab_nomerge pti=on",
+    })),
   },
   "KernelParamStatuses.runtime.talos.dev": {
     owner: "runtime.KernelParamSpecController",
@@ -115,17 +117,12 @@ export const runtimeResources: Readonly<Record<string, Source>> = {
   "UniqueMachineTokens.runtime.talos.dev": { owner: "runtime.UniqueMachineTokenController", items: () => [] },
   "APIServiceConfigs.runtime.talos.dev": {
     owner: "runtime.APIServiceConfigController",
-    items: ({ machine }) => [
-      {
-        id: "apid",
-        spec: {
-          listenAddress: ":50000",
-          nodeRoutingDisabled: !isUp(machine.life),
-          readonlyRoleMode: !isUp(machine.life),
-          skipVerifyingClientCert: !isUp(machine.life),
-        },
-      },
-    ],
+    items: only("apid", ({ machine }) => ({
+      listenAddress: ":50000",
+      nodeRoutingDisabled: !isUp(machine.life),
+      readonlyRoleMode: !isUp(machine.life),
+      skipVerifyingClientCert: !isUp(machine.life),
+    })),
   },
 };
 

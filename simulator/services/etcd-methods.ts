@@ -86,25 +86,20 @@ export const etcdMethods: Handlers<typeof MachineServiceService> = {
       restored === undefined ? databaseSize(cluster) : call.simulation.snapshots.size(restored.snapshot) - hashLength;
     const index = BigInt(etcd.index + cluster.revision);
     const version = etcdVersionOf(call.machine().talosVersion);
-    return EtcdStatusResponse.fromPartial({
-      messages: [
-        {
-          memberStatus: {
-            memberId: BigInt(`0x${member.id}`),
-            protocolVersion: version,
-            storageVersion: version.replace(/\.\d+$/, ".0"),
-            dbSize: BigInt(size),
-            dbSizeInUse: BigInt(size),
-            leader: etcd.leader === undefined ? 0n : BigInt(`0x${etcd.leader}`),
-            raftIndex: index,
-            raftAppliedIndex: index,
-            raftTerm: BigInt(etcd.term),
-            isLearner: member.learner,
-            errors: etcd.leader === undefined ? ["etcdserver: no leader"] : [],
-          },
-        },
-      ],
-    });
+    const memberStatus = {
+      memberId: BigInt(`0x${member.id}`),
+      protocolVersion: version,
+      storageVersion: version.replace(/\.\d+$/, ".0"),
+      dbSize: BigInt(size),
+      dbSizeInUse: BigInt(size),
+      leader: etcd.leader === undefined ? 0n : BigInt(`0x${etcd.leader}`),
+      raftIndex: index,
+      raftAppliedIndex: index,
+      raftTerm: BigInt(etcd.term),
+      isLearner: member.learner,
+      errors: etcd.leader === undefined ? ["etcdserver: no leader"] : [],
+    };
+    return EtcdStatusResponse.fromPartial({ messages: [{ memberStatus }] });
   },
 
   async etcdLeaveCluster(call) {

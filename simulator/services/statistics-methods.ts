@@ -77,18 +77,15 @@ export const statisticsMethods: Handlers<typeof MachineServiceService> = {
     const seconds = uptime(machine, call.simulation.moment.now);
     const cpu = { user: seconds * 0.04, system: seconds * 0.02, idle: seconds * 0.93, iowait: seconds * 0.01 };
     const total = Object.fromEntries(Object.entries(cpu).map(([name, value]) => [name, value * cores]));
-    return SystemStatResponse.fromPartial({
-      messages: [
-        {
-          bootTime: BigInt(Math.floor(machine.bootedAt / 1_000)),
-          cpuTotal: total,
-          cpu: Array.from({ length: cores }, () => cpu),
-          contextSwitches: BigInt(seconds * 4_000),
-          processCreated: BigInt(2_000 + seconds * 3),
-          processRunning: 1n,
-        },
-      ],
-    });
+    const message = {
+      bootTime: BigInt(Math.floor(machine.bootedAt / 1_000)),
+      cpuTotal: total,
+      cpu: Array.from({ length: cores }, () => cpu),
+      contextSwitches: BigInt(seconds * 4_000),
+      processCreated: BigInt(2_000 + seconds * 3),
+      processRunning: 1n,
+    };
+    return SystemStatResponse.fromPartial({ messages: [message] });
   },
 
   processes(call) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { DesiredCluster, Finding, MachineSpec, ObservedCluster, ObservedMachine } from "../../../engine/index.ts";
+import type { DesiredCluster, Finding, ObservedCluster, ObservedMachine } from "../../../engine/index.ts";
 import type { Change } from "../../../talos/config/index.ts";
 import { given, isGiven } from "../../../talos/given.ts";
 import type { SecretsBundle } from "../../../talos/secrets/index.ts";
@@ -10,8 +10,9 @@ import { type ClusterInput, clusterSpec, leavingMachines, policyOf, renderCluste
 
 /** The sentences of the steps that bring up a cluster whose machines wait in maintenance mode. */
 export async function stepsOfCreate(input: ClusterInput): Promise<readonly string[]> {
-  const { plan, schematicOf } = await import("../../../engine/index.ts");
-  const desired = await outline(input);
+  const { outlineOf, plan, schematicOf } = await import("../../../engine/index.ts");
+  const spec = await clusterSpec(input);
+  const desired = outlineOf(input.join === null ? spec : { ...spec, machines: [standInPlane, ...spec.machines] });
   const before = input.join === null ? undefined : { ...desired, machines: desired.machines.slice(0, 1) };
   return plan(desired, assume(desired, before, schematicOf), policyOf(input)).map(({ sentence }) => sentence);
 }
@@ -57,34 +58,6 @@ async function withPresentFiles(prior: ClusterInput, next: ClusterInput, client:
 /** With numbers, a step of a long plan can be named to others. */
 export function numbered(sentences: readonly string[]): readonly string[] {
   return sentences.map((sentence, index) => `${index + 1}. ${sentence}`);
-}
-
-/** The cluster without configs: what can be said before there are secrets. */
-async function outline(input: ClusterInput): Promise<DesiredCluster> {
-  const { withoutConfig } = await import("../../../engine/index.ts");
-  const spec = await clusterSpec(input);
-  const machine = ({ name, role, address, fingerprint, meta }: MachineSpec) => ({
-    ...{ name, role, address, ...withoutConfig },
-    ...given({ fingerprint, meta }),
-  });
-  const [planes, workers] = (["controlplane", "worker"] as const).map((role) =>
-    [input.join === null ? undefined : standInPlane, ...spec.machines]
-      .filter(isGiven)
-      .filter((other) => other.role === role)
-      .sort((a, b) => (a.name < b.name ? -1 : 1))
-      .map(machine),
-  );
-  return {
-    name: spec.name,
-    endpoint: spec.endpoint,
-    talosVersion: spec.talosVersion,
-    trustOnFirstUse: spec.trustOnFirstUse ?? false,
-    kubernetesVersion: spec.kubernetesVersion,
-    nodesBecomeReady: spec.cni?.name !== "none",
-    machines: [...(planes ?? []), ...(workers ?? [])],
-    leaving: [],
-    caFingerprint: "",
-  };
 }
 
 /** What would be observed if everything went well so far: machines of `before` run, all others wait for a config. */
