@@ -11,7 +11,7 @@ export interface MutationTarget {
 export const mutationTargets: readonly MutationTarget[] = [
   {
     name: "msgpack",
-    sources: ["msgpack-reader", "msgpack-writer", "value-codec"].map((file) => `provider/protocol/${file}.ts`),
+    sources: ["msgpack", "value-codec"].map((file) => `provider/protocol/${file}.ts`),
     tests: ["test/provider/protocol/value-forms.test.ts"],
   },
   {

@@ -10,7 +10,7 @@ export { type Scheduler, type VirtualScheduler, virtualScheduler } from "./machi
 export { defaultTimings, type Moment, scaleTimings, type Timings } from "./machine/timings.ts";
 export type { Cluster, KubernetesObject, Machine, World } from "./machine/world.ts";
 export { type Listeners, startListeners } from "./network/listeners.ts";
-export { resourceDefinitions } from "./resources/definitions.ts";
+export { resourceDefinitions } from "./resources/catalogue.ts";
 export type { IncomingCall } from "./services/dispatch.ts";
 export { type CallableMethod, callStream, callUnary, type InProcessOptions } from "./services/in-process.ts";
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-
 import { connect, type Probe, parseAddress, probe, type TalosClient } from "../../talos/api/index.ts";
 import { MachineConfig } from "../../talos/config/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { given } from "../../talos/given.ts";
 import { oneLine } from "../../talos/plain-text.ts";
-import { unreachable } from "../failures.ts";
-import type { MachineTarget } from "../machines.ts";
+import { undefinedIf, unreachable } from "../failures.ts";
+import type { MachineHealth, MachineTarget } from "../machines.ts";
 import { type ConfiguredMachine, type MachineEtcd, type MachineState, schematicOf } from "../observed.ts";
 
 const deadline = 5000;
@@ -234,4 +233,32 @@ export function certificateState({ name, address }: MachineTarget, shown: Shown,
 function describeSkew(milliseconds: number): string {
   const minutes = Math.ceil(milliseconds / 60_000);
   return minutes < 120 ? `${minutes} min` : `${Math.round(minutes / 60)} h`;
+}
+
+/** Older machines do not know every question; what they cannot tell is not held against them. */
+const unknown = undefinedIf("unimplemented");
+
+/** Asks a running machine everything that the health checks want to know, all at once. */
+export async function machineHealth(
+  machine: MachineTarget,
+  client: TalosClient,
+  signal?: AbortSignal,
+): Promise<MachineHealth> {
+  const options = signal === undefined ? {} : { signal };
+  const [version, services, memory, volumes, diagnostics, staticPods] = await Promise.all([
+    client.version(options),
+    client.serviceList(options),
+    client.memoryTotal(options).catch(unknown),
+    client.volumeSizes(options).catch(unknown),
+    client.diagnostics(options).catch(unknown),
+    machine.role === "controlplane" ? client.staticPods(options) : [],
+  ]);
+  return {
+    services: new Map(services.map(({ id, state, healthy, message }) => [id, { state, healthy, message }])),
+    ...given({ memory }),
+    volumes: volumes ?? new Map(),
+    inContainer: version.platform === "container",
+    diagnostics: diagnostics ?? [],
+    staticPods,
+  };
 }

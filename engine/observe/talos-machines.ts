@@ -6,13 +6,12 @@ import { endpointAt } from "../../talos/endpoint-at.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { type SecretsBundle, trustedCas } from "../../talos/secrets/index.ts";
 import { undefinedIf } from "../failures.ts";
-import { machineHealth } from "../health/machine-health.ts";
 import { kubernetesOver } from "../kubernetes/index.ts";
 import type { Machines, MachineTarget } from "../machines.ts";
 import type { MachineState } from "../observed.ts";
 import { untrusted } from "../plan/first-contact.ts";
 import { kubernetesCredentials, talosCredentials } from "./credentials.ts";
-import { inspectMachine, inspectThrough } from "./inspect.ts";
+import { inspectMachine, inspectThrough, machineHealth } from "./inspect.ts";
 import { connectControlPlanes } from "./through-control-planes.ts";
 
 /** Where a cluster's machines and its Kubernetes answer. */

@@ -13,12 +13,20 @@ export type {
   StateOf,
   Validator,
 } from "./attribute.ts";
-export { AttributePath, type PathStep, path } from "./attribute-path.ts";
 export * as attribute from "./attributes.ts";
 export * as block from "./blocks.ts";
 // For the protocol half.
 export { Decimal, type NumberValue, numberFromDouble, numberText, parseNumber, shortest } from "./decimal.ts";
-export { type Diagnostic, DiagnosticError, Diagnostics, type ErrorTranslator, type Finding } from "./diagnostics.ts";
+export {
+  AttributePath,
+  type Diagnostic,
+  DiagnosticError,
+  Diagnostics,
+  type ErrorTranslator,
+  type Finding,
+  type PathStep,
+  path,
+} from "./diagnostics.ts";
 export { parseJson, valueFromJson } from "./json.ts";
 export {
   type ConfigureRequest,
@@ -59,29 +67,27 @@ export { Server } from "./server.ts";
 export { checkDuration, type OperationClock, parseDuration } from "./timeouts.ts";
 export {
   boolType,
-  dynamicType,
-  listOf,
-  mapOf,
-  numberType,
-  objectOf,
-  setOf,
-  stringType,
-  type Type,
-  typeFromJson,
-  typeToJson,
-} from "./type.ts";
-export {
   Dynamic,
+  dynamicType,
   elementType,
   isList,
   isNumber,
   isObject,
   isUnknown,
   isWhollyKnown,
+  listOf,
+  mapOf,
   type NumberBound,
+  numberType,
   type ObjectValue,
+  objectOf,
   objectValue,
   type Refinement,
+  setOf,
+  stringType,
+  type Type,
+  typeFromJson,
+  typeToJson,
   Unknown,
   unknown,
   type Value,

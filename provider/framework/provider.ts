@@ -2,8 +2,7 @@
 import type { Attributes, ConfigOf, PlanOf, StateOf } from "./attribute.ts";
 import type { Diagnostics, ErrorTranslator } from "./diagnostics.ts";
 import type { Log, Operation, Resource, ValidateRequest } from "./resource.ts";
-import type { Type } from "./type.ts";
-import type { Value } from "./value.ts";
+import type { Type, Value } from "./value.ts";
 
 export interface ConfigureRequest<S extends Attributes> {
   /** May hold unknown values in a first plan, when the provider block depends on a resource. */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Attributes, ConfigOf, PlanOf, StateOf } from "./attribute.ts";
-import type { AttributePath } from "./attribute-path.ts";
-import type { Diagnostics } from "./diagnostics.ts";
+import type { AttributePath, Diagnostics } from "./diagnostics.ts";
 import type { Json } from "./json.ts";
 import type { OperationClock, Timeouts } from "./timeouts.ts";
 

@@ -23,8 +23,7 @@ import {
   valueFromJson,
 } from "../framework/index.ts";
 import type { DynamicValue } from "./gen/tfplugin6.ts";
-import { MsgpackReader, type MsgpackToken } from "./msgpack-reader.ts";
-import { MsgpackWriter } from "./msgpack-writer.ts";
+import { MsgpackReader, type MsgpackToken, MsgpackWriter } from "./msgpack.ts";
 
 const deepest = 500;
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import { randomHex } from "../machine/chance.ts";
 import {
   addLearner,
   etcdMemberOf,
   hasQuorum,
   isServing,
   memberRuns,
+  newMember,
   promote,
   removeMember,
   runningVoters,
@@ -41,14 +41,7 @@ function join(world: World, machine: Machine, moment: Moment): World {
   if (cluster?.etcd === undefined || !isServing(world, cluster)) return world;
   // etcd takes one learner at a time.
   if (cluster.etcd.members.some((member) => member.learner)) return world;
-  const member = {
-    id: randomHex(moment.entropy, 8),
-    machine: machine.id,
-    name: hostnameOf(machine),
-    address: machine.address,
-    learner: true,
-    joinedAt: moment.now,
-  };
+  const member = newMember(machine, hostnameOf(machine), true, moment);
   // A member of the same name is what an earlier life of this machine left behind; Talos takes it out before it joins.
   const stale = cluster.etcd.members.find((other) => other.machine === machine.id || other.name === member.name);
   const cleaned = stale === undefined ? cluster.etcd : removeMember(cluster.etcd, stale.id);

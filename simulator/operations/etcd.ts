@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { clusterOf, configOf, hostnameOf } from "../controllers/membership.ts";
 import { CallError } from "../machine/call-error.ts";
-import { randomHex } from "../machine/chance.ts";
-import { bootstrapEtcd, etcdMemberOf, memberRuns, moveLeader, removeMember } from "../machine/etcd.ts";
+import { bootstrapEtcd, etcdMemberOf, memberRuns, moveLeader, newMember, removeMember } from "../machine/etcd.ts";
 import { isHealthy } from "../machine/life.ts";
 import { minorOf } from "../machine/release.ts";
 import type { Moment } from "../machine/timings.ts";
@@ -81,14 +80,7 @@ export function bootstrap(world: World, machine: Machine, input: BootstrapInput,
   const content = contentOf(machine, input);
   const cluster = world.clusters[config.clusterKey];
   if (cluster === undefined) throw new CallError("Internal", "the machine's cluster is unknown");
-  const member = {
-    id: randomHex(moment.entropy, 8),
-    machine: machine.id,
-    name: hostnameOf(machine),
-    address: machine.address,
-    learner: false,
-    joinedAt: moment.now,
-  };
+  const member = newMember(machine, hostnameOf(machine), false, moment);
   const next = withCluster(world, { key: cluster.key, kubelets: {}, ...content, etcd: bootstrapEtcd(member) });
   const disk = { ...without(machine.disk, "recovery"), etcd: { memberId: member.id } };
   return withMachine(next, { ...machine, disk, stopped: machine.stopped.filter((id) => id !== "etcd") });

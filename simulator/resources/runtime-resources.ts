@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { machineStatus } from "../controllers/machine-status.ts";
 import { diagnosticsOf } from "../machine/diagnostics.ts";
 import { isUp } from "../machine/life.ts";

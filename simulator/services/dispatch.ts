@@ -241,6 +241,7 @@ async function* local(route: Route, machineId: string, request: unknown): AsyncG
     signal: AbortSignal.any([incoming.signal, outage.signal]),
     machine: () => machineOf(simulation, machineId),
     world: () => simulation.world,
+    change: (edit) => simulation.update((world) => withMachine(world, edit(machineOf(simulation, machineId)))),
   };
   try {
     const result = method.handle(call, request);

@@ -17,6 +17,8 @@ export interface Call {
   /** The machine as it is now. */
   machine(): Machine;
   world(): World;
+  /** Puts another form of the machine in its place. */
+  change(edit: (machine: Machine) => Machine): void;
 }
 
 /** A method as the generated code describes it. */

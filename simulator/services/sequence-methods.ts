@@ -17,7 +17,6 @@ import {
 import { isControlPlane } from "../controllers/membership.ts";
 import { CallError } from "../machine/call-error.ts";
 import { minorOf } from "../machine/release.ts";
-import { withMachine } from "../machine/world.ts";
 import {
   checkLegacyUpgrade,
   installBeside,
@@ -111,13 +110,8 @@ export const lifecycleMethods: Handlers<typeof LifecycleServiceService> = {
       throw new CallError("AlreadyExists", "machine is already installed");
     if ((destination?.disk ?? "") === "") throw new CallError("InvalidArgument", "destination disk is required");
     for await (const response of work(call, source?.imageName ?? "", (installed) => {
-      call.simulation.update((world) => {
-        const machine = call.machine();
-        return withMachine(world, {
-          ...machine,
-          disk: { ...machine.disk, installed, installedImage: source?.imageName ?? "" },
-        });
-      });
+      const installedImage = source?.imageName ?? "";
+      call.change((machine) => ({ ...machine, disk: { ...machine.disk, installed, installedImage } }));
     })) {
       yield LifecycleServiceInstallResponse.fromPartial({ progress: { response } });
     }

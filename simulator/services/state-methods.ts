@@ -18,9 +18,8 @@ import {
 } from "../../talos/api/gen/inspect/inspect.ts";
 import { CallError } from "../machine/call-error.ts";
 import type { Identity } from "../machine/world.ts";
-import { Catalogue, producedTypes } from "../resources/catalogue.ts";
+import { Catalogue, namespaces, producedTypes, resourceType } from "../resources/catalogue.ts";
 import { type ChangeLog, decodeBookmark, encodeBookmark, type ResourceChange } from "../resources/change-log.ts";
-import { namespaces, resourceType } from "../resources/definitions.ts";
 import type { StoredResource } from "../resources/item.ts";
 import { type Call, everyChange, type Handlers, timestampOf } from "./method.ts";
 

@@ -2,10 +2,9 @@
 import type { Attributes, ConfigOf } from "../attribute.ts";
 import { type Diagnostic, Diagnostics } from "../diagnostics.ts";
 import type { ValidateRequest } from "../resource.ts";
-import { type SchemaSource, schemaOf } from "../schema.ts";
+import { mapAttributes, type SchemaSource, schemaOf } from "../schema.ts";
 import type { Server } from "../server.ts";
 import { isObject, isWhollyKnown, type Value } from "../value.ts";
-import { mapAttributes } from "../walk-attributes.ts";
 
 interface ValidateOptions {
   /** False on a Terraform that would store write-only values in its state. */

@@ -4,9 +4,16 @@ import type { Change } from "../../../talos/config/index.ts";
 import { given, isGiven } from "../../../talos/given.ts";
 import type { SecretsBundle } from "../../../talos/secrets/index.ts";
 import type { Client } from "../client.ts";
-import { standInPlane } from "./joined.ts";
-import { withPatchFiles } from "./patch-files.ts";
-import { type ClusterInput, clusterSpec, leavingMachines, policyOf, renderCluster, withoutOldMeta } from "./spec.ts";
+import { withPatchFiles } from "../patch-files.ts";
+import {
+  type ClusterInput,
+  clusterSpec,
+  leavingMachines,
+  policyOf,
+  renderCluster,
+  standInPlane,
+  withoutOldMeta,
+} from "./spec.ts";
 
 /** The sentences of the steps that bring up a cluster whose machines wait in maintenance mode. */
 export async function stepsOfCreate(input: ClusterInput): Promise<readonly string[]> {
