@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../talos/errors.ts";
 import { given } from "../talos/given.ts";
-import { type EngineOptions, withContext, withExclusiveContext } from "./engine.ts";
+import { type EngineOptions, kubeconfigFrom, withContext, withExclusiveContext } from "./engine.ts";
+import type { Finding } from "./events.ts";
 import { describe } from "./execute/join.ts";
 import { runSteps } from "./execute/run.ts";
 import type { StepContext } from "./execute/step-context.ts";
-import { waitUntil } from "./execute/wait.ts";
-import type { Finding } from "./finding.ts";
 import { checkHealthIn } from "./health/health.ts";
-import { kubeconfigFrom } from "./kubeconfig.ts";
 import { beginClaim, recordOwner } from "./lock/ownership.ts";
 import type { ObservedCluster } from "./observed.ts";
 import { plan } from "./plan/plan.ts";
@@ -101,31 +99,21 @@ function seesNew(observed: ObservedCluster, seen: Set<string>): boolean {
  */
 export async function observeAll(context: StepContext): Promise<ObservedCluster> {
   let last: ObservedCluster | undefined;
-  await waitUntil(
-    async () => {
-      const observed = await context.observe();
-      last = observed;
-      const started = context.desired.machines.some(
-        ({ name, role }) => role === "controlplane" && configured(observed.machines.get(name)) !== undefined,
-      );
-      const silent = context.desired.machines.flatMap(({ name, role }) => {
-        const state = observed.machines.get(name)?.state;
-        if (state?.kind !== "unreachable" || (role === "worker" && !started)) return [];
-        // Waiting does not change a certificate; what is wrong with it is told at once.
-        if (state.certificate !== undefined) return [];
-        return [`${name}: ${describe(state, "")}`];
-      });
-      return silent.length === 0 ? undefined : silent.join("; ");
-    },
-    {
-      timing: context.timing,
-      ...given({ signal: context.signal }),
-      timeout: context.timeouts.reachable,
-      what: "look at every machine",
-      silence: context.silence,
-      onWaiting: (message) => context.emit({ type: "waiting", message }),
-    },
-  );
+  await context.waitFor("look at every machine", context.timeouts.reachable, async () => {
+    const observed = await context.observe();
+    last = observed;
+    const started = context.desired.machines.some(
+      ({ name, role }) => role === "controlplane" && configured(observed.machines.get(name)) !== undefined,
+    );
+    const silent = context.desired.machines.flatMap(({ name, role }) => {
+      const state = observed.machines.get(name)?.state;
+      if (state?.kind !== "unreachable" || (role === "worker" && !started)) return [];
+      // Waiting does not change a certificate; what is wrong with it is told at once.
+      if (state.certificate !== undefined) return [];
+      return [`${name}: ${describe(state, "")}`];
+    });
+    return silent.length === 0 ? undefined : silent.join("; ");
+  });
   const observed = last ?? (await context.observe());
   context.emit({ type: "observed", message: `looked at ${observed.machines.size} machines` });
   return observed;
@@ -179,26 +167,17 @@ const certificatePatience = 30_000;
 async function awaitEndpoint(context: StepContext): Promise<void> {
   const { endpoint } = context.desired;
   let unfitSince: number | undefined;
-  await waitUntil(
-    async () => {
-      const obstacle = await context.machines.kubernetes.endpointObstacle(context.signal);
-      if (obstacle?.certificate !== true) unfitSince = undefined;
-      else unfitSince ??= context.timing.elapsed();
-      if (unfitSince !== undefined && context.timing.elapsed() - unfitSince >= certificatePatience) {
-        throw new TalosError("failed-precondition", `the endpoint ${endpoint}: ${obstacle?.reason}`, {
-          hint: "Whatever answers there must pass connections on to the control planes unchanged, and its host must be among the cluster's certSANs.",
-        });
-      }
-      return obstacle?.reason;
-    },
-    {
-      timing: context.timing,
-      ...given({ signal: context.signal }),
-      timeout: context.timeouts.health,
-      what: `wait for the Kubernetes API at ${endpoint}`,
-      onWaiting: (message) => context.emit({ type: "waiting", message }),
-    },
-  );
+  await context.waitFor(`wait for the Kubernetes API at ${endpoint}`, context.timeouts.health, async () => {
+    const obstacle = await context.machines.kubernetes.endpointObstacle(context.signal);
+    if (obstacle?.certificate !== true) unfitSince = undefined;
+    else unfitSince ??= context.timing.elapsed();
+    if (unfitSince !== undefined && context.timing.elapsed() - unfitSince >= certificatePatience) {
+      throw new TalosError("failed-precondition", `the endpoint ${endpoint}: ${obstacle?.reason}`, {
+        hint: "Whatever answers there must pass connections on to the control planes unchanged, and its host must be among the cluster's certSANs.",
+      });
+    }
+    return obstacle?.reason;
+  });
 }
 
 function announce(steps: readonly Step[], context: StepContext): void {

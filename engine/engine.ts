@@ -9,12 +9,11 @@ import type { EventListener } from "./events.ts";
 import { type GateCheck, gateCheck } from "./execute/gate-check.ts";
 import type { Journal } from "./execute/journal.ts";
 import { StepContext } from "./execute/step-context.ts";
-import { defaultTimeouts, type Timeouts } from "./execute/timeouts.ts";
-import { canceled, systemTiming, type Timing } from "./execute/timing.ts";
+import { canceled, defaultTimeouts, systemTiming, type Timeouts, type Timing } from "./execute/timing.ts";
 import { LeaseKeeper } from "./lock/lease.ts";
 import { lockFileFor, lockPlace, withLock } from "./lock/lock.ts";
 import type { Claim } from "./lock/ownership.ts";
-import type { Machines } from "./machines.ts";
+import type { Machines, MachineTarget } from "./machines.ts";
 import { talosMachines } from "./observe/talos-machines.ts";
 import { defaultPolicy, type Policy } from "./policy.ts";
 import type { Step } from "./step.ts";
@@ -118,7 +117,7 @@ export function lockFilesOf({ lockFile, desired, secrets }: ClusterAccess): read
   if (lockFile !== undefined) return [lockFile];
   const now = desired.caFingerprint;
   const [first = now] = secrets.formerCas ?? [];
-  return [lockFileFor(first), ...(first === now ? [] : [lockFileFor(now)])];
+  return first === now ? [lockFileFor(first)] : [lockFileFor(first), lockFileFor(now)];
 }
 
 function contextOf(options: EngineOptions, machines: Machines, place: string): StepContext {
@@ -142,4 +141,28 @@ function contextOf(options: EngineOptions, machines: Machines, place: string): S
 
 function waitingOf({ events, timing = systemTiming }: ClusterAccess): (message: string) => void {
   return (message) => events?.({ type: "waiting", at: new Date(timing.now()), message });
+}
+
+/** The admin kubeconfig of a running cluster, from the first control plane that gives it out. Secret. */
+export async function fetchKubeconfig(options: ClusterAccess): Promise<string> {
+  return withAccess(options, kubeconfigFrom);
+}
+
+export async function kubeconfigFrom(context: {
+  readonly desired: { readonly machines: readonly MachineTarget[] };
+  readonly machines: Pick<Machines, "kubeconfig">;
+  readonly signal: AbortSignal | undefined;
+}): Promise<string> {
+  const failures: TalosError[] = [];
+  for (const machine of context.desired.machines) {
+    if (machine.role !== "controlplane") continue;
+    try {
+      return await context.machines.kubeconfig(machine, context.signal);
+    } catch (error) {
+      const ours = TalosError.from(error);
+      if (ours.code === "canceled") throw ours;
+      failures.push(ours);
+    }
+  }
+  throw failures[0] ?? new TalosError("invalid-input", "a cluster needs at least one control plane");
 }

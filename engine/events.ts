@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+
+import { appendFileSync } from "node:fs";
+import * as z from "zod";
+import { jsonIn } from "./failures.ts";
 import type { Step } from "./step.ts";
 
 /** What the engine tells while it works. `message` is a sentence for a person and holds no secret. */
@@ -22,3 +26,63 @@ export interface ClusterEvent {
 }
 
 export type EventListener = (event: ClusterEvent) => void;
+
+/** Names a file that somebody follows: whoever runs the engine out of sight, as Terraform's provider does, tells there. */
+export const eventFileVariable = "TALOSMITH_EVENT_FILE";
+
+/** An event as it stands in the file: of steps, what tells them apart and what people read. */
+export type ToldEvent = z.infer<typeof schema>;
+
+const schema = z.object({
+  at: z.coerce.date(),
+  type: z.enum([
+    "observed",
+    "planned",
+    "step-started",
+    "step-finished",
+    "step-failed",
+    "waiting",
+    "warning",
+    "healthy",
+  ]) satisfies z.ZodType<ClusterEvent["type"]>,
+  message: z.string(),
+  machine: z.string().optional(),
+  step: z.object({ id: z.string() }).optional(),
+  steps: z
+    .array(z.object({ id: z.string(), sentence: z.string(), destructive: z.boolean() }))
+    .readonly()
+    .optional(),
+});
+
+/** Appends events as lines of JSON. A file that is gone or full keeps nobody from working. */
+export function eventsTo(path: string): EventListener {
+  return ({ at, type, message, machine, step, steps }) => {
+    const told = {
+      at,
+      type,
+      message,
+      machine,
+      step: step && { id: step.id },
+      steps: steps?.map(({ id, sentence, destructive }) => ({ id, sentence, destructive })),
+    };
+    try {
+      appendFileSync(path, `${JSON.stringify(told)}\n`, { mode: 0o600 });
+    } catch {
+      return;
+    }
+  };
+}
+
+/** Undefined for a line that is none of ours. */
+export function parseEvent(line: string): ToldEvent | undefined {
+  return schema.safeParse(jsonIn(line)).data;
+}
+
+/** Something that stands in the way (`error`), or that someone should know (`warning`). */
+export interface Finding {
+  readonly severity: "error" | "warning";
+  readonly message: string;
+  readonly machine?: string;
+  /** What to do about it. */
+  readonly hint?: string;
+}

@@ -12,18 +12,22 @@ export {
   withoutConfig,
 } from "./desired.ts";
 export { type DestroyOptions, type DestroyResult, destroyCluster } from "./destroy.ts";
-export type { EngineOptions } from "./engine.ts";
-export type { ClusterEvent, EventListener } from "./events.ts";
-export { eventFileVariable, eventsTo, parseEvent, type ToldEvent } from "./execute/event-file.ts";
+export { type EngineOptions, fetchKubeconfig, kubeconfigFrom } from "./engine.ts";
+export {
+  type ClusterEvent,
+  type EventListener,
+  eventFileVariable,
+  eventsTo,
+  type Finding,
+  parseEvent,
+  type ToldEvent,
+} from "./events.ts";
+export { type WindowState, windowAt } from "./execute/gate.ts";
 export { type GateCheck, gateCheck } from "./execute/gate-check.ts";
 export { type Journal, type JournalEntry, journalFile } from "./execute/journal.ts";
-export { defaultTimeouts, type Timeouts } from "./execute/timeouts.ts";
-export { sleepBy, systemTiming, type Timing } from "./execute/timing.ts";
+export { defaultTimeouts, sleepBy, systemTiming, type Timeouts, type Timing } from "./execute/timing.ts";
 export { type WaitOptions, waitUntil } from "./execute/wait.ts";
-export { type WindowState, windowAt } from "./execute/window.ts";
-export type { Finding } from "./finding.ts";
 export { type CheckResult, checkHealth, type HealthOptions, type HealthReport } from "./health/health.ts";
-export { fetchKubeconfig } from "./kubeconfig.ts";
 export {
   type InCluster,
   inClusterAccess,
@@ -33,26 +37,26 @@ export {
   kubernetesApi,
 } from "./kubernetes/index.ts";
 export { leaveCluster } from "./leave.ts";
-export { checkOwner, releaseOwner } from "./lock/claim-check.ts";
 export { lockFileFor, withLock } from "./lock/lock.ts";
 export { type Claim, claimed, otherOwner, refuseLost, released } from "./lock/ownership.ts";
-export { breakLock, type LockState, lockState } from "./lock/unlock.ts";
+export { breakLock, checkOwner, type LockState, lockState, releaseOwner } from "./lock/unlock.ts";
 export type { Kubernetes, MachineHealth, Machines, MachineTarget, Ownership } from "./machines.ts";
 export { type Maintenance, maintainMachine, planMaintenance } from "./maintain.ts";
+export { talosCredentials } from "./observe/credentials.ts";
 export { inspectWithoutSecrets } from "./observe/inspect.ts";
 export { inReadingOrder, type MachineView, machineView, stateOf } from "./observe/machine-view.ts";
 export { type ObserveOptions, observe } from "./observe/observe.ts";
-export { schematicOf } from "./observe/schematic.ts";
 export { readerOf, type TalosMachinesOptions, talosMachines } from "./observe/talos-machines.ts";
-export type {
-  EtcdMember,
-  KubernetesNode,
-  MachineEtcd,
-  MachineStage,
-  MachineState,
-  ObservedCluster,
-  ObservedKubernetes,
-  ObservedMachine,
+export {
+  type EtcdMember,
+  type KubernetesNode,
+  type MachineEtcd,
+  type MachineStage,
+  type MachineState,
+  type ObservedCluster,
+  type ObservedKubernetes,
+  type ObservedMachine,
+  schematicOf,
 } from "./observed.ts";
 export { immutableFindings } from "./plan/immutable.ts";
 export { plan, planDestroy } from "./plan/plan.ts";
@@ -60,7 +64,7 @@ export { preflight, refuseErrors } from "./plan/preflight.ts";
 export { type Preview, previewCluster, refusals } from "./plan/preview.ts";
 export { refuseDestroy } from "./plan/protection.ts";
 export { type EtcdView, etcdView, quorumOf } from "./plan/quorum.ts";
-export { desiredCluster, type Renderable, Rendering } from "./plan/rendering.ts";
+export { desiredCluster, outlineOf, type Renderable, Rendering } from "./plan/rendering.ts";
 export { type Canary, defaultPolicy, type Gate, type Policy, unavailableLimit, type Window } from "./policy.ts";
 export { planRestore, type RestoreOptions, restoreCluster } from "./restore.ts";
 export {

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../talos/errors.ts";
-import { given } from "../talos/given.ts";
 import { refuseUnfinished, report } from "./apply.ts";
 import type { DesiredCluster } from "./desired.ts";
 import { type EngineOptions, withExclusiveContext } from "./engine.ts";
 import { runSteps } from "./execute/run.ts";
 import type { StepContext } from "./execute/step-context.ts";
-import { waitUntil } from "./execute/wait.ts";
 import { refuseOtherOwner } from "./lock/ownership.ts";
 import type { ObservedCluster } from "./observed.ts";
 import { planLeave } from "./plan/plan.ts";
@@ -71,19 +69,9 @@ function refuseUnknown({ leaving }: DesiredCluster, observed: ObservedCluster): 
 
 /** Until those who were well are so again: the next one to leave counts on them. */
 async function awaitMembers(context: StepContext, well: readonly string[]): Promise<void> {
-  await waitUntil(
-    async () => {
-      const view = etcdView(await context.observe());
-      const missing = well.filter((id) => !view?.healthy.has(id));
-      return missing.length === 0 ? undefined : `${missing.length} of ${well.length} etcd members are not healthy yet`;
-    },
-    {
-      timing: context.timing,
-      ...given({ signal: context.signal }),
-      timeout: context.timeouts.health,
-      what: "wait for the other members of etcd",
-      silence: context.silence,
-      onWaiting: (message) => context.emit({ type: "waiting", message }),
-    },
-  );
+  await context.waitFor("wait for the other members of etcd", context.timeouts.health, async () => {
+    const view = etcdView(await context.observe());
+    const missing = well.filter((id) => !view?.healthy.has(id));
+    return missing.length === 0 ? undefined : `${missing.length} of ${well.length} etcd members are not healthy yet`;
+  });
 }

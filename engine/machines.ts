@@ -2,8 +2,7 @@
 import type { MachineConfig } from "../talos/config/index.ts";
 import type { MachineRole } from "./desired.ts";
 import type { MachineState, ObservedKubernetes, ObservedNode } from "./observed.ts";
-import type { WantedImage } from "./plan/wanted-image.ts";
-import type { KubernetesComponent } from "./step.ts";
+import type { KubernetesComponent, WantedImage } from "./step.ts";
 
 /** A machine that the engine can talk to. */
 export interface MachineTarget {
@@ -186,7 +185,7 @@ export interface Kubernetes {
    */
   syncManifests(
     objects: readonly ManifestObject[],
-    options: { readonly inventory: boolean; readonly signal?: AbortSignal },
+    options: { readonly inventory: boolean; readonly signal?: AbortSignal | undefined },
   ): Promise<readonly ManifestChange[]>;
   /**
    * Takes or renews the cluster's lock for changes. Undefined when it is ours, else who has it. `watching` hears what

@@ -34,16 +34,17 @@ export function planMaintenance(
   }
   const cordoned = node?.unschedulable === true;
   const free = cordoned && !node.cordonedByUs;
+  const on = <K extends StepAction["kind"]>(kind: K, when = true) => (when ? [{ kind, machine }] : []);
   const actions: readonly StepAction[] = {
-    cordon: cordoned ? [] : [{ kind: "cordon" as const, machine }],
+    cordon: on("cordon", !cordoned),
     uncordon: cordoned ? [{ kind: "uncordon" as const, machine, anyones: true as const }] : [],
-    drain: [...(cordoned ? [] : [{ kind: "cordon" as const, machine }]), { kind: "drain" as const, machine }],
+    drain: [...on("cordon", !cordoned), ...on("drain")],
     reboot: [
-      ...(node === undefined ? [] : [{ kind: "drain" as const, machine }]),
-      { kind: "reboot" as const, machine },
-      ...(found.role === "controlplane" ? [{ kind: "join-etcd" as const, machine }] : []),
-      ...(desired.nodesBecomeReady ? [{ kind: "join-kubernetes" as const, machine }] : []),
-      ...(node === undefined || free ? [] : [{ kind: "uncordon" as const, machine }]),
+      ...on("drain", node !== undefined),
+      ...on("reboot"),
+      ...on("join-etcd", found.role === "controlplane"),
+      ...on("join-kubernetes", desired.nodesBecomeReady),
+      ...on("uncordon", node !== undefined && !free),
     ],
   }[work];
   const builder = new PlanBuilder();

@@ -1,30 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import type { EtcdMemberInfo, MachineStatus } from "../talos/api/index.ts";
 import type { MachineConfig } from "../talos/config/index.ts";
 import type { MachineRole } from "./desired.ts";
 
-export type MachineStage =
-  | "unknown"
-  | "booting"
-  | "installing"
-  | "maintenance"
-  | "running"
-  | "rebooting"
-  | "shutting down"
-  | "resetting"
-  | "upgrading";
-
-export interface UnmetCondition {
-  readonly name: string;
-  readonly reason: string;
-}
-
-export interface EtcdMember {
-  /** Hexadecimal, as talosctl prints it. */
-  readonly id: string;
-  readonly hostname: string;
-  readonly peerUrls: readonly string[];
-  readonly learner: boolean;
-}
+export type { Stage as MachineStage } from "../talos/api/index.ts";
+export type EtcdMember = Pick<EtcdMemberInfo, "id" | "hostname" | "peerUrls" | "learner">;
 
 /** etcd as one control plane sees it. */
 export interface MachineEtcd {
@@ -67,9 +47,9 @@ export type MachineState =
 
 export interface ConfiguredMachine {
   readonly kind: "configured";
-  readonly stage: MachineStage;
+  readonly stage: MachineStatus["stage"];
   readonly ready: boolean;
-  readonly unmet: readonly UnmetCondition[];
+  readonly unmet: MachineStatus["unmet"];
   /** With a leading v. */
   readonly talosVersion: string;
   /** Id of the image factory's schematic that it runs, empty when it runs none; absent when it was not asked. */
@@ -123,4 +103,15 @@ export type ObservedNode =
 export interface ObservedCluster {
   readonly machines: ReadonlyMap<string, ObservedMachine>;
   readonly kubernetes: ObservedKubernetes;
+}
+
+/** The schematic that an image of the image factory is made from; undefined for any other image. */
+export function schematicOf(image: string): string | undefined {
+  return /installer[a-z-]*\/([0-9a-f]{64})[:@]/.exec(image)?.[1];
+}
+
+/** True when the image names a schematic and the machine tells that it runs another one, or none. */
+export function runsOtherSchematic(image: string, { schematic }: Pick<ConfiguredMachine, "schematic">): boolean {
+  const wanted = schematicOf(image);
+  return wanted !== undefined && schematic !== undefined && schematic !== wanted;
 }

@@ -2,7 +2,6 @@
 import { oneLine } from "../talos/plain-text.ts";
 import { KubernetesVersion } from "../talos/version/index.ts";
 import { describeDuration } from "./execute/wait.ts";
-import type { WantedImage } from "./plan/wanted-image.ts";
 
 export type KubernetesComponent =
   | "kube-apiserver"
@@ -208,10 +207,9 @@ export function isRollback({ from, to }: VersionChange): boolean {
 }
 
 function gateSentence({ machine, before, windows, gates }: Extract<StepAction, { kind: "gate" }>): string {
-  const conditions = [
-    ...(windows === 0 ? [] : ["a maintenance window is open"]),
-    ...(gates === 0 ? [] : [gates === 1 ? "the gate passes" : `all ${gates} gates pass`]),
-  ];
+  const conditions: string[] = [];
+  if (windows > 0) conditions.push("a maintenance window is open");
+  if (gates > 0) conditions.push(gates === 1 ? "the gate passes" : `all ${gates} gates pass`);
   const what = { change: machine, leave: `the leaving of ${machine}` }[before as string] ?? `${before} on ${machine}`;
   return `begin with ${what} only when ${conditions.join(" and ")}`;
 }
@@ -226,4 +224,11 @@ function pauseSentence({ canaries, soak, afterwards }: Extract<StepAction, { kin
 /** Machines that are still to be made, told like steps of the engine, which comes when they are there. */
 export function creationSteps(names: readonly string[]): readonly Pick<Step, "id" | "sentence" | "destructive">[] {
   return names.map((name) => ({ id: `create/${name}`, sentence: `make the machine ${name}`, destructive: false }));
+}
+
+/** An image that a machine should have before it is needed. */
+export interface WantedImage {
+  readonly image: string;
+  /** `system`: Talos's own, such as the installer and the kubelet. `cri`: what pods run from. */
+  readonly namespace: "system" | "cri";
 }

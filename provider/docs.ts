@@ -164,7 +164,7 @@ const importIds: Readonly<Record<string, { readonly text: string; readonly examp
 
 function functionPage(definition: ProviderFunction, example: string | undefined): string {
   const { name, summary, description, parameters, variadic, returns } = definition;
-  const all = [...parameters, ...(variadic === undefined ? [] : [variadic])];
+  const all = variadic === undefined ? parameters : [...parameters, variadic];
   const signature = all.map(
     (parameter) => `${parameter.name} ${words(parameter.type).toLowerCase()}${parameter === variadic ? "..." : ""}`,
   );

@@ -5,8 +5,7 @@ import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { bundleProvider, readBundle, sourceHash } from "./packaging/bundle.ts";
-import { installUnder, lockProvider } from "./packaging/install.ts";
-import { directoryHash } from "./packaging/lock-file.ts";
+import { directoryHash, installUnder, lockProvider } from "./packaging/install.ts";
 import { writeRelease } from "./packaging/release.ts";
 
 /** Nobody can register a name under `.internal`: an absent directory can't become somebody else's provider. */

@@ -11,9 +11,7 @@ export interface MutationTarget {
 export const mutationTargets: readonly MutationTarget[] = [
   {
     name: "msgpack",
-    sources: ["msgpack-reader", "msgpack-writer", "number", "refinement", "value-codec"].map(
-      (file) => `provider/protocol/${file}.ts`,
-    ),
+    sources: ["msgpack", "value-codec"].map((file) => `provider/protocol/${file}.ts`),
     tests: ["test/provider/protocol/value-forms.test.ts"],
   },
   {
@@ -38,7 +36,7 @@ export const mutationTargets: readonly MutationTarget[] = [
   },
   {
     name: "planner",
-    sources: ["", "-bootstrap", "-builder", "-leaving", "-meta"].map((part) => `engine/plan/plan${part}.ts`),
+    sources: ["plan", "first-contact", "plan-builder", "plan-leaving"].map((part) => `engine/plan/${part}.ts`),
     tests: ["joining", "kubernetes", "leaving"].map((part) => `test/engine/plan-${part}.test.ts`),
   },
   {

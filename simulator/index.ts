@@ -6,12 +6,11 @@ export { Simulator } from "./daemon/simulator.ts";
 export type { StatusName } from "./machine/call-error.ts";
 export { seededEntropy } from "./machine/chance.ts";
 export type { Fault, FaultBody, FaultKind } from "./machine/fault.ts";
-export type { Moment } from "./machine/moment.ts";
 export { type Scheduler, type VirtualScheduler, virtualScheduler } from "./machine/scheduler.ts";
-export { defaultTimings, scaleTimings, type Timings } from "./machine/timings.ts";
+export { defaultTimings, type Moment, scaleTimings, type Timings } from "./machine/timings.ts";
 export type { Cluster, KubernetesObject, Machine, World } from "./machine/world.ts";
 export { type Listeners, startListeners } from "./network/listeners.ts";
-export { resourceDefinitions } from "./resources/definitions.ts";
+export { resourceDefinitions } from "./resources/catalogue.ts";
 export type { IncomingCall } from "./services/dispatch.ts";
 export { type CallableMethod, callStream, callUnary, type InProcessOptions } from "./services/in-process.ts";
 

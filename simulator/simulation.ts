@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { type Entropy, systemEntropy } from "../talos/clock.ts";
-import { nextDeadline } from "./controllers/next-deadline.ts";
-import { reconcile } from "./controllers/reconcile.ts";
-import type { Moment } from "./machine/moment.ts";
+import { nextDeadline, reconcile } from "./controllers/reconcile.ts";
 import { type Scheduler, wallScheduler } from "./machine/scheduler.ts";
-import { defaultTimings, type Timings } from "./machine/timings.ts";
+import { defaultTimings, type Moment, type Timings } from "./machine/timings.ts";
 import { emptyWorld, type World } from "./machine/world.ts";
 import { SnapshotShelf } from "./operations/snapshot-shelf.ts";
 

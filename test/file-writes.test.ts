@@ -25,11 +25,10 @@ const others: Readonly<Record<string, string>> = {
   "simulator/control/daemon-process.ts": "a log",
   "simulator/operations/snapshot-shelf.ts": "uploads to simulated machines, as streams",
   "engine/backup/backups.ts": "a snapshot that was streamed and checked, given its name",
-  "engine/backup/directory-store.ts":
-    "a snapshot that was streamed and synced, given its name and synced by syncFolder",
+  "engine/backup/open-store.ts": "a snapshot that was streamed and synced, given its name and synced by syncFolder",
   "engine/backup/scratch-file.ts": "a stream into a new file",
   "engine/backup/snapshot-status.ts": "reads only",
-  "engine/execute/event-file.ts": "events of one run, line by line",
+  "engine/events.ts": "events of one run, line by line",
   "engine/execute/journal.ts": "line by line, each synced",
   "talos/image/download.ts": "a cache, as a stream",
   "talos/image/fetch-image.ts": "a cache, as a stream",

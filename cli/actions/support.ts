@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { createZip } from "../../provider/packaging/zip.ts";
+import { createZip } from "../../provider/packaging/release.ts";
 import { writeFileAtomically } from "../../talos/atomic-file.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { hideSecrets, type SecretsBundle } from "../../talos/secrets/index.ts";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-export { type Addon, addonHash, type ChartCredentials } from "./addon.ts";
+export { type Addon, type AddonSources, addonHash, type ChartCredentials, resolveAddon } from "./addon.ts";
 export {
   type AddonOptions,
   type AddonState,
@@ -12,6 +12,4 @@ export {
   rollbackAddon,
   surplusAddons,
 } from "./apply.ts";
-export { findHelm, type Helm } from "./helm.ts";
-export type { Release, ReleaseId, Revision } from "./release.ts";
-export { type AddonSources, resolveAddon } from "./resolve.ts";
+export { findHelm, type Helm, type Release, type ReleaseId, type Revision } from "./release.ts";

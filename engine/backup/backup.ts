@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import * as z from "zod";
 import { TalosError } from "../../talos/errors.ts";
+import { jsonIn } from "../failures.ts";
 import type { SnapshotStatus } from "./snapshot-status.ts";
 
 /** What is known of one backup, as it lies beside the snapshot. No secrets. */
@@ -66,7 +67,7 @@ export function encodeManifest({ id: _, takenAt, ...facts }: Backup): string {
 
 /** Throws when the text is not a manifest of ours. */
 export function parseManifest(text: string, id: string, place: string): Backup {
-  const parsed = manifestSchema.safeParse(safeJson(text));
+  const parsed = manifestSchema.safeParse(jsonIn(text));
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     const found = `${issue?.path.join(".") || "the file"}: ${issue?.message ?? "not readable"}`;
@@ -76,12 +77,4 @@ export function parseManifest(text: string, id: string, place: string): Backup {
   }
   const { v: _, takenAt, ...facts } = parsed.data;
   return { ...facts, id, takenAt: new Date(takenAt) };
-}
-
-function safeJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

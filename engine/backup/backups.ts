@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { link } from "node:fs/promises";
 import { join } from "node:path";
 import { TalosError } from "../../talos/errors.ts";
-import { SnapshotCheck } from "../index.ts";
+import { undefinedIf } from "../failures.ts";
 import { type Backup, parseFileName, parseManifest, parts } from "./backup.ts";
-import { expired, type Keep } from "./retention.ts";
-import { ScratchFile } from "./scratch-file.ts";
-import { databaseStatus } from "./snapshot-status.ts";
-import type { BackupStore } from "./store.ts";
+import { type BackupStore, ScratchFile } from "./scratch-file.ts";
+import { receiveSnapshot } from "./snapshot-status.ts";
 
 /** All whole backups of a cluster, oldest first. */
 export async function listBackups(
@@ -68,12 +67,8 @@ export function isOf({ caFingerprint }: Backup, cas: readonly string[] | undefin
 
 /** Undefined when another run has removed it since it was listed. */
 async function readBackup(store: BackupStore, id: string, signal?: AbortSignal): Promise<Backup | undefined> {
-  try {
-    return parseManifest(await readText(store, `${id}${parts.manifest}`, signal), id, store.place);
-  } catch (error) {
-    if (error instanceof TalosError && error.code === "not-found") return undefined;
-    throw error;
-  }
+  const text = await readText(store, `${id}${parts.manifest}`, signal).catch(undefinedIf("not-found"));
+  return text === undefined ? undefined : parseManifest(text, id, store.place);
 }
 
 /** The encrypted secrets bundle that lies beside a backup. */
@@ -120,9 +115,7 @@ async function receiveChecked(
 ): Promise<void> {
   const name = `${backup.id}${parts.snapshot}`;
   const what = `${store.place}/${name}`;
-  const check = new SnapshotCheck();
-  await file.receive(store.read(name, signal), (chunk) => check.add(chunk));
-  const found = { ...check.finish(what), ...(await databaseStatus(file.handle, what)) };
+  const found = await receiveSnapshot(file, store.read(name, signal), what);
   for (const fact of ["bytes", "sha256", "revision", "hash", "entries"] as const) {
     if (found[fact] === backup[fact]) continue;
     throw new TalosError("failed-precondition", `${what} is not what was put there: its ${fact} is ${found[fact]}`, {
@@ -165,4 +158,28 @@ async function readText(store: BackupStore, name: string, signal?: AbortSignal):
   const pieces: Uint8Array[] = [];
   for await (const piece of store.read(name, signal)) pieces.push(piece);
   return Buffer.concat(pieces).toString("utf8");
+}
+
+export interface Keep {
+  /** The newest so many. */
+  readonly count?: number | undefined;
+  /** Everything younger than this, in milliseconds. */
+  readonly age?: number | undefined;
+}
+
+/**
+ * The backups that no rule keeps, oldest first. Each rule keeps what it names, so that together they keep more and not
+ * less. Without a rule all are kept, and the newest one always is. Pure.
+ */
+export function expired<B extends { readonly takenAt: Date }>(
+  backups: readonly B[],
+  keep: Keep,
+  now: Date,
+): readonly B[] {
+  if (keep.count === undefined && keep.age === undefined) return [];
+  const newestFirst = [...backups].sort((a, b) => b.takenAt.getTime() - a.takenAt.getTime());
+  const kept = Math.max(1, keep.count ?? 0);
+  return newestFirst
+    .filter(({ takenAt }, index) => index >= kept && now.getTime() - takenAt.getTime() >= (keep.age ?? 0))
+    .reverse();
 }

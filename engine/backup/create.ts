@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+
+import { type Credentials, connect } from "../../talos/api/index.ts";
 import type { Clock, Entropy } from "../../talos/clock.ts";
 import { TalosError } from "../../talos/errors.ts";
-import { SnapshotCheck, type Timing } from "../index.ts";
+import type { Timing } from "../index.ts";
 import { type Backup, backupId, encodeManifest, parts } from "./backup.ts";
-import type { ScratchFile } from "./scratch-file.ts";
-import type { SnapshotSource } from "./snapshot-source.ts";
-import { databaseStatus, type SnapshotStatus } from "./snapshot-status.ts";
-import type { BackupStore } from "./store.ts";
+import type { BackupStore, ScratchFile } from "./scratch-file.ts";
+import { receiveSnapshot, type SnapshotStatus } from "./snapshot-status.ts";
 
 export interface CreateOptions {
   readonly cluster: string;
@@ -14,7 +14,7 @@ export interface CreateOptions {
   readonly source: SnapshotSource;
   readonly store: BackupStore;
   /** The secrets bundle, encrypted already, to lie beside the snapshot. @default none */
-  readonly sealedSecrets?: string;
+  readonly sealedSecrets?: string | undefined;
   readonly clock: Clock;
   readonly entropy: Entropy;
   readonly timing: Timing;
@@ -60,14 +60,10 @@ async function receive({ source, store, signal }: CreateOptions): Promise<{
 }> {
   const file = await store.scratch();
   try {
-    const check = new SnapshotCheck();
-    const endpoint = await source.take(async (from, chunks) => {
-      await file.receive(chunks, (chunk) => check.add(chunk));
-      return from;
+    return await source.take(async (endpoint, chunks) => {
+      const status = await receiveSnapshot(file, chunks, `what ${endpoint} sent`);
+      return { file, endpoint, status };
     }, signal);
-    const what = `what ${endpoint} sent`;
-    const summary = check.finish(what);
-    return { file, endpoint, status: { ...summary, ...(await databaseStatus(file.handle, what)) } };
   } catch (error) {
     await file.discard();
     throw error;
@@ -99,4 +95,55 @@ async function retrying<T>(work: () => Promise<T>, { timing, signal, onRetry }: 
     }
   }
   return work();
+}
+
+/** Where a snapshot comes from. */
+export interface SnapshotSource {
+  /** Begins one; `chunks` end with its hash. */
+  take<T>(use: (endpoint: string, chunks: AsyncIterable<Uint8Array>) => Promise<T>, signal?: AbortSignal): Promise<T>;
+}
+
+/**
+ * The etcd of a running cluster: a member that does not lead where there is one, else the leader. The role
+ * `os:etcd:backup` is enough.
+ */
+export function etcdSource(endpoints: readonly string[], credentials: Credentials): SnapshotSource {
+  return {
+    async take(use, signal) {
+      const call = signal === undefined ? {} : { signal };
+      const asked = await Promise.all(
+        endpoints.map(async (endpoint) => {
+          const client = connect(endpoint, { kind: "mtls", credentials });
+          try {
+            return { endpoint, status: await client.etcdStatus(call) };
+          } catch (error) {
+            return { endpoint, failure: TalosError.from(error) };
+          } finally {
+            client.close();
+          }
+        }),
+      );
+      const able = asked.filter(
+        ({ status }) =>
+          status !== undefined && !status.learner && status.errors.length === 0 && status.leaderId !== "0",
+      );
+      const chosen = able.find(({ status }) => status?.leaderId !== status?.memberId) ?? able[0];
+      if (chosen === undefined) {
+        const reasons = asked.map(
+          ({ endpoint, failure }) => `${endpoint}: ${failure?.message ?? "its etcd is not healthy"}`,
+        );
+        const fatal = asked.find(({ failure }) => failure !== undefined && !failure.retryable)?.failure;
+        throw new TalosError(
+          fatal?.code ?? "unavailable",
+          `no control plane has a healthy etcd to take a snapshot from: ${reasons.join("; ")}`,
+        );
+      }
+      const client = connect(chosen.endpoint, { kind: "mtls", credentials });
+      try {
+        return await use(chosen.endpoint, client.etcdSnapshot(call));
+      } finally {
+        client.close();
+      }
+    },
+  };
 }

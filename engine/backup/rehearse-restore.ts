@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { connect } from "../../talos/api/index.ts";
 import type { Clock, Entropy } from "../../talos/clock.ts";
-import { issueAdminCredentials } from "../../talos/config/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import type { SecretsBundle } from "../../talos/secrets/index.ts";
 import {
@@ -9,13 +8,13 @@ import {
   type DesiredCluster,
   type EventListener,
   readSnapshot,
-  SnapshotCheck,
   type Timing,
   talosMachines,
   waitUntil,
 } from "../index.ts";
+import { talosCredentials } from "../observe/credentials.ts";
 import { ScratchFile } from "./scratch-file.ts";
-import { databaseStatus, type SnapshotStatus } from "./snapshot-status.ts";
+import { receiveSnapshot, type SnapshotStatus } from "./snapshot-status.ts";
 
 export interface RehearsalOptions {
   /** A throwaway cluster of one control plane in maintenance mode. */
@@ -31,7 +30,6 @@ export interface RehearsalOptions {
 }
 
 const patience = 60_000;
-const hour = 3_600_000;
 
 /**
  * Restores a snapshot onto a throwaway machine and reads back what its etcd then holds. Kubernetes is kept from
@@ -43,8 +41,7 @@ export async function rehearseRestore(options: RehearsalOptions): Promise<Snapsh
   const machine = desired.machines.find((candidate) => candidate.name === name);
   if (machine === undefined) throw new TalosError("internal", `no machine ${name}`);
   const machines = talosMachines({ desired, secrets, clock: options.clock, entropy: options.entropy });
-  const issued = issueAdminCredentials(secrets, { clock: options.clock, entropy: options.entropy, ttl: hour });
-  const credentials = { ca: secrets.certs.os.certificate, certificate: issued.certificate, key: issued.key };
+  const credentials = talosCredentials(secrets, options);
   const client = connect(machine.address, { kind: "mtls", credentials });
   const call = signal === undefined ? {} : { signal };
   const tell = (message: string) =>
@@ -67,21 +64,14 @@ export async function rehearseRestore(options: RehearsalOptions): Promise<Snapsh
       return "its etcd does not run yet";
     });
     tell("etcd runs from the backup");
-    return await statusOf(client.etcdSnapshot(call));
+    const file = await ScratchFile.nameless();
+    try {
+      return await receiveSnapshot(file, client.etcdSnapshot(call), "what the restored etcd holds");
+    } finally {
+      await file.discard();
+    }
   } finally {
     client.close();
     machines.close();
-  }
-}
-
-async function statusOf(chunks: AsyncIterable<Uint8Array>): Promise<SnapshotStatus> {
-  const file = await ScratchFile.nameless();
-  try {
-    const check = new SnapshotCheck();
-    await file.receive(chunks, (chunk) => check.add(chunk));
-    const what = "what the restored etcd holds";
-    return { ...check.finish(what), ...(await databaseStatus(file.handle, what)) };
-  } finally {
-    await file.discard();
   }
 }

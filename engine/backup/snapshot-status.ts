@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { type FileHandle, open } from "node:fs/promises";
 import { TalosError } from "../../talos/errors.ts";
 import { checkSnapshot } from "../index.ts";
+import { SnapshotCheck } from "../snapshot-file.ts";
 import { BoltFile } from "./bolt-file.ts";
+import type { ScratchFile } from "./scratch-file.ts";
 
 /** What `etcdutl snapshot status` tells of a snapshot. */
 export interface DatabaseStatus {
@@ -22,7 +25,7 @@ export interface SnapshotStatus extends DatabaseStatus {
 }
 
 /** Reads the database in an open file from end to end, page by page. Throws when it is damaged. */
-export async function databaseStatus(file: FileHandle, what: string): Promise<DatabaseStatus> {
+async function databaseStatus(file: FileHandle, what: string): Promise<DatabaseStatus> {
   const crc = new Crc32c();
   let revision = 0;
   let entries = 0;
@@ -40,6 +43,17 @@ export async function databaseStatus(file: FileHandle, what: string): Promise<Da
     }
   }
   return { hash: crc.digest().toString(16).padStart(8, "0"), revision, entries };
+}
+
+/** Receives a snapshot into a file from end to end. Throws when it is not whole. */
+export async function receiveSnapshot(
+  file: ScratchFile,
+  chunks: AsyncIterable<Uint8Array>,
+  what: string,
+): Promise<SnapshotStatus> {
+  const check = new SnapshotCheck();
+  await file.receive(chunks, (chunk) => check.add(chunk));
+  return { ...check.finish(what), ...(await databaseStatus(file.handle, what)) };
 }
 
 /** Everything that can be known of a snapshot file: that it is whole, and what is in it. Throws when it is not whole. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../../talos/errors.ts";
-import { outageObstacle } from "../plan/outage.ts";
 import type { Step, StepOf } from "../step.ts";
+import { outageObstacle } from "./join.ts";
 import type { StepContext } from "./step-context.ts";
 
 /**

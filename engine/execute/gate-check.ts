@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { spawn } from "node:child_process";
 import type { Readable } from "node:stream";
 import { TalosError } from "../../talos/errors.ts";
+import { isGiven } from "../../talos/given.ts";
 import type { Gate } from "../policy.ts";
 
 /** Whom a gate is asked about. */
@@ -110,7 +112,7 @@ function tailOf(stream: Readable): () => string {
 }
 
 async function askUrl(url: string, signal: AbortSignal | undefined): Promise<string | undefined> {
-  const ends = [AbortSignal.timeout(longestAnswer), ...(signal === undefined ? [] : [signal])];
+  const ends = [AbortSignal.timeout(longestAnswer), signal].filter(isGiven);
   try {
     const { target, headers } = requestTo(url);
     const response = await fetch(target, { headers, signal: AbortSignal.any(ends), redirect: "follow" });

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-import { TalosError } from "../../talos/errors.ts";
-import { ClusterTaken } from "../lock/cluster-taken.ts";
-import type { ConfiguredMachine, MachineState } from "../observed.ts";
+import { undefinedIf } from "../failures.ts";
+import { ClusterTaken } from "../lock/lock-file.ts";
+import type { ConfiguredMachine, KubernetesNode, MachineState } from "../observed.ts";
+import { bootstrapObstacle } from "../plan/first-contact.ts";
 import { inService } from "../plan/machine-work.ts";
-import { bootstrapObstacle } from "../plan/plan-bootstrap.ts";
-import type { Step } from "../step.ts";
+import { etcdView, survivesOutage } from "../plan/quorum.ts";
+import { unavailableLimit } from "../policy.ts";
+import { readSnapshot } from "../snapshot-file.ts";
+import type { Step, StepOf } from "../step.ts";
 import type { StepContext } from "./step-context.ts";
 import { attempt } from "./wait.ts";
 
@@ -21,12 +24,8 @@ export async function bootstrapEtcd(step: Step, context: StepContext): Promise<v
     const obstacle = await otherEtcd(step.machine, context);
     if (obstacle !== undefined) throw new ClusterTaken(obstacle);
     const refused = await attempt(async () => {
-      try {
-        await context.machines.bootstrap(target, context.signal);
-      } catch (error) {
-        // Another runner, or ourselves before a kill, has been faster: that is the state we want.
-        if (!(error instanceof TalosError) || error.code !== "already-exists") throw error;
-      }
+      // Another runner, or ourselves before a kill, has been faster: that is the state we want.
+      await context.machines.bootstrap(target, context.signal).catch(undefinedIf("already-exists"));
       begun = true;
     });
     return refused ?? "etcd is starting";
@@ -93,4 +92,62 @@ function describeStage({ stage, unmet }: ConfiguredMachine): string {
   return unmet.length === 0
     ? `it is ${stage}`
     : `it is ${stage}: ${unmet.map(({ name, reason }) => `${name}: ${reason}`).join("; ")}`;
+}
+
+/** The machine keeps its config and loses its data, so that its etcd waits to be started or to join. */
+export async function wipeEtcd(step: Step, context: StepContext): Promise<void> {
+  const target = context.target(step.machine);
+  let wipedFrom: string | undefined;
+  await context.until(step, async () => {
+    const state = await context.inspect(step.machine);
+    if (state.kind !== "configured") return describe(state, "");
+    if (state.etcd?.state === "waiting" && state.bootId !== wipedFrom && state.stage !== "resetting") return undefined;
+    if (wipedFrom !== undefined) return describe(state, "it wipes its data and reboots");
+    const refused = await attempt(() => context.machines.wipeData(target, context.signal));
+    if (refused === undefined) wipedFrom = state.bootId;
+    return refused ?? "it wipes its data and reboots";
+  });
+}
+
+/** Uploads the snapshot and starts etcd from it. A machine that has members already has been restored before. */
+export async function restoreEtcd(step: StepOf<"restore-etcd">, context: StepContext): Promise<void> {
+  const target = context.target(step.machine);
+  let begun = false;
+  await context.until(step, async () => {
+    const state = await context.inspect(step.machine);
+    if (state.kind !== "configured") return describe(state, "");
+    if (state.etcd?.state === "running" && state.etcd.members.length > 0) return undefined;
+    if (begun) return describe(state, "etcd starts from the snapshot");
+    const refused = await attempt(async () => {
+      // The answer to an earlier attempt was lost, and etcd is on its way.
+      const restoring = context.machines.restore(target, readSnapshot(step.snapshot), context.signal);
+      await restoring.catch(undefinedIf("already-exists"));
+      begun = true;
+    });
+    return refused ?? "etcd starts from the snapshot";
+  });
+}
+
+/** Why the machine must not go down right now, by a fresh look: etcd's quorum, or too many workers away already. */
+export async function outageObstacle(machine: string, context: StepContext): Promise<string | undefined> {
+  if (context.target(machine).role === "worker") return workerObstacle(machine, context);
+  const view = etcdView(await context.observeControlPlanes());
+  if (view === undefined) return "no etcd member answers";
+  return survivesOutage(view, machine) ? undefined : "etcd would lose its quorum without it; waiting for other members";
+}
+
+/** A worker that is unavailable already takes nothing more away. */
+async function workerObstacle(machine: string, context: StepContext): Promise<string | undefined> {
+  const { desired, policy, workers } = context;
+  if (!policy.kubernetes) return undefined;
+  const isAway = (node: KubernetesNode) => (desired.nodesBecomeReady && !node.ready) || node.cordonedByUs;
+  // Asked for alone first: every look at a machine that is on its way down already would else list all the others.
+  const own = await context.observeNode(machine);
+  if (own.kind === "reachable" && own.node !== undefined && isAway(own.node)) return undefined;
+  const kubernetes = own.kind === "unreachable" ? own : await context.observeKubernetes();
+  if (kubernetes.kind === "unreachable") return `the Kubernetes API does not answer: ${kubernetes.reason}`;
+  const away = kubernetes.nodes.filter((node) => isAway(node) && workers.has(node.name));
+  if (away.some(({ name }) => name === machine) || away.length < unavailableLimit(policy, workers.size))
+    return undefined;
+  return `${away.map(({ name }) => name).join(", ")} ${away.length === 1 ? "is" : "are"} unavailable already`;
 }

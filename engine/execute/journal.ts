@@ -5,6 +5,7 @@ import * as z from "zod";
 import { syncFolder, textIfThere } from "../../talos/atomic-file.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { fileError } from "../../talos/file-error.ts";
+import { jsonIn } from "../failures.ts";
 
 /** One thing that was done. Names of machines and steps only: no address, no secret. */
 export interface JournalEntry {
@@ -44,7 +45,7 @@ export function journalFile(path: string): Journal {
       const lines = text.split("\n");
       return lines.flatMap((line, index): JournalEntry[] => {
         if (line === "") return [];
-        const entry = parseLine(line);
+        const entry = schema.safeParse(jsonIn(line)).data;
         if (entry !== undefined) return [entry];
         // A kill or a full disk may cut the last line off; anywhere else the file has been tampered with.
         if (index === lines.length - 1) return [];
@@ -79,12 +80,4 @@ async function dropTornLine(file: FileHandle): Promise<void> {
   const { buffer, bytesRead } = await file.read(Buffer.alloc(size - start), 0, size - start, start);
   const end = buffer.subarray(0, bytesRead).lastIndexOf("\n") + 1;
   if (end < bytesRead) await file.truncate(start + end);
-}
-
-function parseLine(line: string): JournalEntry | undefined {
-  try {
-    return schema.safeParse(JSON.parse(line)).data;
-  } catch {
-    return undefined;
-  }
 }

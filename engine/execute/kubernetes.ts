@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import { TalosError } from "../../talos/errors.ts";
-import { given } from "../../talos/given.ts";
+
 import { TalosVersion } from "../../talos/version/index.ts";
+import { undefinedIf } from "../failures.ts";
 import type { ManifestChange, ManifestObject, WorkloadKind } from "../machines.ts";
 import { componentImages, componentVersions, withComponentImages } from "../plan/component-images.ts";
-import type { WantedImage } from "../plan/wanted-image.ts";
-import type { KubernetesComponent, Step, StepOf } from "../step.ts";
+import type { KubernetesComponent, Step, StepOf, WantedImage } from "../step.ts";
 import { describe } from "./join.ts";
 import type { StepContext } from "./step-context.ts";
 import { attempt } from "./wait.ts";
@@ -19,23 +18,14 @@ export async function pullImages(step: StepOf<"pull-installer" | "pull-images">,
   await context.until(step, async () => {
     for (const one of wanted) {
       if (done.has(one)) continue;
-      const refused = await attempt(() =>
-        pullIfPossible(() => context.machines.pullImage(target, one, context.signal)),
-      );
+      // A machine that has no call for it fetches its images when it needs them.
+      const pulling = () => context.machines.pullImage(target, one, context.signal);
+      const refused = await attempt(() => pulling().catch(undefinedIf("unimplemented")));
       if (refused !== undefined) return refused;
       done.add(one);
     }
     return undefined;
   });
-}
-
-/** A machine that has no call for it fetches its images when it needs them. */
-async function pullIfPossible(pull: () => Promise<void>): Promise<void> {
-  try {
-    await pull();
-  } catch (error) {
-    if (!(error instanceof TalosError) || error.code !== "unimplemented") throw error;
-  }
 }
 
 /** One component of Kubernetes on one machine: its image in the config, then its pod or kubelet. */
@@ -98,7 +88,7 @@ export async function syncManifests(step: StepOf<"sync-manifests">, context: Ste
     objects = await context.machines.bootstrapManifests(target, context.signal);
     const inventory = TalosVersion.parse(state.talosVersion).contract.syncsManifestsByInventory;
     return attempt(async () => {
-      const options = { inventory, ...given({ signal: context.signal }) };
+      const options = { inventory, signal: context.signal };
       for (const change of await kubernetes.syncManifests(objects, options)) tell(change, step, context);
     });
   });

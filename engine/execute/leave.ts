@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { TalosError } from "../../talos/errors.ts";
+import { undefinedIf } from "../failures.ts";
 import type { MachineTarget } from "../machines.ts";
 import type { ConfiguredMachine } from "../observed.ts";
 import { configured, etcdView, holdsSilentEtcd, survivesRemoval } from "../plan/quorum.ts";
@@ -40,13 +42,8 @@ export async function removeEtcdMember(step: StepOf<"remove-etcd-member">, conte
       },
     );
     if (via === undefined) return "no healthy etcd member can be asked";
-    const refused = await attempt(async () => {
-      try {
-        await context.machines.removeEtcdMember(via, step.memberId, context.signal);
-      } catch (error) {
-        if (!(error instanceof TalosError) || error.code !== "not-found") throw error;
-      }
-    });
+    const removing = () => context.machines.removeEtcdMember(via, step.memberId, context.signal);
+    const refused = await attempt(() => removing().catch(undefinedIf("not-found")));
     return refused ?? "the member is being removed";
   });
 }

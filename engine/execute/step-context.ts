@@ -6,16 +6,14 @@ import type { DesiredCluster, DesiredMachine } from "../desired.ts";
 import type { ClusterEvent, EventListener } from "../events.ts";
 import type { LeaseKeeper } from "../lock/lease.ts";
 import type { Machines, MachineTarget } from "../machines.ts";
-import { nodeLookup } from "../observe/node-lookup.ts";
 import { observe } from "../observe/observe.ts";
-import { singleFlight } from "../observe/single-flight.ts";
+import { nodeLookup, singleFlight } from "../observe/single-flight.ts";
 import type { MachineState, ObservedCluster, ObservedKubernetes, ObservedNode } from "../observed.ts";
 import type { Policy } from "../policy.ts";
 import type { Step } from "../step.ts";
 import type { GateCheck } from "./gate-check.ts";
 import type { Journal, JournalEntry } from "./journal.ts";
-import type { Timeouts } from "./timeouts.ts";
-import type { Timing } from "./timing.ts";
+import type { Timeouts, Timing } from "./timing.ts";
 import { type WaitOptions, waitUntil } from "./wait.ts";
 
 export interface EngineContext {
@@ -75,16 +73,16 @@ export class StepContext {
     this.#journal = engine.journal;
     this.#lease = engine.lease;
     setMaxListeners(0, this.#halted.signal);
-    const signal = engine.signal === undefined ? {} : { signal: engine.signal };
+    const { signal } = engine;
     this.observe = singleFlight(() => {
       this.unanswered.clear();
-      return observe(engine.desired, { machines: engine.machines, unanswered: this.unanswered, ...signal });
+      return observe(engine.desired, { machines: engine.machines, unanswered: this.unanswered, signal });
     });
     const controlPlanes = {
       machines: engine.desired.machines.filter(({ role }) => role === "controlplane"),
       leaving: engine.desired.leaving.filter(({ role }) => role === "controlplane"),
     };
-    this.observeControlPlanes = singleFlight(() => observe(controlPlanes, { machines: engine.machines, ...signal }));
+    this.observeControlPlanes = singleFlight(() => observe(controlPlanes, { machines: engine.machines, signal }));
     this.observeKubernetes = singleFlight(() => engine.machines.kubernetes.observe(engine.signal));
     this.observeNode = nodeLookup(engine.machines.kubernetes, engine.signal);
   }
@@ -122,6 +120,13 @@ export class StepContext {
       onWaiting: (reason) => this.emit({ type: "waiting", message: reason, machine: step.machine, step }),
       ...options,
     });
+  }
+
+  /** The same for the run between two steps. */
+  waitFor(what: string, timeout: number, check: () => Promise<string | undefined>): Promise<void> {
+    const { timing, signal, silence } = this;
+    const onWaiting = (message: string) => this.emit({ type: "waiting", message });
+    return waitUntil(check, { timing, signal, timeout, what, silence, onWaiting });
   }
 
   /** Ends the waiting of all steps: something has failed, and the user should hear of it now. */

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../../talos/errors.ts";
-import { runsOtherSchematic } from "../observe/schematic.ts";
-import type { ConfiguredMachine } from "../observed.ts";
-import { outageObstacle } from "../plan/outage.ts";
+import { type ConfiguredMachine, runsOtherSchematic } from "../observed.ts";
 import type { StepOf } from "../step.ts";
-import { describe, etcdReason, kubernetesReason } from "./join.ts";
+import { describe, etcdReason, kubernetesReason, outageObstacle } from "./join.ts";
 import type { StepContext } from "./step-context.ts";
 import { attempt } from "./wait.ts";
 

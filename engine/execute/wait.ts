@@ -5,7 +5,7 @@ import { type Timing, throwIfCanceled } from "./timing.ts";
 
 export interface WaitOptions {
   readonly timing: Timing;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Milliseconds. */
   readonly timeout: number;
   /** What the whole wait is about, for the error. */

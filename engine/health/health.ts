@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../../talos/errors.ts";
-import { given } from "../../talos/given.ts";
 import { oneLine } from "../../talos/plain-text.ts";
 import type { DesiredMachine } from "../desired.ts";
 import { type ClusterAccess, withContext } from "../engine.ts";
@@ -96,7 +95,7 @@ async function waitFor(
   try {
     await waitUntil(look, {
       timing: context.timing,
-      ...given({ signal: context.signal }),
+      signal: context.signal,
       timeout: Math.max(0, deadline - context.timing.elapsed()),
       what: name,
       silence: context.silence,

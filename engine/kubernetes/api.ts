@@ -17,7 +17,7 @@ export interface RequestOptions {
   readonly body?: unknown;
   /** Of the body. @default JSON, and for PATCH a JSON merge patch */
   readonly contentType?: string;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Ask this server and no other. */
   readonly server?: string;
 }
@@ -75,6 +75,7 @@ function send(
   authorization: { readonly authorization?: string },
 ): Promise<unknown> {
   const { method = "GET", body, signal } = options;
+  const { contentType = method === "PATCH" ? "application/merge-patch+json" : "application/json" } = options;
   const payload = body === undefined ? undefined : JSON.stringify(body);
   return new Promise((resolve, reject) => {
     const failed = (cause: unknown) => {
@@ -89,13 +90,7 @@ function send(
       headers: {
         accept: "application/json",
         ...authorization,
-        ...(payload === undefined
-          ? {}
-          : {
-              "content-type":
-                options.contentType ?? (method === "PATCH" ? "application/merge-patch+json" : "application/json"),
-              "content-length": Buffer.byteLength(payload),
-            }),
+        ...(payload !== undefined && { "content-type": contentType, "content-length": Buffer.byteLength(payload) }),
       },
     });
     call.once("timeout", () => call.destroy(new Error("no answer in time")));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../../talos/errors.ts";
+import { undefinedIf } from "../failures.ts";
 import type { KubernetesApi } from "./api.ts";
-import { cordonMark, type Pod, readNode, readPods } from "./objects.ts";
+import { cordonMark, nodePath, type Pod, readNode, readPods } from "./objects.ts";
 
 /** One round: cordon with our mark, send every pod away. Undefined when none is left, else what is in the way. */
 export async function drainNode(
@@ -10,21 +11,15 @@ export async function drainNode(
   how: "evict" | "delete",
   signal?: AbortSignal,
 ): Promise<string | undefined> {
-  const options = signal === undefined ? {} : { signal };
-  const path = `/api/v1/nodes/${encodeURIComponent(node)}`;
-  try {
-    const { unschedulable } = readNode(await api.call(path, options));
-    if (!unschedulable) {
-      const body = { metadata: { annotations: { [cordonMark]: "true" } }, spec: { unschedulable: true } };
-      await api.call(path, { ...options, method: "PATCH", body });
-    }
-  } catch (error) {
-    // Nothing runs on a node that is not there.
-    if (error instanceof TalosError && error.code === "not-found") return undefined;
-    throw error;
+  const found = await api.call(nodePath(node), { signal }).then(readNode, undefinedIf("not-found"));
+  // Nothing runs on a node that is not there.
+  if (found === undefined) return undefined;
+  if (!found.unschedulable) {
+    const body = { metadata: { annotations: { [cordonMark]: "true" } }, spec: { unschedulable: true } };
+    await api.call(nodePath(node), { signal, method: "PATCH", body }).catch(undefinedIf("not-found"));
   }
   const selector = encodeURIComponent(`spec.nodeName=${node}`);
-  const pods = readPods(await api.call(`/api/v1/pods?fieldSelector=${selector}`, options)).filter(mustGo);
+  const pods = readPods(await api.call(`/api/v1/pods?fieldSelector=${selector}`, { signal })).filter(mustGo);
   const obstacles = await Promise.all(pods.map((pod) => sendAway(api, pod, how, signal)));
   const blocked = obstacles.filter((obstacle) => obstacle !== undefined);
   if (pods.length === 0) return undefined;
@@ -42,17 +37,12 @@ export async function setSchedulable(
     metadata: { annotations: { [cordonMark]: null } },
     spec: { unschedulable: schedulable ? null : true },
   };
-  const options = signal === undefined ? {} : { signal };
-  await api.call(`/api/v1/nodes/${encodeURIComponent(node)}`, { ...options, method: "PATCH", body });
+  await api.call(nodePath(node), { signal, method: "PATCH", body });
 }
 
 /** Lifts a cordon with our mark; anyone else's stays. */
 export async function uncordonNode(api: KubernetesApi, node: string, signal?: AbortSignal): Promise<void> {
-  const options = signal === undefined ? {} : { signal };
-  const path = `/api/v1/nodes/${encodeURIComponent(node)}`;
-  if (!readNode(await api.call(path, options)).cordonedByUs) return;
-  const body = { metadata: { annotations: { [cordonMark]: null } }, spec: { unschedulable: null } };
-  await api.call(path, { ...options, method: "PATCH", body });
+  if (readNode(await api.call(nodePath(node), { signal })).cordonedByUs) await setSchedulable(api, node, true, signal);
 }
 
 /** Static pods and those of daemon sets stay, as with `kubectl drain`; finished ones are in nobody's way. */
@@ -74,10 +64,9 @@ async function sendAway(
   if (deletionTimestamp !== undefined) return undefined;
   const body = { apiVersion: "policy/v1", kind: "Eviction", metadata: { name, namespace } };
   const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}`;
-  const options = signal === undefined ? {} : { signal };
   try {
-    if (how === "delete") await api.call(path, { method: "DELETE", ...options });
-    else await api.call(`${path}/eviction`, { method: "POST", body, ...options });
+    if (how === "delete") await api.call(path, { method: "DELETE", signal });
+    else await api.call(`${path}/eviction`, { method: "POST", body, signal });
     return undefined;
   } catch (error) {
     const ours = TalosError.from(error);

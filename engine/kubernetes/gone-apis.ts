@@ -2,8 +2,9 @@
 import * as z from "zod";
 import { TalosError } from "../../talos/errors.ts";
 import { KubernetesVersion } from "../../talos/version/index.ts";
+import { undefinedIf } from "../failures.ts";
 import type { GoneApi } from "../machines.ts";
-import type { KubernetesApi } from "./api.ts";
+import type { KubernetesApi, RequestOptions } from "./api.ts";
 
 /** Kinds that went without a successor: their objects can be had by no other API, and are lost. */
 const lostKinds: readonly {
@@ -27,7 +28,7 @@ export async function apisGoneWith(
 ): Promise<readonly GoneApi[]> {
   const target = KubernetesVersion.parse(version);
   const isGone = (release: string) => KubernetesVersion.parse(`${release}.0`).compare(target) <= 0;
-  const options = signal === undefined ? {} : { signal };
+  const options = { signal };
   const [lost, ...requested] = await Promise.all([
     Promise.all(lostKinds.filter(({ removedIn }) => isGone(removedIn)).map((kind) => objectsOf(api, kind, options))),
     ...api.servers.map((server) => requestedApis(api, server, options)),
@@ -42,23 +43,18 @@ export async function apisGoneWith(
 async function objectsOf(
   api: KubernetesApi,
   { group, version, resource, removedIn }: (typeof lostKinds)[number],
-  options: { signal?: AbortSignal },
+  options: Pick<RequestOptions, "signal">,
 ): Promise<GoneApi[]> {
-  try {
-    const answer = await api.call(`/apis/${group}/${version}/${resource}`, options);
-    const objects = z.object({ items: z.array(z.unknown()).default([]) }).parse(answer).items.length;
-    return objects === 0 ? [] : [{ name: `${resource}.${version}.${group}`, removedIn, objects }];
-  } catch (error) {
-    if (error instanceof TalosError && error.code === "not-found") return [];
-    throw error;
-  }
+  const answer = await api.call(`/apis/${group}/${version}/${resource}`, options).catch(undefinedIf("not-found"));
+  const objects = z.object({ items: z.array(z.unknown()).default([]) }).parse(answer ?? {}).items.length;
+  return objects === 0 ? [] : [{ name: `${resource}.${version}.${group}`, removedIn, objects }];
 }
 
 /** A server that is away has nothing to tell; the others have seen its clients, too. */
 async function requestedApis(
   api: KubernetesApi,
   server: string,
-  options: { signal?: AbortSignal },
+  options: Pick<RequestOptions, "signal">,
 ): Promise<GoneApi[]> {
   try {
     return readRequestedApis(String(await api.call("/metrics", { ...options, server })));

@@ -1,15 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../../talos/errors.ts";
-import { oneLine } from "../../talos/plain-text.ts";
+import { given } from "../../talos/given.ts";
 import { systemTiming, type Timing } from "../execute/timing.ts";
+import { undefinedIf, unreachable } from "../failures.ts";
 import type { Kubernetes } from "../machines.ts";
 import { isCertificateFault, type KubernetesAccess, type KubernetesApi, kubernetesApi } from "./api.ts";
 import { drainNode, setSchedulable, uncordonNode } from "./drain.ts";
 import { apisGoneWith } from "./gone-apis.ts";
+import { changeOwnership, readOwnership } from "./kept-objects.ts";
 import { deleteLease, readLease, releaseLease, takeLease } from "./lease.ts";
 import { syncManifests } from "./manifests.ts";
-import { isReady, readNode, readNodes, readPod, readWorkload, readWorkloadVersion, versionOf } from "./objects.ts";
-import { changeOwnership, readOwnership } from "./ownership.ts";
+import {
+  isReady,
+  nodePath,
+  readNode,
+  readNodes,
+  readPod,
+  readWorkload,
+  readWorkloadVersion,
+  versionOf,
+} from "./objects.ts";
 
 /** The engine's view of a cluster's Kubernetes API. `endpoint` is the address that users will have. */
 export function kubernetesOver(
@@ -18,32 +28,29 @@ export function kubernetesOver(
   timing: Timing = systemTiming,
 ): Kubernetes & { close(): void } {
   const api = kubernetesApi(access);
-  const withSignal = (signal: AbortSignal | undefined) => (signal === undefined ? {} : { signal });
   return {
     async observe(signal) {
       try {
         const [nodes, proxyVersion] = await Promise.all([
-          api.call("/api/v1/nodes", withSignal(signal)),
-          proxyVersionIn(api, withSignal(signal)),
+          api.call("/api/v1/nodes", { signal }),
+          proxyVersionIn(api, signal),
         ]);
-        const proxy = proxyVersion === undefined ? {} : { proxyVersion };
-        return { kind: "reachable", nodes: readNodes(nodes), ...proxy };
+        return { kind: "reachable", nodes: readNodes(nodes), ...given({ proxyVersion }) };
       } catch (error) {
         return unreachable(error);
       }
     },
     async observeNode(name, signal) {
       try {
-        const node = readNode(await api.call(`/api/v1/nodes/${encodeURIComponent(name)}`, withSignal(signal)));
+        const node = await api.call(nodePath(name), { signal }).then(readNode, undefinedIf("not-found"));
         return { kind: "reachable", node };
       } catch (error) {
-        if (error instanceof TalosError && error.code === "not-found") return { kind: "reachable", node: undefined };
         return unreachable(error);
       }
     },
     async endpointObstacle(signal) {
       try {
-        await api.call("/readyz", { ...withSignal(signal), server: endpoint });
+        await api.call("/readyz", { signal, server: endpoint });
         return undefined;
       } catch (error) {
         const ours = TalosError.from(error);
@@ -55,24 +62,15 @@ export function kubernetesOver(
     setSchedulable: (node, schedulable, signal) => setSchedulable(api, node, schedulable, signal),
     uncordon: (node, signal) => uncordonNode(api, node, signal),
     async component(component, node, signal) {
-      try {
-        const path = `/api/v1/namespaces/kube-system/pods/${encodeURIComponent(`${component}-${node}`)}`;
-        const pod = readPod(await api.call(path, withSignal(signal)));
-        const image = pod.spec.containers.find(({ name }) => name === component)?.image ?? "";
-        return { version: versionOf(image) ?? "", ready: isReady(pod) };
-      } catch (error) {
-        if (error instanceof TalosError && error.code === "not-found") return undefined;
-        throw error;
-      }
+      const path = `/api/v1/namespaces/kube-system/pods/${encodeURIComponent(`${component}-${node}`)}`;
+      const pod = await api.call(path, { signal }).then(readPod, undefinedIf("not-found"));
+      if (pod === undefined) return undefined;
+      const image = pod.spec.containers.find(({ name }) => name === component)?.image ?? "";
+      return { version: versionOf(image) ?? "", ready: isReady(pod) };
     },
-    async workload(kind, name, signal) {
-      try {
-        const path = `/apis/apps/v1/namespaces/kube-system/${kind}/${encodeURIComponent(name)}`;
-        return readWorkload(await api.call(path, withSignal(signal)));
-      } catch (error) {
-        if (error instanceof TalosError && error.code === "not-found") return undefined;
-        throw error;
-      }
+    workload(kind, name, signal) {
+      const path = `/apis/apps/v1/namespaces/kube-system/${kind}/${encodeURIComponent(name)}`;
+      return api.call(path, { signal }).then(readWorkload, undefinedIf("not-found"));
     },
     apisGoneWith: (version, signal) => apisGoneWith(api, version, signal),
     syncManifests: (objects, { inventory, signal }) => syncManifests(api, objects, inventory, signal),
@@ -83,28 +81,15 @@ export function kubernetesOver(
     readOwnership: (signal) => readOwnership(api, signal),
     changeOwnership: (change, signal) => changeOwnership(api, change, signal),
     async deleteNode(node, signal) {
-      try {
-        await api.call(`/api/v1/nodes/${encodeURIComponent(node)}`, { method: "DELETE", ...withSignal(signal) });
-      } catch (error) {
-        if (!(error instanceof TalosError) || error.code !== "not-found") throw error;
-      }
+      await api.call(nodePath(node), { method: "DELETE", signal }).catch(undefinedIf("not-found"));
     },
     close: () => api.close(),
   };
 }
 
-function unreachable(error: unknown): { readonly kind: "unreachable"; readonly reason: string } {
-  const ours = TalosError.from(error);
-  if (ours.code === "canceled") throw ours;
-  return { kind: "unreachable", reason: oneLine(ours.message) };
-}
-
-async function proxyVersionIn(api: KubernetesApi, options: { signal?: AbortSignal }): Promise<string | undefined> {
-  try {
-    const path = "/apis/apps/v1/namespaces/kube-system/daemonsets/kube-proxy";
-    return readWorkloadVersion(await api.call(path, options), "kube-proxy");
-  } catch (error) {
-    if (error instanceof TalosError && error.code === "not-found") return undefined;
-    throw error;
-  }
+function proxyVersionIn(api: KubernetesApi, signal: AbortSignal | undefined): Promise<string | undefined> {
+  const path = "/apis/apps/v1/namespaces/kube-system/daemonsets/kube-proxy";
+  return api
+    .call(path, { signal })
+    .then((answer) => readWorkloadVersion(answer, "kube-proxy"), undefinedIf("not-found"));
 }

@@ -3,11 +3,13 @@ import * as z from "zod";
 import { TalosError } from "../../talos/errors.ts";
 import { given } from "../../talos/given.ts";
 import type { Timing } from "../execute/timing.ts";
+import { undefinedIf } from "../failures.ts";
 import type { LeaseHolder, LeaseState } from "../machines.ts";
 import type { KubernetesApi } from "./api.ts";
 
 const collection = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases";
 const name = "talosmith";
+const path = `${collection}/${name}`;
 const seconds = 60;
 /** Who lives renews it three times a minute: no change for so long, in milliseconds, is nobody there. */
 const silence = 45_000;
@@ -33,17 +35,16 @@ export async function takeLease(
   timing: Timing,
   { signal, watching }: Waiting = {},
 ): Promise<string | undefined> {
-  const options = signal === undefined ? {} : { signal };
   for (let attempt = 0; attempt < 3; attempt++) {
     try {
-      const found = leaseSchema.parse(await api.call(`${collection}/${name}`, options));
+      const found = leaseSchema.parse(await api.call(path, { signal }));
       const other = otherHolder(found.spec, holder);
       const fresh = isFresh(found.spec.renewTime ?? "", timing.now());
       if (other !== undefined && (fresh || (await isRenewed(api, found, timing, { signal, watching })))) return other;
       const now = new Date(timing.now());
       // The version makes sure that nobody else took it between our look and our write.
       const body = leaseBody(holder, now, found.metadata.resourceVersion);
-      await api.call(`${collection}/${name}`, { ...options, method: "PUT", body });
+      await api.call(path, { signal, method: "PUT", body });
       return undefined;
     } catch (error) {
       if (!(error instanceof TalosError)) throw error;
@@ -52,7 +53,7 @@ export async function takeLease(
     }
     try {
       const body = leaseBody(holder, new Date(timing.now()));
-      await api.call(collection, { ...options, method: "POST", body });
+      await api.call(collection, { signal, method: "POST", body });
       return undefined;
     } catch (error) {
       if (!(error instanceof TalosError) || error.code !== "conflict") throw error;
@@ -78,8 +79,7 @@ async function isRenewed(
       `another run, ${spec.holderIdentity}, has not said${since} that it works on this cluster: it is watched for ${left} s more before this run goes on`,
     );
     await timing.sleep(lookEvery, signal);
-    const options = signal === undefined ? {} : { signal };
-    const now = leaseSchema.parse(await api.call(`${collection}/${name}`, options));
+    const now = leaseSchema.parse(await api.call(path, { signal }));
     if (now.metadata.resourceVersion !== metadata.resourceVersion) return Boolean(now.spec.holderIdentity);
   }
   return false;
@@ -91,34 +91,26 @@ export async function readLease(
   now: number,
   signal?: AbortSignal,
 ): Promise<LeaseState | undefined> {
-  try {
-    const { spec } = leaseSchema.parse(await api.call(`${collection}/${name}`, signal === undefined ? {} : { signal }));
-    if (!spec.holderIdentity) return undefined;
-    const renewed = spec.renewTime ?? "";
-    // What is ahead of our clock has not run out by it, whether or not somebody is there.
-    return { holder: spec.holderIdentity, renewed, expired: !(now - Date.parse(renewed) < seconds * 1000) };
-  } catch (error) {
-    if (error instanceof TalosError && error.code === "not-found") return undefined;
-    throw error;
-  }
+  const found = await api.call(path, { signal }).catch(undefinedIf("not-found"));
+  const spec = found === undefined ? undefined : leaseSchema.parse(found).spec;
+  if (!spec?.holderIdentity) return undefined;
+  const renewed = spec.renewTime ?? "";
+  // What is ahead of our clock has not run out by it, whether or not somebody is there.
+  return { holder: spec.holderIdentity, renewed, expired: !(now - Date.parse(renewed) < seconds * 1000) };
 }
 
 /** Takes the lease away from whoever has it. */
 export async function deleteLease(api: KubernetesApi, signal?: AbortSignal): Promise<void> {
-  try {
-    await api.call(`${collection}/${name}`, { method: "DELETE", ...given({ signal }) });
-  } catch (error) {
-    if (!(error instanceof TalosError) || error.code !== "not-found") throw error;
-  }
+  await api.call(path, { method: "DELETE", signal }).catch(undefinedIf("not-found"));
 }
 
 /** Gives the lease back that a run at the holder's place has: by the lock there, no other one is alive. */
 export async function releaseLease(api: KubernetesApi, holder: LeaseHolder): Promise<void> {
-  const { metadata, spec } = leaseSchema.parse(await api.call(`${collection}/${name}`));
+  const { metadata, spec } = leaseSchema.parse(await api.call(path));
   if (!spec.holderIdentity || otherHolder(spec, holder) !== undefined) return;
   const { resourceVersion } = metadata;
   const body = { apiVersion: "v1", kind: "DeleteOptions", preconditions: { resourceVersion } };
-  await api.call(`${collection}/${name}`, { method: "DELETE", body });
+  await api.call(path, { method: "DELETE", body });
 }
 
 function otherHolder({ holderIdentity }: z.infer<typeof leaseSchema>["spec"], holder: LeaseHolder): string | undefined {

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
 import { TalosError } from "../../talos/errors.ts";
+import { undefinedIf } from "../failures.ts";
 import type { ManifestChange, ManifestObject } from "../machines.ts";
 import type { KubernetesApi, RequestOptions } from "./api.ts";
-import { Inventory, inventoryName, ownerAnnotation } from "./inventory.ts";
+import { readObject } from "./kept-objects.ts";
 import { type ObjectReference, ResourcePaths, referenceOf } from "./resource-paths.ts";
 
 type Options = Pick<RequestOptions, "signal">;
 
 /** Talos's own name as an owner of fields: with it our writes and its own are those of one manager. */
 const manager = "talos";
+const inventoryName = "talos-bootstrap-manifests-inventory";
+const ownerAnnotation = "config.k8s.io/owning-inventory";
 
 /** Makes the cluster's objects what the manifests say, namespaces and definitions first. Answers what was changed. */
 export async function syncManifests(
@@ -19,7 +23,7 @@ export async function syncManifests(
   inventory: boolean,
   signal?: AbortSignal,
 ): Promise<readonly ManifestChange[]> {
-  const options = signal === undefined ? {} : { signal };
+  const options = { signal };
   const paths = new ResourcePaths(api, options);
   const ordered = [...objects].sort((a, b) => rank(a) - rank(b));
   if (inventory) return syncByInventory(api, paths, ordered, options);
@@ -111,13 +115,8 @@ async function update(
   return [{ action: "configured", subject }];
 }
 
-async function find(api: KubernetesApi, path: string, options: Options): Promise<ManifestObject | undefined> {
-  try {
-    return recordOf(await api.call(path, options));
-  } catch (error) {
-    if (error instanceof TalosError && error.code === "not-found") return undefined;
-    throw error;
-  }
+function find(api: KubernetesApi, path: string, options: Options): Promise<ManifestObject | undefined> {
+  return api.call(path, options).then(recordOf, undefinedIf("not-found"));
 }
 
 /** An object without what the server writes by itself. */
@@ -153,4 +152,67 @@ const record = z.record(z.string(), z.unknown());
 
 function recordOf(value: unknown): Readonly<Record<string, unknown>> {
   return record.safeParse(value).data ?? {};
+}
+
+const collection = "/api/v1/namespaces/kube-system/configmaps";
+
+/** What Talos has ever applied: a config map with one key per object, as Talos and talosctl keep it. */
+class Inventory {
+  readonly #api: KubernetesApi;
+  readonly #options: Options;
+  readonly #keys: Set<string>;
+
+  private constructor(api: KubernetesApi, options: Options, keys: readonly string[]) {
+    this.#api = api;
+    this.#options = options;
+    this.#keys = new Set(keys);
+  }
+
+  static async open(api: KubernetesApi, options: Options): Promise<Inventory> {
+    const found = await readObject(api, `${collection}/${inventoryName}`, options);
+    if (found === undefined) await api.call(collection, { ...options, method: "POST", body: configMap([]) });
+    return new Inventory(api, options, Object.keys(found?.data ?? {}));
+  }
+
+  async add(references: readonly ObjectReference[]): Promise<void> {
+    const before = this.#keys.size;
+    for (const reference of references) this.#keys.add(keyOf(reference));
+    if (this.#keys.size > before) await this.#write();
+  }
+
+  async remove(reference: ObjectReference): Promise<void> {
+    if (this.#keys.delete(keyOf(reference))) await this.#write();
+  }
+
+  /** What it lists beside these. */
+  without(references: readonly ObjectReference[]): readonly ObjectReference[] {
+    const kept = new Set(references.map(keyOf));
+    return [...this.#keys].filter((key) => !kept.has(key)).flatMap((key) => parseKey(key) ?? []);
+  }
+
+  async #write(): Promise<void> {
+    const path = `${collection}/${inventoryName}`;
+    await this.#api.call(path, { ...this.#options, method: "PUT", body: configMap([...this.#keys]) });
+  }
+}
+
+function configMap(keys: readonly string[]) {
+  return {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { name: inventoryName, namespace: "kube-system" },
+    data: Object.fromEntries(keys.map((key) => [key, ""])),
+  };
+}
+
+/** Colons, which names of roles may have, are not allowed in keys. */
+function keyOf({ namespace, name, group, kind }: ObjectReference): string {
+  return [namespace, name.replaceAll(":", "__"), group, kind].join("_");
+}
+
+function parseKey(key: string): ObjectReference | undefined {
+  const match = /^([^_]*)_(.*)_([^_]*)_([^_]+)$/.exec(key);
+  if (match === null) return undefined;
+  const [, namespace = "", name = "", group = "", kind = ""] = match;
+  return { namespace, name: name.replaceAll("__", ":"), group, kind };
 }

@@ -58,6 +58,8 @@ const workloadSchema = z.object({
 
 export type Pod = z.infer<typeof podSchema>;
 
+export const nodePath = (name: string): string => `/api/v1/nodes/${encodeURIComponent(name)}`;
+
 export function readNodes(answer: unknown): KubernetesNode[] {
   return read(z.object({ items: z.array(nodeSchema).default([]) }), answer, "nodes").items.map(toNode);
 }

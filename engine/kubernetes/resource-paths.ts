@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import * as z from "zod";
 import { TalosError } from "../../talos/errors.ts";
+import { undefinedIf } from "../failures.ts";
 import type { ManifestObject } from "../machines.ts";
 import type { KubernetesApi, RequestOptions } from "./api.ts";
 
@@ -50,16 +51,10 @@ export class ResourcePaths {
 
   /** Undefined when the server does not know the kind any more. */
   async ofReference({ group, kind, ...metadata }: ObjectReference): Promise<string | undefined> {
-    try {
-      const apiVersion =
-        group === ""
-          ? "v1"
-          : groupSchema.parse(await this.#api.call(`/apis/${group}`, this.#options)).preferredVersion.groupVersion;
-      return await this.#path(apiVersion, kind, metadata);
-    } catch (error) {
-      if (error instanceof TalosError && error.code === "not-found") return undefined;
-      throw error;
-    }
+    const preferred = async () =>
+      groupSchema.parse(await this.#api.call(`/apis/${group}`, this.#options)).preferredVersion.groupVersion;
+    const path = async () => this.#path(group === "" ? "v1" : await preferred(), kind, metadata);
+    return path().catch(undefinedIf("not-found"));
   }
 
   async #path(

@@ -3,7 +3,7 @@ import { TalosError } from "../../talos/errors.ts";
 import { type Timing, throwIfCanceled, unlessCanceled } from "../execute/timing.ts";
 import type { Kubernetes, LeaseHolder } from "../machines.ts";
 import { singleFlight } from "../observe/single-flight.ts";
-import { ClusterTaken } from "./cluster-taken.ts";
+import { ClusterTaken } from "./lock-file.ts";
 
 const renewal = 20_000;
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { createHash } from "node:crypto";
 import { lstat, readFile, rm, stat, utimes } from "node:fs/promises";
 import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
 import { writeFileAtomically } from "../../talos/atomic-file.ts";
-import { TalosError } from "../../talos/errors.ts";
-import { ClusterTaken } from "./cluster-taken.ts";
-import { isAlive, type ProcessIdentity, processIdentity, sees } from "./process-identity.ts";
+import { TalosError, type TalosErrorOptions } from "../../talos/errors.ts";
+import { isAlive, type ProcessIdentity, processIdentity } from "../../talos/living-process.ts";
+import { jsonIn } from "../failures.ts";
 
 /** So often, in milliseconds, a holder marks its file. */
 const heartbeat = 15_000;
@@ -145,7 +146,7 @@ interface HeldLock extends ProcessIdentity {
 async function readLock(file: string): Promise<HeldLock | undefined> {
   const text = await textOf(file);
   if (text === undefined) return undefined;
-  const parsed = holderSchema.safeParse(safeJson(text));
+  const parsed = holderSchema.safeParse(jsonIn(text));
   // Files appear whole or not at all, so that anything unreadable was put there by a person.
   if (parsed.success) return { ...parsed.data, text };
   throw new TalosError("conflict", `the lock ${file} is not readable`, { hint: "If no other run works, delete it." });
@@ -159,10 +160,19 @@ async function textOf(file: string): Promise<string | undefined> {
   }
 }
 
-function safeJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
+/** Whether its life can be told from here: not for one in another container, or on another computer. */
+async function sees({ namespace, boot }: ProcessIdentity): Promise<boolean> {
+  // Of an older release, which took all for seen.
+  if (namespace === undefined) return true;
+  const own = await processIdentity(process.pid);
+  return namespace === own.namespace && boot === own.boot;
+}
+
+/** Another run has the cluster, and may give it back. Known by its field: its class may come from another file. */
+export class ClusterTaken extends TalosError {
+  readonly taken = true;
+
+  constructor(message: string, options: TalosErrorOptions = {}) {
+    super("conflict", message, options);
   }
 }

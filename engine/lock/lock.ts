@@ -3,9 +3,8 @@ import { createHash } from "node:crypto";
 import { stat } from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
-import { pidNamespace } from "../../talos/living-process.ts";
+import { pidNamespace, processIdentity } from "../../talos/living-process.ts";
 import { holding } from "./lock-file.ts";
-import { processIdentity } from "./process-identity.ts";
 
 /**
  * Where runs on this computer agree who works on a cluster: one file per Talos CA, whatever the checkout. In no folder

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { TalosError } from "../../talos/errors.ts";
-import { given } from "../../talos/given.ts";
+import { given, isGiven } from "../../talos/given.ts";
 import type { StepContext } from "../execute/step-context.ts";
-import { waitUntil } from "../execute/wait.ts";
+import { undefinedIf } from "../failures.ts";
 import type { Ownership } from "../machines.ts";
 import type { ObservedCluster, ObservedKubernetes } from "../observed.ts";
 import { configured } from "../plan/quorum.ts";
@@ -40,7 +41,7 @@ export function otherOwner(
   if (isNew) return known.owner === undefined || names.includes(known.owner) ? undefined : known.owner;
   // An imported state has no name in the cluster yet: its first apply takes the cluster over.
   if (formerly.length === 0 && !joins) return undefined;
-  const listed = [...(known.formerly ?? []), ...known.joined, ...(known.owner === undefined ? [] : [known.owner])];
+  const listed = [...(known.formerly ?? []), ...known.joined, known.owner];
   return names.some((name) => listed.includes(name)) ? undefined : known.owner;
 }
 
@@ -53,14 +54,14 @@ export function claimed(
   const before = known ?? { joined: [], applies: 0 };
   const others = before.joined.filter((other) => other !== owner && !formerly.includes(other));
   if (joins) return { ...before, joined: [...others, owner] };
-  const names = [...(before.formerly ?? []), ...(before.owner === undefined ? [] : [before.owner])];
+  const names = [...(before.formerly ?? []), before.owner].filter(isGiven);
   // Another state, which has imported the cluster, has none of these names.
   const isSame = [owner, ...formerly].some((name) => names.includes(name));
   // A build machine may have another folder each time: only the last names are kept.
   const former = isSame ? [...new Set(names)].filter((name) => name !== owner).slice(-mostNames) : [];
   return {
     owner,
-    ...(former.length === 0 ? {} : { formerly: former }),
+    ...given({ formerly: former.length === 0 ? undefined : former }),
     joined: before.joined,
     applies: Math.max(before.applies, applies) + 1,
     changed: at,
@@ -154,20 +155,13 @@ const ownerNote = ({ owner }: Claim) => ({ id: `owner/${owner}` });
 
 async function awaitOwnership(context: StepContext, first: string): Promise<Known | string> {
   let reading: Known | string = first;
-  const { timing, signal, timeouts } = context;
-  await waitUntil(
-    async () => {
-      reading = await readOwnership(context, await context.observeKubernetes());
-      return typeof reading === "object" ? undefined : unreadable(reading);
-    },
-    {
-      ...{ timing, timeout: timeouts.reachable, what: "read the owner of the cluster" },
-      ...given({ signal }),
-      onWaiting: (message) => context.emit({ type: "waiting", message }),
-    },
-  ).catch((error: unknown) => {
-    if (TalosError.from(error).code !== "deadline-exceeded") throw error;
-  });
+  const look = async () => {
+    reading = await readOwnership(context, await context.observeKubernetes());
+    return typeof reading === "object" ? undefined : unreadable(reading);
+  };
+  await context
+    .waitFor("read the owner of the cluster", context.timeouts.reachable, look)
+    .catch(undefinedIf("deadline-exceeded"));
   return reading;
 }
 

@@ -4,6 +4,7 @@ import { given } from "../../talos/given.ts";
 import { type ClusterAccess, lockFilesOf, withAccess } from "../engine.ts";
 import type { LeaseState } from "../machines.ts";
 import { type LockHolder, lockHolder, removeLock } from "./lock-file.ts";
+import { type Claim, refuseOtherOwner, released } from "./ownership.ts";
 
 /** Who holds a cluster: on this computer, and by the cluster's own book. */
 export interface LockState {
@@ -16,14 +17,12 @@ export interface LockState {
 export async function lockState(options: ClusterAccess): Promise<LockState> {
   return withAccess(options, async ({ machines, signal }) => {
     const local = await localHolder(options);
-    const held = local === undefined ? {} : { local };
     try {
-      const lease = await machines.kubernetes.readLease(signal);
-      return { ...held, ...given({ lease }) };
+      return given({ local, lease: await machines.kubernetes.readLease(signal) });
     } catch (error) {
       const ours = TalosError.from(error);
       if (ours.code === "canceled") throw ours;
-      return { ...held, leaseUnknown: ours.message };
+      return given({ local, leaseUnknown: ours.message });
     }
   });
 }
@@ -53,5 +52,17 @@ function stillAlive({ pid, since, elsewhere }: LockHolder): TalosError {
   const dead = elsewhere === undefined ? "" : " If it has died, its lock is free a minute later.";
   return new TalosError("conflict", `process ${pid} ${place} works on this cluster, since ${since}`, {
     hint: `Stop it (kill ${pid}) and wait until it has ended: it stops at the next safe point and gives the lock back.${dead}`,
+  });
+}
+
+/** Throws `already-exists` when another state has the cluster. */
+export function checkOwner(options: ClusterAccess): Promise<void> {
+  return withAccess(options, async (context) => refuseOtherOwner(context, await context.observe(), options.claim));
+}
+
+/** Gives a cluster up that goes on without its state: the next one may have it. */
+export function releaseOwner(options: ClusterAccess & { readonly claim: Claim }): Promise<void> {
+  return withAccess(options, async ({ machines, signal }) => {
+    await machines.kubernetes.changeOwnership((known) => released(known, options.claim), signal);
   });
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Credentials } from "../../talos/api/index.ts";
-import type { Clock, Entropy } from "../../talos/clock.ts";
+import { type Clock, type Entropy, systemClock, systemEntropy } from "../../talos/clock.ts";
 import { issueAdminCredentials, type Role } from "../../talos/config/index.ts";
 import { issueCertificate, type KeyPair } from "../../talos/pki/index.ts";
 import { type SecretsBundle, trustedCas } from "../../talos/secrets/index.ts";
@@ -18,7 +18,7 @@ const backdated = hour;
 /** Talos credentials for one run, an admin's unless said otherwise. They are never written anywhere. */
 export function talosCredentials(
   secrets: SecretsBundle,
-  { clock, entropy }: Issuing,
+  { clock, entropy }: Issuing = { clock: systemClock, entropy: systemEntropy },
   roles: readonly Role[] = ["os:admin"],
 ): Credentials {
   const earlier = { now: () => new Date(clock.now().getTime() - backdated) };

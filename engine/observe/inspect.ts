@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-import { connect, type Probe, probe, type TalosClient } from "../../talos/api/index.ts";
+import { connect, type Probe, parseAddress, probe, type TalosClient } from "../../talos/api/index.ts";
 import { MachineConfig } from "../../talos/config/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { given } from "../../talos/given.ts";
 import { oneLine } from "../../talos/plain-text.ts";
-import type { MachineTarget } from "../machines.ts";
-import type { ConfiguredMachine, MachineEtcd, MachineState } from "../observed.ts";
-import { certificateState } from "./certificate-fault.ts";
-import { schematicOf } from "./schematic.ts";
+import { undefinedIf, unreachable } from "../failures.ts";
+import type { MachineHealth, MachineTarget } from "../machines.ts";
+import { type ConfiguredMachine, type MachineEtcd, type MachineState, schematicOf } from "../observed.ts";
 
 const deadline = 5000;
 
@@ -65,12 +64,6 @@ export async function inspectWithoutSecrets(machine: MachineTarget, signal?: Abo
   }
 }
 
-function unreachable(error: unknown): MachineState {
-  const ours = TalosError.from(error);
-  if (ours.code === "canceled") throw ours;
-  return { kind: "unreachable", reason: oneLine(ours.message) };
-}
-
 /** What a control plane says when it passes a call on to a machine that does not have the cluster's certificates. */
 const strange = /certificate signed by unknown authority/;
 
@@ -120,8 +113,7 @@ export async function configuredState(
     ready: status.ready,
     unmet: status.unmet,
     talosVersion: version.tag,
-    ...given({ schematic }),
-    ...(config === undefined ? {} : { config: new MachineConfig(config, "active config") }),
+    ...given({ schematic, config: config === undefined ? undefined : new MachineConfig(config, "active config") }),
     // In a container the kernel's boot id is the host's; when the machine's own state began tells its boots apart too.
     bootId: `${bootId?.toString().trim() ?? ""}/${status.bootMark}`,
     inContainer: version.platform === "container",
@@ -181,9 +173,8 @@ async function strangerState(
     return {
       kind: "maintenance",
       fingerprint,
-      ...(version === undefined ? {} : { talosVersion: version.tag }),
       // A container has no disks and needs none.
-      ...(disks === undefined || version?.platform === "container" ? {} : { disks }),
+      ...given({ talosVersion: version?.tag, disks: version?.platform === "container" ? undefined : disks }),
     };
   } catch (error) {
     const ours = TalosError.from(error);
@@ -207,4 +198,67 @@ function unlessUnreachable(error: unknown): undefined {
   const ours = TalosError.from(error);
   if (ours.retryable || ours.code === "canceled") throw ours;
   return undefined;
+}
+
+type Shown = Pick<Probe, "validFrom" | "validTo" | "names" | "namesHost">;
+
+/** What keeps us from accepting a certificate that our CA has signed; undefined when nothing does. */
+export function certificateState({ name, address }: MachineTarget, shown: Shown, now: Date): MachineState | undefined {
+  const [early, late] = [shown.validFrom.getTime() - now.getTime(), now.getTime() - shown.validTo.getTime()];
+  if (early > 0 || late > 0) {
+    // Machines make their certificates themselves, from the moment that their own clock shows.
+    const skew = early > 0 ? `${describeSkew(early)} ahead of` : `${describeSkew(late)} behind`;
+    const span = `${shown.validFrom.toISOString()} to ${shown.validTo.toISOString()}`;
+    return {
+      kind: "unreachable",
+      reason: `its certificate is valid from ${span}, and here it is ${now.toISOString()}: its clock is at least ${skew} ours`,
+      certificate: {
+        kind: "clock",
+        hint: `Set the clock of whichever is wrong, ${name} or this computer; check that ${name} reaches its time servers (machine.time.servers).`,
+      },
+    };
+  }
+  if (shown.namesHost) return undefined;
+  const { host } = parseAddress(address);
+  return {
+    kind: "unreachable",
+    reason: `its certificate is for ${shown.names.join(", ")}, not for ${host}`,
+    certificate: {
+      kind: "address",
+      hint: `Add ${host} to machine.certSANs of ${name}, or reach it by one of the addresses in its certificate.`,
+    },
+  };
+}
+
+function describeSkew(milliseconds: number): string {
+  const minutes = Math.ceil(milliseconds / 60_000);
+  return minutes < 120 ? `${minutes} min` : `${Math.round(minutes / 60)} h`;
+}
+
+/** Older machines do not know every question; what they cannot tell is not held against them. */
+const unknown = undefinedIf("unimplemented");
+
+/** Asks a running machine everything that the health checks want to know, all at once. */
+export async function machineHealth(
+  machine: MachineTarget,
+  client: TalosClient,
+  signal?: AbortSignal,
+): Promise<MachineHealth> {
+  const options = signal === undefined ? {} : { signal };
+  const [version, services, memory, volumes, diagnostics, staticPods] = await Promise.all([
+    client.version(options),
+    client.serviceList(options),
+    client.memoryTotal(options).catch(unknown),
+    client.volumeSizes(options).catch(unknown),
+    client.diagnostics(options).catch(unknown),
+    machine.role === "controlplane" ? client.staticPods(options) : [],
+  ]);
+  return {
+    services: new Map(services.map(({ id, state, healthy, message }) => [id, { state, healthy, message }])),
+    ...given({ memory }),
+    volumes: volumes ?? new Map(),
+    inContainer: version.platform === "container",
+    diagnostics: diagnostics ?? [],
+    staticPods,
+  };
 }

@@ -40,6 +40,7 @@ export function machineView(
   const state = stateOf(name, observed);
   const node = nodeOf(observed, name);
   const talosVersion = state.kind === "configured" || state.kind === "maintenance" ? state.talosVersion : undefined;
+  const reason = state.kind === "unreachable" || state.kind === "foreign" ? state.reason : undefined;
   const etcd = etcdRole(state);
   return {
     name,
@@ -47,13 +48,9 @@ export function machineView(
     address,
     health: healthOf(state, node),
     stage: state.kind === "configured" ? state.stage : state.kind,
-    ...(state.kind === "unreachable" || state.kind === "foreign"
-      ? { reason: withoutAddress(state.reason, address) }
-      : {}),
-    ...given({ talosVersion }),
-    ...(node?.kubeletVersion === undefined ? {} : { kubeletVersion: node.kubeletVersion }),
     cordoned: node?.unschedulable ?? false,
-    ...given({ etcd }),
+    ...given({ reason: reason && withoutAddress(reason, address), talosVersion, etcd }),
+    ...given({ kubeletVersion: node?.kubeletVersion }),
   };
 }
 

@@ -5,7 +5,7 @@ import type { MachineState, ObservedCluster, ObservedMachine } from "../observed
 
 export interface ObserveOptions {
   readonly machines: Machines;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Holds, while it is going on, the names of those who have been asked and have not answered. */
   readonly unanswered?: Set<string>;
 }

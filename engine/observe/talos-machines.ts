@@ -5,13 +5,13 @@ import type { MachineConfig } from "../../talos/config/index.ts";
 import { endpointAt } from "../../talos/endpoint-at.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { type SecretsBundle, trustedCas } from "../../talos/secrets/index.ts";
-import { machineHealth } from "../health/machine-health.ts";
+import { undefinedIf } from "../failures.ts";
 import { kubernetesOver } from "../kubernetes/index.ts";
 import type { Machines, MachineTarget } from "../machines.ts";
 import type { MachineState } from "../observed.ts";
 import { untrusted } from "../plan/first-contact.ts";
 import { kubernetesCredentials, talosCredentials } from "./credentials.ts";
-import { inspectMachine, inspectThrough } from "./inspect.ts";
+import { inspectMachine, inspectThrough, machineHealth } from "./inspect.ts";
 import { connectControlPlanes } from "./through-control-planes.ts";
 
 /** Where a cluster's machines and its Kubernetes answer. */
@@ -62,7 +62,7 @@ export function talosMachines(options: TalosMachinesOptions): Machines {
   const kubernetes = kubernetesOver(
     {
       // Machines that are reached through endpoints have no way to their own addresses.
-      servers: [...(endpoints === undefined ? controlPlaneServers(desired) : []), desired.endpoint],
+      servers: endpoints === undefined ? [...controlPlaneServers(desired), desired.endpoint] : [desired.endpoint],
       ca: trustedCas(secrets, "k8s"),
       ...kubernetesCredentials(secrets, issuing),
     },
@@ -113,10 +113,8 @@ export function talosMachines(options: TalosMachinesOptions): Machines {
     async writeMeta(machine, key, value, signal) {
       const client = clientOf(machine);
       if (value !== "") return client.metaWrite(key, value, call(signal));
-      await client.metaDelete(key, call(signal)).catch((error: unknown) => {
-        // Gone already is what we want.
-        if (!(error instanceof TalosError) || error.code !== "not-found") throw error;
-      });
+      // Gone already is what we want.
+      await client.metaDelete(key, call(signal)).catch(undefinedIf("not-found"));
     },
     bootstrap: (machine, signal) => clientOf(machine).bootstrap(call(signal)),
     async forfeitLeadership(machine, signal) {
@@ -154,7 +152,7 @@ export function talosMachines(options: TalosMachinesOptions): Machines {
     },
     async clockOffset(machine, signal) {
       const before = issuing.clock.now().getTime();
-      const theirs = await clientOf(machine).time(call(signal)).catch(unlessUnimplemented);
+      const theirs = await clientOf(machine).time(call(signal)).catch(undefinedIf("unimplemented"));
       const after = issuing.clock.now().getTime();
       // Somewhere on the way; nothing finer than the time of the call can be said.
       return theirs === undefined ? undefined : Math.round(theirs.getTime() - (before + after) / 2);
@@ -177,8 +175,7 @@ export function readerOf(
   { desired, secrets }: Pick<TalosMachinesOptions, "desired" | "secrets">,
   { address }: Pick<MachineTarget, "address">,
 ): TalosClient {
-  const issuing = { clock: systemClock, entropy: systemEntropy };
-  const credentials = talosCredentials(secrets, issuing, ["os:reader"]);
+  const credentials = talosCredentials(secrets, undefined, ["os:reader"]);
   const authentication = { kind: "mtls", credentials } as const;
   if (desired.talosEndpoints === undefined) return connect(address, authentication);
   return connectThrough(desired.talosEndpoints, parseAddress(address).host, authentication);
@@ -190,11 +187,6 @@ function withoutDiff(error: unknown): never {
   const [said = ""] = message.split("\ndiff:");
   if (said === message) throw error;
   throw new TalosError(code, said, node === undefined ? {} : { node });
-}
-
-function unlessUnimplemented(error: unknown): undefined {
-  if (error instanceof TalosError && error.code === "unimplemented") return undefined;
-  throw error;
 }
 
 function controlPlaneServers({ machines }: Whereabouts): string[] {

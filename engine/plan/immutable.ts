@@ -3,7 +3,7 @@ import { settingPath, settingRules } from "../../model/cluster-rules.ts";
 import type { MachineConfig } from "../../talos/config/index.ts";
 import { configDefaults } from "../../talos/config-defaults.ts";
 import type { DesiredCluster } from "../desired.ts";
-import type { Finding } from "../finding.ts";
+import type { Finding } from "../events.ts";
 import type { ObservedCluster } from "../observed.ts";
 import { configured } from "./quorum.ts";
 

@@ -3,7 +3,7 @@ import { parseAddress } from "../../talos/api/index.ts";
 import { type ConfigData, isConfigData, type MachineConfig } from "../../talos/config/index.ts";
 import { KubernetesVersion } from "../../talos/version/index.ts";
 import type { DesiredCluster, DesiredMachine } from "../desired.ts";
-import type { Finding } from "../finding.ts";
+import type { Finding } from "../events.ts";
 
 /** What a release of Kubernetes no longer starts with. Facts of Kubernetes' changelogs, as `talosctl upgrade-k8s` has them. */
 interface Removal {

@@ -3,8 +3,7 @@ import { configChange } from "../../talos/config/index.ts";
 import { given } from "../../talos/given.ts";
 import { KubernetesVersion, TalosVersion } from "../../talos/version/index.ts";
 import type { DesiredCluster, DesiredMachine } from "../desired.ts";
-import { runsOtherSchematic } from "../observe/schematic.ts";
-import type { ConfiguredMachine, KubernetesNode, ObservedCluster } from "../observed.ts";
+import { type ConfiguredMachine, type KubernetesNode, type ObservedCluster, runsOtherSchematic } from "../observed.ts";
 import type { Policy } from "../policy.ts";
 import type { KubernetesComponent } from "../step.ts";
 import { componentVersions } from "./component-images.ts";
@@ -48,18 +47,11 @@ function findWork(desired: DesiredCluster, machine: DesiredMachine, state: Confi
     if (to !== undefined && mayChange(from, to)) kubernetes.push({ component, from, to });
   }
   const change = configChange(state.config, configHeldBack(machine.config, state.config));
-  return {
-    ...given({ talos }),
-    ...(change === undefined
-      ? {}
-      : {
-          config: {
-            paths: change.places.map(({ title }) => title),
-            reboot: change.reboot && desired.talosVersion.contract.rebootsForConfig,
-          },
-        }),
-    kubernetes,
+  const config = change && {
+    paths: change.places.map(({ title }) => title),
+    reboot: change.reboot && desired.talosVersion.contract.rebootsForConfig,
   };
+  return { ...given({ talos, config }), kubernetes };
 }
 
 /** True when nothing is left to do or to wait for on this machine, apart from changes. */

@@ -2,14 +2,13 @@
 import type { DesiredCluster, DesiredMachine } from "../desired.ts";
 import type { ObservedCluster } from "../observed.ts";
 import type { Policy } from "../policy.ts";
-import type { KubernetesComponent } from "../step.ts";
+import type { KubernetesComponent, WantedImage } from "../step.ts";
 import { componentImages, componentVersions, kubernetesComponents, wantsProxy } from "./component-images.ts";
 import { type ComponentUpgrade, machineWork, mayChange } from "./machine-work.ts";
 import type { PlanBuilder } from "./plan-builder.ts";
 import { planGate, planPause, splitCanaries } from "./plan-caution.ts";
 import { planWorkers, workerLanes } from "./plan-rollout.ts";
 import { configured } from "./quorum.ts";
-import type { WantedImage } from "./wanted-image.ts";
 
 /**
  * As `talosctl upgrade-k8s`: all images first; then component by component over all control planes, API servers first;

@@ -2,8 +2,8 @@
 import { TalosError } from "../../talos/errors.ts";
 import { KubernetesVersion } from "../../talos/version/index.ts";
 import type { DesiredMachine } from "../desired.ts";
+import type { Finding } from "../events.ts";
 import type { StepContext } from "../execute/step-context.ts";
-import type { Finding } from "../finding.ts";
 import type { ObservedCluster } from "../observed.ts";
 import type { Step } from "../step.ts";
 import { machineWork } from "./machine-work.ts";

@@ -4,14 +4,13 @@ import { TalosError } from "../../talos/errors.ts";
 import { given } from "../../talos/given.ts";
 import { KubernetesVersion, TalosVersion } from "../../talos/version/index.ts";
 import type { DesiredCluster, DesiredMachine } from "../desired.ts";
-import type { Finding } from "../finding.ts";
+import type { Finding } from "../events.ts";
 import type { MachineState, ObservedCluster } from "../observed.ts";
 import { componentVersions } from "./component-images.ts";
-import { mayInstall, untrusted } from "./first-contact.ts";
+import { bootstrapObstacle, mayInstall, untrusted } from "./first-contact.ts";
 import { immutableFindings, overlapFindings } from "./immutable.ts";
 import { endpointFindings, removalFindings } from "./kubernetes-findings.ts";
 import { machineWork } from "./machine-work.ts";
-import { bootstrapObstacle } from "./plan-bootstrap.ts";
 import { protectionFindings } from "./protection.ts";
 import {
   configured,
@@ -88,54 +87,41 @@ function leavingFindings(name: string, state: MachineState | undefined): Finding
 
 function machineFindings(desired: DesiredCluster, machine: DesiredMachine, state: MachineState): Finding[] {
   if (state.kind === "foreign") {
-    return [
-      {
-        severity: "error",
-        machine: machine.name,
-        message: `${machine.name} belongs to another cluster: ${state.reason}`,
-        hint: "Check the address, and that these are the secrets this machine was set up with. To use it here, reset it with its own credentials first. If it reads its config from user-data or a seed, that may be older than the last rotate-ca: replace the machine.",
-      },
-    ];
+    return refusal(
+      `${machine.name} belongs to another cluster: ${state.reason}`,
+      "Check the address, and that these are the secrets this machine was set up with. To use it here, reset it with its own credentials first. If it reads its config from user-data or a seed, that may be older than the last rotate-ca: replace the machine.",
+      machine.name,
+    );
   }
   if (state.kind === "maintenance") return emptyMachineFindings(desired, machine, state);
   if (state.kind === "unreachable") {
     if (state.certificate === undefined) return [];
-    const { hint } = state.certificate;
-    return [{ severity: "error", machine: machine.name, message: `${machine.name}: ${state.reason}`, hint }];
+    return refusal(`${machine.name}: ${state.reason}`, state.certificate.hint, machine.name);
   }
   // Reading a whole config is dear; the one that it should have says what it should be.
   const active = state.config?.text === machine.config.text ? undefined : state.config;
   if (active?.problem !== undefined) {
-    return [
-      {
-        severity: "error",
-        machine: machine.name,
-        message: `the active config of ${machine.name} cannot be read: ${active.problem.message}`,
-        hint: `Apply a config that can be read with talosctl, or reset ${machine.name}.`,
-      },
-    ];
+    return refusal(
+      `the active config of ${machine.name} cannot be read: ${active.problem.message}`,
+      `Apply a config that can be read with talosctl, or reset ${machine.name}.`,
+      machine.name,
+    );
   }
   const type = active === undefined ? machine.role : active.textAt("machine.type");
   if (type !== machine.role) {
-    return [
-      {
-        severity: "error",
-        machine: machine.name,
-        message: `${machine.name} is a ${type}, and a running machine cannot become a ${machine.role}`,
-        hint: "Let it leave the cluster first; then it can come back in its new role.",
-      },
-    ];
+    return refusal(
+      `${machine.name} is a ${type}, and a running machine cannot become a ${machine.role}`,
+      "Let it leave the cluster first; then it can come back in its new role.",
+      machine.name,
+    );
   }
   const { talos, config } = machineWork(desired, machine, state);
   if (state.inContainer && (talos !== undefined || config?.reboot === true)) {
-    return [
-      {
-        severity: "error",
-        machine: machine.name,
-        message: `${machine.name} runs in a container: it can neither reboot nor be upgraded by itself`,
-        hint: "Replace its container by one with the wished version and config.",
-      },
-    ];
+    return refusal(
+      `${machine.name} runs in a container: it can neither reboot nor be upgraded by itself`,
+      "Replace its container by one with the wished version and config.",
+      machine.name,
+    );
   }
   return [
     ...talosFindings(desired, machine, state.talosVersion),
@@ -197,24 +183,18 @@ function kubernetesFindings(desired: DesiredCluster, { name }: DesiredMachine, c
   const [from, target] = [KubernetesVersion.parse(oldest), KubernetesVersion.parse(to)];
   const latest = KubernetesVersion.parse(newest);
   if (latest.compare(target) > 0 && !latest.canRollBackTo(target)) {
-    return [
-      {
-        severity: "error",
-        machine: name,
-        message: `${name} runs Kubernetes ${newest}, and a minor version cannot be downgraded: not to ${to}`,
-        hint: `Set the Kubernetes version to ${newest} or later. To get an older state of the cluster back, restore a backup.`,
-      },
-    ];
+    return refusal(
+      `${name} runs Kubernetes ${newest}, and a minor version cannot be downgraded: not to ${to}`,
+      `Set the Kubernetes version to ${newest} or later. To get an older state of the cluster back, restore a backup.`,
+      name,
+    );
   }
   if (from.canUpgradeTo(target)) return [];
-  return [
-    {
-      severity: "error",
-      machine: name,
-      message: `unsupported upgrade path ${from.major}.${from.minor}->${target.major}.${target.minor} (from "${oldest}" to "${to}")`,
-      hint: `Upgrade to 1.${from.minor + 1} first; Kubernetes goes one minor version at a time.`,
-    },
-  ];
+  return refusal(
+    `unsupported upgrade path ${from.major}.${from.minor}->${target.major}.${target.minor} (from "${oldest}" to "${to}")`,
+    `Upgrade to 1.${from.minor + 1} first; Kubernetes goes one minor version at a time.`,
+    name,
+  );
 }
 
 function etcdFindings(desired: DesiredCluster, observed: ObservedCluster): Finding[] {
@@ -286,13 +266,10 @@ function quorumFindings(view: EtcdView, observed: ObservedCluster): Finding[] {
     return machine?.state.kind === "maintenance" || configured(machine)?.etcd?.state === "waiting";
   });
   if (voters.length - lost.length >= quorumOf(voters.length)) return [];
-  return [
-    {
-      severity: "error",
-      message: `etcd has lost its quorum: ${lost.map(({ hostname }) => hostname).join(", ")} of ${voters.length} members are empty machines now`,
-      hint: restoreHint,
-    },
-  ];
+  return refusal(
+    `etcd has lost its quorum: ${lost.map(({ hostname }) => hostname).join(", ")} of ${voters.length} members are empty machines now`,
+    restoreHint,
+  );
 }
 
 const restoreHint = "Restore the cluster from an etcd snapshot, or bring the lost machines back with their disks.";
@@ -309,37 +286,32 @@ function missingEtcdFindings(desired: DesiredCluster, observed: ObservedCluster)
   const empty = controlPlanes.filter(({ name }) => observed.machines.get(name)?.state.kind === "maintenance");
   const down = controlPlanes.filter(({ name }) => configured(observed.machines.get(name))?.etcd?.state === "down");
   if (nodes.length > 0 && empty.length === controlPlanes.length) {
-    return [
-      {
-        severity: "error",
-        message: `all control planes are empty, but ${nodes.map(({ name }) => name).join(", ")} were nodes of this cluster: its etcd is lost`,
-        hint: restoreHint,
-      },
-    ];
+    return refusal(
+      `all control planes are empty, but ${nodes.map(({ name }) => name).join(", ")} were nodes of this cluster: its etcd is lost`,
+      restoreHint,
+    );
   }
   if (down.length === 0 || controlPlanes.length - empty.length >= quorumOf(controlPlanes.length)) return [];
-  return [
-    {
-      severity: "error",
-      message: `etcd has lost its quorum: ${down.map(({ name }) => name).join(", ")} still have data, ${empty.map(({ name }) => name).join(", ")} are empty`,
-      hint: restoreHint,
-    },
-  ];
+  return refusal(
+    `etcd has lost its quorum: ${down.map(({ name }) => name).join(", ")} still have data, ${empty.map(({ name }) => name).join(", ")} are empty`,
+    restoreHint,
+  );
 }
 
 function silentEtcdFindings({ leaving }: DesiredCluster, observed: ObservedCluster): Finding[] {
   return leaving.flatMap(({ name }): Finding[] => {
     const state = configured(observed.machines.get(name));
     if (state === undefined || !holdsSilentEtcd(undefined, state)) return [];
-    return [
-      {
-        severity: "error",
-        machine: name,
-        message: `${name} cannot leave: no etcd answers, and it has data that the others may need to come back`,
-        hint: "Heal etcd, or restore it from a snapshot, first. To take the whole cluster down, destroy it.",
-      },
-    ];
+    return refusal(
+      `${name} cannot leave: no etcd answers, and it has data that the others may need to come back`,
+      "Heal etcd, or restore it from a snapshot, first. To take the whole cluster down, destroy it.",
+      name,
+    );
   });
+}
+
+function refusal(message: string, hint: string | undefined, machine?: string): Finding[] {
+  return [{ severity: "error", message, ...given({ machine, hint }) }];
 }
 
 function toFindings(check: () => void, machine?: string): Finding[] {
@@ -348,12 +320,6 @@ function toFindings(check: () => void, machine?: string): Finding[] {
     return [];
   } catch (error) {
     const { message, hint } = TalosError.from(error);
-    return [
-      {
-        severity: "error",
-        message: machine === undefined ? message : `${machine}: ${message}`,
-        ...given({ machine, hint }),
-      },
-    ];
+    return refusal(machine === undefined ? message : `${machine}: ${message}`, hint, machine);
   }
 }

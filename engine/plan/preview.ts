@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { type EngineOptions, withContext } from "../engine.ts";
-import type { Finding } from "../finding.ts";
+import type { Finding } from "../events.ts";
 import { refuseKnownOwner } from "../lock/ownership.ts";
 import type { ObservedCluster } from "../observed.ts";
 import type { Step } from "../step.ts";

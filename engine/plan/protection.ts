@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../../talos/errors.ts";
 import type { DesiredCluster } from "../desired.ts";
-import type { Finding } from "../finding.ts";
+import type { Finding } from "../events.ts";
 
 type Protected = Pick<DesiredCluster, "name" | "deletionProtection">;
 

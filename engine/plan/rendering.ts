@@ -7,7 +7,13 @@ import { given } from "../../talos/given.ts";
 import { defaultInstallImage } from "../../talos/image/index.ts";
 import { parseMetaKey } from "../../talos/meta-key.ts";
 import { caFingerprint, type SecretsBundle } from "../../talos/secrets/index.ts";
-import type { ClusterSpec, DesiredCluster, DesiredMachine, MachineSpec } from "../desired.ts";
+import {
+  type ClusterSpec,
+  type DesiredCluster,
+  type DesiredMachine,
+  type MachineSpec,
+  withoutConfig,
+} from "../desired.ts";
 import type { Whereabouts } from "../observe/talos-machines.ts";
 
 /** Renders every machine's config. Pure: the same spec and secrets give the same bytes. */
@@ -59,21 +65,8 @@ export class Rendering implements Renderable {
   }
 
   whole(): DesiredCluster {
-    const { name, endpoint, talosVersion, talosEndpoints, kubernetesVersion, cni, leaving = [] } = this.#spec;
-    const { deletionProtection, trustOnFirstUse = false } = this.#spec;
-    return {
-      name,
-      endpoint,
-      talosVersion,
-      ...given({ talosEndpoints }),
-      trustOnFirstUse,
-      kubernetesVersion: kubernetesVersion.toString().replace(/^v/, ""),
-      nodesBecomeReady: cni?.name !== "none",
-      machines: [...this.machines()],
-      leaving: [...leaving].sort(byRoleAndName).map(({ name, role, address }) => ({ name, role, address })),
-      ...(deletionProtection ? { deletionProtection } : {}),
-      caFingerprint: caFingerprint(this.#secrets),
-    };
+    const machines = [...this.machines()];
+    return { ...outlineOf(this.#spec), machines, caFingerprint: caFingerprint(this.#secrets) };
   }
 
   #machine(index: number): DesiredMachine {
@@ -88,11 +81,9 @@ export class Rendering implements Renderable {
       type: role,
       hostname: name,
       // The machine's own patches have the last word.
-      patches: [
-        ...(patches?.all ?? []),
-        ...((role === "controlplane" ? patches?.controlPlane : patches?.worker) ?? []),
-        ...own,
-      ],
+      patches: [patches?.all, role === "controlplane" ? patches?.controlPlane : patches?.worker, own].flatMap(
+        (some) => some ?? [],
+      ),
     });
     const { installImage, installDisk, hostname, namesItself } = facts;
     // One that names itself was adopted with the name that it has.
@@ -106,13 +97,32 @@ export class Rendering implements Renderable {
       name,
       role,
       address,
-      ...given({ fingerprint }),
       config,
       installImage: installImage ?? defaultInstallImage(talosVersion),
-      ...given({ installDisk }),
-      ...(meta === undefined || Object.keys(meta).length === 0 ? {} : { meta }),
+      ...given({ fingerprint, installDisk, meta: Object.keys(meta ?? {}).length === 0 ? undefined : meta }),
     };
   }
+}
+
+/** The cluster without configs: what can be said before there are secrets. */
+export function outlineOf(spec: ClusterSpec): DesiredCluster {
+  const { name, endpoint, talosVersion, talosEndpoints, kubernetesVersion, cni, leaving = [] } = spec;
+  const { deletionProtection, trustOnFirstUse = false } = spec;
+  return {
+    name,
+    endpoint,
+    talosVersion,
+    trustOnFirstUse,
+    kubernetesVersion: kubernetesVersion.toString().replace(/^v/, ""),
+    nodesBecomeReady: cni?.name !== "none",
+    machines: [...spec.machines].sort(byRoleAndName).map(({ name, role, address, fingerprint, meta }) => ({
+      ...{ name, role, address, ...withoutConfig },
+      ...given({ fingerprint, meta }),
+    })),
+    leaving: [...leaving].sort(byRoleAndName).map(({ name, role, address }) => ({ name, role, address })),
+    ...given({ talosEndpoints, deletionProtection: deletionProtection || undefined }),
+    caFingerprint: "",
+  };
 }
 
 function byRoleAndName(a: MachineSpec, b: MachineSpec): number {

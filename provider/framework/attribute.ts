@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { AttributePath } from "./attribute-path.ts";
+
 import type { NumberValue } from "./decimal.ts";
-import type { Diagnostics } from "./diagnostics.ts";
-import type { Type } from "./type.ts";
-import type { Unknown } from "./value.ts";
+import type { AttributePath, Diagnostics } from "./diagnostics.ts";
+import type { Type, Unknown } from "./value.ts";
 
 /**
  * Who gives the value. `required`, `optional`: the configuration. `computed`: the provider. `defaulted`: the

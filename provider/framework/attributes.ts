@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Attribute, Attributes, Mode, Nesting, StateOf } from "./attribute.ts";
 import type { NumberValue } from "./decimal.ts";
-import { boolType, listOf, mapOf, numberType, objectOf, setOf, stringType, type Type } from "./type.ts";
+import { boolType, listOf, mapOf, numberType, objectOf, setOf, stringType, type Type } from "./value.ts";
 
 type Options<T, M extends Mode> = Omit<Attribute<T, M>, "type" | "nested">;
 type NestedOptions<T, M extends Mode, A extends Attributes> = Options<T, M> & { readonly attributes: A };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Attribute, Attributes, BlockItems, Nesting, StateOf } from "./attribute.ts";
 import { objectOfAttributes } from "./attributes.ts";
-import { listOf, mapOf, setOf, type Type } from "./type.ts";
+import { listOf, mapOf, setOf, type Type } from "./value.ts";
 
 interface BlockOptions<A extends Attributes> {
   /** Markdown, for the docs and the editor. */

@@ -13,23 +13,37 @@ export type {
   StateOf,
   Validator,
 } from "./attribute.ts";
-export { AttributePath, type PathStep, path } from "./attribute-path.ts";
 export * as attribute from "./attributes.ts";
 export * as block from "./blocks.ts";
-export type { DataRequest, DataSource } from "./data-source.ts";
 // For the protocol half.
 export { Decimal, type NumberValue, numberFromDouble, numberText, parseNumber, shortest } from "./decimal.ts";
-export { type Diagnostic, DiagnosticError, Diagnostics, type ErrorTranslator, type Finding } from "./diagnostics.ts";
-export { checkDuration, parseDuration } from "./duration.ts";
-export type { EphemeralResource } from "./ephemeral-resource.ts";
-export { FunctionError, type Parameter, type ProviderFunction } from "./function.ts";
+export {
+  AttributePath,
+  type Diagnostic,
+  DiagnosticError,
+  Diagnostics,
+  type ErrorTranslator,
+  type Finding,
+  type PathStep,
+  path,
+} from "./diagnostics.ts";
 export { parseJson, valueFromJson } from "./json.ts";
-export type { Log, LogFields, LogLevel } from "./log.ts";
-export type { OperationClock } from "./operation-clock.ts";
-export type { ConfigureRequest, Provider } from "./provider.ts";
+export {
+  type ConfigureRequest,
+  type DataRequest,
+  type DataSource,
+  type EphemeralResource,
+  FunctionError,
+  type Parameter,
+  type Provider,
+  type ProviderFunction,
+} from "./provider.ts";
 export type {
   CreateRequest,
   ImportRequest,
+  Log,
+  LogFields,
+  LogLevel,
   Operation,
   PlanRequest,
   PlanResult,
@@ -39,46 +53,41 @@ export type {
   ValidateRequest,
 } from "./resource.ts";
 export { applyResourceChange } from "./rpc/apply-resource-change.ts";
-export { argumentTypes, callFunction } from "./rpc/call-function.ts";
-export { configureProvider } from "./rpc/configure-provider.ts";
-export { getProviderSchema } from "./rpc/get-provider-schema.ts";
-export { importResourceState } from "./rpc/import-resource-state.ts";
-export { openEphemeralResource } from "./rpc/open-ephemeral-resource.ts";
+export { configureProvider, validateConfig } from "./rpc/configuration.ts";
 export { planResourceChange } from "./rpc/plan-resource-change.ts";
-export { readDataSource } from "./rpc/read-data-source.ts";
-export { readResource } from "./rpc/read-resource.ts";
-export { upgradeResourceState } from "./rpc/upgrade-resource-state.ts";
-export { validateDataResourceConfig } from "./rpc/validate-data-resource-config.ts";
-export { validateEphemeralResourceConfig } from "./rpc/validate-ephemeral-resource-config.ts";
-export { validateProviderConfig } from "./rpc/validate-provider-config.ts";
-export { validateResourceConfig } from "./rpc/validate-resource-config.ts";
+export {
+  importResourceState,
+  openEphemeralResource,
+  readDataSource,
+  readResource,
+  upgradeResourceState,
+} from "./rpc/read-state.ts";
 export { type Schema, schemaOf } from "./schema.ts";
 export { Server } from "./server.ts";
+export { checkDuration, type OperationClock, parseDuration } from "./timeouts.ts";
 export {
   boolType,
-  dynamicType,
-  listOf,
-  mapOf,
-  numberType,
-  objectOf,
-  setOf,
-  stringType,
-  type Type,
-  typeFromJson,
-  typeToJson,
-} from "./type.ts";
-export {
   Dynamic,
+  dynamicType,
   elementType,
   isList,
   isNumber,
   isObject,
   isUnknown,
   isWhollyKnown,
+  listOf,
+  mapOf,
   type NumberBound,
+  numberType,
   type ObjectValue,
+  objectOf,
   objectValue,
   type Refinement,
+  setOf,
+  stringType,
+  type Type,
+  typeFromJson,
+  typeToJson,
   Unknown,
   unknown,
   type Value,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { type NumberValue, parseNumber } from "./decimal.ts";
-import { type Type, typeFromJson } from "./type.ts";
-import { Dynamic, elementType, isNumber, isObject, objectValue, type Value } from "./value.ts";
+import { Dynamic, elementType, isNumber, isObject, objectValue, type Type, typeFromJson, type Value } from "./value.ts";
 
 /** JSON with numbers that lost nothing. */
 export type Json = null | boolean | string | NumberValue | readonly Json[] | { readonly [name: string]: Json };

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Attributes, ConfigOf } from "./attribute.ts";
-import type { DataSource } from "./data-source.ts";
+import type { Attributes, ConfigOf, PlanOf, StateOf } from "./attribute.ts";
 import type { Diagnostics, ErrorTranslator } from "./diagnostics.ts";
-import type { EphemeralResource } from "./ephemeral-resource.ts";
-import type { ProviderFunction } from "./function.ts";
-import type { Log } from "./log.ts";
-import type { Resource, ValidateRequest } from "./resource.ts";
+import type { Log, Operation, Resource, ValidateRequest } from "./resource.ts";
+import type { Type, Value } from "./value.ts";
 
 export interface ConfigureRequest<S extends Attributes> {
   /** May hold unknown values in a first plan, when the provider block depends on a resource. */
@@ -26,4 +23,55 @@ export interface Provider<S extends Attributes, C> {
   readonly translateError?: ErrorTranslator;
   validate?(request: ValidateRequest<S>): void | Promise<void>;
   configure(request: ConfigureRequest<S>): C | Promise<C>;
+}
+
+export interface DataRequest<S extends Attributes, C> extends Operation<C> {
+  readonly config: PlanOf<S>;
+}
+
+/** Something that is only read, anew in each plan. */
+export interface DataSource<S extends Attributes, C> {
+  readonly name: string;
+  readonly description: string;
+  readonly attributes: S;
+  readonly timeouts?: { readonly read: string };
+  validate?(request: ValidateRequest<S>): void | Promise<void>;
+  read(request: DataRequest<S, C>): Promise<StateOf<S>>;
+}
+
+/** A value that lives as long as one run and is in no plan and no state. Needs Terraform 1.10. */
+export interface EphemeralResource<S extends Attributes, C> {
+  readonly name: string;
+  readonly description: string;
+  readonly attributes: S;
+  validate?(request: ValidateRequest<S>): void | Promise<void>;
+  open(request: DataRequest<S, C>): Promise<StateOf<S>>;
+}
+
+export interface Parameter {
+  readonly name: string;
+  readonly type: Type;
+  readonly description: string;
+}
+
+/** Thrown by a function: the fault of one argument (counted from 0), or of the whole call. */
+export class FunctionError extends Error {
+  override readonly name = "FunctionError";
+  readonly argument: number | undefined;
+  constructor(message: string, argument?: number) {
+    super(message);
+    this.argument = argument;
+  }
+}
+
+/** A pure function of the language. Terraform calls it only with arguments that are known and not null. */
+export interface ProviderFunction {
+  readonly name: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly parameters: readonly Parameter[];
+  /** Takes all further arguments. */
+  readonly variadic?: Parameter;
+  readonly returns: Type;
+  call(values: readonly Value[]): Value | Promise<Value>;
 }

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Attributes, ConfigOf, PlanOf, StateOf } from "./attribute.ts";
-import type { AttributePath } from "./attribute-path.ts";
-import type { Diagnostics } from "./diagnostics.ts";
+import type { AttributePath, Diagnostics } from "./diagnostics.ts";
 import type { Json } from "./json.ts";
-import type { Log } from "./log.ts";
-import type { OperationClock } from "./operation-clock.ts";
-import type { Timeouts } from "./timeouts.ts";
+import type { OperationClock, Timeouts } from "./timeouts.ts";
 
 /** What every operation gets. `C` is what the provider's `configure` returned. */
 export interface Operation<C> {
@@ -104,3 +101,10 @@ export interface Resource<S extends Attributes, C> {
   /** The attributes that `read` needs, from what the user typed. Absent: this type can't be imported. */
   import?(request: ImportRequest<C>): Promise<Partial<StateOf<S>>>;
 }
+
+export type LogLevel = "trace" | "debug" | "info" | "warn" | "error";
+
+export type LogFields = Readonly<Record<string, string | number | boolean>>;
+
+/** Goes to Terraform's own log (TF_LOG, TF_LOG_PROVIDER). Never write a secret here. */
+export type Log = (level: LogLevel, message: string, fields?: LogFields) => void;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Attributes } from "./attribute.ts";
 import { type Diagnostic, DiagnosticError, Diagnostics, diagnosticOf } from "./diagnostics.ts";
-import type { Log } from "./log.ts";
-import { noClock, startClock } from "./operation-clock.ts";
 import type { Provider } from "./provider.ts";
-import type { Operation } from "./resource.ts";
+import type { Log, Operation } from "./resource.ts";
+import { noClock, startClock } from "./timeouts.ts";
 
 /** The title of what ends because it was told to. */
 const stopped = "Stopped";

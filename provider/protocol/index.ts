@@ -1,5 +1,3 @@
 // SPDX-License-Identifier: Apache-2.0
-
-export { openSession, routes, serve } from "./routes.ts";
+export { openSession, type Rpc, routes, serve } from "./routes.ts";
 export type { Session } from "./transport/index.ts";
-export type { Rpc } from "./unary.ts";

@@ -1,43 +1,277 @@
 // SPDX-License-Identifier: Apache-2.0
-import { type Attributes, type Provider, Server } from "../framework/index.ts";
+import {
+  type Attributes,
+  applyResourceChange,
+  configureProvider,
+  type DataSource,
+  type EphemeralResource,
+  FunctionError,
+  importResourceState,
+  openEphemeralResource,
+  type Provider,
+  planResourceChange,
+  type Resource,
+  readDataSource,
+  readResource,
+  Server,
+  schemaOf,
+  upgradeResourceState,
+  validateConfig,
+} from "../framework/index.ts";
+import { toWireDiagnostics, toWirePath } from "./diagnostics.ts";
+import * as wire from "./gen/tfplugin6.ts";
 import { createLog } from "./hclog.ts";
-import { applyResourceChange } from "./rpc/apply-resource-change.ts";
-import { callFunction } from "./rpc/call-function.ts";
-import { closeEphemeralResource } from "./rpc/close-ephemeral-resource.ts";
-import { configureProvider } from "./rpc/configure-provider.ts";
-import { getProviderSchema } from "./rpc/get-provider-schema.ts";
-import { importResourceState } from "./rpc/import-resource-state.ts";
-import { openEphemeralResource } from "./rpc/open-ephemeral-resource.ts";
-import { planResourceChange } from "./rpc/plan-resource-change.ts";
-import { readDataSource } from "./rpc/read-data-source.ts";
-import { readResource } from "./rpc/read-resource.ts";
-import { stopProvider } from "./rpc/stop-provider.ts";
-import { upgradeResourceState } from "./rpc/upgrade-resource-state.ts";
-import { validateDataResourceConfig } from "./rpc/validate-data-resource-config.ts";
-import { validateEphemeralResourceConfig } from "./rpc/validate-ephemeral-resource-config.ts";
-import { validateProviderConfig } from "./rpc/validate-provider-config.ts";
-import { validateResourceConfig } from "./rpc/validate-resource-config.ts";
+import { toWireFunction, toWireSchema } from "./schema.ts";
 import { listen, type ServeOptions, type Session } from "./transport/index.ts";
-import type { Rpc } from "./unary.ts";
+import { fromDynamicValue, toDynamicValue, writeNumberAsText } from "./value-codec.ts";
+
+/** One RPC: bytes of the request in, bytes of the response out. Throws only when the request is no message at all. */
+export type Rpc = (server: Server, request: Uint8Array) => Promise<Uint8Array>;
+
+/**
+ * An RPC whose failures are diagnostics. `fallback` is what else the answer must hold then: an answer without a state
+ * would make Terraform forget the resource.
+ */
+function unary<Request, Response>(
+  requests: wire.MessageFns<Request>,
+  responses: wire.MessageFns<Response>,
+  handle: (server: Server, request: Request) => Promise<Response> | Response,
+  fallback: (request: Request, diagnostics: wire.Diagnostic[]) => Response,
+): Rpc {
+  return async (server, bytes) => {
+    const request = requests.decode(bytes);
+    let response: Response;
+    try {
+      response = await handle(server, request);
+    } catch (error) {
+      response = fallback(request, toWireDiagnostics([server.diagnosticOf(error)]));
+    }
+    return responses.encode(response).finish();
+  };
+}
+
+type NamedType =
+  | Resource<Attributes, unknown>
+  | DataSource<Attributes, unknown>
+  | EphemeralResource<Attributes, unknown>;
+
+const getProviderSchema: Rpc = async ({ provider }) => {
+  const schemas = (types: readonly NamedType[]) =>
+    Object.fromEntries(types.map((type) => [type.name, toWireSchema(schemaOf(type))]));
+  return wire.GetProviderSchemaResponse.encode({
+    provider: toWireSchema(schemaOf(provider)),
+    resourceSchemas: schemas(provider.resources),
+    dataSourceSchemas: schemas(provider.dataSources),
+    ephemeralResourceSchemas: schemas(provider.ephemeralResources),
+    functions: Object.fromEntries(
+      provider.functions.map((definition) => [definition.name, toWireFunction(definition)]),
+    ),
+    diagnostics: [],
+    serverCapabilities: { planDestroy: true, getProviderSchemaOptional: true },
+  }).finish();
+};
+
+const validateProviderConfig = unary(
+  wire.ValidateProviderConfigRequest,
+  wire.ValidateProviderConfigResponse,
+  async (server, request) => {
+    const config = fromDynamicValue(schemaOf(server.provider).type, request.config);
+    return { diagnostics: toWireDiagnostics(await validateConfig(server, server.provider, config)) };
+  },
+  (_, diagnostics) => ({ diagnostics }),
+);
+
+/** Resources, data sources and ephemeral resources are asked in the same words. */
+const validateTypeConfig = (find: (server: Server, name: string) => NamedType) =>
+  unary(
+    wire.ValidateTypeConfigRequest,
+    wire.ValidateTypeConfigResponse,
+    async (server, request) => {
+      const type = find(server, request.typeName);
+      const config = fromDynamicValue(schemaOf(type).type, request.config);
+      const writeOnlyAllowed = request.clientCapabilities?.writeOnlyAttributesAllowed ?? false;
+      return { diagnostics: toWireDiagnostics(await validateConfig(server, type, config, { writeOnlyAllowed })) };
+    },
+    (_, diagnostics) => ({ diagnostics }),
+  );
+
+const configure = unary(
+  wire.ConfigureProviderRequest,
+  wire.ConfigureProviderResponse,
+  async (server, request) => {
+    const config = fromDynamicValue(schemaOf(server.provider).type, request.config);
+    return { diagnostics: toWireDiagnostics(await configureProvider(server, config)) };
+  },
+  (_, diagnostics) => ({ diagnostics }),
+);
+
+const upgrade = unary(
+  wire.UpgradeResourceStateRequest,
+  wire.UpgradeResourceStateResponse,
+  (server, { typeName, version, rawState }) => {
+    const json = Buffer.from(rawState?.json ?? []).toString("utf8");
+    const state = upgradeResourceState(server, typeName, Number(version), json);
+    return { upgradedState: toDynamicValue(schemaOf(server.resource(typeName)).type, state), diagnostics: [] };
+  },
+  (_, diagnostics) => ({ upgradedState: undefined, diagnostics }),
+);
+
+const read = unary(
+  wire.ReadResourceRequest,
+  wire.ReadResourceResponse,
+  async (server, request) => {
+    const { type } = schemaOf(server.resource(request.typeName));
+    const remembered = Buffer.from(request.private).toString("utf8");
+    const current = fromDynamicValue(type, request.currentState);
+    const { state, diagnostics } = await readResource(server, request.typeName, current, remembered);
+    return {
+      // As its state has them: terraform from 1.10 on takes a number of another precision for drift in -refresh-only.
+      newState: toDynamicValue(type, state, writeNumberAsText),
+      private: request.private,
+      diagnostics: toWireDiagnostics(diagnostics),
+    };
+  },
+  (request, diagnostics) => ({ newState: request.currentState, private: request.private, diagnostics }),
+);
+
+const plan = unary(
+  wire.PlanResourceChangeRequest,
+  wire.PlanResourceChangeResponse,
+  async (server, request) => {
+    const { type } = schemaOf(server.resource(request.typeName));
+    const { planned, replace, diagnostics } = await planResourceChange(server, {
+      typeName: request.typeName,
+      prior: fromDynamicValue(type, request.priorState),
+      proposed: fromDynamicValue(type, request.proposedNewState),
+      config: fromDynamicValue(type, request.config),
+      remembered: Buffer.from(request.priorPrivate).toString("utf8"),
+    });
+    return {
+      plannedState: toDynamicValue(type, planned),
+      requiresReplace: replace.map(toWirePath),
+      plannedPrivate: request.priorPrivate,
+      diagnostics: toWireDiagnostics(diagnostics),
+    };
+  },
+  (request, diagnostics) => ({
+    plannedState: request.proposedNewState,
+    requiresReplace: [],
+    plannedPrivate: request.priorPrivate,
+    diagnostics,
+  }),
+);
+
+const apply = unary(
+  wire.ApplyResourceChangeRequest,
+  wire.ApplyResourceChangeResponse,
+  async (server, request) => {
+    const { type } = schemaOf(server.resource(request.typeName));
+    const { state, remembered, diagnostics } = await applyResourceChange(server, {
+      typeName: request.typeName,
+      prior: fromDynamicValue(type, request.priorState),
+      planned: fromDynamicValue(type, request.plannedState),
+      config: fromDynamicValue(type, request.config),
+      remembered: Buffer.from(request.plannedPrivate).toString("utf8"),
+    });
+    return {
+      newState: toDynamicValue(type, state),
+      private: Buffer.from(remembered, "utf8"),
+      diagnostics: toWireDiagnostics(diagnostics),
+    };
+  },
+  (request, diagnostics) => ({ newState: request.priorState, private: request.plannedPrivate, diagnostics }),
+);
+
+const importState = unary(
+  wire.ImportResourceStateRequest,
+  wire.ImportResourceStateResponse,
+  async (server, { typeName, id }) => {
+    const { type } = schemaOf(server.resource(typeName));
+    const { state, diagnostics } = await importResourceState(server, typeName, id);
+    const imported = { typeName, private: new Uint8Array(0) };
+    return {
+      importedResources: state === undefined ? [] : [{ ...imported, state: toDynamicValue(type, state) }],
+      diagnostics: toWireDiagnostics(diagnostics),
+    };
+  },
+  (_, diagnostics) => ({ importedResources: [], diagnostics }),
+);
+
+const readData = unary(
+  wire.ReadDataSourceRequest,
+  wire.ReadDataSourceResponse,
+  async (server, { typeName, config }) => {
+    const { type } = schemaOf(server.dataSource(typeName));
+    const { state, diagnostics } = await readDataSource(server, typeName, fromDynamicValue(type, config));
+    return { state: toDynamicValue(type, state), diagnostics: toWireDiagnostics(diagnostics) };
+  },
+  (_, diagnostics) => ({ state: undefined, diagnostics }),
+);
+
+const openEphemeral = unary(
+  wire.OpenEphemeralResourceRequest,
+  wire.OpenEphemeralResourceResponse,
+  async (server, { typeName, config }) => {
+    const { type } = schemaOf(server.ephemeralResource(typeName));
+    const { state, diagnostics } = await openEphemeralResource(server, typeName, fromDynamicValue(type, config));
+    return { result: toDynamicValue(type, state), diagnostics: toWireDiagnostics(diagnostics) };
+  },
+  (_, diagnostics) => ({ result: undefined, diagnostics }),
+);
+
+/** Our ephemeral values hold nothing open; Terraform asks all the same. */
+const closeEphemeral: Rpc = async () => wire.CloseEphemeralResourceResponse.encode({ diagnostics: [] }).finish();
+
+/** The one RPC that has an error of its own in place of diagnostics. */
+const callFunction: Rpc = async (server, bytes) =>
+  wire.CallFunctionResponse.encode(await answerOf(server, wire.CallFunctionRequest.decode(bytes))).finish();
+
+async function answerOf(server: Server, request: wire.CallFunctionRequest): Promise<wire.CallFunctionResponse> {
+  try {
+    const definition = server.function(request.name);
+    const { parameters, variadic } = definition;
+    const values = request.arguments.map((argument, index) => {
+      const parameter = parameters[index] ?? variadic;
+      if (parameter === undefined) throw new TypeError(`${definition.name} takes ${parameters.length} arguments`);
+      return fromDynamicValue(parameter.type, argument);
+    });
+    return { result: toDynamicValue(definition.returns, await definition.call(values)), error: undefined };
+  } catch (error) {
+    const argument = error instanceof FunctionError ? error.argument : undefined;
+    const text = error instanceof FunctionError ? error.message : server.diagnosticOf(error).detail;
+    return {
+      result: undefined,
+      error: argument === undefined ? { text } : { text, functionArgument: BigInt(argument) },
+    };
+  }
+}
+
+/** Ctrl-C. Answers at once; the operations stop at their next safe point. */
+const stop: Rpc = async (server) => {
+  server.stop();
+  return wire.StopProviderResponse.encode({ error: "" }).finish();
+};
 
 /** The RPCs we answer. Of the others Terraform is told that they are not implemented, which it accepts. */
 export const routes: Readonly<Record<string, Rpc>> = {
   "/tfplugin6.Provider/GetProviderSchema": getProviderSchema,
   "/tfplugin6.Provider/ValidateProviderConfig": validateProviderConfig,
-  "/tfplugin6.Provider/ValidateResourceConfig": validateResourceConfig,
-  "/tfplugin6.Provider/ValidateDataResourceConfig": validateDataResourceConfig,
-  "/tfplugin6.Provider/ValidateEphemeralResourceConfig": validateEphemeralResourceConfig,
-  "/tfplugin6.Provider/ConfigureProvider": configureProvider,
-  "/tfplugin6.Provider/UpgradeResourceState": upgradeResourceState,
-  "/tfplugin6.Provider/ReadResource": readResource,
-  "/tfplugin6.Provider/PlanResourceChange": planResourceChange,
-  "/tfplugin6.Provider/ApplyResourceChange": applyResourceChange,
-  "/tfplugin6.Provider/ImportResourceState": importResourceState,
-  "/tfplugin6.Provider/ReadDataSource": readDataSource,
-  "/tfplugin6.Provider/OpenEphemeralResource": openEphemeralResource,
-  "/tfplugin6.Provider/CloseEphemeralResource": closeEphemeralResource,
+  "/tfplugin6.Provider/ValidateResourceConfig": validateTypeConfig((server, name) => server.resource(name)),
+  "/tfplugin6.Provider/ValidateDataResourceConfig": validateTypeConfig((server, name) => server.dataSource(name)),
+  "/tfplugin6.Provider/ValidateEphemeralResourceConfig": validateTypeConfig((server, name) =>
+    server.ephemeralResource(name),
+  ),
+  "/tfplugin6.Provider/ConfigureProvider": configure,
+  "/tfplugin6.Provider/UpgradeResourceState": upgrade,
+  "/tfplugin6.Provider/ReadResource": read,
+  "/tfplugin6.Provider/PlanResourceChange": plan,
+  "/tfplugin6.Provider/ApplyResourceChange": apply,
+  "/tfplugin6.Provider/ImportResourceState": importState,
+  "/tfplugin6.Provider/ReadDataSource": readData,
+  "/tfplugin6.Provider/OpenEphemeralResource": openEphemeral,
+  "/tfplugin6.Provider/CloseEphemeralResource": closeEphemeral,
   "/tfplugin6.Provider/CallFunction": callFunction,
-  "/tfplugin6.Provider/StopProvider": stopProvider,
+  "/tfplugin6.Provider/StopProvider": stop,
 };
 
 /** A provider behind the RPCs of the plugin protocol. */

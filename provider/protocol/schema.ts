@@ -22,19 +22,7 @@ import {
   type Schema as WireSchema,
 } from "./gen/tfplugin6.ts";
 
-const nestingModes = {
-  single: NestingMode.SINGLE,
-  list: NestingMode.LIST,
-  set: NestingMode.SET,
-  map: NestingMode.MAP,
-} as const;
-
-const blockNestingModes = {
-  single: BlockNestingMode.SINGLE,
-  list: BlockNestingMode.LIST,
-  set: BlockNestingMode.SET,
-  map: BlockNestingMode.MAP,
-} as const;
+const upper = (nesting: Nested["nesting"]) => nesting.toUpperCase() as Uppercase<typeof nesting>;
 
 export function toWireSchema({ version, description, attributes }: Schema): WireSchema {
   return {
@@ -63,7 +51,7 @@ function toWireNestedBlock(name: string, attribute: Attribute, nested: Nested, i
   return {
     typeName: name,
     block: toWireBlock(nested.attributes, attribute.description, attribute.deprecated ?? false),
-    nesting: blockNestingModes[nested.nesting],
+    nesting: BlockNestingMode[upper(nested.nesting)],
     minItems: BigInt(items.min ?? 0),
     maxItems: BigInt(items.max ?? 0),
   };
@@ -78,7 +66,7 @@ function toWireAttribute(name: string, attribute: Attribute): WireAttribute {
       nested === undefined
         ? undefined
         : {
-            nesting: nestingModes[nested.nesting],
+            nesting: NestingMode[upper(nested.nesting)],
             attributes: Object.entries(nested.attributes).map(([inner, value]) => toWireAttribute(inner, value)),
           },
     description: attribute.description,

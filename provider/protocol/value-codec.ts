@@ -1,20 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 import {
+  DiagnosticError,
   Dynamic,
   elementType,
   isList,
   isNumber,
   isObject,
   isUnknown,
+  type NumberBound,
+  type NumberValue,
+  numberFromDouble,
+  numberText,
+  parseJson,
+  parseNumber,
+  type Refinement,
+  shortest,
   type Type,
   typeFromJson,
   typeToJson,
+  Unknown,
   type Value,
+  valueFromJson,
 } from "../framework/index.ts";
-import { MsgpackReader, type MsgpackToken } from "./msgpack-reader.ts";
-import { MsgpackWriter } from "./msgpack-writer.ts";
-import { readNumber, writeNumber } from "./number.ts";
-import { readUnknown, writeUnknown } from "./refinement.ts";
+import type { DynamicValue } from "./gen/tfplugin6.ts";
+import { MsgpackReader, type MsgpackToken, MsgpackWriter } from "./msgpack.ts";
 
 const deepest = 500;
 
@@ -122,4 +131,110 @@ function readFields(
     value[name.value] = read(reader, elementType(type, name.value), `${where}.${name.value}`, depth + 1);
   }
   return value;
+}
+
+/** Integers of 64 bits as such, everything else as decimal text: no number loses a digit on the way. */
+export function writeNumber(writer: MsgpackWriter, value: NumberValue): void {
+  if (typeof value === "bigint" || Number.isInteger(value)) {
+    const integer = BigInt(value as number | bigint);
+    if (integer >= -(2n ** 63n) && integer < 2n ** 64n) {
+      writer.integer(integer);
+      return;
+    }
+  }
+  writeNumberAsText(writer, value);
+}
+
+export function writeNumberAsText(writer: MsgpackWriter, value: NumberValue): void {
+  writer.string(numberText(value));
+}
+
+export function readNumber(token: MsgpackToken): NumberValue {
+  if (token.kind === "integer") return shortest(token.value);
+  if (token.kind === "float") return numberFromDouble(token.value);
+  if (token.kind === "string") return parseNumber(token.value);
+  throw new TypeError(`expected a number, found ${token.kind}`);
+}
+
+const plainCode = 0;
+const refinedCode = 12;
+
+/** The keys of a refinement on the wire. */
+const keys = { isNull: 1, stringPrefix: 2, numberMin: 3, numberMax: 4, lengthMin: 5, lengthMax: 6 } as const;
+
+export function writeUnknown(writer: MsgpackWriter, { refinement }: Unknown): void {
+  if (refinement === undefined) {
+    writer.extension(plainCode, new Uint8Array(1));
+    return;
+  }
+  const body = new MsgpackWriter();
+  const fields = Object.entries(refinement).filter(([, value]) => value !== undefined);
+  body.map(fields.length);
+  for (const [name, value] of fields as [keyof typeof keys, boolean | string | number | NumberBound][]) {
+    body.integer(BigInt(keys[name]));
+    if (typeof value === "boolean") body.bool(value);
+    else if (typeof value === "string") body.string(value);
+    else if (typeof value === "number") body.integer(BigInt(value));
+    else {
+      body.array(2);
+      writeNumber(body, value.value);
+      body.bool(value.inclusive);
+    }
+  }
+  writer.extension(refinedCode, body.bytes());
+}
+
+export function readUnknown(code: number, bytes: Uint8Array): Unknown {
+  if (code !== refinedCode) return new Unknown();
+  const reader = new MsgpackReader(bytes);
+  const head = reader.next();
+  if (head.kind !== "map") throw new TypeError("expected a refinement");
+  let refinement: Refinement = {};
+  for (let index = 0; index < head.size; index += 1) refinement = { ...refinement, ...readField(reader) };
+  return new Unknown(refinement);
+}
+
+function readField(reader: MsgpackReader): Refinement {
+  const key = reader.next();
+  const number = key.kind === "integer" ? Number(key.value) : undefined;
+  const value = reader.next();
+  if (number === keys.isNull && value.kind === "bool") return { isNull: value.value };
+  if (number === keys.stringPrefix && value.kind === "string") return { stringPrefix: value.value };
+  if (number === keys.lengthMin && value.kind === "integer") return { lengthMin: Number(value.value) };
+  if (number === keys.lengthMax && value.kind === "integer") return { lengthMax: Number(value.value) };
+  if (value.kind === "array" && value.size === 2) {
+    const bound = readBound(readNumber(reader.next()), reader);
+    if (number === keys.numberMin) return { numberMin: bound };
+    if (number === keys.numberMax) return { numberMax: bound };
+  }
+  throw new TypeError("expected a refinement");
+}
+
+function readBound(value: NumberValue, reader: MsgpackReader): NumberBound {
+  const inclusive = reader.next();
+  if (inclusive.kind !== "bool") throw new TypeError("expected a refinement");
+  return { value, inclusive: inclusive.value };
+}
+
+/** Terraform sends MessagePack, and JSON only from old state files. Absent means null. What is neither is a diagnostic. */
+export function fromDynamicValue(type: Type, dynamic: DynamicValue | undefined): Value {
+  if (dynamic === undefined) return null;
+  try {
+    if (dynamic.msgpack.length > 0) return decodeValue(type, dynamic.msgpack);
+    if (dynamic.json.length > 0) return valueFromJson(type, parseJson(Buffer.from(dynamic.json).toString("utf8")));
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new DiagnosticError(
+      {
+        summary: "Unreadable value",
+        detail: `Terraform sent a value that does not fit the schema: ${reason}. Run init again, so that Terraform and the provider agree on the schema; a state that was edited by hand comes back from its backup.`,
+      },
+      { cause },
+    );
+  }
+  return null;
+}
+
+export function toDynamicValue(type: Type, value: Value, number?: NumberForm): DynamicValue {
+  return { msgpack: encodeValue(type, value, number), json: new Uint8Array(0) };
 }

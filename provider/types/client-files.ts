@@ -17,15 +17,11 @@ import {
 import { fetchKubeconfig, firstExpiry, issueTalosconfig } from "./access.ts";
 import type { Client } from "./client.ts";
 import { type OwnFile, removeOwn, sha256 } from "./own-files.ts";
-import { isGiven, someEndpoint } from "./value-rules.ts";
+import { controlPlaneAddresses, isGiven } from "./value-rules.ts";
 
 const attributes = {
   cluster_name: attribute.string({ mode: "required", description: "Name of the cluster; the context in both files." }),
-  endpoints: attribute.stringList({
-    mode: "required",
-    description: "Addresses of the control planes.",
-    validators: [someEndpoint],
-  }),
+  endpoints: controlPlaneAddresses,
   nodes: attribute.stringList({
     mode: "optional",
     description: "Machines that talosctl speaks about when none is named. Default: those of `endpoints`.",
@@ -218,7 +214,7 @@ async function writeFiles(planned: PlanOf<Schema>, { client, signal, log }: Oper
     endpoints: planned.endpoints,
     nodes: planned.nodes ?? planned.endpoints,
   });
-  const kubeconfig = await fetchKubeconfig(planned.endpoints, credentials, signal);
+  const kubeconfig = await fetchKubeconfig(client, planned.endpoints, signal);
   await writeFileAtomically(client.path(planned.kubeconfig_path), kubeconfig);
   await writeFileAtomically(client.path(planned.talosconfig_path), talosconfig);
   log("info", "client files written", { cluster: planned.cluster_name });

@@ -15,12 +15,11 @@ import {
   unknown,
   type Value,
 } from "../framework/index.ts";
-import { changedSincePlan } from "./changed-since-plan.ts";
 import type { Client } from "./client.ts";
 import { configAttributes, renderConfig } from "./machine-config.ts";
-import { sha256 } from "./own-files.ts";
+import { changedSincePlan, sha256 } from "./own-files.ts";
 import { MissingPatchFile, patchesOfFiles, refuseSecretPatches } from "./patch-files.ts";
-import { translateError } from "./translate-error.ts";
+import { checkInto, translateError } from "./translate-error.ts";
 import { isGiven } from "./value-rules.ts";
 
 const attributes = {
@@ -79,13 +78,8 @@ export const cloudInit: Resource<Schema, Client> = {
       );
     if (typeof config.network_config !== "string") return;
     const { checkNetworkConfig } = await import("../../cloud-init/index.ts");
-    try {
-      checkNetworkConfig(config.network_config);
-    } catch (error) {
-      const finding = translateError(error);
-      if (finding === undefined) throw error;
-      diagnostics.error({ ...finding, path: path("network_config") });
-    }
+    const text = config.network_config;
+    checkInto(diagnostics)(path("network_config"), () => checkNetworkConfig(text));
   },
 
   async plan({ prior, planned, changed, client, diagnostics }) {
@@ -168,11 +162,8 @@ async function imageOf(
   const { createNoCloudIso } = await import("../../cloud-init/index.ts");
   const userData =
     machine_config === null || secrets === undefined ? user_data : await wholeConfig(machine_config, client, secrets);
-  return createNoCloudIso({
-    "meta-data": meta_data,
-    "network-config": network_config,
-    ...(userData === null ? {} : { "user-data": userData }),
-  });
+  const files = { "meta-data": meta_data, "network-config": network_config };
+  return createNoCloudIso(userData === null ? files : { ...files, "user-data": userData });
 }
 
 async function wholeConfig(

@@ -10,7 +10,7 @@ export type SecretsSource =
       readonly kind: "file";
       readonly path: string;
       /** @default by the file's name */
-      readonly encryption?: Encryption;
+      readonly encryption?: Encryption | undefined;
       /** For whom a new file is encrypted with age. */
       readonly recipients: readonly string[];
     }

@@ -16,7 +16,7 @@ import {
 } from "../framework/index.ts";
 import type { Client } from "./client.ts";
 import { parseSnapshotAddress } from "./import-snapshot.ts";
-import { oneOf, someEndpoint } from "./value-rules.ts";
+import { controlPlaneAddresses, oneOf } from "./value-rules.ts";
 
 const s3Attributes = {
   bucket: attribute.string({ mode: "required", description: "Name of the bucket." }),
@@ -44,11 +44,7 @@ const s3Attributes = {
 
 const attributes = {
   cluster_name: attribute.string({ mode: "required", replaces: true, description: "Name of the cluster." }),
-  endpoints: attribute.stringList({
-    mode: "required",
-    description: "Addresses of the control planes.",
-    validators: [someEndpoint],
-  }),
+  endpoints: controlPlaneAddresses,
   directory: attribute.string({
     mode: "optional",
     description: "A folder for the backup, relative to the project's root. Either this or `s3`.",
@@ -97,6 +93,7 @@ const attributes = {
 type Schema = typeof attributes;
 type State = StateOf<Schema>;
 
+type S3Place = NonNullable<Place["s3"]>;
 const computed = ["id", "place", "host", "taken_at", "bytes", "sha256", "revision", "hash"] as const;
 
 /** One backup: taken when it is created and whenever its triggers change. */
@@ -127,7 +124,7 @@ export const etcdSnapshot: Resource<Schema, Client> = {
     );
     if (again) return { values: Object.fromEntries(computed.map((name) => [name, unknown])) };
     tellAge(prior, planned.max_age, diagnostics);
-    return { values: Object.fromEntries(computed.map((name) => [name, prior[name]])) };
+    return { values: pick(prior) };
   },
 
   create: ({ planned, ...operation }) => takeBackup(planned, operation),
@@ -196,23 +193,16 @@ function tellAge(prior: State, maxAge: unknown, diagnostics: Operation<Client>["
 }
 
 async function takeBackup(planned: PlanOf<Schema>, { client, signal, log }: Operation<Client>): Promise<State> {
-  const [
-    backups,
-    { issueAdminCredentials },
-    { systemClock, systemEntropy },
-    { systemTiming },
-    { caFingerprint, sealSecrets, trustedCas },
-  ] = await Promise.all([
-    import("../../engine/backup/index.ts"),
-    import("../../talos/config/index.ts"),
-    import("../../talos/clock.ts"),
-    import("../../engine/index.ts"),
-    import("../../talos/secrets/index.ts"),
-  ]);
+  const [backups, { systemClock, systemEntropy }, { systemTiming, talosCredentials }, { caFingerprint, sealSecrets }] =
+    await Promise.all([
+      import("../../engine/backup/index.ts"),
+      import("../../talos/clock.ts"),
+      import("../../engine/index.ts"),
+      import("../../talos/secrets/index.ts"),
+    ]);
   const secrets = await client.secrets.of(null);
   const issuing = { clock: systemClock, entropy: systemEntropy };
-  const pair = issueAdminCredentials(secrets, { ...issuing, ttl: 3_600_000, roles: ["os:etcd:backup"] });
-  const credentials = { ca: trustedCas(secrets, "os"), certificate: pair.certificate, key: pair.key };
+  const credentials = talosCredentials(secrets, issuing, ["os:etcd:backup"]);
   const store = await storeOf(planned, client);
   const recipients = planned.pki_age_recipients;
   const backup = await backups.createBackup({
@@ -221,7 +211,7 @@ async function takeBackup(planned: PlanOf<Schema>, { client, signal, log }: Oper
     caFingerprint: caFingerprint(secrets),
     source: backups.etcdSource(planned.endpoints, credentials),
     store,
-    ...(recipients === null ? {} : { sealedSecrets: await sealSecrets(secrets, recipients) }),
+    sealedSecrets: recipients === null ? undefined : await sealSecrets(secrets, recipients),
     timing: systemTiming,
     signal,
     onRetry: (reason) => log("info", `again after: ${reason}`),
@@ -239,48 +229,36 @@ function facts(
   return { id, place, host, taken_at: takenAt.toISOString(), bytes, sha256, revision, hash };
 }
 
+/** What has a default is never left unknown. */
 function known(planned: PlanOf<Schema>): Omit<State, (typeof computed)[number]> {
-  const { cluster_name, endpoints, directory, s3, pki_age_recipients, triggers, max_age } = planned;
-  const on_destroy = planned.on_destroy === "remove" ? "remove" : "keep";
-  return { cluster_name, endpoints, directory, s3, pki_age_recipients, triggers, max_age, on_destroy };
+  return planned as State;
 }
 
 function pick(state: State): Pick<State, (typeof computed)[number]> {
-  const { id, place, host, taken_at, bytes, sha256, revision, hash } = state;
-  return { id, place, host, taken_at, bytes, sha256, revision, hash };
+  return Object.fromEntries(computed.map((name) => [name, state[name]])) as Pick<State, (typeof computed)[number]>;
 }
 
 async function storeOf({ directory, s3 }: Pick<State, "directory" | "s3">, client: Client): Promise<BackupStore> {
   const { openStore } = await import("../../engine/backup/index.ts");
-  const where: Place = s3 === null ? { ...(directory === null ? {} : { directory }) } : { s3: s3Place(s3) };
-  return openStore(where, client.root);
+  return openStore(s3 === null ? { directory: directory ?? undefined } : { s3: s3Place(s3) }, client.root);
 }
 
-function s3State(s3: Place["s3"]): State["s3"] {
-  if (s3 === undefined) return null;
-  return {
-    bucket: s3.bucket,
-    prefix: s3.prefix ?? null,
-    region: s3.region ?? null,
-    endpoint: s3.endpoint ?? null,
-    path_style: s3.pathStyle ?? null,
-    sse: s3.sse ?? null,
-    kms_key_id: s3.kmsKeyId ?? null,
-    profile: s3.profile ?? null,
-  };
+/** The attributes of a bucket, and what the engine calls them. */
+const s3Names = {
+  ...{ bucket: "bucket", prefix: "prefix", region: "region", endpoint: "endpoint", path_style: "pathStyle" },
+  ...{ sse: "sse", kms_key_id: "kmsKeyId", profile: "profile" },
+} as const;
+const s3Pairs = Object.entries(s3Names) as [keyof typeof s3Names, keyof S3Place][];
+
+function s3State(s3: S3Place | undefined): State["s3"] {
+  return s3 === undefined
+    ? null
+    : (Object.fromEntries(s3Pairs.map(([own, its]) => [own, s3[its] ?? null])) as State["s3"]);
 }
 
-function s3Place(s3: NonNullable<State["s3"]>): NonNullable<Place["s3"]> {
-  return {
-    bucket: s3.bucket,
-    prefix: s3.prefix ?? undefined,
-    region: s3.region ?? undefined,
-    endpoint: s3.endpoint ?? undefined,
-    pathStyle: s3.path_style ?? undefined,
-    sse: s3.sse === "AES256" || s3.sse === "aws:kms" ? s3.sse : undefined,
-    kmsKeyId: s3.kms_key_id ?? undefined,
-    profile: s3.profile ?? undefined,
-  };
+/** Its encryption is one of the two that the attribute allows. */
+function s3Place(s3: NonNullable<State["s3"]>): S3Place {
+  return Object.fromEntries(s3Pairs.map(([own, its]) => [its, s3[own] ?? undefined])) as unknown as S3Place;
 }
 
 /** The new one is there, and the state must say so, whatever becomes of the one before. */

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import type { MachineState, MachineTarget } from "../../engine/index.ts";
+import { given } from "../../talos/given.ts";
 import { type Attributes, attribute, type DataSource } from "../framework/index.ts";
 import type { Client } from "./client.ts";
 import { oneOf } from "./value-rules.ts";
@@ -38,16 +40,15 @@ export const health: DataSource<typeof attributes, Client> = {
 
   async read({ config, client, signal }) {
     const { endpoint, machines: wanted, talos_endpoints } = config;
-    const question = { endpoint, machines: wanted, talos_endpoints };
     const secrets = await client.secrets.find();
     if (secrets === undefined) {
       const problems = ["the cluster's secrets are not there, so nobody can be asked"];
-      return { ...question, healthy: false, problems, stages: {}, versions: {} };
+      return { ...config, healthy: false, problems, stages: {}, versions: {} };
     }
     const { observe, talosMachines } = await import("../../engine/index.ts");
     const desired = {
       endpoint,
-      ...(talos_endpoints === null ? {} : { talosEndpoints: talos_endpoints }),
+      ...given({ talosEndpoints: talos_endpoints ?? undefined }),
       machines: Object.entries(wanted).map(([name, { role, address }]): MachineTarget => {
         return { name, role: role === "controlplane" ? "controlplane" : "worker", address };
       }),
@@ -69,7 +70,7 @@ export const health: DataSource<typeof attributes, Client> = {
         "talosVersion" in state && state.talosVersion !== undefined ? [[name, state.talosVersion] as const] : [],
       );
       return {
-        ...question,
+        ...config,
         healthy: problems.length === 0,
         problems,
         stages: Object.fromEntries(list.map(({ name, state }) => [name, stageOf(state)])),
@@ -79,7 +80,7 @@ export const health: DataSource<typeof attributes, Client> = {
       const problems = [
         `the machines could not be looked at: ${error instanceof Error ? error.message : String(error)}`,
       ];
-      return { ...question, healthy: false, problems, stages: {}, versions: {} };
+      return { ...config, healthy: false, problems, stages: {}, versions: {} };
     } finally {
       machines.close();
     }

@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import { kubeconfigParts } from "../../talos/client-file.ts";
 import { type Attributes, attribute, type EphemeralResource } from "../framework/index.ts";
-import { fetchKubeconfig, firstExpiry, issueTalosconfig } from "./access.ts";
+import { fetchKubeconfig, firstExpiry } from "./access.ts";
 import type { Client } from "./client.ts";
-import { someEndpoint } from "./value-rules.ts";
-
-const hour = 3_600_000;
+import { controlPlaneAddresses } from "./value-rules.ts";
 
 const attributes = {
-  endpoints: attribute.stringList({
-    mode: "required",
-    description: "Addresses of the control planes.",
-    validators: [someEndpoint],
-  }),
+  endpoints: controlPlaneAddresses,
   kubeconfig: attribute.string({ mode: "computed", sensitive: true, description: "The admin kubeconfig, YAML." }),
   host: attribute.string({ mode: "computed", description: "URL of the Kubernetes API." }),
   cluster_ca_certificate: attribute.string({ mode: "computed", description: "CA of the Kubernetes API, PEM." }),
@@ -33,9 +27,7 @@ export const kubeconfig: EphemeralResource<typeof attributes, Client> = {
 
   async open({ config, client, signal }) {
     const { endpoints } = config;
-    const request = { clusterName: "run", endpoints, nodes: endpoints, ttl: hour };
-    const { credentials } = await issueTalosconfig(await client.secrets.of(null), request);
-    const text = await fetchKubeconfig(endpoints, credentials, signal);
+    const text = await fetchKubeconfig(client, endpoints, signal);
     const parts = kubeconfigParts(text);
     return {
       endpoints,

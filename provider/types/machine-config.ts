@@ -1,37 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
+
+import { clusterSettings } from "../../model/settings/index.ts";
+import { given } from "../../talos/given.ts";
 import type { SecretsBundle } from "../../talos/secrets/index.ts";
 import { type Attributes, attribute, type DataSource, path, type StateOf } from "../framework/index.ts";
 import type { Client } from "./client.ts";
-import { clusterAttributes } from "./cluster/attributes.ts";
+import { attributesOf } from "./cluster/attributes.ts";
 import { clusterSpec } from "./cluster/spec.ts";
 import { patchesOfFiles, refuseSecretPatches } from "./patch-files.ts";
 import { checkSettings } from "./setting-rules.ts";
 import { oneOf } from "./value-rules.ts";
 
-const { name, endpoint, talos_version, kubernetes_version, machines: _machines, ...others } = clusterAttributes;
-const {
-  join: _j,
-  infrastructure_kind: _k,
-  talos_endpoints: _e,
-  trust_on_first_use: _t,
-  rollout: _r,
-  on_destroy: _o,
-  id: _i,
-  ca_fingerprint: _c,
-  patch_file_hashes: _p,
-  steps: _s,
-  changes: _h,
-  drift: _d,
-  ...options
-} = others;
-
 /** What a machine's config follows from, together with the secrets. */
 export const configAttributes = {
-  name,
-  endpoint,
-  talos_version,
-  kubernetes_version,
-  ...options,
+  ...attributesOf(clusterSettings),
   role: attribute.string({
     mode: "required",
     description: "`controlplane` or `worker`.",
@@ -113,7 +95,7 @@ export async function renderConfig(
   });
   return generateMachineConfig({ ...spec, clusterName }, secrets, {
     type: input.role === "controlplane" ? "controlplane" : "worker",
-    ...(input.hostname === null ? {} : { hostname: input.hostname }),
+    ...given({ hostname: input.hostname ?? undefined }),
     patches: [...(input.patches ?? []), ...morePatches],
   });
 }

@@ -2,14 +2,11 @@
 import type { Claim, DesiredCluster, EtcdView, MachineState } from "../../engine/index.ts";
 import type { SecretsBundle } from "../../talos/secrets/index.ts";
 import { DiagnosticError, type Operation } from "../framework/index.ts";
-import { type Ask, adminOf } from "./admin.ts";
+import { type Ask, adminOf, type KnownMachine, knownMachines } from "./access.ts";
 import type { Client } from "./client.ts";
-import { policyOf } from "./cluster/policy.ts";
-import { type ControlPlanes, notedCluster } from "./control-plane-note.ts";
-import { isBeingCreated, unmarkCreating } from "./creation-mark.ts";
-import { eventsOf } from "./events.ts";
-import { type KnownMachine, knownMachines } from "./known-machines.ts";
-import { whenFree } from "./when-free.ts";
+import { policyOf } from "./cluster/spec.ts";
+import { runOptions, whenFree } from "./engine-run.ts";
+import { type ControlPlanes, isBeingCreated, notedCluster, unmarkCreating } from "./project-notes.ts";
 
 interface Membership {
   readonly name: string;
@@ -38,7 +35,7 @@ async function leave(membership: Membership, operation: Operation<Client>, claim
   const secrets = await client.secrets.find();
   if (secrets === undefined) return nothingToLeave(membership, operation, "the cluster's secrets are not there");
   const engine = await import("../../engine/index.ts");
-  const { etcdView, journalFile, observe, talosMachines } = engine;
+  const { etcdView, observe, talosMachines } = engine;
   const state = await stateOf(membership, secrets, signal);
   // The end of the whole cluster has told who did not answer.
   if ((state.kind === "unreachable" || state.kind === "maintenance") && client.hasEnded(cluster)) return;
@@ -67,10 +64,8 @@ async function leave(membership: Membership, operation: Operation<Client>, claim
       machines.close();
     }
   }
-  const events = await eventsOf(cluster, operation);
-  const journal = journalFile(client.journal(cluster));
   const policy = policyOf(await notedCluster(client, cluster));
-  const options = { desired, secrets, policy, signal, events, journal, directory: client.root, claim };
+  const options = { ...(await runOptions(cluster, operation)), desired, secrets, policy, claim };
   await whenFree(operation, () => engine.leaveCluster(options));
   if (state.kind === "configured" || state.kind === "maintenance") return;
   operation.diagnostics.warning({

@@ -5,8 +5,6 @@ import { leaveCluster } from "./member-leave.ts";
 import { memoryText, removalClaim } from "./ownership.ts";
 import { liftProtection, oneOf } from "./value-rules.ts";
 
-const endings = ["leave", "keep", "prevent"] as const;
-
 const attributes = {
   name: attribute.string({ mode: "required", replaces: true, description: "The machine's name in its cluster." }),
   cluster: attribute.string({ mode: "required", replaces: true, description: "Name of the cluster." }),
@@ -26,7 +24,7 @@ const attributes = {
     default: "leave",
     description:
       "`leave` takes the machine out of the cluster before it is destroyed (default), `keep` does nothing, `prevent` refuses.",
-    validators: [oneOf(...endings)],
+    validators: [oneOf("leave", "keep", "prevent")],
   }),
   id: attribute.string({
     mode: "computed",
@@ -58,7 +56,7 @@ export const member: Resource<typeof attributes, Client> = {
 
   async create({ planned, client, remember }) {
     remember(memoryText("", client));
-    return { ...planned, on_destroy: onDestroy(planned.on_destroy), id: `${planned.cluster}/${planned.machine_id}` };
+    return { ...(planned as MemberState), id: `${planned.cluster}/${planned.machine_id}` };
   },
 
   async read({ state }) {
@@ -66,7 +64,7 @@ export const member: Resource<typeof attributes, Client> = {
   },
 
   async update({ prior, planned }) {
-    return { ...planned, on_destroy: onDestroy(planned.on_destroy), id: prior.id };
+    return { ...(planned as MemberState), id: prior.id };
   },
 
   async delete({ state, remembered, ...operation }) {
@@ -88,10 +86,6 @@ function importMember(id: string) {
       detail: `Found ${JSON.stringify(id)}; expected the cluster's name, the machine's name, its machine_id and its address, with commas between them.`,
     });
   return { cluster, name, machine_id, address, on_destroy: "leave", id: `${cluster}/${machine_id}` };
-}
-
-function onDestroy(value: unknown): string {
-  return endings.find((known) => known === value) ?? "leave";
 }
 
 function refuseProtected({ name, on_destroy }: Pick<MemberState, "name" | "on_destroy">, what: string): void {

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { readIfThere } from "../../talos/atomic-file.ts";
-import type { Diagnostics } from "../framework/index.ts";
+import { type AttributePath, DiagnosticError, type Diagnostics } from "../framework/index.ts";
 
 export function sha256(content: string | Uint8Array): string {
   return createHash("sha256").update(content).digest("hex");
@@ -26,4 +26,13 @@ export async function removeOwn(files: readonly OwnFile[], diagnostics: Diagnost
         detail: `${path} is not as it was written, so it was not removed. It may hold keys of the cluster.`,
       });
   }
+}
+
+/** Files that are only named may change between plan and apply, and nobody has agreed to what they hold now. */
+export function changedSincePlan(what: string, path: AttributePath): DiagnosticError {
+  return new DiagnosticError({
+    summary: "Not what was planned",
+    detail: `${what} changed after the plan was made. Nothing was done; plan again.`,
+    path,
+  });
 }

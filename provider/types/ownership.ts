@@ -19,11 +19,11 @@ export function memoryOf(remembered: string): Memory {
   if (remembered === "") return {};
   const { owner, formerly, applies } = JSON.parse(remembered) as Readonly<Record<string, unknown>>;
   const names = Array.isArray(formerly) ? formerly.filter((name) => typeof name === "string") : [];
-  return {
-    ...(typeof owner === "string" ? { owner } : {}),
-    ...(names.length === 0 ? {} : { formerly: names }),
-    ...(typeof applies === "number" ? { applies } : {}),
-  };
+  return given({
+    owner: typeof owner === "string" ? owner : undefined,
+    formerly: names.length === 0 ? undefined : names,
+    applies: typeof applies === "number" ? applies : undefined,
+  });
 }
 
 /** The text for the memory; what is not known any better is kept. */
@@ -33,12 +33,8 @@ export function memoryText(
 ): string {
   const known = memoryOf(before);
   const former = namesOf(known).filter((name) => name !== (owner ?? known.owner));
-  const memory: Memory = {
-    ...known,
-    ...given({ owner }),
-    ...(former.length === 0 ? {} : { formerly: former.slice(-mostNames) }),
-    ...given({ applies }),
-  };
+  const formerly = former.length === 0 ? undefined : former.slice(-mostNames);
+  const memory: Memory = { ...known, ...given({ owner, formerly, applies }) };
   return Object.keys(memory).length === 0 ? "" : JSON.stringify(memory);
 }
 

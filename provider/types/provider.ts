@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
+import { nearestProject } from "../../model/project-root.ts";
 import { ownerAt } from "../../model/state-owner.ts";
 import {
   type Attributes,
@@ -11,7 +12,7 @@ import {
   type Provider,
   path,
 } from "../framework/index.ts";
-import { addon } from "./addon/addon.ts";
+import { addon } from "./addon.ts";
 import { Client } from "./client.ts";
 import { clientFiles } from "./client-files.ts";
 import { cloudInit } from "./cloud-init.ts";
@@ -23,7 +24,6 @@ import { health } from "./health.ts";
 import { kubeconfig } from "./kubeconfig.ts";
 import { machineConfig } from "./machine-config.ts";
 import { member } from "./member.ts";
-import { findProjectRoot } from "./project-root.ts";
 import { schematic } from "./schematic.ts";
 import { secrets } from "./secrets.ts";
 import { simulatedMachine } from "./simulated-machine.ts";
@@ -127,7 +127,16 @@ function secretsSource(
   return {
     kind: "file",
     path: resolve(root, file),
-    ...(typeof encryption === "string" ? { encryption: encryption as Encryption } : {}),
+    encryption: typeof encryption === "string" ? (encryption as Encryption) : undefined,
     recipients: Array.isArray(recipients) ? recipients.filter((item) => typeof item === "string") : [],
   };
+}
+
+/**
+ * What relative paths in attributes are relative to: TALOSMITH_ROOT, else the nearest folder above that has a
+ * cdktf.json, else the working directory. A synthesized stack is somewhere below the project that it comes from, and
+ * its state must not hold anybody's home directory.
+ */
+export function findProjectRoot(workingDirectory: string, environment: NodeJS.ProcessEnv): string {
+  return nearestProject(workingDirectory, environment) ?? workingDirectory;
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { type Attributes, attribute, type DataSource } from "../framework/index.ts";
-import { checkRelease } from "./check-release.ts";
 import type { Client } from "./client.ts";
-import { oneOf } from "./value-rules.ts";
+import { checkRelease, oneOf } from "./value-rules.ts";
 
 const platforms = ["metal", "nocloud", "aws"] as const;
 const architectures = ["amd64", "arm64"] as const;
@@ -51,11 +50,7 @@ export const schematic: DataSource<typeof attributes, Client> = {
       architecture: (config.architecture ?? "amd64") as (typeof architectures)[number],
     };
     return {
-      talos_version: config.talos_version,
-      extensions: config.extensions,
-      kernel_args: config.kernel_args,
-      platform: config.platform,
-      architecture: config.architecture,
+      ...config,
       id: image.schematic,
       installer_image: installerReference(image),
       disk_image_url: assetUrl("qcow2", image),

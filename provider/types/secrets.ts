@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { type Attributes, attribute, type Resource } from "../framework/index.ts";
-import { checkRelease } from "./check-release.ts";
 import type { Client } from "./client.ts";
+import { checkRelease } from "./value-rules.ts";
 
 const attributes = {
   talos_version: attribute.string({

@@ -2,8 +2,8 @@
 import type { SimulatedMachine } from "../../simulator/control/index.ts";
 import { given } from "../../talos/given.ts";
 import { type Attributes, attribute, DiagnosticError, isUnknown, type Resource } from "../framework/index.ts";
-import { checkRelease } from "./check-release.ts";
 import type { Client } from "./client.ts";
+import { checkRelease } from "./value-rules.ts";
 
 const attributes = {
   name: attribute.string({ mode: "required", replaces: true, description: "Name of the machine in its cluster." }),
@@ -50,8 +50,7 @@ export const simulatedMachine: Resource<typeof attributes, Client> = {
     const machine = await simulator.createMachine({
       name: planned.name,
       cluster: planned.cluster,
-      ...(version === null ? {} : { talosVersion: version }),
-      ...given({ owner: client.owner }),
+      ...given({ talosVersion: version ?? undefined, owner: client.owner }),
     });
     return stateOf(machine, version);
   },

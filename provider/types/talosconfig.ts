@@ -54,8 +54,6 @@ export const talosconfig: EphemeralResource<typeof attributes, Client> = {
       roles: (config.roles ?? ["os:admin"]) as readonly Role[],
       ttl: (config.ttl_hours ?? 1) * hour,
     });
-    const { cluster_name, endpoints, nodes, roles, ttl_hours } = config;
-    const expires_at = firstExpiry([credentials.certificate]);
-    return { cluster_name, endpoints, nodes, roles, ttl_hours, talosconfig: text, expires_at };
+    return { ...config, talosconfig: text, expires_at: firstExpiry([credentials.certificate]) };
   },
 };

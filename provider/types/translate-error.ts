@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import type { TalosError, TalosErrorCode } from "../../talos/errors.ts";
-import type { Finding } from "../framework/index.ts";
+import { isGiven } from "../../talos/given.ts";
+import type { AttributePath, Diagnostics, Finding } from "../framework/index.ts";
 
 const titles: Readonly<Record<TalosErrorCode, string>> = {
   "invalid-input": "Invalid input",
@@ -24,8 +26,22 @@ export function translateError(error: unknown): Finding | undefined {
   if (code === "canceled") return { summary: titles[code], detail: message.replace(/^stopped: /, "") };
   const sentences = [
     node !== undefined && !message.includes(node) ? `${node}: ${message}` : message,
-    ...(hint === undefined ? [] : [hint]),
-    ...(code === "internal" ? [`Please report it with these lines:\n\n${stack ?? ""}`] : []),
+    hint,
+    code === "internal" ? `Please report it with these lines:\n\n${stack ?? ""}` : undefined,
   ];
-  return { summary: titles[code], detail: sentences.join("\n\n") };
+  return { summary: titles[code], detail: sentences.filter(isGiven).join("\n\n") };
+}
+
+/** Runs a check of the `talos` folders; what it throws is a fault of the attribute. */
+export function checkInto(diagnostics: Diagnostics) {
+  return <T>(where: AttributePath, run: () => T): T | undefined => {
+    try {
+      return run();
+    } catch (error) {
+      const finding = translateError(error);
+      if (finding === undefined) throw error;
+      diagnostics.error({ ...finding, path: where });
+      return undefined;
+    }
+  };
 }

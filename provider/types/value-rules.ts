@@ -1,5 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-import { isUnknown, type Validator } from "../framework/index.ts";
+
+import {
+  type AttributePath,
+  attribute,
+  type Diagnostics,
+  type Finding,
+  isUnknown,
+  path,
+  type Unknown,
+  type Validator,
+} from "../framework/index.ts";
+import { checkInto } from "./translate-error.ts";
 
 /** Whether the configuration has a value here. One that is not known yet may turn out to be null. */
 export function isGiven(value: unknown): boolean {
@@ -10,29 +21,23 @@ export function isGiven(value: unknown): boolean {
 export const liftProtection =
   "To lift the protection, set on_destroy to another value (deletionProtection: false in an environment file) and apply that first.";
 
+export function unknownValue(found: unknown, expected: string, path: AttributePath): Finding {
+  return { summary: "Unknown value", detail: `Found ${JSON.stringify(found)}; expected ${expected}.`, path };
+}
+
 /** One of these words and no other. */
 export const oneOf =
   (...allowed: readonly string[]): Validator<string> =>
   (value, path, diagnostics) => {
     if (allowed.includes(value)) return;
-    const expected = allowed.map((item) => JSON.stringify(item)).join(" or ");
-    diagnostics.error({
-      summary: "Unknown value",
-      detail: `Found ${JSON.stringify(value)}; expected ${expected}.`,
-      path,
-    });
+    diagnostics.error(unknownValue(value, allowed.map((item) => JSON.stringify(item)).join(" or "), path));
   };
 
 /** Text of this form, which `expected` says in words. */
 export const shape =
   (form: RegExp, expected: string): Validator<string> =>
   (value, path, diagnostics) => {
-    if (form.test(value)) return;
-    diagnostics.error({
-      summary: "Unknown value",
-      detail: `Found ${JSON.stringify(value)}; expected ${expected}.`,
-      path,
-    });
+    if (!form.test(value)) diagnostics.error(unknownValue(value, expected, path));
   };
 
 /** For those who can do nothing without a machine to ask. */
@@ -44,3 +49,24 @@ export const someEndpoint: Validator<readonly string[]> = (value, path, diagnost
     path,
   });
 };
+
+let versions: Promise<typeof import("../../talos/version/index.ts")> | undefined;
+
+/** Refuses a `talos_version` that is no release, where it stands and before anything is made with it. */
+export async function checkRelease(
+  { talos_version: release }: { readonly talos_version: string | Unknown | null },
+  diagnostics: Diagnostics,
+): Promise<void> {
+  if (typeof release !== "string") return;
+  // Asked for once: finding the file again for each of a hundred machines takes longer than the check.
+  versions ??= import("../../talos/version/index.ts");
+  const { TalosVersion } = await versions;
+  checkInto(diagnostics)(path("talos_version"), () => TalosVersion.parse(release));
+}
+
+/** The attribute `endpoints` of those who ask a control plane. */
+export const controlPlaneAddresses = attribute.stringList({
+  mode: "required",
+  description: "Addresses of the control planes.",
+  validators: [someEndpoint],
+});

@@ -2,45 +2,7 @@
 import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { writeFileAtomically } from "../../talos/atomic-file.ts";
-import { pidExists } from "../../talos/living-process.ts";
-
-/** Who a lock belongs to: enough to tell a living process from a dead one whose number was given to another. */
-export interface ProcessIdentity {
-  readonly pid: number;
-  /** Of the system, not of a simulated machine. */
-  readonly boot: string;
-  /** When the process started, in the system's own count. */
-  readonly started: string;
-}
-
-async function identityOf(pid: number): Promise<ProcessIdentity> {
-  return { pid, boot: await bootOf(), started: await startOf(pid) };
-}
-
-async function isAlive(identity: ProcessIdentity): Promise<boolean> {
-  if (identity.boot !== (await bootOf())) return false;
-  if (!pidExists(identity.pid)) return false;
-  return identity.started === (await startOf(identity.pid));
-}
-
-async function bootOf(): Promise<string> {
-  return (await readText("/proc/sys/kernel/random/boot_id")) ?? "unknown";
-}
-
-async function startOf(pid: number): Promise<string> {
-  const stat = await readText(`/proc/${pid}/stat`);
-  // The name in brackets may hold spaces; the 20th field after it is the start time.
-  return stat?.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? "unknown";
-}
-
-async function readText(path: string): Promise<string | undefined> {
-  try {
-    return (await readFile(path, "utf8")).trim();
-  } catch {
-    // Systems without /proc: the pid alone has to do.
-    return undefined;
-  }
-}
+import { isAlive, type ProcessIdentity, processIdentity } from "../../talos/living-process.ts";
 
 /**
  * Takes the directory's lock for this process; false when a living process has it.
@@ -56,7 +18,7 @@ export async function takeLock(directory: string): Promise<boolean> {
     if (holder === "gone" || (holder !== undefined && (await isAlive(holder)))) return false;
   }
   const own = lockPath(directory, highest + 1);
-  const identity = JSON.stringify(await identityOf(process.pid));
+  const identity = JSON.stringify(await processIdentity(process.pid));
   try {
     await writeFileAtomically(own, identity, { exclusive: true, links: "refuse" });
   } catch (error) {

@@ -4,8 +4,16 @@ import { join } from "node:path";
 import { TalosError, type TalosErrorCode } from "../../talos/errors.ts";
 import type { Fault } from "../machine/fault.ts";
 import { type DaemonCommand, endDaemon, ensureDaemon, findDaemon } from "./daemon-process.ts";
-import { type Answer, post } from "./post.ts";
-import type { CreateMachine, DaemonRecord, ErrorBody, RequestName, Requests, SimulatedMachine } from "./protocol.ts";
+import {
+  type Answer,
+  type CreateMachine,
+  type DaemonRecord,
+  type ErrorBody,
+  post,
+  type RequestName,
+  type Requests,
+  type SimulatedMachine,
+} from "./protocol.ts";
 
 export interface SimulatorOptions {
   /** What starts the daemon; the directory is added as its last argument. */

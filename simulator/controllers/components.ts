@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { createHash } from "node:crypto";
 import { etcdMemberOf } from "../machine/etcd.ts";
-import { isUp } from "../machine/life.ts";
-import type { Controller, Moment } from "../machine/moment.ts";
-import type { NodeConfig } from "../machine/node-config.ts";
-import { isHealthy } from "../machine/service-state.ts";
+import { isHealthy, isUp } from "../machine/life.ts";
+import { componentImages, kubernetesCas, type NodeConfig } from "../machine/node-config.ts";
+import type { Controller, Moment } from "../machine/timings.ts";
 import { type Machine, mapMachines, without } from "../machine/world.ts";
 import { clusterOf, configOf, isControlPlane } from "./membership.ts";
 import { restartService } from "./services.ts";
@@ -15,28 +14,16 @@ export const components: Controller = (world, moment) =>
     const config = configOf(machine);
     if (config === undefined || !isUp(machine.life)) return machine;
     const authorities = fingerprintOf(config);
-    return Object.entries(wantedImages(config)).reduce(
+    const images = config.type === "controlplane" ? componentImages(config) : { kubelet: config.images.kubelet };
+    return Object.entries(images).reduce(
       (next, [name, image]) => follow(next, name, { image, authorities }, moment),
       machine,
     );
   });
 
-function wantedImages({ type, images }: NodeConfig): Readonly<Record<string, string>> {
-  const { kubelet } = images;
-  if (type !== "controlplane") return { kubelet };
-  return {
-    kubelet,
-    "kube-apiserver": images.apiServer,
-    "kube-controller-manager": images.controllerManager,
-    "kube-scheduler": images.scheduler,
-  };
-}
-
 /** Whom the components of Kubernetes trust. */
-function fingerprintOf({ kubernetesCa, acceptedKubernetesCas }: NodeConfig): string {
-  return createHash("sha256")
-    .update([kubernetesCa.certificate, ...acceptedKubernetesCas].join())
-    .digest("hex");
+function fingerprintOf(config: NodeConfig): string {
+  return createHash("sha256").update(kubernetesCas(config).join()).digest("hex");
 }
 
 interface Wanted {

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { given } from "../../talos/given.ts";
-import { isHealthy } from "../kubernetes/eviction.ts";
-import { daemonPod, isStopping, nodeNameOf, podsOf, templateHash, templateOf } from "../kubernetes/pod.ts";
-import { stopPod } from "../kubernetes/pod-removal.ts";
+import { isHealthy, share } from "../kubernetes/eviction.ts";
+import { daemonPod, isStopping, nodeNameOf, podsOf, stopPod, templateHash, templateOf } from "../kubernetes/pod.ts";
 import { createObject, getObject, listObjects, updateObject } from "../kubernetes/store.ts";
-import type { Moment } from "../machine/moment.ts";
+import type { Moment } from "../machine/timings.ts";
 import type { Cluster, KubernetesObject } from "../machine/world.ts";
-import { nodeTakes } from "./pod-scheduling.ts";
-import { beginPod } from "./pod-starts.ts";
+import { beginPod, nodeTakes } from "./pod-scheduling.ts";
 
 interface Strategy {
   readonly type?: string;
@@ -59,8 +57,7 @@ function roll(
   const { type, rollingUpdate } = (set.spec as { updateStrategy?: Strategy } | undefined)?.updateStrategy ?? {};
   const old = pods.filter((pod) => !isOf(pod, hash) && !isStopping(pod));
   if (type === "OnDelete" || old.length === 0) return cluster;
-  const limit = rollingUpdate?.maxUnavailable ?? 1;
-  const allowed = typeof limit === "number" ? limit : Math.ceil((Number.parseFloat(limit) / 100) * pods.length);
+  const allowed = Math.ceil(share(rollingUpdate?.maxUnavailable ?? 1, pods.length));
   const down = pods.filter((pod) => !isHealthy(pod)).length;
   const [broken, serving] = [old.filter((pod) => !isHealthy(pod)), old.filter(isHealthy)];
   const going = [...broken, ...serving.slice(0, Math.max(0, allowed - down))];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { given } from "../../talos/given.ts";
-import { isHealthy } from "../kubernetes/eviction.ts";
+import { isHealthy, share } from "../kubernetes/eviction.ts";
 import { isStopping, ownedBy, ownerReference, podsOf, templateHash, templateOf } from "../kubernetes/pod.ts";
 import {
   createObject,
@@ -10,7 +10,7 @@ import {
   timestamp,
   updateObject,
 } from "../kubernetes/store.ts";
-import type { Moment } from "../machine/moment.ts";
+import type { Moment } from "../machine/timings.ts";
 import { type Cluster, type KubernetesObject, without } from "../machine/world.ts";
 import { replicasOf } from "./replica-sets.ts";
 
@@ -127,10 +127,6 @@ function resize(
     spareHealthy -= serving;
     return setReplicas(state, set, replicasOf(set) - broken - serving);
   }, next);
-}
-
-function share(value: number | string, total: number): number {
-  return typeof value === "number" ? value : (Number.parseFloat(value) / 100) * total;
 }
 
 function setReplicas(cluster: Cluster, set: KubernetesObject, replicas: number): Cluster {

@@ -1,21 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-import { randomHex } from "../machine/chance.ts";
 import {
   addLearner,
   etcdMemberOf,
   hasQuorum,
   isServing,
+  memberRuns,
+  newMember,
   promote,
   removeMember,
   runningVoters,
 } from "../machine/etcd.ts";
-import type { EtcdCluster } from "../machine/etcd-state.ts";
 import { emitAll } from "../machine/events.ts";
-import { isUp } from "../machine/life.ts";
-import type { Controller, Moment } from "../machine/moment.ts";
-import { isHealthy } from "../machine/service-state.ts";
-import { type Machine, type World, withCluster, withMachine, without } from "../machine/world.ts";
-import { clusterOf, hostnameOf, isControlPlane } from "./membership.ts";
+import { isHealthy, isUp } from "../machine/life.ts";
+import type { Controller, Moment } from "../machine/timings.ts";
+import {
+  type Cluster,
+  type EtcdCluster,
+  type Machine,
+  type World,
+  withCluster,
+  withMachine,
+  without,
+} from "../machine/world.ts";
+import { clusterOf, configOf, hostnameOf, isControlPlane, machinesOf } from "./membership.ts";
 import { restart } from "./power.ts";
 
 /** Control planes join the etcd of their cluster by themselves, one learner at a time; a graceful reset leaves it. */
@@ -34,14 +41,7 @@ function join(world: World, machine: Machine, moment: Moment): World {
   if (cluster?.etcd === undefined || !isServing(world, cluster)) return world;
   // etcd takes one learner at a time.
   if (cluster.etcd.members.some((member) => member.learner)) return world;
-  const member = {
-    id: randomHex(moment.entropy, 8),
-    machine: machine.id,
-    name: hostnameOf(machine),
-    address: machine.address,
-    learner: true,
-    joinedAt: moment.now,
-  };
+  const member = newMember(machine, hostnameOf(machine), true, moment);
   // A member of the same name is what an earlier life of this machine left behind; Talos takes it out before it joins.
   const stale = cluster.etcd.members.find((other) => other.machine === machine.id || other.name === member.name);
   const cleaned = stale === undefined ? cluster.etcd : removeMember(cluster.etcd, stale.id);
@@ -112,4 +112,28 @@ function elect(world: World, etcd: EtcdCluster, { now, timings }: Moment): EtcdC
   const [winner] = [...voters].sort((a, b) => a.joinedAt - b.joinedAt);
   if (winner === undefined) return etcd;
   return { ...without(etcd, "electionUntil"), leader: winner.id, term: etcd.term + 1, index: etcd.index + 1 };
+}
+
+/** One control plane answers for the shared address. The election runs in etcd: none without it, another when the owner is gone. */
+export const virtualIp: Controller = (world, moment) =>
+  Object.values(world.clusters).reduce((next, cluster) => withCluster(next, electOwner(next, cluster, moment)), world);
+
+function electOwner(world: World, cluster: Cluster, { now, timings }: Moment): Cluster {
+  const candidates = machinesOf(world, cluster.key).filter((machine) => mayHold(world, cluster, machine));
+  const held = cluster.virtualIp;
+  const owner = candidates.find((machine) => machine.id === held?.owner);
+  if (held !== undefined && owner !== undefined && configOf(owner)?.virtualIp === held.address) return cluster;
+  const [heir] = candidates.sort((a, b) => (a.address < b.address ? -1 : 1));
+  const address = heir === undefined ? undefined : configOf(heir)?.virtualIp;
+  if (heir === undefined || address === undefined || !isServing(world, cluster)) {
+    return held === undefined ? cluster : without(cluster, "virtualIp");
+  }
+  return { ...cluster, virtualIp: { address, owner: heir.id, at: now + timings.virtualIp } };
+}
+
+function mayHold(world: World, cluster: Cluster, machine: Machine): boolean {
+  const config = configOf(machine);
+  if (config?.type !== "controlplane" || config.virtualIp === undefined || !isUp(machine.life)) return false;
+  const member = cluster.etcd?.members.find((candidate) => candidate.machine === machine.id);
+  return member !== undefined && memberRuns(world, member);
 }

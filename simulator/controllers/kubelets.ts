@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { recordEvent } from "../kubernetes/events.ts";
-import { isNodeReady, newNode, nodeStatus, readyStatusOf } from "../kubernetes/node.ts";
-import { nodeLease, nodeLeaseNamespace } from "../kubernetes/node-lease.ts";
-import { createObject, getObject, listObjects, updateObject } from "../kubernetes/store.ts";
-import { isUp } from "../machine/life.ts";
-import type { Controller, Moment } from "../machine/moment.ts";
-import { isHealthy } from "../machine/service-state.ts";
+import { isNodeReady, newNode, nodeLease, nodeLeaseNamespace, nodeStatus, readyStatusOf } from "../kubernetes/node.ts";
+import { createObject, getObject, listObjects, timestamp, updateObject } from "../kubernetes/store.ts";
+import { isHealthy, isUp } from "../machine/life.ts";
+import type { Controller, Moment } from "../machine/timings.ts";
 import {
   type Cluster,
   type KubeletRecord,
@@ -127,13 +125,12 @@ function watchOne(world: World, cluster: Cluster, name: string, record: KubeletR
 
 function lost(node: KubernetesObject, moment: Moment): KubernetesObject {
   const status = (node.status ?? {}) as { conditions?: readonly Record<string, unknown>[] };
-  const at = `${new Date(moment.now).toISOString().slice(0, 19)}Z`;
   const conditions = (status.conditions ?? []).map((condition) => ({
     ...condition,
     status: "Unknown",
     reason: "NodeStatusUnknown",
     message: "Kubelet stopped posting node status.",
-    lastTransitionTime: at,
+    lastTransitionTime: timestamp(moment.now),
   }));
   return { ...node, status: { ...status, conditions } };
 }

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { isNodeReady } from "../kubernetes/node.ts";
 import { getObject } from "../kubernetes/store.ts";
-import type { UnmetCondition } from "../machine/event.ts";
 import { emit } from "../machine/events.ts";
-import { stageName } from "../machine/life.ts";
-import type { Controller } from "../machine/moment.ts";
-import { isHealthy } from "../machine/service-state.ts";
-import type { Machine, World } from "../machine/world.ts";
-import { mapMachines } from "../machine/world.ts";
+import { isHealthy, stageName } from "../machine/life.ts";
+import { staticPodNames } from "../machine/node-config.ts";
+import type { Controller } from "../machine/timings.ts";
+import { type Machine, mapMachines, type UnmetCondition, type World } from "../machine/world.ts";
 import { clusterOf, hostnameOf, isControlPlane, staticPodReady } from "./membership.ts";
 
 export interface MachineStatus {
@@ -47,8 +46,6 @@ function unmetConditions(world: World, machine: Machine, now: number): UnmetCond
   }
   return conditions;
 }
-
-export const staticPodNames = ["kube-apiserver", "kube-controller-manager", "kube-scheduler"] as const;
 
 /** Tells the event stream whenever the machine's status is another one than it last told. */
 export const statusEvents: Controller = (world, moment) =>

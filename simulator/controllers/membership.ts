@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { isServing } from "../machine/etcd.ts";
-import { isUp } from "../machine/life.ts";
+import { isHealthy, isUp } from "../machine/life.ts";
 import { type NodeConfig, partialHostname, readNodeConfig } from "../machine/node-config.ts";
-import { isHealthy } from "../machine/service-state.ts";
-import type { Cluster, Machine, World } from "../machine/world.ts";
+import { type Cluster, type Machine, type World, withCluster } from "../machine/world.ts";
 
 /** The config that the machine runs with, once it has one. */
 export function configOf(machine: Machine): NodeConfig | undefined {
@@ -79,4 +78,11 @@ export function trustdReachable(world: World, worker: NodeConfig): boolean {
       isHealthy(machine.services.trustd)
     );
   });
+}
+
+/** The place for what this config's cluster will share, made when its first machine is configured. */
+export function ensureCluster(world: World, text: string): World {
+  const key = readNodeConfig(text).clusterKey;
+  if (world.clusters[key] !== undefined) return world;
+  return withCluster(world, { key, objects: {}, revision: 1, kubelets: {} });
 }

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import { recordEvent } from "../kubernetes/events.ts";
-import { isTree } from "../kubernetes/field-paths.ts";
-import { isNodeReady, isUnschedulable } from "../kubernetes/node.ts";
-import { isStopping, nodeNameOf } from "../kubernetes/pod.ts";
-import { getObject, listObjects, updateObject } from "../kubernetes/store.ts";
-import type { Moment } from "../machine/moment.ts";
-import type { Cluster, KubernetesObject } from "../machine/world.ts";
-import { beginPod } from "./pod-starts.ts";
+import { isHealthy } from "../kubernetes/eviction.ts";
+import { isNodeReady, isUnschedulable, readyStatusOf } from "../kubernetes/node.ts";
+import {
+  isStopping,
+  nodeNameOf,
+  runningStatus,
+  succeededStatus,
+  unpullable,
+  waitingStatus,
+} from "../kubernetes/pod.ts";
+import { createObject, getObject, listObjects, updateObject } from "../kubernetes/store.ts";
+import type { Moment } from "../machine/timings.ts";
+import { type Cluster, isTree, type KubernetesObject, type World, without } from "../machine/world.ts";
 
 interface Toleration {
   readonly key?: string;
@@ -109,4 +115,120 @@ function unboundClaim(cluster: Cluster, pod: KubernetesObject): string | undefin
     const claim = getObject(cluster, "persistentvolumeclaims", pod.metadata.namespace, name);
     return (claim?.status as { phase?: string } | undefined)?.phase !== "Bound";
   });
+}
+
+type PodKey = { readonly name: string; readonly namespace?: string };
+
+/** Notes that a pod has a node and is being started there. */
+export function beginPod(cluster: Cluster, pod: PodKey, moment: Moment): Cluster {
+  const key = `${pod.namespace ?? ""}/${pod.name}`;
+  return { ...cluster, starting: { ...cluster.starting, [key]: moment.now + moment.timings.podStart } };
+}
+
+/** What kubelets do with their pods: start them on ready nodes, finish those of jobs, and lose them with the node. */
+export function startPods(world: World, cluster: Cluster, moment: Moment): Cluster {
+  let next = cluster;
+  for (const [key, time] of Object.entries(cluster.starting ?? {})) {
+    const [namespace, name = ""] = key.split("/");
+    const pod = getObject(next, "pods", namespace, name);
+    const node = pod === undefined ? undefined : getObject(next, "nodes", undefined, nodeNameOf(pod) ?? "");
+    if (pod !== undefined && (time > moment.now || node === undefined || !canRun(pod, node))) continue;
+    next = { ...next, starting: without(next.starting ?? {}, key) };
+    if (pod !== undefined && !isStopping(pod)) next = advance(world, next, pod, moment);
+  }
+  for (const pod of listObjects(next, "pods").filter(isHealthy)) {
+    const node = getObject(next, "nodes", undefined, nodeNameOf(pod) ?? "");
+    if (node === undefined || canRun(pod, node)) continue;
+    next = updateObject(next, "pods", {
+      ...pod,
+      status: runningStatus(pod, hostOf(world, next, pod), false, moment.now),
+    });
+    next = beginPod(next, pod.metadata, moment);
+  }
+  return next;
+}
+
+/** A node that is not ready only lacks a network: its kubelet runs on, and so do the pods that use the host's. */
+function canRun(pod: KubernetesObject, node: KubernetesObject): boolean {
+  const onHostNetwork = (pod.spec as { hostNetwork?: boolean } | undefined)?.hostNetwork === true;
+  return isNodeReady(node) || (onHostNetwork && readyStatusOf(node) === "False");
+}
+
+/** One step of a pod's life: pending, running, and for a job's pod done. */
+function advance(world: World, cluster: Cluster, pod: KubernetesObject, moment: Moment): Cluster {
+  const host = hostOf(world, cluster, pod);
+  const bad = unpullable(pod);
+  if (bad !== undefined) {
+    const failed = updateObject(cluster, "pods", { ...pod, status: waitingStatus(pod, host, bad.name, moment.now) });
+    const message = `Failed to pull image "${bad.image}": failed to resolve reference "${bad.image}": not found`;
+    return recordEvent(failed, { about: pod, type: "Warning", reason: "Failed", message, source: "kubelet" }, moment);
+  }
+  const runs = (pod.status as { phase?: string } | undefined)?.phase === "Running";
+  if (runs && isJobPod(pod)) return updateObject(cluster, "pods", { ...pod, status: succeededStatus(pod, moment.now) });
+  const started = updateObject(cluster, "pods", { ...pod, status: runningStatus(pod, host, true, moment.now) });
+  return isJobPod(pod) ? beginPod(started, pod.metadata, moment) : started;
+}
+
+/** Pods of jobs end by themselves; what any other container would do nobody knows, so it runs. */
+function isJobPod(pod: KubernetesObject): boolean {
+  const owners = pod.metadata.ownerReferences as readonly { readonly kind: string }[] | undefined;
+  return owners?.[0]?.kind === "Job";
+}
+
+function hostOf(world: World, cluster: Cluster, pod: KubernetesObject): string {
+  return world.machines[cluster.kubelets[nodeNameOf(pod) ?? ""]?.machine ?? ""]?.address ?? "";
+}
+
+const defaultClass = "storageclass.kubernetes.io/is-default-class";
+
+interface ClaimSpec {
+  readonly storageClassName?: string;
+  readonly volumeName?: string;
+  readonly accessModes?: readonly string[];
+  readonly resources?: { readonly requests?: { readonly storage?: string } };
+}
+
+/** Gives a claim the volume that its storage class provisions; a claim without a class that exists waits. */
+export function bindClaims(cluster: Cluster, moment: Moment): Cluster {
+  return listObjects(cluster, "persistentvolumeclaims").reduce((next, claim) => bind(next, claim, moment), cluster);
+}
+
+function bind(cluster: Cluster, claim: KubernetesObject, moment: Moment): Cluster {
+  const spec = (claim.spec ?? {}) as ClaimSpec;
+  if (isTree(claim.status) && claim.status.phase === "Bound") return cluster;
+  const wanted = classOf(cluster, spec);
+  if (wanted === undefined || wanted.provisioner === "kubernetes.io/no-provisioner") return cluster;
+  const name = `pvc-${claim.metadata.uid}`;
+  const capacity = { storage: spec.resources?.requests?.storage ?? "1Gi" };
+  const { namespace, uid } = claim.metadata;
+  const volume = {
+    apiVersion: "v1",
+    kind: "PersistentVolume",
+    metadata: { name, annotations: { "pv.kubernetes.io/provisioned-by": String(wanted.provisioner) } },
+    spec: {
+      accessModes: spec.accessModes ?? ["ReadWriteOnce"],
+      capacity,
+      claimRef: { apiVersion: "v1", kind: "PersistentVolumeClaim", name: claim.metadata.name, namespace, uid },
+      csi: { driver: String(wanted.provisioner), volumeHandle: name },
+      persistentVolumeReclaimPolicy: String(wanted.reclaimPolicy ?? "Delete"),
+      storageClassName: wanted.metadata.name,
+      volumeMode: "Filesystem",
+    },
+    status: { phase: "Bound" },
+  };
+  const made =
+    getObject(cluster, "persistentvolumes", undefined, name) === undefined
+      ? createObject(cluster, "persistentvolumes", volume, moment)
+      : cluster;
+  const bound = { ...spec, storageClassName: wanted.metadata.name, volumeName: name };
+  const status = { phase: "Bound", accessModes: spec.accessModes ?? ["ReadWriteOnce"], capacity };
+  return updateObject(made, "persistentvolumeclaims", { ...claim, spec: bound, status });
+}
+
+function classOf(cluster: Cluster, spec: ClaimSpec): KubernetesObject | undefined {
+  const classes = listObjects(cluster, "storageclasses.storage.k8s.io");
+  if (spec.storageClassName === undefined) {
+    return classes.find((candidate) => candidate.metadata.annotations?.[defaultClass] === "true");
+  }
+  return classes.find((candidate) => candidate.metadata.name === spec.storageClassName);
 }

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import { given } from "../../talos/given.ts";
 import { randomUuid } from "../machine/chance.ts";
-import { ensureCluster } from "../machine/ensure-cluster.ts";
-import type { EventBody } from "../machine/event.ts";
 import { emitAll } from "../machine/events.ts";
 import { faultOf, spend } from "../machine/fault.ts";
-import type { Wipe } from "../machine/life.ts";
-import type { Controller, Moment } from "../machine/moment.ts";
+import { isHealthy, type Wipe } from "../machine/life.ts";
 import { readNodeConfig } from "../machine/node-config.ts";
 import { releaseOfImage } from "../machine/release.ts";
-import { isHealthy } from "../machine/service-state.ts";
-import { type Disk, type Machine, mapMachines, without } from "../machine/world.ts";
-import { configOf } from "./membership.ts";
+import type { Controller, Moment } from "../machine/timings.ts";
+import { type Disk, type EventBody, type Machine, mapMachines, without } from "../machine/world.ts";
+import { configOf, ensureCluster } from "./membership.ts";
 
 /** Takes machines through firmware, install, shutdown and back as their time comes. */
 export const power: Controller = (world, moment) => {

@@ -1,65 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
 import { etcdMemberOf, hasQuorum } from "../machine/etcd.ts";
 import { emit } from "../machine/events.ts";
-import { isUp } from "../machine/life.ts";
-import type { Controller, Moment } from "../machine/moment.ts";
-import { isHealthy, type ServiceStage, type ServiceState } from "../machine/service-state.ts";
+import { isHealthy, isUp, type ServiceStage, type ServiceState } from "../machine/life.ts";
+import type { Controller, Moment } from "../machine/timings.ts";
 import { type Machine, mapMachines, type World } from "../machine/world.ts";
 import { clusterOf, configOf, trustdReachable } from "./membership.ts";
 
 interface Definition {
   readonly id: string;
   readonly after: readonly string[];
-  readonly waitsFor: string;
-  /** Without one its health stays unknown. */
-  readonly check: boolean;
-  readonly maintenance: boolean;
-  readonly controlPlaneOnly?: boolean;
+  /** @default nothing that it tells of */
+  readonly waitsFor?: string;
+  /** Its health stays unknown. @default false */
+  readonly unchecked?: true;
+  /** Also without a config. @default false */
+  readonly maintenance?: true;
+  /** @default false */
+  readonly controlPlaneOnly?: true;
 }
 
 /** The services of a machine on metal, with what each waits for. */
 const definitions: readonly Definition[] = [
-  { id: "machined", after: [], waitsFor: "", check: true, maintenance: true },
-  { id: "containerd", after: ["machined"], waitsFor: "", check: true, maintenance: true },
-  { id: "auditd", after: ["machined"], waitsFor: "", check: true, maintenance: true },
-  { id: "syslogd", after: ["machined"], waitsFor: "", check: true, maintenance: true },
-  { id: "udevd", after: ["machined"], waitsFor: "", check: true, maintenance: true },
-  { id: "dashboard", after: ["machined"], waitsFor: "", check: false, maintenance: true },
+  { id: "machined", after: [], maintenance: true },
+  { id: "containerd", after: ["machined"], maintenance: true },
+  { id: "auditd", after: ["machined"], maintenance: true },
+  { id: "syslogd", after: ["machined"], maintenance: true },
+  { id: "udevd", after: ["machined"], maintenance: true },
+  { id: "dashboard", after: ["machined"], unchecked: true, maintenance: true },
   {
     id: "apid",
     after: ["containerd"],
     waitsFor: 'service "containerd" to be "up", api certificates',
-    check: true,
     maintenance: true,
   },
   {
     id: "trustd",
     after: ["containerd"],
     waitsFor: 'service "containerd" to be "up", time sync, network',
-    check: true,
-    maintenance: false,
     controlPlaneOnly: true,
   },
-  {
-    id: "cri",
-    after: ["containerd"],
-    waitsFor: "network, volume /var/lib/containerd to be mounted",
-    check: true,
-    maintenance: false,
-  },
-  {
-    id: "kubelet",
-    after: ["cri"],
-    waitsFor: 'service "cri" to be "up", time sync, network, nodename',
-    check: true,
-    maintenance: false,
-  },
+  { id: "cri", after: ["containerd"], waitsFor: "network, volume /var/lib/containerd to be mounted" },
+  { id: "kubelet", after: ["cri"], waitsFor: 'service "cri" to be "up", time sync, network, nodename' },
   {
     id: "etcd",
     after: ["cri"],
     waitsFor: 'volumes /var/lib, ETCD to be mounted, service "cri" to be "up", time sync, network, etcd spec',
-    check: true,
-    maintenance: false,
     controlPlaneOnly: true,
   },
 ];
@@ -87,8 +72,7 @@ function tend(world: World, machine: Machine, definition: Definition, moment: Mo
   const state = machine.services[id];
   if (machine.stopped.includes(id)) {
     if (state === undefined || state.stage === "Finished") return machine;
-    const finished = enter(state, "Finished", "Service finished successfully", moment.now);
-    return put(machine, id, { ...finished, health: "unknown" }, moment.now);
+    return put(machine, id, finished(state, moment.now), moment.now);
   }
   if (!definition.after.every((other) => isHealthy(machine.services[other]))) return machine;
   if (state?.stage !== "Running") return start(world, machine, definition, moment);
@@ -107,7 +91,7 @@ function start(world: World, machine: Machine, definition: Definition, moment: M
   }
   const pid = 1_000 + machine.eventCount;
   const steps: [ServiceStage, string][] = [["Starting", "Starting service"]];
-  if (definition.waitsFor !== "") steps.push(["Waiting", `Waiting for ${definition.waitsFor}`]);
+  if (definition.waitsFor !== undefined) steps.push(["Waiting", `Waiting for ${definition.waitsFor}`]);
   steps.push(["Preparing", "Running pre state"], ["Preparing", "Creating service runner"]);
   const prepared = steps.reduce<ServiceState | undefined>((s, [stage, text]) => enter(s, stage, text, now), state);
   const started =
@@ -141,7 +125,7 @@ function checkHealth(
   moment: Moment,
 ): Machine {
   const { now } = moment;
-  if (!definition.check || (state.healthyAt ?? 0) > now) return machine;
+  if (definition.unchecked || (state.healthyAt ?? 0) > now) return machine;
   if (definition.id === "etcd") {
     const etcd = clusterOf(world, machine)?.etcd;
     const member = etcd?.members.find((candidate) => candidate.id === machine.disk.etcd?.memberId);
@@ -168,8 +152,7 @@ function checkHealth(
 export function restartService(machine: Machine, id: string, now: number, pause: number): Machine {
   const state = machine.services[id];
   if (state?.stage !== "Running") return machine;
-  const stopped = enter(state, "Finished", "Service finished successfully", now);
-  return put(machine, id, { ...stopped, health: "unknown", startAt: now + pause }, now);
+  return put(machine, id, { ...finished(state, now), startAt: now + pause }, now);
 }
 
 /** The API and the machine's own daemon stay until the power goes. */
@@ -177,13 +160,12 @@ function stopAll(machine: Machine, moment: Moment): Machine {
   return definitions.reduce((next, { id }) => {
     const state = next.services[id];
     if (state === undefined || state.stage === "Finished" || id === "apid" || id === "machined") return next;
-    return put(
-      next,
-      id,
-      { ...enter(state, "Finished", "Service finished successfully", moment.now), health: "unknown" },
-      moment.now,
-    );
+    return put(next, id, finished(state, moment.now), moment.now);
   }, machine);
+}
+
+function finished(state: ServiceState, now: number): ServiceState {
+  return { ...enter(state, "Finished", "Service finished successfully", now), health: "unknown" };
 }
 
 /** The state after one more event; only the last events are kept. */

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { isHealthy } from "../kubernetes/eviction.ts";
-import { isStopping, podFrom, podsOf, templateHash, templateOf } from "../kubernetes/pod.ts";
-import { stopPod } from "../kubernetes/pod-removal.ts";
+import { isStopping, podFrom, podsOf, stopPod, templateHash, templateOf } from "../kubernetes/pod.ts";
 import { createObject, getObject, type NewObject, updateObject } from "../kubernetes/store.ts";
-import type { Moment } from "../machine/moment.ts";
+import type { Moment } from "../machine/timings.ts";
 import type { Cluster, KubernetesObject } from "../machine/world.ts";
 import { replicasOf } from "./replica-sets.ts";
 

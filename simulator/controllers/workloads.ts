@@ -1,24 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-import { definitionStorage, establishedStatus } from "../kubernetes/custom-resources.ts";
+
+import { definitionStorage, establishedStatus, findKind, storageName } from "../kubernetes/api-resources.ts";
+import { bootstrapManifests, systemNamespaces } from "../kubernetes/bootstrap-manifests.ts";
+import { withDefaults } from "../kubernetes/defaults.ts";
 import { countBudget, isHealthy } from "../kubernetes/eviction.ts";
 import { readyStatusOf } from "../kubernetes/node.ts";
-import { mirrorPod } from "../kubernetes/pod.ts";
-import { createObject, deleteObject, getObject, listObjects, timestamp, updateObject } from "../kubernetes/store.ts";
-import type { Controller, Moment } from "../machine/moment.ts";
-import type { NodeConfig } from "../machine/node-config.ts";
+import { mirrorPod } from "../kubernetes/static-pod.ts";
+import {
+  createObject,
+  deleteObject,
+  getObject,
+  listObjects,
+  type NewObject,
+  timestamp,
+  updateObject,
+} from "../kubernetes/store.ts";
+import { type NodeConfig, staticPodNames } from "../machine/node-config.ts";
+import type { Controller, Moment } from "../machine/timings.ts";
 import { type Cluster, type KubernetesObject, type Machine, type World, withCluster } from "../machine/world.ts";
 import { tendDaemonSet } from "./daemon-sets.ts";
 import { tendDeployment } from "./deployments.ts";
-import { collectGarbage } from "./garbage.ts";
-import { tendJob } from "./jobs.ts";
-import { staticPodNames } from "./machine-status.ts";
-import { applyManifests } from "./manifests.ts";
+import { collectGarbage } from "./expiry.ts";
 import { componentWorks, configOf, hostnameOf, kubernetesServes, machinesOf, staticPodsRun } from "./membership.ts";
-import { schedulePods } from "./pod-scheduling.ts";
-import { startPods } from "./pod-starts.ts";
-import { tendReplicaSet } from "./replica-sets.ts";
+import { bindClaims, schedulePods, startPods } from "./pod-scheduling.ts";
+import { tendJob, tendReplicaSet } from "./replica-sets.ts";
 import { tendStatefulSet } from "./stateful-sets.ts";
-import { bindClaims } from "./volume-claims.ts";
 
 type Tend = (cluster: Cluster, object: KubernetesObject, moment: Moment) => Cluster;
 
@@ -89,4 +95,55 @@ function mirrorPods(cluster: Cluster, machine: Machine, moment: Moment): Cluster
     const cleared = known === undefined ? next : deleteObject(next, "pods", "kube-system", wanted.metadata.name);
     return createObject(cleared, "pods", wanted, moment);
   }, cluster);
+}
+
+const inventoryName = "talos-bootstrap-manifests-inventory";
+const owner = "config.k8s.io/owning-inventory";
+
+/**
+ * Makes what Talos applies after bootstrap. An object that was there once is Talos's no more: whoever changes or deletes
+ * it has the last word, and a changed manifest reaches it only by a sync, as `talosctl upgrade-k8s` does one.
+ */
+export function applyManifests(cluster: Cluster, config: NodeConfig, moment: Moment): Cluster {
+  let next = systemNamespaces.reduce((before, namespace) => ensure(before, namespace, moment), cluster);
+  const listed = inventoryOf(next);
+  const added: string[] = [];
+  for (const object of bootstrapManifests(config).flatMap(({ objects }) => objects)) {
+    const key = inventoryKey(object);
+    if (listed.has(key)) continue;
+    added.push(key);
+    next = ensure(
+      next,
+      { ...object, metadata: { ...object.metadata, annotations: { [owner]: inventoryName } } },
+      moment,
+    );
+  }
+  return added.length === 0 ? next : writeInventory(next, [...listed, ...added], moment);
+}
+
+function ensure(cluster: Cluster, object: NewObject, moment: Moment): Cluster {
+  const resource = findKind(cluster, object.apiVersion, object.kind);
+  if (resource === undefined) return cluster;
+  const storage = storageName(resource);
+  const known = getObject(cluster, storage, object.metadata.namespace, object.metadata.name);
+  return known === undefined ? createObject(cluster, storage, withDefaults(object), moment) : cluster;
+}
+
+/** As the inventory of Kubernetes' own tools names an object. */
+function inventoryKey({ apiVersion, kind, metadata }: NewObject): string {
+  const group = apiVersion.includes("/") ? apiVersion.split("/")[0] : "";
+  return `${metadata.namespace ?? ""}_${metadata.name.replaceAll(":", "__")}_${group}_${kind}`;
+}
+
+function inventoryOf(cluster: Cluster): ReadonlySet<string> {
+  const { data } = (getObject(cluster, "configmaps", "kube-system", inventoryName) ?? {}) as { data?: object };
+  return new Set(Object.keys(data ?? {}));
+}
+
+function writeInventory(cluster: Cluster, keys: readonly string[], moment: Moment): Cluster {
+  const data = Object.fromEntries(keys.map((key) => [key, ""]));
+  const known = getObject(cluster, "configmaps", "kube-system", inventoryName);
+  if (known !== undefined) return updateObject(cluster, "configmaps", { ...known, data });
+  const metadata = { name: inventoryName, namespace: "kube-system" };
+  return createObject(cluster, "configmaps", { apiVersion: "v1", kind: "ConfigMap", metadata, data }, moment);
 }

@@ -5,7 +5,6 @@ import type { AddressInfo } from "node:net";
 import { TalosError } from "../../talos/errors.ts";
 import type { CreateMachine, ErrorBody, RequestName, Requests } from "../control/protocol.ts";
 import type { Fault } from "../machine/fault.ts";
-import type { Ending } from "./ending.ts";
 import type { Simulator } from "./simulator.ts";
 
 export interface ControlServerOptions {
@@ -61,6 +60,10 @@ function answersOf({ simulator, settle }: ControlServerOptions): Answers {
     await settle();
     return value;
   };
+  const done = async (work: () => unknown): Promise<null> => {
+    work();
+    return settled(null);
+  };
   return {
     "create-machine": async (input: CreateMachine) => {
       const { id } = await settled(await simulator.createMachine(input));
@@ -77,26 +80,12 @@ function answersOf({ simulator, settle }: ControlServerOptions): Answers {
       );
     },
     "list-machines": async () => simulator.listMachines(),
-    "delete-machine": async ({ id }) => {
-      simulator.deleteMachine(id);
-      return settled(null);
-    },
-    "set-owner": async ({ id, owner }) => {
-      simulator.setOwner(id, owner);
-      return settled(null);
-    },
-    "set-power": async ({ id, on }) => {
-      simulator.setPower(id, on);
-      return settled(null);
-    },
-    "set-faults": async ({ id, faults }: { id: string; faults: readonly Fault[] }) => {
-      simulator.setFaults(id, faults);
-      return settled(null);
-    },
-    "set-user-data": async ({ id, userData }) => {
-      simulator.setUserData(id, userData);
-      return settled(null);
-    },
+    "delete-machine": ({ id }) => done(() => simulator.deleteMachine(id)),
+    "set-owner": ({ id, owner }) => done(() => simulator.setOwner(id, owner)),
+    "set-power": ({ id, on }) => done(() => simulator.setPower(id, on)),
+    "set-faults": ({ id, faults }: { id: string; faults: readonly Fault[] }) =>
+      done(() => simulator.setFaults(id, faults)),
+    "set-user-data": ({ id, userData }) => done(() => simulator.setUserData(id, userData)),
     shutdown: async () => null,
   };
 }
@@ -116,4 +105,45 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
 function reply(response: ServerResponse, status: number, body: unknown): void {
   response.writeHead(status, { "content-type": "application/json", connection: "close" });
   response.end(JSON.stringify(body));
+}
+
+/** A daemon without machines has nothing to wait for, apart from the one that is about to be made. */
+const emptyTimeout = 30_000;
+
+/** Decides when the daemon ends: told to, by a signal, idle for long, or without machines. */
+export class Ending {
+  /** Resolves when it is time. `removeAll`: the last machine is gone, nothing is to be kept. */
+  readonly reached: Promise<{ readonly removeAll: boolean }>;
+  readonly #isEmpty: () => boolean;
+  #lastContact = performance.now();
+  #resolve: (end: { readonly removeAll: boolean }) => void = () => undefined;
+
+  constructor(idleTimeout: number, isEmpty: () => boolean) {
+    this.#isEmpty = isEmpty;
+    this.reached = new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
+    const timer = setInterval(() => {
+      const idle = performance.now() - this.#lastContact;
+      if (isEmpty() && idle > emptyTimeout) this.#resolve({ removeAll: true });
+      else if (idle > idleTimeout) this.#resolve({ removeAll: false });
+    }, 1_000);
+    timer.unref();
+    for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.once(signal, () => this.now());
+  }
+
+  /** Somebody wants something: the daemon is not idle. */
+  touch(): void {
+    this.#lastContact = performance.now();
+  }
+
+  /** Ends and keeps the machines on disk. */
+  now(): void {
+    this.#resolve({ removeAll: this.#isEmpty() });
+  }
+
+  /** Ends if there is no machine. */
+  ifEmpty(): void {
+    if (this.#isEmpty()) this.now();
+  }
 }

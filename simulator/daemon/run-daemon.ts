@@ -9,8 +9,7 @@ import { defaultTimings, scaleTimings } from "../machine/timings.ts";
 import { apiPort, kubernetesPort, startListeners } from "../network/listeners.ts";
 import { Simulation } from "../simulation.ts";
 import { findNetwork, freeAddress } from "./addresses.ts";
-import { startControlServer } from "./control-server.ts";
-import { Ending } from "./ending.ts";
+import { Ending, startControlServer } from "./control-server.ts";
 import { type Allocate, Simulator } from "./simulator.ts";
 import { keepWorld, loadWorld } from "./world-store.ts";
 

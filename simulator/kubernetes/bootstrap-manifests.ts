@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { NodeConfig } from "../machine/node-config.ts";
+import { type NodeConfig, serviceIp } from "../machine/node-config.ts";
 import type { NewObject } from "./store.ts";
 
 /** One of the manifests that a control plane renders from its config: its id, and its objects in order. */
@@ -136,8 +136,7 @@ function coreDns({ dnsDomain }: NodeConfig): readonly NewObject[] {
 }
 
 function dnsService({ serviceSubnets }: NodeConfig): NewObject {
-  const [address = "10.96.0.0"] = (serviceSubnets[0] ?? "").split("/");
-  const clusterIP = address.replace(/\.\d+$/, ".10");
+  const clusterIP = serviceIp(serviceSubnets[0], 10);
   const port = (name: string, number: number, protocol: string): object => ({ name, port: number, protocol });
   return {
     apiVersion: "v1",

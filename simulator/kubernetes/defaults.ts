@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { createHash } from "node:crypto";
-import { isTree, type Tree } from "./field-paths.ts";
+import { isTree, type Tree } from "../machine/world.ts";
 import type { NewObject } from "./store.ts";
 
 const workloadDefaults: Readonly<Record<string, Tree>> = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { given } from "../../talos/given.ts";
 import { randomHex } from "../machine/chance.ts";
-import type { Moment } from "../machine/moment.ts";
+import type { Moment } from "../machine/timings.ts";
 import type { Cluster, KubernetesObject } from "../machine/world.ts";
 import { createObject, deleteObject, listObjects, timestamp } from "./store.ts";
 

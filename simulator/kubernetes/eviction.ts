@@ -49,12 +49,13 @@ function disruptionsAllowed(cluster: Cluster, budget: KubernetesObject): number 
   const pods = listObjects(cluster, "pods", budget.metadata.namespace).filter((pod) => selects(budget, pod));
   const healthy = pods.filter(isHealthy).length;
   const { minAvailable, maxUnavailable } = (budget as BudgetFields).spec ?? {};
-  if (maxUnavailable !== undefined) return amount(maxUnavailable, pods.length) - (pods.length - healthy);
-  return healthy - amount(minAvailable ?? 0, pods.length);
+  if (maxUnavailable !== undefined) return Math.ceil(share(maxUnavailable, pods.length)) - (pods.length - healthy);
+  return healthy - Math.ceil(share(minAvailable ?? 0, pods.length));
 }
 
-function amount(value: number | string, total: number): number {
-  return typeof value === "number" ? value : Math.ceil((Number.parseFloat(value) / 100) * total);
+/** So many, or a share such as 25%: perhaps not a whole number then. */
+export function share(value: number | string, total: number): number {
+  return typeof value === "number" ? value : (Number.parseFloat(value) / 100) * total;
 }
 
 export function isHealthy(pod: KubernetesObject): boolean {

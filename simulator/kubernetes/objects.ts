@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Http2ServerResponse } from "node:http2";
-import type { KubernetesObject } from "../machine/world.ts";
-import type { ApiResource } from "./api-resource.ts";
-import { apiVersionOf, storageName } from "./api-resources.ts";
+import { isTree, type KubernetesObject, type Tree } from "../machine/world.ts";
+import { type ApiResource, apiVersionOf, storageName } from "./api-resources.ts";
 import { requireEvictable } from "./eviction.ts";
-import { leaseAsOf } from "./node-lease.ts";
-import { podLog } from "./pod-log.ts";
-import { stopPod } from "./pod-removal.ts";
+import { leaseAsOf } from "./node.ts";
+import { applyPatch } from "./patch.ts";
+import { stopPod } from "./pod.ts";
 import {
   bodyOf,
   clusterOf,
@@ -19,8 +18,6 @@ import {
   truthy,
 } from "./request.ts";
 import { requireRight, verbOf } from "./rights.ts";
-import { scaled, scaleOf } from "./scale.ts";
-import { fieldSelector, labelSelector } from "./selectors.ts";
 import { ApiError } from "./status.ts";
 import { listObjects } from "./store.ts";
 import { tableOf } from "./table.ts";
@@ -126,4 +123,113 @@ function sendText(response: Http2ServerResponse, text: string): void {
   response.statusCode = 200;
   response.setHeader("content-type", "text/plain");
   response.end(text);
+}
+
+/** The `scale` view of a workload, which `kubectl scale` and autoscalers use. */
+export function scaleOf(workload: KubernetesObject): Tree {
+  const spec = isTree(workload.spec) ? workload.spec : {};
+  const status = isTree(workload.status) ? workload.status : {};
+  const labels = isTree(spec.selector) && isTree(spec.selector.matchLabels) ? spec.selector.matchLabels : {};
+  const selector = Object.entries(labels).map(([key, value]) => `${key}=${String(value)}`);
+  const { name, namespace, uid, resourceVersion, creationTimestamp } = workload.metadata;
+  return {
+    kind: "Scale",
+    apiVersion: "autoscaling/v1",
+    metadata: { name, namespace, uid, resourceVersion, creationTimestamp },
+    spec: { replicas: spec.replicas ?? 1 },
+    status: { replicas: status.replicas ?? 0, selector: selector.join(",") },
+  };
+}
+
+/** The workload with the replicas that a written `Scale` asks for, whole or as a patch. */
+export function scaled(workload: KubernetesObject, input: unknown, contentType: string): KubernetesObject {
+  const view = contentType.includes("patch") ? applyPatch(scaleOf(workload), contentType, input) : input;
+  const replicas = isTree(view) && isTree(view.spec) ? view.spec.replicas : undefined;
+  if (typeof replicas !== "number" || replicas < 0) {
+    throw new ApiError(422, "Invalid", "spec.replicas: Invalid value: must be greater than or equal to 0");
+  }
+  const expected = isTree(view) && isTree(view.metadata) ? view.metadata.resourceVersion : undefined;
+  const metadata =
+    typeof expected === "string" ? { ...workload.metadata, resourceVersion: expected } : workload.metadata;
+  return { ...workload, metadata, spec: { ...(workload.spec as object), replicas } };
+}
+
+interface ContainerStatus {
+  readonly name: string;
+  readonly image: string;
+  readonly state?: {
+    readonly running?: { readonly startedAt: string };
+    readonly waiting?: { readonly reason: string };
+    readonly terminated?: { readonly startedAt: string };
+  };
+}
+
+/** What a container has written. Containers run in name only: the one line says what was started, and when. */
+export function podLog(request: ObjectRequest, pod: KubernetesObject): string {
+  const { name } = pod.metadata;
+  const statuses =
+    (pod.status as { containerStatuses?: readonly ContainerStatus[] } | undefined)?.containerStatuses ?? [];
+  const wanted = request.url.searchParams.get("container") ?? "";
+  const spec = pod.spec as { containers?: readonly { name: string }[] } | undefined;
+  const container = wanted === "" ? (spec?.containers?.[0]?.name ?? "") : wanted;
+  if (spec?.containers?.some((held) => held.name === container) !== true) {
+    throw new ApiError(400, "BadRequest", `container ${container} is not valid for pod ${name}`);
+  }
+  const status = statuses.find((held) => held.name === container);
+  const started = status?.state?.running?.startedAt ?? status?.state?.terminated?.startedAt;
+  if (status === undefined || started === undefined) {
+    const reason = status?.state?.waiting?.reason ?? "ContainerCreating";
+    const why = reason.includes("Pull") ? "trying and failing to pull image" : reason;
+    throw new ApiError(400, "BadRequest", `container "${container}" in pod "${name}" is waiting to start: ${why}`);
+  }
+  const stamp = request.url.searchParams.get("timestamps") === "true" ? `${started} ` : "";
+  return `${stamp}simulated container ${container} of ${status.image} started at ${started}\n`;
+}
+
+type Test = (object: KubernetesObject) => boolean;
+
+/** `a=b,c!=d,e in (f,g),!h`: what kubectl -l takes. */
+export function labelSelector(text: string | null): Test {
+  const tests = splitTerms(text ?? "").map(labelTerm);
+  return (object) => tests.every((test) => test(object.metadata.labels ?? {}));
+}
+
+function splitTerms(text: string): string[] {
+  return text.split(/,(?![^(]*\))/).filter((term) => term.trim() !== "");
+}
+
+function labelTerm(term: string): (labels: Readonly<Record<string, string>>) => boolean {
+  const set = /^\s*(\S+)\s+(in|notin)\s+\(([^)]*)\)\s*$/.exec(term);
+  if (set !== null) {
+    const [, key = "", operator, list = ""] = set;
+    const values = list.split(",").map((value) => value.trim());
+    return (labels) => {
+      const held = labels[key];
+      return operator === "in"
+        ? held !== undefined && values.includes(held)
+        : held === undefined || !values.includes(held);
+    };
+  }
+  const [, key = "", operator, value = ""] = /^\s*([^=!]+?)\s*(==|=|!=)\s*(.*?)\s*$/.exec(term) ?? [];
+  if (operator === "!=") return (labels) => labels[key] !== value;
+  if (operator !== undefined) return (labels) => labels[key] === value;
+  const name = term.trim();
+  return name.startsWith("!")
+    ? (labels) => labels[name.slice(1)] === undefined
+    : (labels) => labels[name] !== undefined;
+}
+
+/** `metadata.name=x,spec.nodeName=y`: paths into the object. */
+export function fieldSelector(text: string | null): Test {
+  const tests = splitTerms(text ?? "").map((term) => {
+    const [, path = "", operator = "=", value = ""] = /^([^=!]+)(==|=|!=)(.*)$/.exec(term) ?? [];
+    return (object: KubernetesObject): boolean => {
+      const held = path
+        .split(".")
+        .reduce<unknown>((part, key) => (part as Record<string, unknown> | undefined)?.[key], object);
+      const same = String(held ?? "") === value;
+      return operator === "!=" ? !same : same;
+    };
+  });
+  return (object) => tests.every((test) => test(object));
 }

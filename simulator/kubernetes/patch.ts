@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import { isTree, itemKey, keysOf, type Tree } from "./field-paths.ts";
+import { isTree, type Tree } from "../machine/world.ts";
+import { itemKey, keysOf } from "./managed-fields.ts";
 import { ApiError } from "./status.ts";
 
 /** Applies a patch of any of the kinds that clients send. */

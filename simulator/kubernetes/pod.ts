@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import { createHash } from "node:crypto";
 import { given } from "../../talos/given.ts";
-import { randomHex, uuidOf } from "../machine/chance.ts";
-import type { Moment } from "../machine/moment.ts";
-import type { Cluster, KubernetesObject, Machine } from "../machine/world.ts";
-import { kubernetesVersionOf } from "./node.ts";
-import { listObjects, type NewObject, timestamp } from "./store.ts";
+import { randomHex } from "../machine/chance.ts";
+import type { Moment } from "../machine/timings.ts";
+import { type Cluster, isTree, type KubernetesObject } from "../machine/world.ts";
+import { listObjects, type NewObject, timestamp, updateObject } from "./store.ts";
 
 interface Template {
   readonly metadata?: {
@@ -83,49 +82,6 @@ export function daemonPod(set: KubernetesObject, node: string, hash: string): Ne
   return podFrom(set, `${set.metadata.name}-${suffix}`, { "controller-revision-hash": hash }, { nodeName: node });
 }
 
-/** What the kubelet shows of a static pod. */
-export function mirrorPod(
-  name: string,
-  node: KubernetesObject,
-  machine: Machine,
-  component: { readonly image: string; readonly version: number },
-  ready: boolean,
-  now: number,
-): NewObject {
-  const host = node.metadata.name;
-  const hash = uuidOf(`${name}/${component.image}/${component.version}`).replaceAll("-", "");
-  const pod: NewObject = {
-    apiVersion: "v1",
-    kind: "Pod",
-    metadata: {
-      name: `${name}-${host}`,
-      namespace: "kube-system",
-      labels: {
-        "app.kubernetes.io/component": "control-plane",
-        "app.kubernetes.io/managed-by": "Talos",
-        "app.kubernetes.io/name": name,
-        "app.kubernetes.io/version": kubernetesVersionOf(component.image).slice(1),
-        component: name,
-        "k8s-app": name,
-        tier: "control-plane",
-      },
-      annotations: {
-        "kubernetes.io/config.hash": hash,
-        "kubernetes.io/config.mirror": hash,
-        "kubernetes.io/config.source": "http",
-        "talos.dev/config-version": String(component.version),
-        "talos.dev/secrets-version": "1",
-      },
-      ownerReferences: [{ apiVersion: "v1", kind: "Node", name: host, uid: node.metadata.uid, controller: true }],
-    },
-    spec: { nodeName: host, hostNetwork: true, containers: [{ name, image: component.image }] },
-  };
-  return {
-    ...pod,
-    status: statusFor([{ name, image: component.image }], machine.address, machine.address, ready, now),
-  };
-}
-
 /** The status of a pod whose containers run. */
 export function runningStatus(
   pod: KubernetesObject,
@@ -148,34 +104,19 @@ export function waitingStatus(
   now: number,
 ): Readonly<Record<string, unknown>> {
   const at = timestamp(now);
-  const met = (type: string) => ({ type, status: "True", lastTransitionTime: at });
-  const unready = (type: string) => ({
-    type,
-    status: "False",
-    lastTransitionTime: at,
-    reason: "ContainersNotReady",
-    message: `containers with unready status: [${container}]`,
+  const unready = { reason: "ContainersNotReady", message: `containers with unready status: [${container}]` };
+  const stateOf = ({ name, image }: Container) => ({
+    waiting:
+      name === container
+        ? { reason: "ImagePullBackOff", message: `Back-off pulling image "${image}"` }
+        : { reason: "ContainerCreating" },
   });
-  const reason = "ImagePullBackOff";
   return {
     phase: "Pending",
-    conditions: [met("Initialized"), unready("Ready"), unready("ContainersReady"), met("PodScheduled")],
+    conditions: conditionsOf(false, at).map((held) => (held.status === "False" ? { ...held, ...unready } : held)),
     hostIP,
     startTime: at,
-    containerStatuses: containersOf(pod).map(({ name, image }) => ({
-      name,
-      image,
-      imageID: "",
-      ready: false,
-      started: false,
-      restartCount: 0,
-      state: {
-        waiting:
-          name === container
-            ? { reason, message: `Back-off pulling image "${image}"` }
-            : { reason: "ContainerCreating" },
-      },
-    })),
+    containerStatuses: containersOf(pod).map((held) => ({ ...containerStatus(held, stateOf(held)), imageID: "" })),
   };
 }
 
@@ -183,31 +124,13 @@ export function waitingStatus(
 export function succeededStatus(pod: KubernetesObject, now: number): Readonly<Record<string, unknown>> {
   const at = timestamp(now);
   const { startTime = at, ...status } = pod.status as Readonly<Record<string, unknown>>;
-  const condition = (type: string, value: string) => ({
-    type,
-    status: value,
-    lastTransitionTime: at,
-    reason: "PodCompleted",
-  });
+  const terminated = { exitCode: 0, reason: "Completed", startedAt: startTime, finishedAt: at };
   return {
     ...status,
     startTime,
     phase: "Succeeded",
-    conditions: [
-      condition("Initialized", "True"),
-      condition("Ready", "False"),
-      condition("ContainersReady", "False"),
-      condition("PodScheduled", "True"),
-    ],
-    containerStatuses: containersOf(pod).map(({ name, image }) => ({
-      name,
-      image,
-      imageID: image,
-      ready: false,
-      started: false,
-      restartCount: 0,
-      state: { terminated: { exitCode: 0, reason: "Completed", startedAt: startTime, finishedAt: at } },
-    })),
+    conditions: conditionsOf(false, at).map((held) => ({ ...held, reason: "PodCompleted" })),
+    containerStatuses: containersOf(pod).map((held) => containerStatus(held, { terminated })),
   };
 }
 
@@ -220,7 +143,7 @@ function containersOf(pod: KubernetesObject): readonly Container[] {
   return (pod.spec as { containers?: readonly Container[] } | undefined)?.containers ?? [];
 }
 
-function statusFor(
+export function statusFor(
   containers: readonly Container[],
   hostIP: string,
   podIP: string,
@@ -228,28 +151,50 @@ function statusFor(
   now: number,
 ): Readonly<Record<string, unknown>> {
   const at = timestamp(now);
-  const status = ready ? "True" : "False";
-  const condition = (type: string, value: string) => ({ type, status: value, lastTransitionTime: at });
   return {
     phase: "Running",
-    conditions: [
-      condition("Initialized", "True"),
-      condition("Ready", status),
-      condition("ContainersReady", status),
-      condition("PodScheduled", "True"),
-    ],
+    conditions: conditionsOf(ready, at),
     hostIP,
     podIP,
     podIPs: [{ ip: podIP }],
     startTime: at,
-    containerStatuses: containers.map(({ name, image }) => ({
-      name,
-      image,
-      imageID: image,
-      ready,
-      started: true,
-      restartCount: 0,
-      state: { running: { startedAt: at } },
-    })),
+    containerStatuses: containers.map((held) => containerStatus(held, { running: { startedAt: at } }, ready)),
   };
+}
+
+function conditionsOf(ready: boolean, lastTransitionTime: string) {
+  const met = { Initialized: true, Ready: ready, ContainersReady: ready, PodScheduled: true };
+  return Object.entries(met).map(([type, held]) => ({ type, status: held ? "True" : "False", lastTransitionTime }));
+}
+
+function containerStatus({ name, image }: Container, state: object, ready = false) {
+  return { name, image, imageID: image, ready, started: "running" in state, restartCount: 0, state };
+}
+
+/** Tells a pod to stop; it is gone a little later. */
+export function stopPod(cluster: Cluster, pod: KubernetesObject, moment: Moment): Cluster {
+  if (pod.metadata.deletionTimestamp !== undefined) return cluster;
+  const metadata = { ...pod.metadata, deletionTimestamp: timestamp(moment.now), deletionGracePeriodSeconds: 30 };
+  const stopping = updateObject(cluster, "pods", { ...pod, metadata });
+  const key = `${pod.metadata.namespace ?? ""}/${pod.metadata.name}`;
+  return { ...stopping, terminating: { ...stopping.terminating, [key]: moment.now + moment.timings.podStop } };
+}
+
+/**
+ * Whether a registry would give this image. There is none behind the simulator: every well-formed reference is there,
+ * except one whose tag says otherwise (`missing`, `no-such-tag` …), which is how a bad release is rehearsed.
+ */
+export function imageExists(reference: string): boolean {
+  if (!/^[\w.-]+(:\d+)?(\/[\w.-]+)*(:[\w.-]+)?(@sha256:[0-9a-f]+)?$/.test(reference)) return false;
+  const tag = /:([^/:@]+)(?:@.*)?$/.exec(reference)?.[1] ?? "latest";
+  return !/missing|no-such|does-?not-?exist/.test(tag);
+}
+
+/** The first container of the pod whose image can't be had. */
+export function unpullable(pod: KubernetesObject): { readonly name: string; readonly image: string } | undefined {
+  const spec = isTree(pod.spec) ? pod.spec : {};
+  const containers = [spec.initContainers, spec.containers].flatMap((list) => (Array.isArray(list) ? list : []));
+  return containers.find((container) => !imageExists(String(container.image ?? ""))) as
+    | { name: string; image: string }
+    | undefined;
 }

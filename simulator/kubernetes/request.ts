@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { parse } from "yaml";
-import type { Moment } from "../machine/moment.ts";
-import type { Cluster, KubernetesObject } from "../machine/world.ts";
-import { withCluster } from "../machine/world.ts";
+import type { Moment } from "../machine/timings.ts";
+import { type Cluster, type KubernetesObject, withCluster } from "../machine/world.ts";
 import type { Simulation } from "../simulation.ts";
-import type { ApiResource } from "./api-resource.ts";
-import { findResource, storageName } from "./api-resources.ts";
+import { type ApiResource, findResource, storageName } from "./api-resources.ts";
 import type { User } from "./identity.ts";
 import { decodeKubernetesProtobuf } from "./protobuf.ts";
 import { ApiError } from "./status.ts";

@@ -8,14 +8,12 @@ import {
 import type { TLSSocket, TlsOptions } from "node:tls";
 import { apiServerReady, configOf } from "../controllers/membership.ts";
 import type { Simulation } from "../simulation.ts";
-import { discover } from "./discovery.ts";
-import { historyOf } from "./history.ts";
-import { identify, isAdministrator } from "./identity.ts";
+import { discover, openApi } from "./discovery.ts";
+import { answerReview, identify, isAdministrator } from "./identity.ts";
 import { kubernetesVersionOf } from "./node.ts";
 import { handleObjects } from "./objects.ts";
-import { openApi } from "./openapi.ts";
-import { answerReview } from "./reviews.ts";
 import { ApiError, statusObject } from "./status.ts";
+import { historyOf } from "./watch.ts";
 
 const maxBody = 8 * 1024 * 1024;
 

@@ -1,19 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { NodeConfig } from "../machine/node-config.ts";
-import type { Machine } from "../machine/world.ts";
+
+import { uuidOf } from "../machine/chance.ts";
+import { componentImages, type NodeConfig, type StaticPodName } from "../machine/node-config.ts";
+import type { KubernetesObject, Machine } from "../machine/world.ts";
 import { kubernetesVersionOf } from "./node.ts";
-import { timestamp } from "./store.ts";
-
-export type StaticPodName = "kube-apiserver" | "kube-controller-manager" | "kube-scheduler";
-
-function staticPodImage(name: StaticPodName, config: NodeConfig): string {
-  const { images } = config;
-  return {
-    "kube-apiserver": images.apiServer,
-    "kube-controller-manager": images.controllerManager,
-    "kube-scheduler": images.scheduler,
-  }[name];
-}
+import { statusFor } from "./pod.ts";
+import { type NewObject, timestamp } from "./store.ts";
 
 const requests: Readonly<Record<StaticPodName, { readonly cpu: string; readonly memory: string }>> = {
   "kube-apiserver": { cpu: "200m", memory: "512Mi" },
@@ -27,7 +19,7 @@ export function staticPodManifest(
   config: NodeConfig,
   version: number,
 ): Readonly<Record<string, unknown>> {
-  const image = staticPodImage(name, config);
+  const image = componentImages(config)[name];
   return {
     apiVersion: "v1",
     kind: "Pod",
@@ -37,15 +29,7 @@ export function staticPodManifest(
         "talos.dev/config-version": String(version),
         "talos.dev/secrets-version": "1",
       },
-      labels: {
-        "app.kubernetes.io/component": "control-plane",
-        "app.kubernetes.io/managed-by": "Talos",
-        "app.kubernetes.io/name": name,
-        "app.kubernetes.io/version": kubernetesVersionOf(image).slice(1),
-        component: name,
-        "k8s-app": name,
-        tier: "control-plane",
-      },
+      labels: labelsOf(name, image),
       name,
       namespace: "kube-system",
     },
@@ -63,6 +47,41 @@ export function staticPodManifest(
       priorityClassName: "system-cluster-critical",
       securityContext: { runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } },
     },
+  };
+}
+
+/** What the kubelet shows of a static pod. */
+export function mirrorPod(
+  name: string,
+  node: KubernetesObject,
+  machine: Machine,
+  component: { readonly image: string; readonly version: number },
+  ready: boolean,
+  now: number,
+): NewObject {
+  const host = node.metadata.name;
+  const hash = uuidOf(`${name}/${component.image}/${component.version}`).replaceAll("-", "");
+  const pod: NewObject = {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: {
+      name: `${name}-${host}`,
+      namespace: "kube-system",
+      labels: labelsOf(name, component.image),
+      annotations: {
+        "kubernetes.io/config.hash": hash,
+        "kubernetes.io/config.mirror": hash,
+        "kubernetes.io/config.source": "http",
+        "talos.dev/config-version": String(component.version),
+        "talos.dev/secrets-version": "1",
+      },
+      ownerReferences: [{ apiVersion: "v1", kind: "Node", name: host, uid: node.metadata.uid, controller: true }],
+    },
+    spec: { nodeName: host, hostNetwork: true, containers: [{ name, image: component.image }] },
+  };
+  return {
+    ...pod,
+    status: statusFor([{ name, image: component.image }], machine.address, machine.address, ready, now),
   };
 }
 
@@ -92,5 +111,17 @@ export function staticPodStatus(name: string, machine: Machine, ready: boolean):
     startTime: at,
     containerStatuses: [{ name, ready, started: true, restartCount: 0, state: { running: { startedAt: at } } }],
     qosClass: "Burstable",
+  };
+}
+
+function labelsOf(name: string, image: string): Readonly<Record<string, string>> {
+  return {
+    "app.kubernetes.io/component": "control-plane",
+    "app.kubernetes.io/managed-by": "Talos",
+    "app.kubernetes.io/name": name,
+    "app.kubernetes.io/version": kubernetesVersionOf(image).slice(1),
+    component: name,
+    "k8s-app": name,
+    tier: "control-plane",
   };
 }

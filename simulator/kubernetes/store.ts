@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { given } from "../../talos/given.ts";
 import { randomUuid } from "../machine/chance.ts";
-import type { Moment } from "../machine/moment.ts";
+import type { Moment } from "../machine/timings.ts";
 import type { Cluster, KubernetesObject, ObjectMetadata } from "../machine/world.ts";
 
 /** An object on its way into the store: the server fills in the rest of the metadata. */

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import { given } from "../../talos/given.ts";
 import { randomHex } from "../machine/chance.ts";
-import type { Moment } from "../machine/moment.ts";
-import type { Cluster, KubernetesObject } from "../machine/world.ts";
+import type { Moment } from "../machine/timings.ts";
+import { type Cluster, isTree, type KubernetesObject, type Tree } from "../machine/world.ts";
 import { apiVersionOf, storageName } from "./api-resources.ts";
 import { serviceAddress, withDefaults } from "./defaults.ts";
-import { isTree, type Tree } from "./field-paths.ts";
 import { tokenSecretType } from "./identity.ts";
 import { applyConfiguration, noteUpdate, type Writer } from "./managed-fields.ts";
 import { applyPatch } from "./patch.ts";
-import { stopPod } from "./pod-removal.ts";
+import { stopPod } from "./pod.ts";
 import {
   type Change,
   clusterOf,

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { given } from "../../talos/given.ts";
-import type { EtcdCluster, EtcdMember } from "./etcd-state.ts";
-import type { Cluster, World } from "./world.ts";
+import { randomHex } from "./chance.ts";
+import type { Moment } from "./timings.ts";
+import type { Cluster, EtcdCluster, EtcdMember, Machine, World } from "./world.ts";
 
 export function etcdMemberOf(cluster: Cluster | undefined, machineId: string): EtcdMember | undefined {
   return cluster?.etcd?.members.find((member) => member.machine === machineId);
@@ -26,6 +28,11 @@ export function hasQuorum(world: World, etcd: EtcdCluster): boolean {
 /** Reads and writes work: there is a quorum and a leader. */
 export function isServing(world: World, cluster: Cluster | undefined): boolean {
   return cluster?.etcd?.leader !== undefined && hasQuorum(world, cluster.etcd);
+}
+
+/** A member of etcd as a machine begins to be one. */
+export function newMember(machine: Machine, name: string, learner: boolean, { entropy, now }: Moment): EtcdMember {
+  return { id: randomHex(entropy, 8), machine: machine.id, name, address: machine.address, learner, joinedAt: now };
 }
 
 /** The cluster that one control plane starts from nothing, or from a snapshot. */

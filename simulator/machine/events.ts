@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { given } from "../../talos/given.ts";
-import type { EventBody, MachineEvent } from "./event.ts";
-import type { Machine } from "./world.ts";
+import type { EventBody, Machine, MachineEvent } from "./world.ts";
 
 /** Real machines keep 1000 events; a simulated one keeps fewer because each is written to disk. */
 const kept = 300;

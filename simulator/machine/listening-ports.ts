@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import { serverModeOf } from "./server-mode.ts";
 import type { Machine } from "./world.ts";
 
 export interface ListeningPort {
@@ -24,4 +23,12 @@ export function listeningPorts(machine: Machine, now: number): readonly Listenin
   if (staticPods) ports.push(port(6_443, "kube-apiserver"));
   if (staticPods) ports.push(port(10_257, "kube-controller-manager", true), port(10_259, "kube-scheduler", true));
   return ports;
+}
+
+/** What listens on the machine's port 50000: nothing, the API without client certificates, or the API with them. */
+export type ServerMode = "none" | "maintenance" | "secure";
+
+export function serverModeOf(machine: Machine): ServerMode {
+  if (machine.services.apid?.stage !== "Running") return "none";
+  return machine.life.stage === "maintenance" ? "maintenance" : "secure";
 }

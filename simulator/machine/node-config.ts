@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { parseAllDocuments } from "yaml";
 import { TalosError } from "../../talos/errors.ts";
 import { given } from "../../talos/given.ts";
+import { isTree, type Tree } from "./world.ts";
 
 /** A CA as a config carries it; only control planes have the key. */
 export interface Authority {
@@ -59,7 +60,34 @@ export interface NodeConfig {
   readonly clusterKey: string;
 }
 
-type Tree = { readonly [key: string]: unknown };
+/** What the kubelet of a control plane runs from manifests. */
+export const staticPodNames = ["kube-apiserver", "kube-controller-manager", "kube-scheduler"] as const;
+export type StaticPodName = (typeof staticPodNames)[number];
+
+/** What a control plane runs, by component; of these a worker has the kubelet. */
+export function componentImages({ images }: NodeConfig): Readonly<Record<StaticPodName | "kubelet", string>> {
+  return {
+    kubelet: images.kubelet,
+    "kube-apiserver": images.apiServer,
+    "kube-controller-manager": images.controllerManager,
+    "kube-scheduler": images.scheduler,
+  };
+}
+
+/** Whose clients the Talos API lets in: the CA that issues first. */
+export function osCas({ osCa, acceptedOsCas }: NodeConfig): readonly string[] {
+  return [osCa.certificate, ...acceptedOsCas];
+}
+
+/** The same for Kubernetes. */
+export function kubernetesCas({ kubernetesCa, acceptedKubernetesCas }: NodeConfig): readonly string[] {
+  return [kubernetesCa.certificate, ...acceptedKubernetesCas];
+}
+
+/** The address with this number in the service network: the API server has the first by convention, DNS the tenth. */
+export function serviceIp(subnet: string | undefined, number: number): string {
+  return (subnet ?? "10.96.0.0/12").replace(/\.\d+\/\d+$/, `.${number}`);
+}
 
 const cache = new Map<string, NodeConfig>();
 
@@ -192,10 +220,6 @@ function parseDocuments(text: string): Tree[] {
     const value: unknown = document.toJS();
     return isTree(value) ? [value] : [];
   });
-}
-
-function isTree(value: unknown): value is Tree {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function tree(value: unknown): Tree {

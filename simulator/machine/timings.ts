@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import type { Entropy } from "../../talos/clock.ts";
+import type { World } from "./world.ts";
 
 /**
  * How long things take, in milliseconds. Real machines need minutes; the defaults keep the order and the proportions
@@ -60,3 +62,13 @@ export function scaleTimings(timings: Timings, scale: number): Timings {
   const scaled = Object.entries(timings).map(([name, value]) => [name, value * scale] as const);
   return { ...timings, ...Object.fromEntries(scaled) };
 }
+
+/** What a controller may know besides the world: the time, how long things take, and a source of chance. */
+export interface Moment {
+  readonly now: number;
+  readonly timings: Timings;
+  readonly entropy: Entropy;
+}
+
+/** One concern of the world's progress. Pure; returns the same world when there is nothing to do. */
+export type Controller = (world: World, moment: Moment) => World;

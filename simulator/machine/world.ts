@@ -1,9 +1,73 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { EtcdCluster, EtcdData } from "./etcd-state.ts";
-import type { MachineEvent } from "./event.ts";
 import type { Fault } from "./fault.ts";
-import type { Life } from "./life.ts";
-import type { ServiceState } from "./service-state.ts";
+import type { Life, ServiceState } from "./life.ts";
+
+/** What lies in /var/lib/etcd of one machine. */
+export interface EtcdData {
+  readonly memberId: string;
+}
+
+export interface EtcdMember {
+  /** 16 hex digits. */
+  readonly id: string;
+  /** The simulated machine behind it. */
+  readonly machine: string;
+  readonly name: string;
+  readonly address: string;
+  readonly learner: boolean;
+  readonly joinedAt: number;
+}
+
+export interface EtcdCluster {
+  readonly members: readonly EtcdMember[];
+  /** Member id; absent while there is no quorum or an election runs. */
+  readonly leader?: string;
+  /** An election ends at this time. */
+  readonly electionUntil?: number;
+  readonly term: number;
+  /** The minor version that a downgrade was enabled for, such as 3.5. */
+  readonly downgrade?: string;
+  /** Grows with every change of membership and every Kubernetes write. */
+  readonly index: number;
+}
+
+export interface UnmetCondition {
+  readonly name: string;
+  readonly reason: string;
+}
+
+export type EventBody =
+  | {
+      readonly kind: "sequence";
+      readonly sequence: string;
+      readonly action: "NOOP" | "START" | "STOP";
+      readonly error?: { readonly code: "FATAL" | "LOCKED" | "CANCELED"; readonly message: string };
+    }
+  | { readonly kind: "phase"; readonly phase: string; readonly action: "START" | "STOP" }
+  | { readonly kind: "task"; readonly task: string; readonly action: "START" | "STOP" }
+  | {
+      readonly kind: "service";
+      readonly service: string;
+      readonly state: string;
+      readonly message: string;
+      readonly healthy?: boolean;
+    }
+  | {
+      readonly kind: "status";
+      readonly stage: string;
+      readonly ready: boolean;
+      readonly unmet: readonly UnmetCondition[];
+    }
+  | { readonly kind: "address"; readonly hostname: string; readonly addresses: readonly string[] };
+
+export interface MachineEvent {
+  /** Counts up for the life of the machine. */
+  readonly number: number;
+  readonly at: number;
+  /** The sequence's caller, where there is one. */
+  readonly actor?: string;
+  readonly body: EventBody;
+}
 
 /** A PEM certificate with its key. */
 export interface Identity {
@@ -171,4 +235,11 @@ export function mapMachines(world: World, change: (machine: Machine) => Machine)
 export function without<T extends object, K extends keyof T>(value: T, key: K): Omit<T, K> {
   const { [key]: _gone, ...rest } = value;
   return rest;
+}
+
+/** Data as JSON and YAML have it, of which nothing is known yet. */
+export type Tree = Readonly<Record<string, unknown>>;
+
+export function isTree(value: unknown): value is Tree {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -3,8 +3,8 @@ import { isGiven } from "../../talos/given.ts";
 import { createCertificateAuthority, issueCertificate, type KeyPair, keyForNode } from "../../talos/pki/index.ts";
 import { configOf, hostnameOf, machinesOf } from "../controllers/membership.ts";
 import { faultOf } from "../machine/fault.ts";
-import type { Moment } from "../machine/moment.ts";
-import type { Authority, NodeConfig } from "../machine/node-config.ts";
+import { type Authority, type NodeConfig, osCas, serviceIp } from "../machine/node-config.ts";
+import type { Moment } from "../machine/timings.ts";
 import type { Identity, Machine, World } from "../machine/world.ts";
 import type { SideService } from "./side-server.ts";
 
@@ -18,7 +18,7 @@ export function forTls(identity: Identity): { readonly cert: string; readonly ke
 
 /** The API's server certificate: signed by the cluster's OS CA, whose key only control planes hold. */
 export function apiIdentity(world: World, machine: Machine, config: NodeConfig, moment: Moment): Identity | undefined {
-  const trusted = [config.osCa.certificate, ...config.acceptedOsCas];
+  const trusted = osCas(config);
   const signers = [config, ...machinesOf(world, config.clusterKey).map(configOf)].filter(
     (candidate) => candidate?.osCa.key !== undefined && trusted.includes(candidate.osCa.certificate),
   );
@@ -33,7 +33,7 @@ export function apiIdentity(world: World, machine: Machine, config: NodeConfig, 
 /** The Kubernetes API server's certificate. */
 export function kubernetesIdentity(machine: Machine, config: NodeConfig, moment: Moment): Identity | undefined {
   const name = hostnameOf(machine);
-  const service = (config.serviceSubnets[0] ?? "10.96.0.0/12").replace(/\.\d+\/\d+$/, ".1");
+  const service = serviceIp(config.serviceSubnets[0], 1);
   const names = [
     ...config.apiServerSans,
     endpointHost(config.endpoint),

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import type { TlsOptions } from "node:tls";
 import { apiServerRuns, clusterOf, configOf } from "../controllers/membership.ts";
 import { createKubernetesServer } from "../kubernetes/server.ts";
 import { faultOf } from "../machine/fault.ts";
-import { listeningPorts } from "../machine/listening-ports.ts";
-import type { NodeConfig } from "../machine/node-config.ts";
-import { serverModeOf } from "../machine/server-mode.ts";
+import { listeningPorts, serverModeOf } from "../machine/listening-ports.ts";
+import { kubernetesCas, osCas } from "../machine/node-config.ts";
 import type { Machine, World } from "../machine/world.ts";
 import { dispatch } from "../services/dispatch.ts";
 import { methods } from "../services/registry.ts";
@@ -165,39 +165,21 @@ function wantedEndpoints(simulation: Simulation, { half, offset }: CertificateEp
     const hosts = [machine.address, ...virtualAddresses(world, machine, moment.now)];
     const identity = `${machine.bootId}/${half}/${offset}/${troubles.join()}`;
     const config = configOf(machine);
+    const common = { machineId: machine.id, muted };
+    const authorities = config === undefined ? "" : osCas(config).join();
+    const secure = { fingerprint: `${machine.id}/${mode}/${identity}`, authorities };
     const api = hosts.flatMap((host): Wanted[] =>
-      mode === "none"
-        ? []
-        : [
-            {
-              machineId: machine.id,
-              host,
-              port: apiPort,
-              kind: mode,
-              muted,
-              fingerprint: `${machine.id}/${mode}/${identity}`,
-              authorities: osCas(config).join(),
-            },
-          ],
+      mode === "none" ? [] : [{ ...common, ...secure, host, port: apiPort, kind: mode }],
     );
     const beside = listeningPorts(machine, moment.now).flatMap(({ port, service }): Wanted[] => {
       const kind = sidePorts.get(port);
       const fingerprint = `${machine.id}/${service}/${machine.bootId}`;
-      return kind === undefined
-        ? []
-        : [{ machineId: machine.id, host: machine.address, port, kind, muted, fingerprint }];
+      return kind === undefined ? [] : [{ ...common, host: machine.address, port, kind, fingerprint }];
     });
-    if (!apiServerRuns(machine, moment.now)) return [...api, ...beside];
-    const kubernetes = hosts.map(
-      (host): Wanted => ({
-        machineId: machine.id,
-        host,
-        port: kubernetesPort,
-        kind: "kubernetes",
-        muted,
-        fingerprint: `${machine.id}/kubernetes/${machine.staticPodsAt}/${identity}/${kubernetesCas(config).join()}`,
-      }),
-    );
+    if (config === undefined || !apiServerRuns(machine, moment.now)) return [...api, ...beside];
+    const fingerprint = `${machine.id}/kubernetes/${machine.staticPodsAt}/${identity}/${kubernetesCas(config).join()}`;
+    const server = { ...common, port: kubernetesPort, kind: "kubernetes", fingerprint } as const;
+    const kubernetes = hosts.map((host): Wanted => ({ ...server, host }));
     return [...api, ...kubernetes, ...beside];
   });
 }
@@ -278,13 +260,4 @@ function tlsOf(simulation: Simulation, { machineId, kind }: Wanted): TlsOptions 
   return kind === "secure"
     ? { ...forTls(identity), ca: [...osCas(config)], requestCert: true, rejectUnauthorized: true }
     : { ...forTls(identity), ca: [...kubernetesCas(config)], requestCert: true, rejectUnauthorized: false };
-}
-
-/** Whose clients the Talos API lets in: the CA that issues first. */
-function osCas(config: NodeConfig | undefined): readonly string[] {
-  return config === undefined ? [] : [config.osCa.certificate, ...config.acceptedOsCas];
-}
-
-function kubernetesCas(config: NodeConfig | undefined): readonly string[] {
-  return config === undefined ? [] : [config.kubernetesCa.certificate, ...config.acceptedKubernetesCas];
 }

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
+
+import { isDeepStrictEqual } from "node:util";
+import { parseAllDocuments } from "yaml";
 import { validateConfig } from "../../talos/config/index.ts";
 import { TalosError } from "../../talos/errors.ts";
+import { TalosVersion } from "../../talos/version/index.ts";
+import { ensureCluster } from "../controllers/membership.ts";
 import { takeConfig } from "../controllers/power.ts";
+import { kubernetesVersionOf } from "../kubernetes/node.ts";
 import { CallError } from "../machine/call-error.ts";
-import { ensureCluster } from "../machine/ensure-cluster.ts";
 import { emitAll } from "../machine/events.ts";
 import { faultOf } from "../machine/fault.ts";
 import { isUp } from "../machine/life.ts";
-import type { Moment } from "../machine/moment.ts";
-import { isPartial, readNodeConfig } from "../machine/node-config.ts";
+import { componentImages, isPartial, readNodeConfig } from "../machine/node-config.ts";
 import { minorOf } from "../machine/release.ts";
-import { type Machine, type World, withMachine, without } from "../machine/world.ts";
-import { checkConfig } from "./check-config.ts";
-import { needsReboot } from "./cold-fields.ts";
+import type { Moment } from "../machine/timings.ts";
+import { isTree, type Machine, type Tree, type World, withMachine, without } from "../machine/world.ts";
 import { unifiedDiff } from "./config-diff.ts";
 import { startSequence } from "./sequences.ts";
 
@@ -177,4 +180,77 @@ function goDuration(milliseconds: number): string {
   const seconds = Math.round(milliseconds / 1_000);
   const [h, m, s] = [Math.floor(seconds / 3_600), Math.floor((seconds % 3_600) / 60), seconds % 60];
   return h > 0 ? `${h}h${m}m${s}s` : m > 0 ? `${m}m${s}s` : `${s}s`;
+}
+
+/** Refuses what a real machine refuses (throws `invalid-input` with its words); returns warnings. */
+export function checkConfig(text: string, machine: Machine): readonly string[] {
+  const installed = machine.disk.installed !== undefined;
+  const { warnings, error } = validateConfig(text, "config", { mode: "metal", installed });
+  if (error !== undefined) throw new TalosError("invalid-input", error);
+  const release = TalosVersion.parse(machine.talosVersion);
+  for (const [component, image] of Object.entries(componentImages(readNodeConfig(text))))
+    if (image !== "") requireKubernetes(release, component, image);
+  return warnings;
+}
+
+/** Only the running machine knows which Kubernetes its release supports. */
+function requireKubernetes(release: TalosVersion, component: string, image: string): void {
+  try {
+    release.requireKubernetes(kubernetesVersionOf(image).slice(1));
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new TalosError("invalid-input", `${component} image is not valid: ${reason}`, { cause: error });
+  }
+}
+
+/** Fields of `machine` that take effect at once; a change of any other needs a reboot. */
+const hotMachine: ReadonlySet<string> = new Set([
+  "ca",
+  "acceptedCAs",
+  "time",
+  "certSANs",
+  "install",
+  "network",
+  "sysfs",
+  "sysctls",
+  "logging",
+  "controlPlane",
+  "kubelet",
+  "kernel",
+  "registries",
+  "pods",
+  "seccompProfiles",
+  "nodeAnnotations",
+  "nodeLabels",
+  "nodeTaints",
+]);
+
+const hotFeatures: ReadonlySet<string> = new Set([
+  "kubernetesTalosAPIAccess",
+  "kubePrism",
+  "hostDNS",
+  "imageCache",
+  "nodeAddressSortAlgorithm",
+]);
+
+/** True when the way from one config to the other leads through a reboot. Documents beside v1alpha1 never need one. */
+export function needsReboot(before: string, after: string): boolean {
+  return !isDeepStrictEqual(coldPart(before), coldPart(after));
+}
+
+function coldPart(text: string): unknown {
+  const root = parseAllDocuments(text)
+    .map((document): unknown => document.toJS())
+    .find((value): value is Tree => isTree(value) && (value.machine !== undefined || value.cluster !== undefined));
+  if (root === undefined) return undefined;
+  const { features, ...machine } = isTree(root.machine) ? root.machine : {};
+  return {
+    persist: root.persist,
+    machine: keep(machine, (key) => !hotMachine.has(key)),
+    features: isTree(features) ? keep(features, (key) => !hotFeatures.has(key)) : {},
+  };
+}
+
+function keep(tree: Tree, wanted: (key: string) => boolean): Tree {
+  return Object.fromEntries(Object.entries(tree).filter(([key]) => wanted(key)));
 }

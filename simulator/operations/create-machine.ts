@@ -2,7 +2,7 @@
 import { given } from "../../talos/given.ts";
 import { createCertificateAuthority, issueCertificate } from "../../talos/pki/index.ts";
 import { randomUuid } from "../machine/chance.ts";
-import type { Moment } from "../machine/moment.ts";
+import type { Moment } from "../machine/timings.ts";
 import { type Machine, type World, withMachine } from "../machine/world.ts";
 
 export interface NewMachine {

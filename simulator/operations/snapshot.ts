@@ -4,8 +4,7 @@ import { fstatSync, readSync } from "node:fs";
 import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { CallError } from "../machine/call-error.ts";
 import type { Cluster, KubernetesObject } from "../machine/world.ts";
-import { type Bucket, bolt, encodeBolt } from "./bolt-file.ts";
-import { readBolt } from "./read-bolt.ts";
+import { type Bucket, bolt, encodeBolt, readBolt } from "./bolt-file.ts";
 
 /** Of the SHA-256 that ends a snapshot. */
 export const hashLength = 32;

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { hardware } from "../machine/hardware.ts";
 import type { Machine } from "../machine/world.ts";
-import type { Item, Source, View } from "./item.ts";
+import { type Item, only, type Source, type View } from "./item.ts";
 
 export const diskSize = hardware.diskBytes;
 
@@ -46,27 +46,22 @@ function volumes({ machine }: View): readonly Item[] {
 export const blockResources: Readonly<Record<string, Source>> = {
   "Disks.block.talos.dev": {
     owner: "block.DisksController",
-    items: ({ machine }) => [
-      {
-        id: "sda",
-        spec: {
-          dev_path: "/dev/sda",
-          size: diskSize,
-          pretty_size: "21 GB",
-          io_size: 512,
-          sector_size: 512,
-          readonly: false,
-          cdrom: false,
-          model: "SIMULATED DISK",
-          serial: serialOf(machine),
-          wwid: `t10.SIM     SIMULATED DISK ${serialOf(machine)}`,
-          bus_path: "/pci0000:00/0000:00:03.0/virtio0/host0/target0:0:0/0:0:0:0",
-          sub_system: "/sys/class/block",
-          transport: "virtio",
-          rotational: false,
-        },
-      },
-    ],
+    items: only("sda", ({ machine }) => ({
+      dev_path: "/dev/sda",
+      size: diskSize,
+      pretty_size: "21 GB",
+      io_size: 512,
+      sector_size: 512,
+      readonly: false,
+      cdrom: false,
+      model: "SIMULATED DISK",
+      serial: serialOf(machine),
+      wwid: `t10.SIM     SIMULATED DISK ${serialOf(machine)}`,
+      bus_path: "/pci0000:00/0000:00:03.0/virtio0/host0/target0:0:0/0:0:0:0",
+      sub_system: "/sys/class/block",
+      transport: "virtio",
+      rotational: false,
+    })),
   },
   "SystemDisks.block.talos.dev": {
     owner: "block.SystemDiskController",
@@ -90,45 +85,35 @@ export const blockResources: Readonly<Record<string, Source>> = {
   },
   "SystemInformations.hardware.talos.dev": {
     owner: "hardware.SystemInfoController",
-    items: ({ machine }) => [
-      {
-        id: "systeminformation",
-        spec: {
-          manufacturer: "talosmith",
-          productName: "Simulated machine",
-          version: "1",
-          serialnumber: serialOf(machine),
-          uuid: machine.id,
-          wakeUpType: "Power Switch",
-          skuNumber: "",
-        },
-      },
-    ],
+    items: only("systeminformation", ({ machine }) => ({
+      manufacturer: "talosmith",
+      productName: "Simulated machine",
+      version: "1",
+      serialnumber: serialOf(machine),
+      uuid: machine.id,
+      wakeUpType: "Power Switch",
+      skuNumber: "",
+    })),
   },
   "Processors.hardware.talos.dev": {
     owner: "hardware.SystemInfoController",
-    items: () => [
-      {
-        id: "CPU-0",
-        spec: {
-          socket: "CPU 0",
-          manufacturer: "talosmith",
-          productName: "simulated",
-          coreCount: 4,
-          coreEnabled: 4,
-          threadCount: 4,
-        },
-      },
-    ],
+    items: only("CPU-0", () => ({
+      socket: "CPU 0",
+      manufacturer: "talosmith",
+      productName: "simulated",
+      coreCount: 4,
+      coreEnabled: 4,
+      threadCount: 4,
+    })),
   },
   "MemoryModules.hardware.talos.dev": {
     owner: "hardware.SystemInfoController",
-    items: () => [
-      {
-        id: "DIMM-0",
-        spec: { sizeMiB: 8192, deviceLocator: "DIMM 0", manufacturer: "talosmith", productName: "simulated" },
-      },
-    ],
+    items: only("DIMM-0", () => ({
+      sizeMiB: 8192,
+      deviceLocator: "DIMM 0",
+      manufacturer: "talosmith",
+      productName: "simulated",
+    })),
   },
 };
 

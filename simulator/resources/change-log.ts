@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { StoredResource } from "./stored-resource.ts";
+import type { StoredResource } from "./item.ts";
 
 export interface ResourceChange {
   /** Counts the changes of a type since its log was begun. */

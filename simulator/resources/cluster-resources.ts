@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { createHash } from "node:crypto";
 import { given } from "../../talos/given.ts";
 import { configOf, hostnameOf, machinesOf } from "../controllers/membership.ts";
 import { isUp } from "../machine/life.ts";
+import { kubernetesCas, osCas, serviceIp } from "../machine/node-config.ts";
+import { etcdVersionOf, minorOf } from "../machine/release.ts";
 import type { Machine } from "../machine/world.ts";
-import type { Item, Source, View } from "./item.ts";
+import { configured, controlPlane, type Item, only, type Source, type View } from "./item.ts";
 
 /** The node's own identity: a stable random-looking name, as the discovery service knows it. */
 function nodeIdOf(machine: Machine): string {
@@ -50,9 +53,107 @@ export const clusterResources: Readonly<Record<string, Source>> = {
   },
   "Infos.cluster.talos.dev": {
     owner: "cluster.InfoController",
-    items: ({ config }) =>
-      config === undefined
-        ? []
-        : [{ id: "current", spec: { clusterId: config.clusterId, clusterName: config.clusterName } }],
+    items: configured(only("current", ({ config: { clusterId, clusterName } }) => ({ clusterId, clusterName }))),
   },
 };
+
+function imageOf({ machine }: View): string {
+  const registry = minorOf(machine.talosVersion) >= 1_012 ? "registry.k8s.io/etcd" : "gcr.io/etcd-development/etcd";
+  return `${registry}:v${etcdVersionOf(machine.talosVersion)}`;
+}
+
+export const etcdResources: Readonly<Record<string, Source>> = {
+  "EtcdConfigs.etcd.talos.dev": {
+    owner: "etcd.ConfigController",
+    items: controlPlane(
+      only("etcd", (view) => ({
+        advertiseExcludeSubnets: [],
+        listenExcludeSubnets: [],
+        image: imageOf(view),
+        extraArgs: {},
+      })),
+    ),
+  },
+  "EtcdSpecs.etcd.talos.dev": {
+    owner: "etcd.SpecController",
+    items: controlPlane(
+      only("etcd", (view) => ({
+        name: view.hostname,
+        advertisedAddresses: [view.machine.address],
+        listenPeerAddresses: ["0.0.0.0"],
+        listenClientAddresses: ["0.0.0.0"],
+        image: imageOf(view),
+        extraArgs: {},
+      })),
+    ),
+  },
+  "EtcdMembers.etcd.talos.dev": {
+    owner: "etcd.MemberController",
+    items: ({ machine }) => {
+      const running = machine.services.etcd?.health === "healthy";
+      const id = machine.disk.etcd?.memberId;
+      return running && id !== undefined ? [{ id: "local", spec: { memberID: id } }] : [];
+    },
+  },
+  "PKIStatuses.etcd.talos.dev": {
+    owner: "etcd.PKIController",
+    items: controlPlane(only("etcd", () => ({ ready: true, version: "1" }))),
+  },
+};
+
+/** What may be shown of a machine's secrets: certificates and the names in them. Keys are not served by the simulator. */
+export const secretResources: Readonly<Record<string, Source>> = {
+  "OSRootSecrets.secrets.talos.dev": {
+    owner: "secrets.RootOSController",
+    items: configured(
+      only("os", ({ config }) => ({
+        ...authorities(osCas(config)),
+        certSANIPs: [],
+        certSANDNSNames: config.certSans,
+      })),
+    ),
+  },
+  "KubernetesRootSecrets.secrets.talos.dev": {
+    owner: "secrets.RootKubernetesController",
+    items: ({ config }) => {
+      if (config?.type !== "controlplane") return [];
+      const { clusterName: name, dnsDomain } = config;
+      return [{ id: "k8s", spec: { name, dnsDomain, ...authorities(kubernetesCas(config)) } }];
+    },
+  },
+  "CertSANs.secrets.talos.dev": {
+    owner: "secrets.APICertSANsController",
+    items: ({ machine, config, hostname }) => {
+      const addresses = [machine.address, "127.0.0.1"];
+      const maintenance = {
+        id: "maintenance",
+        spec: { ips: [...addresses, "::1"], dnsNames: [hostname], fqdn: "maintenance-service.talos.dev" },
+      };
+      if (config === undefined) return [maintenance];
+      const named = config.certSans.filter((name) => !/^[\d.]+$|:/.test(name));
+      const numeric = config.certSans.filter((name) => /^[\d.]+$|:/.test(name));
+      const api = {
+        id: "api",
+        spec: { ips: [...numeric, ...addresses], dnsNames: [...named, hostname], fqdn: hostname },
+      };
+      if (config.type !== "controlplane") return [api, maintenance];
+      const service = serviceIp(config.serviceSubnets[0], 1);
+      const names = ["kubernetes", "kubernetes.default", "kubernetes.default.svc"];
+      const kubernetes = {
+        id: "k8s",
+        spec: {
+          ips: [machine.address, service, "127.0.0.1"],
+          dnsNames: [hostname, ...names, `kubernetes.default.svc.${config.dnsDomain}`, "localhost"],
+          fqdn: "",
+        },
+      };
+      return [api, kubernetes, maintenance];
+    },
+  },
+};
+
+/** The CA that issues, which is the first, and all that are accepted. */
+function authorities(accepted: readonly string[]) {
+  const certificates = accepted.map((crt) => ({ crt }));
+  return { issuingCA: { ...certificates[0], key: "" }, acceptedCAs: certificates };
+}

@@ -27,9 +27,44 @@ export interface View {
 /** Makes all resources of one type. */
 export type Producer = (view: View) => readonly Item[];
 
+/** What resources of a machine with a config are made from. */
+export type ConfiguredView = View & { readonly config: NodeConfig };
+
+/** Items that only a machine with a config has. */
+export const configured =
+  (items: (view: ConfiguredView) => readonly Item[]): Producer =>
+  (view) =>
+    view.config === undefined ? [] : items({ ...view, config: view.config });
+
+/** Items that only a control plane has. */
+export const controlPlane = (items: (view: ConfiguredView) => readonly Item[]): Producer =>
+  configured((view) => (view.config.type === "controlplane" ? items(view) : []));
+
+/** The one item of its type. */
+export const only =
+  <V>(id: string, spec: (view: V) => unknown) =>
+  (view: V): readonly Item[] => [{ id, spec: spec(view) }];
+
 /** A type's producer, with the name of its controller and, where clients read it, its protobuf shape. */
 export interface Source {
   readonly owner: string;
   readonly namespace?: string;
   readonly items: Producer;
+}
+
+/** A resource with what its store adds: version and times. */
+export interface StoredResource {
+  readonly namespace: string;
+  readonly type: string;
+  readonly id: string;
+  readonly version: number;
+  readonly owner: string;
+  readonly created: number;
+  readonly updated: number;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly yaml: string;
+  readonly proto: Uint8Array;
+  /** Of the content, to see changes. */
+  readonly hash: string;
 }

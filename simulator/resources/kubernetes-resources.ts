@@ -1,36 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { createHash } from "node:crypto";
-import { staticPodNames } from "../controllers/machine-status.ts";
 import { apiServerRuns, kubernetesServes, machinesOf, staticPodReady } from "../controllers/membership.ts";
 import { bootstrapManifests } from "../kubernetes/bootstrap-manifests.ts";
 import { isNodeReady, isUnschedulable } from "../kubernetes/node.ts";
 import { staticPodManifest, staticPodStatus } from "../kubernetes/static-pod.ts";
 import { getObject } from "../kubernetes/store.ts";
-import type { Item, Source, View } from "./item.ts";
+import { type StaticPodName, serviceIp, staticPodNames } from "../machine/node-config.ts";
+import { type ConfiguredView, configured, controlPlane, only, type Producer, type Source } from "./item.ts";
 
-/** Items that only a control plane has. */
-const controlPlane =
-  (items: (view: View & { readonly config: NonNullable<View["config"]> }) => readonly Item[]) =>
-  (view: View): readonly Item[] =>
-    view.config?.type === "controlplane" ? items({ ...view, config: view.config }) : [];
-
-const configured =
-  (items: (view: View & { readonly config: NonNullable<View["config"]> }) => readonly Item[]) =>
-  (view: View): readonly Item[] =>
-    view.config === undefined ? [] : items({ ...view, config: view.config });
-
-/** The address that cluster DNS has by convention: the tenth of the service network. */
-function dnsServiceIp(serviceSubnet: string): string {
-  const [address = "10.96.0.0"] = serviceSubnet.split("/");
-  return address.replace(/\.\d+$/, ".10");
-}
+/** A component of a control plane, which counts the changes of its config itself. */
+const component = (id: StaticPodName, spec: (view: ConfiguredView) => unknown): Producer =>
+  controlPlane((view) => [{ id, version: view.machine.components[id]?.version ?? 1, spec: spec(view) }]);
 
 export const kubernetesResources: Readonly<Record<string, Source>> = {
   "Nodenames.kubernetes.talos.dev": {
     owner: "k8s.NodenameController",
-    items: configured(({ hostname }) => [
-      { id: "nodename", spec: { nodename: hostname, hostnameVersion: "1", skipNodeRegistration: false } },
-    ]),
+    items: configured(
+      only("nodename", ({ hostname }) => ({ nodename: hostname, hostnameVersion: "1", skipNodeRegistration: false })),
+    ),
   },
   "NodeIPs.kubernetes.talos.dev": {
     owner: "k8s.NodeIPController",
@@ -49,131 +37,104 @@ export const kubernetesResources: Readonly<Record<string, Source>> = {
   },
   "KubeletConfigs.kubernetes.talos.dev": {
     owner: "k8s.KubeletConfigController",
-    items: configured(({ config }) => [
-      {
-        id: "kubelet",
-        spec: {
-          image: config.images.kubelet,
-          clusterDNS: config.serviceSubnets.map(dnsServiceIp),
-          clusterDomain: config.dnsDomain,
-          cloudProviderExternal: false,
-          defaultRuntimeSeccompEnabled: true,
-          skipNodeRegistration: false,
-          staticPodListURL: "http://127.0.0.1:39969",
-          disableManifestsDirectory: true,
-          enableFSQuotaMonitoring: true,
-          allowSchedulingOnControlPlane: config.allowSchedulingOnControlPlanes,
-        },
-      },
-    ]),
+    items: configured(
+      only("kubelet", ({ config }) => ({
+        image: config.images.kubelet,
+        clusterDNS: config.serviceSubnets.map((subnet) => serviceIp(subnet, 10)),
+        clusterDomain: config.dnsDomain,
+        cloudProviderExternal: false,
+        defaultRuntimeSeccompEnabled: true,
+        skipNodeRegistration: false,
+        staticPodListURL: "http://127.0.0.1:39969",
+        disableManifestsDirectory: true,
+        enableFSQuotaMonitoring: true,
+        allowSchedulingOnControlPlane: config.allowSchedulingOnControlPlanes,
+      })),
+    ),
   },
   "KubeletSpecs.kubernetes.talos.dev": {
     owner: "k8s.KubeletSpecController",
-    items: configured(({ config, hostname, machine }) => [
-      {
-        id: "kubelet",
-        spec: {
-          image: config.images.kubelet,
-          args: [
-            "--bootstrap-kubeconfig=/etc/kubernetes/bootstrap-kubeconfig",
-            "--cert-dir=/var/lib/kubelet/pki",
-            "--config=/etc/kubernetes/kubelet.yaml",
-            `--hostname-override=${hostname}`,
-            "--kubeconfig=/etc/kubernetes/kubeconfig-kubelet",
-            `--node-ip=${machine.address}`,
-          ],
-          expectedNodename: hostname,
-        },
-      },
-    ]),
+    items: configured(
+      only("kubelet", ({ config, hostname, machine }) => ({
+        image: config.images.kubelet,
+        args: [
+          "--bootstrap-kubeconfig=/etc/kubernetes/bootstrap-kubeconfig",
+          "--cert-dir=/var/lib/kubelet/pki",
+          "--config=/etc/kubernetes/kubelet.yaml",
+          `--hostname-override=${hostname}`,
+          "--kubeconfig=/etc/kubernetes/kubeconfig-kubelet",
+          `--node-ip=${machine.address}`,
+        ],
+        expectedNodename: hostname,
+      })),
+    ),
   },
   "KubePrismStatuses.kubernetes.talos.dev": {
     owner: "k8s.KubePrismController",
-    items: configured(({ world, config, now }) => [
-      {
-        id: "k8s-loadbalancer",
-        spec: { host: "127.0.0.1:7445", healthy: kubernetesServes(world, config.clusterKey, now) },
-      },
-    ]),
+    items: configured(
+      only("k8s-loadbalancer", ({ world, config, now }) => ({
+        host: "127.0.0.1:7445",
+        healthy: kubernetesServes(world, config.clusterKey, now),
+      })),
+    ),
   },
   "APIServerConfigs.kubernetes.talos.dev": {
     owner: "k8s.ControlPlaneAPIServerController",
-    items: controlPlane(({ config, machine }) => [
-      {
-        id: "kube-apiserver",
-        version: machine.components["kube-apiserver"]?.version ?? 1,
-        spec: {
-          image: config.images.apiServer,
-          cloudProvider: "",
-          controlPlaneEndpoint: config.endpoint,
-          etcdServers: ["https://127.0.0.1:2379"],
-          localPort: 6443,
-          serviceCIDRs: config.serviceSubnets,
-          extraArgs: {},
-          extraVolumes: [],
-          environmentVariables: {},
-          advertisedAddress: "$(POD_IP)",
-          resources: { requests: { cpu: "200m", memory: "512Mi" }, limits: {} },
-        },
-      },
-    ]),
+    items: component("kube-apiserver", ({ config }) => ({
+      image: config.images.apiServer,
+      cloudProvider: "",
+      controlPlaneEndpoint: config.endpoint,
+      etcdServers: ["https://127.0.0.1:2379"],
+      localPort: 6443,
+      serviceCIDRs: config.serviceSubnets,
+      extraArgs: {},
+      extraVolumes: [],
+      environmentVariables: {},
+      advertisedAddress: "$(POD_IP)",
+      resources: { requests: { cpu: "200m", memory: "512Mi" }, limits: {} },
+    })),
   },
   "ControllerManagerConfigs.kubernetes.talos.dev": {
     owner: "k8s.ControlPlaneControllerManagerController",
-    items: controlPlane(({ config, machine }) => [
-      {
-        id: "kube-controller-manager",
-        version: machine.components["kube-controller-manager"]?.version ?? 1,
-        spec: {
-          enabled: true,
-          image: config.images.controllerManager,
-          cloudProvider: "",
-          podCIDRs: config.podSubnets,
-          serviceCIDRs: config.serviceSubnets,
-          extraArgs: {},
-          extraVolumes: [],
-          environmentVariables: {},
-          resources: { requests: { cpu: "50m", memory: "256Mi" }, limits: {} },
-        },
-      },
-    ]),
+    items: component("kube-controller-manager", ({ config }) => ({
+      enabled: true,
+      image: config.images.controllerManager,
+      cloudProvider: "",
+      podCIDRs: config.podSubnets,
+      serviceCIDRs: config.serviceSubnets,
+      extraArgs: {},
+      extraVolumes: [],
+      environmentVariables: {},
+      resources: { requests: { cpu: "50m", memory: "256Mi" }, limits: {} },
+    })),
   },
   "SchedulerConfigs.kubernetes.talos.dev": {
     owner: "k8s.ControlPlaneSchedulerController",
-    items: controlPlane(({ config, machine }) => [
-      {
-        id: "kube-scheduler",
-        version: machine.components["kube-scheduler"]?.version ?? 1,
-        spec: {
-          enabled: true,
-          image: config.images.scheduler,
-          extraArgs: {},
-          extraVolumes: [],
-          environmentVariables: {},
-          resources: { requests: { cpu: "10m", memory: "64Mi" }, limits: {} },
-          config: {},
-        },
-      },
-    ]),
+    items: component("kube-scheduler", ({ config }) => ({
+      enabled: true,
+      image: config.images.scheduler,
+      extraArgs: {},
+      extraVolumes: [],
+      environmentVariables: {},
+      resources: { requests: { cpu: "10m", memory: "64Mi" }, limits: {} },
+      config: {},
+    })),
   },
   "BootstrapManifestsConfigs.kubernetes.talos.dev": {
     owner: "k8s.ControlPlaneBootstrapManifestsController",
-    items: controlPlane(({ config }) => [
-      {
-        id: "manifests",
-        spec: {
-          server: config.endpoint,
-          clusterDomain: config.dnsDomain,
-          podCIDRs: config.podSubnets,
-          proxyEnabled: config.proxyEnabled,
-          proxyImage: config.images.proxy,
-          coreDNSEnabled: config.coreDnsEnabled,
-          dnsServiceIP: dnsServiceIp(config.serviceSubnets[0] ?? ""),
-          flannelEnabled: config.cniName === "flannel",
-          cniName: config.cniName,
-        },
-      },
-    ]),
+    items: controlPlane(
+      only("manifests", ({ config }) => ({
+        server: config.endpoint,
+        clusterDomain: config.dnsDomain,
+        podCIDRs: config.podSubnets,
+        proxyEnabled: config.proxyEnabled,
+        proxyImage: config.images.proxy,
+        coreDNSEnabled: config.coreDnsEnabled,
+        dnsServiceIP: serviceIp(config.serviceSubnets[0], 10),
+        flannelEnabled: config.cniName === "flannel",
+        cniName: config.cniName,
+      })),
+    ),
   },
   "Manifests.kubernetes.talos.dev": {
     owner: "k8s.ManifestController",
@@ -230,16 +191,13 @@ export const kubernetesResources: Readonly<Record<string, Source>> = {
   },
   "KubeletKubeconfigs.kubernetes.talos.dev": {
     owner: "k8s.KubeletServiceController",
-    items: configured(({ config, hostname }) => [
-      {
-        id: "kubelet",
-        spec: {
-          hash: createHash("sha256")
-            .update(config.endpoint + hostname)
-            .digest("hex")
-            .slice(0, 16),
-        },
-      },
-    ]),
+    items: configured(
+      only("kubelet", ({ config, hostname }) => ({
+        hash: createHash("sha256")
+          .update(config.endpoint + hostname)
+          .digest("hex")
+          .slice(0, 16),
+      })),
+    ),
   },
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { createHash } from "node:crypto";
 import type { Machine } from "../machine/world.ts";
-import type { Item, Source, View } from "./item.ts";
+import { type Item, only, type Source, type View } from "./item.ts";
 
 /** A locally administered address that is always the same for the same machine. */
 function macOf(machine: Machine): string {
@@ -70,9 +70,12 @@ export const networkResources: Readonly<Record<string, Source>> = {
   },
   "NetworkStatuses.net.talos.dev": {
     owner: "network.StatusController",
-    items: () => [
-      { id: "status", spec: { addressReady: true, connectivityReady: true, hostnameReady: true, etcFilesReady: true } },
-    ],
+    items: only("status", () => ({
+      addressReady: true,
+      connectivityReady: true,
+      hostnameReady: true,
+      etcFilesReady: true,
+    })),
   },
   "LinkStatuses.net.talos.dev": {
     owner: "network.LinkStatusController",
@@ -169,15 +172,10 @@ export const networkResources: Readonly<Record<string, Source>> = {
   },
   "HostDNSConfigs.net.talos.dev": {
     owner: "network.HostDNSConfigController",
-    items: ({ config }) => [
-      {
-        id: "config",
-        spec: {
-          enabled: config !== undefined,
-          listenAddresses: config === undefined ? [] : ["127.0.0.53:53", "169.254.116.108:53"],
-        },
-      },
-    ],
+    items: only("config", ({ config }) => ({
+      enabled: config !== undefined,
+      listenAddresses: config === undefined ? [] : ["127.0.0.53:53", "169.254.116.108:53"],
+    })),
   },
   "OperatorSpecs.net.talos.dev": {
     owner: "network.OperatorMergeController",

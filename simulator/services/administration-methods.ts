@@ -9,11 +9,9 @@ import {
 } from "../../talos/api/gen/machine/machine.ts";
 import { issueCertificate } from "../../talos/pki/index.ts";
 import { CallError } from "../machine/call-error.ts";
-import { withMachine, without } from "../machine/world.ts";
-import { containersOf } from "./containers.ts";
-import { controlPlaneOnly } from "./control-plane-only.ts";
-import type { Handlers } from "./method.ts";
-import { millisecondsOf } from "./wire-time.ts";
+import { without } from "../machine/world.ts";
+import { controlPlaneOnly, type Handlers, millisecondsOf } from "./method.ts";
+import { containersOf } from "./statistics-methods.ts";
 
 /** META keys are one byte; resources name them in hex. */
 function metaKey(key: number): string {
@@ -59,20 +57,18 @@ export const administrationMethods: Handlers<typeof MachineServiceService> = {
 
   metaWrite(call, { key, value }) {
     const id = metaKey(key);
-    call.simulation.update((world) => {
-      const machine = call.machine();
+    call.change((machine) => {
       const meta = { ...machine.disk.meta, [id]: Buffer.from(value).toString("utf8") };
-      return withMachine(world, { ...machine, disk: { ...machine.disk, meta } });
+      return { ...machine, disk: { ...machine.disk, meta } };
     });
     return MetaWriteResponse.fromPartial({ messages: [{}] });
   },
 
   metaDelete(call, { key }) {
     const id = metaKey(key);
-    const machine = call.machine();
-    if (machine.disk.meta[id] === undefined) throw new CallError("NotFound", "meta key not found");
-    const disk = { ...machine.disk, meta: without(machine.disk.meta, id) };
-    call.simulation.update((world) => withMachine(world, { ...machine, disk }));
+    const { disk } = call.machine();
+    if (disk.meta[id] === undefined) throw new CallError("NotFound", "meta key not found");
+    call.change((machine) => ({ ...machine, disk: { ...disk, meta: without(disk.meta, id) } }));
     return MetaDeleteResponse.fromPartial({ messages: [{}] });
   },
 

@@ -5,7 +5,7 @@ import { configOf, hostnameOf, isControlPlane } from "../controllers/membership.
 import { switchOff } from "../controllers/power.ts";
 import { CallError, type StatusName, statusCodes } from "../machine/call-error.ts";
 import { type Fault, faultOf, spend } from "../machine/fault.ts";
-import { serverModeOf } from "../machine/server-mode.ts";
+import { serverModeOf } from "../machine/listening-ports.ts";
 import { type Machine, withMachine } from "../machine/world.ts";
 import type { Simulation } from "../simulation.ts";
 import type { Call, ServedMethod } from "./method.ts";
@@ -241,6 +241,7 @@ async function* local(route: Route, machineId: string, request: unknown): AsyncG
     signal: AbortSignal.any([incoming.signal, outage.signal]),
     machine: () => machineOf(simulation, machineId),
     world: () => simulation.world,
+    change: (edit) => simulation.update((world) => withMachine(world, edit(machineOf(simulation, machineId)))),
   };
   try {
     const result = method.handle(call, request);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import { Data } from "../../talos/api/gen/common/common.ts";
 import {
   EtcdAlarmDisarmResponse,
   EtcdAlarmListResponse,
   EtcdDefragmentResponse,
+  EtcdDowngradeCancelResponse,
+  EtcdDowngradeEnableResponse,
+  EtcdDowngradeValidateResponse,
   EtcdForfeitLeadershipResponse,
   EtcdLeaveClusterResponse,
   EtcdMemberAlarm_AlarmType,
@@ -16,14 +18,12 @@ import type { MachineServiceService } from "../../talos/api/gen/machine/machine.
 import { clusterOf } from "../controllers/membership.ts";
 import { CallError } from "../machine/call-error.ts";
 import { etcdMemberOf, isServing } from "../machine/etcd.ts";
-import type { EtcdCluster, EtcdMember } from "../machine/etcd-state.ts";
 import { faultOf } from "../machine/fault.ts";
 import { etcdVersionOf } from "../machine/release.ts";
-import type { Cluster } from "../machine/world.ts";
+import { type Cluster, type EtcdCluster, type EtcdMember, withCluster, without } from "../machine/world.ts";
 import { forfeitLeadership, leaveEtcd, receiveSnapshot, removeEtcdMember } from "../operations/etcd.ts";
 import { databaseSize, encodeSnapshot, hashLength, restoredSnapshot } from "../operations/snapshot.ts";
-import { controlPlaneOnly } from "./control-plane-only.ts";
-import type { Call, Handlers } from "./method.ts";
+import { type Call, controlPlaneOnly, type Handlers, inPieces } from "./method.ts";
 
 /** How long etcd's own client waits for a cluster without a leader. */
 const noLeaderPatience = 5_000;
@@ -86,25 +86,20 @@ export const etcdMethods: Handlers<typeof MachineServiceService> = {
       restored === undefined ? databaseSize(cluster) : call.simulation.snapshots.size(restored.snapshot) - hashLength;
     const index = BigInt(etcd.index + cluster.revision);
     const version = etcdVersionOf(call.machine().talosVersion);
-    return EtcdStatusResponse.fromPartial({
-      messages: [
-        {
-          memberStatus: {
-            memberId: BigInt(`0x${member.id}`),
-            protocolVersion: version,
-            storageVersion: version.replace(/\.\d+$/, ".0"),
-            dbSize: BigInt(size),
-            dbSizeInUse: BigInt(size),
-            leader: etcd.leader === undefined ? 0n : BigInt(`0x${etcd.leader}`),
-            raftIndex: index,
-            raftAppliedIndex: index,
-            raftTerm: BigInt(etcd.term),
-            isLearner: member.learner,
-            errors: etcd.leader === undefined ? ["etcdserver: no leader"] : [],
-          },
-        },
-      ],
-    });
+    const memberStatus = {
+      memberId: BigInt(`0x${member.id}`),
+      protocolVersion: version,
+      storageVersion: version.replace(/\.\d+$/, ".0"),
+      dbSize: BigInt(size),
+      dbSizeInUse: BigInt(size),
+      leader: etcd.leader === undefined ? 0n : BigInt(`0x${etcd.leader}`),
+      raftIndex: index,
+      raftAppliedIndex: index,
+      raftTerm: BigInt(etcd.term),
+      isLearner: member.learner,
+      errors: etcd.leader === undefined ? ["etcdserver: no leader"] : [],
+    };
+    return EtcdStatusResponse.fromPartial({ messages: [{ memberStatus }] });
   },
 
   async etcdLeaveCluster(call) {
@@ -132,11 +127,7 @@ export const etcdMethods: Handlers<typeof MachineServiceService> = {
   async *etcdSnapshot(call) {
     controlPlaneOnly(call, "etcd snapshot");
     const { cluster } = await servingMember(call);
-    for (const piece of snapshotOf(call, cluster)) {
-      for (let offset = 0; offset < piece.length; offset += 1_024) {
-        yield Data.fromPartial({ bytes: piece.subarray(offset, offset + 1_024) });
-      }
-    }
+    for (const piece of snapshotOf(call, cluster)) yield* inPieces(piece);
   },
 
   async etcdRecover(call, requests) {
@@ -192,3 +183,61 @@ function alarmsOf(
     .filter(({ machine }) => faultOf(world.machines[machine]?.faults ?? [], "disk-full", moment.now) !== undefined)
     .map(({ id }) => ({ memberId: BigInt(`0x${id}`), alarm: EtcdMemberAlarm_AlarmType.NOSPACE }));
 }
+
+/** The version that the members agree on: major and minor. */
+function clusterVersion(call: Call): string {
+  return etcdVersionOf(call.machine().talosVersion).split(".").slice(0, 2).join(".");
+}
+
+/** etcd goes back by one minor version only. */
+function requireTarget(call: Call, target: string): void {
+  const [, major = "", minor = ""] = /^(\d+)\.(\d+)/.exec(target) ?? [];
+  if (major === "") throw new CallError("InvalidArgument", `failed to parse version "${target}"`);
+  if (Number(major) < 3 || (Number(major) === 3 && Number(minor) < 5)) {
+    throw new CallError("InvalidArgument", "etcd downgrade is only supported to 3.5 and later versions");
+  }
+  const [ours = 0, current = 0] = clusterVersion(call).split(".").map(Number);
+  if (Number(major) !== ours || Number(minor) !== current - 1) {
+    throw new CallError("FailedPrecondition", "etcdserver: invalid downgrade target version");
+  }
+}
+
+async function check(call: Call, target: string): Promise<void> {
+  controlPlaneOnly(call, "etcd downgrade");
+  const { etcd } = await servingMember(call);
+  requireTarget(call, target);
+  if (etcd.downgrade !== undefined) {
+    throw new CallError("FailedPrecondition", "etcdserver: cluster has an ongoing downgrade job");
+  }
+}
+
+async function change(call: Call, edit: (etcd: EtcdCluster) => EtcdCluster): Promise<void> {
+  const { cluster, etcd } = await servingMember(call);
+  call.simulation.update((world) => withCluster(world, { ...cluster, etcd: edit(etcd) }));
+}
+
+export const downgradeMethods: Handlers<typeof MachineServiceService> = {
+  async etcdDowngradeValidate(call, { version }) {
+    await check(call, version);
+    const clusterDowngrade = { clusterVersion: clusterVersion(call) };
+    return EtcdDowngradeValidateResponse.fromPartial({ messages: [{ clusterDowngrade }] });
+  },
+
+  async etcdDowngradeEnable(call, { version }) {
+    await check(call, version);
+    await change(call, (etcd) => ({ ...etcd, downgrade: version }));
+    const clusterDowngrade = { clusterVersion: clusterVersion(call) };
+    return EtcdDowngradeEnableResponse.fromPartial({ messages: [{ clusterDowngrade }] });
+  },
+
+  async etcdDowngradeCancel(call) {
+    controlPlaneOnly(call, "etcd downgrade");
+    const { etcd } = await servingMember(call);
+    if (etcd.downgrade === undefined) {
+      throw new CallError("FailedPrecondition", "etcdserver: no inflight downgrade job");
+    }
+    await change(call, (known) => without(known, "downgrade"));
+    const clusterDowngrade = { clusterVersion: clusterVersion(call) };
+    return EtcdDowngradeCancelResponse.fromPartial({ messages: [{ clusterDowngrade }] });
+  },
+};

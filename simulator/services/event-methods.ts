@@ -18,10 +18,8 @@ import {
 } from "../../talos/api/gen/machine/events.ts";
 import type { MachineServiceService } from "../../talos/api/gen/machine/machine.ts";
 import { CallError } from "../machine/call-error.ts";
-import type { EventBody, MachineEvent } from "../machine/event.ts";
-import type { Machine } from "../machine/world.ts";
-import { everyChange } from "./follow.ts";
-import type { Handlers } from "./method.ts";
+import type { EventBody, Machine, MachineEvent } from "../machine/world.ts";
+import { everyChange, type Handlers } from "./method.ts";
 
 /** The machine's history and what happens next, as talosctl follows it through reboots and upgrades. */
 export const eventMethods: Handlers<typeof MachineServiceService> = {

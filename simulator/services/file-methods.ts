@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { gzipSync } from "node:zlib";
-import { Data } from "../../talos/api/gen/common/common.ts";
 import { DiskUsageInfo, FileInfo, type MachineServiceService } from "../../talos/api/gen/machine/machine.ts";
 import { CallError } from "../machine/call-error.ts";
-import { type Entry, filesOf, walk } from "./file-system.ts";
-import type { Call, Handlers } from "./method.ts";
-import { tarEntry } from "./tar.ts";
-
-const chunk = 1_024;
+import { type Entry, filesOf, tarEntry, walk } from "./file-system.ts";
+import { type Call, type Handlers, inPieces } from "./method.ts";
 
 function entriesOf(call: Call, root: string, depth: number): readonly Entry[] {
   const entries = walk(filesOf(call.machine(), call.simulation.moment.now), root, depth);
@@ -30,10 +26,7 @@ export const fileMethods: Handlers<typeof MachineServiceService> = {
         ? new CallError("InvalidArgument", "path must be a regular file")
         : new CallError("NotFound", `stat ${path}: no such file or directory`);
     }
-    const bytes = Buffer.from(content);
-    for (let offset = 0; offset < bytes.length; offset += chunk) {
-      yield Data.fromPartial({ bytes: bytes.subarray(offset, offset + chunk) });
-    }
+    yield* inPieces(Buffer.from(content));
   },
 
   async *list(call, request) {
@@ -91,9 +84,6 @@ export const fileMethods: Handlers<typeof MachineServiceService> = {
         true,
       ),
     );
-    const archive = gzipSync(Buffer.concat([...entries, Buffer.alloc(1_024)]));
-    for (let offset = 0; offset < archive.length; offset += chunk) {
-      yield Data.fromPartial({ bytes: archive.subarray(offset, offset + chunk) });
-    }
+    yield* inPieces(gzipSync(Buffer.concat([...entries, Buffer.alloc(1_024)])));
   },
 };

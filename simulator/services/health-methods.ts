@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { type ClusterServiceService, HealthCheckProgress } from "../../talos/api/gen/cluster/cluster.ts";
 import { configOf, hostnameOf, kubernetesServes, machinesOf } from "../controllers/membership.ts";
 import { isHealthy as podIsHealthy } from "../kubernetes/eviction.ts";
@@ -8,13 +9,11 @@ import { CallError } from "../machine/call-error.ts";
 import { diagnosticsOf } from "../machine/diagnostics.ts";
 import { isServing } from "../machine/etcd.ts";
 import { hardware, minimumDisk, minimumMemory } from "../machine/hardware.ts";
-import { serverModeOf } from "../machine/server-mode.ts";
-import { isHealthy } from "../machine/service-state.ts";
+import { isHealthy } from "../machine/life.ts";
+import { serverModeOf } from "../machine/listening-ports.ts";
+import { staticPodNames } from "../machine/node-config.ts";
 import type { Cluster, Machine, World } from "../machine/world.ts";
-import { controlPlaneOnly } from "./control-plane-only.ts";
-import { everyChange } from "./follow.ts";
-import type { Handlers } from "./method.ts";
-import { millisecondsOf } from "./wire-time.ts";
+import { controlPlaneOnly, everyChange, type Handlers, millisecondsOf } from "./method.ts";
 
 interface Subject {
   readonly world: World;
@@ -151,10 +150,7 @@ const checks: readonly (readonly [name: string, check: Check])[] = [
   ],
   [
     "all control plane components to be ready",
-    (subject) =>
-      ["kube-apiserver", "kube-controller-manager", "kube-scheduler"]
-        .map((name) => podsReady(name)(subject))
-        .find((result) => result !== undefined),
+    (subject) => staticPodNames.map((name) => podsReady(name)(subject)).find((result) => result !== undefined),
   ],
   [
     "all k8s nodes to report ready",

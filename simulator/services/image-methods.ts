@@ -15,13 +15,11 @@ import {
   type MachineServiceService,
 } from "../../talos/api/gen/machine/machine.ts";
 import { configOf } from "../controllers/membership.ts";
-import { imageExists } from "../kubernetes/pod-image.ts";
+import { imageExists } from "../kubernetes/pod.ts";
 import { CallError } from "../machine/call-error.ts";
 import { faultOf } from "../machine/fault.ts";
 import { minorOf } from "../machine/release.ts";
-import { withMachine } from "../machine/world.ts";
-import type { Call, Handlers } from "./method.ts";
-import { timestampOf } from "./wire-time.ts";
+import { type Call, type Handlers, timestampOf } from "./method.ts";
 
 /** 1.12 and older do not have the service at all. */
 function requireModern(call: Call): void {
@@ -65,10 +63,7 @@ function pull(call: Call, given: string): void {
   if (faultOf(call.machine().faults, "disk-full", call.simulation.moment.now) !== undefined) {
     throw new CallError("Internal", `failed to pull image "${reference}": no space left on device`);
   }
-  call.simulation.update((world) => {
-    const machine = call.machine();
-    return withMachine(world, { ...machine, images: [...new Set([...machine.images, reference])] });
-  });
+  call.change((machine) => ({ ...machine, images: [...new Set([...machine.images, reference])] }));
 }
 
 export const imageMethods: Handlers<typeof ImageServiceService> = {
@@ -104,10 +99,7 @@ export const imageMethods: Handlers<typeof ImageServiceService> = {
   remove(call, { imageRef }) {
     requireModern(call);
     if (!imagesOf(call).includes(imageRef)) throw new CallError("NotFound", `image "${imageRef}": not found`);
-    call.simulation.update((world) => {
-      const machine = call.machine();
-      return withMachine(world, { ...machine, images: machine.images.filter((image) => image !== imageRef) });
-    });
+    call.change((machine) => ({ ...machine, images: machine.images.filter((image) => image !== imageRef) }));
     return {};
   },
 

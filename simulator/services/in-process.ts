@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { CallError } from "../machine/call-error.ts";
 import { faultOf } from "../machine/fault.ts";
-import { serverModeOf } from "../machine/server-mode.ts";
+import { serverModeOf } from "../machine/listening-ports.ts";
 import type { Simulation } from "../simulation.ts";
 import { dispatch } from "./dispatch.ts";
 import type { MethodDefinition } from "./method.ts";

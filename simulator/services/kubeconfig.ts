@@ -6,10 +6,9 @@ import type { MachineServiceService } from "../../talos/api/gen/machine/machine.
 import type { Entropy } from "../../talos/clock.ts";
 import { issueCertificate, type KeyPair } from "../../talos/pki/index.ts";
 import { CallError } from "../machine/call-error.ts";
-import type { NodeConfig } from "../machine/node-config.ts";
-import { controlPlaneOnly } from "./control-plane-only.ts";
-import type { Handlers } from "./method.ts";
-import { tarEntry } from "./tar.ts";
+import { kubernetesCas, type NodeConfig } from "../machine/node-config.ts";
+import { tarEntry } from "./file-system.ts";
+import { controlPlaneOnly, type Handlers } from "./method.ts";
 
 /** The admin kubeconfig, as the stream of one gzipped tar that talosctl expects. */
 export const kubeconfigMethods: Handlers<typeof MachineServiceService> = {
@@ -34,7 +33,7 @@ function adminKubeconfig(config: NodeConfig, now: number, entropy: Entropy): str
     },
     { entropy },
   );
-  const authorities = [config.kubernetesCa.certificate, ...config.acceptedKubernetesCas].join("");
+  const authorities = kubernetesCas(config).join("");
   const base64 = (text: string): string => Buffer.from(text).toString("base64");
   const user = `admin@${config.clusterName}`;
   return stringify(

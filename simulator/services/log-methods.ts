@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import { Data } from "../../talos/api/gen/common/common.ts";
+import type { Data } from "../../talos/api/gen/common/common.ts";
 import { LogsContainersResponse, type MachineServiceService } from "../../talos/api/gen/machine/machine.ts";
 import { CallError } from "../machine/call-error.ts";
-import type { MachineEvent } from "../machine/event.ts";
-import type { Machine } from "../machine/world.ts";
-import { everyChange } from "./follow.ts";
-import type { Call, Handlers } from "./method.ts";
-
-const chunk = 1_024;
+import type { Machine, MachineEvent } from "../machine/world.ts";
+import { type Call, everyChange, type Handlers, inPieces } from "./method.ts";
 
 /** Logs that are made from what really happened to the machine: its events. */
 export const logMethods: Handlers<typeof MachineServiceService> = {
@@ -53,11 +49,8 @@ async function* lines(
   }
 }
 
-function* chunks(content: readonly Line[]): Generator<Data> {
-  const bytes = Buffer.from(content.map((line) => `${line.text}\n`).join(""));
-  for (let offset = 0; offset < bytes.length; offset += chunk) {
-    yield Data.fromPartial({ bytes: bytes.subarray(offset, offset + chunk) });
-  }
+function chunks(content: readonly Line[]): Generator<Data> {
+  return inPieces(Buffer.from(content.map((line) => `${line.text}\n`).join("")));
 }
 
 function serviceLines(machine: Machine, id: string): readonly Line[] {

@@ -9,7 +9,7 @@ import {
 } from "../../talos/api/gen/machine/machine.ts";
 import { configOf, hostnameOf } from "../controllers/membership.ts";
 import { type ApplyMode, applyConfig } from "../operations/apply-config.ts";
-import { bootstrap } from "../operations/bootstrap.ts";
+import { bootstrap } from "../operations/etcd.ts";
 import { readSnapshot } from "../operations/snapshot.ts";
 import type { Handlers } from "./method.ts";
 
@@ -21,15 +21,11 @@ const modeNames = new Map<number, ApplyMode>(
 export const machineBasics: Handlers<typeof MachineServiceService> = {
   version(call) {
     const machine = call.machine();
-    return VersionResponse.fromPartial({
-      messages: [
-        {
-          version: { tag: machine.talosVersion, sha: "simulated", goVersion: "go1.26.8", os: "linux", arch: "amd64" },
-          platform: { name: "metal", mode: "metal" },
-          features: { rbac: configOf(machine) !== undefined },
-        },
-      ],
-    });
+    const tag = machine.talosVersion;
+    const version = { tag, sha: "simulated", goVersion: "go1.26.8", os: "linux", arch: "amd64" };
+    const platform = { name: "metal", mode: "metal" };
+    const features = { rbac: configOf(machine) !== undefined };
+    return VersionResponse.fromPartial({ messages: [{ version, platform, features }] });
   },
 
   hostname(call) {
@@ -50,15 +46,9 @@ export const machineBasics: Handlers<typeof MachineServiceService> = {
         moment,
       ),
     );
-    return ApplyConfigurationResponse.fromPartial({
-      messages: [
-        {
-          mode: ApplyConfigurationRequest_Mode[applied.mode],
-          modeDetails: applied.details,
-          warnings: [...applied.warnings],
-        },
-      ],
-    });
+    const mode = ApplyConfigurationRequest_Mode[applied.mode];
+    const message = { mode, modeDetails: applied.details, warnings: [...applied.warnings] };
+    return ApplyConfigurationResponse.fromPartial({ messages: [message] });
   },
 
   bootstrap(call, request) {

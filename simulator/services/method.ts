@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import { Data } from "../../talos/api/gen/common/common.ts";
+import { configOf } from "../controllers/membership.ts";
+import { CallError } from "../machine/call-error.ts";
+import type { NodeConfig } from "../machine/node-config.ts";
+import { minorOf } from "../machine/release.ts";
 import type { Machine, World } from "../machine/world.ts";
 import type { Simulation } from "../simulation.ts";
 
@@ -12,6 +17,8 @@ export interface Call {
   /** The machine as it is now. */
   machine(): Machine;
   world(): World;
+  /** Puts another form of the machine in its place. */
+  change(edit: (machine: Machine) => Machine): void;
 }
 
 /** A method as the generated code describes it. */
@@ -62,4 +69,62 @@ export function serveService<S extends ServiceDefinition>(definition: S, handler
       },
     ];
   });
+}
+
+/** The machine's config when it is a control plane; refuses the API otherwise, in the real words. */
+export function controlPlaneOnly(call: Call, api: string): NodeConfig {
+  const machine = call.machine();
+  const config = configOf(machine);
+  if (config === undefined && minorOf(machine.talosVersion) >= 1_013) {
+    throw new CallError("Unimplemented", `machine type is not set, cannot use ${api} API`);
+  }
+  if (config?.type !== "controlplane") {
+    throw new CallError("Unimplemented", `${api} is only available on control plane nodes`);
+  }
+  return config;
+}
+
+/** Yields once now and once after every change of the world, until the caller goes away. Changes in between are joined. */
+export async function* everyChange(call: Call): AsyncGenerator<void> {
+  let changed = true;
+  let wake: (() => void) | undefined;
+  const nudge = (): void => {
+    changed = true;
+    wake?.();
+  };
+  const unsubscribe = call.simulation.subscribe(nudge);
+  call.signal.addEventListener("abort", nudge, { once: true });
+  try {
+    while (!call.signal.aborted) {
+      if (!changed) {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+        continue;
+      }
+      changed = false;
+      yield;
+    }
+  } finally {
+    unsubscribe();
+    call.signal.removeEventListener("abort", nudge);
+  }
+}
+
+/** Milliseconds since the epoch as google.protobuf.Timestamp. */
+export function timestampOf(milliseconds: number): { seconds: bigint; nanos: number } {
+  const seconds = Math.floor(milliseconds / 1_000);
+  return { seconds: BigInt(seconds), nanos: Math.round((milliseconds - seconds * 1_000) * 1_000_000) };
+}
+
+/** google.protobuf.Duration in milliseconds. */
+export function millisecondsOf(duration: { readonly seconds: bigint; readonly nanos: number } | undefined): number {
+  return duration === undefined ? 0 : Number(duration.seconds) * 1_000 + duration.nanos / 1_000_000;
+}
+
+/** In pieces of the size that real machines send. */
+export function* inPieces(bytes: Uint8Array): Generator<Data> {
+  for (let offset = 0; offset < bytes.length; offset += 1_024) {
+    yield Data.fromPartial({ bytes: bytes.subarray(offset, offset + 1_024) });
+  }
 }

@@ -8,10 +8,9 @@ import {
 } from "../../talos/api/gen/machine/events.ts";
 import type { MachineServiceService } from "../../talos/api/gen/machine/machine.ts";
 import { CallError } from "../machine/call-error.ts";
-import type { ServiceState } from "../machine/service-state.ts";
-import { type Machine, withMachine } from "../machine/world.ts";
-import type { Call, Handlers } from "./method.ts";
-import { timestampOf } from "./wire-time.ts";
+import type { ServiceState } from "../machine/life.ts";
+import type { Machine } from "../machine/world.ts";
+import { type Call, type Handlers, timestampOf } from "./method.ts";
 
 /** Services that a person may stop and start; the others belong to the system. */
 const controllable: ReadonlySet<string> = new Set(["kubelet", "cri", "etcd", "trustd", "udevd", "syslogd"]);
@@ -48,7 +47,7 @@ function change(call: Call, id: string, verb: string, apply: (machine: Machine) 
   if (!controllable.has(id)) {
     throw new CallError("Unknown", `service "${id}" doesn't support ${verb} operation via API`);
   }
-  call.simulation.update((world) => withMachine(world, apply(call.machine())));
+  call.change(apply);
 }
 
 function serviceInfo(id: string, state: ServiceState): ServiceInfo {

@@ -13,10 +13,11 @@ import {
   StatsResponse,
   SystemStatResponse,
 } from "../../talos/api/gen/machine/statistics.ts";
+import { clusterOf, hostnameOf } from "../controllers/membership.ts";
+import { listObjects } from "../kubernetes/store.ts";
 import { faultOf } from "../machine/fault.ts";
 import { hardware } from "../machine/hardware.ts";
-import type { Machine } from "../machine/world.ts";
-import { containersOf } from "./containers.ts";
+import type { Machine, World } from "../machine/world.ts";
 import type { Handlers } from "./method.ts";
 
 const { cores } = hardware;
@@ -76,18 +77,15 @@ export const statisticsMethods: Handlers<typeof MachineServiceService> = {
     const seconds = uptime(machine, call.simulation.moment.now);
     const cpu = { user: seconds * 0.04, system: seconds * 0.02, idle: seconds * 0.93, iowait: seconds * 0.01 };
     const total = Object.fromEntries(Object.entries(cpu).map(([name, value]) => [name, value * cores]));
-    return SystemStatResponse.fromPartial({
-      messages: [
-        {
-          bootTime: BigInt(Math.floor(machine.bootedAt / 1_000)),
-          cpuTotal: total,
-          cpu: Array.from({ length: cores }, () => cpu),
-          contextSwitches: BigInt(seconds * 4_000),
-          processCreated: BigInt(2_000 + seconds * 3),
-          processRunning: 1n,
-        },
-      ],
-    });
+    const message = {
+      bootTime: BigInt(Math.floor(machine.bootedAt / 1_000)),
+      cpuTotal: total,
+      cpu: Array.from({ length: cores }, () => cpu),
+      contextSwitches: BigInt(seconds * 4_000),
+      processCreated: BigInt(2_000 + seconds * 3),
+      processRunning: 1n,
+    };
+    return SystemStatResponse.fromPartial({ messages: [message] });
   },
 
   processes(call) {
@@ -162,3 +160,48 @@ export const statisticsMethods: Handlers<typeof MachineServiceService> = {
     return StatsResponse.fromPartial({ messages: [{ stats }] });
   },
 };
+
+export interface SimulatedContainer {
+  readonly namespace: string;
+  readonly id: string;
+  readonly image: string;
+  readonly pid: number;
+  readonly status: string;
+  readonly podId: string;
+  readonly name: string;
+}
+
+/** Services that Talos runs as containers of its own. */
+const systemContainers = ["apid", "trustd"];
+
+/** The containers of one containerd namespace: Talos's own, or those of the pods on this node. */
+export function containersOf(world: World, machine: Machine, namespace: string): readonly SimulatedContainer[] {
+  if (namespace !== "k8s.io") {
+    return systemContainers
+      .filter((id) => machine.services[id]?.stage === "Running")
+      .map((id) => ({
+        namespace,
+        id,
+        image: `talos/${id}`,
+        pid: machine.services[id]?.pid ?? 0,
+        status: "RUNNING",
+        podId: id,
+        name: id,
+      }));
+  }
+  const node = hostnameOf(machine);
+  return listObjects(clusterOf(world, machine), "pods").flatMap((pod) => {
+    const spec = pod.spec as { nodeName?: string; containers?: readonly { name: string; image: string }[] } | undefined;
+    if (spec?.nodeName !== node) return [];
+    const podId = `${pod.metadata.namespace ?? ""}/${pod.metadata.name}`;
+    return (spec.containers ?? []).map(({ name, image }, index) => ({
+      namespace,
+      id: `${podId}:${name}`,
+      image,
+      pid: 3_000 + index,
+      status: "CONTAINER_RUNNING",
+      podId,
+      name,
+    }));
+  });
+}

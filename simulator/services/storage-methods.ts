@@ -12,24 +12,17 @@ import type { Handlers } from "./method.ts";
 export const storageMethods: Handlers<typeof StorageServiceService> = {
   disks(call) {
     const machine = call.machine();
-    return DisksResponse.fromPartial({
-      messages: [
-        {
-          disks: [
-            {
-              size: BigInt(diskSize),
-              model: "SIMULATED DISK",
-              deviceName: "/dev/sda",
-              serial: serialOf(machine),
-              type: Disk_DiskType.SSD,
-              busPath: "/pci0000:00/0000:00:03.0/virtio0/host0/target0:0:0/0:0:0:0",
-              systemDisk: machine.disk.installed !== undefined,
-              subsystem: "/sys/class/block",
-            },
-          ],
-        },
-      ],
-    });
+    const disk = {
+      size: BigInt(diskSize),
+      model: "SIMULATED DISK",
+      deviceName: "/dev/sda",
+      serial: serialOf(machine),
+      type: Disk_DiskType.SSD,
+      busPath: "/pci0000:00/0000:00:03.0/virtio0/host0/target0:0:0/0:0:0:0",
+      systemDisk: machine.disk.installed !== undefined,
+      subsystem: "/sys/class/block",
+    };
+    return DisksResponse.fromPartial({ messages: [{ disks: [disk] }] });
   },
 
   blockDeviceWipe(call, { devices }) {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TimeResponse, type TimeServiceService } from "../../talos/api/gen/time/time.ts";
 import { faultOf } from "../machine/fault.ts";
-import type { Call, Handlers } from "./method.ts";
-import { timestampOf } from "./wire-time.ts";
+import { type Call, type Handlers, timestampOf } from "./method.ts";
 
 export const timeMethods: Handlers<typeof TimeServiceService> = {
   time: (call) => compare(call, "time.cloudflare.com"),

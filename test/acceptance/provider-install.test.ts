@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { installProvider, installProviderForUser, releaseProvider } from "../../provider/package.ts";
-import { directoryHash } from "../../provider/packaging/lock-file.ts";
+import { directoryHash } from "../../provider/packaging/install.ts";
 import { findTools, Workspace } from "../support/terraform.ts";
 import { zipEntries } from "../support/zip-entries.ts";
 

@@ -14,6 +14,7 @@ describe("bringing the cluster's own objects to their manifests", () => {
     metadata: { name: "kube-proxy", namespace: "kube-system", annotations },
     spec: { image },
   });
+  const stored = (data: Readonly<Record<string, string>>) => ({ metadata: { resourceVersion: "1" }, data });
   const owned = { "config.k8s.io/owning-inventory": "talos-bootstrap-manifests-inventory" };
   let live: ReturnType<typeof proxy> | undefined;
   const serve = (call: Call): readonly [number, unknown] => {
@@ -24,10 +25,7 @@ describe("bringing the cluster's own objects to their manifests", () => {
       return [200, { resources: [{ name: "serviceaccounts", kind: "ServiceAccount", namespaced: true }] }];
     }
     if (path === inventoryPath && call.method === "GET") {
-      return [
-        200,
-        { data: { "kube-system_kube-proxy_apps_DaemonSet": "", "kube-system_flannel__ServiceAccount": "" } },
-      ];
+      return [200, stored({ "kube-system_kube-proxy_apps_DaemonSet": "", "kube-system_flannel__ServiceAccount": "" })];
     }
     if (path === oldPath)
       return [200, { kind: "ServiceAccount", metadata: { name: "flannel", namespace: "kube-system" } }];
@@ -58,7 +56,7 @@ describe("bringing the cluster's own objects to their manifests", () => {
   test("leaves alone what is as it should be, and refuses what belongs to others", async () => {
     live = proxy("new", owned);
     api.answer = (call) =>
-      call.path === inventoryPath ? [200, { data: { "kube-system_kube-proxy_apps_DaemonSet": "" } }] : serve(call);
+      call.path === inventoryPath ? [200, stored({ "kube-system_kube-proxy_apps_DaemonSet": "" })] : serve(call);
     expect(await api.kubernetes.syncManifests([proxy("new")], { inventory: true })).toEqual([]);
     expect(changes()).toEqual([]);
     live = proxy("old", { "config.k8s.io/owning-inventory": "flux" });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { expect, test } from "vitest";
 import type { KubernetesNode } from "../../engine/index.ts";
-import { nodeLookup } from "../../engine/observe/node-lookup.ts";
+import { nodeLookup } from "../../engine/observe/single-flight.ts";
 import { defaultPolicy } from "../../engine/policy.ts";
 import { lab, wish } from "./fixture.ts";
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, test } from "vitest";
 import type { DesiredCluster } from "../../engine/desired.ts";
+import { bootstrapObstacle } from "../../engine/plan/first-contact.ts";
 import { plan } from "../../engine/plan/plan.ts";
-import { bootstrapObstacle } from "../../engine/plan/plan-bootstrap.ts";
 import { defaultPolicy, type Policy } from "../../engine/policy.ts";
 import { type Difference, each, empty, found, told, unreachable } from "./found.ts";
 import { type Wish, wish } from "./wish.ts";

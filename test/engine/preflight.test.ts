@@ -9,7 +9,7 @@ import {
   plan,
   preflight,
 } from "../../engine/index.ts";
-import { certificateState } from "../../engine/observe/certificate-fault.ts";
+import { certificateState } from "../../engine/observe/inspect.ts";
 import { MachineConfig } from "../../talos/config/index.ts";
 import { lab, wish } from "./fixture.ts";
 

@@ -28,8 +28,7 @@ import {
   withDefaults,
 } from "../../model/settings/index.ts";
 import { clusterAttributes } from "../../provider/types/cluster/attributes.ts";
-import { policyOf } from "../../provider/types/cluster/policy.ts";
-import { recordedCluster } from "../../provider/types/cluster/spec.ts";
+import { policyOf, recordedCluster } from "../../provider/types/cluster/spec.ts";
 import { settingPropsFile, settingPropsSource } from "../../scripts/setting-props.ts";
 import { environmentSpec } from "../../workspace/cluster-spec.ts";
 import { environmentPolicy } from "../../workspace/rollout.ts";

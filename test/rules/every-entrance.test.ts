@@ -20,7 +20,7 @@ import { type ClusterSpec, desiredCluster, preflight } from "../../engine/index.
 import { settingRules, valueRules } from "../../model/cluster-rules.ts";
 import { EnvironmentError, machinesOf, parseEnvironment } from "../../model/index.ts";
 import { commonRules, rulesOfKind } from "../../model/rules/index.ts";
-import { Server, schemaOf, type Value, validateResourceConfig } from "../../provider/framework/index.ts";
+import { Server, schemaOf, type Value, validateConfig } from "../../provider/framework/index.ts";
 import { talosmithProvider } from "../../provider/types/index.ts";
 import { TalosVersion } from "../../talos/version/index.ts";
 import { testSecrets } from "../engine/fixture.ts";
@@ -130,7 +130,7 @@ async function pathsOfProvider(data: Parts): Promise<readonly string[]> {
   };
   const names = Object.keys(schemaOf(type).attributes);
   const config = Object.fromEntries(names.map((name) => [name, (attributes[name] ?? null) as Value]));
-  const found = await validateResourceConfig(server, "talosmith_cluster", config, { writeOnlyAllowed: true });
+  const found = await validateConfig(server, server.resource("talosmith_cluster"), config);
   return found.filter(({ severity }) => severity === "error").map(({ path }) => String(path));
 }
 

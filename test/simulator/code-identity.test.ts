@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import { build } from "esbuild";
 import { expect, it } from "vitest";
-import { codeFiles } from "../../simulator/control/code-identity.ts";
+import { codeFiles } from "../../simulator/control/daemon-process.ts";
 
 it("every source file of the daemon counts for telling old code from new", async () => {
   const entry = resolve("simulator/daemon.ts");

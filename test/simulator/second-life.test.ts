@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { expect, it } from "vitest";
-import { historyOf } from "../../simulator/kubernetes/history.ts";
+import { historyOf } from "../../simulator/kubernetes/watch.ts";
 import {
   MachineServiceService as Api,
   ResetRequest,

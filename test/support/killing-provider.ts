@@ -3,8 +3,7 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { packageProvider, providerSource } from "../../provider/package.ts";
 import { readBundle } from "../../provider/packaging/bundle.ts";
-import { installUnder, lockProvider } from "../../provider/packaging/install.ts";
-import { directoryHash } from "../../provider/packaging/lock-file.ts";
+import { directoryHash, installUnder, lockProvider } from "../../provider/packaging/install.ts";
 import type { ClusterWorkspace } from "./cluster-workspace.ts";
 
 const startFile = "terraform-provider-talosmith.cjs";

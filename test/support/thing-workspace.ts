@@ -3,8 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { bundleProvider, readBundle } from "../../provider/packaging/bundle.ts";
-import { installUnder, lockProvider } from "../../provider/packaging/install.ts";
-import { directoryHash } from "../../provider/packaging/lock-file.ts";
+import { directoryHash, installUnder, lockProvider } from "../../provider/packaging/install.ts";
 import { type Tool, Workspace } from "./terraform.ts";
 
 const identity = { source: "talosmith.internal/test/talosmith", version: "0.1.0" };

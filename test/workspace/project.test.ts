@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { withAbsoluteRoot } from "../../model/project-root.ts";
-import { findProjectRoot } from "../../provider/types/project-root.ts";
+import { findProjectRoot } from "../../provider/types/provider.ts";
 import { projectRoot } from "../../workspace/project.ts";
 
 const work = mkdtempSync(join(tmpdir(), "talosmith-project-"));

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Attributes, PlanOf, StateOf } from "../attribute.ts";
-import { path } from "../attribute-path.ts";
-import { withEmptyBlocks } from "../block-rules.ts";
-import { type Diagnostic, DiagnosticError, type Diagnostics } from "../diagnostics.ts";
+import { type Diagnostic, DiagnosticError, type Diagnostics, path } from "../diagnostics.ts";
 import type { CreateRequest, Operation, Resource } from "../resource.ts";
-import { type Schema, schemaOf } from "../schema.ts";
+import { mapAttributes, type Schema, schemaOf, withEmptyBlocks } from "../schema.ts";
 import type { Server } from "../server.ts";
 import { type OperationName, timeoutOf } from "../timeouts.ts";
 import { elementType, isObject, isWhollyKnown, type ObjectValue, type Value, valuesEqual } from "../value.ts";
-import { mapAttributes } from "../walk-attributes.ts";
 
 export interface ApplyChange {
   readonly typeName: string;

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Attributes, ConfigOf, StateOf } from "../attribute.ts";
-import { AttributePath } from "../attribute-path.ts";
-import type { Diagnostic } from "../diagnostics.ts";
+import { AttributePath, type Diagnostic } from "../diagnostics.ts";
 import type { PlanResult } from "../resource.ts";
-import { type Schema, schemaOf } from "../schema.ts";
+import { mapAttributes, type Schema, schemaOf } from "../schema.ts";
 import type { Server } from "../server.ts";
 import { isObject, type ObjectValue, unknown, type Value, valuesEqual } from "../value.ts";
-import { mapAttributes } from "../walk-attributes.ts";
 
 export interface PlanChange {
   readonly typeName: string;

@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: Apache-2.0
-// A door of its own: what a handshake needs, without what answers the calls afterwards.
+// What a handshake needs, without what answers the calls afterwards: the start file loads this alone.
 export { listen, type ServeOptions, type Session } from "./listen.ts";

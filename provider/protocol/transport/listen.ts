@@ -2,9 +2,8 @@
 import { rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createServerCertificate } from "./certificate.ts";
 import { createGrpcServer, type UnaryHandler } from "./grpc-server.ts";
-import { handshakeLine, readInvitation } from "./handshake.ts";
+import { createServerCertificate, handshakeLine, readInvitation } from "./handshake.ts";
 
 const idleStreams: ReadonlySet<string> = new Set(["/plugin.GRPCStdio/StreamStdio", "/plugin.GRPCBroker/StartStream"]);
 const shutdownPath = "/plugin.GRPCController/Shutdown";

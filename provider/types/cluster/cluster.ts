@@ -14,24 +14,22 @@ import {
   type UpdateRequest,
   unknown,
 } from "../../framework/index.ts";
-import { changedSincePlan } from "../changed-since-plan.ts";
 import type { Client } from "../client.ts";
-import { forgetCluster, noteCluster } from "../control-plane-note.ts";
-import { isBeingCreated, markCreating, unmarkCreating } from "../creation-mark.ts";
+import { changedSincePlan } from "../own-files.ts";
 import { heldClaim, memoryText, newClaim, removalClaim } from "../ownership.ts";
-import { MissingPatchFile } from "../patch-files.ts";
+import { changedPatchFiles, changesOfFiles, MissingPatchFile, patchHashes, withPatchFiles } from "../patch-files.ts";
+import { forgetCluster, isBeingCreated, markCreating, noteCluster, unmarkCreating } from "../project-notes.ts";
 import { liftProtection } from "../value-rules.ts";
 import { type ClusterPlan, type ClusterState, clusterAttributes } from "./attributes.ts";
 import { findDrift } from "./drift.ts";
 import { importCluster } from "./import.ts";
-import { joinedControlPlanes } from "./joined.ts";
-import { changedPatchFiles, changesOfFiles, patchHashes, withPatchFiles } from "./patch-files.ts";
 import { numbered, planOfUpdate, stepsOfCreate } from "./planned-steps.ts";
 import { bringAbout, giveUp, takeDown } from "./rollout.ts";
 import { checkChange, checkWishes } from "./rules.ts";
 import {
   type ClusterInput,
   clusterSpec,
+  joinedControlPlanes,
   leavingMachines,
   remadeMachines,
   renderCluster,

@@ -5,8 +5,8 @@ import { DiagnosticError, type StateRequest } from "../../framework/index.ts";
 import type { Client } from "../client.ts";
 import { heldClaim, warnIfOlder } from "../ownership.ts";
 import type { ClusterState, clusterAttributes } from "./attributes.ts";
-import { placeInWords } from "./changes.ts";
-import { policyOf } from "./policy.ts";
+import { placeInWords } from "./planned-steps.ts";
+import { policyOf } from "./spec.ts";
 
 /** Waiting for a machine that is on its way is not a change of anything; health is the data source's to tell. */
 const notDrift: ReadonlySet<StepKind> = new Set<StepKind>([

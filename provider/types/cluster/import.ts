@@ -1,18 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import {
-  argumentsOf,
-  clusterSettings,
-  type Setting,
-  type StateOfSettings,
-  settingsIn,
-} from "../../../model/settings/index.ts";
-import type { MachineFacts } from "../../../talos/config/index.ts";
+import { argumentsOf, clusterSettings, machineSettings, settingsIn } from "../../../model/settings/index.ts";
 import { DiagnosticError, type ImportRequest } from "../../framework/index.ts";
-import { adminOf } from "../admin.ts";
+import { adminOf, knownMachines } from "../access.ts";
 import type { Client } from "../client.ts";
-import { unmarkCreating } from "../creation-mark.ts";
-import { knownMachines } from "../known-machines.ts";
-import type { ClusterState } from "./attributes.ts";
+import { unmarkCreating } from "../project-notes.ts";
+import { attributesOf, type ClusterState } from "./attributes.ts";
 
 const deadline = 10_000;
 
@@ -20,7 +12,7 @@ const deadline = 10_000;
  * A running cluster as a state, found out from one of its control planes: its address is what the user types. What the
  * machines can't tell (patches, fingerprints of first contact) is left out; a refresh shows where configs differ.
  */
-export async function importCluster(request: ImportRequest<Client>): Promise<ClusterState> {
+export async function importCluster(request: ImportRequest<Client>): Promise<Partial<ClusterState>> {
   const { id: address, client, signal, diagnostics } = request;
   const [{ readMachineFacts }, { caFingerprint }] = await Promise.all([
     import("../../../talos/config/index.ts"),
@@ -44,29 +36,17 @@ export async function importCluster(request: ImportRequest<Client>): Promise<Clu
       detail:
         "Without discovery machines know nothing of each other, but for the members of etcd. The first plan shows the workers of the configuration as new; its apply leaves those alone that are part of the cluster already.",
     });
-  const machines = found.machines.map(({ name, ...machine }) => {
-    const untold = {
-      fingerprint: null,
-      member_id: null,
-      hardware_id: null,
-      patches: null,
-      patch_files: null,
-      meta: null,
-    };
-    return [name, { ...machine, ...untold }] as const;
-  });
+  const untold = Object.fromEntries(Object.keys(attributesOf(machineSettings)).map((name) => [name, null]));
+  const machines = found.machines.map(({ name, ...machine }) => [name, { ...untold, ...machine }] as const);
+  // Whether an installer is the usual one, only a plan can tell.
+  const shown = { ...settingsIn(clusterSettings, { ...facts }), installImage: undefined };
   return {
-    ...settingAttributes(facts),
+    ...argumentsOf(clusterSettings, shown),
     name: facts.clusterName,
     endpoint: facts.endpoint,
     talos_version: version.tag,
     kubernetes_version: facts.kubernetesVersion.replace(/^v/, ""),
-    machines: Object.fromEntries(machines),
-    join: null,
-    infrastructure_kind: null,
-    talos_endpoints: null,
-    trust_on_first_use: null,
-    rollout: null,
+    machines: Object.fromEntries(machines) as ClusterState["machines"],
     on_destroy: "reset",
     id: facts.clusterName,
     ca_fingerprint: caFingerprint(secrets),
@@ -75,18 +55,6 @@ export async function importCluster(request: ImportRequest<Client>): Promise<Clu
     changes: {},
     drift: [],
   };
-}
-
-/** What the config says other than by default; what it does not tell is null. */
-function settingAttributes(facts: MachineFacts): StateOfSettings<typeof clusterSettings> {
-  // Whether an installer is the usual one, only a plan can tell.
-  const shown = { ...settingsIn(clusterSettings, { ...facts }), installImage: undefined };
-  const given: Readonly<Record<string, unknown>> = argumentsOf(clusterSettings, shown);
-  const rows: readonly Setting[] = Object.values(clusterSettings);
-  const entries = rows.flatMap(({ attribute }) =>
-    attribute === undefined ? [] : [[attribute, given[attribute] ?? null]],
-  );
-  return Object.fromEntries(entries);
 }
 
 function unusable(address: string, reason: string): DiagnosticError {

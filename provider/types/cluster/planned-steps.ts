@@ -1,18 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { DesiredCluster, Finding, MachineSpec, ObservedCluster, ObservedMachine } from "../../../engine/index.ts";
-import { given } from "../../../talos/given.ts";
+import type { DesiredCluster, Finding, ObservedCluster, ObservedMachine } from "../../../engine/index.ts";
+import type { Change } from "../../../talos/config/index.ts";
+import { given, isGiven } from "../../../talos/given.ts";
 import type { SecretsBundle } from "../../../talos/secrets/index.ts";
 import type { Client } from "../client.ts";
-import { configChanges } from "./changes.ts";
-import { standInPlane } from "./joined.ts";
-import { withPatchFiles } from "./patch-files.ts";
-import { policyOf } from "./policy.ts";
-import { type ClusterInput, clusterSpec, leavingMachines, renderCluster, withoutOldMeta } from "./spec.ts";
+import { withPatchFiles } from "../patch-files.ts";
+import {
+  type ClusterInput,
+  clusterSpec,
+  leavingMachines,
+  policyOf,
+  renderCluster,
+  standInPlane,
+  withoutOldMeta,
+} from "./spec.ts";
 
 /** The sentences of the steps that bring up a cluster whose machines wait in maintenance mode. */
 export async function stepsOfCreate(input: ClusterInput): Promise<readonly string[]> {
-  const { plan, schematicOf } = await import("../../../engine/index.ts");
-  const desired = await outline(input);
+  const { outlineOf, plan, schematicOf } = await import("../../../engine/index.ts");
+  const spec = await clusterSpec(input);
+  const desired = outlineOf(input.join === null ? spec : { ...spec, machines: [standInPlane, ...spec.machines] });
   const before = input.join === null ? undefined : { ...desired, machines: desired.machines.slice(0, 1) };
   return plan(desired, assume(desired, before, schematicOf), policyOf(input)).map(({ sentence }) => sentence);
 }
@@ -60,33 +67,6 @@ export function numbered(sentences: readonly string[]): readonly string[] {
   return sentences.map((sentence, index) => `${index + 1}. ${sentence}`);
 }
 
-/** The cluster without configs: what can be said before there are secrets. */
-async function outline(input: ClusterInput): Promise<DesiredCluster> {
-  const { withoutConfig } = await import("../../../engine/index.ts");
-  const spec = await clusterSpec(input);
-  const machine = ({ name, role, address, fingerprint, meta }: MachineSpec) => ({
-    ...{ name, role, address, ...withoutConfig },
-    ...given({ fingerprint, meta }),
-  });
-  const [planes, workers] = (["controlplane", "worker"] as const).map((role) =>
-    [...(input.join === null ? [] : [standInPlane]), ...spec.machines]
-      .filter((other) => other.role === role)
-      .sort((a, b) => (a.name < b.name ? -1 : 1))
-      .map(machine),
-  );
-  return {
-    name: spec.name,
-    endpoint: spec.endpoint,
-    talosVersion: spec.talosVersion,
-    trustOnFirstUse: spec.trustOnFirstUse ?? false,
-    kubernetesVersion: spec.kubernetesVersion,
-    nodesBecomeReady: spec.cni?.name !== "none",
-    machines: [...(planes ?? []), ...(workers ?? [])],
-    leaving: [],
-    caFingerprint: "",
-  };
-}
-
 /** What would be observed if everything went well so far: machines of `before` run, all others wait for a config. */
 function assume(
   desired: DesiredCluster,
@@ -95,6 +75,7 @@ function assume(
 ): ObservedCluster {
   const planes = before?.machines.filter(({ role }) => role === "controlplane") ?? [];
   const members = planes.map(({ name }) => ({ id: name, hostname: name, peerUrls: [], learner: false }));
+  const etcd = { state: "running", healthy: true, leaderId: planes[0]?.name ?? "", members } as const;
   const machines = [...desired.machines, ...desired.leaving].map((machine): ObservedMachine => {
     const { name, role, address } = machine;
     const was = before?.machines.find((other) => other.name === name && other.address === address);
@@ -112,12 +93,12 @@ function assume(
         talosVersion: before.talosVersion.toString(),
         schematic: schematicOf(was.installImage) ?? "",
         // A stand-in has none: then the engine has nothing to compare.
-        ...(was.config.text === "" ? {} : { config: was.config }),
         bootId: name,
         meta: was.meta ?? {},
-        ...(role === "controlplane"
-          ? { etcd: { state: "running", healthy: true, memberId: name, leaderId: planes[0]?.name ?? "", members } }
-          : {}),
+        ...given({
+          config: was.config.text === "" ? undefined : was.config,
+          etcd: role === "controlplane" ? { ...etcd, memberId: name } : undefined,
+        }),
       },
     };
   });
@@ -140,4 +121,41 @@ function assumedNode(before: DesiredCluster, { name, role, address }: DesiredClu
     addresses: [address],
     kubeletVersion: `v${before.kubernetesVersion}`,
   };
+}
+
+/** Longer values are told by their size: the plan is for reading. */
+const longestValue = 160;
+
+/** What changes in each machine's config, by path, with secrets replaced. Machines without a change are left out. */
+export async function configChanges(
+  before: DesiredCluster,
+  after: DesiredCluster,
+): Promise<Readonly<Record<string, readonly string[]>>> {
+  const { diffConfigs, movesInWords } = await import("../../../talos/config/index.ts");
+  const changes: Record<string, readonly string[]> = {};
+  for (const machine of after.machines) {
+    const was = before.machines.find(({ name }) => name === machine.name);
+    if (was === undefined || was.config.text === machine.config.text) continue;
+    const found = diffConfigs(was.config, machine.config);
+    const moves = movesInWords(found);
+    const told = found.filter(({ kind }) => kind !== "moved");
+    const lines = told.map((change) => {
+      const what = change.path === "" ? change.kind : `${brief(change.before)} → ${brief(change.after)}`;
+      return `${placeInWords(change)}: ${what}${change.reboot ? " (reboots)" : ""}`;
+    });
+    if (found.length > 0) changes[machine.name] = [...lines, moves].filter(isGiven);
+  }
+  return changes;
+}
+
+/** `machine.sysctls` or `HostnameConfig auto`. */
+export function placeInWords({ document, path }: Change): string {
+  return document === "v1alpha1" ? path : `${document} ${path}`.trim();
+}
+
+function brief(yaml: string | undefined): string {
+  if (yaml === undefined) return "none";
+  const text = yaml.trim();
+  const lines = text.split("\n");
+  return lines.length === 1 && text.length <= longestValue ? text : `(${lines.length} lines)`;
 }

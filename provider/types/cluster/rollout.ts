@@ -4,11 +4,9 @@ import { given } from "../../../talos/given.ts";
 import type { SecretsBundle } from "../../../talos/secrets/index.ts";
 import type { Operation } from "../../framework/index.ts";
 import type { Client } from "../client.ts";
-import { eventsOf } from "../events.ts";
-import { whenFree } from "../when-free.ts";
+import { runOptions, whenFree } from "../engine-run.ts";
 import type { ClusterPlan } from "./attributes.ts";
-import { policyOf } from "./policy.ts";
-import type { ClusterInput } from "./spec.ts";
+import { type ClusterInput, policyOf } from "./spec.ts";
 
 /** How long the last endpoint must have been silent after its reset; it wipes its disk meanwhile. */
 const lastSilence = 15_000;
@@ -55,7 +53,7 @@ export async function takeDown(
     ...(await engineOptions(desired, secrets, operation, state)),
     claim,
     // With the last control plane goes the way to it: its silence is then all that can be waited for.
-    ...(desired.talosEndpoints === undefined ? {} : { timeouts: { resetSilence: lastSilence } }),
+    timeouts: desired.talosEndpoints === undefined ? {} : { resetSilence: lastSilence },
   };
   const { unreachable } = await whenFree(operation, () => destroyCluster(options));
   if (unreachable.length === 0) return;
@@ -88,12 +86,9 @@ export async function giveUp(
 async function engineOptions(
   desired: DesiredCluster,
   secrets: SecretsBundle,
-  { signal, log, client }: Operation<Client>,
+  operation: Operation<Client>,
   input: Pick<ClusterInput, "rollout">,
 ): Promise<EngineOptions> {
-  const { journalFile } = await import("../../../engine/index.ts");
-  await client.keepSimulator(desired.machines.map(({ address }) => address));
-  const events = await eventsOf(desired.name, { log, client });
-  const journal = journalFile(client.journal(desired.name));
-  return { desired, secrets, signal, events, journal, policy: policyOf(input), directory: client.root };
+  await operation.client.keepSimulator(desired.machines.map(({ address }) => address));
+  return { ...(await runOptions(desired.name, operation)), desired, secrets, policy: policyOf(input) };
 }

@@ -9,9 +9,9 @@ import {
   type Value,
   valuesEqual,
 } from "../../../provider/framework/index.ts";
-import { fromDynamicValue, toDynamicValue } from "../../../provider/protocol/dynamic-value.ts";
 import * as wire from "../../../provider/protocol/gen/tfplugin6.ts";
 import { routes } from "../../../provider/protocol/index.ts";
+import { fromDynamicValue, toDynamicValue } from "../../../provider/protocol/value-codec.ts";
 import { talosmithProvider } from "../../../provider/types/index.ts";
 import { TalosError } from "../../../talos/errors.ts";
 import { hostileTexts } from "../hostile-values.ts";

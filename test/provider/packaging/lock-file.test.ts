@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, test } from "vitest";
-import { mergeLockFile } from "../../../provider/packaging/lock-file.ts";
+import { mergeLockFile } from "../../../provider/packaging/install.ts";
 
 const entry = { source: "talosmith.internal/talosmith/talosmith", version: "0.1.0", hash: "h1:new=" };
 const other = `provider "registry.opentofu.org/hashicorp/aws" {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { buildProvider, installProvider, packageProvider, providerSource } from "../../../provider/package.ts";
 import { readBundle } from "../../../provider/packaging/bundle.ts";
-import { directoryHash } from "../../../provider/packaging/lock-file.ts";
+import { directoryHash } from "../../../provider/packaging/install.ts";
 
 const root = join(import.meta.dirname, "..", "..", "..");
 const work = mkdtempSync(join(tmpdir(), "talosmith-package-"));

@@ -5,7 +5,6 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Server, schemaOf, type Value } from "../../../provider/framework/index.ts";
-import { fromDynamicValue, toDynamicValue } from "../../../provider/protocol/dynamic-value.ts";
 import {
   ApplyResourceChangeRequest,
   ApplyResourceChangeResponse,
@@ -29,6 +28,7 @@ import {
   ValidateTypeConfigResponse,
 } from "../../../provider/protocol/gen/tfplugin6.ts";
 import { routes } from "../../../provider/protocol/index.ts";
+import { fromDynamicValue, toDynamicValue } from "../../../provider/protocol/value-codec.ts";
 import { thingProvider } from "../../support/thing-provider.ts";
 
 const server = new Server(thingProvider, () => undefined);

@@ -2,8 +2,7 @@
 import { execFile } from "node:child_process";
 import { X509Certificate } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
-import type { Http2Server } from "node:http2";
-import { connect } from "node:http2";
+import { connect, type Http2Server } from "node:http2";
 import { connect as connectSocket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,9 +10,13 @@ import { connect as connectTls } from "node:tls";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createLog } from "../../../provider/protocol/hclog.ts";
-import { createServerCertificate, type ServerCertificate } from "../../../provider/protocol/transport/certificate.ts";
 import { createGrpcServer } from "../../../provider/protocol/transport/grpc-server.ts";
-import { handshakeLine, readInvitation } from "../../../provider/protocol/transport/handshake.ts";
+import {
+  createServerCertificate,
+  handshakeLine,
+  readInvitation,
+  type ServerCertificate,
+} from "../../../provider/protocol/transport/handshake.ts";
 import { watchParent } from "../../../provider/protocol/transport/listen.ts";
 
 const now = new Date();

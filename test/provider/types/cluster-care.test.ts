@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { defaultPolicy } from "../../../engine/index.ts";
 import { parseEnvironment } from "../../../model/index.ts";
-import { policyOf } from "../../../provider/types/cluster/policy.ts";
+import { policyOf } from "../../../provider/types/cluster/spec.ts";
 import { environmentPolicy, windowNotice } from "../../../workspace/rollout.ts";
 
 describe("how careful the engine is", () => {

@@ -13,7 +13,7 @@ import {
   schemaOf,
   unknown,
   type Value,
-  validateResourceConfig,
+  validateConfig,
 } from "../../../provider/framework/index.ts";
 import { talosmithProvider } from "../../../provider/types/index.ts";
 
@@ -326,7 +326,7 @@ describe("the configuration of a cluster", () => {
     ["a name that is no host name", { machines: { Cp_1: machine("controlplane", unknown) } }, "Cp_1"],
     ["no control plane", { machines: { "w-1": machine("worker", unknown) } }, "at least one machine"],
   ])("%s is a fault", async (_, wish, text) => {
-    const found = await validateResourceConfig(server, type, config({ ...base, ...wish }), { writeOnlyAllowed: true });
+    const found = await validateConfig(server, server.resource(type), config({ ...base, ...wish }));
     expect(
       found
         .filter(({ severity }) => severity === "error")
@@ -337,7 +337,7 @@ describe("the configuration of a cluster", () => {
 
   test("an even number of control planes is a warning", async () => {
     const machines = { "cp-1": machine("controlplane", unknown), "cp-2": machine("controlplane", unknown) };
-    const found = await validateResourceConfig(server, type, config({ ...base, machines }), { writeOnlyAllowed: true });
+    const found = await validateConfig(server, server.resource(type), config({ ...base, machines }));
     expect(found.map(({ severity }) => severity)).toEqual(["warning"]);
   });
 });

@@ -3,9 +3,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { callFunction, FunctionError, Server } from "../../../provider/framework/index.ts";
+import { FunctionError, Server } from "../../../provider/framework/index.ts";
 import { talosmithProvider } from "../../../provider/types/index.ts";
-import { findProjectRoot } from "../../../provider/types/project-root.ts";
+import { findProjectRoot } from "../../../provider/types/provider.ts";
 import { translateError } from "../../../provider/types/translate-error.ts";
 import { TalosError } from "../../../talos/errors.ts";
 
@@ -46,7 +46,7 @@ describe("the functions", () => {
     ["node_mac", ["controlplane", 0], "52:54:00:c1:00:01"],
     ["node_mac", ["worker", 255], "52:54:00:c2:01:00"],
   ])("%s(%j) is %s", async (name, values, result) => {
-    expect(await callFunction(server, name, values)).toBe(result);
+    expect(await server.function(name).call(values)).toBe(result);
   });
 
   test.each<[string, (string | number)[], number]>([
@@ -59,7 +59,8 @@ describe("the functions", () => {
     ["patch", ["machine: {type: worker}", "machine: {", ""], 1],
     ["patch", ["machine: [", "machine: {}"], 0],
   ])("%s(%j) blames argument %d", async (name, values, argument) => {
-    const error = await callFunction(server, name, values).catch((caught: unknown) => caught);
+    const call = async () => server.function(name).call(values);
+    const error = await call().catch((caught: unknown) => caught);
     expect(error).toBeInstanceOf(FunctionError);
     expect((error as FunctionError).argument).toBe(argument);
   });

@@ -8,10 +8,7 @@ import {
   schemaOf,
   unknown,
   type Value,
-  validateDataResourceConfig,
-  validateEphemeralResourceConfig,
-  validateProviderConfig,
-  validateResourceConfig,
+  validateConfig,
 } from "../../../provider/framework/index.ts";
 import { talosmithProvider } from "../../../provider/types/index.ts";
 
@@ -26,11 +23,11 @@ function whole(schema: Parameters<typeof schemaOf>[0], values: Values): ObjectVa
 }
 
 const ofResource = (type: string, values: Values) =>
-  validateResourceConfig(server, type, whole(server.resource(type), values), { writeOnlyAllowed: true });
+  validateConfig(server, server.resource(type), whole(server.resource(type), values));
 const ofData = (type: string, values: Values) =>
-  validateDataResourceConfig(server, type, whole(server.dataSource(type), values));
+  validateConfig(server, server.dataSource(type), whole(server.dataSource(type), values));
 const ofEphemeral = (type: string, values: Values) =>
-  validateEphemeralResourceConfig(server, type, whole(server.ephemeralResource(type), values));
+  validateConfig(server, server.ephemeralResource(type), whole(server.ephemeralResource(type), values));
 
 const brief = (diagnostics: readonly Diagnostic[]) =>
   diagnostics.map(({ severity, summary, path }) => `${severity} ${path}: ${summary}`);
@@ -38,9 +35,11 @@ const brief = (diagnostics: readonly Diagnostic[]) =>
 describe("a value that is not known yet", () => {
   test("is not taken for one that is given: one of the provider's two sources may turn out to be null", async () => {
     const both = whole(provider, { secrets: unknown, secrets_file: unknown });
-    expect(await validateProviderConfig(server, both)).toEqual([]);
+    expect(await validateConfig(server, server.provider, both)).toEqual([]);
     const given = whole(provider, { secrets: "cluster: {}", secrets_file: "secrets.yaml" });
-    expect(brief(await validateProviderConfig(server, given))).toEqual(["error secrets: Two sources of secrets"]);
+    expect(brief(await validateConfig(server, server.provider, given))).toEqual([
+      "error secrets: Two sources of secrets",
+    ]);
   });
 
   test("is not taken for one that is given: a seed's user data may turn out to be null", async () => {
@@ -118,7 +117,7 @@ describe("a value that is none of those which are allowed", () => {
     ],
     [
       "an encryption",
-      () => validateProviderConfig(server, whole(provider, { secrets_encryption: "rot13" })),
+      () => validateConfig(server, server.provider, whole(provider, { secrets_encryption: "rot13" })),
       "error secrets_encryption: Unknown value",
     ],
   ])("%s is refused where it stands, with what is expected", async (_, validate, expected) => {

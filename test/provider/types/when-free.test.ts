@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { ClusterTaken } from "../../../engine/lock/cluster-taken.ts";
+import { ClusterTaken } from "../../../engine/lock/lock-file.ts";
 import {
   type Attributes,
   applyResourceChange,
@@ -12,7 +12,7 @@ import {
   Server,
 } from "../../../provider/framework/index.ts";
 import { Client } from "../../../provider/types/client.ts";
-import { whenFree } from "../../../provider/types/when-free.ts";
+import { whenFree } from "../../../provider/types/engine-run.ts";
 import { TalosError } from "../../../talos/errors.ts";
 
 const attributes = { name: attribute.string({ mode: "required", description: "" }) } satisfies Attributes;
