@@ -114,8 +114,8 @@ class Parser {
         flush();
         parts.push(this.#inBrackets(() => this.#expression(), "}"));
       } else if (marks?.endsWith("{")) {
-        // A directive, or more marks than the escapes `$${` and `%%{` have.
-        if (marks.length !== 3) throw new Unreadable();
+        if (marks === "%{") throw new Unreadable();
+        // Of more marks than the escapes `$${` and `%%{` have, Terraform takes one away, too.
         literal += marks.slice(1);
       } else {
         const plain = marks ?? this.#match(quote === undefined ? /[^$%]+/y : /[^$%"\\\n]+/y);

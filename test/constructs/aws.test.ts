@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "vitest";
-import { allEnvironments, machineOf, type StackJson, stackOf, withSynth } from "./project.ts";
+import { allEnvironments, instancesOf, machinesOf, type StackJson, stackOf, withSynth } from "./project.ts";
 
 const aws = (more: string, rest = "controlPlane: { count: 3 }\nworkers: [{ count: 2 }]\n") =>
   stackOf(`infrastructure:\n  kind: aws\n  region: eu-central-1\n${more.replaceAll(/^/gm, "  ")}\n${rest}`);
@@ -25,6 +25,16 @@ const whoReaches = (stack: StackJson, port: number) =>
     .filter(([, rule]) => opens(rule, port))
     .map(([, rule]) => `${peer(rule.security_group_id)} ← ${peer(rule.referenced_security_group_id) ?? rule.cidr_ipv4}`)
     .sort();
+const cluster = (stack: StackJson) => stack.resource.talosmith_cluster?.cluster;
+/** Subnets of a pool's machines, in the order of the machines. */
+const subnetsOf = (stack: StackJson, pool: string) => {
+  expect(stack.resource.aws_instance?.[pool]).toMatchObject({
+    for_each: `\${local.${pool}}`,
+    subnet_id: "${each.value.subnet_id}",
+  });
+  const subnetIds = Object.values(stack.locals?.[pool] ?? {}).map((row) => String(row.subnet_id));
+  return subnetIds.map((id) => /^\$\{aws_subnet\.(\w+)\.id\}$/.exec(id)?.[1]);
+};
 const stacks = allEnvironments()
   .map(({ name, root }) => ({ name, stack: withSynth(root, [name], (_, text) => JSON.parse(text(name)) as StackJson) }))
   .filter(({ stack }) => stack.resource.aws_lb !== undefined);
@@ -113,25 +123,24 @@ it("opens a port to a network once, however often it is named: AWS refuses the s
 describe("access to the Talos API", () => {
   it("public: machines have public addresses, and administrators reach them there", () => {
     const stack = aws(`${withAdmins}\naccess: public\ntrustOnFirstUse: true`);
-    expect(stack.resource.aws_instance?.cp_1).toMatchObject({
-      associate_public_ip_address: true,
-      subnet_id: "${aws_subnet.public_1.id}",
-    });
-    expect(machineOf(stack, "sample-cp-1").address).toBe("${aws_instance.cp_1.public_ip}");
+    expect(stack.resource.aws_instance?.control_plane).toMatchObject({ associate_public_ip_address: true });
+    expect(subnetsOf(stack, "control_plane")).toEqual(["public_1", "public_2", "public_3"]);
+    for (const addresses of [cluster(stack)?.machines, stack.resource.talosmith_client_files?.client?.nodes])
+      expect(addresses).toContain("aws_instance.control_plane[key].public_ip");
+    expect(JSON.stringify(stack.resource)).not.toContain("private_ip");
     expect(whoReaches(stack, 50000)).toContain("control_plane ← 198.51.100.0/24");
     expect(stack.resource.aws_nat_gateway).toBeUndefined();
-    expect(stack.resource.talosmith_cluster?.cluster).toMatchObject({ trust_on_first_use: true });
-    expect(stack.resource.aws_instance?.cp_1).not.toHaveProperty("user_data_base64");
+    expect(cluster(stack)).toMatchObject({ trust_on_first_use: true });
+    expect(stack.resource.aws_instance?.control_plane).not.toHaveProperty("user_data_base64");
   });
 
   it("nlb: machines are private, start from user-data and are reached through the load balancer", () => {
     const stack = aws(withAdmins);
-    expect(stack.resource.aws_instance?.cp_1).toMatchObject({
+    expect(stack.resource.aws_instance?.control_plane).toMatchObject({
       associate_public_ip_address: false,
-      subnet_id: "${aws_subnet.private_1.id}",
-      user_data_base64: "${base64gzip(data.talosmith_machine_config.cp_config.config)}",
+      user_data_base64: "${base64gzip(data.talosmith_machine_config.control_plane_config.config)}",
     });
-    expect(stack.resource.talosmith_cluster?.cluster?.talos_endpoints).toEqual(["${aws_lb.api.dns_name}"]);
+    expect(cluster(stack)?.talos_endpoints).toEqual(["${aws_lb.api.dns_name}"]);
     expect(stack.resource.aws_lb?.api).toMatchObject({ internal: false });
     expect(Object.keys(stack.resource.aws_lb_listener ?? {})).toEqual([
       "api_kubernetes_listener",
@@ -149,25 +158,22 @@ describe("access to the Talos API", () => {
       "load_balancer ← control_plane",
       "load_balancer ← worker",
     ]);
-    expect(stack.resource.talosmith_cluster?.cluster?.talos_endpoints).toEqual(["127.0.0.1"]);
+    expect(cluster(stack)?.talos_endpoints).toEqual(["127.0.0.1"]);
   });
 
   it("checks user-data against EC2's 16 KiB while it is only planned", () => {
-    const lifecycle = aws(withAdmins).resource.aws_instance?.cp_1?.lifecycle as {
+    const lifecycle = aws(withAdmins).resource.aws_instance?.control_plane?.lifecycle as {
       precondition: { condition: string }[];
     };
     expect(lifecycle.precondition[0]?.condition).toBe(
-      "${(length(base64gzip(data.talosmith_machine_config.cp_config.config)) <= 21848)}",
+      "${(length(base64gzip(data.talosmith_machine_config.control_plane_config.config)) <= 21848)}",
     );
   });
 });
 
 describe("machines and network", () => {
   it("spreads control planes over the zones", () => {
-    const { aws_instance: instances = {} } = aws(withAdmins).resource;
-    expect(["cp_1", "cp_2", "cp_3"].map((id) => instances[id]?.subnet_id)).toEqual(
-      [1, 2, 3].map((zone) => `\${aws_subnet.private_${zone}.id}`),
-    );
+    expect(subnetsOf(aws(withAdmins), "control_plane")).toEqual(["private_1", "private_2", "private_3"]);
   });
 
   it("gives subnets that do not overlap, for every size of VPC that is allowed", () => {
@@ -181,11 +187,19 @@ describe("machines and network", () => {
   it("attaches a machine's disks before it joins, and detaches them only after it has left", () => {
     const rest = "controlPlane: { count: 1 }\nworkers: [{ name: db, count: 1, extraDisks: [{ size: 10GiB }] }]\n";
     const { resource } = aws(withAdmins, rest);
-    expect(resource.talosmith_member?.db_1?.depends_on).toContain("aws_volume_attachment.db_1_data_1_attachment");
+    expect(resource.talosmith_member?.db?.depends_on).toContain("aws_volume_attachment.db_data_1_attachment");
+    expect(resource.aws_volume_attachment?.db_data_1_attachment).toMatchObject({
+      for_each: resource.aws_instance?.db?.for_each,
+      instance_id: "${aws_instance.db[each.key].id}",
+      volume_id: "${aws_ebs_volume.db_data_1[each.key].id}",
+    });
   });
 
   it("needs no workers, and takes auto scaling groups of them", () => {
-    expect(aws(withAdmins, "controlPlane: { count: 1 }\n").resource.aws_instance).toHaveProperty("cp_1");
+    const alone = aws(withAdmins, "controlPlane: { count: 1 }\n");
+    expect([...instancesOf(alone).keys()].filter((address) => address.startsWith("aws_instance."))).toEqual([
+      'aws_instance.control_plane["cp-1"]',
+    ]);
     const stack = aws(
       withAdmins,
       "controlPlane: { count: 1 }\nworkers: [{ name: burst, count: 0, scaling: { min: 0, max: 9 } }]\n",
@@ -195,7 +209,7 @@ describe("machines and network", () => {
       max_size: 9,
       desired_capacity: 0,
     });
-    expect(Object.keys(stack.resource.talosmith_cluster?.cluster?.machines as object)).toEqual(["sample-cp-1"]);
+    expect(Object.keys(machinesOf(stack))).toEqual(["sample-cp-1"]);
   });
 
   it.each([
@@ -242,7 +256,7 @@ describe("machines and network", () => {
       owners: ["540036508848"],
       filter: [{ name: "name", values: ["talos-v1.13.9-eu-central-1-arm64"] }],
     });
-    expect(stack.resource.aws_instance?.cp_1).toMatchObject({
+    expect(stack.resource.aws_instance?.control_plane).toMatchObject({
       instance_type: "t4g.large",
       lifecycle: { ignore_changes: ["ami", "user_data_base64"] },
     });
@@ -291,7 +305,7 @@ workers:
 `);
 
   it("take the image and the usual instance type of their own", () => {
-    const { cp_1: plane, arm_1: arm, own_1: own } = stack.resource.aws_instance ?? {};
+    const { control_plane: plane, arm, own } = stack.resource.aws_instance ?? {};
     expect(plane).toMatchObject({ ami: "${data.aws_ami.image.id}", instance_type: "t3.large" });
     expect(arm).toMatchObject({ ami: "${data.aws_ami.image_arm64.id}", instance_type: "t4g.large" });
     expect(own).toMatchObject({ ami: "ami-0123456789abcdef0" });

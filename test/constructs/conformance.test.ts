@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { blocksOf } from "../../constructs/hcl/layout.ts";
+import { evaluateStack, type JsonObject } from "../../constructs/index.ts";
 import { type Attributes, schemaOf, typeToJson } from "../../provider/framework/index.ts";
 import { talosmithProvider } from "../../provider/types/index.ts";
 import { allEnvironments, repositoryRoot, type StackJson, withSynth } from "./project.ts";
@@ -69,6 +70,13 @@ function* bodiesOf(stack: StackJson) {
       for (const [id, body] of Object.entries(byId)) yield { kind, type, body, address: `${type}.${id}` };
 }
 
+/** The blocks, and what their expressions come to for each machine. */
+function* bodiesAndInstancesOf(stack: StackJson) {
+  yield* bodiesOf(stack);
+  for (const { type, address, values } of evaluateStack(stack as unknown as JsonObject))
+    yield { kind: "resource" as const, type, body: values, address };
+}
+
 const stacks: readonly (readonly [string, () => StackJson])[] = allEnvironments().map(({ name, root }) => [
   name,
   () => withSynth(root, [name], (_, text) => JSON.parse(text(name)) as StackJson),
@@ -76,7 +84,7 @@ const stacks: readonly (readonly [string, () => StackJson])[] = allEnvironments(
 
 describe("the stack of an environment", () => {
   it.each(stacks)("holds only arguments that the providers know, of the right type: %s", (_, stack) => {
-    const faults = [...bodiesOf(stack())].flatMap(({ kind, type, body, address }) => {
+    const faults = [...bodiesAndInstancesOf(stack())].flatMap(({ kind, type, body, address }) => {
       const block = blockOf(kind, type);
       return block === undefined ? [`${address}: unknown type`] : checkBody(body, block, address);
     });

@@ -53,7 +53,8 @@ describe("add-ons of a cluster", () => {
         credentials: { username: "robot", password_env: "PASSWORD" },
         wait: false,
         timeout: "90s",
-        endpoints: ["${talosmith_simulated_machine.cluster_cp_1.address}"],
+        endpoints:
+          "${[for key, machine in local.cluster_control_plane : talosmith_simulated_machine.cluster_control_plane[key].address]}",
         depends_on: ["talosmith_cluster.cluster_cluster"],
       }),
     });

@@ -29,6 +29,8 @@ export const cases: Readonly<Record<string, readonly [expression: unknown, value
   ],
   "nothing, as an attribute": ["${{ a = null }.a}", null],
   "an escaped template": ["$${a} %%{b} $5 $$ 100%", "${a} %{b} $5 $$ 100%"],
+  "more marks than an escape has": ["$$${a} %%%{b} $$$${c} ${1}", "$${a} %%{b} $$${c} 1"],
+  "more marks, in a text": ['${"$$${a} %%%{b}"}', "$${a} %%{b}"],
   "a template": ["${local.cluster}-${1 + 1}-${true}", "lab-2-true"],
   "a template of one expression keeps its type": ["${[1, true, null]}", [1, true, null]],
   "nested templates": ['${"a ${"b ${local.cluster} }"} \\"c\\""}', 'a b lab } "c"'],

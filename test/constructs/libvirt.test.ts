@@ -12,7 +12,7 @@ import {
   TalosStack,
   WorkerPool,
 } from "../../constructs/index.ts";
-import { machineOf, type StackJson, stackOf } from "./project.ts";
+import { instance, instancesOf, machineOf, type StackJson, stackOf } from "./project.ts";
 
 let folder: string;
 let stack: TalosStack;
@@ -32,17 +32,26 @@ const json = () => stack.toTerraform() as StackJson;
 describe("LibvirtInfrastructure", () => {
   it("needs no more than how machines are trusted: bridge br0, 10.0.0.0/24, BIOS, KVM, the pool default", () => {
     new WorkerPool(cluster(), "w", { count: 2 });
-    const { resource, provider } = json();
-    expect(provider.libvirt).toEqual([{ uri: "qemu:///system" }]);
-    expect(Object.keys(resource.libvirt_domain ?? {})).toEqual(["cp_1", "w_1", "w_2"]);
-    expect(resource.libvirt_domain?.w_2).toMatchObject({
+    const written = json();
+    expect(written.provider.libvirt).toEqual([{ uri: "qemu:///system" }]);
+    const domains = [...instancesOf(written).keys()].filter((address) => address.startsWith("libvirt_domain."));
+    expect(domains).toEqual([
+      'libvirt_domain.control_plane["cp-1"]',
+      'libvirt_domain.worker["w-1"]',
+      'libvirt_domain.worker["w-2"]',
+    ]);
+    expect(instance(written, 'libvirt_domain.worker["w-2"]')).toMatchObject({
       name: "talos-w-2",
       type: "kvm",
       vcpu: 2,
       memory: 4096,
       memory_unit: "MiB",
     });
-    expect(resource.libvirt_volume?.w_2_disk).toMatchObject({ pool: "default", capacity: 20 * 2 ** 30 });
+    expect(instance(written, 'libvirt_volume.worker_disk["w-2"]')).toMatchObject({
+      name: "talos-w-2.qcow2",
+      pool: "default",
+      capacity: 20 * 2 ** 30,
+    });
   });
 
   it.each([
@@ -100,7 +109,7 @@ describe("LibvirtInfrastructure", () => {
 
   it("names firmware files for UEFI, because the short form does not survive an apply", () => {
     cluster({ firmware: "uefi" });
-    expect(json().resource.libvirt_domain?.cp_1?.os).toMatchObject({
+    expect(instance(json(), 'libvirt_domain.control_plane["cp-1"]').os).toMatchObject({
       loader: "/usr/share/OVMF/OVMF_CODE_4M.fd",
       loader_type: "pflash",
       loader_readonly: "yes",
@@ -110,33 +119,35 @@ describe("LibvirtInfrastructure", () => {
 
   it("takes a processor that Talos runs on, emulated or not", () => {
     cluster({ domainType: "qemu" });
-    expect(json().resource.libvirt_domain?.cp_1).toMatchObject({ type: "qemu", cpu: { mode: "maximum" } });
+    expect(instance(json(), 'libvirt_domain.control_plane["cp-1"]')).toMatchObject({
+      type: "qemu",
+      cpu: { mode: "maximum" },
+    });
   });
 });
 
 describe("the seed of a machine", () => {
-  const files = (resource: StackJson["resource"], machine: string): NoCloudFiles => {
-    const seed = resource.talosmith_cloud_init?.[`${machine}_seed`] ?? {};
-    return { "meta-data": String(seed.meta_data), "network-config": String(seed.network_config) };
-  };
+  const stackWithWorker = stackOf(
+    "infrastructure: { kind: libvirt, trustOnFirstUse: true }\ncontrolPlane: {}\nworkers: [{ count: 2 }]\n",
+  );
 
   it("has its content's hash in the volume's name, so that another content is another volume", () => {
-    const { resource } = stackOf("infrastructure: { kind: libvirt, trustOnFirstUse: true }\ncontrolPlane: {}\n");
-    for (const machine of ["cp_1", "w_1"]) {
-      const hash = hashNoCloudIso(files(resource, machine)).slice(0, 12);
-      expect(resource.libvirt_volume?.[`${machine}_iso`]?.name).toBe(`sample-${machine.replace("_", "-")}-${hash}.iso`);
+    for (const [pool, key] of Object.entries({ control_plane: "cp-1", worker: "w-2" })) {
+      const seed = instance(stackWithWorker, `talosmith_cloud_init.${pool}_seed["${key}"]`);
+      const files: NoCloudFiles = {
+        "meta-data": String(seed.meta_data),
+        "network-config": String(seed.network_config),
+      };
+      expect(files["meta-data"]).toContain(`sample-${key}`);
+      const hash = hashNoCloudIso(files).slice(0, 12);
+      const { name } = instance(stackWithWorker, `libvirt_volume.${pool}_iso["${key}"]`);
+      expect(name).toBe(`sample-${key}-${hash}.iso`);
     }
   });
 
   it("holds neither a config nor a secret", () => {
-    const { resource } = stackOf("infrastructure: { kind: libvirt, trustOnFirstUse: true }\ncontrolPlane: {}\n");
-    expect(resource.talosmith_cloud_init?.cp_1_seed).not.toHaveProperty("user_data");
-    expect(Object.keys(resource.talosmith_cloud_init?.cp_1_seed ?? {}).sort()).toEqual([
-      "//",
-      "meta_data",
-      "network_config",
-      "path",
-    ]);
+    const seed = instance(stackWithWorker, 'talosmith_cloud_init.control_plane_seed["cp-1"]');
+    expect(Object.keys(seed).sort()).toEqual(["meta_data", "network_config", "path"]);
   });
 
   it("brings the whole config if asked for, by what it follows from, and is not replaced when that changes", () => {
@@ -144,9 +155,10 @@ describe("the seed of a machine", () => {
       stackOf(`infrastructure: { kind: libvirt, network: { vip: 10.0.0.100 }, ${more} }
 cluster: { patches: { all: [{ machine: { sysctls: { a: "1" } } }] } }
 controlPlane: {}
-`).resource;
-    const [without, resource] = [stack("trustOnFirstUse: true"), stack("machineConfig: user-data")];
-    expect(resource.talosmith_cloud_init?.cp_1_seed?.machine_config).toMatchObject({
+`);
+    const [without, written] = [stack("trustOnFirstUse: true"), stack("machineConfig: user-data")];
+    const { resource } = written;
+    expect(instance(written, 'talosmith_cloud_init.control_plane_seed["cp-1"]').machine_config).toMatchObject({
       name: "sample",
       role: "controlplane",
       hostname: "sample-cp-1",
@@ -156,9 +168,12 @@ controlPlane: {}
     expect(resource.talosmith_cluster?.cluster).not.toHaveProperty("trust_on_first_use");
     expect(JSON.stringify(resource)).not.toContain("include_secrets");
     // A new disk boots from the seed again: that must hold the secrets of now, not those from before a rotate-ca.
-    const { lifecycle, ...iso } = resource.libvirt_volume?.cp_1_iso ?? {};
-    expect(iso).toEqual({ ...without.libvirt_volume?.cp_1_iso, lifecycle: undefined });
-    expect(lifecycle).toEqual({ ignore_changes: ["create"], replace_triggered_by: ["libvirt_volume.cp_1_disk"] });
+    const { lifecycle, ...iso } = resource.libvirt_volume?.control_plane_iso ?? {};
+    expect(iso).toEqual({ ...without.resource.libvirt_volume?.control_plane_iso, lifecycle: undefined });
+    expect(lifecycle).toEqual({
+      ignore_changes: ["create"],
+      replace_triggered_by: ["libvirt_volume.control_plane_disk[each.key]"],
+    });
   });
 
   it.each([
@@ -169,10 +184,10 @@ controlPlane: {}
   });
 
   it("is written inside the project, nowhere near /tmp", () => {
-    const { resource } = stackOf("infrastructure: { kind: libvirt, trustOnFirstUse: true }\ncontrolPlane: {}\n");
-    expect(resource.talosmith_cloud_init?.cp_1_seed?.path).toBe("generated/sample/cloud-init/sample-cp-1.iso");
-    expect(resource.libvirt_volume?.cp_1_iso?.create).toEqual({
-      content: { url: "../../../generated/sample/cloud-init/sample-cp-1.iso" },
+    const seed = instance(stackWithWorker, 'talosmith_cloud_init.worker_seed["w-2"]');
+    expect(seed.path).toBe("generated/sample/cloud-init/sample-w-2.iso");
+    expect(instance(stackWithWorker, 'libvirt_volume.worker_iso["w-2"]').create).toEqual({
+      content: { url: "../../../generated/sample/cloud-init/sample-w-2.iso" },
     });
   });
 });

@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { type SynthResult, synthesize } from "../../constructs/index.ts";
+import { evaluateStack, type JsonObject, type SynthResult, synthesize, type Value } from "../../constructs/index.ts";
 import { listEnvironments } from "../../model/index.ts";
 
 export const repositoryRoot: string = new URL("../../", import.meta.url).pathname;
@@ -22,6 +22,7 @@ export interface StackJson {
   };
   readonly provider: Record<string, Record<string, unknown>[]>;
   readonly resource: Record<string, Record<string, Record<string, unknown>>>;
+  readonly locals?: Record<string, Record<string, Record<string, unknown>>>;
   readonly data?: Record<string, Record<string, Record<string, unknown>>>;
   readonly output: Record<string, { readonly value: unknown }>;
 }
@@ -68,15 +69,34 @@ export function stackOf(text: string, files: Readonly<Record<string, string>> = 
   );
 }
 
+/** The values of all resources by their addresses, as far as they are known before an apply; others are `unknown`. */
+export function instancesOf(stack: object): ReadonlyMap<string, Values> {
+  return new Map(evaluateStack(stack as JsonObject).map(({ address, values }) => [address, values]));
+}
+
+/** What one resource will be, by an address such as `libvirt_domain.worker["w-2"]`. */
+export function instance(stack: object, address: string): Values {
+  const values = instancesOf(stack).get(address);
+  if (values === undefined) throw new Error(`the stack has no ${address}`);
+  return values;
+}
+
+/** The machines that the cluster resource has, by their names. */
+export function machinesOf(stack: object): Readonly<Record<string, MachineValues>> {
+  return instance(stack, "talosmith_cluster.cluster").machines as unknown as Record<string, MachineValues>;
+}
+
 /** What the cluster resource says of one machine. */
-export function machineOf(
-  stack: StackJson,
-  name: string,
-): { readonly address: string; readonly patches?: readonly string[] } {
-  const machines = stack.resource.talosmith_cluster?.cluster?.machines as
-    | Record<string, { readonly address: string; readonly patches?: readonly string[] }>
-    | undefined;
-  const machine = machines?.[name];
+export function machineOf(stack: object, name: string): MachineValues {
+  const machine = machinesOf(stack)[name];
   if (machine === undefined) throw new Error(`the stack has no machine ${name}`);
   return machine;
+}
+
+type Values = Readonly<Record<string, Value>>;
+
+interface MachineValues {
+  readonly address: string;
+  readonly patches?: readonly string[];
+  readonly patch_files?: readonly string[];
 }

@@ -31,11 +31,20 @@ type Body = Readonly<Record<string, unknown>>;
 
 const meta: ReadonlySet<string> = new Set(["//", "depends_on", "lifecycle", "provider", "count", "for_each"]);
 const isBody = (value: unknown): value is Body => typeof value === "object" && value !== null && !Array.isArray(value);
-const isExpression = (value: unknown) => typeof value === "string" && /(?<!\$)\$\{/.test(value);
+/** Known only to Terraform: a template, or what evaluateStack has for a value that no plan knows. */
+const isExpression = (value: unknown) =>
+  typeof value === "symbol" || (typeof value === "string" && /(?<!\$)\$\{/.test(value));
+
+/** A body with what its `dynamic` blocks make, once each. */
+function withDynamic({ dynamic, ...body }: Body): Body {
+  const made = Object.entries(isBody(dynamic) ? dynamic : {});
+  return { ...body, ...Object.fromEntries(made.map(([name, block]) => [name, isBody(block) ? block.content : block])) };
+}
 
 /** Everything in a resource that its provider would refuse: unknown, missing, read-only or wrongly typed arguments. */
-export function checkBody(body: Body, block: Block, path: string, top = true): string[] {
+export function checkBody(written: Body, block: Block, path: string, top = true): string[] {
   const faults: string[] = [];
+  const body = withDynamic(written);
   const { attributes = {}, block_types: blocks = {} } = block;
   for (const [name, value] of Object.entries(body)) {
     if (top && meta.has(name)) continue;
@@ -77,7 +86,9 @@ function checkType(value: unknown, type: Type, path: string): string[] {
   if (isExpression(value)) return [];
   if (typeof type === "string") {
     const wanted: Readonly<Record<string, string>> = { string: "string", number: "number", bool: "boolean" };
-    return type === "dynamic" || typeof value === wanted[type]
+    // Terraform makes a number of a text that is one, as keys of maps are.
+    const isNumber = type === "number" && typeof value === "string" && /^\d+$/.test(value);
+    return type === "dynamic" || isNumber || typeof value === wanted[type]
       ? []
       : [`${path}: ${JSON.stringify(value)} is no ${type}`];
   }
@@ -92,7 +103,7 @@ function checkType(value: unknown, type: Type, path: string): string[] {
 
 /** Dotted paths of the blocks that a body uses. */
 export function blockPaths(body: Body, block: Block, path = ""): string[] {
-  return Object.entries(body).flatMap(([name, value]) => {
+  return Object.entries(withDynamic(body)).flatMap(([name, value]) => {
     const nested = block.block_types?.[name];
     if (nested === undefined) return [];
     const at = path === "" ? name : `${path}.${name}`;

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Settings that users expect, from the environment's file to what providers are given.
 import { describe, expect, it } from "vitest";
-import { machineOf, stackOf } from "./project.ts";
+import { instance, instancesOf, machineOf, machinesOf, stackOf } from "./project.ts";
 
 const cluster = (stack: ReturnType<typeof stackOf>) => stack.resource.talosmith_cluster?.cluster;
 
 it("has a pool that is called as the backup is, with a backup", () => {
-  const { resource } = stackOf(`
+  const stack = stackOf(`
 infrastructure: { kind: simulated }
 controlPlane: {}
 workers: [{ name: backup, count: 1 }]
 backup: { directory: backups }
 `);
-  expect(Object.keys(resource.talosmith_etcd_snapshot ?? {})).toEqual(["backup"]);
-  expect(Object.keys(resource.talosmith_simulated_machine ?? {})).toContain("backup_1");
+  expect(Object.keys(stack.resource.talosmith_etcd_snapshot ?? {})).toEqual(["backup"]);
+  expect([...instancesOf(stack).keys()]).toContain('talosmith_simulated_machine.backup["backup-1"]');
 });
 
 describe("an air gap", () => {
@@ -64,13 +64,15 @@ controlPlane: {}
     "{ kind: container, engine: docker, trustOnFirstUse: true }",
     "{ kind: metal, machines: { a: { address: 10.0.0.1, role: controlplane, disk: /dev/sda } }, trustOnFirstUse: true }",
   ])("reaches every machine of %s by the file's name", (infrastructure) => {
-    const machines = cluster(stackOf(environment(infrastructure)))?.machines as Record<string, object>;
-    for (const machine of Object.values(machines)) expect(machine).toMatchObject({ patch_files: files });
+    const machines = Object.values(machinesOf(stackOf(environment(infrastructure))));
+    expect(machines).not.toEqual([]);
+    for (const machine of machines) expect(machine).toMatchObject({ patch_files: files });
   });
 
   it("is in the first config, too, where that is in a seed or in user-data", () => {
     const libvirt = stackOf(environment("{ kind: libvirt, machineConfig: user-data }"));
-    expect(libvirt.resource.talosmith_cloud_init?.cp_1_seed?.machine_config).toMatchObject({ patch_files: files });
+    const seed = instance(libvirt, 'talosmith_cloud_init.control_plane_seed["cp-1"]');
+    expect(seed.machine_config).toMatchObject({ patch_files: files });
     const aws = stackOf(environment("{ kind: aws, region: eu-west-1, adminCidrs: [203.0.113.0/24] }"));
     const configs = Object.values(aws.data?.talosmith_machine_config ?? {});
     expect(configs).not.toEqual([]);
@@ -87,14 +89,14 @@ workers: [{ name: w, count: 1 }, { name: arm, count: 1, addressOffset: 120, ${po
 
   it("have each its image, board and firmware", () => {
     const { resource } = stackOf(environment(", domainType: qemu"));
-    expect(resource.libvirt_domain?.w_1?.os).toMatchObject({ type_arch: "x86_64", type_machine: "q35" });
-    expect(resource.libvirt_domain?.arm_1?.os).toMatchObject({
+    expect(resource.libvirt_domain?.worker?.os).toMatchObject({ type_arch: "x86_64", type_machine: "q35" });
+    expect(resource.libvirt_domain?.arm?.os).toMatchObject({
       type_arch: "aarch64",
       type_machine: "virt",
       loader: "/usr/share/AAVMF/AAVMF_CODE.fd",
       nv_ram: { template: "/usr/share/AAVMF/AAVMF_VARS.fd" },
     });
-    expect(resource.libvirt_domain?.arm_1?.devices).toMatchObject({
+    expect(resource.libvirt_domain?.arm?.devices).toMatchObject({
       controllers: [{ type: "scsi", model: "virtio-scsi" }],
       disks: [{}, { device: "cdrom", target: { bus: "scsi" } }],
     });
@@ -153,10 +155,8 @@ controlPlane: {}
 `,
     },
   );
-  const [machine] = Object.values(
-    cluster(stack)?.machines as Record<string, { patches: string[]; patch_files: string[] }>,
-  );
-  expect(machine?.patches.join("---\n")).toMatch(/kind: VolumeConfig[\s\S]*kind: NetworkDefaultActionConfig/);
+  const [machine] = Object.values(machinesOf(stack));
+  expect(machine?.patches?.join("---\n")).toMatch(/kind: VolumeConfig[\s\S]*kind: NetworkDefaultActionConfig/);
   expect(machine?.patch_files).toEqual(["secrets/disk.key#STATE/1"]);
 });
 
@@ -173,10 +173,10 @@ describe("deletion protection", () => {
   it.each(Object.entries(sections))("of %s protects the cluster and each of its machines", (kind, section) => {
     const counts = kind === "metal" ? "workers: [{}]" : "controlPlane: {}\nworkers: [{ count: 1 }]";
     const ends = (protection: boolean) => {
-      const { resource } = stackOf(`infrastructure: { ${section}, deletionProtection: ${protection} }\n${counts}\n`);
-      const members = Object.values(resource.talosmith_member ?? {});
+      const stack = stackOf(`infrastructure: { ${section}, deletionProtection: ${protection} }\n${counts}\n`);
+      const members = [...instancesOf(stack)].filter(([address]) => address.startsWith("talosmith_member."));
       expect(members).toHaveLength(2);
-      return [resource.talosmith_cluster?.cluster, ...members].map((block) => block?.on_destroy);
+      return [cluster(stack)?.on_destroy, ...members.map(([, member]) => member.on_destroy)];
     };
     expect(ends(true)).toEqual(["prevent", "prevent", "prevent"]);
     expect(ends(false)).toEqual([undefined, undefined, undefined]);

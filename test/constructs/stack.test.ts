@@ -14,6 +14,7 @@ import {
   TalosStack,
   WorkerPool,
 } from "../../constructs/index.ts";
+import { instancesOf, machineOf } from "./project.ts";
 
 let folder: string;
 let stack: TalosStack;
@@ -32,12 +33,17 @@ interface Json {
   readonly provider: Record<string, unknown[]>;
 }
 const json = () => stack.toTerraform() as Json;
+const simulatedMachines = () =>
+  [...instancesOf(json()).keys()].filter((address) => address.startsWith("talosmith_simulated_machine."));
 
 describe("TalosStack", () => {
   it("gives addresses without hashes, from the construct path", () => {
     const cluster = new TalosCluster(stack, "Default", { name: "lab", infrastructure, controlPlane });
     new WorkerPool(cluster, "gpu-large", { count: 1 });
-    expect(Object.keys(json().resource.talosmith_simulated_machine ?? {})).toEqual(["cp_1", "gpu_large_1"]);
+    expect(simulatedMachines()).toEqual([
+      'talosmith_simulated_machine.control_plane["cp-1"]',
+      'talosmith_simulated_machine.gpu_large["gpu-large-1"]',
+    ]);
   });
 
   it("refuses two resources with the same address and names both", () => {
@@ -52,9 +58,10 @@ describe("TalosCluster", () => {
   it.each(["cluster", "client", "talosmith"])("has a pool that is called %s, as something of its own is", (name) => {
     const cluster = new TalosCluster(stack, "Default", { name: "lab", infrastructure, controlPlane });
     new WorkerPool(cluster, name, { count: 1 });
-    const { resource } = json();
-    expect(Object.keys(resource.talosmith_simulated_machine ?? {})).toEqual(["cp_1", `${name}_1`]);
-    expect(Object.keys(resource.talosmith_cluster ?? {})).toEqual(["cluster"]);
+    expect(simulatedMachines().sort()).toEqual(
+      ['talosmith_simulated_machine.control_plane["cp-1"]', `talosmith_simulated_machine.${name}["${name}-1"]`].sort(),
+    );
+    expect(Object.keys(json().resource.talosmith_cluster ?? {})).toEqual(["cluster"]);
   });
 
   it("puts two clusters with secrets of their own into one stack", () => {
@@ -75,8 +82,8 @@ describe("TalosCluster", () => {
     const further = { ...controlPlane, addressOffset: 90 };
     new TalosCluster(stack, "two", { name: "two", infrastructure: shared, controlPlane: further });
     const { talosmith_cloud_init: seeds } = json().resource;
-    expect(seeds?.one_cp_1_seed?.provider).toBeUndefined();
-    expect(seeds?.two_cp_1_seed?.provider).toBe("talosmith.two");
+    expect(seeds?.one_control_plane_seed?.provider).toBeUndefined();
+    expect(seeds?.two_control_plane_seed?.provider).toBe("talosmith.two");
   });
 
   it("writes an IPv6 address into its endpoint as URLs want it", () => {
@@ -92,9 +99,8 @@ describe("TalosCluster", () => {
     const cluster = new TalosCluster(stack, "Default", { name: "lab", infrastructure, controlPlane });
     const pool = new WorkerPool(cluster, "w", { count: 1, patches: ["machine: {}\n"] });
     pool.addPatch("cluster: {}\n");
-    const machines = json().resource.talosmith_cluster?.cluster?.machines as Record<string, { patches?: string[] }>;
-    expect(machines["lab-w-1"]?.patches).toEqual(["machine: {}\n", "cluster: {}\n"]);
-    expect(machines["lab-cp-1"]?.patches).toBeUndefined();
+    expect(machineOf(json(), "lab-w-1").patches).toEqual(["machine: {}\n", "cluster: {}\n"]);
+    expect(machineOf(json(), "lab-cp-1").patches).toBeUndefined();
   });
 
   it.each([
