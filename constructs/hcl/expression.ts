@@ -56,34 +56,29 @@ function mapLiterals(text: string, change: (literal: string) => string): string 
   return result;
 }
 
-/** The place after the `}` that closes the `${` at `start`. Braces in quotes are text, unless they are a template. */
+/** The place after the `}` that closes the `${` at `start`. Braces in its texts are none. */
 function endOfTemplate(text: string, start: number): number {
   let depth = 0;
   let index = start + 1;
   while (index < text.length) {
     const character = text[index];
-    if (character === '"') {
-      index = endOfQuoted(text, index);
-      continue;
-    }
+    index = character === '"' ? endOfQuotes(text, index) : index + 1;
     if (character === "{") depth += 1;
     if (character === "}") depth -= 1;
-    index += 1;
     if (depth === 0) return index;
   }
   return text.length;
 }
 
-/** The place after the quote that closes the one at `start`. */
-function endOfQuoted(text: string, start: number): number {
-  let index = start + 1;
-  while (index < text.length && text[index] !== '"') {
-    if (text[index] === "\\") index += 2;
-    else if (text.startsWith("$${", index)) index += 3;
-    else if (text.startsWith("${", index)) index = endOfTemplate(text, index);
-    else index += 1;
+/** The place after the quote that closes the one at `start`; a template in between has quotes of its own. */
+function endOfQuotes(text: string, start: number): number {
+  const next = /\\.|(?<!\$)\$\{|"/g;
+  next.lastIndex = start + 1;
+  for (let match = next.exec(text); match !== null; match = next.exec(text)) {
+    if (match[0] === '"') return next.lastIndex;
+    if (match[0] === "${") next.lastIndex = endOfTemplate(text, match.index);
   }
-  return index + 1;
+  return text.length;
 }
 
 /** `${expression}` and nothing around it: the expression; else undefined. */

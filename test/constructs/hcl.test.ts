@@ -88,6 +88,7 @@ const nasty: JsonObject = {
         nested_call: '${join("-", ["a", "b"])}',
         braces_in_quotes: '${join("}", ["{", "\\"}", "a${"}"}b", "$${x"])} and "more"',
         braces_alone: '${[for text in ["}", "{{"] : "${text}}"]}',
+        braces_in_texts: '${[for x in ["}", "{{", "a \\"} ${"{ ${1} }"} $${"] : "${x} }"]}',
         lines: "first: 1\n  second: \"x\"\n\nthird: 'y'\n",
         tabs: "a\tb\r\nc\n",
         trailing: "a \nb\n",
