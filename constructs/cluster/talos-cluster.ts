@@ -215,6 +215,8 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
     this.#pools.push(pool);
     const { set, rows } = pool;
     if (set === undefined) return;
+    // Also where nothing below has it: the pool's map comes into the stack with it, and not while the stack is written.
+    const { forEach } = rows;
     const { reach, talosEndpoints, machinesMove = false } = this.#props.infrastructure;
     const args = (at: MachineReference) => ({
       name: at.name,
@@ -231,7 +233,7 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
         forEach: allRows(() => this.#made()),
         formerId: ({ name }) => `machine_${name}`,
       });
-    const member = this.#sharedMembers ?? create(pool, "Member", { forEach: rows.forEach });
+    const member = this.#sharedMembers ?? create(pool, "Member", { forEach });
     const needed = [...set.resources, reach].filter(isGiven);
     if (needed.length > 0) member.dependOn(...needed);
     this.#members.set(pool, member);

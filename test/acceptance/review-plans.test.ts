@@ -22,7 +22,7 @@ const cases = [
     name: "lab",
     change: "a worker gets another disk",
     edit: (text: string) => text.replace("disk: 40GiB", "disk: 60GiB"),
-    says: "libvirt_volume.w_1_disk",
+    says: 'libvirt_volume.worker_disk["w-1"]',
   },
   { name: "lab", change: "all of it is destroyed", flags: "-destroy", says: "talosmith_cluster.cluster" },
 ];

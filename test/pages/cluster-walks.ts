@@ -135,10 +135,13 @@ export const clusterWalks: readonly Walk[] = [
     open: async () => {
       const world = await openDeployed({ name: "lab" });
       if ("missing" in world) return world;
-      return { ...world, put: { ...world.put, "<address of the machine>": "talosmith_simulated_machine.w_1" } };
+      return {
+        ...world,
+        put: { ...world.put, "<address of the machine>": 'talosmith_simulated_machine.worker["w-1"]' },
+      };
     },
     only: ["terraform apply -replace"],
     before: { "terraform apply": ["cd cdktf.out/stacks/lab"] },
-    shows: { "terraform apply": "talosmith_simulated_machine.w_1: Creation complete" },
+    shows: { "terraform apply": 'talosmith_simulated_machine.worker["w-1"]: Creation complete' },
   },
 ];

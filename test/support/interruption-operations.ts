@@ -175,7 +175,12 @@ const operations: readonly Operation[] = [
     before: same,
     after: same,
     folder: stack,
-    command: () => ["apply", "-input=false", "-auto-approve", "-replace=talosmith_simulated_machine.cp_2"],
+    command: () => [
+      "apply",
+      "-input=false",
+      "-auto-approve",
+      '-replace=talosmith_simulated_machine.control_plane["cp-2"]',
+    ],
     sometimes: ["drain", "forfeit-leadership", "delete-node", "remove-etcd-member"],
   },
   {

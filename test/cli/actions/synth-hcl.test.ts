@@ -45,7 +45,15 @@ function context(): CommandContext {
 describe("talosmith synth --hcl", () => {
   it("writes the files of an environment and says where", async () => {
     await synthHcl("lab", { check: false }, context());
-    expect(readdirSync(hcl())).toEqual(["image.tf", "main.tf", "outputs.tf", "storage.tf", "talos.tf", "versions.tf"]);
+    expect(readdirSync(hcl())).toEqual([
+      "image.tf",
+      "locals.tf",
+      "main.tf",
+      "outputs.tf",
+      "storage.tf",
+      "talos.tf",
+      "versions.tf",
+    ]);
     expect(written).toMatch(/^lab: Initial config: trust on first use\..*\nterraform\/lab\n$/);
   });
 
@@ -67,7 +75,7 @@ describe("talosmith synth --hcl", () => {
     writeFileSync(join(hcl(), "own.tf"), "# not ours\n");
     writeFileSync(join(folder, "environments/lab.yaml"), "infrastructure: { kind: simulated }\ncontrolPlane: {}\n");
     await synthHcl("lab", { check: false }, context());
-    expect(readdirSync(hcl())).toEqual(["main.tf", "outputs.tf", "own.tf", "talos.tf", "versions.tf"]);
+    expect(readdirSync(hcl())).toEqual(["locals.tf", "main.tf", "outputs.tf", "own.tf", "talos.tf", "versions.tf"]);
   });
 
   it("fails with the environment's faults", async () => {
