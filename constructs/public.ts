@@ -71,4 +71,4 @@ export {
 } from "./metal/index.ts";
 export { SimulatedInfrastructure } from "./simulated/index.ts";
 export type { ClientFiles } from "./talosmith/index.ts";
-export { type Addressable, type BindingMeta, TalosStack } from "./terraform/index.ts";
+export { type Addressable, type AttributeValue, type BindingMeta, TalosStack } from "./terraform/index.ts";

@@ -28,7 +28,7 @@ export interface MachineReference {
   readonly row: string;
   /** Host name; may hold a reference. */
   readonly name: string;
-  /** The machine, where it is a certain one. */
+  /** The machine, where it is a certain one. @default - any machine of the pool */
   readonly machine?: MachineRequest;
 }
 
@@ -40,13 +40,13 @@ export interface MachineSet {
   address(at: MachineReference): string;
   /** What stays the same for as long as it is the same machine to the cluster: a reference, usually to its disk. */
   identity(at: MachineReference): string;
-  /** Fingerprint of its certificate in maintenance mode, where it is known. */
+  /** Fingerprint of its certificate in maintenance mode, where it is known. @default - not known */
   fingerprint?(at: MachineReference): string | undefined;
-  /** A reference that changes when the machine has to be stopped, or replaced around its disk. */
+  /** A reference that changes when the machine has to be stopped, or replaced around its disk. @default - none */
   hardwareId?(at: MachineReference): string | undefined;
-  /** Values of its META partition by key. */
+  /** Values of its META partition by key. @default - none */
   meta?(at: MachineReference): { readonly [key: string]: string } | undefined;
-  /** Config patches that its infrastructure needs. */
+  /** Config patches that its infrastructure needs. @default - none */
   patches?(at: MachineReference): readonly string[];
 }
 
@@ -77,8 +77,8 @@ export class Machine implements MachineRequest {
   }
 
   /**
-   * Sets an argument for this machine alone, of a block that makes all machines of the pool.
-   * Throws when `resource` has no `for_each`.
+   * Sets an argument for this machine alone, of a block that makes all machines of the pool. `argument` is spelled as in
+   * Terraform; dots lead into blocks and objects. Throws when `resource` is no block of the pool.
    */
   override(resource: TerraformResource, argument: string, value: AttributeValue): void {
     this.#rows.override(this.key, resource, argument, value);
@@ -97,6 +97,8 @@ export class MachineRows {
   readonly #rows: ReadonlyMap<string, Record<string, AttributeValue>>;
   /** The texts of each machine that others may hold, such as its address. */
   readonly #facts: readonly Map<string, string>[];
+  /** Columns of overridden arguments, each with the argument that it is for. */
+  readonly #overridden = new Map<string, string>();
   #iterator: (ITerraformIterator & { readonly local: TerraformLocal }) | undefined;
 
   /** @internal `name` makes a host name of a key or of a reference to one. */
@@ -175,9 +177,22 @@ export class MachineRows {
   override(key: string, resource: TerraformResource, argument: string, value: AttributeValue): void {
     if (!(resource instanceof Resource) || resource.forEach !== this.forEach)
       refuse(resource, `it does not make ${key}; expected a block of the pool of ${key}`);
-    const column = argument.replaceAll(".", "_");
+    const column = this.#columnFor(resource, argument);
     resource.letInstancesSet(argument, column);
     this.#row(key)[column] = value;
+  }
+
+  /** Called as the argument, where no other column is; blocks may have arguments of the same name. */
+  #columnFor({ terraformResourceType, terraformAddress }: Resource<object>, argument: string): string {
+    const owner = `${terraformAddress} ${argument}`;
+    const isFree = (name: string) =>
+      (this.#overridden.get(name) ?? owner) === owner &&
+      (this.#overridden.has(name) || [...this.#rows.values()].every((row) => !Object.hasOwn(row, name)));
+    const name = argument.replaceAll(".", "_");
+    const whole = `${terraformAddress.replace(".", "_")}_${name}`;
+    const column = [name, `${terraformResourceType}_${name}`].find(isFree) ?? whole;
+    this.#overridden.set(column, owner);
+    return column;
   }
 
   /** Pools whose machines come and go by themselves have no map. */

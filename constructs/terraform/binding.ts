@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { TerraformDataSource, type TerraformMetaArguments, TerraformProvider, TerraformResource } from "cdktf";
+import { TerraformDataSource, type TerraformMetaArguments, TerraformProvider, TerraformResource, Token } from "cdktf";
 import type { Construct } from "constructs";
 import { refuse } from "../errors.ts";
 import { composed, expression, synthesizeAttributes } from "./attributes.ts";
@@ -88,19 +88,30 @@ export abstract class Resource<A extends object> extends TerraformResource {
 
   protected override synthesizeAttributes(): { [name: string]: unknown } {
     const args = evaluate(this.#arguments);
-    return [...this.#ofInstances].reduce((rest, [argument, column]) => orOwn(rest, argument.split("."), column), args);
+    return [...this.#ofInstances].reduce((rest, [argument, column]) => this.#orOwn(rest, argument, column), args);
   }
 
   protected override synthesizeHclAttributes(): never {
     return refuseHcl(this);
   }
-}
 
-/** The arguments with one in which the instance's own value comes before the usual one. */
-function orOwn(args: { [name: string]: unknown }, [name = "", ...rest]: string[], column: string): typeof args {
-  const usual = args[name];
-  if (rest.length > 0) return { ...args, [name]: orOwn({ ...(usual as object) }, rest, column) };
-  return { ...args, [name]: composed((print) => `try(each.value.${column}, ${print(usual ?? null)})`) };
+  /** The arguments with one in which the instance's own value comes before the usual one. */
+  #orOwn(
+    args: { [name: string]: unknown },
+    argument: string,
+    column: string,
+    [name = "", ...rest] = argument.split("."),
+  ): typeof args {
+    const usual = args[name];
+    if (rest.length === 0)
+      return { ...args, [name]: composed((print) => `try(each.value.${column}, ${print(usual ?? null)})`) };
+    if (typeof usual !== "object" || usual === null || Array.isArray(usual) || Token.isUnresolved(usual))
+      refuse(
+        this,
+        `${argument} can't be set for one machine: ${name} is no block or object; expected a path through such`,
+      );
+    return { ...args, [name]: this.#orOwn({ ...usual }, argument, column, rest) };
+  }
 }
 
 /** Base of our data source classes; see Resource. */

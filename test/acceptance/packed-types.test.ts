@@ -5,63 +5,20 @@ import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, symlinkSync, w
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { snippetOf } from "../pages/snippets.ts";
 import { type Checkout, createCheckout } from "../support/checkout.ts";
 import { everything } from "../support/everything.ts";
 import { runCommand } from "../support/run-command.ts";
 import { cleanEnvironment } from "../support/terraform.ts";
 
 const env = cleanEnvironment();
-const rack = `import { App } from "cdktf";
-import { Construct } from "constructs";
-import { synthesizeApp } from "talosmith";
-import { type Addressable, type Infrastructure, Machine, type MachineRequest, type PoolRequest, TalosCluster, TalosStack, WorkerPool } from "talosmith/constructs";
-
-interface RackSettings {
-  readonly shelf?: number;
-}
-
-class RackMachine extends Machine {
-  readonly bootMedium = "maintenance";
-  readonly resource: Addressable | undefined = undefined;
-  readonly address: string;
-
-  constructor(scope: Construct, request: MachineRequest, shelf: number) {
-    super(scope, request);
-    this.address = \`10.0.\${shelf}.\${request.index}\`;
-  }
-
-  get identity(): string {
-    return this.address;
-  }
-}
-
-class Rack implements Infrastructure<RackSettings> {
-  readonly platform = "metal";
-  readonly certSans: readonly string[] = [];
-  readonly trustOnFirstUse = true;
-
-  createMachines(scope: Construct, { machines, settings, talosVersion }: PoolRequest<RackSettings>): readonly Machine[] {
-    const release: string = talosVersion;
-    if (!release.startsWith("v1.")) throw new Error(release);
-    return machines.map((machine) => new RackMachine(scope, machine, settings.shelf ?? 0));
-  }
-
-  endpoint([first]: readonly Machine[]): string {
-    return \`https://\${first?.address}:6443\`;
-  }
-}
-
-const app = new App();
-const stack = new TalosStack(app, "lab");
-const cluster = new TalosCluster(stack, "cluster", { name: "lab", infrastructure: new Rack(), controlPlane: { count: 1, shelf: 1 } });
-new WorkerPool(cluster, "general", { count: 2, shelf: 2 });
+const rack = `${snippetOf("docs/constructs.md", "ts", 1)}
 cluster.addAddon({ name: "app", chart: "./charts/app" });
 cluster.addBackup({ directory: "backups" });
 // @ts-expect-error: what only talosmith itself needs is not declared
 cluster.machineConfig;
 // @ts-expect-error: a shelf is a number
 new WorkerPool(cluster, "wrong", { count: 1, shelf: "top" });
-await synthesizeApp(app);
 `;
 
 // A build and a pack: a minute.
@@ -87,11 +44,12 @@ describe.runIf(everything)("the packed types", () => {
     checkout?.remove();
   });
 
-  test("compile an infrastructure of one's own, and refuse what is wrong or internal", async () => {
-    writeFileSync(join(folder, "rack.ts"), rack);
+  test("compile the apps of docs/constructs.md, and refuse what is wrong or internal", async () => {
+    const sources = { "rack.ts": rack, "one-machine.ts": snippetOf("docs/constructs.md", "ts") };
+    for (const [name, text] of Object.entries(sources)) writeFileSync(join(folder, name), text);
     const settings = ["--noEmit", "--strict", "--exactOptionalPropertyTypes", "--module", "nodenext", "--types", ""];
     const tsc = resolve("node_modules/typescript/bin/tsc");
-    const { stdout } = await runCommand("node", [tsc, ...settings, "--target", "es2023", "rack.ts"], {
+    const { stdout } = await runCommand("node", [tsc, ...settings, "--target", "es2023", ...Object.keys(sources)], {
       cwd: folder,
       env,
     });

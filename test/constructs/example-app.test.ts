@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSy
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { repositoryRoot } from "./project.ts";
+import { instancesOf, repositoryRoot } from "./project.ts";
 
 const example = join(repositoryRoot, "examples/constructs-in-typescript");
 // The prebuilt provider package is the example's own dependency, not ours: after `npm install` there, this runs.
@@ -21,7 +21,7 @@ describe.runIf(existsSync(join(modules, "@cdktf/provider-random")))("the example
         join(folder, "main.ts"),
         code
           .replace('"talosmith/constructs"', JSON.stringify(join(repositoryRoot, "constructs/index.ts")))
-          .replace('"talosmith"', JSON.stringify(join(repositoryRoot, "workspace/synthesize/index.ts"))),
+          .replace('"talosmith"', JSON.stringify(join(repositoryRoot, "workspace/synthesize/public.ts"))),
       );
       const tsx = import.meta.resolve("tsx");
       execFileSync(process.execPath, ["--import", tsx, "main.ts"], { cwd: folder, stdio: "pipe" });
@@ -31,7 +31,7 @@ describe.runIf(existsSync(join(modules, "@cdktf/provider-random")))("the example
       };
       expect(Object.keys(stack.terraform.required_providers).sort()).toEqual(["libvirt", "random", "talosmith"]);
       expect(Object.keys(stack.resource.random_pet ?? {})).toEqual(["pet"]);
-      expect(Object.keys(stack.resource.libvirt_domain ?? {})).toContain("cluster_storage_3");
+      expect([...instancesOf(stack).keys()]).toContain('libvirt_domain.cluster_storage["storage-3"]');
       expect(stack.resource.talosmith_cluster?.cluster_cluster?.additional_sans).toEqual([
         "10.0.0.100",
         "${random_pet.pet.id}",

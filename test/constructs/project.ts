@@ -82,8 +82,11 @@ export function instance(stack: object, address: string): Values {
 }
 
 /** The machines that the cluster resource has, by their names. */
-export function machinesOf(stack: object): Readonly<Record<string, MachineValues>> {
-  return instance(stack, "talosmith_cluster.cluster").machines as unknown as Record<string, MachineValues>;
+export function machinesOf(
+  stack: object,
+  cluster = "talosmith_cluster.cluster",
+): Readonly<Record<string, MachineValues>> {
+  return instance(stack, cluster).machines as unknown as Record<string, MachineValues>;
 }
 
 /** What the cluster resource says of one machine. */

@@ -140,8 +140,8 @@ export const clusterWalks: readonly Walk[] = [
         put: { ...world.put, "<address of the machine>": 'talosmith_simulated_machine.worker["w-1"]' },
       };
     },
-    only: ["terraform apply -replace"],
-    before: { "terraform apply": ["cd cdktf.out/stacks/lab"] },
-    shows: { "terraform apply": 'talosmith_simulated_machine.worker["w-1"]: Creation complete' },
+    only: ["terraform apply"],
+    before: { "terraform apply -replace": ["cd cdktf.out/stacks/lab"] },
+    shows: { "terraform apply -replace": 'talosmith_simulated_machine.worker["w-1"]: Creation complete' },
   },
 ];

@@ -77,6 +77,8 @@ function snippetExecution({ page, language, info, text }: PageItem): Execution |
   if (language === "mermaid") return always("test/acceptance/diagrams.test.ts");
   if (language === "terraform" && providerExamples.includes(text))
     return always("test/acceptance/provider-examples.test.ts");
+  if (language === "ts" && documentedApps.includes(`snippetOf("${page}", "ts"`))
+    return always("test/constructs/documented-apps.test.ts");
   if (language === "ts" && page === "examples/talos-client/README.md") {
     const source = readFileSync("examples/talos-client/main.ts", "utf8");
     return text.split("\n").every((line) => source.includes(line))
@@ -87,6 +89,7 @@ function snippetExecution({ page, language, info, text }: PageItem): Execution |
   return walk === undefined ? undefined : { by: walk, when: "npm run test:all" };
 }
 
+const documentedApps = readFileSync("test/constructs/documented-apps.test.ts", "utf8");
 const walkFiles = readdirSync("test/pages")
   .filter((name) => name.endsWith("-walks.ts"))
   .map((name) => join("test/pages", name));

@@ -171,7 +171,9 @@ function checkReplacements(
   const replaced = planes.filter((plane) => leaving.includes(plane) || isUnknown(plane.machine.address));
   const all = Object.values(prior.machines).filter(({ role }) => role === "controlplane").length;
   const stopped = planes.filter(({ before, machine }) => before.hardware_id !== null && isUnknown(machine.hardware_id));
-  const oneByOne = "One at a time, with -target of one machine's talosmith_member, and the next when it is back.";
+  const oneByOne =
+    "One at a time, with -target for every resource of one machine, and the next when it is back. " +
+    `With a block for each pool: terraform apply $(terraform state list | grep -F '["cp-1"]' | sed 's/.*/-target=&/')`;
   const finding =
     replaced.length > 1
       ? {
