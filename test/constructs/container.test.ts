@@ -27,8 +27,8 @@ describe("Talos in Docker", () => {
       memory: 2048,
       cpus: "0.5",
       ports: [
-        { internal: "50000", external: 50000, ip: "127.0.0.1" },
-        { internal: "6443", external: 6443, ip: "127.0.0.1" },
+        { internal: 6443, external: 6443, ip: "127.0.0.1" },
+        { internal: 50000, external: 50000, ip: "127.0.0.1" },
       ],
     });
     const withoutPorts = [instance(docker, 'docker_container.worker["w-1"]').ports];

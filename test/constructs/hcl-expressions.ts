@@ -178,7 +178,6 @@ export const cases: Readonly<Record<string, readonly [expression: unknown, value
 /** What Terraform refuses or knows better than we do. */
 export const left: readonly (readonly [name: string, expression: string])[] = [
   ["a directive", "%{if true}a%{endif}"],
-  ["more marks than an escape has", "$$${local.cluster}"],
   ["a marker of white space", "a ${~ local.cluster ~}"],
   ["an unclosed template", "${local.cluster"],
   ["text after an expression", "${1 2}"],
