@@ -16,7 +16,7 @@ export type { EngineOptions } from "./engine.ts";
 export type { ClusterEvent, EventListener } from "./events.ts";
 export { eventFileVariable, eventsTo, parseEvent, type ToldEvent } from "./execute/event-file.ts";
 export { type GateCheck, gateCheck } from "./execute/gate-check.ts";
-export { type Journal, type JournalEntry, journalFile } from "./execute/journal.ts";
+export { type Journal, type JournalEntry, journalFile, journalPath } from "./execute/journal.ts";
 export { defaultTimeouts, type Timeouts } from "./execute/timeouts.ts";
 export { sleepBy, systemTiming, type Timing } from "./execute/timing.ts";
 export { type WaitOptions, waitUntil } from "./execute/wait.ts";

@@ -38,7 +38,7 @@ async function leave(membership: Membership, operation: Operation<Client>, claim
   const secrets = await client.secrets.find();
   if (secrets === undefined) return nothingToLeave(membership, operation, "the cluster's secrets are not there");
   const engine = await import("../../engine/index.ts");
-  const { etcdView, journalFile, observe, talosMachines } = engine;
+  const { etcdView, journalFile, journalPath, observe, talosMachines } = engine;
   const state = await stateOf(membership, secrets, signal);
   // The end of the whole cluster has told who did not answer.
   if ((state.kind === "unreachable" || state.kind === "maintenance") && client.hasEnded(cluster)) return;
@@ -68,7 +68,7 @@ async function leave(membership: Membership, operation: Operation<Client>, claim
     }
   }
   const events = await eventsOf(cluster, operation);
-  const journal = journalFile(client.journal(cluster));
+  const journal = journalFile(client.path(journalPath(cluster)));
   const policy = policyOf(await notedCluster(client, cluster));
   const options = { desired, secrets, policy, signal, events, journal, directory: client.root, claim };
   await whenFree(operation, () => engine.leaveCluster(options));

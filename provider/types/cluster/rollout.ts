@@ -91,9 +91,9 @@ async function engineOptions(
   { signal, log, client }: Operation<Client>,
   input: Pick<ClusterInput, "rollout">,
 ): Promise<EngineOptions> {
-  const { journalFile } = await import("../../../engine/index.ts");
+  const { journalFile, journalPath } = await import("../../../engine/index.ts");
   await client.keepSimulator(desired.machines.map(({ address }) => address));
   const events = await eventsOf(desired.name, { log, client });
-  const journal = journalFile(client.journal(desired.name));
+  const journal = journalFile(client.path(journalPath(desired.name)));
   return { desired, secrets, signal, events, journal, policy: policyOf(input), directory: client.root };
 }
