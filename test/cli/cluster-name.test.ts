@@ -3,7 +3,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { createProgram, runProgram } from "../../cli/program.ts";
 import { registrations } from "../../cli/registrations.ts";
 import { systemClock } from "../../talos/clock.ts";
@@ -26,6 +26,7 @@ backup: { directory: backups/blue }
   }
 
   beforeAll(async () => {
+    vi.stubEnv("TALOSMITH_SIMULATOR_TIME_SCALE", "0.2");
     mkdirSync(join(root, "environments"));
     writeFileSync(join(root, "cdktf.json"), "{}");
     writeFileSync(join(root, "environments/tiny.yaml"), environment);
@@ -34,6 +35,7 @@ backup: { directory: backups/blue }
 
   afterAll(async () => {
     await talosmith("sim", "down", "--all");
+    vi.unstubAllEnvs();
     rmSync(root, { recursive: true, force: true });
   });
 
