@@ -73,13 +73,14 @@ export async function applyAddon(
   return { changed: true, release: now };
 }
 
-/** A helm that was killed leaves its release pending, and the next one refuses to touch it. */
+/** A helm that was killed leaves its release pending or uninstalling, and the next upgrade refuses to touch it. */
 async function mend(release: Release, releases: Releases): Promise<void> {
+  if (release.status === "uninstalling") return remove(release, releases);
   if (!release.status.startsWith("pending-")) return;
   const good = (await releases.history(release)).findLast(
     ({ status }) => status === "deployed" || status === "superseded",
   );
-  if (good === undefined) await releases.run(["uninstall", release.name], release);
+  if (good === undefined) await remove(release, releases);
   else await releases.run(["rollback", release.name, String(good.revision)], release);
 }
 
@@ -116,7 +117,12 @@ export async function rollbackAddon(
 
 /** Takes a release away with all that it brought; one that is not there is fine. */
 export async function removeAddon(addon: ReleaseId, options: AddonOptions): Promise<void> {
-  await releasesOf(options).run(["uninstall", addon.name, "--ignore-not-found", "--wait"], addon);
+  await remove(addon, releasesOf(options));
+}
+
+/** Waits for the end of its objects: those of a next install would be taken for them. */
+async function remove(release: ReleaseId, releases: Releases): Promise<void> {
+  await releases.run(["uninstall", release.name, "--ignore-not-found", "--wait"], release);
 }
 
 /** Releases that an earlier wish of ours has made and this one does not name any more. */

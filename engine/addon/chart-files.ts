@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { writeFileAtomically } from "../../talos/atomic-file.ts";
 import { given } from "../../talos/given.ts";
 import { withTemporaryFolder } from "../../talos/process-folder.ts";
 import { parseYaml, stringifyYaml, toPlainData } from "../../talos/yaml/index.ts";
@@ -26,7 +26,8 @@ export function withChartFiles<T>(
 ): Promise<T> {
   return withTemporaryFolder("helm", async (folder) => {
     const write = async (name: string, content: string): Promise<string> => {
-      await writeFileAtomically(join(folder, name), content);
+      // Nobody else reads this folder, and nobody needs the file after this process: it need not be synced to disk.
+      await writeFile(join(folder, name), content, { mode: 0o600 });
       return join(folder, name);
     };
     const { credentials, version } = addon;
