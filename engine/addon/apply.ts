@@ -5,6 +5,7 @@ import { type Addon, addonHash } from "./addon.ts";
 import { withChartFiles } from "./chart-files.ts";
 import type { Helm } from "./helm.ts";
 import { type Release, type ReleaseId, Releases } from "./release.ts";
+import { aloneOn } from "./release-lock.ts";
 
 export interface AddonOptions {
   readonly helm: Helm;
@@ -46,9 +47,16 @@ export async function applyAddon(
 ): Promise<{ readonly changed: boolean; readonly release: Release }> {
   // Also where nothing is left to apply: a killed run may have left values with secrets.
   removeAbandoned();
+  return changing(addon, options, (releases) => applyAlone(addon, options, releases));
+}
+
+async function applyAlone(
+  addon: Addon,
+  options: AddonOptions,
+  releases: Releases,
+): Promise<{ readonly changed: boolean; readonly release: Release }> {
   const { state, release } = await addonState(addon, options);
   if (state === "as wished" && release !== undefined) return { changed: false, release };
-  const releases = releasesOf(options);
   if (release !== undefined) await mend(release, releases);
   const seconds = Math.ceil((addon.timeout ?? usualTimeout) / 1000);
   const flags = [
@@ -106,18 +114,19 @@ export async function rollbackAddon(
   revision: number | undefined,
   options: AddonOptions,
 ): Promise<Release> {
-  const releases = releasesOf(options);
   const seconds = Math.ceil((addon.timeout ?? usualTimeout) / 1000);
   const to = revision === undefined ? [] : [String(revision)];
-  await releases.run(["rollback", addon.name, ...to, "--wait", "--timeout", `${seconds}s`], addon);
-  const now = await releases.find(addon);
+  const now = await changing(addon, options, async (releases) => {
+    await releases.run(["rollback", addon.name, ...to, "--wait", "--timeout", `${seconds}s`], addon);
+    return releases.find(addon);
+  });
   if (now === undefined) throw new TalosError("internal", `${addon.name} is not there after helm rollback`);
   return now;
 }
 
 /** Takes a release away with all that it brought; one that is not there is fine. */
 export async function removeAddon(addon: ReleaseId, options: AddonOptions): Promise<void> {
-  await remove(addon, releasesOf(options));
+  await changing(addon, options, (releases) => remove(addon, releases));
 }
 
 /** Waits for the end of its objects: those of a next install would be taken for them. */
@@ -132,5 +141,14 @@ export async function surplusAddons(wished: readonly ReleaseId[], options: Addon
 }
 
 export function releasesOf({ helm, kubeconfig, signal }: AddonOptions): Releases {
-  return new Releases(helm, kubeconfig, signal);
+  return new Releases(helm, kubeconfig, { signal });
+}
+
+/** For work that changes a release: alone on it, and after whatever helm a killed run has left. */
+function changing<T>(
+  id: ReleaseId,
+  { helm, kubeconfig, signal }: AddonOptions,
+  work: (releases: Releases) => Promise<T>,
+): Promise<T> {
+  return aloneOn(id, kubeconfig, (started) => work(new Releases(helm, kubeconfig, { signal, started })));
 }

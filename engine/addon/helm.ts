@@ -1,19 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-import { execFile } from "node:child_process";
+import { type ChildProcess, execFile } from "node:child_process";
 import { TalosError } from "../../talos/errors.ts";
-import { given } from "../../talos/given.ts";
 import { programPath } from "../../talos/program-path.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
+export interface HelmCall {
+  readonly signal?: AbortSignal | undefined;
+  /** Words that must not be repeated in an error. */
+  readonly secrets?: readonly string[];
+  /** Is called with the process's number as soon as it runs. */
+  readonly started?: ((pid: number) => void) | undefined;
+}
+
 /** The real helm. */
 export interface Helm {
-  /** What it prints. Errors tell helm's own words, without the secrets. */
-  run(
-    args: readonly string[],
-    options?: { readonly signal?: AbortSignal; readonly secrets?: readonly string[] },
-  ): Promise<string>;
+  /** What it prints, after it has ended, also when it is stopped. Errors tell helm's own words, without the secrets. */
+  run(args: readonly string[], call?: HelmCall): Promise<string>;
 }
+
+/** Milliseconds. A helm that is stopped goes back to the revision before; then it is killed, and the next run repairs it. */
+export const endsWithin = 30_000;
 
 /** Helm on the PATH, or where TALOSMITH_HELM says. Throws with the way to get it, before anything was changed. */
 export function findHelm(env: Environment): Helm {
@@ -30,16 +37,35 @@ function runHelm(
   program: string,
   args: readonly string[],
   env: Environment,
-  { signal, secrets = [] }: { readonly signal?: AbortSignal; readonly secrets?: readonly string[] },
+  { signal, secrets = [], started }: HelmCall,
 ): Promise<string> {
+  const stopped = () => new TalosError("canceled", "stopped before helm was done");
   return new Promise((resolve, reject) => {
-    const options = { env: { ...env }, maxBuffer: 64 * 1024 * 1024, ...given({ signal }) };
-    execFile(program, [...args], options, (error, stdout, stderr) => {
+    if (signal?.aborted) return reject(stopped());
+    const options = { env: { ...env }, maxBuffer: 64 * 1024 * 1024 };
+    const child = execFile(program, [...args], options, (error, stdout, stderr) => {
+      unfollow();
       if (error === null) resolve(stdout);
-      else if (signal?.aborted) reject(new TalosError("canceled", "stopped before helm was done"));
+      else if (signal?.aborted) reject(stopped());
       else reject(helmError(args[0] ?? "", stderr || error.message, secrets));
     });
+    const unfollow = endWith(signal, child);
+    if (child.pid !== undefined) started?.(child.pid);
   });
+}
+
+/** Stops a helm with the signal, and leaves it time to end: not as execFile does it, which no longer waits for it then. */
+function endWith(signal: AbortSignal | undefined, child: ChildProcess): () => void {
+  let patience: NodeJS.Timeout | undefined;
+  const stop = () => {
+    child.kill("SIGTERM");
+    patience = setTimeout(() => child.kill("SIGKILL"), endsWithin);
+  };
+  signal?.addEventListener("abort", stop, { once: true });
+  return () => {
+    signal?.removeEventListener("abort", stop);
+    clearTimeout(patience);
+  };
 }
 
 const passing =

@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { TalosError } from "../../talos/errors.ts";
 import { parsePlainJson } from "../../talos/plain-text.ts";
-import type { Helm } from "./helm.ts";
+import type { Helm, HelmCall } from "./helm.ts";
 
 export interface ReleaseId {
   readonly name: string;
@@ -49,27 +49,27 @@ const revisions = z.array(
 export class Releases {
   readonly #helm: Helm;
   readonly #access: readonly string[];
-  readonly #signal: AbortSignal | undefined;
+  readonly #call: HelmCall;
 
-  constructor(helm: Helm, kubeconfig: string, signal?: AbortSignal) {
+  constructor(helm: Helm, kubeconfig: string, call: HelmCall = {}) {
     this.#helm = helm;
     this.#access = ["--kubeconfig", kubeconfig];
-    this.#signal = signal;
+    this.#call = call;
   }
 
-  run(
-    args: readonly string[],
-    { namespace }: { readonly namespace?: string } = {},
-    secrets: readonly string[] = [],
-  ): Promise<string> {
-    const all = [...args, ...this.#access, ...(namespace === undefined ? [] : ["--namespace", namespace])];
-    return this.#helm.run(all, { secrets, ...(this.#signal === undefined ? {} : { signal: this.#signal }) });
+  /** A command that changes a release. */
+  run(args: readonly string[], { namespace }: ReleaseId, secrets: readonly string[] = []): Promise<string> {
+    return this.#helm.run([...args, ...this.#access, "--namespace", namespace], { ...this.#call, secrets });
+  }
+
+  #ask(args: readonly string[], namespace: readonly string[]): Promise<string> {
+    return this.#helm.run([...args, ...this.#access, ...namespace], { signal: this.#call.signal });
   }
 
   /** Undefined when there is no such release. With a label, only when it carries that. */
   async find(id: ReleaseId, label?: string): Promise<Release | undefined> {
     const filter = ["--filter", `^${id.name}$`, ...(label === undefined ? [] : ["--selector", label])];
-    const text = await this.run(["list", "--all", "--output", "json", ...filter], id);
+    const text = await this.#ask(["list", "--all", "--output", "json", ...filter], ["--namespace", id.namespace]);
     return parse(releases, text, "list").find(({ name }) => name === id.name);
   }
 
@@ -77,7 +77,7 @@ export class Releases {
   async all(label: string): Promise<readonly Release[]> {
     return parse(
       releases,
-      await this.run(["list", "--all", "--all-namespaces", "--output", "json", "--selector", label]),
+      await this.#ask(["list", "--all", "--output", "json", "--selector", label], ["--all-namespaces"]),
       "list",
     );
   }
@@ -85,7 +85,11 @@ export class Releases {
   /** Oldest first; empty when there is no such release. */
   async history(id: ReleaseId): Promise<readonly Revision[]> {
     try {
-      return parse(revisions, await this.run(["history", id.name, "--output", "json"], id), "history");
+      return parse(
+        revisions,
+        await this.#ask(["history", id.name, "--output", "json"], ["--namespace", id.namespace]),
+        "history",
+      );
     } catch (error) {
       if (error instanceof TalosError && error.code === "not-found") return [];
       throw error;

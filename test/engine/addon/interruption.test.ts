@@ -25,7 +25,8 @@ function addon(name: string, objects: Readonly<Record<string, string>>, more: Pa
     name,
     namespace: "apps",
     chart: "oci://registry.example.com/app",
-    values: [JSON.stringify({ objects, hook: `${name}-hook` })],
+    // One with a hook is enough.
+    values: [JSON.stringify(name === "app" ? { objects, hook: "app-hook" } : { objects })],
     ...more,
   };
 }
@@ -65,6 +66,7 @@ function terraform(): Run {
 
 const first = [addon("app", { a: "1", b: "1" })];
 const changed = [addon("app", { a: "2", c: "1" })];
+const two = [addon("first", { y: "1" }), addon("second", { z: "1" })];
 const operations: readonly {
   readonly name: string;
   readonly before: readonly (readonly Addon[])[];
@@ -74,7 +76,7 @@ const operations: readonly {
 }[] = [
   { name: "install", before: [], after: first },
   { name: "install without waiting", before: [], after: [addon("app", { a: "1" }, { wait: false })] },
-  { name: "install of two", before: [], after: [...first, addon("second", { z: "1" })] },
+  { name: "install of two", before: [], after: two },
   { name: "upgrade", before: [first], after: changed },
   {
     name: "upgrade without waiting",
@@ -83,7 +85,7 @@ const operations: readonly {
   },
   { name: "removal", before: [first, changed], after: [] },
   { name: "removal that is wanted back", before: [first], after: [], instead: first },
-  { name: "removal of one of two", before: [[...first, addon("second", { z: "1" })]], after: first },
+  { name: "removal of one of two", before: [two], after: two.slice(1) },
 ];
 
 /** A temporary folder for these tests alone: what is left in it they have left. */
