@@ -4,6 +4,7 @@ export { type ApplyOptions, type ApplyResult, applyCluster, awaitHealthy } from 
 export {
   bootstrapTarget,
   type ClusterSpec,
+  type ConfigSource,
   type DesiredCluster,
   type DesiredMachine,
   type LeavingMachine,
@@ -54,6 +55,7 @@ export type {
   ObservedKubernetes,
   ObservedMachine,
 } from "./observed.ts";
+export { readsUserData } from "./plan/first-contact.ts";
 export { immutableFindings } from "./plan/immutable.ts";
 export { plan, planDestroy } from "./plan/plan.ts";
 export { preflight, refuseErrors } from "./plan/preflight.ts";

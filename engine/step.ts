@@ -41,8 +41,8 @@ export type StepAction =
   /** `anyones`: also a cordon that is not ours. */
   | { readonly kind: "uncordon"; readonly machine: string; readonly anyones?: true }
   | { readonly kind: "reboot"; readonly machine: string }
-  /** `graceful`: the machine leaves etcd and drains itself before it wipes its disk. */
-  | { readonly kind: "reset"; readonly machine: string; readonly graceful: boolean }
+  /** `graceful`: the machine leaves etcd and drains itself before it wipes its disk. `staysOff`: it does not boot again, for people. */
+  | { readonly kind: "reset"; readonly machine: string; readonly graceful: boolean; readonly staysOff: boolean }
   | { readonly kind: "delete-node"; readonly machine: string }
   /** Throws etcd's data away and keeps the config. */
   | { readonly kind: "wipe-etcd"; readonly machine: string }
@@ -178,9 +178,7 @@ function sentenceOf(action: StepAction): string {
     case "uncordon":
       return `let pods run on ${action.machine} again`;
     case "reset":
-      return action.graceful
-        ? `take ${action.machine} out of the cluster and wipe its disk`
-        : `wipe the disk of ${action.machine}`;
+      return resetSentence(action);
     case "wipe-etcd":
       return `throw away the etcd data of ${action.machine}`;
     case "restore-etcd":
@@ -226,4 +224,10 @@ function pauseSentence({ canaries, soak, afterwards }: Extract<StepAction, { kin
 /** Machines that are still to be made, told like steps of the engine, which comes when they are there. */
 export function creationSteps(names: readonly string[]): readonly Pick<Step, "id" | "sentence" | "destructive">[] {
   return names.map((name) => ({ id: `create/${name}`, sentence: `make the machine ${name}`, destructive: false }));
+}
+
+function resetSentence({ machine, graceful, staysOff }: Extract<StepAction, { kind: "reset" }>): string {
+  if (!graceful) return `wipe the disk of ${machine}${staysOff ? " and leave it powered off" : ""}`;
+  const out = `take ${machine} out of the cluster`;
+  return staysOff ? `${out}, wipe its disk and leave it powered off` : `${out} and wipe its disk`;
 }

@@ -190,13 +190,14 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
     this.#pools.push(pool);
     for (const machine of pool.machines) {
       const { name, address, identity } = machine;
-      const { talosEndpoints } = this.#props.infrastructure;
+      const { talosEndpoints, configSource } = this.#props.infrastructure;
       const args = {
         name,
         cluster: this.clusterName,
         machine_id: identity,
         address,
         ...given({ talos_endpoints: talosEndpoints }),
+        ...differs("config_source", configSource, "api"),
         ...this.#onDestroy(),
       };
       const member = new MemberResource(machine, "Member", args, this.bindingMeta);
@@ -255,6 +256,7 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
       ...(isJoined(props.controlPlane) ? { join: { control_planes: props.controlPlane.addresses } } : {}),
       ...differs("talos_endpoints", props.infrastructure.talosEndpoints, undefined),
       ...differs("trust_on_first_use", props.infrastructure.trustOnFirstUse, false),
+      ...differs("config_source", props.infrastructure.configSource, "api"),
       ...differs("rollout", argumentsOf(rolloutSettings, props.rollout ?? {}), {}),
       ...differs("infrastructure_kind", props.infrastructure.kind, undefined),
       ...this.#onDestroy(),

@@ -42,6 +42,7 @@ export class Rendering implements Renderable {
       talosEndpoints: _ways,
       deletionProtection: _protection,
       trustOnFirstUse: _trust,
+      configSource: _source,
       ...options
     } = spec;
     this.#spec = spec;
@@ -60,12 +61,12 @@ export class Rendering implements Renderable {
 
   whole(): DesiredCluster {
     const { name, endpoint, talosVersion, talosEndpoints, kubernetesVersion, cni, leaving = [] } = this.#spec;
-    const { deletionProtection, trustOnFirstUse = false } = this.#spec;
+    const { deletionProtection, trustOnFirstUse = false, configSource } = this.#spec;
     return {
       name,
       endpoint,
       talosVersion,
-      ...given({ talosEndpoints }),
+      ...given({ talosEndpoints, configSource }),
       trustOnFirstUse,
       kubernetesVersion: kubernetesVersion.toString().replace(/^v/, ""),
       nodesBecomeReady: cni?.name !== "none",

@@ -14,6 +14,7 @@ const {
   infrastructure_kind: _k,
   talos_endpoints: _e,
   trust_on_first_use: _t,
+  config_source: _n,
   rollout: _r,
   on_destroy: _o,
   id: _i,
@@ -108,6 +109,7 @@ export async function renderConfig(
     join: null,
     talos_endpoints: null,
     trust_on_first_use: null,
+    config_source: null,
     rollout: null,
     machines: {},
   });

@@ -5,6 +5,7 @@ import { DiagnosticError, type Operation } from "../framework/index.ts";
 import { type Ask, adminOf } from "./admin.ts";
 import type { Client } from "./client.ts";
 import { policyOf } from "./cluster/policy.ts";
+import { configSourceOf } from "./cluster/spec.ts";
 import { type ControlPlanes, notedCluster } from "./control-plane-note.ts";
 import { isBeingCreated, unmarkCreating } from "./creation-mark.ts";
 import { eventsOf } from "./events.ts";
@@ -16,6 +17,7 @@ interface Membership {
   readonly cluster: string;
   readonly address: string;
   readonly talos_endpoints: readonly string[] | null;
+  readonly config_source: string | null;
 }
 
 /** Terraform destroys members side by side. They leave one after another, each with a fresh look at etcd. */
@@ -58,7 +60,7 @@ async function leave(membership: Membership, operation: Operation<Client>, claim
       const view = etcdView(observed);
       if (holdsAllOfEtcd(name, view, observed.machines.get(name)?.state)) {
         const target = { name, role: "controlplane", address: membership.address } as const;
-        await machines.reset(target, { graceful: false, reboot: true }, signal);
+        await machines.reset(target, { graceful: false, reboot: !engine.readsUserData(desired) }, signal);
         // While no etcd answers there may be others with data, which go the same way.
         if (view !== undefined) await unmarkCreating(client, cluster);
         return;
@@ -154,7 +156,7 @@ function nobodyAnswers({ name }: Membership, reason: string, silent: readonly st
 /** The other control planes by name, and this machine as the one that leaves. */
 async function surroundingsAsToldBy(
   teller: string,
-  { name, address, talos_endpoints }: Membership,
+  { name, address, talos_endpoints, config_source }: Membership,
   ask: Ask,
   secrets: SecretsBundle,
   signal: AbortSignal,
@@ -184,6 +186,7 @@ async function surroundingsAsToldBy(
     name: facts.clusterName,
     endpoint: facts.endpoint,
     ...through(talos_endpoints),
+    configSource: configSourceOf(config_source) ?? "api",
     talosVersion: TalosVersion.parse(version.tag),
     kubernetesVersion: facts.kubernetesVersion,
     trustOnFirstUse: false,

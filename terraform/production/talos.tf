@@ -42,6 +42,7 @@ resource "talosmith_member" "cp_1" {
   name            = "production-cp-1"
   address         = aws_instance.cp_1.private_ip
   cluster         = "production"
+  config_source   = "user-data"
   machine_id      = aws_instance.cp_1.id
   on_destroy      = "prevent"
   talos_endpoints = [aws_lb.api.dns_name]
@@ -58,6 +59,7 @@ resource "talosmith_member" "cp_2" {
   name            = "production-cp-2"
   address         = aws_instance.cp_2.private_ip
   cluster         = "production"
+  config_source   = "user-data"
   machine_id      = aws_instance.cp_2.id
   on_destroy      = "prevent"
   talos_endpoints = [aws_lb.api.dns_name]
@@ -74,6 +76,7 @@ resource "talosmith_member" "cp_3" {
   name            = "production-cp-3"
   address         = aws_instance.cp_3.private_ip
   cluster         = "production"
+  config_source   = "user-data"
   machine_id      = aws_instance.cp_3.id
   on_destroy      = "prevent"
   talos_endpoints = [aws_lb.api.dns_name]
@@ -90,6 +93,7 @@ resource "talosmith_member" "general_1" {
   name            = "production-general-1"
   address         = aws_instance.general_1.private_ip
   cluster         = "production"
+  config_source   = "user-data"
   machine_id      = aws_instance.general_1.id
   on_destroy      = "prevent"
   talos_endpoints = [aws_lb.api.dns_name]
@@ -101,6 +105,7 @@ resource "talosmith_member" "general_2" {
   name            = "production-general-2"
   address         = aws_instance.general_2.private_ip
   cluster         = "production"
+  config_source   = "user-data"
   machine_id      = aws_instance.general_2.id
   on_destroy      = "prevent"
   talos_endpoints = [aws_lb.api.dns_name]
@@ -112,6 +117,7 @@ resource "talosmith_member" "general_3" {
   name            = "production-general-3"
   address         = aws_instance.general_3.private_ip
   cluster         = "production"
+  config_source   = "user-data"
   machine_id      = aws_instance.general_3.id
   on_destroy      = "prevent"
   talos_endpoints = [aws_lb.api.dns_name]
@@ -123,6 +129,7 @@ resource "talosmith_member" "general_3" {
 resource "talosmith_cluster" "cluster" {
   name                = "production"
   additional_sans     = [aws_lb.api.dns_name]
+  config_source       = "user-data"
   endpoint            = "https://k8s.prod.example.com:6443"
   infrastructure_kind = "aws"
   install_image       = "factory.talos.dev/aws-installer/376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d603b4ba:v1.13.9"

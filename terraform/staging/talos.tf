@@ -28,6 +28,7 @@ resource "talosmith_member" "cp_1" {
   name            = "staging-cp-1"
   address         = aws_instance.cp_1.private_ip
   cluster         = "staging"
+  config_source   = "user-data"
   machine_id      = aws_instance.cp_1.id
   talos_endpoints = [aws_lb.api.dns_name]
 
@@ -43,6 +44,7 @@ resource "talosmith_member" "cp_2" {
   name            = "staging-cp-2"
   address         = aws_instance.cp_2.private_ip
   cluster         = "staging"
+  config_source   = "user-data"
   machine_id      = aws_instance.cp_2.id
   talos_endpoints = [aws_lb.api.dns_name]
 
@@ -58,6 +60,7 @@ resource "talosmith_member" "cp_3" {
   name            = "staging-cp-3"
   address         = aws_instance.cp_3.private_ip
   cluster         = "staging"
+  config_source   = "user-data"
   machine_id      = aws_instance.cp_3.id
   talos_endpoints = [aws_lb.api.dns_name]
 
@@ -73,6 +76,7 @@ resource "talosmith_member" "w_1" {
   name            = "staging-w-1"
   address         = aws_instance.w_1.private_ip
   cluster         = "staging"
+  config_source   = "user-data"
   machine_id      = aws_instance.w_1.id
   talos_endpoints = [aws_lb.api.dns_name]
 
@@ -83,6 +87,7 @@ resource "talosmith_member" "w_2" {
   name            = "staging-w-2"
   address         = aws_instance.w_2.private_ip
   cluster         = "staging"
+  config_source   = "user-data"
   machine_id      = aws_instance.w_2.id
   talos_endpoints = [aws_lb.api.dns_name]
 
@@ -93,6 +98,7 @@ resource "talosmith_member" "w_2" {
 resource "talosmith_cluster" "cluster" {
   name                = "staging"
   additional_sans     = [aws_lb.api.dns_name]
+  config_source       = "user-data"
   endpoint            = "https://k8s.staging.example.com:6443"
   infrastructure_kind = "aws"
   install_image       = "factory.talos.dev/aws-installer/376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d603b4ba:v1.13.9"

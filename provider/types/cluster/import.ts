@@ -66,6 +66,7 @@ export async function importCluster(request: ImportRequest<Client>): Promise<Clu
     infrastructure_kind: null,
     talos_endpoints: null,
     trust_on_first_use: null,
+    config_source: null,
     rollout: null,
     on_destroy: "reset",
     id: facts.clusterName,
