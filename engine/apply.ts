@@ -12,7 +12,7 @@ import type { ObservedCluster } from "./observed.ts";
 import { plan } from "./plan/plan.ts";
 import { pauseIds } from "./plan/plan-caution.ts";
 import { preflight, refuseErrors } from "./plan/preflight.ts";
-import { clockFindings, goneApiFindings } from "./plan/preflight-live.ts";
+import { clockFindings, goneApiFindings, returnedFindings } from "./plan/preflight-live.ts";
 import { configured } from "./plan/quorum.ts";
 import type { Step } from "./step.ts";
 
@@ -55,7 +55,12 @@ export async function applyIn(
     const observed = await observeAll(context);
     if (round === 0) await beginClaim(context, observed, claim);
     const isNew = seesNew(observed, seen);
-    if (isNew) report(context, [...preflight(context.desired, observed), ...(await clockFindings(context, observed))]);
+    if (isNew)
+      report(context, [
+        ...preflight(context.desired, observed),
+        ...(await clockFindings(context, observed)),
+        ...(await returnedFindings(context, observed)),
+      ]);
     const steps = plan(context.desired, observed, context.policy);
     if (isNew) report(context, await goneApiFindings(context, steps));
     if (round === 0 || steps.length > 0) announce(steps, context);

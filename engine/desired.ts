@@ -17,6 +17,9 @@ export interface MachineSpec extends Omit<MachineConfigInput, "type" | "hostname
   readonly meta?: Readonly<Record<string, string>>;
 }
 
+/** How machines get their initial config. */
+export type ConfigSource = "api" | "user-data";
+
 /** A whole cluster as the user wishes it: the options of every machine's config, and the machines. */
 export interface ClusterSpec extends Omit<ClusterConfig, "clusterName"> {
   readonly name: string;
@@ -33,6 +36,8 @@ export interface ClusterSpec extends Omit<ClusterConfig, "clusterName"> {
   readonly deletionProtection?: boolean;
   /** Apply the initial config to machines without a fingerprint, whatever answers at their addresses. @default false */
   readonly trustOnFirstUse?: boolean;
+  /** `user-data`: machines read their config from user-data or a seed, whenever they have none. @default api */
+  readonly configSource?: ConfigSource;
   /** Machines that should leave the cluster: drained, out of etcd, reset, their Nodes deleted. @default none */
   readonly leaving?: readonly MachineSpec[];
 }
@@ -78,6 +83,8 @@ export interface DesiredCluster {
   readonly talosEndpoints?: readonly string[];
   /** Whether a machine without a fingerprint gets its initial config, which holds secrets, at its first answer. */
   readonly trustOnFirstUse: boolean;
+  /** As in the spec. */
+  readonly configSource?: ConfigSource;
   /** Without a leading v. */
   readonly kubernetesVersion: string;
   /** False without a network plugin: the nodes register, but stay not ready until someone installs one. */

@@ -4,6 +4,7 @@ export { type ApplyOptions, type ApplyResult, applyCluster, awaitHealthy } from 
 export {
   bootstrapTarget,
   type ClusterSpec,
+  type ConfigSource,
   type DesiredCluster,
   type DesiredMachine,
   type LeavingMachine,
@@ -24,7 +25,7 @@ export {
 } from "./events.ts";
 export { type WindowState, windowAt } from "./execute/gate.ts";
 export { type GateCheck, gateCheck } from "./execute/gate-check.ts";
-export { type Journal, type JournalEntry, journalFile } from "./execute/journal.ts";
+export { type Journal, type JournalEntry, journalFile, journalPath } from "./execute/journal.ts";
 export { defaultTimeouts, sleepBy, systemTiming, type Timeouts, type Timing } from "./execute/timing.ts";
 export { type WaitOptions, waitUntil } from "./execute/wait.ts";
 export { type CheckResult, checkHealth, type HealthOptions, type HealthReport } from "./health/health.ts";
@@ -58,6 +59,7 @@ export {
   type ObservedMachine,
   schematicOf,
 } from "./observed.ts";
+export { readsUserData } from "./plan/first-contact.ts";
 export { immutableFindings } from "./plan/immutable.ts";
 export { plan, planDestroy } from "./plan/plan.ts";
 export { preflight, refuseErrors } from "./plan/preflight.ts";

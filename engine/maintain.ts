@@ -3,6 +3,7 @@ import { TalosError } from "../talos/errors.ts";
 import type { DesiredCluster } from "./desired.ts";
 import { type EngineOptions, withExclusiveContext } from "./engine.ts";
 import { runSteps } from "./execute/run.ts";
+import { refuseOtherOwner } from "./lock/ownership.ts";
 import type { ObservedCluster } from "./observed.ts";
 import { PlanBuilder } from "./plan/plan-builder.ts";
 import { planGate } from "./plan/plan-caution.ts";
@@ -54,10 +55,12 @@ export function planMaintenance(
   return builder.steps;
 }
 
-/** Does it, alone on the cluster, and waits until its effect can be seen. */
+/** Does it, alone on the cluster, and waits until its effect can be seen. A cluster of another state is refused. */
 export async function maintainMachine(work: Maintenance, machine: string, options: EngineOptions): Promise<void> {
   await withExclusiveContext(options, `${work} ${machine}`, async (context) => {
-    const steps = planMaintenance(work, machine, context.desired, await context.observe(), context.policy);
+    const observed = await context.observe();
+    await refuseOtherOwner(context, observed, options.claim);
+    const steps = planMaintenance(work, machine, context.desired, observed, context.policy);
     context.emit({ type: "planned", message: `${steps.length} steps`, steps });
     await runSteps(steps, context);
   });

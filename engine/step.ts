@@ -40,8 +40,8 @@ export type StepAction =
   /** `anyones`: also a cordon that is not ours. */
   | { readonly kind: "uncordon"; readonly machine: string; readonly anyones?: true }
   | { readonly kind: "reboot"; readonly machine: string }
-  /** `graceful`: the machine leaves etcd and drains itself before it wipes its disk. */
-  | { readonly kind: "reset"; readonly machine: string; readonly graceful: boolean }
+  /** `graceful`: the machine leaves etcd and drains itself before it wipes its disk. `staysOff`: it does not boot again, for people. */
+  | { readonly kind: "reset"; readonly machine: string; readonly graceful: boolean; readonly staysOff: boolean }
   | { readonly kind: "delete-node"; readonly machine: string }
   /** Throws etcd's data away and keeps the config. */
   | { readonly kind: "wipe-etcd"; readonly machine: string }
@@ -177,9 +177,7 @@ function sentenceOf(action: StepAction): string {
     case "uncordon":
       return `let pods run on ${action.machine} again`;
     case "reset":
-      return action.graceful
-        ? `take ${action.machine} out of the cluster and wipe its disk`
-        : `wipe the disk of ${action.machine}`;
+      return resetSentence(action);
     case "wipe-etcd":
       return `throw away the etcd data of ${action.machine}`;
     case "restore-etcd":
@@ -231,4 +229,10 @@ export interface WantedImage {
   readonly image: string;
   /** `system`: Talos's own, such as the installer and the kubelet. `cri`: what pods run from. */
   readonly namespace: "system" | "cri";
+}
+
+function resetSentence({ machine, graceful, staysOff }: Extract<StepAction, { kind: "reset" }>): string {
+  if (!graceful) return `wipe the disk of ${machine}${staysOff ? " and leave it powered off" : ""}`;
+  const out = `take ${machine} out of the cluster`;
+  return staysOff ? `${out}, wipe its disk and leave it powered off` : `${out} and wipe its disk`;
 }

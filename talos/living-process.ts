@@ -47,3 +47,11 @@ export async function isAlive(identity: Pick<ProcessIdentity, "pid" | "boot" | "
   const now = await processIdentity(identity.pid);
   return now.boot === identity.boot && now.started === identity.started;
 }
+
+/** Whether its life can be told from here: not for one in another container, or on another computer. */
+export async function sees({ namespace, boot }: ProcessIdentity): Promise<boolean> {
+  // Of an older release, which took all for seen.
+  if (namespace === undefined) return true;
+  const own = await processIdentity(process.pid);
+  return namespace === own.namespace && boot === own.boot;
+}

@@ -7,6 +7,7 @@ import {
   destroyCluster,
   type EngineOptions,
   type EventListener,
+  journalPath,
   previewCluster,
   refusals,
   refuseDestroy,
@@ -162,12 +163,12 @@ export async function destroyWithoutTerraform(workspace: Workspace, events: Even
 }
 
 /** What the end of a cluster leaves on purpose, in one line for people; empty when that is nothing. */
-export function whatStays({ root, environment: { name, backup }, secrets, clientFiles }: Workspace): string {
-  const folder = join("generated", name);
+export function whatStays({ root, environment, secrets, clientFiles }: Workspace): string {
+  const { name, backup, cluster } = environment;
   const found = [
     ["its secrets, which the next deploy takes again", relative(root, secrets.file)],
-    ["the journal of what was done", join(folder, "journal.jsonl")],
-    ["its conditions", join(folder, "conditions.json")],
+    ["the journal of what was done", journalPath(cluster.name)],
+    ["its conditions", join("generated", name, "conditions.json")],
     ...Object.values(clientFiles.paths).map((file) => ["a client file", file]),
     ["its backups", backup?.directory],
   ].filter(([, path]) => path !== undefined && existsSync(isAbsolute(path) ? path : join(root, path)));

@@ -7,6 +7,7 @@ import {
   desiredCluster,
   type EngineOptions,
   journalFile,
+  journalPath,
   type MachineSpec,
   type Policy,
 } from "../engine/index.ts";
@@ -123,7 +124,7 @@ export class Workspace implements EnvironmentOnDisk {
   ): EngineOptions {
     const { root: directory } = this;
     // Where the provider keeps it, too: one journal, with Terraform or without.
-    const journal = journalFile(join(directory, "generated", desired.name, "journal.jsonl"));
+    const journal = journalFile(join(directory, journalPath(desired.name)));
     return { desired, secrets, policy: this.policy(flags), journal, directory, signal: this.context.signal };
   }
 

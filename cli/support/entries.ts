@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { checkHealth, type DesiredMachine, previewCluster, readerOf } from "../../engine/index.ts";
+import { checkHealth, type DesiredMachine, journalPath, previewCluster, readerOf } from "../../engine/index.ts";
 import { loadEnvironment } from "../../model/index.ts";
 import { renderTopology, topologyOf } from "../../model/topology/index.ts";
 import type { TalosClient } from "../../talos/api/index.ts";
@@ -131,7 +131,7 @@ export async function clusterEntries({ workspace, cluster }: OpenedWorkspace, en
   const { desired } = cluster;
   const options = workspace.engineOptionsFor(cluster);
   await entries.collect("conditions.json", () => endOf(join(root, "generated", environment.name, "conditions.json")));
-  await entries.collect("journal.jsonl", () => endOf(join(root, "generated", desired.name, "journal.jsonl")));
+  await entries.collect("journal.jsonl", () => endOf(join(root, journalPath(desired.name))));
   await entries.collect("status.json", async () => {
     const { observed, steps } = await previewCluster(options);
     const machines = desired.machines.map((machine) => machineStatus(machine, observed));

@@ -125,6 +125,7 @@ export class AwsInfrastructure extends Construct implements Infrastructure<AwsPo
   readonly platform = "aws";
   readonly certSans: readonly string[];
   readonly trustOnFirstUse: boolean;
+  readonly configSource: "api" | "user-data";
   readonly talosEndpoints: readonly string[] | undefined;
   /** DNS name of the load balancer in front of the control planes; a reference. */
   readonly loadBalancerDns: string;
@@ -195,6 +196,7 @@ export class AwsInfrastructure extends Construct implements Infrastructure<AwsPo
     if (dns !== undefined) reach.dependOn(dns.record);
     this.#apiHost = dns?.fullName ?? this.#loadBalancer.dnsName;
     this.trustOnFirstUse = props.trustOnFirstUse ?? false;
+    this.configSource = this.#access === "public" ? "api" : "user-data";
     this.talosEndpoints = throughBalancer
       ? [this.loadBalancerDns]
       : internal

@@ -54,6 +54,8 @@ export interface Infrastructure<Settings> {
   readonly onThisComputer?: boolean;
   /** Whether the initial config may be applied to whatever answers at a machine's address. */
   readonly trustOnFirstUse: boolean;
+  /** How its machines get their initial config. One that has it as user-data stays off after it was removed. @default api */
+  readonly configSource?: "api" | "user-data";
   /** Whether it refuses to delete machines, so that the cluster has to refuse it first. @default false */
   readonly deletionProtection?: boolean;
   /** Disk that Talos is installed on. @default - Talos's default */

@@ -217,13 +217,14 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
     if (set === undefined) return;
     // Also where nothing below has it: the pool's map comes into the stack with it, and not while the stack is written.
     const { forEach } = rows;
-    const { reach, talosEndpoints, machinesMove = false } = this.#props.infrastructure;
+    const { reach, talosEndpoints, configSource, machinesMove = false } = this.#props.infrastructure;
     const args = (at: MachineReference) => ({
       name: at.name,
       cluster: this.clusterName,
       machine_id: set.identity(at),
       address: set.address(at),
       ...given({ talos_endpoints: talosEndpoints }),
+      ...differs("config_source", configSource, "api"),
       ...this.#onDestroy(),
     });
     const create = (scope: Construct, id: string, meta: BindingMeta) =>
@@ -285,6 +286,7 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
       ...(isJoined(props.controlPlane) ? { join: { control_planes: props.controlPlane.addresses } } : {}),
       ...differs("talos_endpoints", props.infrastructure.talosEndpoints, undefined),
       ...differs("trust_on_first_use", props.infrastructure.trustOnFirstUse, false),
+      ...differs("config_source", props.infrastructure.configSource, "api"),
       ...differs("rollout", argumentsOf(rolloutSettings, props.rollout ?? {}), {}),
       ...differs("infrastructure_kind", props.infrastructure.kind, undefined),
       ...this.#onDestroy(),

@@ -123,6 +123,7 @@ export class LibvirtInfrastructure extends Construct implements Infrastructure<L
   readonly certSans: readonly string[];
   readonly installDisk = "/dev/vda";
   readonly trustOnFirstUse: boolean;
+  readonly configSource: "api" | "user-data";
   readonly kind = "libvirt";
   readonly platform = "nocloud";
   /** Address that the control planes share, where there is one. */
@@ -140,6 +141,7 @@ export class LibvirtInfrastructure extends Construct implements Infrastructure<L
     this.#props = props;
     this.#network = { ...usualNetwork, ...props.network };
     this.trustOnFirstUse = props.trustOnFirstUse ?? false;
+    this.configSource = props.cloudInit?.userData === undefined ? (props.machineConfig ?? "api") : "user-data";
     this.vip = this.#network.vip;
     this.certSans = this.vip === undefined ? [] : [this.vip];
     for (const [owner, address] of [

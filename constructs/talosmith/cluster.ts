@@ -12,6 +12,8 @@ export interface ClusterArguments extends ArgumentsOf<typeof clusterSettings> {
   readonly talos_endpoints?: readonly string[];
   /** Send the first config to machines whose fingerprint is not known. */
   readonly trust_on_first_use?: boolean;
+  /** `api` or `user-data`: how machines get their initial config. */
+  readonly config_source?: string;
   /** How careful changes of machines in use are. */
   readonly rollout?: ArgumentsOf<typeof rolloutSettings>;
   /** What the machines run on; never changes. */

@@ -11,6 +11,8 @@ export interface MemberArguments {
   readonly address: string;
   /** Through which the machine is reached, as in its cluster. */
   readonly talos_endpoints?: readonly string[];
+  /** `api` or `user-data`, as in its cluster. */
+  readonly config_source?: string;
   /** `leave`, `keep` or `prevent`. */
   readonly on_destroy?: string;
 }

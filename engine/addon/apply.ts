@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { writeFileAtomically } from "../../talos/atomic-file.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { isGiven } from "../../talos/given.ts";
 import { removeAbandoned, withTemporaryFolder } from "../../talos/process-folder.ts";
 import { parseYaml, stringifyYaml, toPlainData } from "../../talos/yaml/index.ts";
 import { type Addon, addonHash } from "./addon.ts";
-import { flag, type Helm, type Release, type ReleaseId, Releases } from "./release.ts";
+import { flag, type Helm } from "./helm.ts";
+import { type Release, type ReleaseId, Releases } from "./release.ts";
+import { aloneOn } from "./release-lock.ts";
 
 export interface AddonOptions {
   readonly helm: Helm;
@@ -49,9 +51,16 @@ export async function applyAddon(
 ): Promise<{ readonly changed: boolean; readonly release: Release }> {
   // Also where nothing is left to apply: a killed run may have left values with secrets.
   removeAbandoned();
+  return changing(addon, options, (releases) => applyAlone(addon, options, releases));
+}
+
+async function applyAlone(
+  addon: Addon,
+  options: AddonOptions,
+  releases: Releases,
+): Promise<{ readonly changed: boolean; readonly release: Release }> {
   const { state, release } = await addonState(addon, options);
   if (state === "as wished" && release !== undefined) return { changed: false, release };
-  const releases = releasesOf(options);
   if (release !== undefined) await mend(release, releases);
   const seconds = Math.ceil((addon.timeout ?? usualTimeout) / 1000);
   const flags = [
@@ -76,13 +85,14 @@ export async function applyAddon(
   return { changed: true, release: now };
 }
 
-/** A helm that was killed leaves its release pending, and the next one refuses to touch it. */
+/** A helm that was killed leaves its release pending or uninstalling, and the next upgrade refuses to touch it. */
 async function mend(release: Release, releases: Releases): Promise<void> {
+  if (release.status === "uninstalling") return remove(release, releases);
   if (!release.status.startsWith("pending-")) return;
   const good = (await releases.history(release)).findLast(
     ({ status }) => status === "deployed" || status === "superseded",
   );
-  if (good === undefined) await releases.run(["uninstall", release.name], release);
+  if (good === undefined) await remove(release, releases);
   else await releases.run(["rollback", release.name, String(good.revision)], release);
 }
 
@@ -108,18 +118,24 @@ export async function rollbackAddon(
   revision: number | undefined,
   options: AddonOptions,
 ): Promise<Release> {
-  const releases = releasesOf(options);
   const seconds = Math.ceil((addon.timeout ?? usualTimeout) / 1000);
   const to = revision === undefined ? [] : [String(revision)];
-  await releases.run(["rollback", addon.name, ...to, "--wait", "--timeout", `${seconds}s`], addon);
-  const now = await releases.find(addon);
+  const now = await changing(addon, options, async (releases) => {
+    await releases.run(["rollback", addon.name, ...to, "--wait", "--timeout", `${seconds}s`], addon);
+    return releases.find(addon);
+  });
   if (now === undefined) throw new TalosError("internal", `${addon.name} is not there after helm rollback`);
   return now;
 }
 
 /** Takes a release away with all that it brought; one that is not there is fine. */
 export async function removeAddon(addon: ReleaseId, options: AddonOptions): Promise<void> {
-  await releasesOf(options).run(["uninstall", addon.name, "--ignore-not-found", "--wait"], addon);
+  await changing(addon, options, (releases) => remove(addon, releases));
+}
+
+/** Waits for the end of its objects: those of a next install would be taken for them. */
+async function remove(release: ReleaseId, releases: Releases): Promise<void> {
+  await releases.run(["uninstall", release.name, "--ignore-not-found", "--wait"], release);
 }
 
 /** Releases that an earlier wish of ours has made and this one does not name any more. */
@@ -129,7 +145,16 @@ export async function surplusAddons(wished: readonly ReleaseId[], options: Addon
 }
 
 export function releasesOf({ helm, kubeconfig, signal }: AddonOptions): Releases {
-  return new Releases(helm, kubeconfig, signal);
+  return new Releases(helm, kubeconfig, { signal });
+}
+
+/** For work that changes a release: alone on it, and after whatever helm a killed run has left. */
+function changing<T>(
+  id: ReleaseId,
+  { helm, kubeconfig, signal }: AddonOptions,
+  work: (releases: Releases) => Promise<T>,
+): Promise<T> {
+  return aloneOn(id, kubeconfig, (started) => work(new Releases(helm, kubeconfig, { signal, started })));
 }
 
 /** What helm needs to find a chart and its values. All that is secret is in files for their owner alone. */
@@ -151,7 +176,8 @@ export function withChartFiles<T>(
 ): Promise<T> {
   return withTemporaryFolder("helm", async (folder) => {
     const write = async (name: string, content: string): Promise<string> => {
-      await writeFileAtomically(join(folder, name), content);
+      // Nobody else reads this folder, and nobody needs the file after this process: it need not be synced to disk.
+      await writeFile(join(folder, name), content, { mode: 0o600 });
       return join(folder, name);
     };
     const { credentials, version } = addon;

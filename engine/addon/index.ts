@@ -12,4 +12,5 @@ export {
   rollbackAddon,
   surplusAddons,
 } from "./apply.ts";
-export { findHelm, type Helm, type Release, type ReleaseId, type Revision } from "./release.ts";
+export { findHelm, type Helm } from "./helm.ts";
+export type { Release, ReleaseId, Revision } from "./release.ts";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { type FileHandle, mkdir, open } from "node:fs/promises";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import * as z from "zod";
 import { syncFolder, textIfThere } from "../../talos/atomic-file.ts";
 import { TalosError } from "../../talos/errors.ts";
@@ -28,6 +28,11 @@ const schema = z.object({
   step: z.string(),
   event: z.enum(["begun", "accepted", "finished", "failed"]),
 });
+
+/** Where a project keeps the journal of a cluster, by the cluster's name: environments may have other names. */
+export function journalPath(cluster: string): string {
+  return join("generated", cluster, "journal.jsonl");
+}
 
 /** A journal in a file, one line of JSON per entry, on disk before `append` returns. Only its owner may read it. */
 export function journalFile(path: string): Journal {

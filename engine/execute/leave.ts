@@ -4,6 +4,7 @@ import { TalosError } from "../../talos/errors.ts";
 import { undefinedIf } from "../failures.ts";
 import type { MachineTarget } from "../machines.ts";
 import type { ConfiguredMachine } from "../observed.ts";
+import { readsUserData } from "../plan/first-contact.ts";
 import { configured, etcdView, holdsSilentEtcd, survivesRemoval } from "../plan/quorum.ts";
 import type { Step, StepOf } from "../step.ts";
 import type { StepContext } from "./step-context.ts";
@@ -49,9 +50,8 @@ export async function removeEtcdMember(step: StepOf<"remove-etcd-member">, conte
 }
 
 /**
- * Done when the machine is back without a config, or has been silent long enough to have wiped what it boots from. A
- * machine that reads its config from user-data would be back in the cluster, perhaps with CAs from before a rotate-ca: it
- * stays off. Where that is not known beforehand, it is wiped once more.
+ * Done when the machine is back without a config, or has been silent long enough to have wiped what it boots from. Where
+ * it was not known beforehand that a machine reads its config from user-data, it is wiped once more and stays off.
  */
 export async function reset(step: StepOf<"reset">, context: StepContext): Promise<void> {
   const target = context.target(step.machine);
@@ -88,8 +88,7 @@ export async function reset(step: StepOf<"reset">, context: StepContext): Promis
       if (leaving !== undefined) return leaving;
     }
     const graceful = step.graceful && target.role === "worker";
-    // Behind Talos endpoints every machine has user-data: nobody could give it a config otherwise.
-    const how = { graceful, reboot: !seeded && context.desired.talosEndpoints === undefined };
+    const how = { graceful, reboot: !seeded && !readsUserData(context.desired) };
     const refused = await attempt(() => context.machines.reset(target, how, context.signal));
     if (refused === undefined) {
       accepted = true;

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
 import { writeFileAtomically } from "../../talos/atomic-file.ts";
 import { TalosError, type TalosErrorOptions } from "../../talos/errors.ts";
-import { isAlive, type ProcessIdentity, processIdentity } from "../../talos/living-process.ts";
+import { isAlive, type ProcessIdentity, processIdentity, sees } from "../../talos/living-process.ts";
 import { jsonIn } from "../failures.ts";
 
 /** So often, in milliseconds, a holder marks its file. */
@@ -158,14 +158,6 @@ async function textOf(file: string): Promise<string | undefined> {
   } catch {
     return undefined;
   }
-}
-
-/** Whether its life can be told from here: not for one in another container, or on another computer. */
-async function sees({ namespace, boot }: ProcessIdentity): Promise<boolean> {
-  // Of an older release, which took all for seen.
-  if (namespace === undefined) return true;
-  const own = await processIdentity(process.pid);
-  return namespace === own.namespace && boot === own.boot;
 }
 
 /** Another run has the cluster, and may give it back. Known by its field: its class may come from another file. */

@@ -22,6 +22,17 @@ export function mayInstall(
   return fingerprint !== undefined || trustOnFirstUse || talosEndpoints !== undefined;
 }
 
+/**
+ * Whether machines read their config from user-data. After a reset such a machine must stay off: it would be back in the
+ * cluster, perhaps with CAs from before a rotate-ca. Behind Talos endpoints all do: no API gives them a config there.
+ */
+export function readsUserData({
+  configSource,
+  talosEndpoints,
+}: Pick<DesiredCluster, "configSource" | "talosEndpoints">): boolean {
+  return configSource === "user-data" || talosEndpoints !== undefined;
+}
+
 /** Why a machine in maintenance mode gets no config. */
 export function untrusted(name: string): { readonly message: string; readonly hint: string } {
   return {

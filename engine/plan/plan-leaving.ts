@@ -37,6 +37,7 @@ export function planLeaving(
 ): void {
   let view = etcdView(observed);
   let last: readonly string[] = [];
+  const staysOff = desired.configSource === "user-data";
   for (const { name, role } of desired.leaving) {
     const state = configured(observed.machines.get(name));
     if (state === undefined) continue;
@@ -51,7 +52,7 @@ export function planLeaving(
     if (node?.cordonedByUs !== true) last = planGate(builder, policy, name, "leave", last);
     if (leads) last = [builder.add({ kind: "forfeit-leadership", machine: name }, last)];
     if (node !== undefined) last = [builder.add({ kind: "drain", machine: name }, last)];
-    last = [builder.add({ kind: "reset", machine: name, graceful: true }, last)];
+    last = [builder.add({ kind: "reset", machine: name, graceful: true, staysOff }, last)];
     if (node !== undefined) last = [builder.add({ kind: "delete-node", machine: name }, last)];
   }
 }

@@ -56,8 +56,9 @@ export function planDestroy(desired: DesiredCluster, observed: ObservedCluster):
   const present = [...desired.machines, ...desired.leaving].filter(
     (machine) => configured(observed.machines.get(machine.name)) !== undefined,
   );
+  const staysOff = desired.configSource === "user-data";
   const resetOf = ({ name }: { readonly name: string }, after: readonly string[] = []) =>
-    step({ kind: "reset", machine: name, graceful: false }, after);
+    step({ kind: "reset", machine: name, graceful: false, staysOff }, after);
   const { talosEndpoints } = desired;
   if (talosEndpoints === undefined) return present.map((machine) => resetOf(machine));
   // The way to the others ends with the last control plane, so they go before it; an endpoint itself goes last.

@@ -55,6 +55,31 @@ async function clockOffset(machine: DesiredMachine, context: StepContext): Promi
   }
 }
 
+/**
+ * Nodes of machines that were removed: they were switched on again, and had a config from before. Others that are not in
+ * the list, such as those of another state, are left alone: the journal tells them apart.
+ */
+export async function returnedFindings(
+  context: StepContext,
+  { kubernetes }: ObservedCluster,
+): Promise<readonly Finding[]> {
+  const listed = new Set([...context.desired.machines, ...context.desired.leaving].map(({ name }) => name));
+  const others = kubernetes.kind === "reachable" ? kubernetes.nodes.filter(({ name }) => !listed.has(name)) : [];
+  const findings = await Promise.all(
+    others.map(async ({ name }): Promise<Finding[]> => {
+      if (!(await context.hasFinished({ id: `delete-node/${name}` }))) return [];
+      return [
+        {
+          severity: "warning",
+          message: `${name} is a node of the cluster again, though it was removed: it has read its old config from user-data or a seed`,
+          hint: `Power it off and remove its user-data or seed, then: kubectl delete node ${name}. Anyone with that user-data has the cluster's secrets: talosmith rotate-ca replaces the CAs.`,
+        },
+      ];
+    }),
+  );
+  return findings.flat();
+}
+
 /** Before Kubernetes goes to another minor version: what its clients still use of what will be gone. */
 export async function goneApiFindings(context: StepContext, steps: readonly Step[]): Promise<readonly Finding[]> {
   const { kubernetesVersion } = context.desired;

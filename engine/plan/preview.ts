@@ -6,6 +6,7 @@ import type { ObservedCluster } from "../observed.ts";
 import type { Step } from "../step.ts";
 import { plan } from "./plan.ts";
 import { preflight } from "./preflight.ts";
+import { returnedFindings } from "./preflight-live.ts";
 
 export interface Preview {
   readonly observed: ObservedCluster;
@@ -30,6 +31,7 @@ export async function previewCluster(options: EngineOptions): Promise<Preview> {
     const observed = await context.observe();
     await refuseKnownOwner(context, observed.kubernetes, options.claim);
     const { desired, policy } = context;
-    return { observed, steps: plan(desired, observed, policy), findings: preflight(desired, observed) };
+    const findings = [...preflight(desired, observed), ...(await returnedFindings(context, observed))];
+    return { observed, steps: plan(desired, observed, policy), findings };
   });
 }

@@ -48,6 +48,7 @@ export class Rendering implements Renderable {
       talosEndpoints: _ways,
       deletionProtection: _protection,
       trustOnFirstUse: _trust,
+      configSource: _source,
       ...options
     } = spec;
     this.#spec = spec;
@@ -107,7 +108,7 @@ export class Rendering implements Renderable {
 /** The cluster without configs: what can be said before there are secrets. */
 export function outlineOf(spec: ClusterSpec): DesiredCluster {
   const { name, endpoint, talosVersion, talosEndpoints, kubernetesVersion, cni, leaving = [] } = spec;
-  const { deletionProtection, trustOnFirstUse = false } = spec;
+  const { deletionProtection, trustOnFirstUse = false, configSource } = spec;
   return {
     name,
     endpoint,
@@ -120,7 +121,7 @@ export function outlineOf(spec: ClusterSpec): DesiredCluster {
       ...given({ fingerprint, meta }),
     })),
     leaving: [...leaving].sort(byRoleAndName).map(({ name, role, address }) => ({ name, role, address })),
-    ...given({ talosEndpoints, deletionProtection: deletionProtection || undefined }),
+    ...given({ talosEndpoints, configSource, deletionProtection: deletionProtection || undefined }),
     caFingerprint: "",
   };
 }

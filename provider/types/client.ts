@@ -60,11 +60,6 @@ export class Client {
     return openProtectedText(path, this.environment);
   }
 
-  /** Where it is written down what was done to a cluster. */
-  journal(cluster: string): string {
-    return this.path(`generated/${cluster}/journal.jsonl`);
-  }
-
   /** Notes that this run has taken the whole cluster down: nobody is left whom its machines could be reached through. */
   ended(cluster: string): void {
     this.#ended.add(cluster);

@@ -61,9 +61,9 @@ function inSeconds(milliseconds: number): string {
 
 /** What every run of the engine on a cluster is given. */
 export async function runOptions(cluster: string, operation: Operation<Client>) {
-  const { journalFile } = await import("../../engine/index.ts");
+  const { journalFile, journalPath } = await import("../../engine/index.ts");
   const { client, signal } = operation;
-  const journal = journalFile(client.journal(cluster));
+  const journal = journalFile(client.path(journalPath(cluster)));
   return { signal, events: await eventsOf(cluster, operation), journal, directory: client.root };
 }
 

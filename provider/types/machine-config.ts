@@ -90,6 +90,7 @@ export async function renderConfig(
     join: null,
     talos_endpoints: null,
     trust_on_first_use: null,
+    config_source: null,
     rollout: null,
     machines: {},
   });

@@ -4,7 +4,7 @@ import type { SecretsBundle } from "../../talos/secrets/index.ts";
 import { DiagnosticError, type Operation } from "../framework/index.ts";
 import { type Ask, adminOf, type KnownMachine, knownMachines } from "./access.ts";
 import type { Client } from "./client.ts";
-import { policyOf } from "./cluster/spec.ts";
+import { configSourceOf, policyOf } from "./cluster/spec.ts";
 import { runOptions, whenFree } from "./engine-run.ts";
 import { type ControlPlanes, isBeingCreated, notedCluster, unmarkCreating } from "./project-notes.ts";
 
@@ -13,6 +13,7 @@ interface Membership {
   readonly cluster: string;
   readonly address: string;
   readonly talos_endpoints: readonly string[] | null;
+  readonly config_source: string | null;
 }
 
 /** Terraform destroys members side by side. They leave one after another, each with a fresh look at etcd. */
@@ -55,7 +56,7 @@ async function leave(membership: Membership, operation: Operation<Client>, claim
       const view = etcdView(observed);
       if (holdsAllOfEtcd(name, view, observed.machines.get(name)?.state)) {
         const target = { name, role: "controlplane", address: membership.address } as const;
-        await machines.reset(target, { graceful: false, reboot: true }, signal);
+        await machines.reset(target, { graceful: false, reboot: !engine.readsUserData(desired) }, signal);
         // While no etcd answers there may be others with data, which go the same way.
         if (view !== undefined) await unmarkCreating(client, cluster);
         return;
@@ -149,7 +150,7 @@ function nobodyAnswers({ name }: Membership, reason: string, silent: readonly st
 /** The other control planes by name, and this machine as the one that leaves. */
 async function surroundingsAsToldBy(
   teller: string,
-  { name, address, talos_endpoints }: Membership,
+  { name, address, talos_endpoints, config_source }: Membership,
   ask: Ask,
   secrets: SecretsBundle,
   signal: AbortSignal,
@@ -179,6 +180,7 @@ async function surroundingsAsToldBy(
     name: facts.clusterName,
     endpoint: facts.endpoint,
     ...through(talos_endpoints),
+    configSource: configSourceOf(config_source) ?? "api",
     talosVersion: TalosVersion.parse(version.tag),
     kubernetesVersion: facts.kubernetesVersion,
     trustOnFirstUse: false,

@@ -19,6 +19,11 @@ const attributes = {
     mode: "optional",
     description: "Through which the Talos API is reached, as in the machine's `talosmith_cluster`.",
   }),
+  config_source: attribute.string({
+    mode: "optional",
+    description: "How the machine gets its initial config, as in its `talosmith_cluster`: `api` or `user-data`.",
+    validators: [oneOf("api", "user-data")],
+  }),
   on_destroy: attribute.string({
     mode: "defaulted",
     default: "leave",

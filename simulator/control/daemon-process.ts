@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { type FileHandle, mkdir, open, readdir, readFile, stat } from "node:fs/promises";
+import { type FileHandle, mkdir, open, readdir, readFile, rm, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { TalosError } from "../../talos/errors.ts";
 import { fileError } from "../../talos/file-error.ts";
-import { lockHolder } from "./process-lock.ts";
+import { lockHolder, takeLock, wasLocked } from "./process-lock.ts";
 import { type DaemonRecord, post, protocolVersion, recordFile } from "./protocol.ts";
 
 export type DaemonCommand = readonly [string, ...string[]];
@@ -52,12 +52,40 @@ function restartWhenKilled(path: string, command: DaemonCommand): void {
     watched.delete(path);
   };
   const check = async () => {
-    if ((await readRecord(path)) === undefined) stop();
-    else if ((await lockHolder(path)) === undefined) await ensureDaemon(path, command);
+    if ((await readRecord(path)) === undefined) return stop();
+    if ((await lockHolder(path)) !== undefined) return;
+    if (await hasMachines(path)) await ensureDaemon(path, command);
+    else await removeEmptied(path);
   };
   // A daemon that does not start is reported by the next request to it.
   const timer = setInterval(() => void check().catch(stop), watchInterval);
   timer.unref();
+}
+
+/** Whether there are machines on disk, for a daemon to go on with. */
+async function hasMachines(directory: string): Promise<boolean> {
+  try {
+    return (await readdir(join(directory, "machines"))).some((name) => name.endsWith(".json"));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return false;
+    throw error;
+  }
+}
+
+/** Whether no daemon answers and no machine is on disk: there is nothing to ask, and nothing to start. */
+export async function isEmpty(directory: string): Promise<boolean> {
+  const path = resolve(directory);
+  if ((await hasMachines(path)) || (await findDaemon(path)) !== undefined) return false;
+  await removeEmptied(path);
+  return true;
+}
+
+/**
+ * Removes what is left of a daemon that was killed between the removal of its last machine and that of its directory.
+ * The lock keeps a daemon that starts at this moment from losing its files; before it has one, its directory has no lock.
+ */
+async function removeEmptied(path: string): Promise<void> {
+  if ((await wasLocked(path)) && (await takeLock(path))) await rm(path, { recursive: true, force: true });
 }
 
 async function findOrStart(path: string, command: DaemonCommand): Promise<DaemonRecord> {
@@ -107,7 +135,8 @@ async function launch(directory: string, [program, ...args]: DaemonCommand, code
     const { NODE_OPTIONS: _options, NODE_CHANNEL_FD: _channel, ...environment } = process.env;
     const child = spawn(program, [...args, directory], {
       detached: true,
-      cwd: directory,
+      // Not the directory itself: a process whose directory was removed while it starts does not start.
+      cwd: dirname(directory),
       stdio: ["ignore", log.fd, log.fd],
       env: { ...environment, TALOSMITH_SIMULATOR_CODE: code },
     });

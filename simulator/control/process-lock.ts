@@ -37,6 +37,11 @@ export async function lockHolder(directory: string): Promise<ProcessIdentity | u
   return holder !== undefined && holder !== "gone" && (await isAlive(holder)) ? holder : undefined;
 }
 
+/** Whether a process, living or dead, has taken the directory's lock. */
+export async function wasLocked(directory: string): Promise<boolean> {
+  return (await lockNumbers(directory)).length > 0;
+}
+
 function lockPath(directory: string, number: number): string {
   return join(directory, `lock.${number}`);
 }

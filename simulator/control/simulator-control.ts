@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import { readdir } from "node:fs/promises";
-import { join } from "node:path";
 import { TalosError, type TalosErrorCode } from "../../talos/errors.ts";
 import type { Fault } from "../machine/fault.ts";
-import { type DaemonCommand, endDaemon, ensureDaemon, findDaemon } from "./daemon-process.ts";
+import { type DaemonCommand, endDaemon, ensureDaemon, isEmpty } from "./daemon-process.ts";
 import {
   type Answer,
   type CreateMachine,
@@ -85,8 +83,7 @@ export function simulatorAt(directory: string, options: SimulatorOptions): Simul
   const askUnlessEmpty = async <N extends RequestName>(name: N, input: Requests[N]["input"]) => {
     const answer = await askKnown(name, input);
     if (answer !== undefined) return answer.output;
-    const isEmpty = !(await hasMachines(directory)) && (await findDaemon(directory)) === undefined;
-    return isEmpty ? undefined : ask(name, input);
+    return (await isEmpty(directory)) ? undefined : ask(name, input);
   };
   const list = async () => (await askUnlessEmpty("list-machines", {})) ?? [];
   // A plan asks for each of a hundred machines: those who come while one list is under way share the next. That one
@@ -127,15 +124,6 @@ export function simulatorAt(directory: string, options: SimulatorOptions): Simul
 
 function noAnswer(cause?: unknown): TalosError {
   return new TalosError("unavailable", "the simulator's daemon does not answer", { cause });
-}
-
-async function hasMachines(directory: string): Promise<boolean> {
-  try {
-    return (await readdir(join(directory, "machines"))).some((name) => name.endsWith(".json"));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return false;
-    throw error;
-  }
 }
 
 async function send<N extends RequestName>(

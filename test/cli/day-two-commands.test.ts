@@ -21,6 +21,7 @@ import { directoryStore, findBackup, removeBackup } from "../../engine/backup/in
 import { loadEnvironment } from "../../model/index.ts";
 import { systemClock } from "../../talos/clock.ts";
 import { openConsoleProject } from "../../web/server/project.ts";
+import type { Action } from "../../web/shared/wire.ts";
 import { take } from "../engine/backup/take.ts";
 import { testContext } from "../support/command-context.ts";
 import { realSnapshot, sourceOf } from "../support/etcd-snapshot.ts";
@@ -206,14 +207,33 @@ describe("the commands for day two", () => {
       ]);
     });
 
-    test("an upgrade in the web console changes nothing", async () => {
+    /** Every action of the web console; "reads" for those that change nothing of a cluster. */
+    const actions: Readonly<Record<Action["kind"], Action | "reads">> = {
+      apply: { kind: "apply" },
+      upgrade: { kind: "upgrade", talosVersion: "v1.14.0" },
+      scale: { kind: "scale", pool: "cp", count: 3 },
+      destroy: { kind: "destroy" },
+      reboot: { kind: "reboot", machine: "tiny-cp-1" },
+      cordon: { kind: "cordon", machine: "tiny-cp-1" },
+      uncordon: { kind: "uncordon", machine: "tiny-cp-1" },
+      drain: { kind: "drain", machine: "tiny-cp-1" },
+      backup: "reads",
+      drill: "reads",
+    };
+    const changing = Object.values(actions).filter((action) => action !== "reads");
+
+    test.each(changing)("$kind in the web console is refused, planned and performed", async (action) => {
       const before = files();
+      const node = async () => JSON.parse(await call("GET", "/api/v1/nodes/tiny-cp-1")).spec;
+      const schedulable = await node();
       const context = testContext({ cwd: root, env, clock: systemClock });
-      const action = { kind: "upgrade", talosVersion: "v1.14.0" } as const;
-      const { perform } = openConsoleProject(root, context);
-      const done = perform(loadEnvironment(root, "tiny"), action, () => {}, context.signal);
-      await expect(done).rejects.toThrow(`the cluster belongs to another state: ${owner}`);
+      const { plan, perform } = openConsoleProject(root, context);
+      const loaded = loadEnvironment(root, "tiny");
+      const refused = `the cluster belongs to another state: ${owner}`;
+      await expect(plan(loaded, action, context.signal)).rejects.toThrow(refused);
+      await expect(perform(loaded, action, () => {}, context.signal)).rejects.toThrow(refused);
       expect(files()).toEqual(before);
+      expect(await node()).toEqual(schedulable);
     });
   });
 

@@ -268,7 +268,8 @@ describe.runIf(terraform !== undefined)("a state of 0.1.0, in which each machine
       project.apply();
       const before = project.run(project.stack, "state", "list").trim().split("\n");
       project.synth(readFileSync(join(formerFolder, `${kind}.yaml`), "utf8"));
-      expect(project.plan().filter((line) => !line.startsWith("move "))).toEqual([]);
+      // What the cluster and its members know of their machines may have grown since.
+      expect(project.plan().filter((line) => !/^move |^update talosmith_(cluster|member)\./.test(line))).toEqual([]);
       project.apply();
       const after = project.run(project.stack, "state", "list").trim().split("\n");
       expect(after.length).toBe(before.length);

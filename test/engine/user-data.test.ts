@@ -9,6 +9,8 @@ import {
   type ClusterSpec,
   type DesiredCluster,
   desiredCluster,
+  journalFile,
+  previewCluster,
   restoreCluster,
   rotateCas,
   rotationPasses,
@@ -82,6 +84,42 @@ describe("machines with user-data", () => {
     expect(await stageOf("w-1")).toBe("off");
     await lab.simulator.deleteMachine(await idOf("w-1"));
     expect((await apply(desiredCluster(await spec(["cp-1"]), secrets))).steps).toEqual([]);
+  });
+
+  test("that are marked stay off when they leave, and are reported when they are switched on later", async () => {
+    await lab.create("w-2");
+    const both = desiredCluster(await spec(["cp-1", "w-2"]), secrets);
+    await boot("w-2", configOf(both, "w-2"));
+    await apply(both);
+    const journal = journalFile(join(lab.lockFile, "..", "journal.jsonl"));
+    const run = async (leaving: readonly string[] = []) => {
+      const told: string[] = [];
+      const marked = { ...(await spec(["cp-1"], leaving)), configSource: "user-data" } as const;
+      const desired = desiredCluster(marked, secrets);
+      const events = ({ type, message }: ClusterEvent) => told.push(`${type}: ${message}`);
+      const { steps } = await lab.apply(desired, { secrets, timeouts, journal, events });
+      const { findings } = await previewCluster({ desired, secrets, journal, policy: defaultPolicy });
+      return { told, sentences: steps.map(({ sentence }) => sentence), findings };
+    };
+    const left = await run(["w-2"]);
+    expect(left.sentences).toContain("take w-2 out of the cluster, wipe its disk and leave it powered off");
+    expect(left.told.join("\n")).not.toContain("user-data again");
+    expect(await stageOf("w-2")).toBe("off");
+    expect((await run()).findings).toEqual([]);
+    // Somebody switches it on: its user-data still has the config, and its token is still good.
+    await lab.simulator.setPower(await idOf("w-2"), true);
+    const nodes = async () => {
+      const { kubernetes } = await lab.observe(both);
+      return kubernetes.kind === "reachable" ? kubernetes.nodes.map(({ name }) => name) : [];
+    };
+    await expect.poll(nodes, { timeout: 20_000 }).toContain("w-2");
+    const back = await run();
+    const warning = "w-2 is a node of the cluster again, though it was removed: it has read its old config";
+    expect(back.told.join("\n")).toContain(`warning: ${warning}`);
+    expect(back.findings).toMatchObject([{ severity: "warning", message: expect.stringContaining(warning) }]);
+    expect(back.sentences).toEqual([]);
+    await apply(desiredCluster({ ...(await spec(["cp-1"], ["w-2"])), configSource: "user-data" }, secrets));
+    await lab.simulator.deleteMachine(await idOf("w-2"));
   });
 
   test("come back from a snapshot when their control planes were lost", async () => {

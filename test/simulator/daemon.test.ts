@@ -249,6 +249,28 @@ describe("the simulator's daemon", () => {
     expect(existsSync(join(folder, "twins"))).toBe(false);
   });
 
+  it.each<[string, (directory: string) => Promise<unknown>]>([
+    ["by the process that contacted it", async () => undefined],
+    ["by the next list", (directory) => control(directory).listMachines()],
+    ["by the next delete", (directory) => control(directory).deleteMachine("cp-1")],
+  ])(
+    "killed after its last machine was deleted, is not started again and its directory goes: %s",
+    async (way, next) => {
+      const directory = `emptied ${way}`;
+      const path = join(folder, directory);
+      const { id } = await control(directory).createMachine({ name: "cp-1", cluster: "test" });
+      const { pid } = await record(directory);
+      process.kill(pid, "SIGKILL");
+      for (const kind of ["machines", "clusters"])
+        for (const file of await readdir(join(path, kind))) await rm(join(path, kind, file));
+      await eventually(() => !lives(pid), "the killed daemon is gone");
+      await next(directory);
+      await eventually(() => !existsSync(path), "the directory is gone");
+      expect(await control(directory).getMachine(id)).toBeUndefined();
+      expect(existsSync(path)).toBe(false);
+    },
+  );
+
   it("is not taken for one of another directory that has its port now", async () => {
     const [ours, theirs] = [control("moved"), control("stranger")];
     const { id } = await ours.createMachine({ name: "cp-1", cluster: "test" });

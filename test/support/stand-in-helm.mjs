@@ -89,6 +89,15 @@ switch (command) {
       // As helm does it: whoever kills it leaves the release pending.
       releases[key(name)] = [...history, { ...made, status: revision === 1 ? "pending-install" : "pending-upgrade" }];
       save();
+      process.once("SIGTERM", () => {
+        // `--atomic`: it goes back before it ends, which takes a while.
+        setTimeout(() => {
+          if (revision === 1) delete releases[key(name)];
+          else releases[key(name)] = [...old, { ...history.at(-1), revision: revision + 1, status: "deployed" }];
+          save();
+          fail(`release ${name} failed: context canceled`);
+        }, 300);
+      });
       await new Promise((done) => setTimeout(done, slow));
     }
     if (daemonSet !== undefined) await create(`/apis/apps/v1/namespaces/${namespace}/daemonsets`, daemonSet);

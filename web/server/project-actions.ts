@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import {
   creationSteps,
+  type EngineOptions,
   type EventListener,
   maintainMachine,
   planDestroy,
@@ -50,7 +51,7 @@ export async function planAction(workspace: Workspace, action: Action): Promise<
       await openBackups(workspace);
       return only("drill", `restore ${action.backup} into a simulator of its own and compare what comes out`);
     default: {
-      const options = await workspace.engineOptions();
+      const options = await owned(workspace);
       const { observed } = await previewCluster(options);
       return planMaintenance(action.kind, action.machine, options.desired, observed, options.policy);
     }
@@ -89,10 +90,15 @@ export async function performAction(
     case "drill":
       return drillVerdict(await drillBackup(await openBackups(workspace), action.backup, events));
     default: {
-      await maintainMachine(action.kind, action.machine, { ...(await workspace.engineOptions()), events });
+      await maintainMachine(action.kind, action.machine, { ...(await owned(workspace)), events });
       return undefined;
     }
   }
+}
+
+/** For work that changes a cluster: one that another state has is refused, as by the commands. */
+async function owned(workspace: Workspace): Promise<EngineOptions> {
+  return { ...(await workspace.engineOptions()), claim: workspace.claim };
 }
 
 async function planDeploy(workspace: Workspace): Promise<Steps> {
@@ -111,7 +117,7 @@ async function planDestruction(workspace: Workspace): Promise<Steps> {
       sentence: `remove the machine ${name}`,
       destructive: true,
     }));
-  const options = await workspace.engineOptions();
+  const options = await owned(workspace);
   const { observed } = await previewCluster(options);
   return planDestroy(options.desired, observed);
 }

@@ -50,6 +50,12 @@ export const clusterAttributes = {
     description:
       "Whether machines without a `fingerprint` are sent their first config, which holds secrets, as they are. Default false.",
   }),
+  config_source: attribute.string({
+    mode: "optional",
+    description:
+      "How machines get their initial config: `api` (default), or `user-data`: they read it from user-data or a seed whenever they have none. Such a machine stays off after it was removed from the cluster, because it would join again.",
+    validators: [oneOf("api", "user-data")],
+  }),
   rollout: attribute.nestedObject({
     mode: "optional",
     description: "How careful changes of machines that are in use are. Changing it alone changes nothing else.",

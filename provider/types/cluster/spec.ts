@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ClusterSpec, DesiredCluster, DesiredMachine, MachineSpec, Policy } from "../../../engine/index.ts";
+import type {
+  ClusterSpec,
+  ConfigSource,
+  DesiredCluster,
+  DesiredMachine,
+  MachineSpec,
+  Policy,
+} from "../../../engine/index.ts";
 import {
   clusterSettings,
   givenIn,
@@ -33,6 +40,7 @@ export type ClusterInput = Omit<
 export async function clusterSpec(input: ClusterInput, leaving: readonly MachineSpec[] = []): Promise<ClusterSpec> {
   const { TalosVersion } = await import("../../../talos/version/index.ts");
   const { talos_endpoints: talosEndpoints, trust_on_first_use: trustOnFirstUse } = input;
+  const configSource = configSourceOf(input.config_source);
   return {
     ...optionsOf(clusterSettings, givenIn(clusterSettings, input)),
     name: input.name,
@@ -41,8 +49,13 @@ export async function clusterSpec(input: ClusterInput, leaving: readonly Machine
     kubernetesVersion: input.kubernetes_version,
     machines: machineSpecs(input.machines),
     leaving,
-    ...withoutNulls({ talosEndpoints, trustOnFirstUse }),
+    ...withoutNulls({ talosEndpoints, trustOnFirstUse, configSource }),
   };
+}
+
+/** Of a cluster or a membership; null where it is not set. */
+export function configSourceOf(value: string | null): ConfigSource | null {
+  return value === "api" || value === "user-data" ? value : null;
 }
 
 export interface RenderOptions {

@@ -22,6 +22,7 @@ import { systemClock, systemEntropy } from "../../../talos/clock.ts";
 import { issueAdminCredentials } from "../../../talos/config/index.ts";
 import { testSecrets, testSecretsFile } from "../../engine/fixture.ts";
 import { type SimulatedLab, simulatedLab } from "../../engine/simulated-cluster.ts";
+import { everything } from "../../support/everything.ts";
 
 const root = mkdtempSync(join(tmpdir(), "talosmith-types-"));
 let lab: SimulatedLab;
@@ -142,13 +143,13 @@ describe("a cluster that another state has taken over", () => {
 });
 
 describe("a cluster whose machines do not announce themselves", () => {
+  const patches = { all: ["cluster:\n  discovery:\n    enabled: false\n"] };
   let quiet: SimulatedLab;
   let first: string;
   beforeAll(async () => {
     quiet = await simulatedLab("quiet");
     ({ address: first } = await quiet.create("cp-1"));
     for (const name of ["cp-2", "cp-3", "cp-4", "w-2"]) await quiet.create(name);
-    const patches = { all: ["cluster:\n  discovery:\n    enabled: false\n"] };
     await quiet.apply(await quiet.desired(["cp-1", "cp-2", "cp-3", "cp-4", "w-2"], { patches }));
   }, 60_000);
   afterAll(() => quiet.end());
@@ -184,6 +185,19 @@ describe("a cluster whose machines do not announce themselves", () => {
     expect(await leave("cp-4")).toEqual([]);
     expect(await inEtcd()).toEqual(["cp-1", "cp-2", "cp-3"]);
   }, 60_000);
+
+  // A machine that stays off is waited for as long as a wipe may take.
+  test.runIf(everything)(
+    "powers a machine off that would read its config from user-data again",
+    async () => {
+      const stage = async () => (await quiet.simulator.listMachines()).find(({ name }) => name === "w-3")?.stage;
+      await quiet.create("w-3");
+      await quiet.apply(await quiet.desired(["cp-1", "cp-2", "cp-3", "w-2", "w-3"], { patches }));
+      expect(await leave("w-3", { config_source: "user-data" })).toEqual([]);
+      expect(await stage()).toBe("off");
+    },
+    120_000,
+  );
 
   test("only warns of a dead machine where nobody knows of the others", async () => {
     await switchOff("cp-3");
