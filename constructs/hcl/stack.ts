@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../../talos/errors.ts";
-import { attempt, elementsOf, evaluate, type Scope } from "./evaluate.ts";
-import type { Json, JsonObject } from "./expression.ts";
-import { isList, isMap, isSet, toNumber, toText, unknown, type Value } from "./functions.ts";
-import { type Expression, parseTemplate } from "./parse.ts";
+import { isObject, type Json, type JsonObject } from "./expression.ts";
+import { readTemplate } from "./parse.ts";
+import { type Expression, elementsOf, isList, isMap, isSet, unknown, type Value, type Values } from "./values.ts";
 
 /** A resource of a stack, or one instance of it where its block has `for_each` or `count`. */
 export interface StackResource {
@@ -12,20 +11,11 @@ export interface StackResource {
   readonly name: string;
   /** Of the instance; undefined for a block of one resource, and where only an apply knows the instances. */
   readonly key: string | undefined;
-  readonly values: { readonly [name: string]: Value };
+  readonly values: Values;
 }
 
 /** What is in a resource's block for Terraform itself, and never an attribute. */
-const metaArguments: ReadonlySet<string> = new Set([
-  "//",
-  "connection",
-  "count",
-  "depends_on",
-  "for_each",
-  "lifecycle",
-  "provider",
-  "provisioner",
-]);
+const metaArgument = /^(?:\/\/|connection|count|depends_on|for_each|lifecycle|provider|provisioner)$/;
 
 /** A count beyond it is a mistake, and no reason to run out of memory. */
 const mostInstances = 100_000;
@@ -37,39 +27,33 @@ const mostInstances = 100_000;
  * @throws TalosError when locals refer to each other in a circle, which Terraform refuses as well
  */
 export function evaluateStack(stack: JsonObject): readonly StackResource[] {
-  const scope: Scope = { variables: {}, stack: stackScope(bodyOf(stack.locals)) };
+  const scope = stackScope(bodyOf(stack.locals));
   return Object.entries(bodyOf(stack.resource)).flatMap(([type, blocks]) =>
     Object.entries(bodyOf(blocks)).flatMap(([name, block]) => instancesOf(type, name, bodyOf(block), scope)),
   );
 }
 
 function bodyOf(json: Json | undefined): JsonObject {
-  return typeof json === "object" && json !== null && !Array.isArray(json) ? (json as JsonObject) : {};
+  return isObject(json) ? json : {};
 }
 
-/** Locals are evaluated when one is asked for, and once; a text that stands in many instances is read once. */
-function stackScope(locals: JsonObject): Scope["stack"] {
+/** What every expression may name. Each local is evaluated when it is asked for, and once. */
+function stackScope(locals: JsonObject): Values {
   const values = new Map<string, Value>();
-  const parsed = new Map<string, Expression>();
   const underway: string[] = [];
-  const stack: Scope["stack"] = {
-    local(name) {
-      const json = Object.hasOwn(locals, name) ? locals[name] : undefined;
-      if (json === undefined) return unknown;
-      if (underway.includes(name)) throw circle([...underway.slice(underway.indexOf(name)), name]);
-      underway.push(name);
-      const value = values.get(name) ?? evaluateJson(json, { variables: {}, stack });
-      underway.pop();
-      values.set(name, value);
-      return value;
-    },
-    parse(text) {
-      const expression = parsed.get(text) ?? parseTemplate(text);
-      parsed.set(text, expression);
-      return expression;
-    },
+  const local: Values = {};
+  const scope: Values = { true: true, false: false, null: null, local };
+  const evaluated = (name: string, json: Json) => {
+    if (underway.includes(name)) throw circle([...underway.slice(underway.indexOf(name)), name]);
+    underway.push(name);
+    const value = values.get(name) ?? readJson(json)(scope);
+    underway.pop();
+    values.set(name, value);
+    return value;
   };
-  return stack;
+  for (const [name, json] of Object.entries(locals))
+    Object.defineProperty(local, name, { enumerable: true, get: () => evaluated(name, json) });
+  return scope;
 }
 
 function circle(names: readonly string[]): TalosError {
@@ -78,53 +62,44 @@ function circle(names: readonly string[]): TalosError {
   });
 }
 
-function instancesOf(type: string, name: string, block: JsonObject, scope: Scope): readonly StackResource[] {
+function instancesOf(type: string, name: string, block: JsonObject, scope: Values): readonly StackResource[] {
   const address = `${type}.${name}`;
-  const body = Object.fromEntries(Object.entries(block).filter(([key]) => !metaArguments.has(key)));
-  const instance = (key: string | undefined, index: string, variables: Scope["variables"]): StackResource => {
-    const values = evaluateObject(body, { ...scope, variables });
+  const body = readObject(Object.fromEntries(Object.entries(block).filter(([key]) => !metaArgument.test(key))));
+  const instance = (key: string | undefined, index: string, variables: Values): StackResource => {
+    const values = body({ ...scope, ...variables });
     return { address: `${address}${index}`, type, name, key, values: isMap(values) ? values : {} };
   };
-  const count = attempt(() => toNumber(evaluateJson(block.count ?? null, scope)));
+  const count = readJson(block.count ?? null)(scope);
   if (typeof count === "number" && count >= 0 && count <= mostInstances)
     return Array.from({ length: count }, (_, index) => instance(`${index}`, `[${index}]`, { count: { index } }));
-  const each = evaluateJson(block.for_each ?? null, scope);
-  const elements = isSet(each) || isMap(each) ? elementsOf(each) : undefined;
-  if (elements === undefined) return [instance(undefined, "", {})];
-  return elements.map(([element, value]) => {
-    const key = toText(element);
+  const each = readJson(block.for_each ?? null)(scope);
+  if (!isSet(each) && !isMap(each)) return [instance(undefined, "", {})];
+  return elementsOf(each).map(([element, value]) => {
+    const key = String(element);
     return instance(key, `[${JSON.stringify(key).replaceAll(/[$%](?=\{)/g, "$&$&")}]`, { each: { key, value } });
   });
 }
 
 /** A value of Terraform's JSON, whose texts are templates, keys among them. */
-function evaluateJson(json: Json, scope: Scope): Value {
-  if (typeof json === "string") return evaluateText(json, scope);
-  if (isJsonList(json)) return json.map((item) => evaluateJson(item, scope));
-  return typeof json === "object" && json !== null ? evaluateObject(json, scope) : json;
+function readJson(json: Json): Expression {
+  if (typeof json === "string") return readTemplate(json);
+  if (isObject(json)) return readObject(json);
+  if (!isList(json)) return () => json;
+  const items = json.map(readJson);
+  return (scope) => items.map((item) => item(scope));
 }
 
-function isJsonList(json: Json): json is readonly Json[] {
-  return Array.isArray(json);
-}
-
-/** Terraform would refuse a stack with an error in it; the rest of it is read all the same. */
-function evaluateText(text: string, scope: Scope): Value {
-  const value = attempt(() => evaluate(scope.stack.parse(text), scope));
-  return value === undefined ? unknown : value;
-}
-
-function evaluateObject(json: JsonObject, scope: Scope): Value {
-  const entries: (readonly [string, Value])[] = [];
-  for (const [text, item] of Object.entries(json)) {
+function readObject(json: JsonObject): Expression {
+  const entries = Object.entries(json).flatMap(([text, item]): readonly (readonly [Expression, Expression])[] => {
     const blocks = text === "dynamic" ? dynamicBlocks(bodyOf(item)) : [];
-    for (const [name, block] of blocks) entries.push([name, evaluateDynamic(name, block, scope)]);
-    if (blocks.length > 0) continue;
-    const key = evaluateText(text, scope);
-    if (typeof key !== "string") return unknown;
-    entries.push([key, evaluateJson(item, scope)]);
-  }
-  return Object.fromEntries(entries);
+    if (blocks.length === 0) return [[readTemplate(text), readJson(item)]];
+    return blocks.map(([name, block]) => [() => name, readDynamic(name, block)]);
+  });
+  return (scope) => {
+    const keys = entries.map(([key]) => key(scope));
+    if (!keys.every((key) => typeof key === "string")) return unknown;
+    return Object.fromEntries(entries.map(([, value], index) => [keys[index], value(scope)]));
+  };
 }
 
 /** `dynamic` blocks by the name of what they make; none where an attribute has that name by chance. */
@@ -133,12 +108,13 @@ function dynamicBlocks(json: JsonObject): readonly (readonly [string, JsonObject
   return blocks.every(([, { for_each, content }]) => for_each !== undefined && content !== undefined) ? blocks : [];
 }
 
-function evaluateDynamic(name: string, { for_each, iterator, content }: JsonObject, scope: Scope): Value {
-  const each = evaluateJson(for_each ?? null, scope);
+function readDynamic(name: string, { for_each = null, iterator, content = null }: JsonObject): Expression {
+  const each = readJson(for_each);
+  const block = readJson(content);
   const variable = typeof iterator === "string" ? iterator : name;
-  const elements = isList(each) || isMap(each) ? elementsOf(each) : undefined;
-  if (elements === undefined) return unknown;
-  return elements.map(([key, value]) =>
-    evaluateJson(content ?? null, { ...scope, variables: { ...scope.variables, [variable]: { key, value } } }),
-  );
+  return (scope) => {
+    const collection = each(scope);
+    if (!isList(collection) && !isMap(collection)) return unknown;
+    return elementsOf(collection).map(([key, value]) => block({ ...scope, [variable]: { key, value } }));
+  };
 }
