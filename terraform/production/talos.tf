@@ -43,6 +43,7 @@ resource "talosmith_member" "control_plane" {
   name            = "production-${each.key}"
   address         = aws_instance.control_plane[each.key].private_ip
   cluster         = "production"
+  config_source   = "user-data"
   machine_id      = aws_instance.control_plane[each.key].id
   on_destroy      = "prevent"
   talos_endpoints = [aws_lb.api.dns_name]
@@ -60,6 +61,7 @@ resource "talosmith_member" "general" {
   name            = "production-${each.key}"
   address         = aws_instance.general[each.key].private_ip
   cluster         = "production"
+  config_source   = "user-data"
   machine_id      = aws_instance.general[each.key].id
   on_destroy      = "prevent"
   talos_endpoints = [aws_lb.api.dns_name]
@@ -71,6 +73,7 @@ resource "talosmith_member" "general" {
 resource "talosmith_cluster" "cluster" {
   name                = "production"
   additional_sans     = [aws_lb.api.dns_name]
+  config_source       = "user-data"
   endpoint            = "https://k8s.prod.example.com:6443"
   infrastructure_kind = "aws"
   install_image       = "factory.talos.dev/aws-installer/376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d603b4ba:v1.13.9"

@@ -29,6 +29,7 @@ resource "talosmith_member" "control_plane" {
   name            = "staging-${each.key}"
   address         = aws_instance.control_plane[each.key].private_ip
   cluster         = "staging"
+  config_source   = "user-data"
   machine_id      = aws_instance.control_plane[each.key].id
   talos_endpoints = [aws_lb.api.dns_name]
 
@@ -45,6 +46,7 @@ resource "talosmith_member" "worker" {
   name            = "staging-${each.key}"
   address         = aws_instance.worker[each.key].private_ip
   cluster         = "staging"
+  config_source   = "user-data"
   machine_id      = aws_instance.worker[each.key].id
   talos_endpoints = [aws_lb.api.dns_name]
 
@@ -55,6 +57,7 @@ resource "talosmith_member" "worker" {
 resource "talosmith_cluster" "cluster" {
   name                = "staging"
   additional_sans     = [aws_lb.api.dns_name]
+  config_source       = "user-data"
   endpoint            = "https://k8s.staging.example.com:6443"
   infrastructure_kind = "aws"
   install_image       = "factory.talos.dev/aws-installer/376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d603b4ba:v1.13.9"

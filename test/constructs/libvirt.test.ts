@@ -168,7 +168,7 @@ controlPlane: {}
     expect(resource.talosmith_cluster?.cluster).not.toHaveProperty("trust_on_first_use");
     expect(JSON.stringify(resource)).not.toContain("include_secrets");
     // Without it a machine that was removed would boot from its seed and join again.
-    for (const marked of [resource.talosmith_cluster?.cluster, resource.talosmith_member?.cp_1])
+    for (const marked of [resource.talosmith_cluster?.cluster, resource.talosmith_member?.control_plane])
       expect(marked).toHaveProperty("config_source", "user-data");
     expect(JSON.stringify(without)).not.toContain("config_source");
     // A new disk boots from the seed again: that must hold the secrets of now, not those from before a rotate-ca.
