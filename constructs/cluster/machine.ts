@@ -227,7 +227,11 @@ function template(value: AttributeValue, facts: ReadonlyMap<string, string>): At
       const plain = fact.replaceAll(/[\\^$.*+?()[\]{}|]/g, "\\$&");
       return { mark: `\0${name}\0`, whole: new RegExp(`(?<![A-Za-z0-9])${plain}(?![A-Za-z0-9])`, "g") };
     });
-  return mapTexts(value, (text) => known.reduce((rest, { mark, whole }) => rest.replaceAll(whole, mark), text));
+  return mapTexts(value, (text) => {
+    const marked = known.reduce((rest, { mark, whole }) => rest.replaceAll(whole, mark), text);
+    // The CDK takes a `${` of the text for the beginning of an expression, and a reference in it or behind a `$` for a part.
+    return /\$[{\0]/.test(marked) ? text : marked;
+  });
 }
 
 function mapTexts(value: AttributeValue, change: (text: string) => string): AttributeValue {
