@@ -56,8 +56,9 @@ export abstract class Resource<A extends object> extends TerraformResource {
   /** @internal */
   readonly formerId: BindingMeta["formerId"] | undefined;
 
-  constructor(scope: Construct, id: string, type: string, args: Arguments<A>, { formerId, ...meta }: BindingMeta = {}) {
-    super(scope, id, { terraformResourceType: type, ...meta });
+  constructor(scope: Construct, id: string, type: string, args: Arguments<A>, meta: BindingMeta = {}) {
+    const { formerId, ...ofTerraform } = meta;
+    super(scope, id, { terraformResourceType: type, ...ofTerraform });
     this.#arguments = args;
     this.formerId = formerId;
   }
