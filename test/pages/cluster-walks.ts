@@ -141,7 +141,7 @@ export const clusterWalks: readonly Walk[] = [
       };
     },
     only: ["terraform apply"],
-    before: { "terraform apply -replace": ["cd cdktf.out/stacks/lab"] },
+    before: { "terraform apply": ["cd cdktf.out/stacks/lab"] },
     shows: { "terraform apply -replace": 'talosmith_simulated_machine.worker["w-1"]: Creation complete' },
   },
 ];
