@@ -7,6 +7,7 @@ import { openCloud } from "../pages/clouds.ts";
 import type { World } from "../pages/walk.ts";
 import { environments, terraform } from "../pages/worlds.ts";
 import { everything } from "../support/everything.ts";
+import { pageItems } from "../support/pages.ts";
 
 if (terraform === undefined) console.warn("SKIPPED: reviews of real plans, because there is no terraform");
 
@@ -26,6 +27,12 @@ const cases = [
   },
   { name: "lab", change: "all of it is destroyed", flags: "-destroy", says: "talosmith_cluster.cluster" },
 ];
+
+/** A line of what `terraform plan -json` prints. */
+interface Message {
+  readonly type: string;
+  readonly change?: { readonly resource: { readonly resource_key: string | null } };
+}
 
 describe.skipIf(terraform === undefined || !everything)("a review of a real plan", () => {
   let world: World;
@@ -58,4 +65,29 @@ describe.skipIf(terraform === undefined || !everything)("a review of a real plan
       }
     },
   );
+
+  test("with the targets of docs/scale.md changes one machine; with its membership alone, others too", async () => {
+    const { shell } = world;
+    const path = join(shell.root, "environments/lab.yaml");
+    const before = readFileSync(path, "utf8");
+    const more = before.replace(/(controlPlane:[\s\S]*?memory: )4GiB/, "$16GiB");
+    expect(more).not.toBe(before);
+    writeFileSync(path, more);
+    const command = pageItems("docs/scale.md").find(({ text }) => text.startsWith("terraform apply $("))?.text ?? "";
+    const changed = async (targets: string) => {
+      const { stdout } = await shell.type(`terraform plan -json ${targets}`);
+      const messages = stdout
+        .split("\n")
+        .flatMap((line) => (line.startsWith("{") ? [JSON.parse(line) as Message] : []));
+      const changes = messages.filter(({ type }) => type === "planned_change");
+      return new Set(changes.map(({ change }) => change?.resource.resource_key));
+    };
+    try {
+      await shell.ok(`cd '${shell.root}' && npx talosmith synth lab && cd cdktf.out/stacks/lab && terraform init`);
+      expect(await changed(command.replace("terraform apply ", ""))).toEqual(new Set(["cp-1"]));
+      expect(await changed(`-target='talosmith_member.control_plane["cp-1"]'`)).toContain("cp-2");
+    } finally {
+      writeFileSync(path, before);
+    }
+  });
 });
