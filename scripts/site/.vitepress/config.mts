@@ -103,6 +103,7 @@ export default defineConfig({
           guide("Environment files", "environments"),
           guide("Configuration", "configuration"),
           guide("Provider", "provider/index"),
+          guide("Constructs", "constructs"),
           guide("API", "api"),
           guide("Deploying", "deploying"),
         ],
