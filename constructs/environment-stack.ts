@@ -128,14 +128,33 @@ export class EnvironmentStack extends TalosStack {
     });
     for (const file of contentsInState(this.environment))
       if (cluster.clientFiles !== undefined)
-        new TerraformOutput(this, file, { value: cluster.clientFiles[file], sensitive: true });
+        new TerraformOutput(this, file, {
+          value: cluster.clientFiles[file],
+          description: descriptions[file],
+          sensitive: true,
+        });
   }
 
-  #addOutputs(outputs: { readonly [name: string]: unknown }): void {
+  #addOutputs(outputs: { readonly [name in keyof typeof descriptions]?: unknown }): void {
     for (const [name, value] of Object.entries(outputs))
-      if (value !== undefined) new TerraformOutput(this, name, { value });
+      if (value !== undefined)
+        new TerraformOutput(this, name, { value, description: descriptions[name as keyof typeof descriptions] });
   }
 }
+
+const descriptions = {
+  backup_bucket: "Bucket for etcd snapshots.",
+  cluster_endpoint: "URL of the Kubernetes API.",
+  cluster_vip: "Address that the control planes share.",
+  control_plane_ips: "Addresses of the Talos API of the control planes.",
+  installer_image: "Installer that the machines are upgraded with.",
+  kubeconfig: "Content of the kubeconfig.",
+  kubeconfig_path: "Where the kubeconfig is, from the project's root.",
+  load_balancer_dns: "Name of the load balancer in front of the control planes.",
+  talosconfig: "Content of the talosconfig.",
+  talosconfig_path: "Where the talosconfig is, from the project's root.",
+  worker_ips: "Addresses of the Talos API of the workers.",
+} as const;
 
 /** The pools with their machines' host names. */
 function withNames(environment: MetalEnvironment): Pools<object> {

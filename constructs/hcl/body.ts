@@ -19,10 +19,13 @@ function printBody(body: JsonObject, blocks: BlockPaths, indent: string, path: s
   const nested = entries.filter(([name]) => blocks.has(at(name)));
   const dynamic = entries.filter(([name]) => name === "dynamic");
   const references = entries.filter(([name, value]) => isReference(name, value));
-  const attributes = entries
+  // As in HashiCorp's style: how many of it first, and apart.
+  const [many, others] = [entries.filter(isMany), entries.filter((entry) => !isMany(entry))];
+  const attributes = others
     .filter((entry) => ![...nested, ...references, ...dynamic].includes(entry))
     .sort((left, right) => weight(left, indent) - weight(right, indent));
   const parts = [
+    ...many.map((entry) => printAssignments([entry], indent, (name) => name)),
     ...(attributes.length === 0 ? [] : [printAssignments(attributes, indent, (name) => name)]),
     ...nested.flatMap(([name, value]) =>
       bodies(value).map((inner) => printBlock(name, inner, blocks, indent, at(name))),
@@ -50,9 +53,10 @@ function printDynamic(value: Json, paths: BlockPaths, indent: string, at: (name:
   });
 }
 
-/** How many of it first, then the name, then what fits on a line, then the rest. */
+const isMany = ([name]: readonly [string, Json]) => name === "for_each";
+
+/** The name first, then what fits on a line, then the rest. */
 function weight([name, value]: readonly [string, Json], indent: string): number {
-  if (name === "for_each") return -1;
   if (name === "name") return 0;
   return printAssignments([[name, value]], indent, (key) => key).includes("\n") ? 2 : 1;
 }

@@ -4,7 +4,7 @@ import { encryptionFileName } from "../state-encryption.ts";
 import { rootFromStack } from "../terraform/index.ts";
 import { type BlockPaths, printBlock } from "./body.ts";
 import { isObject, type Json, type JsonObject, printLocals } from "./expression.ts";
-import { blocksOf, commentOf, fileOf, typeOrder } from "./layout.ts";
+import { blocksOf, commentOf, fileOf, lifecycleCommentOf, typeOrder } from "./layout.ts";
 
 export interface HclOptions {
   readonly environment: string;
@@ -66,6 +66,7 @@ export function printStack(stack: JsonObject, options: HclOptions): ReadonlyMap<
   if (options.encryption !== undefined) add(encryptionFileName, options.encryption.trimEnd());
 
   const header = `${mark}${options.environment} --hcl\` from ${options.source}; change that file, not this one.
+# Versions, sizes and counts come from there; what each machine has of its own is in locals.tf.
 `;
   return new Map(
     [...chunks]
@@ -87,7 +88,9 @@ function printMove({ from, to }: JsonObject, comment: string): string {
 const lifecycle: BlockPaths = new Set(["lifecycle", "lifecycle.precondition"]);
 
 function printResource(keyword: string, type: string, id: string, body: JsonObject): string {
-  return printBlock(`${keyword} "${type}" "${id}"`, body, new Set([...lifecycle, ...blocksOf(type)]));
+  const text = printBlock(`${keyword} "${type}" "${id}"`, body, new Set([...lifecycle, ...blocksOf(type)]));
+  const reason = lifecycleCommentOf(type, id);
+  return reason === undefined ? text : text.replace(/^ {2}lifecycle \{$/m, `  # ${reason}\n$&`);
 }
 
 function printTerraform(json: JsonObject): string {

@@ -4,19 +4,27 @@
 interface TypeLayout {
   readonly file: string;
   readonly comment?: string;
+  /** Why its lifecycle is as it is. */
+  readonly lifecycle?: string;
   /** Dotted paths of blocks. The schema conformance test holds them against the providers. */
   readonly blocks?: readonly string[];
 }
 
 const types: Readonly<Record<string, TypeLayout>> = {
-  libvirt_domain: { file: "main.tf", comment: "Virtual machines. They are replaced rather than updated; disks stay." },
+  libvirt_domain: {
+    file: "main.tf",
+    comment: "Virtual machines. They are replaced rather than updated; disks stay.",
+    lifecycle: "The provider changes a running domain by stopping it, and then fails.",
+  },
   aws_instance: {
     file: "main.tf",
+    lifecycle: "A newer image or config reaches a running machine over the Talos API, never by a new machine.",
     comment: "Machines. A newer image or config reaches them over the Talos API.",
     blocks: ["root_block_device", "metadata_options"],
   },
   aws_launch_template: {
     file: "main.tf",
+    lifecycle: "EC2 takes 16 KiB of user-data.",
     blocks: [
       "iam_instance_profile",
       "monitoring",
@@ -28,16 +36,19 @@ const types: Readonly<Record<string, TypeLayout>> = {
   },
   aws_autoscaling_group: {
     file: "main.tf",
+    lifecycle: "The autoscaler decides from here on.",
     comment: "Workers that come and go by themselves.",
     blocks: ["launch_template", "tag"],
   },
   docker_container: {
     file: "main.tf",
+    lifecycle: "A newer image would replace every container at once, etcd and all.",
     comment: "Machines. A newer image reaches them one by one, with -replace.",
     blocks: ["mounts", "networks_advanced", "ports"],
   },
   kubernetes_stateful_set_v1: {
     file: "main.tf",
+    lifecycle: "A newer image would restart every machine at once, etcd and all.",
     comment: "Machines, each a pod with volumes of its own. A newer image reaches them one by one, with -replace.",
     blocks: [
       "metadata",
@@ -60,12 +71,19 @@ const types: Readonly<Record<string, TypeLayout>> = {
       "spec.volume_claim_template.spec.resources",
     ],
   },
-  terraform_data: { file: "main.tf", comment: "A change here replaces what is triggered by it." },
-  talosmith_simulated_machine: { file: "main.tf", comment: "Machines of the simulator on this computer." },
+  terraform_data: {
+    file: "main.tf",
+    comment:
+      "A change here replaces what is triggered by it; of several control planes at once, the cluster refuses it.",
+  },
+  talosmith_simulated_machine: {
+    file: "main.tf",
+    comment: "Machines of the simulator on this computer.",
+    lifecycle: "The release that a machine starts with; the cluster upgrades it.",
+  },
   libvirt_pool: { file: "storage.tf" },
   libvirt_volume: {
     file: "storage.tf",
-    comment: "Disks are copy-on-write clones of the image; ISOs bring the first address.",
   },
   aws_ebs_volume: { file: "storage.tf" },
   aws_volume_attachment: { file: "storage.tf" },
@@ -155,15 +173,32 @@ export function typeOrder(type: string): number {
 const apart: readonly (TypeLayout & { readonly type: string; readonly id: RegExp })[] = [
   {
     type: "libvirt_volume",
+    id: /_disk$/,
+    file: "storage.tf",
+    comment: "Disks are copy-on-write clones of the image.",
+    lifecycle: "A volume cannot be resized in place.",
+  },
+  {
+    type: "libvirt_volume",
+    id: /_iso$/,
+    file: "storage.tf",
+    comment:
+      "ISOs bring name and first address. Another content is another volume, for volumes are replaced by name only.",
+    lifecycle: "The file is read when the volume is made, and only then.",
+  },
+  {
+    type: "libvirt_volume",
     id: /(^|_)image$/,
     file: "image.tf",
     comment: "Images that machines began with. New ones begin with the current; running ones are upgraded.",
+    lifecycle: "Of an older image, only its name and its bytes count.",
   },
   {
     type: "terraform_data",
     id: /_first_image$/,
     file: "image.tf",
-    comment: "What each disk began with: kept for as long as the disk is.",
+    comment: "What each disk began with.",
+    lifecycle: "Kept for as long as the disk is.",
   },
   {
     type: "terraform_data",
@@ -184,6 +219,11 @@ export function fileOf(type: string, id: string): string {
 export function commentOf(type: string, id: string): string {
   const { comment } = layoutOf(type, id);
   return comment === undefined ? "" : `# ${comment}\n`;
+}
+
+/** Why the lifecycle of a resource is as it is; undefined where nobody would ask. */
+export function lifecycleCommentOf(type: string, id: string): string | undefined {
+  return layoutOf(type, id).lifecycle;
 }
 
 export function blocksOf(type: string): readonly string[] {

@@ -1,10 +1,13 @@
 # Written by `talosmith synth lab --hcl` from environments/lab.yaml; change that file, not this one.
+# Versions, sizes and counts come from there; what each machine has of its own is in locals.tf.
 
-# What each disk began with: kept for as long as the disk is.
+# What each disk began with.
 resource "terraform_data" "control_plane_first_image" {
   for_each = local.control_plane
-  input    = "v1.13.9-abbaeb11.qcow2"
 
+  input = "v1.13.9-abbaeb11.qcow2"
+
+  # Kept for as long as the disk is.
   lifecycle {
     ignore_changes       = [input]
     replace_triggered_by = [terraform_data.control_plane_disk_size[each.key]]
@@ -13,8 +16,10 @@ resource "terraform_data" "control_plane_first_image" {
 
 resource "terraform_data" "worker_first_image" {
   for_each = local.worker
-  input    = "v1.13.9-abbaeb11.qcow2"
 
+  input = "v1.13.9-abbaeb11.qcow2"
+
+  # Kept for as long as the disk is.
   lifecycle {
     ignore_changes       = [input]
     replace_triggered_by = [terraform_data.worker_disk_size[each.key]]
@@ -27,6 +32,7 @@ resource "libvirt_volume" "image" {
     values(terraform_data.control_plane_first_image)[*].input,
     values(terraform_data.worker_first_image)[*].input,
   ))
+
   name   = "talos-lab-${each.key}"
   pool   = "default"
   target = { format = { type = "qcow2" } }
@@ -36,6 +42,7 @@ resource "libvirt_volume" "image" {
     }
   }
 
+  # Of an older image, only its name and its bytes count.
   lifecycle {
     ignore_changes = [create, target]
   }

@@ -1,8 +1,10 @@
 # Written by `talosmith synth lab --hcl` from environments/lab.yaml; change that file, not this one.
+# Versions, sizes and counts come from there; what each machine has of its own is in locals.tf.
 
 # Virtual machines. They are replaced rather than updated; disks stay.
 resource "libvirt_domain" "control_plane" {
-  for_each    = local.control_plane
+  for_each = local.control_plane
+
   name        = "talos-${each.key}"
   autostart   = true
   cpu         = { mode = "host-passthrough" }
@@ -55,13 +57,15 @@ resource "libvirt_domain" "control_plane" {
     type_machine = "q35"
   }
 
+  # The provider changes a running domain by stopping it, and then fails.
   lifecycle {
     replace_triggered_by = [terraform_data.control_plane_hardware[each.key]]
   }
 }
 
 resource "libvirt_domain" "worker" {
-  for_each    = local.worker
+  for_each = local.worker
+
   name        = "talos-${each.key}"
   autostart   = true
   cpu         = { mode = "host-passthrough" }
@@ -114,19 +118,22 @@ resource "libvirt_domain" "worker" {
     type_machine = "q35"
   }
 
+  # The provider changes a running domain by stopping it, and then fails.
   lifecycle {
     replace_triggered_by = [terraform_data.worker_hardware[each.key]]
   }
 }
 
-# A change here replaces what is triggered by it.
+# A change here replaces what is triggered by it; of several control planes at once, the cluster refuses it.
 resource "terraform_data" "control_plane_disk_size" {
-  for_each         = local.control_plane
+  for_each = local.control_plane
+
   triggers_replace = 21474836480
 }
 
 resource "terraform_data" "control_plane_hardware" {
   for_each = local.control_plane
+
   triggers_replace = {
     autostart   = true
     disk        = 21474836480
@@ -142,12 +149,14 @@ resource "terraform_data" "control_plane_hardware" {
 }
 
 resource "terraform_data" "worker_disk_size" {
-  for_each         = local.worker
+  for_each = local.worker
+
   triggers_replace = 42949672960
 }
 
 resource "terraform_data" "worker_hardware" {
   for_each = local.worker
+
   triggers_replace = {
     autostart   = true
     disk        = 42949672960

@@ -1,8 +1,10 @@
 # Written by `talosmith synth lab --hcl` from environments/lab.yaml; change that file, not this one.
+# Versions, sizes and counts come from there; what each machine has of its own is in locals.tf.
 
-# Disks are copy-on-write clones of the image; ISOs bring the first address.
+# Disks are copy-on-write clones of the image.
 resource "libvirt_volume" "control_plane_disk" {
   for_each = local.control_plane
+
   name     = "talos-${each.key}.qcow2"
   capacity = 21474836480
   pool     = "default"
@@ -14,18 +16,22 @@ resource "libvirt_volume" "control_plane_disk" {
     path = libvirt_volume.image[terraform_data.control_plane_first_image[each.key].input].path
   }
 
+  # A volume cannot be resized in place.
   lifecycle {
     replace_triggered_by = [terraform_data.control_plane_disk_size[each.key]]
   }
 }
 
+# ISOs bring name and first address. Another content is another volume, for volumes are replaced by name only.
 resource "libvirt_volume" "control_plane_iso" {
   for_each = local.control_plane
-  name     = "talos-${each.key}-${each.value.seed}.iso"
-  create   = { content = { url = "../../generated/lab/cloud-init/talos-${each.key}.iso" } }
-  pool     = "default"
-  target   = { format = { type = "iso" } }
 
+  name   = "talos-${each.key}-${each.value.seed}.iso"
+  create = { content = { url = "../../generated/lab/cloud-init/talos-${each.key}.iso" } }
+  pool   = "default"
+  target = { format = { type = "iso" } }
+
+  # The file is read when the volume is made, and only then.
   lifecycle {
     ignore_changes = [create]
   }
@@ -35,6 +41,7 @@ resource "libvirt_volume" "control_plane_iso" {
 
 resource "libvirt_volume" "worker_disk" {
   for_each = local.worker
+
   name     = "talos-${each.key}.qcow2"
   capacity = 42949672960
   pool     = "default"
@@ -46,6 +53,7 @@ resource "libvirt_volume" "worker_disk" {
     path = libvirt_volume.image[terraform_data.worker_first_image[each.key].input].path
   }
 
+  # A volume cannot be resized in place.
   lifecycle {
     replace_triggered_by = [terraform_data.worker_disk_size[each.key]]
   }
@@ -53,11 +61,13 @@ resource "libvirt_volume" "worker_disk" {
 
 resource "libvirt_volume" "worker_iso" {
   for_each = local.worker
-  name     = "talos-${each.key}-${each.value.seed}.iso"
-  create   = { content = { url = "../../generated/lab/cloud-init/talos-${each.key}.iso" } }
-  pool     = "default"
-  target   = { format = { type = "iso" } }
 
+  name   = "talos-${each.key}-${each.value.seed}.iso"
+  create = { content = { url = "../../generated/lab/cloud-init/talos-${each.key}.iso" } }
+  pool   = "default"
+  target = { format = { type = "iso" } }
+
+  # The file is read when the volume is made, and only then.
   lifecycle {
     ignore_changes = [create]
   }
@@ -67,7 +77,8 @@ resource "libvirt_volume" "worker_iso" {
 
 # Seeds: name and address of each machine; no secret here.
 resource "talosmith_cloud_init" "control_plane_seed" {
-  for_each       = local.control_plane
+  for_each = local.control_plane
+
   path           = "generated/lab/cloud-init/talos-${each.key}.iso"
   meta_data      = <<-EOT
     instance-id: "talos-${each.key}"
@@ -91,7 +102,8 @@ resource "talosmith_cloud_init" "control_plane_seed" {
 }
 
 resource "talosmith_cloud_init" "worker_seed" {
-  for_each       = local.worker
+  for_each = local.worker
+
   path           = "generated/lab/cloud-init/talos-${each.key}.iso"
   meta_data      = <<-EOT
     instance-id: "talos-${each.key}"

@@ -1,8 +1,10 @@
 # Written by `talosmith synth lab --hcl` from environments/lab.yaml; change that file, not this one.
+# Versions, sizes and counts come from there; what each machine has of its own is in locals.tf.
 
 # Memberships: each ends, by leaving, before its machine does.
 resource "talosmith_member" "control_plane" {
-  for_each   = local.control_plane
+  for_each = local.control_plane
+
   name       = "talos-${each.key}"
   address    = each.value.address
   cluster    = "talos"
@@ -12,7 +14,8 @@ resource "talosmith_member" "control_plane" {
 }
 
 resource "talosmith_member" "worker" {
-  for_each   = local.worker
+  for_each = local.worker
+
   name       = "talos-${each.key}"
   address    = each.value.address
   cluster    = "talos"

@@ -1,8 +1,10 @@
 # Written by `talosmith synth local --hcl` from environments/local.yaml; change that file, not this one.
+# Versions, sizes and counts come from there; what each machine has of its own is in locals.tf.
 
 # Memberships: each ends, by leaving, before its machine does.
 resource "talosmith_member" "control_plane" {
-  for_each   = local.control_plane
+  for_each = local.control_plane
+
   name       = "local-${each.key}"
   address    = talosmith_simulated_machine.control_plane[each.key].address
   cluster    = "local"
@@ -12,7 +14,8 @@ resource "talosmith_member" "control_plane" {
 }
 
 resource "talosmith_member" "worker" {
-  for_each   = local.worker
+  for_each = local.worker
+
   name       = "local-${each.key}"
   address    = talosmith_simulated_machine.worker[each.key].address
   cluster    = "local"

@@ -1,8 +1,10 @@
 # Written by `talosmith synth production --hcl` from environments/production.yaml; change that file, not this one.
+# Versions, sizes and counts come from there; what each machine has of its own is in locals.tf.
 
 # Machines. A newer image or config reaches them over the Talos API.
 resource "aws_instance" "control_plane" {
-  for_each                    = local.control_plane
+  for_each = local.control_plane
+
   ami                         = data.aws_ami.image.id
   associate_public_ip_address = false
   disable_api_termination     = true
@@ -15,6 +17,7 @@ resource "aws_instance" "control_plane" {
   user_data_base64            = base64gzip(data.talosmith_machine_config.control_plane_config.config)
   vpc_security_group_ids      = [aws_security_group.allow_control_plane.id]
 
+  # A newer image or config reaches a running machine over the Talos API, never by a new machine.
   lifecycle {
     precondition {
       condition     = (length(base64gzip(data.talosmith_machine_config.control_plane_config.config)) <= 21848)
@@ -42,7 +45,8 @@ resource "aws_instance" "control_plane" {
 }
 
 resource "aws_instance" "general" {
-  for_each                    = local.general
+  for_each = local.general
+
   ami                         = data.aws_ami.image.id
   associate_public_ip_address = false
   ebs_optimized               = true
@@ -54,6 +58,7 @@ resource "aws_instance" "general" {
   user_data_base64            = base64gzip(data.talosmith_machine_config.general_config.config)
   vpc_security_group_ids      = [aws_security_group.allow_worker.id]
 
+  # A newer image or config reaches a running machine over the Talos API, never by a new machine.
   lifecycle {
     precondition {
       condition     = (length(base64gzip(data.talosmith_machine_config.general_config.config)) <= 21848)
@@ -103,6 +108,7 @@ resource "aws_launch_template" "burst_template" {
     arn = aws_iam_instance_profile.worker_profile.arn
   }
 
+  # EC2 takes 16 KiB of user-data.
   lifecycle {
     precondition {
       condition     = (length(base64gzip(data.talosmith_machine_config.burst_config.config)) <= 21848)
@@ -146,6 +152,7 @@ resource "aws_autoscaling_group" "burst" {
     version = aws_launch_template.burst_template.latest_version
   }
 
+  # The autoscaler decides from here on.
   lifecycle {
     ignore_changes = [desired_capacity]
   }
@@ -163,8 +170,9 @@ resource "aws_autoscaling_group" "burst" {
   }
 }
 
-# A change here replaces what is triggered by it.
+# A change here replaces what is triggered by it; of several control planes at once, the cluster refuses it.
 resource "terraform_data" "control_plane_hardware" {
-  for_each         = local.control_plane
+  for_each = local.control_plane
+
   triggers_replace = "m7i.large"
 }

@@ -1,4 +1,5 @@
 # Written by `talosmith synth production --hcl` from environments/production.yaml; change that file, not this one.
+# Versions, sizes and counts come from there; what each machine has of its own is in locals.tf.
 
 # First configs, for user-data. They hold secrets, and so does the state then.
 data "talosmith_machine_config" "burst_config" {
@@ -39,7 +40,8 @@ data "talosmith_machine_config" "general_config" {
 
 # Memberships: each ends, by leaving, before its machine does.
 resource "talosmith_member" "control_plane" {
-  for_each        = local.control_plane
+  for_each = local.control_plane
+
   name            = "production-${each.key}"
   address         = aws_instance.control_plane[each.key].private_ip
   cluster         = "production"
@@ -57,7 +59,8 @@ resource "talosmith_member" "control_plane" {
 }
 
 resource "talosmith_member" "general" {
-  for_each        = local.general
+  for_each = local.general
+
   name            = "production-${each.key}"
   address         = aws_instance.general[each.key].private_ip
   cluster         = "production"

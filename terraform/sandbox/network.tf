@@ -1,4 +1,5 @@
 # Written by `talosmith synth sandbox --hcl` from environments/sandbox.yaml; change that file, not this one.
+# Versions, sizes and counts come from there; what each machine has of its own is in locals.tf.
 
 data "aws_route53_zone" "dns_zone" {
   name = "example.com"
@@ -300,7 +301,8 @@ resource "aws_vpc_security_group_ingress_rule" "allow_worker_talos_from_control_
 }
 
 resource "aws_vpc_security_group_ingress_rule" "control_plane_kubernetes" {
-  for_each          = local.control_plane
+  for_each = local.control_plane
+
   cidr_ipv4         = "${aws_instance.control_plane[each.key].public_ip}/32"
   description       = "Kubernetes API, from sandbox-${each.key}"
   from_port         = 6443
@@ -310,7 +312,8 @@ resource "aws_vpc_security_group_ingress_rule" "control_plane_kubernetes" {
 }
 
 resource "aws_vpc_security_group_ingress_rule" "worker_kubernetes" {
-  for_each          = local.worker
+  for_each = local.worker
+
   cidr_ipv4         = "${aws_instance.worker[each.key].public_ip}/32"
   description       = "Kubernetes API, from sandbox-${each.key}"
   from_port         = 6443
@@ -426,7 +429,8 @@ resource "aws_lb_target_group" "api_kubernetes" {
 }
 
 resource "aws_lb_target_group_attachment" "control_plane_kubernetes_target" {
-  for_each         = local.control_plane
+  for_each = local.control_plane
+
   port             = 6443
   target_group_arn = aws_lb_target_group.api_kubernetes.arn
   target_id        = aws_instance.control_plane[each.key].id

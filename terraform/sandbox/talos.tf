@@ -1,8 +1,10 @@
 # Written by `talosmith synth sandbox --hcl` from environments/sandbox.yaml; change that file, not this one.
+# Versions, sizes and counts come from there; what each machine has of its own is in locals.tf.
 
 # Memberships: each ends, by leaving, before its machine does.
 resource "talosmith_member" "control_plane" {
-  for_each   = local.control_plane
+  for_each = local.control_plane
+
   name       = "sandbox-${each.key}"
   address    = aws_instance.control_plane[each.key].public_ip
   cluster    = "sandbox"
@@ -17,7 +19,8 @@ resource "talosmith_member" "control_plane" {
 }
 
 resource "talosmith_member" "worker" {
-  for_each   = local.worker
+  for_each = local.worker
+
   name       = "sandbox-${each.key}"
   address    = aws_instance.worker[each.key].public_ip
   cluster    = "sandbox"

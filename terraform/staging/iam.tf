@@ -1,4 +1,5 @@
 # Written by `talosmith synth staging --hcl` from environments/staging.yaml; change that file, not this one.
+# Versions, sizes and counts come from there; what each machine has of its own is in locals.tf.
 
 data "aws_caller_identity" "account" {}
 

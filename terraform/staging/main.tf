@@ -1,8 +1,10 @@
 # Written by `talosmith synth staging --hcl` from environments/staging.yaml; change that file, not this one.
+# Versions, sizes and counts come from there; what each machine has of its own is in locals.tf.
 
 # Machines. A newer image or config reaches them over the Talos API.
 resource "aws_instance" "control_plane" {
-  for_each                    = local.control_plane
+  for_each = local.control_plane
+
   ami                         = data.aws_ami.image.id
   associate_public_ip_address = false
   ebs_optimized               = true
@@ -14,6 +16,7 @@ resource "aws_instance" "control_plane" {
   user_data_base64            = base64gzip(data.talosmith_machine_config.control_plane_config.config)
   vpc_security_group_ids      = [aws_security_group.allow_control_plane.id]
 
+  # A newer image or config reaches a running machine over the Talos API, never by a new machine.
   lifecycle {
     precondition {
       condition     = (length(base64gzip(data.talosmith_machine_config.control_plane_config.config)) <= 21848)
@@ -41,7 +44,8 @@ resource "aws_instance" "control_plane" {
 }
 
 resource "aws_instance" "worker" {
-  for_each                    = local.worker
+  for_each = local.worker
+
   ami                         = data.aws_ami.image.id
   associate_public_ip_address = false
   ebs_optimized               = true
@@ -53,6 +57,7 @@ resource "aws_instance" "worker" {
   user_data_base64            = base64gzip(data.talosmith_machine_config.worker_config.config)
   vpc_security_group_ids      = [aws_security_group.allow_worker.id]
 
+  # A newer image or config reaches a running machine over the Talos API, never by a new machine.
   lifecycle {
     precondition {
       condition     = (length(base64gzip(data.talosmith_machine_config.worker_config.config)) <= 21848)
@@ -77,8 +82,9 @@ resource "aws_instance" "worker" {
   }
 }
 
-# A change here replaces what is triggered by it.
+# A change here replaces what is triggered by it; of several control planes at once, the cluster refuses it.
 resource "terraform_data" "control_plane_hardware" {
-  for_each         = local.control_plane
+  for_each = local.control_plane
+
   triggers_replace = "t3.large"
 }

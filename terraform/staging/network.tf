@@ -1,4 +1,5 @@
 # Written by `talosmith synth staging --hcl` from environments/staging.yaml; change that file, not this one.
+# Versions, sizes and counts come from there; what each machine has of its own is in locals.tf.
 
 data "aws_route53_zone" "dns_zone" {
   name = "example.com"
@@ -541,14 +542,16 @@ resource "aws_lb_target_group" "api_talos" {
 }
 
 resource "aws_lb_target_group_attachment" "control_plane_kubernetes_target" {
-  for_each         = local.control_plane
+  for_each = local.control_plane
+
   port             = 6443
   target_group_arn = aws_lb_target_group.api_kubernetes.arn
   target_id        = aws_instance.control_plane[each.key].id
 }
 
 resource "aws_lb_target_group_attachment" "control_plane_talos_target" {
-  for_each         = local.control_plane
+  for_each = local.control_plane
+
   port             = 50000
   target_group_arn = aws_lb_target_group.api_talos.arn
   target_id        = aws_instance.control_plane[each.key].id

@@ -1,4 +1,5 @@
 # Written by `talosmith synth staging --hcl` from environments/staging.yaml; change that file, not this one.
+# Versions, sizes and counts come from there; what each machine has of its own is in locals.tf.
 
 # First configs, for user-data. They hold secrets, and so does the state then.
 data "talosmith_machine_config" "control_plane_config" {
@@ -25,7 +26,8 @@ data "talosmith_machine_config" "worker_config" {
 
 # Memberships: each ends, by leaving, before its machine does.
 resource "talosmith_member" "control_plane" {
-  for_each        = local.control_plane
+  for_each = local.control_plane
+
   name            = "staging-${each.key}"
   address         = aws_instance.control_plane[each.key].private_ip
   cluster         = "staging"
@@ -42,7 +44,8 @@ resource "talosmith_member" "control_plane" {
 }
 
 resource "talosmith_member" "worker" {
-  for_each        = local.worker
+  for_each = local.worker
+
   name            = "staging-${each.key}"
   address         = aws_instance.worker[each.key].private_ip
   cluster         = "staging"

@@ -1,4 +1,5 @@
 # Written by `talosmith synth docker --hcl` from environments/docker.yaml; change that file, not this one.
+# Versions, sizes and counts come from there; what each machine has of its own is in locals.tf.
 
 # The machines of each pool, by their key in addresses: what one of them has of its own.
 locals {

@@ -1,8 +1,10 @@
 # Written by `talosmith synth docker --hcl` from environments/docker.yaml; change that file, not this one.
+# Versions, sizes and counts come from there; what each machine has of its own is in locals.tf.
 
 # Machines. A newer image reaches them one by one, with -replace.
 resource "docker_container" "control_plane" {
-  for_each      = local.control_plane
+  for_each = local.control_plane
+
   name          = "docker-${each.key}"
   cgroupns_mode = "private"
   cpus          = "2"
@@ -16,6 +18,7 @@ resource "docker_container" "control_plane" {
   security_opts = ["seccomp=unconfined", "label=disable"]
   sysctls       = { "net.ipv6.conf.all.disable_ipv6" = "0" }
 
+  # A newer image would replace every container at once, etcd and all.
   lifecycle {
     ignore_changes = [image]
   }
@@ -84,7 +87,8 @@ resource "docker_container" "control_plane" {
 }
 
 resource "docker_container" "worker" {
-  for_each      = local.worker
+  for_each = local.worker
+
   name          = "docker-${each.key}"
   cgroupns_mode = "private"
   env           = ["PLATFORM=container"]
@@ -97,6 +101,7 @@ resource "docker_container" "worker" {
   security_opts = ["seccomp=unconfined", "label=disable"]
   sysctls       = { "net.ipv6.conf.all.disable_ipv6" = "0" }
 
+  # A newer image would replace every container at once, etcd and all.
   lifecycle {
     ignore_changes = [image]
   }

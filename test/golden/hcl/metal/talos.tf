@@ -1,8 +1,10 @@
 # Written by `talosmith synth metal --hcl` from environments/metal.yaml; change that file, not this one.
+# Versions, sizes and counts come from there; what each machine has of its own is in locals.tf.
 
 # Memberships: each ends, by leaving, before its machine does.
 resource "talosmith_member" "machine" {
-  for_each   = merge(local.control_plane, local.storage)
+  for_each = merge(local.control_plane, local.storage)
+
   name       = each.key
   address    = each.value.address
   cluster    = "rack"

@@ -1,10 +1,13 @@
 # Written by `talosmith synth pods --hcl` from environments/pods.yaml; change that file, not this one.
+# Versions, sizes and counts come from there; what each machine has of its own is in locals.tf.
 
 # Machines, each a pod with volumes of its own. A newer image reaches them one by one, with -replace.
 resource "kubernetes_stateful_set_v1" "control_plane" {
-  for_each         = local.control_plane
+  for_each = local.control_plane
+
   wait_for_rollout = false
 
+  # A newer image would restart every machine at once, etcd and all.
   lifecycle {
     ignore_changes = [spec[0].template[0].spec[0].container[0].image]
   }
@@ -202,9 +205,11 @@ resource "kubernetes_stateful_set_v1" "control_plane" {
 }
 
 resource "kubernetes_stateful_set_v1" "general" {
-  for_each         = local.general
+  for_each = local.general
+
   wait_for_rollout = false
 
+  # A newer image would restart every machine at once, etcd and all.
   lifecycle {
     ignore_changes = [spec[0].template[0].spec[0].container[0].image]
   }

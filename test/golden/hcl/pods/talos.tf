@@ -1,8 +1,10 @@
 # Written by `talosmith synth pods --hcl` from environments/pods.yaml; change that file, not this one.
+# Versions, sizes and counts come from there; what each machine has of its own is in locals.tf.
 
 # Memberships: each ends, by leaving, before its machine does.
 resource "talosmith_member" "control_plane" {
-  for_each   = local.control_plane
+  for_each = local.control_plane
+
   name       = "tenant-${each.key}"
   address    = kubernetes_service_v1.control_plane_service[each.key].status[0].load_balancer[0].ingress[0].ip
   cluster    = "tenant"
@@ -12,7 +14,8 @@ resource "talosmith_member" "control_plane" {
 }
 
 resource "talosmith_member" "general" {
-  for_each   = local.general
+  for_each = local.general
+
   name       = "tenant-${each.key}"
   address    = kubernetes_service_v1.general_service[each.key].status[0].load_balancer[0].ingress[0].ip
   cluster    = "tenant"

@@ -1,4 +1,5 @@
 # Written by `talosmith synth pods --hcl` from environments/pods.yaml; change that file, not this one.
+# Versions, sizes and counts come from there; what each machine has of its own is in locals.tf.
 # Before the first init, `talosmith provider install` puts the talosmith provider where it is found.
 
 terraform {
