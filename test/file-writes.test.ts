@@ -24,6 +24,7 @@ const others: Readonly<Record<string, string>> = {
   "provider/packaging/release.ts": "files of a package that is being built",
   "simulator/control/daemon-process.ts": "a log",
   "simulator/operations/snapshot-shelf.ts": "uploads to simulated machines, as streams",
+  "engine/addon/apply.ts": "a temporary folder",
   "engine/backup/backups.ts": "a snapshot that was streamed and checked, given its name",
   "engine/backup/open-store.ts": "a snapshot that was streamed and synced, given its name and synced by syncFolder",
   "engine/backup/scratch-file.ts": "a stream into a new file",
