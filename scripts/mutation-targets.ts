@@ -16,7 +16,7 @@ export const mutationTargets: readonly MutationTarget[] = [
   },
   {
     name: "iso",
-    sources: ["iso", "iso-bytes", "rock-ridge", "read-iso"].map((file) => `cloud-init/${file}.ts`),
+    sources: ["iso", "iso-bytes", "read-iso"].map((file) => `cloud-init/${file}.ts`),
     tests: ["test/cloud-init/iso-layout.test.ts"],
   },
   {
