@@ -7,7 +7,7 @@ import { kubernetesVersionOf } from "./node.ts";
 import { statusFor } from "./pod.ts";
 import { type NewObject, timestamp } from "./store.ts";
 
-const requests: Readonly<Record<StaticPodName, { readonly cpu: string; readonly memory: string }>> = {
+export const staticPodRequests: Readonly<Record<StaticPodName, { readonly cpu: string; readonly memory: string }>> = {
   "kube-apiserver": { cpu: "200m", memory: "512Mi" },
   "kube-controller-manager": { cpu: "50m", memory: "256Mi" },
   "kube-scheduler": { cpu: "10m", memory: "64Mi" },
@@ -39,7 +39,7 @@ export function staticPodManifest(
           command: [`/usr/local/bin/${name}`, "--profiling=false"],
           image,
           name,
-          resources: { requests: requests[name] },
+          resources: { requests: staticPodRequests[name] },
         },
       ],
       hostNetwork: true,

@@ -2,6 +2,7 @@
 
 import { stringify } from "yaml";
 import { configOf, hostnameOf } from "../controllers/membership.ts";
+import { runningServices } from "../machine/life.ts";
 import { kubernetesCas } from "../machine/node-config.ts";
 import type { Machine } from "../machine/world.ts";
 
@@ -57,7 +58,6 @@ const podRuntime = ["etcd", "kubelet", "cri"];
 /** The tree that `talosctl cgroups` reads: one group for every service that runs. */
 function controlGroups(machine: Machine, now: number): readonly (readonly [path: string, content: string])[] {
   const micros = Math.max(0, now - machine.bootedAt) * 12;
-  const running = Object.entries(machine.services).filter(([, service]) => service.stage === "Running");
   const group = (path: string, pids: readonly number[]): (readonly [string, string])[] => [
     [`/sys/fs/cgroup${path}/cgroup.procs`, pids.map((pid) => `${pid}\n`).join("")],
     [`/sys/fs/cgroup${path}/pids.current`, `${pids.length}\n`],
@@ -71,9 +71,9 @@ function controlGroups(machine: Machine, now: number): readonly (readonly [path:
     ...group("/init", [1]),
     ...group("/podruntime", []),
     ...group("/system", []),
-    ...running
-      .filter(([id]) => id !== "machined")
-      .flatMap(([id, { pid }]) => group(`/${podRuntime.includes(id) ? "podruntime" : "system"}/${id}`, [pid])),
+    ...runningServices(machine)
+      .filter(({ id }) => id !== "machined")
+      .flatMap(({ id, pid }) => group(`/${podRuntime.includes(id) ? "podruntime" : "system"}/${id}`, [pid])),
   ];
 }
 

@@ -88,7 +88,7 @@ function notFound(namespace: string, type: string, id: string): CallError {
 /** Which controller puts out which resources. What each reads is not modelled, so there are no input edges. */
 export const inspectMethods: Handlers<typeof InspectServiceService> = {
   controllerRuntimeDependencies() {
-    const edges = producedTypes().map(({ owner, namespace, type }) => ({
+    const edges = producedTypes.map(({ owner, namespace, type }) => ({
       controllerName: owner,
       edgeType: DependencyEdgeType.OUTPUT_EXCLUSIVE,
       resourceNamespace: namespace,
