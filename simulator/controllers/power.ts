@@ -2,7 +2,7 @@
 import { given } from "../../talos/given.ts";
 import { randomUuid } from "../machine/chance.ts";
 import { emitAll } from "../machine/events.ts";
-import { faultOf, spend } from "../machine/fault.ts";
+import { faultOf, hasFault, spend } from "../machine/fault.ts";
 import { isHealthy, type Wipe } from "../machine/life.ts";
 import { readNodeConfig } from "../machine/node-config.ts";
 import { releaseOfImage } from "../machine/release.ts";
@@ -115,7 +115,7 @@ const systemDisk = "/dev/sda";
 function finishInstall(machine: Machine, moment: Moment): Machine {
   const config = machine.disk.config === undefined ? undefined : readNodeConfig(machine.disk.config);
   const disk = config?.installDisk ?? systemDisk;
-  const full = faultOf(machine.faults, "disk-full", moment.now) !== undefined;
+  const full = hasFault(machine, "disk-full", moment.now);
   if (disk !== systemDisk || full) {
     // The config was never saved, because there is no system on disk to save it to: the machine starts over.
     const message = full

@@ -62,6 +62,15 @@ export function faultOf<K extends FaultKind>(
   );
 }
 
+/** True while this fault is in force on the machine. */
+export function hasFault(
+  machine: { readonly faults: readonly Fault[] } | undefined,
+  kind: FaultKind,
+  now: number,
+): boolean {
+  return faultOf(machine?.faults ?? [], kind, now) !== undefined;
+}
+
 /** The faults after one of them has struck once. */
 export function spend(faults: readonly Fault[], struck: Fault): readonly Fault[] {
   if (struck.times === undefined) return faults;

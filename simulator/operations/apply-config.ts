@@ -10,7 +10,7 @@ import { takeConfig } from "../controllers/power.ts";
 import { kubernetesVersionOf } from "../kubernetes/node.ts";
 import { CallError } from "../machine/call-error.ts";
 import { emitAll } from "../machine/events.ts";
-import { faultOf } from "../machine/fault.ts";
+import { faultOf, hasFault } from "../machine/fault.ts";
 import { isUp } from "../machine/life.ts";
 import { componentImages, isPartial, readNodeConfig } from "../machine/node-config.ts";
 import { minorOf } from "../machine/release.ts";
@@ -40,7 +40,7 @@ export interface Applied {
 export function applyConfig(world: World, machine: Machine, input: ApplyInput, moment: Moment): Applied {
   const fault = faultOf(machine.faults, "reject-config", moment.now);
   if (fault !== undefined) throw new CallError("InvalidArgument", fault.message);
-  if (faultOf(machine.faults, "disk-full", moment.now) !== undefined && !input.dryRun) {
+  if (hasFault(machine, "disk-full", moment.now) && !input.dryRun) {
     throw new CallError("Unknown", "write /system/state/config.yaml.tmp: no space left on device");
   }
   if (machine.life.stage === "stopping" || machine.life.stage === "installing") {

@@ -3,7 +3,7 @@ import type { Data } from "../../talos/api/gen/common/common.ts";
 import { LogsContainersResponse, type MachineServiceService } from "../../talos/api/gen/machine/machine.ts";
 import { CallError } from "../machine/call-error.ts";
 import type { Machine, MachineEvent } from "../machine/world.ts";
-import { type Call, everyChange, type Handlers, inPieces } from "./method.ts";
+import { answer, type Call, everyChange, type Handlers, inPieces } from "./method.ts";
 
 /** Logs that are made from what really happened to the machine: its events. */
 export const logMethods: Handlers<typeof MachineServiceService> = {
@@ -15,10 +15,9 @@ export const logMethods: Handlers<typeof MachineServiceService> = {
     yield* lines(call, (machine) => serviceLines(machine, id), tailLines, follow);
   },
 
-  logsContainers(call) {
-    const ids = ["controller-runtime", "kernel", ...Object.keys(call.machine().services)].sort();
-    return LogsContainersResponse.fromPartial({ messages: [{ ids }] });
-  },
+  logsContainers: answer(LogsContainersResponse, (call) => ({
+    ids: ["controller-runtime", "kernel", ...Object.keys(call.machine().services)].sort(),
+  })),
 
   async *dmesg(call, request) {
     const tail = request.tail ? 0 : -1;
