@@ -2,8 +2,8 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { TalosError, type TalosErrorCode } from "../../talos/errors.ts";
-import type { Fault } from "../machine/fault.ts";
 import { type DaemonCommand, endDaemon, ensureDaemon, findDaemon } from "./daemon-process.ts";
+import type { Fault } from "./fault-schema.ts";
 import {
   type Answer,
   type CreateMachine,

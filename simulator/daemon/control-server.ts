@@ -3,8 +3,8 @@ import { timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { TalosError } from "../../talos/errors.ts";
+import type { Fault } from "../control/fault-schema.ts";
 import type { CreateMachine, ErrorBody, RequestName, Requests } from "../control/protocol.ts";
-import type { Fault } from "../machine/fault.ts";
 import type { Simulator } from "./simulator.ts";
 
 export interface ControlServerOptions {

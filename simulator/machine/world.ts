@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Fault } from "./fault.ts";
+import type { Fault } from "../control/fault-schema.ts";
 import type { Life, ServiceState } from "./life.ts";
 
 /** What lies in /var/lib/etcd of one machine. */

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { BinaryWriter } from "@bufbuild/protobuf/wire";
 import { Metadata } from "../../talos/api/gen/common/common.ts";
+import type { Fault } from "../control/fault-schema.ts";
 import { configOf, hostnameOf, isControlPlane } from "../controllers/membership.ts";
 import { switchOff } from "../controllers/power.ts";
 import { CallError, type StatusName, statusCodes } from "../machine/call-error.ts";
-import { type Fault, faultOf, hasFault, spend } from "../machine/fault.ts";
+import { faultOf, hasFault, spend } from "../machine/fault.ts";
 import { serverModeOf } from "../machine/listening-ports.ts";
 import { type Machine, withMachine } from "../machine/world.ts";
 import type { Simulation } from "../simulation.ts";

@@ -32,8 +32,8 @@ function uptime(machine: Machine, now: number): number {
 
 /** Plausible numbers of a small idle machine; they grow with its uptime and are otherwise fixed. */
 export const statisticsMethods: Handlers<typeof MachineServiceService> = {
-  memory: answer(MemoryResponse, () => {
-    const meminfo = {
+  memory: answer(MemoryResponse, () => ({
+    meminfo: {
       memtotal: kibibytes.total,
       memfree: kibibytes.free,
       memavailable: kibibytes.available,
@@ -43,14 +43,13 @@ export const statisticsMethods: Handlers<typeof MachineServiceService> = {
       active: 812_032n,
       inactive: 402_432n,
       slab: 98_304n,
-    };
-    return { meminfo };
-  }),
+    },
+  })),
 
   loadAvg: answer(LoadAvgResponse, () => ({ load1: 0.12, load5: 0.2, load15: 0.18 })),
 
-  cpuInfo: answer(CPUInfoResponse, () => {
-    const cpuInfo = Array.from({ length: cores }, (_, processor) => ({
+  cpuInfo: answer(CPUInfoResponse, () => ({
+    cpuInfo: Array.from({ length: cores }, (_, processor) => ({
       processor,
       vendorId: "talosmith",
       modelName: "simulated CPU",
@@ -58,9 +57,8 @@ export const statisticsMethods: Handlers<typeof MachineServiceService> = {
       cpuCores: cores,
       siblings: cores,
       coreId: String(processor),
-    }));
-    return { cpuInfo };
-  }),
+    })),
+  })),
 
   cpuFreqStats: answer(CPUFreqStatsResponse, () => {
     const one = {
@@ -77,7 +75,7 @@ export const statisticsMethods: Handlers<typeof MachineServiceService> = {
     const seconds = uptime(machine, call.simulation.moment.now);
     const cpu = { user: seconds * 0.04, system: seconds * 0.02, idle: seconds * 0.93, iowait: seconds * 0.01 };
     const total = Object.fromEntries(Object.entries(cpu).map(([name, value]) => [name, value * cores]));
-    const message = {
+    return {
       bootTime: BigInt(Math.floor(machine.bootedAt / 1_000)),
       cpuTotal: total,
       cpu: Array.from({ length: cores }, () => cpu),
@@ -85,7 +83,6 @@ export const statisticsMethods: Handlers<typeof MachineServiceService> = {
       processCreated: BigInt(2_000 + seconds * 3),
       processRunning: 1n,
     };
-    return message;
   }),
 
   processes: answer(ProcessesResponse, (call) => {
