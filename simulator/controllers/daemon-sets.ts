@@ -4,7 +4,7 @@ import { isHealthy, share } from "../kubernetes/eviction.ts";
 import { daemonPod, isStopping, nodeNameOf, podsOf, stopPod, templateHash, templateOf } from "../kubernetes/pod.ts";
 import { createObject, getObject, listObjects, updateObject } from "../kubernetes/store.ts";
 import type { Moment } from "../machine/timings.ts";
-import type { Cluster, KubernetesObject } from "../machine/world.ts";
+import { type Cluster, type KubernetesObject, specOf } from "../machine/world.ts";
 import { beginPod, nodeTakes } from "./pod-scheduling.ts";
 
 interface Strategy {
@@ -54,7 +54,7 @@ function roll(
   hash: string,
   moment: Moment,
 ): Cluster {
-  const { type, rollingUpdate } = (set.spec as { updateStrategy?: Strategy } | undefined)?.updateStrategy ?? {};
+  const { type, rollingUpdate } = specOf<{ updateStrategy?: Strategy }>(set).updateStrategy ?? {};
   const old = pods.filter((pod) => !isOf(pod, hash) && !isStopping(pod));
   if (type === "OnDelete" || old.length === 0) return cluster;
   const allowed = Math.ceil(share(rollingUpdate?.maxUnavailable ?? 1, pods.length));

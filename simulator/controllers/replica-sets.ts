@@ -5,7 +5,7 @@ import { isHealthy } from "../kubernetes/eviction.ts";
 import { isStopping, podFrom, podName, podsOf, stopPod } from "../kubernetes/pod.ts";
 import { createObject, getObject, timestamp, updateObject } from "../kubernetes/store.ts";
 import type { Moment } from "../machine/timings.ts";
-import type { Cluster, KubernetesObject } from "../machine/world.ts";
+import { type Cluster, type KubernetesObject, specOf, statusOf } from "../machine/world.ts";
 
 /** Keeps as many pods as the set wants. */
 export function tendReplicaSet(cluster: Cluster, set: KubernetesObject, moment: Moment): Cluster {
@@ -33,7 +33,7 @@ export function tendReplicaSet(cluster: Cluster, set: KubernetesObject, moment: 
 }
 
 export function replicasOf(workload: KubernetesObject): number {
-  return (workload.spec as { replicas?: number } | undefined)?.replicas ?? 1;
+  return specOf<{ replicas?: number }>(workload).replicas ?? 1;
 }
 
 interface JobSpec {
@@ -44,8 +44,8 @@ interface JobSpec {
 
 /** Starts a job's pods until enough of them have succeeded. */
 export function tendJob(cluster: Cluster, job: KubernetesObject, moment: Moment): Cluster {
-  const { completions = 1, parallelism = 1, suspend = false } = (job.spec ?? {}) as JobSpec;
-  const phase = (pod: KubernetesObject): unknown => (pod.status as { phase?: string } | undefined)?.phase;
+  const { completions = 1, parallelism = 1, suspend = false } = specOf<JobSpec>(job);
+  const phase = (pod: KubernetesObject): unknown => statusOf<{ phase?: string }>(pod).phase;
   const pods = podsOf(cluster, job);
   const succeeded = pods.filter((pod) => phase(pod) === "Succeeded").length;
   const active = pods.length - succeeded;

@@ -3,7 +3,7 @@ import { isHealthy } from "../kubernetes/eviction.ts";
 import { isStopping, podFrom, podsOf, stopPod, templateHash, templateOf } from "../kubernetes/pod.ts";
 import { createObject, getObject, type NewObject, updateObject } from "../kubernetes/store.ts";
 import type { Moment } from "../machine/timings.ts";
-import type { Cluster, KubernetesObject } from "../machine/world.ts";
+import { type Cluster, type KubernetesObject, specOf, statusOf } from "../machine/world.ts";
 import { replicasOf } from "./replica-sets.ts";
 
 interface StatefulSpec {
@@ -17,7 +17,7 @@ const revisionLabel = "controller-revision-hash";
 /** Pods with numbers and volumes of their own: up in order, replaced from the last to the first, one at a time. */
 export function tendStatefulSet(cluster: Cluster, set: KubernetesObject, moment: Moment): Cluster {
   const revision = `${set.metadata.name}-${templateHash(set)}`;
-  const spec = (set.spec ?? {}) as StatefulSpec;
+  const spec = specOf<StatefulSpec>(set);
   const names = Array.from({ length: replicasOf(set) }, (_, index) => `${set.metadata.name}-${index}`);
   const filled = fill(cluster, set, names, revision, moment);
   const pods = podsOf(filled, set);
@@ -27,7 +27,7 @@ export function tendStatefulSet(cluster: Cluster, set: KubernetesObject, moment:
   const alive = podsOf(rolled, set).filter((pod) => !isStopping(pod));
   const ready = alive.filter(isHealthy).length;
   const updated = alive.filter((pod) => pod.metadata.labels?.[revisionLabel] === revision).length;
-  const before = (set.status as { currentRevision?: string } | undefined)?.currentRevision ?? revision;
+  const before = statusOf<{ currentRevision?: string }>(set).currentRevision ?? revision;
   const done = updated === names.length && ready === names.length;
   const status = {
     observedGeneration: set.metadata.generation,
@@ -50,7 +50,7 @@ function fill(
   revision: string,
   moment: Moment,
 ): Cluster {
-  const { podManagementPolicy, volumeClaimTemplates = [] } = (set.spec ?? {}) as StatefulSpec;
+  const { podManagementPolicy, volumeClaimTemplates = [] } = specOf<StatefulSpec>(set);
   const { namespace } = set.metadata;
   let next = cluster;
   for (const name of names) {

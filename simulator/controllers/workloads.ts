@@ -17,7 +17,14 @@ import {
 } from "../kubernetes/store.ts";
 import { type NodeConfig, staticPodNames } from "../machine/node-config.ts";
 import type { Controller, Moment } from "../machine/timings.ts";
-import { type Cluster, type KubernetesObject, type Machine, type World, withCluster } from "../machine/world.ts";
+import {
+  type Cluster,
+  type KubernetesObject,
+  type Machine,
+  statusOf,
+  type World,
+  withCluster,
+} from "../machine/world.ts";
 import { tendDaemonSet } from "./daemon-sets.ts";
 import { tendDeployment } from "./deployments.ts";
 import { collectGarbage } from "./expiry.ts";
@@ -73,8 +80,8 @@ function tendNamespace(cluster: Cluster, home: KubernetesObject, moment: Moment)
 }
 
 function tendDefinition(cluster: Cluster, definition: KubernetesObject, moment: Moment): Cluster {
-  const since = (definition.status as { conditions?: readonly { lastTransitionTime: string }[] } | undefined)
-    ?.conditions?.[0]?.lastTransitionTime;
+  const since = statusOf<{ conditions?: readonly { lastTransitionTime: string }[] }>(definition).conditions?.[0]
+    ?.lastTransitionTime;
   const status = establishedStatus(definition, since ?? timestamp(moment.now));
   return updateObject(cluster, definitionStorage, { ...definition, status });
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Cluster, KubernetesObject } from "../machine/world.ts";
+import { type Cluster, type KubernetesObject, specOf, type Tree } from "../machine/world.ts";
 import { listObjects } from "./store.ts";
 
 type Row = readonly [name: string, kind: string, namespaced: boolean, shortNames?: string, categories?: string];
@@ -147,7 +147,7 @@ interface DefinitionSpec {
 /** The resources that the cluster's custom resource definitions add, one per served version. */
 export function customResources(cluster: Cluster | undefined): readonly ApiResource[] {
   return listObjects(cluster, definitionStorage).flatMap((definition) => {
-    const { group = "", scope, names = {}, versions = [] } = specOf(definition);
+    const { group = "", scope, names = {}, versions = [] } = specOf<DefinitionSpec>(definition);
     const kind = names.kind ?? "";
     return versions
       .filter((version) => version.served !== false)
@@ -165,9 +165,9 @@ export function customResources(cluster: Cluster | undefined): readonly ApiResou
 }
 
 /** The status of a definition whose names are taken and whose resources are served. */
-export function establishedStatus(definition: KubernetesObject, at: string): Readonly<Record<string, unknown>> {
-  const { names = {}, versions = [] } = specOf(definition);
-  const condition = (type: string, reason: string, message: string): Readonly<Record<string, unknown>> => ({
+export function establishedStatus(definition: KubernetesObject, at: string): Tree {
+  const { names = {}, versions = [] } = specOf<DefinitionSpec>(definition);
+  const condition = (type: string, reason: string, message: string): Tree => ({
     type,
     status: "True",
     reason,
@@ -182,8 +182,4 @@ export function establishedStatus(definition: KubernetesObject, at: string): Rea
     ],
     storedVersions: versions.filter((version) => version.storage === true).map((version) => version.name),
   };
-}
-
-function specOf(definition: KubernetesObject): DefinitionSpec {
-  return (definition.spec ?? {}) as DefinitionSpec;
 }

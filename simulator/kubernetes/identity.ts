@@ -24,7 +24,7 @@ export function identify(socket: TLSSocket, authorization: string | undefined, c
   }
   const token = /^Bearer (\S+)$/.exec(authorization ?? "")?.[1];
   const account = token === undefined ? undefined : accountOf(cluster, token);
-  if (account === undefined) throw new ApiError(401, "Unauthorized", "Unauthorized");
+  if (account === undefined) throw new ApiError("Unauthorized", "Unauthorized");
   return account;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { given } from "../../talos/given.ts";
-import { isTree, type KubernetesObject, type Tree } from "../machine/world.ts";
+import { isTree, type KubernetesObject, type Tree, tree } from "../machine/world.ts";
 import { ApiError } from "./status.ts";
 
 /** Who writes, and when. */
@@ -144,7 +144,7 @@ function conflictError(conflicts: readonly { readonly manager: string; readonly 
     shown.length === 1
       ? `1 conflict with "${first?.manager}": ${first?.field}`
       : `${shown.length} conflicts: ${shown.map(({ manager, field }) => `conflict with "${manager}": ${field}`).join(", ")}`;
-  return new ApiError(409, "Conflict", `Apply failed with ${words}`, {
+  return new ApiError("Conflict", `Apply failed with ${words}`, {
     causes: shown.map(({ manager, field }) => ({
       reason: "FieldManagerConflict",
       message: `conflict with "${manager}"`,
@@ -233,7 +233,7 @@ export function fieldsOf(paths: Iterable<string>): Tree {
 }
 
 export function pathsOf(fields: unknown, path: readonly string[] = []): string[] {
-  const entries = Object.entries(isTree(fields) ? fields : {});
+  const entries = Object.entries(tree(fields));
   if (entries.length === 0) return path.length === 0 ? [] : [path.join(separator)];
   return entries.flatMap(([part, below]) => pathsOf(below, [...path, part]));
 }

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { given } from "../../talos/given.ts";
 import { randomHex } from "../machine/chance.ts";
 import type { Moment } from "../machine/timings.ts";
-import { type Cluster, isTree, type KubernetesObject } from "../machine/world.ts";
+import { type Cluster, type KubernetesObject, specOf, type Tree, tree } from "../machine/world.ts";
 import { listObjects, type NewObject, timestamp, updateObject } from "./store.ts";
 
 interface Template {
@@ -11,11 +11,11 @@ interface Template {
     readonly labels?: Readonly<Record<string, string>>;
     readonly annotations?: Readonly<Record<string, string>>;
   };
-  readonly spec?: Readonly<Record<string, unknown>>;
+  readonly spec?: Tree;
 }
 
 export function templateOf(owner: KubernetesObject): Template {
-  return (owner.spec as { template?: Template } | undefined)?.template ?? {};
+  return specOf<{ template?: Template }>(owner).template ?? {};
 }
 
 /** Ten letters that change with the template. */
@@ -26,7 +26,7 @@ export function templateHash(owner: KubernetesObject): string {
     .slice(0, 10);
 }
 
-export function ownerReference(owner: KubernetesObject): Readonly<Record<string, unknown>> {
+export function ownerReference(owner: KubernetesObject): Tree {
   const { name, uid } = owner.metadata;
   return { apiVersion: owner.apiVersion, kind: owner.kind, name, uid, controller: true, blockOwnerDeletion: true };
 }
@@ -36,7 +36,7 @@ export function podFrom(
   owner: KubernetesObject,
   name: string,
   labels: Readonly<Record<string, string>> = {},
-  spec: Readonly<Record<string, unknown>> = {},
+  spec: Tree = {},
 ): NewObject {
   const template = templateOf(owner);
   return {
@@ -64,7 +64,7 @@ export function ownedBy(object: KubernetesObject, uid: string): boolean {
 }
 
 export function nodeNameOf(pod: KubernetesObject): string | undefined {
-  return (pod.spec as { nodeName?: string } | undefined)?.nodeName;
+  return specOf<{ nodeName?: string }>(pod).nodeName;
 }
 
 export function isStopping(pod: KubernetesObject): boolean {
@@ -83,12 +83,7 @@ export function daemonPod(set: KubernetesObject, node: string, hash: string): Ne
 }
 
 /** The status of a pod whose containers run. */
-export function runningStatus(
-  pod: KubernetesObject,
-  host: string,
-  ready: boolean,
-  now: number,
-): Readonly<Record<string, unknown>> {
+export function runningStatus(pod: KubernetesObject, host: string, ready: boolean, now: number): Tree {
   const spec = pod.spec as { hostNetwork?: boolean } | undefined;
   const digest = createHash("sha256").update(pod.metadata.uid).digest();
   const address =
@@ -97,12 +92,7 @@ export function runningStatus(
 }
 
 /** The status of a pod that waits for an image which can't be had. */
-export function waitingStatus(
-  pod: KubernetesObject,
-  hostIP: string,
-  container: string,
-  now: number,
-): Readonly<Record<string, unknown>> {
+export function waitingStatus(pod: KubernetesObject, hostIP: string, container: string, now: number): Tree {
   const at = timestamp(now);
   const unready = { reason: "ContainersNotReady", message: `containers with unready status: [${container}]` };
   const stateOf = ({ name, image }: Container) => ({
@@ -121,9 +111,9 @@ export function waitingStatus(
 }
 
 /** The status of a job's pod that has done its work. */
-export function succeededStatus(pod: KubernetesObject, now: number): Readonly<Record<string, unknown>> {
+export function succeededStatus(pod: KubernetesObject, now: number): Tree {
   const at = timestamp(now);
-  const { startTime = at, ...status } = pod.status as Readonly<Record<string, unknown>>;
+  const { startTime = at, ...status } = pod.status as Tree;
   const terminated = { exitCode: 0, reason: "Completed", startedAt: startTime, finishedAt: at };
   return {
     ...status,
@@ -140,7 +130,7 @@ interface Container {
 }
 
 function containersOf(pod: KubernetesObject): readonly Container[] {
-  return (pod.spec as { containers?: readonly Container[] } | undefined)?.containers ?? [];
+  return specOf<{ containers?: readonly Container[] }>(pod).containers ?? [];
 }
 
 export function statusFor(
@@ -149,7 +139,7 @@ export function statusFor(
   podIP: string,
   ready: boolean,
   now: number,
-): Readonly<Record<string, unknown>> {
+): Tree {
   const at = timestamp(now);
   return {
     phase: "Running",
@@ -192,7 +182,7 @@ export function imageExists(reference: string): boolean {
 
 /** The first container of the pod whose image can't be had. */
 export function unpullable(pod: KubernetesObject): { readonly name: string; readonly image: string } | undefined {
-  const spec = isTree(pod.spec) ? pod.spec : {};
+  const spec = tree(pod.spec);
   const containers = [spec.initContainers, spec.containers].flatMap((list) => (Array.isArray(list) ? list : []));
   return containers.find((container) => !imageExists(String(container.image ?? ""))) as
     | { name: string; image: string }

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
+import type { Tree } from "../machine/world.ts";
 import { ApiError } from "./status.ts";
 
 const magic = Buffer.from("k8s\0");
 const empty = new Uint8Array();
 
 /** Kubernetes' own protobuf form of an object, which typed clients prefer, as the plain object. */
-export function decodeKubernetesProtobuf(bytes: Buffer): Readonly<Record<string, unknown>> {
-  if (!bytes.subarray(0, 4).equals(magic)) throw new ApiError(400, "BadRequest", "the body does not start with k8s\\0");
+export function decodeKubernetesProtobuf(bytes: Buffer): Tree {
+  if (!bytes.subarray(0, 4).equals(magic)) throw new ApiError("BadRequest", "the body does not start with k8s\\0");
   const typeMeta: Shape = { string: { apiVersion: 1, kind: 2 } };
   const envelope = fields(bytes.subarray(4));
   const type = decode(typeMeta, envelope.get(1)?.[0] ?? empty);
   const shape = shapes[String(type.kind)];
   if (shape === undefined) {
-    throw new ApiError(415, "UnsupportedMediaType", `the simulated API server takes ${String(type.kind)} as JSON only`);
+    throw new ApiError("UnsupportedMediaType", `the simulated API server takes ${String(type.kind)} as JSON only`);
   }
   return { ...type, ...decode(shape, envelope.get(2)?.[0] ?? empty) };
 }

@@ -2,7 +2,7 @@
 
 import { uuidOf } from "../machine/chance.ts";
 import { componentImages, type NodeConfig, type StaticPodName } from "../machine/node-config.ts";
-import type { KubernetesObject, Machine } from "../machine/world.ts";
+import type { KubernetesObject, Machine, Tree } from "../machine/world.ts";
 import { kubernetesVersionOf } from "./node.ts";
 import { statusFor } from "./pod.ts";
 import { type NewObject, timestamp } from "./store.ts";
@@ -14,11 +14,7 @@ export const staticPodRequests: Readonly<Record<StaticPodName, { readonly cpu: s
 };
 
 /** The manifest that Talos hands to the kubelet. */
-export function staticPodManifest(
-  name: StaticPodName,
-  config: NodeConfig,
-  version: number,
-): Readonly<Record<string, unknown>> {
+export function staticPodManifest(name: StaticPodName, config: NodeConfig, version: number): Tree {
   const image = componentImages(config)[name];
   return {
     apiVersion: "v1",
@@ -86,7 +82,7 @@ export function mirrorPod(
 }
 
 /** The PodStatus that the kubelet reports for it. */
-export function staticPodStatus(name: string, machine: Machine, ready: boolean): Readonly<Record<string, unknown>> {
+export function staticPodStatus(name: string, machine: Machine, ready: boolean): Tree {
   const at = timestamp(machine.staticPodsAt ?? machine.bootedAt);
   const status = ready ? "True" : "False";
   const condition = (type: string, value: string) => ({

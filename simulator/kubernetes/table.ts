@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { KubernetesObject } from "../machine/world.ts";
+import { type KubernetesObject, type Tree, valueAt } from "../machine/world.ts";
 import { isUnschedulable, readyStatusOf } from "./node.ts";
 
 interface Column {
@@ -8,8 +8,6 @@ interface Column {
   readonly wide?: boolean;
   readonly cell: (object: KubernetesObject, now: number) => unknown;
 }
-
-type Any = Readonly<Record<string, unknown>>;
 
 const name: Column = { name: "Name", cell: (object) => object.metadata.name };
 const age: Column = { name: "Age", cell: (object, now) => ageOf(object.metadata.creationTimestamp, now) };
@@ -166,7 +164,7 @@ const columns: Readonly<Record<string, readonly Column[]>> = {
 };
 
 /** The server-side table that kubectl prints. */
-export function tableOf(resource: string, objects: readonly KubernetesObject[], revision: string, now: number): Any {
+export function tableOf(resource: string, objects: readonly KubernetesObject[], revision: string, now: number): Tree {
   const shown = columns[resource] ?? [name, age];
   return {
     kind: "Table",
@@ -188,16 +186,16 @@ export function tableOf(resource: string, objects: readonly KubernetesObject[], 
 
 /** The value at a dotted path. */
 function dig(object: unknown, path: string): unknown {
-  return path.split(".").reduce<unknown>((part, key) => (part as Any | undefined)?.[key], object);
+  return valueAt(object, path.split("."));
 }
 
 function containersOf(object: KubernetesObject, key: "name" | "image"): string {
-  const containers = (dig(object, "spec.template.spec.containers") ?? []) as readonly Any[];
+  const containers = (dig(object, "spec.template.spec.containers") ?? []) as readonly Tree[];
   return containers.map((container) => String(container[key])).join(",");
 }
 
 function selectorText(labels: unknown): string {
-  const pairs = Object.entries((labels ?? {}) as Any).map(([key, value]) => `${key}=${String(value)}`);
+  const pairs = Object.entries((labels ?? {}) as Tree).map(([key, value]) => `${key}=${String(value)}`);
   return pairs.join(",") || "<none>";
 }
 
@@ -206,7 +204,7 @@ function readyOf(object: KubernetesObject): string {
 }
 
 function servicePorts(service: KubernetesObject): string {
-  const ports = (dig(service, "spec.ports") ?? []) as readonly Any[];
+  const ports = (dig(service, "spec.ports") ?? []) as readonly Tree[];
   const shown = ports.map(({ port, nodePort, protocol }) => {
     const outside = nodePort === undefined ? "" : `:${String(nodePort)}`;
     return `${String(port)}${outside}/${String(protocol ?? "TCP")}`;
@@ -228,7 +226,7 @@ function accessModes(modes: unknown): string {
 /** Why a container waits says more than the phase. */
 function podState(pod: KubernetesObject): unknown {
   if (pod.metadata.deletionTimestamp !== undefined) return "Terminating";
-  const statuses = (dig(pod, "status.containerStatuses") ?? []) as readonly Any[];
+  const statuses = (dig(pod, "status.containerStatuses") ?? []) as readonly Tree[];
   const waiting = statuses.map((status) => dig(status, "state.waiting.reason")).find((reason) => reason !== undefined);
   const phase = dig(pod, "status.phase");
   return waiting ?? (phase === "Succeeded" ? "Completed" : phase);
@@ -251,12 +249,12 @@ function nodeRoles(node: KubernetesObject): string {
 }
 
 function internalAddress(node: KubernetesObject): unknown {
-  const addresses = (dig(node, "status.addresses") ?? []) as readonly Any[];
+  const addresses = (dig(node, "status.addresses") ?? []) as readonly Tree[];
   return addresses.find((address) => address.type === "InternalIP")?.address ?? "<none>";
 }
 
 function podReady(pod: KubernetesObject): string {
-  const containers = (dig(pod, "status.containerStatuses") ?? []) as readonly Any[];
+  const containers = (dig(pod, "status.containerStatuses") ?? []) as readonly Tree[];
   return `${containers.filter((container) => container.ready === true).length}/${containers.length || 1}`;
 }
 

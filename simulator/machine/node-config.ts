@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { parseAllDocuments } from "yaml";
 import { TalosError } from "../../talos/errors.ts";
 import { given } from "../../talos/given.ts";
-import { isTree, type Tree } from "./world.ts";
+import { isTree, type Tree, tree } from "./world.ts";
 
 /** A CA as a config carries it; only control planes have the key. */
 export interface Authority {
@@ -220,10 +220,6 @@ function parseDocuments(text: string): Tree[] {
     const value: unknown = document.toJS();
     return isTree(value) ? [value] : [];
   });
-}
-
-function tree(value: unknown): Tree {
-  return isTree(value) ? value : {};
 }
 
 function string(value: unknown): string | undefined {

@@ -240,6 +240,25 @@ export function without<T extends object, K extends keyof T>(value: T, key: K): 
 /** Data as JSON and YAML have it, of which nothing is known yet. */
 export type Tree = Readonly<Record<string, unknown>>;
 
+export function tree(value: unknown): Tree {
+  return isTree(value) ? value : {};
+}
+
+/** What is at a path inside of a value; undefined where it leads nowhere. */
+export function valueAt(value: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>((part, key) => (part as Tree | undefined)?.[key], value);
+}
+
+/** What an object wants, of the form that its kind has. */
+export function specOf<T extends object>(object: { readonly [field: string]: unknown }): Partial<T> {
+  return (object.spec ?? {}) as Partial<T>;
+}
+
+/** How an object is. */
+export function statusOf<T extends object>(object: { readonly [field: string]: unknown }): Partial<T> {
+  return (object.status ?? {}) as Partial<T>;
+}
+
 export function isTree(value: unknown): value is Tree {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

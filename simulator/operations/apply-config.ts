@@ -15,7 +15,7 @@ import { isUp } from "../machine/life.ts";
 import { componentImages, isPartial, readNodeConfig } from "../machine/node-config.ts";
 import { minorOf } from "../machine/release.ts";
 import type { Moment } from "../machine/timings.ts";
-import { isTree, type Machine, type Tree, type World, withMachine, without } from "../machine/world.ts";
+import { isTree, type Machine, type Tree, tree, type World, withMachine, without } from "../machine/world.ts";
 import { unifiedDiff } from "./config-diff.ts";
 import { startSequence } from "./sequences.ts";
 
@@ -243,7 +243,7 @@ function coldPart(text: string): unknown {
     .map((document): unknown => document.toJS())
     .find((value): value is Tree => isTree(value) && (value.machine !== undefined || value.cluster !== undefined));
   if (root === undefined) return undefined;
-  const { features, ...machine } = isTree(root.machine) ? root.machine : {};
+  const { features, ...machine } = tree(root.machine);
   return {
     persist: root.persist,
     machine: keep(machine, (key) => !hotMachine.has(key)),
