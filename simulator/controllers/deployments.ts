@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { given } from "../../talos/given.ts";
 import { isHealthy, share } from "../kubernetes/eviction.ts";
-import { isStopping, ownedBy, ownerReference, podsOf, templateHash, templateOf } from "../kubernetes/pod.ts";
+import { livingPods, ownedBy, ownerReference, podsOf, templateHash, templateOf } from "../kubernetes/pod.ts";
 import {
   createObject,
   deleteObject,
@@ -12,7 +12,7 @@ import {
 } from "../kubernetes/store.ts";
 import type { Moment } from "../machine/timings.ts";
 import { type Cluster, type KubernetesObject, specOf, without } from "../machine/world.ts";
-import { replicasOf } from "./replica-sets.ts";
+import { replicasOf } from "./pod-sets.ts";
 
 const storage = "deployments.apps";
 const revisionKey = "deployment.kubernetes.io/revision";
@@ -145,10 +145,9 @@ function report(cluster: Cluster, deployment: KubernetesObject, moment: Moment):
   const known = cluster.objects[`${storage}/${namespace}/${name}`] ?? deployment;
   const wanted = replicasOf(known);
   const sets = setsOf(cluster, known);
-  const alive = (of: readonly KubernetesObject[]): KubernetesObject[] =>
-    of.flatMap((set) => podsOf(cluster, set)).filter((pod) => !isStopping(pod));
-  const pods = alive(sets);
-  const updated = alive(sets.filter((set) => set.metadata.name === setName(known)));
+  const current = sets.find((set) => set.metadata.name === setName(known));
+  const pods = sets.flatMap((set) => livingPods(cluster, set));
+  const updated = current === undefined ? [] : livingPods(cluster, current);
   const ready = pods.filter(isHealthy).length;
   const done = updated.filter(isHealthy).length >= wanted && pods.length === updated.length;
   const missing = Math.floor(
@@ -156,8 +155,7 @@ function report(cluster: Cluster, deployment: KubernetesObject, moment: Moment):
   );
   const enough = ready >= wanted - missing;
   const key = `${namespace}/${name}`;
-  const setUid = sets.find((set) => set.metadata.name === setName(known))?.metadata.uid ?? "";
-  const progress = `${setUid}/${updated.filter(isHealthy).length}/${pods.length}`;
+  const progress = `${current?.metadata.uid ?? ""}/${updated.filter(isHealthy).length}/${pods.length}`;
   const before = cluster.rollouts?.[key];
   const limit = (specOf<DeploymentSpec>(known).progressDeadlineSeconds ?? 600) * 1_000;
   const rollout = before?.progress === progress ? before : { progress, deadline: moment.now + limit };

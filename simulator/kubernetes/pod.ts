@@ -58,6 +58,11 @@ export function podsOf(cluster: Cluster, owner: KubernetesObject): KubernetesObj
   return listObjects(cluster, "pods", owner.metadata.namespace).filter((pod) => ownedBy(pod, owner.metadata.uid));
 }
 
+/** Without those that are being stopped. */
+export function livingPods(cluster: Cluster, owner: KubernetesObject): KubernetesObject[] {
+  return podsOf(cluster, owner).filter((pod) => !isStopping(pod));
+}
+
 export function ownedBy(object: KubernetesObject, uid: string): boolean {
   const owners = object.metadata.ownerReferences as readonly { readonly uid: string }[] | undefined;
   return owners?.some((owner) => owner.uid === uid) === true;
@@ -152,7 +157,7 @@ export function statusFor(
   };
 }
 
-function conditionsOf(ready: boolean, lastTransitionTime: string) {
+export function conditionsOf(ready: boolean, lastTransitionTime: string) {
   const met = { Initialized: true, Ready: ready, ContainersReady: ready, PodScheduled: true };
   return Object.entries(met).map(([type, held]) => ({ type, status: held ? "True" : "False", lastTransitionTime }));
 }
@@ -163,11 +168,15 @@ function containerStatus({ name, image }: Container, state: object, ready = fals
 
 /** Tells a pod to stop; it is gone a little later. */
 export function stopPod(cluster: Cluster, pod: KubernetesObject, moment: Moment): Cluster {
-  if (pod.metadata.deletionTimestamp !== undefined) return cluster;
+  if (isStopping(pod)) return cluster;
   const metadata = { ...pod.metadata, deletionTimestamp: timestamp(moment.now), deletionGracePeriodSeconds: 30 };
   const stopping = updateObject(cluster, "pods", { ...pod, metadata });
   const key = `${pod.metadata.namespace ?? ""}/${pod.metadata.name}`;
   return { ...stopping, terminating: { ...stopping.terminating, [key]: moment.now + moment.timings.podStop } };
+}
+
+export function stopPods(cluster: Cluster, pods: readonly KubernetesObject[], moment: Moment): Cluster {
+  return pods.reduce((next, pod) => stopPod(next, pod, moment), cluster);
 }
 
 /**

@@ -4,7 +4,7 @@ import { uuidOf } from "../machine/chance.ts";
 import { componentImages, type NodeConfig, type StaticPodName } from "../machine/node-config.ts";
 import type { KubernetesObject, Machine, Tree } from "../machine/world.ts";
 import { kubernetesVersionOf } from "./node.ts";
-import { statusFor } from "./pod.ts";
+import { conditionsOf, statusFor } from "./pod.ts";
 import { type NewObject, timestamp } from "./store.ts";
 
 export const staticPodRequests: Readonly<Record<StaticPodName, { readonly cpu: string; readonly memory: string }>> = {
@@ -84,22 +84,11 @@ export function mirrorPod(
 /** The PodStatus that the kubelet reports for it. */
 export function staticPodStatus(name: string, machine: Machine, ready: boolean): Tree {
   const at = timestamp(machine.staticPodsAt ?? machine.bootedAt);
-  const status = ready ? "True" : "False";
-  const condition = (type: string, value: string) => ({
-    type,
-    status: value,
-    lastProbeTime: null,
-    lastTransitionTime: at,
-  });
+  const conditions = conditionsOf(ready, at).map((held) => ({ ...held, lastProbeTime: null }));
+  const begun = { type: "PodReadyToStartContainers", status: "True", lastTransitionTime: at, lastProbeTime: null };
   return {
     phase: "Running",
-    conditions: [
-      condition("PodReadyToStartContainers", "True"),
-      condition("Initialized", "True"),
-      condition("Ready", status),
-      condition("ContainersReady", status),
-      condition("PodScheduled", "True"),
-    ],
+    conditions: [begun, ...conditions],
     hostIP: machine.address,
     hostIPs: [{ ip: machine.address }],
     podIP: machine.address,

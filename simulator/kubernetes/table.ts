@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { type KubernetesObject, type Tree, valueAt } from "../machine/world.ts";
+import { type KubernetesObject, type Tree, tree, valueAt } from "../machine/world.ts";
 import { isUnschedulable, readyStatusOf } from "./node.ts";
 
 interface Column {
@@ -10,6 +10,7 @@ interface Column {
 }
 
 const name: Column = { name: "Name", cell: (object) => object.metadata.name };
+const data: Column = { name: "Data", cell: (object) => Object.keys(tree(object.data)).length };
 const age: Column = { name: "Age", cell: (object, now) => ageOf(object.metadata.creationTimestamp, now) };
 
 const templateColumns: readonly Column[] = [
@@ -66,10 +67,7 @@ const columns: Readonly<Record<string, readonly Column[]>> = {
     name,
     field("Type", "spec.type"),
     field("Cluster-IP", "spec.clusterIP", "<none>"),
-    {
-      name: "External-IP",
-      cell: (service) => (dig(service, "spec.type") === "LoadBalancer" ? "<pending>" : "<none>"),
-    },
+    { name: "External-IP", cell: (service) => (dig(service, "spec.type") === "LoadBalancer" ? "<pending>" : "<none>") },
     { name: "Port(s)", cell: servicePorts },
     age,
     { name: "Selector", wide: true, cell: (service) => selectorText(dig(service, "spec.selector")) },
@@ -98,29 +96,18 @@ const columns: Readonly<Record<string, readonly Column[]>> = {
     field("Ready", "status.numberReady", 0),
     field("Up-to-date", "status.updatedNumberScheduled", 0),
     field("Available", "status.numberAvailable", 0),
-    {
-      name: "Node Selector",
-      cell: (set) => selectorText(dig(set, "spec.template.spec.nodeSelector")),
-    },
+    { name: "Node Selector", cell: (set) => selectorText(dig(set, "spec.template.spec.nodeSelector")) },
     age,
     ...templateColumns,
   ],
   jobs: [
     name,
     { name: "Status", cell: (job) => (dig(job, "status.completionTime") === undefined ? "Running" : "Complete") },
-    {
-      name: "Completions",
-      cell: (job) => `${String(dig(job, "status.succeeded") ?? 0)}/${String(dig(job, "spec.completions") ?? 1)}`,
-    },
+    { name: "Completions", cell: (job) => pair(job, "status.succeeded", "spec.completions") },
     age,
   ],
-  configmaps: [name, { name: "Data", cell: (map) => Object.keys((map.data ?? {}) as object).length }, age],
-  secrets: [
-    name,
-    field("Type", "type"),
-    { name: "Data", cell: (secret) => Object.keys((secret.data ?? {}) as object).length },
-    age,
-  ],
+  configmaps: [name, data, age],
+  secrets: [name, field("Type", "type"), data, age],
   persistentvolumeclaims: [
     name,
     field("Status", "status.phase"),
@@ -136,11 +123,7 @@ const columns: Readonly<Record<string, readonly Column[]>> = {
     { name: "Access Modes", cell: (volume) => accessModes(dig(volume, "spec.accessModes")) },
     field("Reclaim Policy", "spec.persistentVolumeReclaimPolicy"),
     field("Status", "status.phase"),
-    {
-      name: "Claim",
-      cell: (volume) =>
-        `${String(dig(volume, "spec.claimRef.namespace"))}/${String(dig(volume, "spec.claimRef.name"))}`,
-    },
+    { name: "Claim", cell: (volume) => pair(volume, "spec.claimRef.namespace", "spec.claimRef.name") },
     field("StorageClass", "spec.storageClassName"),
     age,
   ],
@@ -199,8 +182,13 @@ function selectorText(labels: unknown): string {
   return pairs.join(",") || "<none>";
 }
 
+/** Two fields, such as how many there are of how many. */
+function pair(object: KubernetesObject, left: string, right: string): string {
+  return `${String(dig(object, left) ?? 0)}/${String(dig(object, right) ?? 0)}`;
+}
+
 function readyOf(object: KubernetesObject): string {
-  return `${String(dig(object, "status.readyReplicas") ?? 0)}/${String(dig(object, "spec.replicas") ?? 0)}`;
+  return pair(object, "status.readyReplicas", "spec.replicas");
 }
 
 function servicePorts(service: KubernetesObject): string {

@@ -210,8 +210,7 @@ export function withMachine(world: World, machine: Machine): World {
 }
 
 export function withoutMachine(world: World, id: string): World {
-  const { [id]: _gone, ...machines } = world.machines;
-  return { ...world, machines };
+  return { ...world, machines: without(world.machines, id) };
 }
 
 export function withCluster(world: World, cluster: Cluster): World {
@@ -231,10 +230,14 @@ export function mapMachines(world: World, change: (machine: Machine) => Machine)
   return machines === undefined ? world : { ...world, machines };
 }
 
-/** The same value without one of its fields. */
-export function without<T extends object, K extends keyof T>(value: T, key: K): Omit<T, K> {
-  const { [key]: _gone, ...rest } = value;
-  return rest;
+/** Every cluster through one function, which sees the world with the changes so far. */
+export function mapClusters(world: World, change: (cluster: Cluster, world: World) => Cluster): World {
+  return Object.values(world.clusters).reduce((next, cluster) => withCluster(next, change(cluster, next)), world);
+}
+
+/** The same value without some of its fields. */
+export function without<T extends object, K extends keyof T>(value: T, ...keys: readonly K[]): Omit<T, K> {
+  return Object.fromEntries(Object.entries(value).filter(([key]) => !keys.includes(key as K))) as Omit<T, K>;
 }
 
 /** Data as JSON and YAML have it, of which nothing is known yet. */
