@@ -70,7 +70,7 @@ const table: Readonly<Record<string, readonly Row[]>> = {
   "apiregistration.k8s.io/v1": [["apiservices", "APIService", false, "", "api-extensions"]],
 };
 
-const builtIn: readonly ApiResource[] = Object.entries(table).flatMap(([groupVersion, rows]) => {
+export function resourcesOf(groupVersion: string, rows: readonly Row[]): ApiResource[] {
   const [version = "v1", group = ""] = groupVersion.split("/").reverse();
   const words = (text = ""): string[] => text.split(" ").filter((word) => word !== "");
   return rows.map(([name, kind, namespaced, shortNames, categories]) => ({
@@ -83,7 +83,9 @@ const builtIn: readonly ApiResource[] = Object.entries(table).flatMap(([groupVer
     shortNames: words(shortNames),
     categories: words(categories),
   }));
-});
+}
+
+const builtIn: readonly ApiResource[] = Object.entries(table).flatMap(([name, rows]) => resourcesOf(name, rows));
 
 /** What the server knows by itself and what its custom resource definitions add. */
 export function apiResources(cluster: Cluster | undefined): readonly ApiResource[] {

@@ -115,7 +115,7 @@ function withEntries(object: KubernetesObject, managedFields: readonly Entry[]):
 }
 
 function mergeConfiguration(live: unknown, stated: unknown, field = ""): unknown {
-  if (isTree(stated) && isTree(live) && !["selector", "nodeSelector"].includes(field)) {
+  if (isTree(stated) && isTree(live) && !atomic.has(field)) {
     const result: Record<string, unknown> = { ...live };
     for (const [key, value] of Object.entries(stated)) result[key] = mergeConfiguration(live[key], value, key);
     return result;
@@ -135,7 +135,7 @@ function conflictError(conflicts: readonly { readonly manager: string; readonly 
   const shown = conflicts.map(({ manager, path }) => ({
     manager,
     field: path
-      .split("\u0000")
+      .split(separator)
       .map((part) => (part.startsWith("f:") ? `.${part.slice(2)}` : part.startsWith("k:") ? keyed(part.slice(2)) : ""))
       .join(""),
   }));

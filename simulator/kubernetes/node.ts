@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { given } from "../../talos/given.ts";
 import { uuidOf } from "../machine/chance.ts";
+import { kernel } from "../machine/hardware.ts";
 import type { NodeConfig } from "../machine/node-config.ts";
 import { type Cluster, type KubernetesObject, type Machine, specOf, statusOf, type Tree } from "../machine/world.ts";
 import { type NewObject, timestamp } from "./store.ts";
@@ -80,7 +82,7 @@ export function nodeStatus(
       architecture: "amd64",
       bootID: machine.bootId,
       containerRuntimeVersion: "containerd://2.2.4",
-      kernelVersion: "6.18.9-talos",
+      kernelVersion: kernel.version,
       kubeProxyVersion: "",
       kubeletVersion: kubernetesVersionOf(config.images.kubelet),
       machineID: uuidOf(`machine-id/${machine.id}`).replaceAll("-", ""),

@@ -61,9 +61,9 @@ export function applyConfig(world: World, machine: Machine, input: ApplyInput, m
 /** Documents beside the main one are taken while a machine waits for that: it keeps waiting, with what they say. */
 function partialConfig(world: World, machine: Machine, input: ApplyInput): Applied {
   const warnings = checkPartial(input.text);
-  const details = "Applied configuration without a reboot";
-  if (input.dryRun) return { world, mode: "NO_REBOOT", details: dryRun(details, "", input.text), warnings };
-  return { world: withMachine(world, { ...machine, partialConfig: input.text }), mode: "NO_REBOOT", details, warnings };
+  const taken = { mode: "NO_REBOOT", warnings } as const;
+  if (input.dryRun) return { world, details: dryRun(atOnce, "", input.text), ...taken };
+  return { world: withMachine(world, { ...machine, partialConfig: input.text }), details: atOnce, ...taken };
 }
 
 function checkPartial(text: string): readonly string[] {
@@ -100,7 +100,7 @@ function firstConfig(
   if (input.dryRun) {
     const details = old
       ? "Dry run summary:\nNode is running in maintenance mode and does not have a config yet."
-      : dryRun("Applied configuration without a reboot", "", input.text);
+      : dryRun(atOnce, "", input.text);
     return { world, mode: input.mode, details, warnings };
   }
   const stopped = { kind: "task", task: "runningMaintenance", action: "STOP" } as const;
@@ -108,7 +108,7 @@ function firstConfig(
   const next = takeConfig(left, input.text, moment);
   const mode = input.mode === "AUTO" || input.mode === "REBOOT" ? "NO_REBOOT" : input.mode;
   const withMember = ensureCluster(withMachine(world, next), input.text);
-  return { world: withMember, mode, details: "Applied configuration without a reboot", warnings };
+  return { world: withMember, mode, details: atOnce, warnings };
 }
 
 function nextConfig(
@@ -121,24 +121,15 @@ function nextConfig(
   const active = machine.activeConfig ?? "";
   // Since 1.14 every field takes effect at once.
   const cold = minorOf(machine.talosVersion) < 1_014 && needsReboot(active, input.text);
-  if (cold && (input.mode === "NO_REBOOT" || input.mode === "TRY")) {
-    throw new CallError(
-      "InvalidArgument",
-      `this config change can't be applied in immediate mode\ndiff: ${unifiedDiff(active, input.text)}`,
-    );
-  }
+  const reason = () =>
+    `this config change can't be applied in immediate mode\ndiff: ${unifiedDiff(active, input.text)}`;
+  if (cold && (input.mode === "NO_REBOOT" || input.mode === "TRY")) throw new CallError("InvalidArgument", reason());
   if (input.mode === "REBOOT" && minorOf(machine.talosVersion) >= 1_014) {
-    throw new CallError(
-      "Unimplemented",
-      "the REBOOT mode is not supported, please use AUTO or NO_REBOOT modes instead",
-    );
+    const message = "the REBOOT mode is not supported, please use AUTO or NO_REBOOT modes instead";
+    throw new CallError("Unimplemented", message);
   }
   const mode: ApplyMode = input.mode === "AUTO" ? (cold ? "REBOOT" : "NO_REBOOT") : input.mode;
-  const reason =
-    input.mode === "AUTO" && cold
-      ? `: this config change can't be applied in immediate mode\ndiff: ${unifiedDiff(active, input.text)}`
-      : "";
-  const details = describe(mode, input.tryTimeout) + reason;
+  const details = describe(mode, input.tryTimeout) + (input.mode === "AUTO" && cold ? `: ${reason()}` : "");
   if (input.dryRun) return { world, mode, details: dryRun(details, active, input.text), warnings };
   return { world: ensureCluster(change(world, machine, mode, input, moment), input.text), mode, details, warnings };
 }
@@ -158,17 +149,13 @@ function change(world: World, machine: Machine, mode: ApplyMode, input: ApplyInp
   }
 }
 
+const atOnce = "Applied configuration without a reboot";
+
 function describe(mode: ApplyMode, tryTimeout: number): string {
-  switch (mode) {
-    case "REBOOT":
-      return "Applied configuration with a reboot";
-    case "STAGED":
-      return "Staged configuration to be applied after the next reboot";
-    case "TRY":
-      return `Applied configuration without a reboot\nThe config is applied in 'try' mode and will be automatically reverted back in ${goDuration(tryTimeout)}`;
-    default:
-      return "Applied configuration without a reboot";
-  }
+  if (mode === "REBOOT") return "Applied configuration with a reboot";
+  if (mode === "STAGED") return "Staged configuration to be applied after the next reboot";
+  if (mode !== "TRY") return atOnce;
+  return `${atOnce}\nThe config is applied in 'try' mode and will be automatically reverted back in ${goDuration(tryTimeout)}`;
 }
 
 function dryRun(details: string, before: string, after: string): string {

@@ -2,6 +2,7 @@
 
 import { machineStatus } from "../controllers/machine-status.ts";
 import { diagnosticsOf } from "../machine/diagnostics.ts";
+import { kernel } from "../machine/hardware.ts";
 import { isUp, runningServices } from "../machine/life.ts";
 import { schematicOfImage } from "../machine/release.ts";
 import { type Item, only, type Producer } from "./item.ts";
@@ -36,9 +37,7 @@ export const runtimeResources: Readonly<Record<string, Producer>> = {
   },
   "Diagnostics.runtime.talos.dev": ({ machine, config }) =>
     diagnosticsOf(machine, config).map(({ id, message, details }) => ({ id, spec: { message, details } })),
-  "KernelCmdlines.runtime.talos.dev": only("cmdline", () => ({
-    cmdline: "talos.platform=metal console=tty0 init_on_alloc=1 slab_nomerge pti=on",
-  })),
+  "KernelCmdlines.runtime.talos.dev": only("cmdline", () => ({ cmdline: kernel.cmdline })),
   "KernelParamStatuses.runtime.talos.dev": ({ config }) => kernelParams(config?.sysctls ?? {}),
   "DevicesStatuses.runtime.talos.dev": () => [{ id: "devices", spec: { ready: true } }],
   "BootedEntries.talos.dev": ({ machine }) =>

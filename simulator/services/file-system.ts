@@ -2,6 +2,7 @@
 
 import { stringify } from "yaml";
 import { configOf, hostnameOf } from "../controllers/membership.ts";
+import { kernel } from "../machine/hardware.ts";
 import { runningServices } from "../machine/life.ts";
 import { kubernetesCas } from "../machine/node-config.ts";
 import type { Machine } from "../machine/world.ts";
@@ -19,10 +20,10 @@ export function filesOf(machine: Machine, now: number): ReadonlyMap<string, stri
       `NAME="Talos"\nID=talos\nVERSION_ID=${machine.talosVersion}\nPRETTY_NAME="Talos (${machine.talosVersion})"\nHOME_URL="https://www.talos.dev/"\n`,
     ],
     ["/etc/resolv.conf", "nameserver 127.0.0.53\n"],
-    ["/proc/cmdline", "talos.platform=metal console=tty0 init_on_alloc=1 slab_nomerge pti=on\n"],
+    ["/proc/cmdline", `${kernel.cmdline}\n`],
     ["/proc/sys/kernel/random/boot_id", `${machine.bootId}\n`],
     ["/proc/uptime", `${seconds} ${seconds}\n`],
-    ["/proc/version", "Linux version 6.18.9-talos (simulated)\n"],
+    ["/proc/version", `Linux version ${kernel.version} (simulated)\n`],
   ]);
   if (config !== undefined && machine.activeConfig !== undefined) {
     files.set("/system/state/config.yaml", machine.activeConfig);

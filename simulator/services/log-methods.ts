@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import type { Data } from "../../talos/api/gen/common/common.ts";
 import { LogsContainersResponse, type MachineServiceService } from "../../talos/api/gen/machine/machine.ts";
 import { CallError } from "../machine/call-error.ts";
+import { kernel } from "../machine/hardware.ts";
 import type { Machine, MachineEvent } from "../machine/world.ts";
 import { answer, type Call, everyChange, type Handlers, inPieces } from "./method.ts";
 
@@ -71,7 +73,10 @@ function serviceLines(machine: Machine, id: string): readonly Line[] {
 /** `facility: priority: [time]: message` */
 function kernelLines(machine: Machine): readonly Line[] {
   const boot = new Date(machine.bootedAt).toISOString();
-  const first = { number: -1, text: `kern:  notice: [${boot}]: Linux version 6.18.9-talos (${machine.talosVersion})` };
+  const first = {
+    number: -1,
+    text: `kern:  notice: [${boot}]: Linux version ${kernel.version} (${machine.talosVersion})`,
+  };
   const rest = machine.events.flatMap((event): Line[] => {
     const text = event.at < machine.bootedAt ? undefined : sentence(event);
     if (text === undefined) return [];
