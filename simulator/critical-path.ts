@@ -48,14 +48,10 @@ export async function criticalPath(input: CriticalPathInput): Promise<number> {
     while (!condition()) await clock.advance(step);
   };
   let created = false;
-  creating.then(
-    () => {
-      created = true;
-    },
-    () => {
-      created = true;
-    },
-  );
+  const settled = creating.finally(() => {
+    created = true;
+  });
+  settled.catch(() => undefined);
   await pass(() => created);
   const machines = await creating;
   for (const { name, address } of machines) {

@@ -63,7 +63,7 @@ const rules: Readonly<Record<string, readonly string[]>> = {
     "simulator/control",
   ],
   provider: ["provider", "talos", "model", "engine", "cloud-init", "simulator/control"],
-  "simulator/control": ["simulator/control", "simulator/machine/fault", ...talosBase],
+  "simulator/control": ["simulator/control", ...talosBase],
   simulator: ["simulator", ...talos("api/gen", "pki", "secrets", "config", "version")],
   constructs: ["constructs", "package.json", "cloud-init", "model", ...talos("version", "image", "config")],
   review: ["review", "constructs", "talos/errors"],

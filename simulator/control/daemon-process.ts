@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { type FileHandle, mkdir, open, readdir, readFile, rm, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
+import { textIfThere } from "../../talos/atomic-file.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { fileError } from "../../talos/file-error.ts";
 import { lockHolder, takeLock, wasLocked } from "./process-lock.ts";
@@ -103,12 +104,10 @@ async function start(directory: string, command: DaemonCommand, code: string): P
   while (performance.now() < deadline) {
     const found = await findDaemon(directory);
     if (found !== undefined) return found;
-    if (child.ended()) {
-      // Another one was faster, or it could not start: only without a living holder it is our turn again.
-      if ((await lockHolder(directory)) === undefined) {
-        if (child.failed()) break;
-        child = await launch(directory, command, code);
-      }
+    // Another one was faster, or it could not start: only without a living holder it is our turn again.
+    if (child.ended() && (await lockHolder(directory)) === undefined) {
+      if (child.failed()) break;
+      child = await launch(directory, command, code);
     }
     await new Promise((done) => setTimeout(done, pause));
   }
@@ -192,11 +191,11 @@ async function end(directory: string, daemon: DaemonRecord): Promise<void> {
 }
 
 async function readRecord(directory: string): Promise<DaemonRecord | undefined> {
+  const text = await textIfThere(join(directory, recordFile));
   try {
-    return JSON.parse(await readFile(join(directory, recordFile), "utf8")) as DaemonRecord;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT" || error instanceof SyntaxError) return undefined;
-    throw error;
+    return JSON.parse(text ?? "") as DaemonRecord;
+  } catch {
+    return undefined;
   }
 }
 

@@ -1,13 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 import * as z from "zod";
 import { TalosError } from "../../talos/errors.ts";
-import type { Fault } from "../machine/fault.ts";
 
-const common = { until: z.number().optional(), times: z.number().int().positive().optional() };
+const common = {
+  /** Milliseconds since the epoch; the fault is over then. */
+  until: z.number().exactOptional(),
+  /** How often it may still strike. */
+  times: z.number().int().positive().exactOptional(),
+};
 const milliseconds = z.number().int();
 const plain = <K extends string>(kind: K) => z.strictObject({ kind: z.literal(kind), ...common });
 const timed = <K extends string>(kind: K) => z.strictObject({ kind: z.literal(kind), milliseconds, ...common });
 
+/**
+ * Trouble, as data. A fault stays until it is cleared, until `until`, or until its `times` are used up.
+ * - `refuse`: nothing listens (connection refused)
+ * - `reset`: connections are accepted and reset at once
+ * - `half-open`: connections are accepted and then silent, without FIN
+ * - `delay`: every call waits `milliseconds` first
+ * - `trickle`: replies leave one small piece every `milliseconds`
+ * - `wrong-certificate`: the server's certificate comes from a stranger's CA
+ * - `expired-certificate`: it is from the right CA, but of yesterday
+ * - `clock-skew`: the machine's clock is off by `milliseconds` (certificates, time service)
+ * - `reject-config`: ApplyConfiguration fails with `message`
+ * - `fail`: calls to `method` fail with `code` and `message`
+ * - `crash`: the machine loses power before or after it handles `method`
+ * - `disk-full`: what needs the disk fails
+ * - `never-back`: the next time it goes down it stays down
+ * - `component-not-ready`: a component of Kubernetes on a control plane runs and never becomes ready; with `version`, only
+ *   that version of it
+ * - `bad-boot`: an upgraded system does not come up; the boot loader goes back to the previous one
+ */
 const schema = z.discriminatedUnion("kind", [
   plain("refuse"),
   plain("reset"),
@@ -26,10 +49,14 @@ const schema = z.discriminatedUnion("kind", [
   z.strictObject({
     kind: z.literal("component-not-ready"),
     component: z.enum(["kube-apiserver", "kube-controller-manager", "kube-scheduler"]),
-    version: z.string().optional(),
+    /** Without v. @default every version */
+    version: z.string().exactOptional(),
     ...common,
   }),
 ]);
+
+export type Fault = Readonly<z.infer<typeof schema>>;
+export type FaultKind = Fault["kind"];
 
 /** Kinds that need no more than their name. */
 export const plainFaults: readonly string[] = schema.options.flatMap(({ shape }) =>
@@ -39,7 +66,7 @@ export const plainFaults: readonly string[] = schema.options.flatMap(({ shape })
 /** A fault as a person writes it: a kind alone, or JSON with what else it needs. */
 export function parseFault(text: string): Fault {
   const parsed = schema.safeParse(text.startsWith("{") ? parseJson(text) : { kind: text });
-  if (parsed.success) return parsed.data as Fault;
+  if (parsed.success) return parsed.data;
   const kinds = schema.options.map(({ shape }) => shape.kind.value).join(", ");
   throw new TalosError("invalid-input", `not a fault: ${text}\n${z.prettifyError(parsed.error)}`, {
     hint: `Kinds are ${kinds}. One that needs more is written as JSON: {"kind":"delay","milliseconds":500,"times":3}`,

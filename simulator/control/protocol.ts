@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import { request } from "node:http";
-import type { Fault, FaultKind } from "../machine/fault.ts";
+import type { Fault, FaultKind } from "./fault-schema.ts";
 
 /** Grows when this file or the files on disk change their meaning: a daemon of another number is replaced. */
 export const protocolVersion = 2;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError, type TalosErrorCode } from "../../talos/errors.ts";
-import type { Fault } from "../machine/fault.ts";
 import { type DaemonCommand, endDaemon, ensureDaemon, isEmpty } from "./daemon-process.ts";
+import type { Fault } from "./fault-schema.ts";
 import {
   type Answer,
   type CreateMachine,
@@ -79,6 +79,9 @@ export function simulatorAt(directory: string, options: SimulatorOptions): Simul
       known = await daemonOf();
     }
   };
+  const tell = async <N extends RequestName>(name: N, input: Requests[N]["input"]): Promise<void> => {
+    await ask(name, input);
+  };
   /** Without a daemon and without machines on disk there is nothing to ask, and nothing to start. */
   const askUnlessEmpty = async <N extends RequestName>(name: N, input: Requests[N]["input"]) => {
     const answer = await askKnown(name, input);
@@ -106,18 +109,10 @@ export function simulatorAt(directory: string, options: SimulatorOptions): Simul
     async deleteMachine(id) {
       await askUnlessEmpty("delete-machine", { id });
     },
-    async setOwner(id, owner) {
-      await ask("set-owner", { id, owner });
-    },
-    async setPower(id, on) {
-      await ask("set-power", { id, on });
-    },
-    async setFaults(id, faults) {
-      await ask("set-faults", { id, faults });
-    },
-    async setUserData(id, userData) {
-      await ask("set-user-data", { id, userData });
-    },
+    setOwner: (id, owner) => tell("set-owner", { id, owner }),
+    setPower: (id, on) => tell("set-power", { id, on }),
+    setFaults: (id, faults) => tell("set-faults", { id, faults }),
+    setUserData: (id, userData) => tell("set-user-data", { id, userData }),
     shutdown: () => endDaemon(directory),
   };
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { given } from "../../talos/given.ts";
 import { isHealthy, share } from "../kubernetes/eviction.ts";
-import { isStopping, ownedBy, ownerReference, podsOf, templateHash, templateOf } from "../kubernetes/pod.ts";
+import { livingPods, ownedBy, ownerReference, podsOf, templateHash, templateOf } from "../kubernetes/pod.ts";
 import {
   createObject,
   deleteObject,
@@ -11,8 +11,8 @@ import {
   updateObject,
 } from "../kubernetes/store.ts";
 import type { Moment } from "../machine/timings.ts";
-import { type Cluster, type KubernetesObject, without } from "../machine/world.ts";
-import { replicasOf } from "./replica-sets.ts";
+import { type Cluster, type KubernetesObject, specOf, without } from "../machine/world.ts";
+import { replicasOf } from "./pod-sets.ts";
 
 const storage = "deployments.apps";
 const revisionKey = "deployment.kubernetes.io/revision";
@@ -30,16 +30,12 @@ interface DeploymentSpec {
 
 /** One replica set per template; from one to the next step by step, as fast as the new pods become ready. */
 export function tendDeployment(cluster: Cluster, deployment: KubernetesObject, moment: Moment): Cluster {
-  const { paused } = specOf(deployment);
+  const { paused } = specOf<DeploymentSpec>(deployment);
   const named = paused === true ? cluster : ensureCurrent(cluster, deployment, moment);
   const sets = setsOf(named, deployment);
   const current = sets.find((set) => set.metadata.name === setName(deployment));
   const sized = current === undefined ? named : resize(named, deployment, current, sets);
   return report(trimHistory(sized, deployment), deployment, moment);
-}
-
-function specOf(deployment: KubernetesObject): DeploymentSpec {
-  return (deployment.spec ?? {}) as DeploymentSpec;
 }
 
 function setName(deployment: KubernetesObject): string {
@@ -89,7 +85,7 @@ function newSet(deployment: KubernetesObject, annotations: Readonly<Record<strin
     }),
     spec: {
       replicas: 0,
-      selector: { matchLabels: { ...specOf(deployment).selector?.matchLabels, ...label } },
+      selector: { matchLabels: { ...specOf<DeploymentSpec>(deployment).selector?.matchLabels, ...label } },
       template: { ...template, metadata: { ...template.metadata, labels } },
     },
   };
@@ -103,7 +99,7 @@ function resize(
 ): Cluster {
   const wanted = replicasOf(deployment);
   const old = sets.filter((set) => set !== current);
-  const { strategy } = specOf(deployment);
+  const { strategy } = specOf<DeploymentSpec>(deployment);
   if (strategy?.type === "Recreate") {
     const emptied = old.reduce((next, set) => setReplicas(next, set, 0), cluster);
     return old.some((set) => podsOf(emptied, set).length > 0) ? emptied : setReplicas(emptied, current, wanted);
@@ -135,7 +131,7 @@ function setReplicas(cluster: Cluster, set: KubernetesObject, replicas: number):
 
 /** Empty replica sets beyond the limit go, oldest first. */
 function trimHistory(cluster: Cluster, deployment: KubernetesObject): Cluster {
-  const limit = specOf(deployment).revisionHistoryLimit ?? 10;
+  const limit = specOf<DeploymentSpec>(deployment).revisionHistoryLimit ?? 10;
   const empty = setsOf(cluster, deployment)
     .filter((set) => replicasOf(set) === 0 && set.metadata.name !== setName(deployment))
     .sort((a, b) => revisionOf(b) - revisionOf(a));
@@ -149,19 +145,19 @@ function report(cluster: Cluster, deployment: KubernetesObject, moment: Moment):
   const known = cluster.objects[`${storage}/${namespace}/${name}`] ?? deployment;
   const wanted = replicasOf(known);
   const sets = setsOf(cluster, known);
-  const alive = (of: readonly KubernetesObject[]): KubernetesObject[] =>
-    of.flatMap((set) => podsOf(cluster, set)).filter((pod) => !isStopping(pod));
-  const pods = alive(sets);
-  const updated = alive(sets.filter((set) => set.metadata.name === setName(known)));
+  const current = sets.find((set) => set.metadata.name === setName(known));
+  const pods = sets.flatMap((set) => livingPods(cluster, set));
+  const updated = current === undefined ? [] : livingPods(cluster, current);
   const ready = pods.filter(isHealthy).length;
   const done = updated.filter(isHealthy).length >= wanted && pods.length === updated.length;
-  const missing = Math.floor(share(specOf(known).strategy?.rollingUpdate?.maxUnavailable ?? "25%", wanted));
+  const missing = Math.floor(
+    share(specOf<DeploymentSpec>(known).strategy?.rollingUpdate?.maxUnavailable ?? "25%", wanted),
+  );
   const enough = ready >= wanted - missing;
   const key = `${namespace}/${name}`;
-  const setUid = sets.find((set) => set.metadata.name === setName(known))?.metadata.uid ?? "";
-  const progress = `${setUid}/${updated.filter(isHealthy).length}/${pods.length}`;
+  const progress = `${current?.metadata.uid ?? ""}/${updated.filter(isHealthy).length}/${pods.length}`;
   const before = cluster.rollouts?.[key];
-  const limit = (specOf(known).progressDeadlineSeconds ?? 600) * 1_000;
+  const limit = (specOf<DeploymentSpec>(known).progressDeadlineSeconds ?? 600) * 1_000;
   const rollout = before?.progress === progress ? before : { progress, deadline: moment.now + limit };
   const late = !done && rollout.deadline <= moment.now;
   const set = setName(known);

@@ -4,6 +4,7 @@ import {
   etcdMemberOf,
   hasQuorum,
   isServing,
+  mayRemove,
   memberRuns,
   newMember,
   promote,
@@ -17,6 +18,7 @@ import {
   type Cluster,
   type EtcdCluster,
   type Machine,
+  mapClusters,
   type World,
   withCluster,
   withMachine,
@@ -67,7 +69,7 @@ function leave(world: World, machine: Machine, moment: Moment): World {
   const cluster = clusterOf(world, machine);
   const member = etcdMemberOf(cluster, machine.id);
   if (cluster?.etcd === undefined || member === undefined) return withMachine(world, done);
-  if (canLeave(world, machine)) {
+  if (mayRemove(world, cluster.etcd, member)) {
     const next = withCluster(world, { ...cluster, etcd: removeMember(cluster.etcd, member.id) });
     return withMachine(next, { ...done, disk: without(machine.disk, "etcd") });
   }
@@ -82,29 +84,20 @@ function leave(world: World, machine: Machine, moment: Moment): World {
   return withMachine(world, restart(failed, moment));
 }
 
-/** etcd lets a member go when the others that run are a quorum of what remains. */
-function canLeave(world: World, machine: Machine): boolean {
-  const etcd = clusterOf(world, machine)?.etcd;
-  if (etcd === undefined) return false;
-  const others = etcd.members.filter((member) => !member.learner && member.machine !== machine.id);
-  const running = others.filter((member) => world.machines[member.machine]?.services.etcd?.stage === "Running");
-  return others.length > 0 && running.length > others.length / 2;
-}
-
 /** Keeps a leader where there is a quorum: none without it, an election when the old one is gone. */
 export const etcdLeader: Controller = (world, moment) =>
-  Object.values(world.clusters).reduce((next, cluster) => {
-    if (cluster.etcd === undefined) return next;
+  mapClusters(world, (cluster, next) => {
+    if (cluster.etcd === undefined) return cluster;
     const etcd = elect(next, cluster.etcd, moment);
-    return etcd === cluster.etcd ? next : withCluster(next, { ...cluster, etcd });
-  }, world);
+    return etcd === cluster.etcd ? cluster : { ...cluster, etcd };
+  });
 
 function elect(world: World, etcd: EtcdCluster, { now, timings }: Moment): EtcdCluster {
   const voters = runningVoters(world, etcd);
   if (!hasQuorum(world, etcd)) {
     return etcd.leader === undefined && etcd.electionUntil === undefined
       ? etcd
-      : without(without(etcd, "leader"), "electionUntil");
+      : without(etcd, "leader", "electionUntil");
   }
   if (etcd.leader !== undefined && voters.some((member) => member.id === etcd.leader)) return etcd;
   if (etcd.electionUntil === undefined) return { ...without(etcd, "leader"), electionUntil: now + timings.election };
@@ -116,7 +109,7 @@ function elect(world: World, etcd: EtcdCluster, { now, timings }: Moment): EtcdC
 
 /** One control plane answers for the shared address. The election runs in etcd: none without it, another when the owner is gone. */
 export const virtualIp: Controller = (world, moment) =>
-  Object.values(world.clusters).reduce((next, cluster) => withCluster(next, electOwner(next, cluster, moment)), world);
+  mapClusters(world, (cluster, next) => electOwner(next, cluster, moment));
 
 function electOwner(world: World, cluster: Cluster, { now, timings }: Moment): Cluster {
   const candidates = machinesOf(world, cluster.key).filter((machine) => mayHold(world, cluster, machine));
@@ -134,6 +127,6 @@ function electOwner(world: World, cluster: Cluster, { now, timings }: Moment): C
 function mayHold(world: World, cluster: Cluster, machine: Machine): boolean {
   const config = configOf(machine);
   if (config?.type !== "controlplane" || config.virtualIp === undefined || !isUp(machine.life)) return false;
-  const member = cluster.etcd?.members.find((candidate) => candidate.machine === machine.id);
+  const member = etcdMemberOf(cluster, machine.id);
   return member !== undefined && memberRuns(world, member);
 }

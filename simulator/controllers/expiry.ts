@@ -4,7 +4,7 @@ import { nodeNameOf, stopPod } from "../kubernetes/pod.ts";
 import { deleteObject, getObject, listObjects } from "../kubernetes/store.ts";
 import { readNodeConfig } from "../machine/node-config.ts";
 import type { Controller, Moment } from "../machine/timings.ts";
-import { type Cluster, type KubernetesObject, mapMachines, withCluster, without } from "../machine/world.ts";
+import { type Cluster, type KubernetesObject, mapClusters, mapMachines, without } from "../machine/world.ts";
 
 /** Takes faults away whose time is over, so that everything that depends on them looks again. */
 export const expiredFaults: Controller = (world, { now }) =>
@@ -24,15 +24,13 @@ export const tryMode: Controller = (world, { now }) =>
 
 /** Takes pods away when their time to stop is over. */
 export const terminatingPods: Controller = (world, { now }) =>
-  Object.values(world.clusters).reduce((next, cluster) => {
+  mapClusters(world, (cluster) => {
     const due = Object.entries(cluster.terminating ?? {}).filter(([, time]) => time <= now);
-    if (due.length === 0) return next;
-    const cleaned = due.reduce((state, [key]) => {
+    return due.reduce((state, [key]) => {
       const [namespace, name = ""] = key.split("/");
       return { ...deleteObject(state, "pods", namespace, name), terminating: without(state.terminating ?? {}, key) };
     }, cluster);
-    return withCluster(next, cleaned);
-  }, world);
+  });
 
 /** Drops what a cluster shared once no machine has its config any more, running or on disk. */
 export const forgottenClusters: Controller = (world) => {

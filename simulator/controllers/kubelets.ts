@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { recordEvent } from "../kubernetes/events.ts";
 import { isNodeReady, newNode, nodeLease, nodeLeaseNamespace, nodeStatus, readyStatusOf } from "../kubernetes/node.ts";
+import { templateOf } from "../kubernetes/pod.ts";
 import { createObject, getObject, listObjects, timestamp, updateObject } from "../kubernetes/store.ts";
 import { isHealthy, isUp } from "../machine/life.ts";
 import type { Controller, Moment } from "../machine/timings.ts";
@@ -44,10 +46,8 @@ const networkFolders = ["/etc/cni/net.d", "/opt/cni/bin"];
 
 /** Network plugins are daemon sets that write into the folders where the container runtime looks for one. */
 function installsNetwork(set: KubernetesObject): boolean {
-  const { template } = (set.spec ?? {}) as {
-    template?: { spec?: { volumes?: readonly { hostPath?: { path?: string } }[] } };
-  };
-  return template?.spec?.volumes?.some(({ hostPath }) => networkFolders.includes(hostPath?.path ?? "")) === true;
+  const volumes = (templateOf(set).spec?.volumes ?? []) as readonly { hostPath?: { path?: string } }[];
+  return volumes.some(({ hostPath }) => networkFolders.includes(hostPath?.path ?? ""));
 }
 
 function kubeletRuns(machine: Machine | undefined): machine is Machine {

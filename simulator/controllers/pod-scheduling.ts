@@ -12,7 +12,16 @@ import {
 } from "../kubernetes/pod.ts";
 import { createObject, getObject, listObjects, updateObject } from "../kubernetes/store.ts";
 import type { Moment } from "../machine/timings.ts";
-import { type Cluster, isTree, type KubernetesObject, type World, without } from "../machine/world.ts";
+import {
+  type Cluster,
+  isTree,
+  type KubernetesObject,
+  specOf,
+  statusOf,
+  tree,
+  type World,
+  without,
+} from "../machine/world.ts";
 
 interface Toleration {
   readonly key?: string;
@@ -88,13 +97,11 @@ function ownerOf(pod: KubernetesObject): string | undefined {
 
 /** The node selector matches and every taint is tolerated. `pod` may also be a template. */
 export function nodeTakes(node: KubernetesObject, pod: { readonly [field: string]: unknown }): boolean {
-  const spec = isTree(pod.spec) ? pod.spec : {};
+  const spec = tree(pod.spec);
   const labels = node.metadata.labels ?? {};
-  const selected = Object.entries(isTree(spec.nodeSelector) ? spec.nodeSelector : {}).every(
-    ([key, value]) => labels[key] === value,
-  );
+  const selected = Object.entries(tree(spec.nodeSelector)).every(([key, value]) => labels[key] === value);
   const tolerations = (Array.isArray(spec.tolerations) ? spec.tolerations : []) as readonly Toleration[];
-  const taints = ((node.spec as { taints?: readonly Taint[] } | undefined)?.taints ?? []).filter(
+  const taints = (specOf<{ taints?: readonly Taint[] }>(node).taints ?? []).filter(
     (taint) => taint.effect !== "PreferNoSchedule",
   );
   return selected && taints.every((taint) => tolerations.some((toleration) => tolerates(toleration, taint)));
@@ -108,8 +115,7 @@ function tolerates({ key, operator = "Equal", value = "", effect }: Toleration, 
 
 /** The pod's first volume claim that is not there or has no volume and won't get one before the pod has a node. */
 function unboundClaim(cluster: Cluster, pod: KubernetesObject): string | undefined {
-  const volumes = (pod.spec as { volumes?: readonly { persistentVolumeClaim?: { claimName: string } }[] } | undefined)
-    ?.volumes;
+  const volumes = specOf<{ volumes?: readonly { persistentVolumeClaim?: { claimName: string } }[] }>(pod).volumes;
   const names = (volumes ?? []).flatMap((volume) => volume.persistentVolumeClaim?.claimName ?? []);
   return names.find((name) => {
     const claim = getObject(cluster, "persistentvolumeclaims", pod.metadata.namespace, name);
@@ -150,7 +156,7 @@ export function startPods(world: World, cluster: Cluster, moment: Moment): Clust
 
 /** A node that is not ready only lacks a network: its kubelet runs on, and so do the pods that use the host's. */
 function canRun(pod: KubernetesObject, node: KubernetesObject): boolean {
-  const onHostNetwork = (pod.spec as { hostNetwork?: boolean } | undefined)?.hostNetwork === true;
+  const onHostNetwork = specOf<{ hostNetwork?: boolean }>(pod).hostNetwork === true;
   return isNodeReady(node) || (onHostNetwork && readyStatusOf(node) === "False");
 }
 
@@ -163,7 +169,7 @@ function advance(world: World, cluster: Cluster, pod: KubernetesObject, moment: 
     const message = `Failed to pull image "${bad.image}": failed to resolve reference "${bad.image}": not found`;
     return recordEvent(failed, { about: pod, type: "Warning", reason: "Failed", message, source: "kubelet" }, moment);
   }
-  const runs = (pod.status as { phase?: string } | undefined)?.phase === "Running";
+  const runs = statusOf<{ phase?: string }>(pod).phase === "Running";
   if (runs && isJobPod(pod)) return updateObject(cluster, "pods", { ...pod, status: succeededStatus(pod, moment.now) });
   const started = updateObject(cluster, "pods", { ...pod, status: runningStatus(pod, host, true, moment.now) });
   return isJobPod(pod) ? beginPod(started, pod.metadata, moment) : started;
@@ -194,7 +200,7 @@ export function bindClaims(cluster: Cluster, moment: Moment): Cluster {
 }
 
 function bind(cluster: Cluster, claim: KubernetesObject, moment: Moment): Cluster {
-  const spec = (claim.spec ?? {}) as ClaimSpec;
+  const spec = specOf<ClaimSpec>(claim);
   if (isTree(claim.status) && claim.status.phase === "Bound") return cluster;
   const wanted = classOf(cluster, spec);
   if (wanted === undefined || wanted.provisioner === "kubernetes.io/no-provisioner") return cluster;

@@ -2,7 +2,7 @@
 import { given } from "../../talos/given.ts";
 import { randomUuid } from "../machine/chance.ts";
 import { emitAll } from "../machine/events.ts";
-import { faultOf, spend } from "../machine/fault.ts";
+import { faultOf, hasFault, spend } from "../machine/fault.ts";
 import { isHealthy, type Wipe } from "../machine/life.ts";
 import { readNodeConfig } from "../machine/node-config.ts";
 import { releaseOfImage } from "../machine/release.ts";
@@ -58,7 +58,7 @@ export function switchOff(machine: Machine): Machine {
 }
 
 function clearMemory(machine: Machine): Machine {
-  const bare = without(without(without(machine, "activeConfig"), "tryUntil"), "staticPodsAt");
+  const bare = without(machine, "activeConfig", "tryUntil", "staticPodsAt");
   return { ...bare, services: {}, stopped: [], components: {}, events: [] };
 }
 
@@ -68,7 +68,7 @@ function boot(machine: Machine, moment: Moment): Machine {
   const broken = disk.firstBoot === true ? faultOf(machine.faults, "bad-boot", now) : undefined;
   if (broken !== undefined) {
     // A/B: the new system did not come up, so the boot loader takes the previous one.
-    const back = without(disk, "firstBoot").previous === undefined ? without(disk, "firstBoot") : swapSystems(disk);
+    const back = disk.previous === undefined ? without(disk, "firstBoot") : swapSystems(disk);
     return restart({ ...machine, disk: back, faults: spend(machine.faults, broken) }, moment);
   }
   const talosVersion = disk.installed ?? machine.imageVersion;
@@ -115,7 +115,7 @@ const systemDisk = "/dev/sda";
 function finishInstall(machine: Machine, moment: Moment): Machine {
   const config = machine.disk.config === undefined ? undefined : readNodeConfig(machine.disk.config);
   const disk = config?.installDisk ?? systemDisk;
-  const full = faultOf(machine.faults, "disk-full", moment.now) !== undefined;
+  const full = hasFault(machine, "disk-full", moment.now);
   if (disk !== systemDisk || full) {
     // The config was never saved, because there is no system on disk to save it to: the machine starts over.
     const message = full
@@ -185,7 +185,7 @@ function wipe(disk: Disk, what: Wipe): Disk {
   if (what.everything) return { meta: {} };
   let next: Disk = disk;
   if (what.state) next = without(next, "config");
-  if (what.ephemeral) next = without(without(next, "etcd"), "recovery");
+  if (what.ephemeral) next = without(next, "etcd", "recovery");
   if (what.meta) next = { ...next, meta: {} };
   return next;
 }

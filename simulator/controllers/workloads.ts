@@ -17,14 +17,19 @@ import {
 } from "../kubernetes/store.ts";
 import { type NodeConfig, staticPodNames } from "../machine/node-config.ts";
 import type { Controller, Moment } from "../machine/timings.ts";
-import { type Cluster, type KubernetesObject, type Machine, type World, withCluster } from "../machine/world.ts";
-import { tendDaemonSet } from "./daemon-sets.ts";
+import {
+  type Cluster,
+  type KubernetesObject,
+  type Machine,
+  mapClusters,
+  statusOf,
+  type World,
+} from "../machine/world.ts";
 import { tendDeployment } from "./deployments.ts";
 import { collectGarbage } from "./expiry.ts";
 import { componentWorks, configOf, hostnameOf, kubernetesServes, machinesOf, staticPodsRun } from "./membership.ts";
 import { bindClaims, schedulePods, startPods } from "./pod-scheduling.ts";
-import { tendJob, tendReplicaSet } from "./replica-sets.ts";
-import { tendStatefulSet } from "./stateful-sets.ts";
+import { tendDaemonSet, tendJob, tendReplicaSet, tendStatefulSet } from "./pod-sets.ts";
 
 type Tend = (cluster: Cluster, object: KubernetesObject, moment: Moment) => Cluster;
 
@@ -41,12 +46,12 @@ const tended: readonly (readonly [resource: string, tend: Tend])[] = [
 
 /** Kubernetes' own controllers, as far as workloads need them, and what Talos puts into a cluster. */
 export const workloads: Controller = (world, moment) =>
-  Object.values(world.clusters).reduce((next, cluster) => {
-    if (!kubernetesServes(next, cluster.key, moment.now)) return next;
+  mapClusters(world, (cluster, next) => {
+    if (!kubernetesServes(next, cluster.key, moment.now)) return cluster;
     const machines = machinesOf(next, cluster.key);
     const config = machines.map(configOf).find((candidate) => candidate?.type === "controlplane");
-    return config === undefined ? next : withCluster(next, tend(next, cluster, machines, config, moment));
-  }, world);
+    return config === undefined ? cluster : tend(next, cluster, machines, config, moment);
+  });
 
 function tend(
   world: World,
@@ -73,8 +78,8 @@ function tendNamespace(cluster: Cluster, home: KubernetesObject, moment: Moment)
 }
 
 function tendDefinition(cluster: Cluster, definition: KubernetesObject, moment: Moment): Cluster {
-  const since = (definition.status as { conditions?: readonly { lastTransitionTime: string }[] } | undefined)
-    ?.conditions?.[0]?.lastTransitionTime;
+  const since = statusOf<{ conditions?: readonly { lastTransitionTime: string }[] }>(definition).conditions?.[0]
+    ?.lastTransitionTime;
   const status = establishedStatus(definition, since ?? timestamp(moment.now));
   return updateObject(cluster, definitionStorage, { ...definition, status });
 }

@@ -3,8 +3,7 @@ import { timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { TalosError } from "../../talos/errors.ts";
-import type { CreateMachine, ErrorBody, RequestName, Requests } from "../control/protocol.ts";
-import type { Fault } from "../machine/fault.ts";
+import type { ErrorBody, RequestName, Requests } from "../control/protocol.ts";
 import type { Simulator } from "./simulator.ts";
 
 export interface ControlServerOptions {
@@ -65,26 +64,22 @@ function answersOf({ simulator, settle }: ControlServerOptions): Answers {
     return settled(null);
   };
   return {
-    "create-machine": async (input: CreateMachine) => {
+    "create-machine": async (input) => {
       const { id } = await settled(await simulator.createMachine(input));
       const machine = simulator.getMachine(id);
       if (machine === undefined) throw new TalosError("not-found", `${input.name} was removed while it was made`);
       if (machine.problem === undefined) return machine;
       // Whoever asks for a machine wants to talk to it next, and would hear nothing, or somebody else.
-      throw new TalosError(
-        "failed-precondition",
-        `the simulated machine ${input.name} cannot listen: ${machine.problem}`,
-        {
-          hint: "End that program (ss -ltnp tells which it is), then run the same command again; the machine is kept.",
-        },
-      );
+      const message = `the simulated machine ${input.name} cannot listen: ${machine.problem}`;
+      throw new TalosError("failed-precondition", message, {
+        hint: "End that program (ss -ltnp tells which it is), then run the same command again; the machine is kept.",
+      });
     },
     "list-machines": async () => simulator.listMachines(),
     "delete-machine": ({ id }) => done(() => simulator.deleteMachine(id)),
     "set-owner": ({ id, owner }) => done(() => simulator.setOwner(id, owner)),
     "set-power": ({ id, on }) => done(() => simulator.setPower(id, on)),
-    "set-faults": ({ id, faults }: { id: string; faults: readonly Fault[] }) =>
-      done(() => simulator.setFaults(id, faults)),
+    "set-faults": ({ id, faults }) => done(() => simulator.setFaults(id, faults)),
     "set-user-data": ({ id, userData }) => done(() => simulator.setUserData(id, userData)),
     shutdown: async () => null,
   };

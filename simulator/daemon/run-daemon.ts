@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { randomBytes } from "node:crypto";
-import { mkdir, readFile, rm } from "node:fs/promises";
+import { mkdir, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { writeFileAtomically } from "../../talos/atomic-file.ts";
+import { textIfThere, writeFileAtomically } from "../../talos/atomic-file.ts";
 import { takeLock } from "../control/process-lock.ts";
 import { type DaemonRecord, protocolVersion, recordFile } from "../control/protocol.ts";
 import { defaultTimings, scaleTimings } from "../machine/timings.ts";
@@ -94,20 +94,10 @@ export async function runDaemon(options: DaemonOptions): Promise<boolean> {
 }
 
 async function isOurs(directory: string, token: string): Promise<boolean> {
-  try {
-    const record = JSON.parse(await readFile(join(directory, recordFile), "utf8")) as DaemonRecord;
-    return record.token === token;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return false;
-    throw error;
-  }
+  const record = await textIfThere(join(directory, recordFile));
+  return record !== undefined && (JSON.parse(record) as DaemonRecord).token === token;
 }
 
 async function readNetworks(directory: string): Promise<string[]> {
-  try {
-    return JSON.parse(await readFile(join(directory, networksFile), "utf8")) as string[];
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
-    throw error;
-  }
+  return JSON.parse((await textIfThere(join(directory, networksFile))) ?? "[]") as string[];
 }

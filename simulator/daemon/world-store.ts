@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import { mkdir, readdir, readFile, rm } from "node:fs/promises";
+import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { writeFileAtomically } from "../../talos/atomic-file.ts";
+import { textIfThere, writeFileAtomically } from "../../talos/atomic-file.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { formerClusterKey, readNodeConfig } from "../machine/node-config.ts";
 import type { Cluster, Machine, World } from "../machine/world.ts";
@@ -34,20 +34,13 @@ function renamed(machines: readonly Machine[]): (cluster: Cluster) => Cluster {
 
 async function checkFormat(directory: string): Promise<void> {
   const path = join(directory, formatFile);
-  try {
-    const found = await readJson(path);
-    if (found === format) return;
-    throw new TalosError(
-      "failed-precondition",
-      `${directory} holds simulated machines of format ${String(found)}, not ${format}`,
-      {
-        hint: "they were made by another version of talosmith: use that version, or remove the directory to start anew",
-      },
-    );
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
-    await writeFileAtomically(path, String(format));
-  }
+  const found = await readJson(path);
+  if (found === format) return;
+  if (found === undefined) return writeFileAtomically(path, String(format));
+  const message = `${directory} holds simulated machines of format ${String(found)}, not ${format}`;
+  throw new TalosError("failed-precondition", message, {
+    hint: "they were made by another version of talosmith: use that version, or remove the directory to start anew",
+  });
 }
 
 async function readAll<T>(folder: string): Promise<T[]> {
@@ -56,10 +49,11 @@ async function readAll<T>(folder: string): Promise<T[]> {
   return Promise.all(names.map(async (name) => (await readJson(join(folder, name))) as T));
 }
 
+/** Undefined when there is no such file. */
 async function readJson(path: string): Promise<unknown> {
-  const text = await readFile(path, "utf8");
+  const text = await textIfThere(path);
   try {
-    return JSON.parse(text);
+    return text === undefined ? undefined : JSON.parse(text);
   } catch (cause) {
     throw new TalosError("failed-precondition", `${path} is damaged: ${(cause as Error).message}`, {
       hint: "Restore the file, or remove it: what it describes, a simulated machine or cluster, is then gone.",

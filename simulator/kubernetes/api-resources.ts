@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Cluster, KubernetesObject } from "../machine/world.ts";
+import { type Cluster, type KubernetesObject, specOf, type Tree } from "../machine/world.ts";
 import { listObjects } from "./store.ts";
 
 type Row = readonly [name: string, kind: string, namespaced: boolean, shortNames?: string, categories?: string];
@@ -70,7 +70,7 @@ const table: Readonly<Record<string, readonly Row[]>> = {
   "apiregistration.k8s.io/v1": [["apiservices", "APIService", false, "", "api-extensions"]],
 };
 
-const builtIn: readonly ApiResource[] = Object.entries(table).flatMap(([groupVersion, rows]) => {
+export function resourcesOf(groupVersion: string, rows: readonly Row[]): ApiResource[] {
   const [version = "v1", group = ""] = groupVersion.split("/").reverse();
   const words = (text = ""): string[] => text.split(" ").filter((word) => word !== "");
   return rows.map(([name, kind, namespaced, shortNames, categories]) => ({
@@ -83,7 +83,9 @@ const builtIn: readonly ApiResource[] = Object.entries(table).flatMap(([groupVer
     shortNames: words(shortNames),
     categories: words(categories),
   }));
-});
+}
+
+const builtIn: readonly ApiResource[] = Object.entries(table).flatMap(([name, rows]) => resourcesOf(name, rows));
 
 /** What the server knows by itself and what its custom resource definitions add. */
 export function apiResources(cluster: Cluster | undefined): readonly ApiResource[] {
@@ -147,7 +149,7 @@ interface DefinitionSpec {
 /** The resources that the cluster's custom resource definitions add, one per served version. */
 export function customResources(cluster: Cluster | undefined): readonly ApiResource[] {
   return listObjects(cluster, definitionStorage).flatMap((definition) => {
-    const { group = "", scope, names = {}, versions = [] } = specOf(definition);
+    const { group = "", scope, names = {}, versions = [] } = specOf<DefinitionSpec>(definition);
     const kind = names.kind ?? "";
     return versions
       .filter((version) => version.served !== false)
@@ -165,9 +167,9 @@ export function customResources(cluster: Cluster | undefined): readonly ApiResou
 }
 
 /** The status of a definition whose names are taken and whose resources are served. */
-export function establishedStatus(definition: KubernetesObject, at: string): Readonly<Record<string, unknown>> {
-  const { names = {}, versions = [] } = specOf(definition);
-  const condition = (type: string, reason: string, message: string): Readonly<Record<string, unknown>> => ({
+export function establishedStatus(definition: KubernetesObject, at: string): Tree {
+  const { names = {}, versions = [] } = specOf<DefinitionSpec>(definition);
+  const condition = (type: string, reason: string, message: string): Tree => ({
     type,
     status: "True",
     reason,
@@ -182,8 +184,4 @@ export function establishedStatus(definition: KubernetesObject, at: string): Rea
     ],
     storedVersions: versions.filter((version) => version.storage === true).map((version) => version.name),
   };
-}
-
-function specOf(definition: KubernetesObject): DefinitionSpec {
-  return (definition.spec ?? {}) as DefinitionSpec;
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { type NodeConfig, serviceIp } from "../machine/node-config.ts";
+import type { Tree } from "../machine/world.ts";
 import type { NewObject } from "./store.ts";
 
 /** One of the manifests that a control plane renders from its config: its id, and its objects in order. */
@@ -195,7 +197,7 @@ function daemonSet(
   name: string,
   labels: Readonly<Record<string, string>>,
   serviceAccountName: string,
-  pod: Readonly<Record<string, unknown>>,
+  pod: Tree,
 ): NewObject {
   const spec = { ...pod, hostNetwork: true, serviceAccountName, tolerations: [{ operator: "Exists" }] };
   return {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import { createHash } from "node:crypto";
-import { isTree, type Tree } from "../machine/world.ts";
+import { isTree, type Tree, tree } from "../machine/world.ts";
 import type { NewObject } from "./store.ts";
 
 const workloadDefaults: Readonly<Record<string, Tree>> = {
@@ -27,7 +27,7 @@ const workloadDefaults: Readonly<Record<string, Tree>> = {
 
 /** What the API server fills in before it stores an object, as far as clients and controllers look at it. */
 export function withDefaults(object: NewObject): NewObject {
-  const spec = isTree(object.spec) ? object.spec : {};
+  const spec = tree(object.spec);
   const workload = workloadDefaults[object.kind];
   if (workload !== undefined) {
     const template = isTree(spec.template) ? { template: withPodDefaults(spec.template, object.kind) } : {};
@@ -73,7 +73,7 @@ function fill(value: Tree, defaults: Tree): Tree {
 }
 
 function withPodDefaults(pod: Tree, owner: string): Tree {
-  const spec = isTree(pod.spec) ? pod.spec : {};
+  const spec = tree(pod.spec);
   const filled = fill(spec, {
     restartPolicy: owner === "Job" ? "OnFailure" : "Always",
     terminationGracePeriodSeconds: 30,
@@ -106,10 +106,10 @@ function withContainerDefaults(container: unknown): unknown {
 
 /** `stringData` is for writing only. */
 function withPlainSecret({ stringData, ...secret }: NewObject): NewObject {
-  const added = Object.entries(isTree(stringData) ? stringData : {}).map(
+  const added = Object.entries(tree(stringData)).map(
     ([key, text]) => [key, Buffer.from(String(text)).toString("base64")] as const,
   );
-  const data = { ...(isTree(secret.data) ? secret.data : {}), ...Object.fromEntries(added) };
+  const data = { ...tree(secret.data), ...Object.fromEntries(added) };
   const plain = { type: "Opaque", ...secret };
   return added.length > 0 ? { ...plain, data } : plain;
 }

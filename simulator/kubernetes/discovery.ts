@@ -2,11 +2,9 @@
 
 import { createHash } from "node:crypto";
 import { given } from "../../talos/given.ts";
-import type { Cluster } from "../machine/world.ts";
+import type { Cluster, Tree } from "../machine/world.ts";
 import { type ApiResource, apiResources, apiVersionOf } from "./api-resources.ts";
 import { reviewResources } from "./identity.ts";
-
-type Tree = Readonly<Record<string, unknown>>;
 
 const verbs = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
 const scalable = ["deployments", "replicasets", "statefulsets", "replicationcontrollers"];

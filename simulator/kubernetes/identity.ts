@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { TLSSocket } from "node:tls";
 import type { Cluster } from "../machine/world.ts";
-import type { ApiResource } from "./api-resources.ts";
+import { type ApiResource, resourcesOf } from "./api-resources.ts";
 import { ApiError } from "./status.ts";
 import { listObjects } from "./store.ts";
 
@@ -24,7 +24,7 @@ export function identify(socket: TLSSocket, authorization: string | undefined, c
   }
   const token = /^Bearer (\S+)$/.exec(authorization ?? "")?.[1];
   const account = token === undefined ? undefined : accountOf(cluster, token);
-  if (account === undefined) throw new ApiError(401, "Unauthorized", "Unauthorized");
+  if (account === undefined) throw new ApiError("Unauthorized", "Unauthorized");
   return account;
 }
 
@@ -49,29 +49,17 @@ export function isAdministrator({ groups }: User): boolean {
   return groups.includes("system:masters");
 }
 
-const review = (group: string, name: string, kind: string, namespaced = false): ApiResource => ({
-  group,
-  version: "v1",
-  name,
-  kind,
-  namespaced,
-  singular: kind.toLowerCase(),
-  shortNames: [],
-  categories: [],
-});
-
 /** Questions about rights: they are answered, never stored. */
 export const reviewResources: readonly ApiResource[] = [
-  review("authorization.k8s.io", "selfsubjectaccessreviews", "SelfSubjectAccessReview"),
-  review("authorization.k8s.io", "selfsubjectrulesreviews", "SelfSubjectRulesReview"),
-  review("authentication.k8s.io", "selfsubjectreviews", "SelfSubjectReview"),
+  ...resourcesOf("authorization.k8s.io/v1", [
+    ["selfsubjectaccessreviews", "SelfSubjectAccessReview", false],
+    ["selfsubjectrulesreviews", "SelfSubjectRulesReview", false],
+  ]),
+  ...resourcesOf("authentication.k8s.io/v1", [["selfsubjectreviews", "SelfSubjectReview", false]]),
 ];
 
 /** The answer for whoever got this far: only administrators do. Undefined for a path that asks no such question. */
-export function answerReview(
-  path: string,
-  user: { readonly name: string; readonly groups: readonly string[] },
-): unknown {
+export function answerReview(path: string, user: User): unknown {
   const found = reviewResources.find(({ group, version, name }) => path === `/apis/${group}/${version}/${name}`);
   if (found === undefined) return undefined;
   const everything = { verbs: ["*"], apiGroups: ["*"], resources: ["*"] };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { given } from "../../talos/given.ts";
-import { isTree, type KubernetesObject, type Tree } from "../machine/world.ts";
+import { isTree, type KubernetesObject, type Tree, tree } from "../machine/world.ts";
 import { ApiError } from "./status.ts";
 
 /** Who writes, and when. */
@@ -115,7 +115,7 @@ function withEntries(object: KubernetesObject, managedFields: readonly Entry[]):
 }
 
 function mergeConfiguration(live: unknown, stated: unknown, field = ""): unknown {
-  if (isTree(stated) && isTree(live) && !["selector", "nodeSelector"].includes(field)) {
+  if (isTree(stated) && isTree(live) && !atomic.has(field)) {
     const result: Record<string, unknown> = { ...live };
     for (const [key, value] of Object.entries(stated)) result[key] = mergeConfiguration(live[key], value, key);
     return result;
@@ -135,7 +135,7 @@ function conflictError(conflicts: readonly { readonly manager: string; readonly 
   const shown = conflicts.map(({ manager, path }) => ({
     manager,
     field: path
-      .split("\u0000")
+      .split(separator)
       .map((part) => (part.startsWith("f:") ? `.${part.slice(2)}` : part.startsWith("k:") ? keyed(part.slice(2)) : ""))
       .join(""),
   }));
@@ -144,7 +144,7 @@ function conflictError(conflicts: readonly { readonly manager: string; readonly 
     shown.length === 1
       ? `1 conflict with "${first?.manager}": ${first?.field}`
       : `${shown.length} conflicts: ${shown.map(({ manager, field }) => `conflict with "${manager}": ${field}`).join(", ")}`;
-  return new ApiError(409, "Conflict", `Apply failed with ${words}`, {
+  return new ApiError("Conflict", `Apply failed with ${words}`, {
     causes: shown.map(({ manager, field }) => ({
       reason: "FieldManagerConflict",
       message: `conflict with "${manager}"`,
@@ -233,7 +233,7 @@ export function fieldsOf(paths: Iterable<string>): Tree {
 }
 
 export function pathsOf(fields: unknown, path: readonly string[] = []): string[] {
-  const entries = Object.entries(isTree(fields) ? fields : {});
+  const entries = Object.entries(tree(fields));
   if (entries.length === 0) return path.length === 0 ? [] : [path.join(separator)];
   return entries.flatMap(([part, below]) => pathsOf(below, [...path, part]));
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { given } from "../../talos/given.ts";
 import { uuidOf } from "../machine/chance.ts";
+import { kernel } from "../machine/hardware.ts";
 import type { NodeConfig } from "../machine/node-config.ts";
-import type { Cluster, KubernetesObject, Machine } from "../machine/world.ts";
+import { type Cluster, type KubernetesObject, type Machine, specOf, statusOf, type Tree } from "../machine/world.ts";
 import { type NewObject, timestamp } from "./store.ts";
 
 interface NodeCondition {
@@ -12,11 +14,6 @@ interface NodeCondition {
   readonly message: string;
   readonly lastHeartbeatTime: string;
   readonly lastTransitionTime: string;
-}
-
-interface NodeFields {
-  readonly spec?: { readonly unschedulable?: boolean; readonly podCIDR?: string };
-  readonly status?: { readonly conditions?: readonly NodeCondition[] };
 }
 
 /** The version after the `v` of an image tag: `…/kubelet:v1.36.3-slim` gives `v1.36.3`. */
@@ -64,7 +61,7 @@ export function nodeStatus(
   config: NodeConfig,
   ready: "True" | "False" | "Unknown",
   now: number,
-): Readonly<Record<string, unknown>> {
+): Tree {
   const capacity = {
     cpu: "4",
     "ephemeral-storage": "18242404Ki",
@@ -85,7 +82,7 @@ export function nodeStatus(
       architecture: "amd64",
       bootID: machine.bootId,
       containerRuntimeVersion: "containerd://2.2.4",
-      kernelVersion: "6.18.9-talos",
+      kernelVersion: kernel.version,
       kubeProxyVersion: "",
       kubeletVersion: kubernetesVersionOf(config.images.kubelet),
       machineID: uuidOf(`machine-id/${machine.id}`).replaceAll("-", ""),
@@ -121,8 +118,8 @@ function conditions(ready: "True" | "False" | "Unknown", now: number): readonly 
 }
 
 export function readyStatusOf(node: KubernetesObject): string {
-  const { status } = node as NodeFields;
-  return status?.conditions?.find((condition) => condition.type === "Ready")?.status ?? "Unknown";
+  const { conditions = [] } = statusOf<{ conditions: readonly NodeCondition[] }>(node);
+  return conditions.find((condition) => condition.type === "Ready")?.status ?? "Unknown";
 }
 
 export function isNodeReady(node: KubernetesObject): boolean {
@@ -130,7 +127,7 @@ export function isNodeReady(node: KubernetesObject): boolean {
 }
 
 export function isUnschedulable(node: KubernetesObject): boolean {
-  return (node as NodeFields).spec?.unschedulable === true;
+  return specOf<{ unschedulable: boolean }>(node).unschedulable === true;
 }
 
 /** The n-th /24 of the pod network. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Http2ServerResponse } from "node:http2";
-import { isTree, type KubernetesObject, type Tree } from "../machine/world.ts";
+import { type KubernetesObject, statusOf, type Tree, tree, valueAt } from "../machine/world.ts";
 import { type ApiResource, apiVersionOf, storageName } from "./api-resources.ts";
 import { requireEvictable } from "./eviction.ts";
 import { leaseAsOf } from "./node.ts";
@@ -18,7 +18,7 @@ import {
   truthy,
 } from "./request.ts";
 import { requireRight, verbOf } from "./rights.ts";
-import { ApiError } from "./status.ts";
+import { ApiError, send, sendJson } from "./status.ts";
 import { listObjects } from "./store.ts";
 import { tableOf } from "./table.ts";
 import { watch } from "./watch.ts";
@@ -31,11 +31,10 @@ export async function handleObjects(request: ObjectRequest, response: Http2Serve
   requireRight(clusterOf(request), request.user, target, verbOf(request.method, target, watching));
   if (request.method === "GET" && watching)
     return watch(request, target, filterOf(request), wantsTable(request), response);
-  if (target.subresource === "log") return sendText(response, podLog(request, storedIn(clusterOf(request), target)));
+  if (target.subresource === "log")
+    return send(response, 200, "text/plain", podLog(request, storedIn(clusterOf(request), target)));
   const [code, body] = await answer(request, target);
-  response.statusCode = code;
-  response.setHeader("content-type", "application/json");
-  response.end(JSON.stringify(body));
+  sendJson(response, code, body);
 }
 
 async function answer(request: ObjectRequest, target: Target): Promise<readonly [code: number, body: unknown]> {
@@ -44,7 +43,6 @@ async function answer(request: ObjectRequest, target: Target): Promise<readonly 
   if (target.subresource === "scale") return [200, await scale(request, target)];
   if (!["status", "finalize", "ephemeralcontainers", "resize", undefined].includes(target.subresource)) {
     throw new ApiError(
-      404,
       "NotFound",
       `the simulated cluster does not serve ${target.subresource}: its pods run in name only`,
     );
@@ -65,7 +63,7 @@ async function answer(request: ObjectRequest, target: Target): Promise<readonly 
       removeAll(request, target, filterOf(request), await bodyOf(request));
       return [200, { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success" }];
     default:
-      throw new ApiError(405, "MethodNotAllowed", `the server does not allow ${method} here`);
+      throw new ApiError("MethodNotAllowed", `the server does not allow ${method} here`);
   }
 }
 
@@ -119,39 +117,31 @@ async function scale(request: ObjectRequest, target: Target): Promise<unknown> {
   return scaleOf(replaceWith(request, whole, scaled(known, await bodyOf(request), request.contentType)));
 }
 
-function sendText(response: Http2ServerResponse, text: string): void {
-  response.statusCode = 200;
-  response.setHeader("content-type", "text/plain");
-  response.end(text);
-}
-
 /** The `scale` view of a workload, which `kubectl scale` and autoscalers use. */
-export function scaleOf(workload: KubernetesObject): Tree {
-  const spec = isTree(workload.spec) ? workload.spec : {};
-  const status = isTree(workload.status) ? workload.status : {};
-  const labels = isTree(spec.selector) && isTree(spec.selector.matchLabels) ? spec.selector.matchLabels : {};
-  const selector = Object.entries(labels).map(([key, value]) => `${key}=${String(value)}`);
+function scaleOf(workload: KubernetesObject): Tree {
   const { name, namespace, uid, resourceVersion, creationTimestamp } = workload.metadata;
+  const labels = Object.entries(tree(valueAt(workload, ["spec", "selector", "matchLabels"])));
+  const selector = labels.map(([key, value]) => `${key}=${String(value)}`).join(",");
   return {
     kind: "Scale",
     apiVersion: "autoscaling/v1",
     metadata: { name, namespace, uid, resourceVersion, creationTimestamp },
-    spec: { replicas: spec.replicas ?? 1 },
-    status: { replicas: status.replicas ?? 0, selector: selector.join(",") },
+    spec: { replicas: tree(workload.spec).replicas ?? 1 },
+    status: { replicas: tree(workload.status).replicas ?? 0, selector },
   };
 }
 
 /** The workload with the replicas that a written `Scale` asks for, whole or as a patch. */
-export function scaled(workload: KubernetesObject, input: unknown, contentType: string): KubernetesObject {
+function scaled(workload: KubernetesObject, input: unknown, contentType: string): KubernetesObject {
   const view = contentType.includes("patch") ? applyPatch(scaleOf(workload), contentType, input) : input;
-  const replicas = isTree(view) && isTree(view.spec) ? view.spec.replicas : undefined;
+  const replicas = valueAt(view, ["spec", "replicas"]);
   if (typeof replicas !== "number" || replicas < 0) {
-    throw new ApiError(422, "Invalid", "spec.replicas: Invalid value: must be greater than or equal to 0");
+    throw new ApiError("Invalid", "spec.replicas: Invalid value: must be greater than or equal to 0");
   }
-  const expected = isTree(view) && isTree(view.metadata) ? view.metadata.resourceVersion : undefined;
-  const metadata =
-    typeof expected === "string" ? { ...workload.metadata, resourceVersion: expected } : workload.metadata;
-  return { ...workload, metadata, spec: { ...(workload.spec as object), replicas } };
+  const expected = valueAt(view, ["metadata", "resourceVersion"]);
+  const { resourceVersion: known } = workload.metadata;
+  const metadata = { ...workload.metadata, resourceVersion: typeof expected === "string" ? expected : known };
+  return { ...workload, metadata, spec: { ...tree(workload.spec), replicas } };
 }
 
 interface ContainerStatus {
@@ -165,22 +155,21 @@ interface ContainerStatus {
 }
 
 /** What a container has written. Containers run in name only: the one line says what was started, and when. */
-export function podLog(request: ObjectRequest, pod: KubernetesObject): string {
+function podLog(request: ObjectRequest, pod: KubernetesObject): string {
   const { name } = pod.metadata;
-  const statuses =
-    (pod.status as { containerStatuses?: readonly ContainerStatus[] } | undefined)?.containerStatuses ?? [];
+  const statuses = statusOf<{ containerStatuses?: readonly ContainerStatus[] }>(pod).containerStatuses ?? [];
   const wanted = request.url.searchParams.get("container") ?? "";
   const spec = pod.spec as { containers?: readonly { name: string }[] } | undefined;
   const container = wanted === "" ? (spec?.containers?.[0]?.name ?? "") : wanted;
   if (spec?.containers?.some((held) => held.name === container) !== true) {
-    throw new ApiError(400, "BadRequest", `container ${container} is not valid for pod ${name}`);
+    throw new ApiError("BadRequest", `container ${container} is not valid for pod ${name}`);
   }
   const status = statuses.find((held) => held.name === container);
   const started = status?.state?.running?.startedAt ?? status?.state?.terminated?.startedAt;
   if (status === undefined || started === undefined) {
     const reason = status?.state?.waiting?.reason ?? "ContainerCreating";
     const why = reason.includes("Pull") ? "trying and failing to pull image" : reason;
-    throw new ApiError(400, "BadRequest", `container "${container}" in pod "${name}" is waiting to start: ${why}`);
+    throw new ApiError("BadRequest", `container "${container}" in pod "${name}" is waiting to start: ${why}`);
   }
   const stamp = request.url.searchParams.get("timestamps") === "true" ? `${started} ` : "";
   return `${stamp}simulated container ${container} of ${status.image} started at ${started}\n`;
@@ -189,7 +178,7 @@ export function podLog(request: ObjectRequest, pod: KubernetesObject): string {
 type Test = (object: KubernetesObject) => boolean;
 
 /** `a=b,c!=d,e in (f,g),!h`: what kubectl -l takes. */
-export function labelSelector(text: string | null): Test {
+function labelSelector(text: string | null): Test {
   const tests = splitTerms(text ?? "").map(labelTerm);
   return (object) => tests.every((test) => test(object.metadata.labels ?? {}));
 }
@@ -220,14 +209,11 @@ function labelTerm(term: string): (labels: Readonly<Record<string, string>>) => 
 }
 
 /** `metadata.name=x,spec.nodeName=y`: paths into the object. */
-export function fieldSelector(text: string | null): Test {
+function fieldSelector(text: string | null): Test {
   const tests = splitTerms(text ?? "").map((term) => {
     const [, path = "", operator = "=", value = ""] = /^([^=!]+)(==|=|!=)(.*)$/.exec(term) ?? [];
     return (object: KubernetesObject): boolean => {
-      const held = path
-        .split(".")
-        .reduce<unknown>((part, key) => (part as Record<string, unknown> | undefined)?.[key], object);
-      const same = String(held ?? "") === value;
+      const same = String(valueAt(object, path.split(".")) ?? "") === value;
       return operator === "!=" ? !same : same;
     };
   });

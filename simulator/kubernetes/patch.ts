@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { isTree, type Tree } from "../machine/world.ts";
+import { isTree, type Tree, tree, valueAt } from "../machine/world.ts";
 import { itemKey, keysOf } from "./managed-fields.ts";
 import { ApiError } from "./status.ts";
 
@@ -11,7 +11,7 @@ export function applyPatch(target: Tree, contentType: string, patch: unknown): T
       target,
     );
   }
-  if (!isTree(patch)) throw new ApiError(400, "BadRequest", "the patch is not an object");
+  if (!isTree(patch)) throw new ApiError("BadRequest", "the patch is not an object");
   return mergeTrees(target, patch, !contentType.startsWith("application/merge-patch+json"));
 }
 
@@ -70,7 +70,7 @@ interface Operation {
   readonly value?: unknown;
 }
 
-function jsonPatch(tree: Tree, { op, path, value }: Operation): Tree {
+function jsonPatch(target: Tree, { op, path, value }: Operation): Tree {
   const keys = path
     .split("/")
     .slice(1)
@@ -79,20 +79,20 @@ function jsonPatch(tree: Tree, { op, path, value }: Operation): Tree {
     if (rest.length > 0) {
       const inner = change((node as Record<string, unknown> | undefined)?.[key], rest);
       if (Array.isArray(node)) return node.map((item, index) => (String(index) === key ? inner : (item as unknown)));
-      return { ...(isTree(node) ? node : {}), [key]: inner };
+      return { ...tree(node), [key]: inner };
     }
     if (Array.isArray(node)) {
       const index = key === "-" ? node.length : Number(key);
       return op === "remove" ? node.toSpliced(index, 1) : node.toSpliced(index, op === "replace" ? 1 : 0, value);
     }
-    const { [key]: old, ...others } = isTree(node) ? node : {};
-    if (op === "remove" && old === undefined) throw new ApiError(422, "Invalid", `the path "${path}" does not exist`);
+    const { [key]: old, ...others } = tree(node);
+    if (op === "remove" && old === undefined) throw new ApiError("Invalid", `the path "${path}" does not exist`);
     return op === "remove" ? others : { ...others, [key]: value };
   };
   if (op === "test") {
-    const held = keys.reduce<unknown>((node, key) => (node as Tree | undefined)?.[key], tree);
-    if (JSON.stringify(held) === JSON.stringify(value)) return tree;
-    throw new ApiError(422, "Invalid", `testing value ${path} failed`);
+    const held = valueAt(target, keys);
+    if (JSON.stringify(held) === JSON.stringify(value)) return target;
+    throw new ApiError("Invalid", `testing value ${path} failed`);
   }
-  return change(tree, keys) as Tree;
+  return change(target, keys) as Tree;
 }

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { given } from "../../talos/given.ts";
 import { randomHex } from "../machine/chance.ts";
 import type { Moment } from "../machine/timings.ts";
-import { type Cluster, isTree, type KubernetesObject } from "../machine/world.ts";
+import { type Cluster, type KubernetesObject, specOf, type Tree, tree } from "../machine/world.ts";
 import { listObjects, type NewObject, timestamp, updateObject } from "./store.ts";
 
 interface Template {
@@ -11,11 +11,11 @@ interface Template {
     readonly labels?: Readonly<Record<string, string>>;
     readonly annotations?: Readonly<Record<string, string>>;
   };
-  readonly spec?: Readonly<Record<string, unknown>>;
+  readonly spec?: Tree;
 }
 
 export function templateOf(owner: KubernetesObject): Template {
-  return (owner.spec as { template?: Template } | undefined)?.template ?? {};
+  return specOf<{ template?: Template }>(owner).template ?? {};
 }
 
 /** Ten letters that change with the template. */
@@ -26,7 +26,7 @@ export function templateHash(owner: KubernetesObject): string {
     .slice(0, 10);
 }
 
-export function ownerReference(owner: KubernetesObject): Readonly<Record<string, unknown>> {
+export function ownerReference(owner: KubernetesObject): Tree {
   const { name, uid } = owner.metadata;
   return { apiVersion: owner.apiVersion, kind: owner.kind, name, uid, controller: true, blockOwnerDeletion: true };
 }
@@ -36,7 +36,7 @@ export function podFrom(
   owner: KubernetesObject,
   name: string,
   labels: Readonly<Record<string, string>> = {},
-  spec: Readonly<Record<string, unknown>> = {},
+  spec: Tree = {},
 ): NewObject {
   const template = templateOf(owner);
   return {
@@ -58,13 +58,18 @@ export function podsOf(cluster: Cluster, owner: KubernetesObject): KubernetesObj
   return listObjects(cluster, "pods", owner.metadata.namespace).filter((pod) => ownedBy(pod, owner.metadata.uid));
 }
 
+/** Without those that are being stopped. */
+export function livingPods(cluster: Cluster, owner: KubernetesObject): KubernetesObject[] {
+  return podsOf(cluster, owner).filter((pod) => !isStopping(pod));
+}
+
 export function ownedBy(object: KubernetesObject, uid: string): boolean {
   const owners = object.metadata.ownerReferences as readonly { readonly uid: string }[] | undefined;
   return owners?.some((owner) => owner.uid === uid) === true;
 }
 
 export function nodeNameOf(pod: KubernetesObject): string | undefined {
-  return (pod.spec as { nodeName?: string } | undefined)?.nodeName;
+  return specOf<{ nodeName?: string }>(pod).nodeName;
 }
 
 export function isStopping(pod: KubernetesObject): boolean {
@@ -83,12 +88,7 @@ export function daemonPod(set: KubernetesObject, node: string, hash: string): Ne
 }
 
 /** The status of a pod whose containers run. */
-export function runningStatus(
-  pod: KubernetesObject,
-  host: string,
-  ready: boolean,
-  now: number,
-): Readonly<Record<string, unknown>> {
+export function runningStatus(pod: KubernetesObject, host: string, ready: boolean, now: number): Tree {
   const spec = pod.spec as { hostNetwork?: boolean } | undefined;
   const digest = createHash("sha256").update(pod.metadata.uid).digest();
   const address =
@@ -97,12 +97,7 @@ export function runningStatus(
 }
 
 /** The status of a pod that waits for an image which can't be had. */
-export function waitingStatus(
-  pod: KubernetesObject,
-  hostIP: string,
-  container: string,
-  now: number,
-): Readonly<Record<string, unknown>> {
+export function waitingStatus(pod: KubernetesObject, hostIP: string, container: string, now: number): Tree {
   const at = timestamp(now);
   const unready = { reason: "ContainersNotReady", message: `containers with unready status: [${container}]` };
   const stateOf = ({ name, image }: Container) => ({
@@ -121,9 +116,9 @@ export function waitingStatus(
 }
 
 /** The status of a job's pod that has done its work. */
-export function succeededStatus(pod: KubernetesObject, now: number): Readonly<Record<string, unknown>> {
+export function succeededStatus(pod: KubernetesObject, now: number): Tree {
   const at = timestamp(now);
-  const { startTime = at, ...status } = pod.status as Readonly<Record<string, unknown>>;
+  const { startTime = at, ...status } = pod.status as Tree;
   const terminated = { exitCode: 0, reason: "Completed", startedAt: startTime, finishedAt: at };
   return {
     ...status,
@@ -140,7 +135,7 @@ interface Container {
 }
 
 function containersOf(pod: KubernetesObject): readonly Container[] {
-  return (pod.spec as { containers?: readonly Container[] } | undefined)?.containers ?? [];
+  return specOf<{ containers?: readonly Container[] }>(pod).containers ?? [];
 }
 
 export function statusFor(
@@ -149,7 +144,7 @@ export function statusFor(
   podIP: string,
   ready: boolean,
   now: number,
-): Readonly<Record<string, unknown>> {
+): Tree {
   const at = timestamp(now);
   return {
     phase: "Running",
@@ -162,7 +157,7 @@ export function statusFor(
   };
 }
 
-function conditionsOf(ready: boolean, lastTransitionTime: string) {
+export function conditionsOf(ready: boolean, lastTransitionTime: string) {
   const met = { Initialized: true, Ready: ready, ContainersReady: ready, PodScheduled: true };
   return Object.entries(met).map(([type, held]) => ({ type, status: held ? "True" : "False", lastTransitionTime }));
 }
@@ -173,11 +168,15 @@ function containerStatus({ name, image }: Container, state: object, ready = fals
 
 /** Tells a pod to stop; it is gone a little later. */
 export function stopPod(cluster: Cluster, pod: KubernetesObject, moment: Moment): Cluster {
-  if (pod.metadata.deletionTimestamp !== undefined) return cluster;
+  if (isStopping(pod)) return cluster;
   const metadata = { ...pod.metadata, deletionTimestamp: timestamp(moment.now), deletionGracePeriodSeconds: 30 };
   const stopping = updateObject(cluster, "pods", { ...pod, metadata });
   const key = `${pod.metadata.namespace ?? ""}/${pod.metadata.name}`;
   return { ...stopping, terminating: { ...stopping.terminating, [key]: moment.now + moment.timings.podStop } };
+}
+
+export function stopPods(cluster: Cluster, pods: readonly KubernetesObject[], moment: Moment): Cluster {
+  return pods.reduce((next, pod) => stopPod(next, pod, moment), cluster);
 }
 
 /**
@@ -192,7 +191,7 @@ export function imageExists(reference: string): boolean {
 
 /** The first container of the pod whose image can't be had. */
 export function unpullable(pod: KubernetesObject): { readonly name: string; readonly image: string } | undefined {
-  const spec = isTree(pod.spec) ? pod.spec : {};
+  const spec = tree(pod.spec);
   const containers = [spec.initContainers, spec.containers].flatMap((list) => (Array.isArray(list) ? list : []));
   return containers.find((container) => !imageExists(String(container.image ?? ""))) as
     | { name: string; image: string }

@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
+import type { Tree } from "../machine/world.ts";
 import { ApiError } from "./status.ts";
 
 const magic = Buffer.from("k8s\0");
+const empty = new Uint8Array();
 
 /** Kubernetes' own protobuf form of an object, which typed clients prefer, as the plain object. */
-export function decodeKubernetesProtobuf(bytes: Buffer): Readonly<Record<string, unknown>> {
-  if (!bytes.subarray(0, 4).equals(magic)) throw new ApiError(400, "BadRequest", "the body does not start with k8s\\0");
-  const typeMeta: Shape = { 1: ["apiVersion", "string"], 2: ["kind", "string"] };
+export function decodeKubernetesProtobuf(bytes: Buffer): Tree {
+  if (!bytes.subarray(0, 4).equals(magic)) throw new ApiError("BadRequest", "the body does not start with k8s\\0");
+  const typeMeta: Shape = { string: { apiVersion: 1, kind: 2 } };
   const envelope = fields(bytes.subarray(4));
-  const type = decode(typeMeta, envelope.get(1)?.[0] ?? new Uint8Array());
+  const type = decode(typeMeta, envelope.get(1)?.[0] ?? empty);
   const shape = shapes[String(type.kind)];
   if (shape === undefined) {
-    throw new ApiError(415, "UnsupportedMediaType", `the simulated API server takes ${String(type.kind)} as JSON only`);
+    throw new ApiError("UnsupportedMediaType", `the simulated API server takes ${String(type.kind)} as JSON only`);
   }
-  return { ...type, ...decode(shape, envelope.get(2)?.[0] ?? new Uint8Array()) };
+  return { ...type, ...decode(shape, envelope.get(2)?.[0] ?? empty) };
 }
 
 /** Length-delimited fields by number; varints come as their eight bytes. */
@@ -36,50 +39,54 @@ function numberBytes(value: bigint | string): Uint8Array {
   return bytes;
 }
 
-function decode(shape: Shape, bytes: Uint8Array): Record<string, unknown> {
+function numberOf(bytes: Uint8Array | undefined): number | undefined {
+  return bytes === undefined ? undefined : Number(Buffer.from(bytes).readBigInt64BE());
+}
+
+function decode({ message = {}, messages = {}, ...plain }: Shape, bytes: Uint8Array): Record<string, unknown> {
+  const held = fields(bytes);
   const result: Record<string, unknown> = {};
-  for (const [number, values] of fields(bytes)) {
-    const field = shape[number];
-    if (field === undefined) continue;
-    const [name, kind] = field;
-    const value = decodeField(kind, values);
+  const read = (name: string, field: number, decoded: (values: readonly Uint8Array[]) => unknown): void => {
+    const values = held.get(field);
+    const value = values === undefined ? undefined : decoded(values);
     if (value !== undefined && value !== "") result[name] = value;
+  };
+  for (const [kind, numbers] of Object.entries(plain) as [Plain, Numbers][]) {
+    for (const [name, field] of Object.entries(numbers)) read(name, field, (values) => decodePlain(kind, values));
+  }
+  for (const [name, [field, shape]] of Object.entries(message)) {
+    read(name, field, ([value = empty]) => decode(shape, value));
+  }
+  for (const [name, [field, shape]] of Object.entries(messages)) {
+    read(name, field, (values) => values.map((value) => decode(shape, value)));
   }
   return result;
 }
 
-function decodeField(kind: Kind, values: readonly Uint8Array[]): unknown {
-  const [first = new Uint8Array()] = values;
-  if (typeof kind === "object") {
-    return "message" in kind ? decode(kind.message, first) : values.map((value) => decode(kind.messages, value));
-  }
+function decodePlain(kind: Plain, values: readonly Uint8Array[]): unknown {
+  const [first = empty] = values;
   const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString("utf8");
   switch (kind) {
     case "string":
       return text(first);
     case "number":
-      return Number(Buffer.from(first).readBigInt64BE());
+      return numberOf(first);
     case "strings":
       return values.map(text);
     case "number-or-string": {
-      const parts = fields(first);
-      const number = parts.get(2)?.[0];
-      const isText = Number(Buffer.from(parts.get(1)?.[0] ?? Buffer.alloc(8)).readBigInt64BE()) === 1;
-      if (isText) return text(parts.get(3)?.[0] ?? new Uint8Array());
-      return number === undefined ? 0 : Number(Buffer.from(number).readBigInt64BE());
+      const [type, value, words = empty] = [1, 2, 3].map((field) => fields(first).get(field)?.[0]);
+      return numberOf(type) === 1 ? text(words) : (numberOf(value) ?? 0);
     }
     case "time": {
-      const seconds = fields(first).get(1)?.[0];
-      return seconds === undefined
-        ? undefined
-        : new Date(Number(Buffer.from(seconds).readBigInt64BE()) * 1_000).toISOString();
+      const seconds = numberOf(fields(first).get(1)?.[0]);
+      return seconds === undefined ? undefined : new Date(seconds * 1_000).toISOString();
     }
     case "string-map":
     case "bytes-map":
       return Object.fromEntries(
         values.map((entry) => {
           const parts = fields(entry);
-          const [key = new Uint8Array(), value = new Uint8Array()] = [parts.get(1)?.[0], parts.get(2)?.[0]];
+          const [key = empty, value = empty] = [parts.get(1)?.[0], parts.get(2)?.[0]];
           // Bytes are base64 in the plain form.
           return [text(key), kind === "bytes-map" ? Buffer.from(value).toString("base64") : text(value)];
         }),
@@ -87,143 +94,80 @@ function decodeField(kind: Kind, values: readonly Uint8Array[]): unknown {
   }
 }
 
-/** Field numbers by name, with what each holds. */
-export type Shape = Readonly<Record<number, readonly [name: string, kind: Kind]>>;
-export type Kind =
-  | "string"
-  | "number"
-  | "strings"
-  | "string-map"
-  | "bytes-map"
-  | "time"
-  | "number-or-string"
-  | { readonly message: Shape }
-  | { readonly messages: Shape };
+type Numbers = Readonly<Record<string, number>>;
+type Plain = "string" | "number" | "strings" | "string-map" | "bytes-map" | "time" | "number-or-string";
+
+/** The fields of a message that are read: by what they hold, their names with their numbers. */
+type Shape = { readonly [K in Plain]?: Numbers } & {
+  readonly [K in "message" | "messages"]?: Readonly<Record<string, readonly [field: number, shape: Shape]>>;
+};
 
 const metadata: Shape = {
-  1: ["name", "string"],
-  2: ["generateName", "string"],
-  3: ["namespace", "string"],
-  5: ["uid", "string"],
-  6: ["resourceVersion", "string"],
-  11: ["labels", "string-map"],
-  12: ["annotations", "string-map"],
-  14: ["finalizers", "strings"],
+  string: { name: 1, generateName: 2, namespace: 3, uid: 5, resourceVersion: 6 },
+  "string-map": { labels: 11, annotations: 12 },
+  strings: { finalizers: 14 },
 };
-
-const labelSelector: Shape = { 1: ["matchLabels", "string-map"] };
-
 const container: Shape = {
-  1: ["name", "string"],
-  2: ["image", "string"],
-  3: ["command", "strings"],
-  4: ["args", "strings"],
-  5: ["workingDir", "string"],
-  6: [
-    "ports",
-    {
-      messages: {
-        1: ["name", "string"],
-        2: ["hostPort", "number"],
-        3: ["containerPort", "number"],
-        4: ["protocol", "string"],
-      },
-    },
-  ],
-  7: ["env", { messages: { 1: ["name", "string"], 2: ["value", "string"] } }],
+  string: { name: 1, image: 2, workingDir: 5 },
+  strings: { command: 3, args: 4 },
+  messages: {
+    ports: [6, { string: { name: 1, protocol: 4 }, number: { hostPort: 2, containerPort: 3 } }],
+    env: [7, { string: { name: 1, value: 2 } }],
+  },
 };
-
-const podTemplate: Shape = {
-  1: ["metadata", { message: metadata }],
-  2: [
-    "spec",
-    {
-      message: {
-        2: ["containers", { messages: container }],
-        3: ["restartPolicy", "string"],
-        8: ["serviceAccountName", "string"],
-        10: ["nodeName", "string"],
-        20: ["initContainers", { messages: container }],
-      },
-    },
-  ],
-};
-
+const withSpec = (spec: Shape): Shape => ({ message: { metadata: [1, metadata], spec: [2, spec] } });
+const podTemplate = withSpec({
+  messages: { containers: [2, container], initContainers: [20, container] },
+  string: { restartPolicy: 3, serviceAccountName: 8, nodeName: 10 },
+});
 const servicePort: Shape = {
-  1: ["name", "string"],
-  2: ["protocol", "string"],
-  3: ["port", "number"],
-  4: ["targetPort", "number-or-string"],
-  5: ["nodePort", "number"],
+  string: { name: 1, protocol: 2 },
+  number: { port: 3, nodePort: 5 },
+  "number-or-string": { targetPort: 4 },
 };
-
-const rules: Shape = {
-  1: ["verbs", "strings"],
-  2: ["apiGroups", "strings"],
-  3: ["resources", "strings"],
-  4: ["resourceNames", "strings"],
-  5: ["nonResourceURLs", "strings"],
+const metadataOnly: Shape = { message: { metadata: [1, metadata] } };
+const role: Shape = {
+  message: { metadata: [1, metadata] },
+  messages: { rules: [2, { strings: { verbs: 1, apiGroups: 2, resources: 3, resourceNames: 4, nonResourceURLs: 5 } }] },
 };
-
-const role: Shape = { 1: ["metadata", { message: metadata }], 2: ["rules", { messages: rules }] };
-
 const binding: Shape = {
-  1: ["metadata", { message: metadata }],
-  2: [
-    "subjects",
-    {
-      messages: { 1: ["kind", "string"], 2: ["apiGroup", "string"], 3: ["name", "string"], 4: ["namespace", "string"] },
-    },
-  ],
-  3: ["roleRef", { message: { 1: ["apiGroup", "string"], 2: ["kind", "string"], 3: ["name", "string"] } }],
+  message: { metadata: [1, metadata], roleRef: [3, { string: { apiGroup: 1, kind: 2, name: 3 } }] },
+  messages: { subjects: [2, { string: { kind: 1, apiGroup: 2, name: 3, namespace: 4 } }] },
 };
-
-function withSpec(spec: Shape): Shape {
-  return { 1: ["metadata", { message: metadata }], 2: ["spec", { message: spec }] };
-}
 
 /** What typed clients send in this form: kubectl create, helm's releases, talosctl's locks. */
-export const shapes: Readonly<Record<string, Shape>> = {
-  ConfigMap: { 1: ["metadata", { message: metadata }], 2: ["data", "string-map"] },
-  Namespace: { 1: ["metadata", { message: metadata }] },
-  ServiceAccount: { 1: ["metadata", { message: metadata }] },
+const shapes: Readonly<Record<string, Shape>> = {
+  ConfigMap: { message: { metadata: [1, metadata] }, "string-map": { data: 2 } },
+  Namespace: metadataOnly,
+  ServiceAccount: metadataOnly,
   Secret: {
-    1: ["metadata", { message: metadata }],
-    2: ["data", "bytes-map"],
-    3: ["type", "string"],
-    4: ["stringData", "string-map"],
+    message: { metadata: [1, metadata] },
+    "bytes-map": { data: 2 },
+    string: { type: 3 },
+    "string-map": { stringData: 4 },
   },
   Role: role,
   ClusterRole: role,
   RoleBinding: binding,
   ClusterRoleBinding: binding,
   Service: withSpec({
-    1: ["ports", { messages: servicePort }],
-    2: ["selector", "string-map"],
-    3: ["clusterIP", "string"],
-    4: ["type", "string"],
-    10: ["externalName", "string"],
+    messages: { ports: [1, servicePort] },
+    "string-map": { selector: 2 },
+    string: { clusterIP: 3, type: 4, externalName: 10 },
   }),
   Deployment: withSpec({
-    1: ["replicas", "number"],
-    2: ["selector", { message: labelSelector }],
-    3: ["template", { message: podTemplate }],
+    number: { replicas: 1 },
+    message: { selector: [2, { "string-map": { matchLabels: 1 } }], template: [3, podTemplate] },
   }),
-  Job: withSpec({
-    1: ["parallelism", "number"],
-    2: ["completions", "number"],
-    6: ["template", { message: podTemplate }],
-  }),
+  Job: withSpec({ number: { parallelism: 1, completions: 2 }, message: { template: [6, podTemplate] } }),
   Lease: withSpec({
-    1: ["holderIdentity", "string"],
-    2: ["leaseDurationSeconds", "number"],
-    3: ["acquireTime", "time"],
-    4: ["renewTime", "time"],
-    5: ["leaseTransitions", "number"],
+    string: { holderIdentity: 1 },
+    number: { leaseDurationSeconds: 2, leaseTransitions: 5 },
+    time: { acquireTime: 3, renewTime: 4 },
   }),
   DeleteOptions: {
-    1: ["gracePeriodSeconds", "number"],
-    2: ["preconditions", { message: { 1: ["uid", "string"], 2: ["resourceVersion", "string"] } }],
-    4: ["propagationPolicy", "string"],
+    number: { gracePeriodSeconds: 1 },
+    message: { preconditions: [2, { string: { uid: 1, resourceVersion: 2 } }] },
+    string: { propagationPolicy: 4 },
   },
 };

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { parse } from "yaml";
+import { given } from "../../talos/given.ts";
 import type { Moment } from "../machine/timings.ts";
-import { type Cluster, type KubernetesObject, withCluster } from "../machine/world.ts";
+import { type Cluster, type KubernetesObject, type Tree, withCluster } from "../machine/world.ts";
 import type { Simulation } from "../simulation.ts";
 import { type ApiResource, findResource, storageName } from "./api-resources.ts";
 import type { User } from "./identity.ts";
@@ -38,13 +40,13 @@ export function targetOf(cluster: Cluster, path: string): Target {
   const inNamespace = parts[0] === "namespaces" && parts.length > 2 && !["status", "finalize"].includes(parts[2] ?? "");
   const [name = "", objectName, subresource] = inNamespace ? parts.slice(2) : parts;
   const resource = findResource(cluster, group, version, name);
-  if (resource === undefined) throw new ApiError(404, "NotFound", "the server could not find the requested resource");
+  if (resource === undefined) throw new ApiError("NotFound", "the server could not find the requested resource");
   return { resource, namespace: inNamespace ? parts[1] : undefined, name: objectName, subresource };
 }
 
 export function clusterOf(request: ObjectRequest): Cluster {
   const cluster = request.simulation.world.clusters[request.clusterKey];
-  if (cluster === undefined) throw new ApiError(503, "ServiceUnavailable", "the cluster is gone");
+  if (cluster === undefined) throw new ApiError("ServiceUnavailable", "the cluster is gone");
   return cluster;
 }
 
@@ -55,17 +57,20 @@ export function storedIn(cluster: Cluster, target: Target): KubernetesObject {
   return object;
 }
 
+/** What an error says about the object that it is about. */
+export function detailsOf({ group, name: kind }: ApiResource, name: string | undefined): Tree {
+  return given({ name, group, kind });
+}
+
 export function missing(resource: ApiResource, name: string): ApiError {
-  const details = { name, group: resource.group, kind: resource.name };
-  return new ApiError(404, "NotFound", `${storageName(resource)} "${name}" not found`, details);
+  return new ApiError("NotFound", `${storageName(resource)} "${name}" not found`, detailsOf(resource, name));
 }
 
 export function conflict({ resource, name = "" }: Target): ApiError {
   return new ApiError(
-    409,
     "Conflict",
     `Operation cannot be fulfilled on ${storageName(resource)} "${name}": the object has been modified; please apply your changes to the latest version and try again`,
-    { name, group: resource.group, kind: resource.name },
+    detailsOf(resource, name),
   );
 }
 
@@ -93,7 +98,6 @@ export async function bodyOf(request: ObjectRequest): Promise<unknown> {
     return parse(bytes.toString("utf8"));
   } catch (cause) {
     throw new ApiError(
-      400,
       "BadRequest",
       `the body can't be read: ${cause instanceof Error ? cause.message : String(cause)}`,
     );
@@ -103,7 +107,7 @@ export async function bodyOf(request: ObjectRequest): Promise<unknown> {
 export function objectOf(value: unknown): NewObject {
   const object = value as NewObject | null;
   if (typeof object !== "object" || typeof object?.kind !== "string" || typeof object.metadata !== "object") {
-    throw new ApiError(400, "BadRequest", "the body is not a Kubernetes object");
+    throw new ApiError("BadRequest", "the body is not a Kubernetes object");
   }
   return { ...object, metadata: { ...object.metadata, name: object.metadata.name ?? "" } };
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import { given } from "../../talos/given.ts";
+
 import type { Cluster, KubernetesObject } from "../machine/world.ts";
+import { storageName } from "./api-resources.ts";
 import { isAdministrator, type User } from "./identity.ts";
-import type { Target } from "./request.ts";
+import { detailsOf, type Target } from "./request.ts";
 import { ApiError } from "./status.ts";
 import { getObject, listObjects } from "./store.ts";
 
@@ -18,13 +19,12 @@ export function requireRight(cluster: Cluster, user: User, target: Target, verb:
   if (isAdministrator(user)) return;
   if (rulesFor(cluster, user, target.namespace).some((rule) => allows(rule, target, verb))) return;
   const { resource, namespace, name } = target;
-  const what = `${resource.name}${resource.group === "" ? "" : `.${resource.group}`}${name === undefined ? "" : ` "${name}"`}`;
+  const what = `${storageName(resource)}${name === undefined ? "" : ` "${name}"`}`;
   const where = namespace === undefined ? "at the cluster scope" : `in the namespace "${namespace}"`;
   throw new ApiError(
-    403,
     "Forbidden",
     `${what} is forbidden: User "${user.name}" cannot ${verb} resource "${resourceOf(target)}" in API group "${resource.group}" ${where}`,
-    given({ name, group: resource.group, kind: resource.name }),
+    detailsOf(resource, name),
   );
 }
 

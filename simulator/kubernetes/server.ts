@@ -12,7 +12,7 @@ import { discover, openApi } from "./discovery.ts";
 import { answerReview, identify, isAdministrator } from "./identity.ts";
 import { kubernetesVersionOf } from "./node.ts";
 import { handleObjects } from "./objects.ts";
-import { ApiError, statusObject } from "./status.ts";
+import { ApiError, send, sendJson, statusObject } from "./status.ts";
 import { historyOf } from "./watch.ts";
 
 const maxBody = 8 * 1024 * 1024;
@@ -38,11 +38,11 @@ async function serve(
   const machine = simulation.world.machines[machineId];
   const config = machine === undefined ? undefined : configOf(machine);
   if (machine === undefined || config === undefined)
-    throw new ApiError(503, "ServiceUnavailable", "the server is going away");
+    throw new ApiError("ServiceUnavailable", "the server is going away");
   const cluster = simulation.world.clusters[config.clusterKey];
   const user = identify(request.socket as TLSSocket, request.headers.authorization, cluster);
   if (!isAdministrator(user) && !user.name.startsWith("system:serviceaccount:"))
-    throw new ApiError(403, "Forbidden", `User "${user.name}" may not do this in the simulated cluster`);
+    throw new ApiError("Forbidden", `User "${user.name}" may not do this in the simulated cluster`);
   const ready = apiServerReady(simulation.world, machine, simulation.moment.now);
   if (/^\/(readyz|livez|healthz)(\/|$)/.test(url.pathname)) {
     return sendHealth(response, url, ready || url.pathname.startsWith("/livez"));
@@ -53,7 +53,7 @@ async function serve(
   // What a service account may do is not worked out for questions, only for what it does.
   const review = request.method === "POST" && isAdministrator(user) ? answerReview(url.pathname, user) : undefined;
   if (review !== undefined) return sendJson(response, 201, review);
-  if (!ready) throw new ApiError(500, "InternalError", "etcdserver: request timed out");
+  if (!ready) throw new ApiError("InternalError", "etcdserver: request timed out");
   await handleObjects(
     {
       simulation,
@@ -76,23 +76,16 @@ function sendHealth(response: Http2ServerResponse, url: URL, ready: boolean): vo
   const lines = ["ping", "log", "etcd", "informer-sync", "poststarthook/start-apiserver-admission-initializer"].map(
     (name) => (name === "etcd" && !ready ? "[-]etcd failed: reason withheld" : `[+]${name} ok`),
   );
-  response.statusCode = ready ? 200 : 500;
-  response.setHeader("content-type", "text/plain; charset=utf-8");
-  if (ready && !url.searchParams.has("verbose")) response.end("ok");
-  else response.end(`${lines.join("\n")}\n${check} check ${ready ? "passed" : "failed"}\n`);
-}
-
-function sendJson(response: Http2ServerResponse, status: number, body: unknown): void {
-  response.statusCode = status;
-  response.setHeader("content-type", "application/json");
-  response.end(JSON.stringify(body));
+  const verbose = `${lines.join("\n")}\n${check} check ${ready ? "passed" : "failed"}\n`;
+  const text = ready && !url.searchParams.has("verbose") ? "ok" : verbose;
+  send(response, ready ? 200 : 500, "text/plain; charset=utf-8", text);
 }
 
 function fail(response: Http2ServerResponse, error: unknown): void {
   const known =
     error instanceof ApiError
       ? error
-      : new ApiError(500, "InternalError", error instanceof Error ? error.message : String(error));
+      : new ApiError("InternalError", error instanceof Error ? error.message : String(error));
   if (response.headersSent) response.stream?.destroy();
   else sendJson(response, known.code, statusObject(known));
 }
@@ -103,7 +96,7 @@ async function readBody(request: Http2ServerRequest): Promise<Buffer> {
   for await (const chunk of request) {
     const bytes = chunk as Buffer;
     size += bytes.length;
-    if (size > maxBody) throw new ApiError(413, "RequestEntityTooLarge", "the request is too large");
+    if (size > maxBody) throw new ApiError("RequestEntityTooLarge", "the request is too large");
     chunks.push(bytes);
   }
   return Buffer.concat(chunks);

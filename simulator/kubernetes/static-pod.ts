@@ -2,23 +2,19 @@
 
 import { uuidOf } from "../machine/chance.ts";
 import { componentImages, type NodeConfig, type StaticPodName } from "../machine/node-config.ts";
-import type { KubernetesObject, Machine } from "../machine/world.ts";
+import type { KubernetesObject, Machine, Tree } from "../machine/world.ts";
 import { kubernetesVersionOf } from "./node.ts";
-import { statusFor } from "./pod.ts";
+import { conditionsOf, statusFor } from "./pod.ts";
 import { type NewObject, timestamp } from "./store.ts";
 
-const requests: Readonly<Record<StaticPodName, { readonly cpu: string; readonly memory: string }>> = {
+export const staticPodRequests: Readonly<Record<StaticPodName, { readonly cpu: string; readonly memory: string }>> = {
   "kube-apiserver": { cpu: "200m", memory: "512Mi" },
   "kube-controller-manager": { cpu: "50m", memory: "256Mi" },
   "kube-scheduler": { cpu: "10m", memory: "64Mi" },
 };
 
 /** The manifest that Talos hands to the kubelet. */
-export function staticPodManifest(
-  name: StaticPodName,
-  config: NodeConfig,
-  version: number,
-): Readonly<Record<string, unknown>> {
+export function staticPodManifest(name: StaticPodName, config: NodeConfig, version: number): Tree {
   const image = componentImages(config)[name];
   return {
     apiVersion: "v1",
@@ -39,7 +35,7 @@ export function staticPodManifest(
           command: [`/usr/local/bin/${name}`, "--profiling=false"],
           image,
           name,
-          resources: { requests: requests[name] },
+          resources: { requests: staticPodRequests[name] },
         },
       ],
       hostNetwork: true,
@@ -86,24 +82,13 @@ export function mirrorPod(
 }
 
 /** The PodStatus that the kubelet reports for it. */
-export function staticPodStatus(name: string, machine: Machine, ready: boolean): Readonly<Record<string, unknown>> {
+export function staticPodStatus(name: string, machine: Machine, ready: boolean): Tree {
   const at = timestamp(machine.staticPodsAt ?? machine.bootedAt);
-  const status = ready ? "True" : "False";
-  const condition = (type: string, value: string) => ({
-    type,
-    status: value,
-    lastProbeTime: null,
-    lastTransitionTime: at,
-  });
+  const conditions = conditionsOf(ready, at).map((held) => ({ ...held, lastProbeTime: null }));
+  const begun = { type: "PodReadyToStartContainers", status: "True", lastTransitionTime: at, lastProbeTime: null };
   return {
     phase: "Running",
-    conditions: [
-      condition("PodReadyToStartContainers", "True"),
-      condition("Initialized", "True"),
-      condition("Ready", status),
-      condition("ContainersReady", status),
-      condition("PodScheduled", "True"),
-    ],
+    conditions: [begun, ...conditions],
     hostIP: machine.address,
     hostIPs: [{ ip: machine.address }],
     podIP: machine.address,

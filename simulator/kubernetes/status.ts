@@ -1,21 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
+import type { Http2ServerResponse } from "node:http2";
+import type { Tree } from "../machine/world.ts";
+
+const codes = {
+  BadRequest: 400,
+  Unauthorized: 401,
+  Forbidden: 403,
+  NotFound: 404,
+  MethodNotAllowed: 405,
+  Conflict: 409,
+  AlreadyExists: 409,
+  Expired: 410,
+  RequestEntityTooLarge: 413,
+  UnsupportedMediaType: 415,
+  Invalid: 422,
+  TooManyRequests: 429,
+  InternalError: 500,
+  ServiceUnavailable: 503,
+} as const;
+
+type Reason = keyof typeof codes;
 
 /** A Kubernetes API error: HTTP status, reason and words, as `Status` objects carry them. */
 export class ApiError extends Error {
   override readonly name = "ApiError";
   readonly code: number;
-  readonly reason: string;
-  readonly details: Readonly<Record<string, unknown>>;
+  readonly reason: Reason;
+  readonly details: Tree;
 
-  constructor(code: number, reason: string, message: string, details: Readonly<Record<string, unknown>> = {}) {
+  constructor(reason: Reason, message: string, details: Tree = {}) {
     super(message);
-    this.code = code;
+    this.code = codes[reason];
     this.reason = reason;
     this.details = details;
   }
 }
 
-export function statusObject(error: ApiError): Readonly<Record<string, unknown>> {
+export function statusObject(error: ApiError): Tree {
   return {
     kind: "Status",
     apiVersion: "v1",
@@ -26,4 +47,15 @@ export function statusObject(error: ApiError): Readonly<Record<string, unknown>>
     details: error.details,
     code: error.code,
   };
+}
+
+/** How the server answers whatever is not a stream. */
+export function send(response: Http2ServerResponse, code: number, type: string, text: string): void {
+  response.statusCode = code;
+  response.setHeader("content-type", type);
+  response.end(text);
+}
+
+export function sendJson(response: Http2ServerResponse, code: number, body: unknown): void {
+  send(response, code, "application/json", JSON.stringify(body));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { KubernetesObject } from "../machine/world.ts";
+import { type KubernetesObject, type Tree, tree, valueAt } from "../machine/world.ts";
 import { isUnschedulable, readyStatusOf } from "./node.ts";
 
 interface Column {
@@ -9,9 +9,8 @@ interface Column {
   readonly cell: (object: KubernetesObject, now: number) => unknown;
 }
 
-type Any = Readonly<Record<string, unknown>>;
-
 const name: Column = { name: "Name", cell: (object) => object.metadata.name };
+const data: Column = { name: "Data", cell: (object) => Object.keys(tree(object.data)).length };
 const age: Column = { name: "Age", cell: (object, now) => ageOf(object.metadata.creationTimestamp, now) };
 
 const templateColumns: readonly Column[] = [
@@ -68,10 +67,7 @@ const columns: Readonly<Record<string, readonly Column[]>> = {
     name,
     field("Type", "spec.type"),
     field("Cluster-IP", "spec.clusterIP", "<none>"),
-    {
-      name: "External-IP",
-      cell: (service) => (dig(service, "spec.type") === "LoadBalancer" ? "<pending>" : "<none>"),
-    },
+    { name: "External-IP", cell: (service) => (dig(service, "spec.type") === "LoadBalancer" ? "<pending>" : "<none>") },
     { name: "Port(s)", cell: servicePorts },
     age,
     { name: "Selector", wide: true, cell: (service) => selectorText(dig(service, "spec.selector")) },
@@ -100,29 +96,18 @@ const columns: Readonly<Record<string, readonly Column[]>> = {
     field("Ready", "status.numberReady", 0),
     field("Up-to-date", "status.updatedNumberScheduled", 0),
     field("Available", "status.numberAvailable", 0),
-    {
-      name: "Node Selector",
-      cell: (set) => selectorText(dig(set, "spec.template.spec.nodeSelector")),
-    },
+    { name: "Node Selector", cell: (set) => selectorText(dig(set, "spec.template.spec.nodeSelector")) },
     age,
     ...templateColumns,
   ],
   jobs: [
     name,
     { name: "Status", cell: (job) => (dig(job, "status.completionTime") === undefined ? "Running" : "Complete") },
-    {
-      name: "Completions",
-      cell: (job) => `${String(dig(job, "status.succeeded") ?? 0)}/${String(dig(job, "spec.completions") ?? 1)}`,
-    },
+    { name: "Completions", cell: (job) => pair(job, "status.succeeded", "spec.completions") },
     age,
   ],
-  configmaps: [name, { name: "Data", cell: (map) => Object.keys((map.data ?? {}) as object).length }, age],
-  secrets: [
-    name,
-    field("Type", "type"),
-    { name: "Data", cell: (secret) => Object.keys((secret.data ?? {}) as object).length },
-    age,
-  ],
+  configmaps: [name, data, age],
+  secrets: [name, field("Type", "type"), data, age],
   persistentvolumeclaims: [
     name,
     field("Status", "status.phase"),
@@ -138,11 +123,7 @@ const columns: Readonly<Record<string, readonly Column[]>> = {
     { name: "Access Modes", cell: (volume) => accessModes(dig(volume, "spec.accessModes")) },
     field("Reclaim Policy", "spec.persistentVolumeReclaimPolicy"),
     field("Status", "status.phase"),
-    {
-      name: "Claim",
-      cell: (volume) =>
-        `${String(dig(volume, "spec.claimRef.namespace"))}/${String(dig(volume, "spec.claimRef.name"))}`,
-    },
+    { name: "Claim", cell: (volume) => pair(volume, "spec.claimRef.namespace", "spec.claimRef.name") },
     field("StorageClass", "spec.storageClassName"),
     age,
   ],
@@ -166,7 +147,7 @@ const columns: Readonly<Record<string, readonly Column[]>> = {
 };
 
 /** The server-side table that kubectl prints. */
-export function tableOf(resource: string, objects: readonly KubernetesObject[], revision: string, now: number): Any {
+export function tableOf(resource: string, objects: readonly KubernetesObject[], revision: string, now: number): Tree {
   const shown = columns[resource] ?? [name, age];
   return {
     kind: "Table",
@@ -188,25 +169,30 @@ export function tableOf(resource: string, objects: readonly KubernetesObject[], 
 
 /** The value at a dotted path. */
 function dig(object: unknown, path: string): unknown {
-  return path.split(".").reduce<unknown>((part, key) => (part as Any | undefined)?.[key], object);
+  return valueAt(object, path.split("."));
 }
 
 function containersOf(object: KubernetesObject, key: "name" | "image"): string {
-  const containers = (dig(object, "spec.template.spec.containers") ?? []) as readonly Any[];
+  const containers = (dig(object, "spec.template.spec.containers") ?? []) as readonly Tree[];
   return containers.map((container) => String(container[key])).join(",");
 }
 
 function selectorText(labels: unknown): string {
-  const pairs = Object.entries((labels ?? {}) as Any).map(([key, value]) => `${key}=${String(value)}`);
+  const pairs = Object.entries((labels ?? {}) as Tree).map(([key, value]) => `${key}=${String(value)}`);
   return pairs.join(",") || "<none>";
 }
 
+/** Two fields, such as how many there are of how many. */
+function pair(object: KubernetesObject, left: string, right: string): string {
+  return `${String(dig(object, left) ?? 0)}/${String(dig(object, right) ?? 0)}`;
+}
+
 function readyOf(object: KubernetesObject): string {
-  return `${String(dig(object, "status.readyReplicas") ?? 0)}/${String(dig(object, "spec.replicas") ?? 0)}`;
+  return pair(object, "status.readyReplicas", "spec.replicas");
 }
 
 function servicePorts(service: KubernetesObject): string {
-  const ports = (dig(service, "spec.ports") ?? []) as readonly Any[];
+  const ports = (dig(service, "spec.ports") ?? []) as readonly Tree[];
   const shown = ports.map(({ port, nodePort, protocol }) => {
     const outside = nodePort === undefined ? "" : `:${String(nodePort)}`;
     return `${String(port)}${outside}/${String(protocol ?? "TCP")}`;
@@ -228,7 +214,7 @@ function accessModes(modes: unknown): string {
 /** Why a container waits says more than the phase. */
 function podState(pod: KubernetesObject): unknown {
   if (pod.metadata.deletionTimestamp !== undefined) return "Terminating";
-  const statuses = (dig(pod, "status.containerStatuses") ?? []) as readonly Any[];
+  const statuses = (dig(pod, "status.containerStatuses") ?? []) as readonly Tree[];
   const waiting = statuses.map((status) => dig(status, "state.waiting.reason")).find((reason) => reason !== undefined);
   const phase = dig(pod, "status.phase");
   return waiting ?? (phase === "Succeeded" ? "Completed" : phase);
@@ -251,12 +237,12 @@ function nodeRoles(node: KubernetesObject): string {
 }
 
 function internalAddress(node: KubernetesObject): unknown {
-  const addresses = (dig(node, "status.addresses") ?? []) as readonly Any[];
+  const addresses = (dig(node, "status.addresses") ?? []) as readonly Tree[];
   return addresses.find((address) => address.type === "InternalIP")?.address ?? "<none>";
 }
 
 function podReady(pod: KubernetesObject): string {
-  const containers = (dig(pod, "status.containerStatuses") ?? []) as readonly Any[];
+  const containers = (dig(pod, "status.containerStatuses") ?? []) as readonly Tree[];
   return `${containers.filter((container) => container.ready === true).length}/${containers.length || 1}`;
 }
 

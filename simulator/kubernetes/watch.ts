@@ -4,6 +4,7 @@ import type { Cluster, KubernetesObject } from "../machine/world.ts";
 import type { Simulation } from "../simulation.ts";
 import { type ApiResource, apiVersionOf, storageName } from "./api-resources.ts";
 import { clusterOf, type ObjectRequest, type Target, truthy } from "./request.ts";
+import { ApiError, statusObject } from "./status.ts";
 import { listObjects } from "./store.ts";
 import { tableOf } from "./table.ts";
 
@@ -44,14 +45,7 @@ export async function watch(
   const deliver = (): void => {
     const changes: readonly ObjectChange[] | undefined = history.after(clusterKey, revision);
     if (changes === undefined) {
-      const gone = {
-        kind: "Status",
-        apiVersion: "v1",
-        status: "Failure",
-        code: 410,
-        reason: "Expired",
-        message: "too old resource version",
-      };
+      const gone = statusObject(new ApiError("Expired", "too old resource version"));
       response.end(`${JSON.stringify({ type: "ERROR", object: gone })}\n`);
       return;
     }

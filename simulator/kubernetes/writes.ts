@@ -2,7 +2,7 @@
 import { given } from "../../talos/given.ts";
 import { randomHex } from "../machine/chance.ts";
 import type { Moment } from "../machine/timings.ts";
-import { type Cluster, isTree, type KubernetesObject, type Tree } from "../machine/world.ts";
+import { type Cluster, isTree, type KubernetesObject, type Tree, tree, valueAt } from "../machine/world.ts";
 import { apiVersionOf, storageName } from "./api-resources.ts";
 import { serviceAddress, withDefaults } from "./defaults.ts";
 import { tokenSecretType } from "./identity.ts";
@@ -14,6 +14,7 @@ import {
   clusterOf,
   commit,
   conflict,
+  detailsOf,
   missing,
   type ObjectRequest,
   objectOf,
@@ -40,8 +41,7 @@ function created(cluster: Cluster, request: ObjectRequest, target: Target, input
   const object = withToken(admitted(cluster, target, named(input, moment)), moment);
   const { name } = object.metadata;
   if (getObject(cluster, storage, target.namespace, name) !== undefined) {
-    const details = { name, group: target.resource.group, kind: target.resource.name };
-    throw new ApiError(409, "AlreadyExists", `${storage} "${name}" already exists`, details);
+    throw new ApiError("AlreadyExists", `${storage} "${name}" already exists`, detailsOf(target.resource, name));
   }
   const made = createObject(cluster, storage, withDefaults(object), moment);
   const stored = addressed(storedIn(made, { ...target, name }), request.serviceSubnet);
@@ -65,7 +65,7 @@ function named(input: NewObject, moment: Moment): NewObject {
       metadata: { ...input.metadata, name: `${generateName}${randomHex(moment.entropy, 3).slice(0, 5)}` },
     };
   }
-  throw new ApiError(422, "Invalid", "metadata.name: Required value: name or generateName is required");
+  throw new ApiError("Invalid", "metadata.name: Required value: name or generateName is required");
 }
 
 /** Where the object belongs, and that this place exists. */
@@ -74,30 +74,27 @@ function admitted(cluster: Cluster, { resource, namespace }: Target, object: New
     resource.kind === object.kind ? { ...object, apiVersion: apiVersionOf(resource) } : object;
   if (kind !== resource.kind) {
     throw new ApiError(
-      400,
       "BadRequest",
       `${object.kind} in version "${apiVersion}" cannot be handled as a ${resource.kind}`,
     );
   }
   if (!resource.namespaced) return { ...object, apiVersion };
-  if (namespace === undefined)
-    throw new ApiError(400, "BadRequest", "an empty namespace may not be set during creation");
+  if (namespace === undefined) throw new ApiError("BadRequest", "an empty namespace may not be set during creation");
   const given = object.metadata.namespace;
   if (given !== undefined && given !== "" && given !== namespace) {
     throw new ApiError(
-      400,
       "BadRequest",
       `the namespace of the provided object does not match the namespace sent on the request`,
     );
   }
   const home = getObject(cluster, "namespaces", undefined, namespace);
   if (home === undefined) {
-    throw new ApiError(404, "NotFound", `namespaces "${namespace}" not found`, { name: namespace, kind: "namespaces" });
+    throw new ApiError("NotFound", `namespaces "${namespace}" not found`, { name: namespace, kind: "namespaces" });
   }
   if (home.metadata.deletionTimestamp !== undefined) {
     const why = `because it is being terminated`;
     const message = `${storageName(resource)} "${object.metadata.name}" is forbidden: unable to create new content in namespace ${namespace} ${why}`;
-    throw new ApiError(403, "Forbidden", message, { name: object.metadata.name, kind: resource.name });
+    throw new ApiError("Forbidden", message, { name: object.metadata.name, kind: resource.name });
   }
   return { ...object, apiVersion, metadata: { ...object.metadata, namespace } };
 }
@@ -124,7 +121,7 @@ export function patchWith(
     isNew = known === undefined;
     if (applying) return applied(cluster, request, target, known, objectOf(input), moment);
     if (known === undefined) throw missing(target.resource, target.name ?? "");
-    const expected = isTree(input) && isTree(input.metadata) ? input.metadata.resourceVersion : undefined;
+    const expected = valueAt(input, ["metadata", "resourceVersion"]);
     if (typeof expected === "string" && expected !== known.metadata.resourceVersion) throw conflict(target);
     const patched = applyPatch(known, request.contentType, input) as KubernetesObject;
     return changed(cluster, request, target, known, merged(known, patched, target.subresource), moment);
@@ -144,7 +141,6 @@ function applied(
   const manager = request.url.searchParams.get("fieldManager");
   if (manager === null || manager === "") {
     throw new ApiError(
-      422,
       "Invalid",
       'PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch',
     );
@@ -216,7 +212,7 @@ function merged(known: KubernetesObject, input: NewObject, subresource: string |
 
 /** A service that is written without its addresses keeps them. */
 function keepAddress(known: KubernetesObject, spec: Tree): Tree {
-  const held = isTree(known.spec) ? known.spec : {};
+  const held = tree(known.spec);
   const { clusterIP, clusterIPs } = held;
   return spec.type === "ExternalName" || clusterIP === undefined ? spec : { clusterIP, clusterIPs, ...spec };
 }
@@ -237,14 +233,14 @@ const fixedFields: Readonly<Record<string, readonly string[]>> = {
 };
 
 function refuseImmutable({ resource, name = "" }: Target, known: KubernetesObject, next: KubernetesObject): void {
-  const before = isTree(known.spec) ? known.spec : {};
-  const after = isTree(next.spec) ? next.spec : {};
+  const before = tree(known.spec);
+  const after = tree(next.spec);
   const field = (fixedFields[resource.kind] ?? []).find(
     (key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]),
   );
   if (field === undefined) return;
   const message = `${resource.kind}.${resource.group} "${name}" is invalid: spec.${field}: Invalid value: ${JSON.stringify(after[field] ?? null)}: field is immutable`;
-  throw new ApiError(422, "Invalid", message, { name, group: resource.group, kind: resource.kind });
+  throw new ApiError("Invalid", message, { name, group: resource.group, kind: resource.kind });
 }
 
 function writerOf(request: ObjectRequest, moment: Moment): Writer {

@@ -25,6 +25,11 @@ export function hasQuorum(world: World, etcd: EtcdCluster): boolean {
   return runningVoters(world, etcd).length > voters / 2;
 }
 
+/** etcd lets a voter go when the others that run are a quorum of what remains. */
+export function mayRemove(world: World, etcd: EtcdCluster, { id, learner }: EtcdMember): boolean {
+  return learner || hasQuorum(world, { ...etcd, members: etcd.members.filter((member) => member.id !== id) });
+}
+
 /** Reads and writes work: there is a quorum and a leader. */
 export function isServing(world: World, cluster: Cluster | undefined): boolean {
   return cluster?.etcd?.leader !== undefined && hasQuorum(world, cluster.etcd);

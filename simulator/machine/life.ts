@@ -96,6 +96,15 @@ export interface ServiceState {
   readonly events: readonly ServiceEvent[];
 }
 
+/** The services that run, with their ids. */
+export function runningServices({
+  services,
+}: {
+  readonly services: Readonly<Record<string, ServiceState>>;
+}): readonly (ServiceState & { readonly id: string })[] {
+  return Object.entries(services).flatMap(([id, service]) => (service.stage === "Running" ? [{ id, ...service }] : []));
+}
+
 export function isHealthy(service: ServiceState | undefined): boolean {
   return service?.stage === "Running" && service.health === "healthy";
 }

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { parseAllDocuments } from "yaml";
 import { TalosError } from "../../talos/errors.ts";
 import { given } from "../../talos/given.ts";
-import { isTree, type Tree } from "./world.ts";
+import { isTree, type Tree, tree } from "./world.ts";
 
 /** A CA as a config carries it; only control planes have the key. */
 export interface Authority {
@@ -12,53 +12,7 @@ export interface Authority {
 }
 
 /** What a machine reads out of its own config. */
-export interface NodeConfig {
-  readonly type: "controlplane" | "worker";
-  readonly token: string;
-  readonly osCa: Authority;
-  /** Certificates of CAs whose clients are let in beside those of the own one. */
-  readonly acceptedOsCas: readonly string[];
-  readonly certSans: readonly string[];
-  /** Absent: the platform's name is used. */
-  readonly hostname?: string | undefined;
-  readonly clusterName: string;
-  readonly clusterId: string;
-  readonly endpoint: string;
-  readonly dnsDomain: string;
-  readonly podSubnets: readonly string[];
-  readonly serviceSubnets: readonly string[];
-  readonly cniName: string;
-  readonly kubernetesCa: Authority;
-  readonly acceptedKubernetesCas: readonly string[];
-  /** Only control planes have one. */
-  readonly etcdCa?: Authority | undefined;
-  readonly apiServerSans: readonly string[];
-  /** How long an admin kubeconfig is good for, in milliseconds. */
-  readonly adminLifetime: number;
-  readonly images: {
-    readonly kubelet: string;
-    readonly apiServer: string;
-    readonly controllerManager: string;
-    readonly scheduler: string;
-    readonly proxy: string;
-    readonly installer?: string;
-  };
-  readonly installDisk?: string | undefined;
-  readonly discovery: boolean;
-  readonly proxyEnabled: boolean;
-  readonly coreDnsEnabled: boolean;
-  readonly allowSchedulingOnControlPlanes: boolean;
-  readonly labels: Readonly<Record<string, string>>;
-  readonly taints: readonly { readonly key: string; readonly value: string; readonly effect: string }[];
-  /** Kernel parameters that the config sets, by dotted name. */
-  readonly sysctls: Readonly<Record<string, string>>;
-  /** With which kubelets ask for their first certificate: `<id>.<secret>`. */
-  readonly bootstrapToken: string;
-  /** Shared address of the control planes. */
-  readonly virtualIp?: string | undefined;
-  /** Machines with the same key belong to the same cluster. */
-  readonly clusterKey: string;
-}
+export type NodeConfig = ReturnType<typeof parse>;
 
 /** What the kubelet of a control plane runs from manifests. */
 export const staticPodNames = ["kube-apiserver", "kube-controller-manager", "kube-scheduler"] as const;
@@ -125,7 +79,7 @@ function mainDocument(documents: readonly Tree[]): Tree | undefined {
   return documents.find((document) => document.kind === undefined && (document.machine || document.cluster));
 }
 
-function parse(text: string): NodeConfig {
+function parse(text: string) {
   const documents = parseDocuments(text);
   const root = mainDocument(documents);
   if (root === undefined) {
@@ -141,7 +95,9 @@ function parse(text: string): NodeConfig {
   const kubeNetwork = of("KubeNetworkConfig");
   const kubeCluster = of("KubeClusterConfig");
   const kubeNode = of("KubeNodeConfig");
-  const type = machine.type === "controlplane" || machine.type === "init" ? "controlplane" : "worker";
+  const type: "controlplane" | "worker" = ["controlplane", "init"].includes(String(machine.type))
+    ? "controlplane"
+    : "worker";
   const osCa = authority(machine.ca);
   const kubernetesCa = kubernetesAuthority(cluster.ca, of("KubeAPIServerCAConfig"));
   const clusterId = string(cluster.id) ?? string(of("DiscoveryIdentityConfig").clusterID) ?? "";
@@ -155,8 +111,10 @@ function parse(text: string): NodeConfig {
     type,
     token: string(machine.token) ?? "",
     osCa,
+    /** Certificates of CAs whose clients are let in beside those of the own one. */
     acceptedOsCas: certificates(machine.acceptedCAs),
     certSans: strings(machine.certSANs),
+    /** Absent: the platform's name is used. */
     hostname: string(tree(machine.network).hostname) ?? string(of("HostnameConfig").hostname),
     clusterName: string(cluster.clusterName) ?? string(kubeCluster.clusterName) ?? "",
     clusterId,
@@ -170,12 +128,14 @@ function parse(text: string): NodeConfig {
     acceptedKubernetesCas: isTree(cluster.ca)
       ? certificates(cluster.acceptedCAs)
       : strings(of("KubeAPIServerCAConfig").acceptedCAs).filter((pem) => pem !== kubernetesCa.certificate),
+    /** Only control planes have one. */
     etcdCa: isTree(etcdCa) ? authority(etcdCa) : undefined,
     apiServerSans: nonEmpty(
       strings(tree(cluster.apiServer).certSANs),
       strings(of("KubeAPIServerConfig").certExtraSANs),
       [],
     ),
+    /** How long an admin kubeconfig is good for, in milliseconds. */
     adminLifetime: duration(string(tree(cluster.adminKubeconfig).certLifetime) ?? "8760h"),
     images: given({
       kubelet: string(tree(machine.kubelet).image) ?? string(of("KubeletConfig").image) ?? "",
@@ -193,11 +153,15 @@ function parse(text: string): NodeConfig {
       : tree(cluster.proxy).disabled !== true,
     coreDnsEnabled: tree(cluster.coreDNS).disabled !== true && of("KubeCoreDNSConfig").enabled !== false,
     allowSchedulingOnControlPlanes: schedulingAllowed,
+    /** Kernel parameters that the config sets, by dotted name. */
     sysctls: stringMap(machine.sysctls),
+    /** With which kubelets ask for their first certificate: `<id>.<secret>`. */
     bootstrapToken: string(cluster.token) ?? "",
     labels: { ...stringMap(machine.nodeLabels), ...stringMap(kubeNode.labels) },
     taints: taints(machine.nodeTaints, kubeNode.taints, type, modern || schedulingAllowed),
+    /** Shared address of the control planes. */
     virtualIp: sharedAddress(machine, documents),
+    /** Machines with the same key belong to the same cluster. */
     clusterKey: keyOf(clusterId || osCa.certificate),
   };
 }
@@ -220,10 +184,6 @@ function parseDocuments(text: string): Tree[] {
     const value: unknown = document.toJS();
     return isTree(value) ? [value] : [];
   });
-}
-
-function tree(value: unknown): Tree {
-  return isTree(value) ? value : {};
 }
 
 function string(value: unknown): string | undefined {
@@ -271,7 +231,7 @@ function sharedAddress(machine: Tree, documents: readonly Tree[]): string | unde
   return undefined;
 }
 
-function taints(legacy: unknown, modern: unknown, type: string, complete: boolean): NodeConfig["taints"] {
+function taints(legacy: unknown, modern: unknown, type: string, complete: boolean) {
   const listed = Object.entries({ ...stringMap(legacy), ...stringMap(modern) }).map(([key, text]) => {
     const [value, effect] = text.includes(":") ? text.split(":", 2) : ["", text];
     return { key, value: value ?? "", effect: effect ?? "NoSchedule" };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Fault } from "./fault.ts";
+import type { Fault } from "../control/fault-schema.ts";
 import type { Life, ServiceState } from "./life.ts";
 
 /** What lies in /var/lib/etcd of one machine. */
@@ -210,8 +210,7 @@ export function withMachine(world: World, machine: Machine): World {
 }
 
 export function withoutMachine(world: World, id: string): World {
-  const { [id]: _gone, ...machines } = world.machines;
-  return { ...world, machines };
+  return { ...world, machines: without(world.machines, id) };
 }
 
 export function withCluster(world: World, cluster: Cluster): World {
@@ -231,14 +230,37 @@ export function mapMachines(world: World, change: (machine: Machine) => Machine)
   return machines === undefined ? world : { ...world, machines };
 }
 
-/** The same value without one of its fields. */
-export function without<T extends object, K extends keyof T>(value: T, key: K): Omit<T, K> {
-  const { [key]: _gone, ...rest } = value;
-  return rest;
+/** Every cluster through one function, which sees the world with the changes so far. */
+export function mapClusters(world: World, change: (cluster: Cluster, world: World) => Cluster): World {
+  return Object.values(world.clusters).reduce((next, cluster) => withCluster(next, change(cluster, next)), world);
+}
+
+/** The same value without some of its fields. */
+export function without<T extends object, K extends keyof T>(value: T, ...keys: readonly K[]): Omit<T, K> {
+  return Object.fromEntries(Object.entries(value).filter(([key]) => !keys.includes(key as K))) as Omit<T, K>;
 }
 
 /** Data as JSON and YAML have it, of which nothing is known yet. */
 export type Tree = Readonly<Record<string, unknown>>;
+
+export function tree(value: unknown): Tree {
+  return isTree(value) ? value : {};
+}
+
+/** What is at a path inside of a value; undefined where it leads nowhere. */
+export function valueAt(value: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>((part, key) => (part as Tree | undefined)?.[key], value);
+}
+
+/** What an object wants, of the form that its kind has. */
+export function specOf<T extends object>(object: { readonly [field: string]: unknown }): Partial<T> {
+  return (object.spec ?? {}) as Partial<T>;
+}
+
+/** How an object is. */
+export function statusOf<T extends object>(object: { readonly [field: string]: unknown }): Partial<T> {
+  return (object.status ?? {}) as Partial<T>;
+}
 
 export function isTree(value: unknown): value is Tree {
   return typeof value === "object" && value !== null && !Array.isArray(value);

@@ -2,7 +2,7 @@
 import { isGiven } from "../../talos/given.ts";
 import { createCertificateAuthority, issueCertificate, type KeyPair, keyForNode } from "../../talos/pki/index.ts";
 import { configOf, hostnameOf, machinesOf } from "../controllers/membership.ts";
-import { faultOf } from "../machine/fault.ts";
+import { faultOf, hasFault } from "../machine/fault.ts";
 import { type Authority, type NodeConfig, osCas, serviceIp } from "../machine/node-config.ts";
 import type { Moment } from "../machine/timings.ts";
 import type { Identity, Machine, World } from "../machine/world.ts";
@@ -89,7 +89,7 @@ function issue(
   if (signer === undefined) return undefined;
   const unique = [...new Set(names.filter((name) => name !== ""))];
   const skew = faultOf(machine.faults, "clock-skew", now)?.milliseconds ?? 0;
-  const expired = faultOf(machine.faults, "expired-certificate", now) !== undefined;
+  const expired = hasFault(machine, "expired-certificate", now);
   const from = now + skew - (expired ? 2 * day : 60_000);
   return issueCertificate(
     signer,
@@ -107,7 +107,7 @@ function issue(
 }
 
 function signerOf(machine: Machine, authority: Authority, { now, entropy }: Moment): KeyPair | undefined {
-  if (faultOf(machine.faults, "wrong-certificate", now) !== undefined) {
+  if (hasFault(machine, "wrong-certificate", now)) {
     const clock = { now: () => new Date(now) };
     return createCertificateAuthority({ kind: "ed25519", organization: "stranger", clock, entropy });
   }

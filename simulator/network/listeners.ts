@@ -3,7 +3,7 @@
 import type { TlsOptions } from "node:tls";
 import { apiServerRuns, clusterOf, configOf } from "../controllers/membership.ts";
 import { createKubernetesServer } from "../kubernetes/server.ts";
-import { faultOf } from "../machine/fault.ts";
+import { faultOf, hasFault } from "../machine/fault.ts";
 import { listeningPorts, serverModeOf } from "../machine/listening-ports.ts";
 import { kubernetesCas, osCas } from "../machine/node-config.ts";
 import type { Machine, World } from "../machine/world.ts";
@@ -158,10 +158,10 @@ function obstacleTo({ host, port }: Wanted, error: unknown): string {
 function wantedEndpoints(simulation: Simulation, { half, offset }: CertificateEpoch): Wanted[] {
   const { world, moment } = simulation;
   return Object.values(world.machines).flatMap((machine) => {
-    if (faultOf(machine.faults, "refuse", moment.now) !== undefined) return [];
+    if (hasFault(machine, "refuse", moment.now)) return [];
     const troubles = machine.faults.map((fault) => fault.kind).filter((kind) => /certificate|skew/.test(kind));
     const mode = serverModeOf(machine);
-    const muted = faultOf(machine.faults, "half-open", moment.now) !== undefined;
+    const muted = hasFault(machine, "half-open", moment.now);
     const hosts = [machine.address, ...virtualAddresses(world, machine, moment.now)];
     const identity = `${machine.bootId}/${half}/${offset}/${troubles.join()}`;
     const config = configOf(machine);

@@ -10,12 +10,12 @@ import { takeConfig } from "../controllers/power.ts";
 import { kubernetesVersionOf } from "../kubernetes/node.ts";
 import { CallError } from "../machine/call-error.ts";
 import { emitAll } from "../machine/events.ts";
-import { faultOf } from "../machine/fault.ts";
+import { faultOf, hasFault } from "../machine/fault.ts";
 import { isUp } from "../machine/life.ts";
 import { componentImages, isPartial, readNodeConfig } from "../machine/node-config.ts";
 import { minorOf } from "../machine/release.ts";
 import type { Moment } from "../machine/timings.ts";
-import { isTree, type Machine, type Tree, type World, withMachine, without } from "../machine/world.ts";
+import { isTree, type Machine, type Tree, tree, type World, withMachine, without } from "../machine/world.ts";
 import { unifiedDiff } from "./config-diff.ts";
 import { startSequence } from "./sequences.ts";
 
@@ -40,7 +40,7 @@ export interface Applied {
 export function applyConfig(world: World, machine: Machine, input: ApplyInput, moment: Moment): Applied {
   const fault = faultOf(machine.faults, "reject-config", moment.now);
   if (fault !== undefined) throw new CallError("InvalidArgument", fault.message);
-  if (faultOf(machine.faults, "disk-full", moment.now) !== undefined && !input.dryRun) {
+  if (hasFault(machine, "disk-full", moment.now) && !input.dryRun) {
     throw new CallError("Unknown", "write /system/state/config.yaml.tmp: no space left on device");
   }
   if (machine.life.stage === "stopping" || machine.life.stage === "installing") {
@@ -61,9 +61,9 @@ export function applyConfig(world: World, machine: Machine, input: ApplyInput, m
 /** Documents beside the main one are taken while a machine waits for that: it keeps waiting, with what they say. */
 function partialConfig(world: World, machine: Machine, input: ApplyInput): Applied {
   const warnings = checkPartial(input.text);
-  const details = "Applied configuration without a reboot";
-  if (input.dryRun) return { world, mode: "NO_REBOOT", details: dryRun(details, "", input.text), warnings };
-  return { world: withMachine(world, { ...machine, partialConfig: input.text }), mode: "NO_REBOOT", details, warnings };
+  const taken = { mode: "NO_REBOOT", warnings } as const;
+  if (input.dryRun) return { world, details: dryRun(atOnce, "", input.text), ...taken };
+  return { world: withMachine(world, { ...machine, partialConfig: input.text }), details: atOnce, ...taken };
 }
 
 function checkPartial(text: string): readonly string[] {
@@ -100,7 +100,7 @@ function firstConfig(
   if (input.dryRun) {
     const details = old
       ? "Dry run summary:\nNode is running in maintenance mode and does not have a config yet."
-      : dryRun("Applied configuration without a reboot", "", input.text);
+      : dryRun(atOnce, "", input.text);
     return { world, mode: input.mode, details, warnings };
   }
   const stopped = { kind: "task", task: "runningMaintenance", action: "STOP" } as const;
@@ -108,7 +108,7 @@ function firstConfig(
   const next = takeConfig(left, input.text, moment);
   const mode = input.mode === "AUTO" || input.mode === "REBOOT" ? "NO_REBOOT" : input.mode;
   const withMember = ensureCluster(withMachine(world, next), input.text);
-  return { world: withMember, mode, details: "Applied configuration without a reboot", warnings };
+  return { world: withMember, mode, details: atOnce, warnings };
 }
 
 function nextConfig(
@@ -121,24 +121,15 @@ function nextConfig(
   const active = machine.activeConfig ?? "";
   // Since 1.14 every field takes effect at once.
   const cold = minorOf(machine.talosVersion) < 1_014 && needsReboot(active, input.text);
-  if (cold && (input.mode === "NO_REBOOT" || input.mode === "TRY")) {
-    throw new CallError(
-      "InvalidArgument",
-      `this config change can't be applied in immediate mode\ndiff: ${unifiedDiff(active, input.text)}`,
-    );
-  }
+  const reason = () =>
+    `this config change can't be applied in immediate mode\ndiff: ${unifiedDiff(active, input.text)}`;
+  if (cold && (input.mode === "NO_REBOOT" || input.mode === "TRY")) throw new CallError("InvalidArgument", reason());
   if (input.mode === "REBOOT" && minorOf(machine.talosVersion) >= 1_014) {
-    throw new CallError(
-      "Unimplemented",
-      "the REBOOT mode is not supported, please use AUTO or NO_REBOOT modes instead",
-    );
+    const message = "the REBOOT mode is not supported, please use AUTO or NO_REBOOT modes instead";
+    throw new CallError("Unimplemented", message);
   }
   const mode: ApplyMode = input.mode === "AUTO" ? (cold ? "REBOOT" : "NO_REBOOT") : input.mode;
-  const reason =
-    input.mode === "AUTO" && cold
-      ? `: this config change can't be applied in immediate mode\ndiff: ${unifiedDiff(active, input.text)}`
-      : "";
-  const details = describe(mode, input.tryTimeout) + reason;
+  const details = describe(mode, input.tryTimeout) + (input.mode === "AUTO" && cold ? `: ${reason()}` : "");
   if (input.dryRun) return { world, mode, details: dryRun(details, active, input.text), warnings };
   return { world: ensureCluster(change(world, machine, mode, input, moment), input.text), mode, details, warnings };
 }
@@ -158,17 +149,13 @@ function change(world: World, machine: Machine, mode: ApplyMode, input: ApplyInp
   }
 }
 
+const atOnce = "Applied configuration without a reboot";
+
 function describe(mode: ApplyMode, tryTimeout: number): string {
-  switch (mode) {
-    case "REBOOT":
-      return "Applied configuration with a reboot";
-    case "STAGED":
-      return "Staged configuration to be applied after the next reboot";
-    case "TRY":
-      return `Applied configuration without a reboot\nThe config is applied in 'try' mode and will be automatically reverted back in ${goDuration(tryTimeout)}`;
-    default:
-      return "Applied configuration without a reboot";
-  }
+  if (mode === "REBOOT") return "Applied configuration with a reboot";
+  if (mode === "STAGED") return "Staged configuration to be applied after the next reboot";
+  if (mode !== "TRY") return atOnce;
+  return `${atOnce}\nThe config is applied in 'try' mode and will be automatically reverted back in ${goDuration(tryTimeout)}`;
 }
 
 function dryRun(details: string, before: string, after: string): string {
@@ -243,7 +230,7 @@ function coldPart(text: string): unknown {
     .map((document): unknown => document.toJS())
     .find((value): value is Tree => isTree(value) && (value.machine !== undefined || value.cluster !== undefined));
   if (root === undefined) return undefined;
-  const { features, ...machine } = isTree(root.machine) ? root.machine : {};
+  const { features, ...machine } = tree(root.machine);
   return {
     persist: root.persist,
     machine: keep(machine, (key) => !hotMachine.has(key)),

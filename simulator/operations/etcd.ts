@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { clusterOf, configOf, hostnameOf } from "../controllers/membership.ts";
 import { CallError } from "../machine/call-error.ts";
-import { bootstrapEtcd, etcdMemberOf, memberRuns, moveLeader, newMember, removeMember } from "../machine/etcd.ts";
+import { bootstrapEtcd, etcdMemberOf, mayRemove, moveLeader, newMember, removeMember } from "../machine/etcd.ts";
 import { isHealthy } from "../machine/life.ts";
 import { minorOf } from "../machine/release.ts";
 import type { Moment } from "../machine/timings.ts";
@@ -24,9 +24,7 @@ export function removeEtcdMember(world: World, machine: Machine, id: string): Wo
   if (cluster?.etcd === undefined) throw new CallError("Unavailable", "etcd is not running on this node");
   const member = cluster.etcd.members.find((candidate) => candidate.id === id);
   if (member === undefined) throw new CallError("NotFound", "etcdserver: member not found");
-  const rest = cluster.etcd.members.filter((other) => !other.learner && other.id !== id);
-  const running = rest.filter((other) => memberRuns(world, other)).length;
-  if (!member.learner && running <= rest.length / 2) throw new CallError("Unknown", unsafe);
+  if (!mayRemove(world, cluster.etcd, member)) throw new CallError("Unknown", unsafe);
   return withCluster(world, { ...cluster, etcd: moveOn(world, removeMember(cluster.etcd, id)) });
 }
 

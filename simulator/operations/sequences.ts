@@ -8,7 +8,7 @@ import { CallError } from "../machine/call-error.ts";
 import { randomUuid } from "../machine/chance.ts";
 import { memberRuns } from "../machine/etcd.ts";
 import { emit, emitAll } from "../machine/events.ts";
-import { faultOf } from "../machine/fault.ts";
+import { hasFault } from "../machine/fault.ts";
 import type { Life, Wipe } from "../machine/life.ts";
 import { releaseOfImage } from "../machine/release.ts";
 import type { Moment } from "../machine/timings.ts";
@@ -80,7 +80,7 @@ export function installerRelease(machine: Machine, image: string, now: number): 
   if (release === undefined) {
     throw new CallError("Unknown", `error validating installer image "${image}": failed to resolve image: not found`);
   }
-  if (faultOf(machine.faults, "disk-full", now) !== undefined) {
+  if (hasFault(machine, "disk-full", now)) {
     throw new CallError("Unknown", `error validating installer image "${image}": no space left on device`);
   }
   try {

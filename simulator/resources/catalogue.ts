@@ -7,7 +7,7 @@ import type { World } from "../machine/world.ts";
 import { blockResources } from "./block-resources.ts";
 import { ChangeLog } from "./change-log.ts";
 import { clusterResources, etcdResources, secretResources } from "./cluster-resources.ts";
-import type { Item, Source, StoredResource } from "./item.ts";
+import type { Item, Producer, StoredResource } from "./item.ts";
 import { kubernetesResources } from "./kubernetes-resources.ts";
 import { networkResources } from "./network-resources.ts";
 import { runtimeResources } from "./runtime-resources.ts";
@@ -15,7 +15,7 @@ import { shapes } from "./shapes.ts";
 import { encodeSpec } from "./spec-codec.ts";
 import { type ResourceType, resourceTypes } from "./types.ts";
 
-const sources: Readonly<Record<string, Source>> = {
+const producers: Readonly<Record<string, Producer>> = {
   ...runtimeResources,
   ...clusterResources,
   ...networkResources,
@@ -23,24 +23,12 @@ const sources: Readonly<Record<string, Source>> = {
   ...etcdResources,
   ...secretResources,
   ...blockResources,
-  "ResourceDefinitions.meta.cosi.dev": { owner: "", items: () => resourceDefinitions },
-  "Namespaces.meta.cosi.dev": { owner: "", items: () => namespaces },
+  "ResourceDefinitions.meta.cosi.dev": () => resourceDefinitions,
+  "Namespaces.meta.cosi.dev": () => namespaces,
 };
 
-/** Every resource type that a controller puts out, with the controller's name. */
-export function producedTypes(): readonly {
-  readonly owner: string;
-  readonly namespace: string;
-  readonly type: string;
-}[] {
-  return Object.entries(sources)
-    .filter(([, { owner }]) => owner !== "")
-    .map(([type, { owner, namespace }]) => ({
-      owner,
-      namespace: namespace ?? resourceType(type)?.namespace ?? "",
-      type,
-    }));
-}
+/** Every resource type that a controller puts out. */
+export const producedTypes: readonly ResourceType[] = resourceTypes.filter(({ owner }) => owner !== "");
 
 /** Keeps versions and times of one machine's resources; a boot starts them anew. */
 export class Catalogue {
@@ -56,14 +44,14 @@ export class Catalogue {
   /** All resources of a type as they are now, by id. */
   list(world: World, type: string, now: number): ReadonlyMap<string, StoredResource> {
     const machine = world.machines[this.#machineId];
-    const source = sources[type];
-    if (machine === undefined || source === undefined) return new Map();
+    const produce = producers[type];
+    if (machine === undefined || produce === undefined) return new Map();
     if (machine.bootId !== this.#bootId) {
       this.#types.clear();
       this.#logs.clear();
       this.#bootId = machine.bootId;
     }
-    const items = source.items({
+    const items = produce({
       world,
       machine,
       now,
@@ -73,7 +61,7 @@ export class Catalogue {
     });
     const known = this.#types.get(type);
     const born = known === undefined ? machine.bootedAt : now;
-    const next = new Map(items.map((item) => [item.id, store(type, source, item, known?.get(item.id), born, now)]));
+    const next = new Map(items.map((item) => [item.id, store(type, item, known?.get(item.id), born, now)]));
     this.#types.set(type, next);
     if (known !== undefined) this.#logs.get(type)?.record(known, next);
     return next;
@@ -93,24 +81,18 @@ export class Catalogue {
   }
 }
 
-function store(
-  type: string,
-  source: Source,
-  item: Item,
-  known: StoredResource | undefined,
-  born: number,
-  now: number,
-): StoredResource {
+function store(type: string, item: Item, known: StoredResource | undefined, born: number, now: number): StoredResource {
   const content = JSON.stringify([item.spec, item.labels, item.annotations, item.version]);
   const hash = createHash("sha1").update(content).digest("base64");
   if (known?.hash === hash) return known;
   const shape = shapes[type];
+  const { namespace = "", owner = "" } = resourceType(type) ?? {};
   return {
-    namespace: source.namespace ?? resourceType(type)?.namespace ?? "",
+    namespace,
     type,
     id: item.id,
     version: item.version ?? (known?.version ?? 0) + 1,
-    owner: source.owner,
+    owner,
     created: known?.created ?? born,
     updated: known === undefined ? born : now,
     labels: item.labels ?? {},

@@ -7,7 +7,7 @@ import { isUp } from "../machine/life.ts";
 import { kubernetesCas, osCas, serviceIp } from "../machine/node-config.ts";
 import { etcdVersionOf, minorOf } from "../machine/release.ts";
 import type { Machine } from "../machine/world.ts";
-import { configured, controlPlane, type Item, only, type Source, type View } from "./item.ts";
+import { type Item, only, onlyConfigured, onlyControlPlane, type Producer, type View } from "./item.ts";
 
 /** The node's own identity: a stable random-looking name, as the discovery service knows it. */
 function nodeIdOf(machine: Machine): string {
@@ -34,27 +34,19 @@ function describe(machine: Machine): Readonly<Record<string, unknown>> {
   });
 }
 
-export const clusterResources: Readonly<Record<string, Source>> = {
-  "Members.cluster.talos.dev": {
-    owner: "cluster.MemberController",
-    items: (view) => announced(view).map((machine): Item => ({ id: hostnameOf(machine), spec: describe(machine) })),
-  },
-  "Affiliates.cluster.talos.dev": {
-    owner: "cluster.AffiliateMergeController",
-    items: (view) =>
-      announced(view).map((machine) => ({
-        id: nodeIdOf(machine),
-        spec: { ...describe(machine), nodename: hostnameOf(machine) },
-      })),
-  },
-  "Identities.cluster.talos.dev": {
-    owner: "cluster.NodeIdentityController",
-    items: ({ machine }) => [{ id: "local", spec: { nodeId: nodeIdOf(machine) } }],
-  },
-  "Infos.cluster.talos.dev": {
-    owner: "cluster.InfoController",
-    items: configured(only("current", ({ config: { clusterId, clusterName } }) => ({ clusterId, clusterName }))),
-  },
+export const clusterResources: Readonly<Record<string, Producer>> = {
+  "Members.cluster.talos.dev": (view) =>
+    announced(view).map((machine): Item => ({ id: hostnameOf(machine), spec: describe(machine) })),
+  "Affiliates.cluster.talos.dev": (view) =>
+    announced(view).map((machine) => ({
+      id: nodeIdOf(machine),
+      spec: { ...describe(machine), nodename: hostnameOf(machine) },
+    })),
+  "Identities.cluster.talos.dev": only("local", ({ machine }) => ({ nodeId: nodeIdOf(machine) })),
+  "Infos.cluster.talos.dev": onlyConfigured("current", ({ config: { clusterId, clusterName } }) => ({
+    clusterId,
+    clusterName,
+  })),
 };
 
 function imageOf({ machine }: View): string {
@@ -62,93 +54,66 @@ function imageOf({ machine }: View): string {
   return `${registry}:v${etcdVersionOf(machine.talosVersion)}`;
 }
 
-export const etcdResources: Readonly<Record<string, Source>> = {
-  "EtcdConfigs.etcd.talos.dev": {
-    owner: "etcd.ConfigController",
-    items: controlPlane(
-      only("etcd", (view) => ({
-        advertiseExcludeSubnets: [],
-        listenExcludeSubnets: [],
-        image: imageOf(view),
-        extraArgs: {},
-      })),
-    ),
+export const etcdResources: Readonly<Record<string, Producer>> = {
+  "EtcdConfigs.etcd.talos.dev": onlyControlPlane("etcd", (view) => ({
+    advertiseExcludeSubnets: [],
+    listenExcludeSubnets: [],
+    image: imageOf(view),
+    extraArgs: {},
+  })),
+  "EtcdSpecs.etcd.talos.dev": onlyControlPlane("etcd", (view) => ({
+    name: view.hostname,
+    advertisedAddresses: [view.machine.address],
+    listenPeerAddresses: ["0.0.0.0"],
+    listenClientAddresses: ["0.0.0.0"],
+    image: imageOf(view),
+    extraArgs: {},
+  })),
+  "EtcdMembers.etcd.talos.dev": ({ machine }) => {
+    const running = machine.services.etcd?.health === "healthy";
+    const id = machine.disk.etcd?.memberId;
+    return running && id !== undefined ? [{ id: "local", spec: { memberID: id } }] : [];
   },
-  "EtcdSpecs.etcd.talos.dev": {
-    owner: "etcd.SpecController",
-    items: controlPlane(
-      only("etcd", (view) => ({
-        name: view.hostname,
-        advertisedAddresses: [view.machine.address],
-        listenPeerAddresses: ["0.0.0.0"],
-        listenClientAddresses: ["0.0.0.0"],
-        image: imageOf(view),
-        extraArgs: {},
-      })),
-    ),
-  },
-  "EtcdMembers.etcd.talos.dev": {
-    owner: "etcd.MemberController",
-    items: ({ machine }) => {
-      const running = machine.services.etcd?.health === "healthy";
-      const id = machine.disk.etcd?.memberId;
-      return running && id !== undefined ? [{ id: "local", spec: { memberID: id } }] : [];
-    },
-  },
-  "PKIStatuses.etcd.talos.dev": {
-    owner: "etcd.PKIController",
-    items: controlPlane(only("etcd", () => ({ ready: true, version: "1" }))),
-  },
+  "PKIStatuses.etcd.talos.dev": onlyControlPlane("etcd", () => ({ ready: true, version: "1" })),
 };
 
 /** What may be shown of a machine's secrets: certificates and the names in them. Keys are not served by the simulator. */
-export const secretResources: Readonly<Record<string, Source>> = {
-  "OSRootSecrets.secrets.talos.dev": {
-    owner: "secrets.RootOSController",
-    items: configured(
-      only("os", ({ config }) => ({
-        ...authorities(osCas(config)),
-        certSANIPs: [],
-        certSANDNSNames: config.certSans,
-      })),
-    ),
-  },
-  "KubernetesRootSecrets.secrets.talos.dev": {
-    owner: "secrets.RootKubernetesController",
-    items: ({ config }) => {
-      if (config?.type !== "controlplane") return [];
-      const { clusterName: name, dnsDomain } = config;
-      return [{ id: "k8s", spec: { name, dnsDomain, ...authorities(kubernetesCas(config)) } }];
-    },
-  },
-  "CertSANs.secrets.talos.dev": {
-    owner: "secrets.APICertSANsController",
-    items: ({ machine, config, hostname }) => {
-      const addresses = [machine.address, "127.0.0.1"];
-      const maintenance = {
-        id: "maintenance",
-        spec: { ips: [...addresses, "::1"], dnsNames: [hostname], fqdn: "maintenance-service.talos.dev" },
-      };
-      if (config === undefined) return [maintenance];
-      const named = config.certSans.filter((name) => !/^[\d.]+$|:/.test(name));
-      const numeric = config.certSans.filter((name) => /^[\d.]+$|:/.test(name));
-      const api = {
-        id: "api",
-        spec: { ips: [...numeric, ...addresses], dnsNames: [...named, hostname], fqdn: hostname },
-      };
-      if (config.type !== "controlplane") return [api, maintenance];
-      const service = serviceIp(config.serviceSubnets[0], 1);
-      const names = ["kubernetes", "kubernetes.default", "kubernetes.default.svc"];
-      const kubernetes = {
-        id: "k8s",
-        spec: {
-          ips: [machine.address, service, "127.0.0.1"],
-          dnsNames: [hostname, ...names, `kubernetes.default.svc.${config.dnsDomain}`, "localhost"],
-          fqdn: "",
-        },
-      };
-      return [api, kubernetes, maintenance];
-    },
+export const secretResources: Readonly<Record<string, Producer>> = {
+  "OSRootSecrets.secrets.talos.dev": onlyConfigured("os", ({ config }) => ({
+    ...authorities(osCas(config)),
+    certSANIPs: [],
+    certSANDNSNames: config.certSans,
+  })),
+  "KubernetesRootSecrets.secrets.talos.dev": onlyControlPlane("k8s", ({ config }) => ({
+    name: config.clusterName,
+    dnsDomain: config.dnsDomain,
+    ...authorities(kubernetesCas(config)),
+  })),
+  "CertSANs.secrets.talos.dev": ({ machine, config, hostname }) => {
+    const addresses = [machine.address, "127.0.0.1"];
+    const maintenance = {
+      id: "maintenance",
+      spec: { ips: [...addresses, "::1"], dnsNames: [hostname], fqdn: "maintenance-service.talos.dev" },
+    };
+    if (config === undefined) return [maintenance];
+    const named = config.certSans.filter((name) => !/^[\d.]+$|:/.test(name));
+    const numeric = config.certSans.filter((name) => /^[\d.]+$|:/.test(name));
+    const api = {
+      id: "api",
+      spec: { ips: [...numeric, ...addresses], dnsNames: [...named, hostname], fqdn: hostname },
+    };
+    if (config.type !== "controlplane") return [api, maintenance];
+    const service = serviceIp(config.serviceSubnets[0], 1);
+    const names = ["kubernetes", "kubernetes.default", "kubernetes.default.svc"];
+    const kubernetes = {
+      id: "k8s",
+      spec: {
+        ips: [machine.address, service, "127.0.0.1"],
+        dnsNames: [hostname, ...names, `kubernetes.default.svc.${config.dnsDomain}`, "localhost"],
+        fqdn: "",
+      },
+    };
+    return [api, kubernetes, maintenance];
   },
 };
 

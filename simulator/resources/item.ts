@@ -40,17 +40,14 @@ export const configured =
 export const controlPlane = (items: (view: ConfiguredView) => readonly Item[]): Producer =>
   configured((view) => (view.config.type === "controlplane" ? items(view) : []));
 
-/** The one item of its type. */
+/** The one item of its type; of a machine with a config; of a control plane. */
 export const only =
   <V>(id: string, spec: (view: V) => unknown) =>
   (view: V): readonly Item[] => [{ id, spec: spec(view) }];
-
-/** A type's producer, with the name of its controller and, where clients read it, its protobuf shape. */
-export interface Source {
-  readonly owner: string;
-  readonly namespace?: string;
-  readonly items: Producer;
-}
+export const onlyConfigured = (id: string, spec: (view: ConfiguredView) => unknown): Producer =>
+  configured(only(id, spec));
+export const onlyControlPlane = (id: string, spec: (view: ConfiguredView) => unknown): Producer =>
+  controlPlane(only(id, spec));
 
 /** A resource with what its store adds: version and times. */
 export interface StoredResource {

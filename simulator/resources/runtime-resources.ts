@@ -2,129 +2,71 @@
 
 import { machineStatus } from "../controllers/machine-status.ts";
 import { diagnosticsOf } from "../machine/diagnostics.ts";
-import { isUp } from "../machine/life.ts";
+import { kernel } from "../machine/hardware.ts";
+import { isUp, runningServices } from "../machine/life.ts";
 import { schematicOfImage } from "../machine/release.ts";
-import { type Item, only, type Source } from "./item.ts";
+import { type Item, only, type Producer } from "./item.ts";
 
 /** What the machine is and how it is doing. */
-export const runtimeResources: Readonly<Record<string, Source>> = {
-  "MachineStatuses.runtime.talos.dev": {
-    owner: "runtime.MachineStatusController",
-    items: ({ world, machine, now }) => {
-      const { stage, ready, unmet } = machineStatus(world, machine, now);
-      return [{ id: "machine", spec: { stage, status: { ready, unmetConditions: unmet } } }];
-    },
+export const runtimeResources: Readonly<Record<string, Producer>> = {
+  "MachineStatuses.runtime.talos.dev": only("machine", ({ world, machine, now }) => {
+    const { stage, ready, unmet } = machineStatus(world, machine, now);
+    return { stage, status: { ready, unmetConditions: unmet } };
+  }),
+  "Versions.runtime.talos.dev": only("version", ({ machine }) => ({ name: "Talos", version: machine.talosVersion })),
+  "SecurityStates.talos.dev": only("securitystate", () => ({
+    secureBoot: false,
+    selinuxState: "permissive",
+    bootedWithUKI: true,
+    moduleSignatureEnforced: true,
+  })),
+  "PlatformMetadatas.talos.dev": only("platformmetadata", ({ machine }) => ({
+    platform: "metal",
+    hostname: machine.name,
+    instanceId: machine.id,
+  })),
+  "MetaKeys.runtime.talos.dev": ({ machine }) =>
+    Object.entries(machine.disk.meta).map(([id, value]) => ({ id, spec: { value } })),
+  "MetaLoads.runtime.talos.dev": () => [{ id: "meta-loaded", spec: { done: true } }],
+  "ExtensionStatuses.runtime.talos.dev": ({ machine }) => {
+    const version = schematicOfImage(machine.disk.installedImage ?? "");
+    if (version === undefined) return [];
+    const description = "Virtual extension which specifies the schematic of the image built with Image Factory.";
+    const metadata = { name: "schematic", version, author: "Image Factory", description };
+    return [{ id: "schematic", spec: { image: "", metadata } }];
   },
-  "Versions.runtime.talos.dev": {
-    owner: "runtime.VersionController",
-    items: ({ machine }) => [{ id: "version", spec: { name: "Talos", version: machine.talosVersion } }],
-  },
-  "SecurityStates.talos.dev": {
-    owner: "runtime.SecurityStateController",
-    items: only("securitystate", () => ({
-      secureBoot: false,
-      selinuxState: "permissive",
-      bootedWithUKI: true,
-      moduleSignatureEnforced: true,
+  "Diagnostics.runtime.talos.dev": ({ machine, config }) =>
+    diagnosticsOf(machine, config).map(({ id, message, details }) => ({ id, spec: { message, details } })),
+  "KernelCmdlines.runtime.talos.dev": only("cmdline", () => ({ cmdline: kernel.cmdline })),
+  "KernelParamStatuses.runtime.talos.dev": ({ config }) => kernelParams(config?.sysctls ?? {}),
+  "DevicesStatuses.runtime.talos.dev": () => [{ id: "devices", spec: { ready: true } }],
+  "BootedEntries.talos.dev": ({ machine }) =>
+    machine.disk.installed === undefined
+      ? []
+      : [{ id: "bootedentry", spec: { bootedEntry: `Talos-${machine.talosVersion}.efi` } }],
+  "Services.v1alpha1.talos.dev": ({ machine }) =>
+    runningServices(machine).map(({ id, health }) => ({
+      id,
+      spec: { running: true, healthy: health === "healthy", unknown: health === "unknown" },
     })),
+  "ServicePIDs.runtime.talos.dev": ({ machine }) =>
+    runningServices(machine).map(({ id, pid }) => ({ id, spec: { pid } })),
+  "TimeStatuses.v1alpha1.talos.dev": () => [{ id: "node", spec: { synced: true, epoch: 0, syncDisabled: false } }],
+  "MachineConfigs.config.talos.dev": ({ machine }) => {
+    if (machine.activeConfig === undefined) return [];
+    const annotations = { "talos.dev/yaml-spec": "1" };
+    const active = { id: "v1alpha1", spec: machine.activeConfig, annotations };
+    const { config } = machine.disk;
+    return config === undefined ? [active] : [{ id: "persistent", spec: config, annotations }, active];
   },
-  "PlatformMetadatas.talos.dev": {
-    owner: "network.PlatformConfigApplyController",
-    items: only("platformmetadata", ({ machine }) => ({
-      platform: "metal",
-      hostname: machine.name,
-      instanceId: machine.id,
-    })),
-  },
-  "MetaKeys.runtime.talos.dev": {
-    owner: "runtime.MetaKeyController",
-    items: ({ machine }) => Object.entries(machine.disk.meta).map(([id, value]) => ({ id, spec: { value } })),
-  },
-  "MetaLoads.runtime.talos.dev": {
-    owner: "runtime.MetaKeyController",
-    items: () => [{ id: "meta-loaded", spec: { done: true } }],
-  },
-  "ExtensionStatuses.runtime.talos.dev": {
-    owner: "runtime.ExtensionStatusController",
-    items: ({ machine }) => {
-      const version = schematicOfImage(machine.disk.installedImage ?? "");
-      if (version === undefined) return [];
-      const description = "Virtual extension which specifies the schematic of the image built with Image Factory.";
-      const metadata = { name: "schematic", version, author: "Image Factory", description };
-      return [{ id: "schematic", spec: { image: "", metadata } }];
-    },
-  },
-  "Diagnostics.runtime.talos.dev": {
-    owner: "runtime.DiagnosticsController",
-    items: ({ machine, config }) =>
-      diagnosticsOf(machine, config).map(({ id, message, details }) => ({ id, spec: { message, details } })),
-  },
-  "KernelCmdlines.runtime.talos.dev": {
-    owner: "runtime.KernelCmdlineController",
-    items: only("cmdline", () => ({
-      cmdline: "talos.platform=metal console=tty0 init_on_alloc=1 slab_nomerge pti=on",
-    })),
-  },
-  "KernelParamStatuses.runtime.talos.dev": {
-    owner: "runtime.KernelParamSpecController",
-    items: ({ config }) => kernelParams(config?.sysctls ?? {}),
-  },
-  "DevicesStatuses.runtime.talos.dev": {
-    owner: "runtime.DevicesStatusController",
-    items: () => [{ id: "devices", spec: { ready: true } }],
-  },
-  "BootedEntries.talos.dev": {
-    owner: "runtime.BootedEntryController",
-    items: ({ machine }) =>
-      machine.disk.installed === undefined
-        ? []
-        : [{ id: "bootedentry", spec: { bootedEntry: `Talos-${machine.talosVersion}.efi` } }],
-  },
-  "Services.v1alpha1.talos.dev": {
-    owner: "v1alpha1.ServiceController",
-    items: ({ machine }) =>
-      Object.entries(machine.services)
-        .filter(([, service]) => service.stage === "Running")
-        .map(([id, service]) => ({
-          id,
-          spec: { running: true, healthy: service.health === "healthy", unknown: service.health === "unknown" },
-        })),
-  },
-  "ServicePIDs.runtime.talos.dev": {
-    owner: "v1alpha1.ServiceController",
-    items: ({ machine }) =>
-      Object.entries(machine.services)
-        .filter(([, service]) => service.stage === "Running")
-        .map(([id, service]) => ({ id, spec: { pid: service.pid } })),
-  },
-  "TimeStatuses.v1alpha1.talos.dev": {
-    owner: "time.SyncController",
-    items: () => [{ id: "node", spec: { synced: true, epoch: 0, syncDisabled: false } }],
-  },
-  "MachineConfigs.config.talos.dev": {
-    owner: "config.AcquireController",
-    items: ({ machine }) => {
-      if (machine.activeConfig === undefined) return [];
-      const annotations = { "talos.dev/yaml-spec": "1" };
-      const active = { id: "v1alpha1", spec: machine.activeConfig, annotations };
-      const { config } = machine.disk;
-      return config === undefined ? [active] : [{ id: "persistent", spec: config, annotations }, active];
-    },
-  },
-  "MachineTypes.config.talos.dev": {
-    owner: "config.MachineTypeController",
-    items: ({ config }) => [{ id: "machine-type", spec: config?.type ?? "unknown" }],
-  },
-  "UniqueMachineTokens.runtime.talos.dev": { owner: "runtime.UniqueMachineTokenController", items: () => [] },
-  "APIServiceConfigs.runtime.talos.dev": {
-    owner: "runtime.APIServiceConfigController",
-    items: only("apid", ({ machine }) => ({
-      listenAddress: ":50000",
-      nodeRoutingDisabled: !isUp(machine.life),
-      readonlyRoleMode: !isUp(machine.life),
-      skipVerifyingClientCert: !isUp(machine.life),
-    })),
-  },
+  "MachineTypes.config.talos.dev": ({ config }) => [{ id: "machine-type", spec: config?.type ?? "unknown" }],
+  "UniqueMachineTokens.runtime.talos.dev": () => [],
+  "APIServiceConfigs.runtime.talos.dev": only("apid", ({ machine }) => ({
+    listenAddress: ":50000",
+    nodeRoutingDisabled: !isUp(machine.life),
+    readonlyRoleMode: !isUp(machine.life),
+    skipVerifyingClientCert: !isUp(machine.life),
+  })),
 };
 
 /** What Talos sets by itself, and what the kernel has without it. */

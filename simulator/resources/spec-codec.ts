@@ -2,82 +2,84 @@
 import { BinaryWriter } from "@bufbuild/protobuf/wire";
 import { Struct } from "../../talos/api/gen/google/protobuf/struct.ts";
 
+type Numbers = Readonly<Record<string, number>>;
+type Plain = "string" | "bool" | "number" | "address" | "prefix" | "hex" | "struct" | "string-map";
+
 /**
- * How the YAML form of a resource's spec becomes its protobuf form: by key, the field number and what it holds. Lists
- * become repeated fields; zero values are left out.
+ * How the YAML form of a resource's spec becomes its protobuf form: by what they hold, the fields with their numbers.
+ * Lists become repeated fields; zero values are left out. `@` is the spec itself, for types whose YAML is not an object.
  */
-export type Shape = Readonly<Record<string, Field>>;
+export type Shape = { readonly [K in Plain]?: Numbers } & {
+  readonly names?: Readonly<Record<string, readonly [field: number, codes: Numbers]>>;
+  readonly message?: Readonly<Record<string, readonly [field: number, shape: Shape]>>;
+};
 
-export type Field = readonly [number: number, kind: Kind];
-
-export type Kind =
-  | "string"
-  | "bool"
-  | "number"
-  | "address"
-  | "prefix"
-  | "hex"
-  | "text-bytes"
-  | "struct"
-  | "string-map"
-  | { readonly names: Readonly<Record<string, number>> }
-  | { readonly message: Shape };
-
-/** Encodes a spec. A `whole` field takes the spec itself, for types whose YAML is not an object. */
-export function encodeSpec(shape: Shape, spec: unknown): Uint8Array {
+export function encodeSpec({ names = {}, message = {}, ...plain }: Shape, spec: unknown): Uint8Array {
   const writer = new BinaryWriter();
-  for (const [key, [number, kind]] of Object.entries(shape)) {
-    const value = key === "@" ? spec : (spec as Readonly<Record<string, unknown>>)[key];
-    for (const item of Array.isArray(value) && kind !== "struct" ? value : [value])
-      writeField(writer, number, kind, item);
+  for (const [kind, fields] of Object.entries(plain) as [Plain, Numbers][]) {
+    for (const [key, field] of Object.entries(fields)) {
+      for (const item of itemsOf(spec, key)) writePlain(writer, field, kind, item);
+    }
+  }
+  for (const [key, [field, codes]] of Object.entries(names)) {
+    for (const item of itemsOf(spec, key)) {
+      const code = codes[String(item)];
+      if (code !== undefined) writer.uint32(field * 8).int32(code);
+    }
+  }
+  for (const [key, [field, shape]] of Object.entries(message)) {
+    for (const item of itemsOf(spec, key)) bytes(writer, field, encodeSpec(shape, item));
   }
   return writer.finish();
 }
 
-function writeField(writer: BinaryWriter, number: number, kind: Kind, value: unknown): void {
-  if (value === undefined || value === null || value === "" || value === 0 || value === false) return;
-  if (typeof kind === "object" && "names" in kind) {
-    const code = kind.names[String(value)] ?? 0;
-    if (code !== 0) writer.uint32(number * 8).int32(code);
-  } else if (kind === "bool" || kind === "number") {
-    writer.uint32(number * 8).uint64(BigInt(Number(value)));
-  } else if (kind === "string-map") {
-    for (const [key, text] of Object.entries(value as Record<string, string>)) {
-      bytes(writer, number, new BinaryWriter().uint32(10).string(key).uint32(18).string(text).finish());
-    }
-  } else {
-    bytes(writer, number, contentOf(kind, value));
-  }
+const zero: readonly unknown[] = [undefined, null, "", 0, false];
+
+function itemsOf(spec: unknown, key: string): readonly unknown[] {
+  const value = key === "@" ? spec : (spec as Readonly<Record<string, unknown>>)[key];
+  return [value].flat().filter((item) => !zero.includes(item));
 }
 
-function contentOf(
-  kind: Exclude<Kind, "bool" | "number" | "string-map" | { readonly names: unknown }>,
-  value: unknown,
-): Uint8Array {
-  if (typeof kind === "object") return encodeSpec(kind.message, value);
+function writePlain(writer: BinaryWriter, field: number, kind: Plain, value: unknown): void {
   switch (kind) {
+    case "bool":
+    case "number":
+      writer.uint32(field * 8).uint64(BigInt(Number(value)));
+      break;
+    case "string-map":
+      for (const [key, text] of Object.entries(value as Record<string, string>)) {
+        bytes(writer, field, new BinaryWriter().uint32(10).string(key).uint32(18).string(text).finish());
+      }
+      break;
     case "string":
-    case "text-bytes":
-      return Buffer.from(String(value));
+      bytes(writer, field, Buffer.from(String(value)));
+      break;
     case "hex":
-      return Buffer.from(String(value).replaceAll(":", ""), "hex");
+      bytes(writer, field, Buffer.from(String(value).replaceAll(":", ""), "hex"));
+      break;
     case "address":
-      return addressMessage(String(value));
+      bytes(
+        writer,
+        field,
+        new BinaryWriter()
+          .uint32(10)
+          .bytes(addressBytes(String(value)))
+          .finish(),
+      );
+      break;
     case "prefix": {
       const [address = "", length = "0"] = String(value).split("/");
-      return new BinaryWriter().uint32(10).bytes(addressBytes(address)).uint32(16).int32(Number(length)).finish();
+      const prefix = new BinaryWriter().uint32(10).bytes(addressBytes(address)).uint32(16).int32(Number(length));
+      bytes(writer, field, prefix.finish());
+      break;
     }
     case "struct":
-      return Struct.encode(Struct.wrap(value as Record<string, unknown>)).finish();
+      bytes(writer, field, Struct.encode(Struct.wrap(value as Record<string, unknown>)).finish());
   }
 }
 
 function bytes(writer: BinaryWriter, number: number, content: Uint8Array): void {
   writer.uint32(number * 8 + 2).bytes(content);
-}
-
-function addressMessage(address: string): Uint8Array {
-  return new BinaryWriter().uint32(10).bytes(addressBytes(address)).finish();
 }
 
 function addressBytes(address: string): Uint8Array {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { BinaryWriter } from "@bufbuild/protobuf/wire";
 import { Metadata } from "../../talos/api/gen/common/common.ts";
+import type { Fault } from "../control/fault-schema.ts";
 import { configOf, hostnameOf, isControlPlane } from "../controllers/membership.ts";
 import { switchOff } from "../controllers/power.ts";
 import { CallError, type StatusName, statusCodes } from "../machine/call-error.ts";
-import { type Fault, faultOf, spend } from "../machine/fault.ts";
+import { faultOf, hasFault, spend } from "../machine/fault.ts";
 import { serverModeOf } from "../machine/listening-ports.ts";
 import { type Machine, withMachine } from "../machine/world.ts";
 import type { Simulation } from "../simulation.ts";
@@ -134,7 +135,7 @@ function targetOf(simulation: Simulation, here: Machine, target: string): string
     machines.find((machine) => machine.address === target) ??
     machines.find((machine) => configOf(machine)?.clusterKey === config.clusterKey && hostnameOf(machine) === target);
   const address = found?.address ?? target;
-  const refused = found === undefined || faultOf(found.faults, "refuse", simulation.moment.now) !== undefined;
+  const refused = found === undefined || hasFault(found, "refuse", simulation.moment.now);
   const mode = found === undefined || refused ? "none" : serverModeOf(found);
   if (found === undefined || mode === "none") {
     const dialing = `transport: Error while dialing: dial tcp ${address}:50000: connect: connection refused`;

@@ -14,16 +14,17 @@ import {
   EtcdRemoveMemberByIDResponse,
   EtcdStatusResponse,
 } from "../../talos/api/gen/machine/etcd.ts";
-import type { MachineServiceService } from "../../talos/api/gen/machine/machine.ts";
+import type { MachineServiceService, MessageFns } from "../../talos/api/gen/machine/machine.ts";
+import { given } from "../../talos/given.ts";
 import { clusterOf } from "../controllers/membership.ts";
 import { CallError } from "../machine/call-error.ts";
 import { etcdMemberOf, isServing } from "../machine/etcd.ts";
-import { faultOf } from "../machine/fault.ts";
+import { hasFault } from "../machine/fault.ts";
 import { etcdVersionOf } from "../machine/release.ts";
-import { type Cluster, type EtcdCluster, type EtcdMember, withCluster, without } from "../machine/world.ts";
+import { type Cluster, type EtcdCluster, type EtcdMember, withCluster } from "../machine/world.ts";
 import { forfeitLeadership, leaveEtcd, receiveSnapshot, removeEtcdMember } from "../operations/etcd.ts";
 import { databaseSize, encodeSnapshot, hashLength, restoredSnapshot } from "../operations/snapshot.ts";
-import { type Call, controlPlaneOnly, type Handlers, inPieces } from "./method.ts";
+import { answer, type Call, controlPlaneOnly, type Handlers, inPieces, type Message } from "./method.ts";
 
 /** How long etcd's own client waits for a cluster without a leader. */
 const noLeaderPatience = 5_000;
@@ -61,8 +62,20 @@ function timeoutSignal(call: Call, milliseconds: number): AbortSignal {
   return controller.signal;
 }
 
+/** The handler of a method of control planes that needs an etcd that serves. */
+function etcdAnswer<Q, T extends { messages: unknown[] }>(
+  type: MessageFns<T>,
+  api: string,
+  work: (call: Call, request: Q, local: Local) => Message<T> | undefined,
+): (call: Call, request: Q) => Promise<T> {
+  return answer(type, async (call, request: Q) => {
+    controlPlaneOnly(call, api);
+    return work(call, request, await servingMember(call));
+  });
+}
+
 export const etcdMethods: Handlers<typeof MachineServiceService> = {
-  async etcdMemberList(call, request) {
+  etcdMemberList: answer(EtcdMemberListResponse, async (call, request) => {
     controlPlaneOnly(call, "member list");
     const { etcd } = request.queryLocal ? localMember(call) : await servingMember(call);
     const members = etcd.members.map((member) => ({
@@ -73,12 +86,10 @@ export const etcdMethods: Handlers<typeof MachineServiceService> = {
       isLearner: member.learner,
     }));
     members.sort((a, b) => (a.id < b.id ? -1 : 1));
-    return EtcdMemberListResponse.fromPartial({
-      messages: [{ legacyMembers: members.map((member) => member.hostname), members }],
-    });
-  },
+    return { legacyMembers: members.map((member) => member.hostname), members };
+  }),
 
-  etcdStatus(call) {
+  etcdStatus: answer(EtcdStatusResponse, (call) => {
     controlPlaneOnly(call, "etcd status");
     const { cluster, etcd, member } = localMember(call);
     const { restored } = cluster;
@@ -99,30 +110,22 @@ export const etcdMethods: Handlers<typeof MachineServiceService> = {
       isLearner: member.learner,
       errors: etcd.leader === undefined ? ["etcdserver: no leader"] : [],
     };
-    return EtcdStatusResponse.fromPartial({ messages: [{ memberStatus }] });
-  },
+    return { memberStatus };
+  }),
 
-  async etcdLeaveCluster(call) {
-    controlPlaneOnly(call, "etcd leave");
-    await servingMember(call);
+  etcdLeaveCluster: etcdAnswer(EtcdLeaveClusterResponse, "etcd leave", (call) => {
     call.simulation.update((world) => leaveEtcd(world, call.machine()));
-    return EtcdLeaveClusterResponse.fromPartial({ messages: [{}] });
-  },
+  }),
 
-  async etcdRemoveMemberById(call, request) {
-    controlPlaneOnly(call, "etcd remove member");
-    await servingMember(call);
+  etcdRemoveMemberById: etcdAnswer(EtcdRemoveMemberByIDResponse, "etcd remove member", (call, request) => {
     const id = request.memberId.toString(16).padStart(16, "0");
     call.simulation.update((world) => removeEtcdMember(world, call.machine(), id));
-    return EtcdRemoveMemberByIDResponse.fromPartial({ messages: [{}] });
-  },
+  }),
 
-  async etcdForfeitLeadership(call) {
-    controlPlaneOnly(call, "etcd forfeit leadership");
-    await servingMember(call);
+  etcdForfeitLeadership: etcdAnswer(EtcdForfeitLeadershipResponse, "etcd forfeit leadership", (call) => {
     const { member } = call.simulation.act((world) => forfeitLeadership(world, call.machine()));
-    return EtcdForfeitLeadershipResponse.fromPartial({ messages: [{ member }] });
-  },
+    return { member };
+  }),
 
   async *etcdSnapshot(call) {
     controlPlaneOnly(call, "etcd snapshot");
@@ -130,7 +133,7 @@ export const etcdMethods: Handlers<typeof MachineServiceService> = {
     for (const piece of snapshotOf(call, cluster)) yield* inPieces(piece);
   },
 
-  async etcdRecover(call, requests) {
+  etcdRecover: answer(EtcdRecoverResponse, async (call, requests) => {
     controlPlaneOnly(call, "etcd recover");
     if (call.machine().services.etcd?.stage !== "Preparing") {
       throw new CallError("FailedPrecondition", "etcd service is not ready for recovery yet");
@@ -140,26 +143,15 @@ export const etcdMethods: Handlers<typeof MachineServiceService> = {
       simulation.update((world) => receiveSnapshot(world, call.machine(), name)),
     );
     simulation.snapshots.sweep(simulation.world);
-    return EtcdRecoverResponse.fromPartial({ messages: [{}] });
-  },
+  }),
 
-  async etcdAlarmList(call) {
-    controlPlaneOnly(call, "etcd alarm list");
-    const { etcd } = await servingMember(call);
-    return EtcdAlarmListResponse.fromPartial({ messages: [{ memberAlarms: alarmsOf(call, etcd) }] });
-  },
+  etcdAlarmList: etcdAnswer(EtcdAlarmListResponse, "etcd alarm list", alarms),
+  etcdAlarmDisarm: etcdAnswer(EtcdAlarmDisarmResponse, "etcd alarm disarm", alarms),
 
-  async etcdAlarmDisarm(call) {
-    controlPlaneOnly(call, "etcd alarm disarm");
-    const { etcd } = await servingMember(call);
-    return EtcdAlarmDisarmResponse.fromPartial({ messages: [{ memberAlarms: alarmsOf(call, etcd) }] });
-  },
-
-  etcdDefragment(call) {
+  etcdDefragment: answer(EtcdDefragmentResponse, (call) => {
     controlPlaneOnly(call, "etcd defragment");
     localMember(call);
-    return EtcdDefragmentResponse.fromPartial({ messages: [{}] });
-  },
+  }),
 };
 
 /** What etcd holds. */
@@ -174,14 +166,11 @@ async function* bytesOf(requests: AsyncIterable<{ readonly bytes: Uint8Array }>)
 }
 
 /** A member whose disk is full raises an alarm, again after every disarming while the disk stays full. */
-function alarmsOf(
-  call: Call,
-  etcd: EtcdCluster,
-): { readonly memberId: bigint; readonly alarm: EtcdMemberAlarm_AlarmType }[] {
-  const { world, moment } = call.simulation;
-  return etcd.members
-    .filter(({ machine }) => faultOf(world.machines[machine]?.faults ?? [], "disk-full", moment.now) !== undefined)
-    .map(({ id }) => ({ memberId: BigInt(`0x${id}`), alarm: EtcdMemberAlarm_AlarmType.NOSPACE }));
+function alarms({ simulation: { world, moment } }: Call, _request: unknown, { etcd }: Local) {
+  const full = etcd.members.filter(({ machine }) => hasFault(world.machines[machine], "disk-full", moment.now));
+  return {
+    memberAlarms: full.map(({ id }) => ({ memberId: BigInt(`0x${id}`), alarm: EtcdMemberAlarm_AlarmType.NOSPACE })),
+  };
 }
 
 /** The version that the members agree on: major and minor. */
@@ -202,42 +191,39 @@ function requireTarget(call: Call, target: string): void {
   }
 }
 
-async function check(call: Call, target: string): Promise<void> {
-  controlPlaneOnly(call, "etcd downgrade");
-  const { etcd } = await servingMember(call);
-  requireTarget(call, target);
-  if (etcd.downgrade !== undefined) {
-    throw new CallError("FailedPrecondition", "etcdserver: cluster has an ongoing downgrade job");
-  }
+/** The handler of a method of downgrades: from what etcd knows of one, and the version that is asked for, what it then knows. */
+function downgrade<Q, T extends { messages: { clusterDowngrade: unknown }[] }>(
+  type: MessageFns<T>,
+  next: (call: Call, request: Q, current: string | undefined) => string | undefined,
+): (call: Call, request: Q) => Promise<T> {
+  return etcdAnswer(type, "etcd downgrade", (call, request: Q, { cluster, etcd }) => {
+    const wanted = next(call, request, etcd.downgrade);
+    const changed = wanted === etcd.downgrade ? etcd : given({ ...etcd, downgrade: wanted });
+    call.simulation.update((world) => (changed === etcd ? world : withCluster(world, { ...cluster, etcd: changed })));
+    return { clusterDowngrade: { clusterVersion: clusterVersion(call) } } as Message<T>;
+  });
 }
 
-async function change(call: Call, edit: (etcd: EtcdCluster) => EtcdCluster): Promise<void> {
-  const { cluster, etcd } = await servingMember(call);
-  call.simulation.update((world) => withCluster(world, { ...cluster, etcd: edit(etcd) }));
+/** Refuses a version that etcd can't go back to, or while it does so already. */
+function checkTarget(call: Call, target: string, current: string | undefined): void {
+  requireTarget(call, target);
+  if (current === undefined) return;
+  throw new CallError("FailedPrecondition", "etcdserver: cluster has an ongoing downgrade job");
 }
 
 export const downgradeMethods: Handlers<typeof MachineServiceService> = {
-  async etcdDowngradeValidate(call, { version }) {
-    await check(call, version);
-    const clusterDowngrade = { clusterVersion: clusterVersion(call) };
-    return EtcdDowngradeValidateResponse.fromPartial({ messages: [{ clusterDowngrade }] });
-  },
+  etcdDowngradeValidate: downgrade(EtcdDowngradeValidateResponse, (call, { version }, current) => {
+    checkTarget(call, version, current);
+    return current;
+  }),
 
-  async etcdDowngradeEnable(call, { version }) {
-    await check(call, version);
-    await change(call, (etcd) => ({ ...etcd, downgrade: version }));
-    const clusterDowngrade = { clusterVersion: clusterVersion(call) };
-    return EtcdDowngradeEnableResponse.fromPartial({ messages: [{ clusterDowngrade }] });
-  },
+  etcdDowngradeEnable: downgrade(EtcdDowngradeEnableResponse, (call, { version }, current) => {
+    checkTarget(call, version, current);
+    return version;
+  }),
 
-  async etcdDowngradeCancel(call) {
-    controlPlaneOnly(call, "etcd downgrade");
-    const { etcd } = await servingMember(call);
-    if (etcd.downgrade === undefined) {
-      throw new CallError("FailedPrecondition", "etcdserver: no inflight downgrade job");
-    }
-    await change(call, (known) => without(known, "downgrade"));
-    const clusterDowngrade = { clusterVersion: clusterVersion(call) };
-    return EtcdDowngradeCancelResponse.fromPartial({ messages: [{ clusterDowngrade }] });
-  },
+  etcdDowngradeCancel: downgrade(EtcdDowngradeCancelResponse, (_call, _request, current) => {
+    if (current === undefined) throw new CallError("FailedPrecondition", "etcdserver: no inflight downgrade job");
+    return undefined;
+  }),
 };

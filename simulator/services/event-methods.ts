@@ -68,16 +68,7 @@ function encodeEvent(machine: Machine, event: MachineEvent): Event {
   });
 }
 
-const stages: Readonly<Record<string, MachineStatusEvent_MachineStage>> = {
-  booting: MachineStatusEvent_MachineStage.BOOTING,
-  installing: MachineStatusEvent_MachineStage.INSTALLING,
-  maintenance: MachineStatusEvent_MachineStage.MAINTENANCE,
-  running: MachineStatusEvent_MachineStage.RUNNING,
-  rebooting: MachineStatusEvent_MachineStage.REBOOTING,
-  "shutting down": MachineStatusEvent_MachineStage.SHUTTING_DOWN,
-  resetting: MachineStatusEvent_MachineStage.RESETTING,
-  upgrading: MachineStatusEvent_MachineStage.UPGRADING,
-};
+const stages: Readonly<Record<string, MachineStatusEvent_MachineStage>> = MachineStatusEvent_MachineStage;
 
 function encodeBody(body: EventBody): [name: string, value: Uint8Array] {
   switch (body.kind) {
@@ -100,7 +91,7 @@ function encodeBody(body: EventBody): [name: string, value: Uint8Array] {
       return ["ServiceStateEvent", ServiceStateEvent.encode(event).finish()];
     }
     case "status": {
-      const stage = stages[body.stage] ?? MachineStatusEvent_MachineStage.UNKNOWN;
+      const stage = stages[body.stage.toUpperCase().replace(" ", "_")] ?? MachineStatusEvent_MachineStage.UNKNOWN;
       const status = { ready: body.ready, unmetConditions: [...body.unmet] };
       return ["MachineStatusEvent", MachineStatusEvent.encode({ stage, status }).finish()];
     }

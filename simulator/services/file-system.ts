@@ -2,6 +2,8 @@
 
 import { stringify } from "yaml";
 import { configOf, hostnameOf } from "../controllers/membership.ts";
+import { kernel } from "../machine/hardware.ts";
+import { runningServices } from "../machine/life.ts";
 import { kubernetesCas } from "../machine/node-config.ts";
 import type { Machine } from "../machine/world.ts";
 
@@ -18,10 +20,10 @@ export function filesOf(machine: Machine, now: number): ReadonlyMap<string, stri
       `NAME="Talos"\nID=talos\nVERSION_ID=${machine.talosVersion}\nPRETTY_NAME="Talos (${machine.talosVersion})"\nHOME_URL="https://www.talos.dev/"\n`,
     ],
     ["/etc/resolv.conf", "nameserver 127.0.0.53\n"],
-    ["/proc/cmdline", "talos.platform=metal console=tty0 init_on_alloc=1 slab_nomerge pti=on\n"],
+    ["/proc/cmdline", `${kernel.cmdline}\n`],
     ["/proc/sys/kernel/random/boot_id", `${machine.bootId}\n`],
     ["/proc/uptime", `${seconds} ${seconds}\n`],
-    ["/proc/version", "Linux version 6.18.9-talos (simulated)\n"],
+    ["/proc/version", `Linux version ${kernel.version} (simulated)\n`],
   ]);
   if (config !== undefined && machine.activeConfig !== undefined) {
     files.set("/system/state/config.yaml", machine.activeConfig);
@@ -57,7 +59,6 @@ const podRuntime = ["etcd", "kubelet", "cri"];
 /** The tree that `talosctl cgroups` reads: one group for every service that runs. */
 function controlGroups(machine: Machine, now: number): readonly (readonly [path: string, content: string])[] {
   const micros = Math.max(0, now - machine.bootedAt) * 12;
-  const running = Object.entries(machine.services).filter(([, service]) => service.stage === "Running");
   const group = (path: string, pids: readonly number[]): (readonly [string, string])[] => [
     [`/sys/fs/cgroup${path}/cgroup.procs`, pids.map((pid) => `${pid}\n`).join("")],
     [`/sys/fs/cgroup${path}/pids.current`, `${pids.length}\n`],
@@ -71,9 +72,9 @@ function controlGroups(machine: Machine, now: number): readonly (readonly [path:
     ...group("/init", [1]),
     ...group("/podruntime", []),
     ...group("/system", []),
-    ...running
-      .filter(([id]) => id !== "machined")
-      .flatMap(([id, { pid }]) => group(`/${podRuntime.includes(id) ? "podruntime" : "system"}/${id}`, [pid])),
+    ...runningServices(machine)
+      .filter(({ id }) => id !== "machined")
+      .flatMap(({ id, pid }) => group(`/${podRuntime.includes(id) ? "podruntime" : "system"}/${id}`, [pid])),
   ];
 }
 

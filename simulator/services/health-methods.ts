@@ -12,7 +12,7 @@ import { hardware, minimumDisk, minimumMemory } from "../machine/hardware.ts";
 import { isHealthy } from "../machine/life.ts";
 import { serverModeOf } from "../machine/listening-ports.ts";
 import { staticPodNames } from "../machine/node-config.ts";
-import type { Cluster, Machine, World } from "../machine/world.ts";
+import type { Cluster, KubernetesObject, Machine, World } from "../machine/world.ts";
 import { controlPlaneOnly, everyChange, type Handlers, millisecondsOf } from "./method.ts";
 
 interface Subject {
@@ -37,17 +37,28 @@ const every = (
   return bad.length === 0 ? undefined : wrong(bad.join(", "));
 };
 
-const service =
-  (id: string): Check =>
-  ({ controlPlanes }) =>
-    every(
-      controlPlanes,
-      (machine) => isHealthy(machine.services[id]),
-      (names) => `some nodes (${names}): service "${id}" is not healthy`,
-    );
+/** A check of each machine, or of each control plane. */
+const each =
+  (
+    test: (machine: Machine, now: number) => boolean,
+    wrong: (names: string) => string,
+    of: "machines" | "controlPlanes" = "machines",
+  ): Check =>
+  ({ [of]: machines, now }) =>
+    every(machines, (machine) => test(machine, now), wrong);
+
+const service = (id: string): Check =>
+  each(
+    (machine) => isHealthy(machine.services[id]),
+    (names) => `some nodes (${names}): service "${id}" is not healthy`,
+    "controlPlanes",
+  );
+
+const none = (bad: readonly KubernetesObject[], wrong: string): string | undefined =>
+  bad.length === 0 ? undefined : `${wrong}: [${bad.map((object) => object.metadata.name).join(" ")}]`;
 
 const withKubernetes =
-  (check: (nodes: ReturnType<typeof listObjects>, subject: Subject) => string | undefined): Check =>
+  (check: (nodes: readonly KubernetesObject[], subject: Subject) => string | undefined): Check =>
   (subject) => {
     const key = subject.cluster?.key;
     if (key === undefined || !kubernetesServes(subject.world, key, subject.now))
@@ -61,8 +72,10 @@ const podsReady = (labelled: string): Check =>
       (pod) => pod.metadata.labels?.["k8s-app"] === labelled,
     );
     if (pods.length === 0) return skip;
-    const bad = pods.filter((pod) => !podIsHealthy(pod)).map((pod) => pod.metadata.name);
-    return bad.length === 0 ? undefined : `some pods are not ready: [${bad.join(" ")}]`;
+    return none(
+      pods.filter((pod) => !podIsHealthy(pod)),
+      "some pods are not ready",
+    );
   });
 
 /** The checks of `talosctl health`, in their order. */
@@ -84,49 +97,39 @@ const checks: readonly (readonly [name: string, check: Check])[] = [
   ],
   [
     "apid to be ready",
-    ({ machines }) =>
-      every(
-        machines,
-        (machine) => serverModeOf(machine) === "secure",
-        (names) => `apid does not answer on ${names}`,
-      ),
+    each(
+      (machine) => serverModeOf(machine) === "secure",
+      (names) => `apid does not answer on ${names}`,
+    ),
   ],
   [
     "all nodes memory sizes",
-    ({ machines }) =>
-      every(
-        machines,
-        (machine) => hardware.memoryKibibytes * 1_024 >= minimumMemory(configOf(machine)?.type ?? "worker"),
-        (names) => `nodes ${names} have less memory than Talos needs`,
-      ),
+    each(
+      (machine) => hardware.memoryKibibytes * 1_024 >= minimumMemory(configOf(machine)?.type ?? "worker"),
+      (names) => `nodes ${names} have less memory than Talos needs`,
+    ),
   ],
   [
     "all nodes disk sizes",
-    ({ machines }) =>
-      every(
-        machines,
-        (machine) => machine.disk.installed !== undefined && hardware.diskBytes >= minimumDisk,
-        (names) => `nodes ${names} have no disk, or one that is too small`,
-      ),
+    each(
+      (machine) => machine.disk.installed !== undefined && hardware.diskBytes >= minimumDisk,
+      (names) => `nodes ${names} have no disk, or one that is too small`,
+    ),
   ],
   [
     "no diagnostics",
-    ({ machines }) =>
-      every(
-        machines,
-        (machine) => diagnosticsOf(machine, configOf(machine)).length === 0,
-        (names) => `active diagnostics on ${names}: see talosctl get diagnostics`,
-      ),
+    each(
+      (machine) => diagnosticsOf(machine, configOf(machine)).length === 0,
+      (names) => `active diagnostics on ${names}: see talosctl get diagnostics`,
+    ),
   ],
   ["kubelet to be healthy", service("kubelet")],
   [
     "all nodes to finish boot sequence",
-    ({ machines }) =>
-      every(
-        machines,
-        (machine) => machine.life.stage === "running",
-        (names) => `nodes ${names} are not running yet`,
-      ),
+    each(
+      (machine) => machine.life.stage === "running",
+      (names) => `nodes ${names} are not running yet`,
+    ),
   ],
   [
     "all k8s nodes to report",
@@ -141,12 +144,11 @@ const checks: readonly (readonly [name: string, check: Check])[] = [
   ],
   [
     "all control plane static pods to be running",
-    ({ controlPlanes, now }) =>
-      every(
-        controlPlanes,
-        (machine) => (machine.staticPodsAt ?? Number.POSITIVE_INFINITY) <= now,
-        (names) => `missing static pods on nodes ${names}`,
-      ),
+    each(
+      (machine, now) => (machine.staticPodsAt ?? Number.POSITIVE_INFINITY) <= now,
+      (names) => `missing static pods on nodes ${names}`,
+      "controlPlanes",
+    ),
   ],
   [
     "all control plane components to be ready",
@@ -156,18 +158,17 @@ const checks: readonly (readonly [name: string, check: Check])[] = [
     "all k8s nodes to report ready",
     withKubernetes((nodes, { cniName }) => {
       if (cniName === "none") return skip;
-      const bad = nodes.filter((node) => !isNodeReady(node)).map((node) => node.metadata.name);
-      return bad.length === 0 ? undefined : `some nodes are not ready: [${bad.join(" ")}]`;
+      return none(
+        nodes.filter((node) => !isNodeReady(node)),
+        "some nodes are not ready",
+      );
     }),
   ],
   ["kube-proxy to report ready", podsReady("kube-proxy")],
   ["coredns to report ready", podsReady("kube-dns")],
   [
     "all k8s nodes to report schedulable",
-    withKubernetes((nodes) => {
-      const bad = nodes.filter(isUnschedulable).map((node) => node.metadata.name);
-      return bad.length === 0 ? undefined : `some nodes are not schedulable: [${bad.join(" ")}]`;
-    }),
+    withKubernetes((nodes) => none(nodes.filter(isUnschedulable), "some nodes are not schedulable")),
   ],
 ];
 

@@ -4,7 +4,6 @@ import {
   ImageServiceImportResponse,
   ImageServiceListResponse,
   ImageServicePullLayerProgress_Status,
-  type ImageServicePullProgress,
   ImageServicePullResponse,
   type ImageServiceService,
   ImageServiceVerifyResponse,
@@ -17,9 +16,12 @@ import {
 import { configOf } from "../controllers/membership.ts";
 import { imageExists } from "../kubernetes/pod.ts";
 import { CallError } from "../machine/call-error.ts";
-import { faultOf } from "../machine/fault.ts";
+import { hasFault } from "../machine/fault.ts";
 import { minorOf } from "../machine/release.ts";
-import { type Call, type Handlers, timestampOf } from "./method.ts";
+import { answer, type Call, type Handlers, timestampOf } from "./method.ts";
+
+/** Of every image, in bytes. */
+const size = 52_428_800n;
 
 /** 1.12 and older do not have the service at all. */
 function requireModern(call: Call): void {
@@ -37,6 +39,11 @@ function imagesOf(call: Call): readonly string[] {
   const machine = call.machine();
   const configured = Object.values(configOf(machine)?.images ?? {}).filter((image) => image !== "");
   return [...new Set([...configured, ...machine.images])].sort();
+}
+
+function described(call: Call) {
+  const createdAt = timestampOf(call.machine().bootedAt);
+  return imagesOf(call).map((name) => ({ name, digest: digestOf(name), size, createdAt }));
 }
 
 /** `alpine` is `docker.io/library/alpine:latest`. */
@@ -60,7 +67,7 @@ function pull(call: Call, given: string): void {
       `error pulling image: 1 error(s) occurred:\n\tfailed to pull image "${reference}": ${what}`,
     );
   }
-  if (faultOf(call.machine().faults, "disk-full", call.simulation.moment.now) !== undefined) {
+  if (hasFault(call.machine(), "disk-full", call.simulation.moment.now)) {
     throw new CallError("Internal", `failed to pull image "${reference}": no space left on device`);
   }
   call.change((machine) => ({ ...machine, images: [...new Set([...machine.images, reference])] }));
@@ -69,29 +76,24 @@ function pull(call: Call, given: string): void {
 export const imageMethods: Handlers<typeof ImageServiceService> = {
   async *list(call) {
     requireModern(call);
-    const createdAt = timestampOf(call.machine().bootedAt);
-    for (const name of imagesOf(call)) {
-      yield ImageServiceListResponse.fromPartial({ name, digest: digestOf(name), size: 52_428_800n, createdAt });
-    }
+    for (const image of described(call)) yield ImageServiceListResponse.fromPartial(image);
   },
 
   async *pull(call, { imageRef }) {
     requireModern(call);
-    const total = 52_428_800n;
-    const layerId = digestOf(`${imageRef}/layer`);
     const { DOWNLOADING, EXTRACT_COMPLETE } = ImageServicePullLayerProgress_Status;
-    yield progress({ layerId, progress: { status: DOWNLOADING, elapsed: undefined, offset: total / 2n, total } });
+    yield progress(imageRef, DOWNLOADING, size / 2n);
     await call.simulation.sleep(call.simulation.timings.upgrade / 2, call.signal);
     pull(call, imageRef);
-    yield progress({ layerId, progress: { status: EXTRACT_COMPLETE, elapsed: undefined, offset: total, total } });
+    yield progress(imageRef, EXTRACT_COMPLETE, size);
     yield ImageServicePullResponse.fromPartial({ response: { $case: "name", value: imageRef } });
   },
 
   async import(call, requests) {
     requireModern(call);
-    let size = 0;
-    for await (const { request } of requests) if (request?.$case === "imageChunk") size += request.value.bytes.length;
-    const name = `docker.io/library/imported:${size}`;
+    let bytes = 0;
+    for await (const { request } of requests) if (request?.$case === "imageChunk") bytes += request.value.bytes.length;
+    const name = `docker.io/library/imported:${bytes}`;
     pull(call, name);
     return ImageServiceImportResponse.fromPartial({ name });
   },
@@ -110,21 +112,18 @@ export const imageMethods: Handlers<typeof ImageServiceService> = {
   },
 };
 
-function progress(value: ImageServicePullProgress): ImageServicePullResponse {
+function progress(image: string, status: ImageServicePullLayerProgress_Status, offset: bigint) {
+  const value = { layerId: digestOf(`${image}/layer`), progress: { status, offset, total: size } };
   return ImageServicePullResponse.fromPartial({ response: { $case: "pullProgress", value } });
 }
 
 /** The older calls for the same, which all releases have. */
 export const legacyImageMethods: Handlers<typeof MachineServiceService> = {
   async *imageList(call) {
-    const createdAt = timestampOf(call.machine().bootedAt);
-    for (const name of imagesOf(call)) {
-      yield ImageListResponse.fromPartial({ name, digest: digestOf(name), size: 52_428_800n, createdAt });
-    }
+    for (const image of described(call)) yield ImageListResponse.fromPartial(image);
   },
 
-  imagePull(call, { reference }) {
+  imagePull: answer(ImagePullResponse, (call, { reference }) => {
     pull(call, reference);
-    return ImagePullResponse.fromPartial({ messages: [{}] });
-  },
+  }),
 };

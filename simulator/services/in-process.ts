@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { CallError } from "../machine/call-error.ts";
-import { faultOf } from "../machine/fault.ts";
+import { hasFault } from "../machine/fault.ts";
 import { serverModeOf } from "../machine/listening-ports.ts";
 import type { Simulation } from "../simulation.ts";
 import { dispatch } from "./dispatch.ts";
@@ -34,11 +34,7 @@ export async function* callStream<Request, Reply>(
 ): AsyncGenerator<Reply> {
   const machine = Object.values(simulation.world.machines).find((candidate) => candidate.address === address);
   const { now } = simulation.moment;
-  if (
-    machine === undefined ||
-    serverModeOf(machine) === "none" ||
-    faultOf(machine.faults, "refuse", now) !== undefined
-  ) {
+  if (machine === undefined || serverModeOf(machine) === "none" || hasFault(machine, "refuse", now)) {
     throw new CallError("Unavailable", `connect ECONNREFUSED ${address}:50000`);
   }
   const call = {

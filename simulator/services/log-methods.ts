@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import type { Data } from "../../talos/api/gen/common/common.ts";
 import { LogsContainersResponse, type MachineServiceService } from "../../talos/api/gen/machine/machine.ts";
 import { CallError } from "../machine/call-error.ts";
+import { kernel } from "../machine/hardware.ts";
 import type { Machine, MachineEvent } from "../machine/world.ts";
-import { type Call, everyChange, type Handlers, inPieces } from "./method.ts";
+import { answer, type Call, everyChange, type Handlers, inPieces } from "./method.ts";
 
 /** Logs that are made from what really happened to the machine: its events. */
 export const logMethods: Handlers<typeof MachineServiceService> = {
@@ -15,10 +17,9 @@ export const logMethods: Handlers<typeof MachineServiceService> = {
     yield* lines(call, (machine) => serviceLines(machine, id), tailLines, follow);
   },
 
-  logsContainers(call) {
-    const ids = ["controller-runtime", "kernel", ...Object.keys(call.machine().services)].sort();
-    return LogsContainersResponse.fromPartial({ messages: [{ ids }] });
-  },
+  logsContainers: answer(LogsContainersResponse, (call) => ({
+    ids: ["controller-runtime", "kernel", ...Object.keys(call.machine().services)].sort(),
+  })),
 
   async *dmesg(call, request) {
     const tail = request.tail ? 0 : -1;
@@ -72,7 +73,10 @@ function serviceLines(machine: Machine, id: string): readonly Line[] {
 /** `facility: priority: [time]: message` */
 function kernelLines(machine: Machine): readonly Line[] {
   const boot = new Date(machine.bootedAt).toISOString();
-  const first = { number: -1, text: `kern:  notice: [${boot}]: Linux version 6.18.9-talos (${machine.talosVersion})` };
+  const first = {
+    number: -1,
+    text: `kern:  notice: [${boot}]: Linux version ${kernel.version} (${machine.talosVersion})`,
+  };
   const rest = machine.events.flatMap((event): Line[] => {
     const text = event.at < machine.bootedAt ? undefined : sentence(event);
     if (text === undefined) return [];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Data } from "../../talos/api/gen/common/common.ts";
+import type { DeepPartial, MessageFns } from "../../talos/api/gen/machine/machine.ts";
 import { configOf } from "../controllers/membership.ts";
 import { CallError } from "../machine/call-error.ts";
 import type { NodeConfig } from "../machine/node-config.ts";
@@ -69,6 +70,18 @@ export function serveService<S extends ServiceDefinition>(definition: S, handler
       },
     ];
   });
+}
+
+/** What one machine says of a reply, in which apid joins those of several. */
+export type Message<T extends { messages: unknown[] }> = DeepPartial<T["messages"][number]>;
+
+/** The handler of a method with one reply, from what makes this machine's message; without one it only says that it is done. */
+export function answer<Q, T extends { messages: unknown[] }>(
+  type: MessageFns<T>,
+  work: (call: Call, request: Q) => Message<T> | undefined | Promise<Message<T> | undefined>,
+): (call: Call, request: Q) => Promise<T> {
+  return async (call, request) =>
+    type.fromPartial({ messages: [(await work(call, request)) ?? {}] } as unknown as DeepPartial<T>);
 }
 
 /** The machine's config when it is a control plane; refuses the API otherwise, in the real words. */

@@ -7,30 +7,27 @@ import { LifecycleServiceService } from "../../talos/api/gen/machine/lifecycle.t
 import { MachineServiceService } from "../../talos/api/gen/machine/machine.ts";
 import { StorageServiceService } from "../../talos/api/gen/storage/storage.ts";
 import { TimeServiceService } from "../../talos/api/gen/time/time.ts";
-import { administrationMethods } from "./administration-methods.ts";
+import { clientConfigMethods } from "./client-configs.ts";
 import { downgradeMethods, etcdMethods } from "./etcd-methods.ts";
 import { eventMethods } from "./event-methods.ts";
 import { fileMethods } from "./file-methods.ts";
 import { healthMethods } from "./health-methods.ts";
 import { imageMethods, legacyImageMethods } from "./image-methods.ts";
-import { kubeconfigMethods } from "./kubeconfig.ts";
 import { logMethods } from "./log-methods.ts";
-import { machineBasics } from "./machine-basics.ts";
+import { machineBasics, storageMethods, timeMethods } from "./machine-basics.ts";
 import { type ServedMethod, serveService } from "./method.ts";
 import { lifecycleMethods, sequenceMethods } from "./sequence-methods.ts";
 import { serviceMethods } from "./service-methods.ts";
 import { socketMethods } from "./socket-methods.ts";
 import { inspectMethods, stateMethods } from "./state-methods.ts";
 import { statisticsMethods } from "./statistics-methods.ts";
-import { storageMethods } from "./storage-methods.ts";
-import { timeMethods } from "./time-methods.ts";
 
 /** Every method that a simulated machine serves on port 50000, by path. */
 export const methods: ReadonlyMap<string, ServedMethod> = new Map(
   [
     ...serveService(MachineServiceService, {
       ...machineBasics,
-      ...kubeconfigMethods,
+      ...clientConfigMethods,
       ...etcdMethods,
       ...downgradeMethods,
       ...serviceMethods,
@@ -41,7 +38,6 @@ export const methods: ReadonlyMap<string, ServedMethod> = new Map(
       ...statisticsMethods,
       ...socketMethods,
       ...legacyImageMethods,
-      ...administrationMethods,
     }),
     ...serveService(ClusterServiceService, healthMethods),
     ...serveService(InspectServiceService, inspectMethods),

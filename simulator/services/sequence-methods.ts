@@ -27,7 +27,7 @@ import {
   wipeOf,
 } from "../operations/sequences.ts";
 import type { Simulation } from "../simulation.ts";
-import type { Call, Handlers } from "./method.ts";
+import { answer, type Call, type Handlers } from "./method.ts";
 
 const wipeModes = new Map<number, keyof typeof ResetRequest_WipeMode>(
   Object.entries(ResetRequest_WipeMode).map(([name, number]) => [number, name as keyof typeof ResetRequest_WipeMode]),
@@ -35,42 +35,30 @@ const wipeModes = new Map<number, keyof typeof ResetRequest_WipeMode>(
 
 /** Calls that take the machine down: each answers at once and goes on in the background. */
 export const sequenceMethods: Handlers<typeof MachineServiceService> = {
-  reboot(call) {
-    const actorId = start(call, { sequence: "reboot", next: "boot" });
-    return RebootResponse.fromPartial({ messages: [{ actorId }] });
-  },
+  reboot: answer(RebootResponse, (call) => ({ actorId: start(call, { sequence: "reboot", next: "boot" }) })),
 
-  shutdown(call) {
-    const actorId = start(call, { sequence: "shutdown", next: "off" });
-    return ShutdownResponse.fromPartial({ messages: [{ actorId }] });
-  },
+  shutdown: answer(ShutdownResponse, (call) => ({ actorId: start(call, { sequence: "shutdown", next: "off" }) })),
 
-  reset(call, request) {
+  reset: answer(ResetResponse, (call, request) => {
     const wipe = wipeOf({
       graceful: request.graceful,
       reboot: request.reboot,
       labels: request.systemPartitionsToWipe.filter((part) => part.wipe).map((part) => part.label),
       mode: wipeModes.get(request.mode) ?? "ALL",
     });
-    const actorId = start(call, {
-      sequence: "reset",
-      next: request.reboot ? "boot" : "off",
-      wipe,
-      leaveEtcd: request.graceful && isControlPlane(call.machine()),
-    });
-    return ResetResponse.fromPartial({ messages: [{ actorId }] });
-  },
+    const leaveEtcd = request.graceful && isControlPlane(call.machine());
+    return { actorId: start(call, { sequence: "reset", next: request.reboot ? "boot" : "off", wipe, leaveEtcd }) };
+  }),
 
-  upgrade(call, request) {
+  upgrade: answer(UpgradeResponse, (call, request) => {
     const release = checkLegacyUpgrade(call.world(), call.machine(), request, call.simulation.moment.now);
     const actorId = start(call, { sequence: "upgrade", next: "boot", install: { release, image: request.image } });
-    return UpgradeResponse.fromPartial({ messages: [{ ack: "Upgrade request received", actorId }] });
-  },
+    return { ack: "Upgrade request received", actorId };
+  }),
 
-  rollback(call) {
+  rollback: answer(RollbackResponse, (call) => {
     call.simulation.update((world, moment) => rollback(world, call.machine(), moment));
-    return RollbackResponse.fromPartial({ messages: [{}] });
-  },
+  }),
 };
 
 function start(call: Call, sequence: Sequence): string {

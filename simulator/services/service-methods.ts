@@ -9,45 +9,47 @@ import {
 import type { MachineServiceService } from "../../talos/api/gen/machine/machine.ts";
 import { CallError } from "../machine/call-error.ts";
 import type { ServiceState } from "../machine/life.ts";
-import type { Machine } from "../machine/world.ts";
-import { type Call, type Handlers, timestampOf } from "./method.ts";
+import { answer, type Call, type Handlers, timestampOf } from "./method.ts";
 
 /** Services that a person may stop and start; the others belong to the system. */
 const controllable: ReadonlySet<string> = new Set(["kubelet", "cri", "etcd", "trustd", "udevd", "syslogd"]);
 
 export const serviceMethods: Handlers<typeof MachineServiceService> = {
-  serviceList(call) {
-    const services = Object.entries(call.machine().services)
+  serviceList: answer(ServiceListResponse, (call) => ({
+    services: Object.entries(call.machine().services)
       .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([id, state]) => serviceInfo(id, state));
-    return ServiceListResponse.fromPartial({ messages: [{ services }] });
-  },
+      .map(([id, state]) => serviceInfo(id, state)),
+  })),
 
-  serviceStart(call, { id }) {
-    change(call, id, "start", (machine) => ({ ...machine, stopped: machine.stopped.filter((name) => name !== id) }));
-    return ServiceStartResponse.fromPartial({ messages: [{ resp: `Service "${id}" started` }] });
-  },
+  serviceStart: answer(ServiceStartResponse, (call, { id }) => {
+    stop(call, id, "start", false);
+    return { resp: `Service "${id}" started` };
+  }),
 
-  serviceStop(call, { id }) {
-    change(call, id, "stop", (machine) => ({ ...machine, stopped: [...new Set([...machine.stopped, id])] }));
-    return ServiceStopResponse.fromPartial({ messages: [{ resp: `Service "${id}" stopped` }] });
-  },
+  serviceStop: answer(ServiceStopResponse, (call, { id }) => {
+    stop(call, id, "stop", true);
+    return { resp: `Service "${id}" stopped` };
+  }),
 
-  serviceRestart(call, { id }) {
-    change(call, id, "restart", (machine) => ({ ...machine, stopped: [...new Set([...machine.stopped, id])] }));
-    change(call, id, "restart", (machine) => ({ ...machine, stopped: machine.stopped.filter((name) => name !== id) }));
-    return ServiceRestartResponse.fromPartial({ messages: [{ resp: `Service "${id}" restarted` }] });
-  },
+  serviceRestart: answer(ServiceRestartResponse, (call, { id }) => {
+    stop(call, id, "restart", true);
+    stop(call, id, "restart", false);
+    return { resp: `Service "${id}" restarted` };
+  }),
 };
 
-function change(call: Call, id: string, verb: string, apply: (machine: Machine) => Machine): void {
+/** Stops a service, or lets it start again. */
+function stop(call: Call, id: string, verb: string, stopped: boolean): void {
   if (call.machine().services[id] === undefined) {
     throw new CallError("Unknown", `service "${id}" is not registered`);
   }
   if (!controllable.has(id)) {
     throw new CallError("Unknown", `service "${id}" doesn't support ${verb} operation via API`);
   }
-  call.change(apply);
+  call.change((machine) => {
+    const others = machine.stopped.filter((name) => name !== id);
+    return { ...machine, stopped: stopped ? [...others, id] : others };
+  });
 }
 
 function serviceInfo(id: string, state: ServiceState): ServiceInfo {

@@ -5,7 +5,7 @@ import { clusterOf } from "../controllers/membership.ts";
 import { etcdMemberOf, memberRuns } from "../machine/etcd.ts";
 import { listeningPorts } from "../machine/listening-ports.ts";
 import type { Machine, World } from "../machine/world.ts";
-import type { Handlers } from "./method.ts";
+import { answer, type Handlers } from "./method.ts";
 
 const established = 1;
 const listening = 10;
@@ -42,7 +42,7 @@ function socketsOf(world: World, machine: Machine, now: number): readonly Socket
 }
 
 export const socketMethods: Handlers<typeof MachineServiceService> = {
-  netstat(call, { filter, feature, l4proto }) {
+  netstat: answer(NetstatResponse, (call, { filter, feature, l4proto }) => {
     const any = l4proto === undefined || Object.values(l4proto).every((wanted) => wanted !== true);
     const wanted = (socket: Socket): boolean =>
       (filter === NetstatFilter.ALL || (filter === NetstatFilter.LISTENING) === (socket.state === listening)) &&
@@ -50,6 +50,6 @@ export const socketMethods: Handlers<typeof MachineServiceService> = {
     const connectrecord = socketsOf(call.world(), call.machine(), call.simulation.moment.now)
       .filter(wanted)
       .map(({ process, ...socket }) => (feature?.pid === true ? { ...socket, process } : socket));
-    return NetstatResponse.fromPartial({ messages: [{ connectrecord }] });
-  },
+    return { connectrecord };
+  }),
 };

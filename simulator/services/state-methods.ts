@@ -21,7 +21,7 @@ import type { Identity } from "../machine/world.ts";
 import { Catalogue, namespaces, producedTypes, resourceType } from "../resources/catalogue.ts";
 import { type ChangeLog, decodeBookmark, encodeBookmark, type ResourceChange } from "../resources/change-log.ts";
 import type { StoredResource } from "../resources/item.ts";
-import { type Call, everyChange, type Handlers, timestampOf } from "./method.ts";
+import { answer, type Call, everyChange, type Handlers, timestampOf } from "./method.ts";
 
 /** One for as long as the machine exists: of all it has, its first certificate is what stays the same object. */
 const catalogues = new WeakMap<Identity, Catalogue>();
@@ -87,16 +87,14 @@ function notFound(namespace: string, type: string, id: string): CallError {
 
 /** Which controller puts out which resources. What each reads is not modelled, so there are no input edges. */
 export const inspectMethods: Handlers<typeof InspectServiceService> = {
-  controllerRuntimeDependencies() {
-    const edges = producedTypes().map(({ owner, namespace, type }) => ({
+  controllerRuntimeDependencies: answer(ControllerRuntimeDependenciesResponse, () => ({
+    edges: producedTypes.map(({ owner, namespace, type }) => ({
       controllerName: owner,
       edgeType: DependencyEdgeType.OUTPUT_EXCLUSIVE,
       resourceNamespace: namespace,
       resourceType: type,
-      resourceId: "",
-    }));
-    return ControllerRuntimeDependenciesResponse.fromPartial({ messages: [{ edges }] });
-  },
+    })),
+  })),
 };
 
 /** A resource as it goes over the wire. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { MachineServiceService } from "../../talos/api/gen/machine/machine.ts";
+import { type MachineServiceService, RestartResponse } from "../../talos/api/gen/machine/machine.ts";
 import {
   ContainersResponse,
   CPUFreqStatsResponse,
@@ -15,10 +15,12 @@ import {
 } from "../../talos/api/gen/machine/statistics.ts";
 import { clusterOf, hostnameOf } from "../controllers/membership.ts";
 import { listObjects } from "../kubernetes/store.ts";
-import { faultOf } from "../machine/fault.ts";
+import { CallError } from "../machine/call-error.ts";
+import { hasFault } from "../machine/fault.ts";
 import { hardware } from "../machine/hardware.ts";
+import { runningServices } from "../machine/life.ts";
 import type { Machine, World } from "../machine/world.ts";
-import type { Handlers } from "./method.ts";
+import { answer, type Handlers } from "./method.ts";
 
 const { cores } = hardware;
 const kibibytes = { total: BigInt(hardware.memoryKibibytes), free: 6_312_448n, available: 7_212_032n };
@@ -30,8 +32,8 @@ function uptime(machine: Machine, now: number): number {
 
 /** Plausible numbers of a small idle machine; they grow with its uptime and are otherwise fixed. */
 export const statisticsMethods: Handlers<typeof MachineServiceService> = {
-  memory() {
-    const meminfo = {
+  memory: answer(MemoryResponse, () => ({
+    meminfo: {
       memtotal: kibibytes.total,
       memfree: kibibytes.free,
       memavailable: kibibytes.available,
@@ -41,16 +43,13 @@ export const statisticsMethods: Handlers<typeof MachineServiceService> = {
       active: 812_032n,
       inactive: 402_432n,
       slab: 98_304n,
-    };
-    return MemoryResponse.fromPartial({ messages: [{ meminfo }] });
-  },
+    },
+  })),
 
-  loadAvg() {
-    return LoadAvgResponse.fromPartial({ messages: [{ load1: 0.12, load5: 0.2, load15: 0.18 }] });
-  },
+  loadAvg: answer(LoadAvgResponse, () => ({ load1: 0.12, load5: 0.2, load15: 0.18 })),
 
-  cpuInfo() {
-    const cpuInfo = Array.from({ length: cores }, (_, processor) => ({
+  cpuInfo: answer(CPUInfoResponse, () => ({
+    cpuInfo: Array.from({ length: cores }, (_, processor) => ({
       processor,
       vendorId: "talosmith",
       modelName: "simulated CPU",
@@ -58,26 +57,25 @@ export const statisticsMethods: Handlers<typeof MachineServiceService> = {
       cpuCores: cores,
       siblings: cores,
       coreId: String(processor),
-    }));
-    return CPUInfoResponse.fromPartial({ messages: [{ cpuInfo }] });
-  },
+    })),
+  })),
 
-  cpuFreqStats() {
+  cpuFreqStats: answer(CPUFreqStatsResponse, () => {
     const one = {
       currentFrequency: 2_400_000n,
       minimumFrequency: 800_000n,
       maximumFrequency: 3_200_000n,
       governor: "performance",
     };
-    return CPUFreqStatsResponse.fromPartial({ messages: [{ cpuFreqStats: Array.from({ length: cores }, () => one) }] });
-  },
+    return { cpuFreqStats: Array.from({ length: cores }, () => one) };
+  }),
 
-  systemStat(call) {
+  systemStat: answer(SystemStatResponse, (call) => {
     const machine = call.machine();
     const seconds = uptime(machine, call.simulation.moment.now);
     const cpu = { user: seconds * 0.04, system: seconds * 0.02, idle: seconds * 0.93, iowait: seconds * 0.01 };
     const total = Object.fromEntries(Object.entries(cpu).map(([name, value]) => [name, value * cores]));
-    const message = {
+    return {
       bootTime: BigInt(Math.floor(machine.bootedAt / 1_000)),
       cpuTotal: total,
       cpu: Array.from({ length: cores }, () => cpu),
@@ -85,29 +83,26 @@ export const statisticsMethods: Handlers<typeof MachineServiceService> = {
       processCreated: BigInt(2_000 + seconds * 3),
       processRunning: 1n,
     };
-    return SystemStatResponse.fromPartial({ messages: [message] });
-  },
+  }),
 
-  processes(call) {
+  processes: answer(ProcessesResponse, (call) => {
     const machine = call.machine();
-    const processes = Object.entries(machine.services)
-      .filter(([, service]) => service.stage === "Running")
-      .map(([id, service]) => ({
-        pid: id === "machined" ? 1 : service.pid,
-        ppid: id === "machined" ? 0 : 1,
-        state: "S",
-        threads: 12,
-        cpuTime: uptime(machine, call.simulation.moment.now) / 100,
-        virtualMemory: 1_294_532_608n,
-        residentMemory: 52_428_800n,
-        command: id,
-        executable: `/usr/bin/${id}`,
-        args: id,
-      }));
-    return ProcessesResponse.fromPartial({ messages: [{ processes }] });
-  },
+    const processes = runningServices(machine).map(({ id, pid }) => ({
+      pid: id === "machined" ? 1 : pid,
+      ppid: id === "machined" ? 0 : 1,
+      state: "S",
+      threads: 12,
+      cpuTime: uptime(machine, call.simulation.moment.now) / 100,
+      virtualMemory: 1_294_532_608n,
+      residentMemory: 52_428_800n,
+      command: id,
+      executable: `/usr/bin/${id}`,
+      args: id,
+    }));
+    return { processes };
+  }),
 
-  diskStats(call) {
+  diskStats: answer(DiskStatsResponse, (call) => {
     const seconds = BigInt(uptime(call.machine(), call.simulation.moment.now));
     const disk = {
       readCompleted: 4_000n + seconds,
@@ -115,10 +110,10 @@ export const statisticsMethods: Handlers<typeof MachineServiceService> = {
       writeCompleted: 1_000n + seconds * 2n,
       writeSectors: 60_000n,
     };
-    return DiskStatsResponse.fromPartial({ messages: [{ total: { ...disk }, devices: [{ name: "sda", ...disk }] }] });
-  },
+    return { total: { ...disk }, devices: [{ name: "sda", ...disk }] };
+  }),
 
-  networkDeviceStats(call) {
+  networkDeviceStats: answer(NetworkDeviceStatsResponse, (call) => {
     const seconds = BigInt(uptime(call.machine(), call.simulation.moment.now));
     const traffic = {
       rxBytes: seconds * 9_000n,
@@ -126,27 +121,25 @@ export const statisticsMethods: Handlers<typeof MachineServiceService> = {
       txBytes: seconds * 7_000n,
       txPackets: seconds * 18n,
     };
-    return NetworkDeviceStatsResponse.fromPartial({
-      messages: [{ total: traffic, devices: [{ name: "eth0", ...traffic }, { name: "lo" }] }],
-    });
-  },
+    return { total: traffic, devices: [{ name: "eth0", ...traffic }, { name: "lo" }] };
+  }),
 
-  mounts(call) {
-    const full = faultOf(call.machine().faults, "disk-full", call.simulation.moment.now) !== undefined;
+  mounts: answer(MountsResponse, (call) => {
+    const full = hasFault(call.machine(), "disk-full", call.simulation.moment.now);
     const stats = [
       { filesystem: "/dev/sda4", size: 18_766_364_672n, available: full ? 0n : 16_106_127_360n, mountedOn: "/var" },
       { filesystem: "/dev/sda3", size: 104_857_600n, available: 98_566_144n, mountedOn: "/system/state" },
       { filesystem: "tmpfs", size: 67_108_864n, available: 66_060_288n, mountedOn: "/run" },
     ];
-    return MountsResponse.fromPartial({ messages: [{ stats }] });
-  },
+    return { stats };
+  }),
 
-  containers(call, request) {
+  containers: answer(ContainersResponse, (call, request) => {
     const containers = containersOf(call.world(), call.machine(), request.namespace);
-    return ContainersResponse.fromPartial({ messages: [{ containers: [...containers] }] });
-  },
+    return { containers: [...containers] };
+  }),
 
-  stats(call, request) {
+  stats: answer(StatsResponse, (call, request) => {
     const containers = containersOf(call.world(), call.machine(), request.namespace);
     const seconds = BigInt(uptime(call.machine(), call.simulation.moment.now));
     const stats = containers.map(({ namespace, id, podId, name }) => ({
@@ -157,11 +150,16 @@ export const statisticsMethods: Handlers<typeof MachineServiceService> = {
       memoryUsage: 48_234_496n,
       cpuUsage: seconds * 12_000_000n,
     }));
-    return StatsResponse.fromPartial({ messages: [{ stats }] });
-  },
+    return { stats };
+  }),
+
+  restart: answer(RestartResponse, (call, { namespace, id }) => {
+    const known = containersOf(call.world(), call.machine(), namespace).some((container) => container.id === id);
+    if (!known) throw new CallError("Unknown", `container "${id}" not found`);
+  }),
 };
 
-export interface SimulatedContainer {
+interface SimulatedContainer {
   readonly namespace: string;
   readonly id: string;
   readonly image: string;
@@ -175,19 +173,11 @@ export interface SimulatedContainer {
 const systemContainers = ["apid", "trustd"];
 
 /** The containers of one containerd namespace: Talos's own, or those of the pods on this node. */
-export function containersOf(world: World, machine: Machine, namespace: string): readonly SimulatedContainer[] {
+function containersOf(world: World, machine: Machine, namespace: string): readonly SimulatedContainer[] {
   if (namespace !== "k8s.io") {
-    return systemContainers
-      .filter((id) => machine.services[id]?.stage === "Running")
-      .map((id) => ({
-        namespace,
-        id,
-        image: `talos/${id}`,
-        pid: machine.services[id]?.pid ?? 0,
-        status: "RUNNING",
-        podId: id,
-        name: id,
-      }));
+    return runningServices(machine)
+      .filter(({ id }) => systemContainers.includes(id))
+      .map(({ id, pid }) => ({ namespace, id, image: `talos/${id}`, pid, status: "RUNNING", podId: id, name: id }));
   }
   const node = hostnameOf(machine);
   return listObjects(clusterOf(world, machine), "pods").flatMap((pod) => {
