@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Construct } from "constructs";
+import type { ArgumentsOf, bucketSettings } from "../../model/settings/index.ts";
 import { type Arguments, type BindingMeta, Resource } from "../terraform/index.ts";
 
 export interface EtcdSnapshotArguments {
@@ -8,18 +9,7 @@ export interface EtcdSnapshotArguments {
   readonly endpoints: readonly string[];
   /** Relative to the project's root. Either this or `s3`. */
   readonly directory?: string | undefined;
-  readonly s3?:
-    | {
-        readonly bucket: string;
-        readonly prefix?: string | undefined;
-        readonly region?: string | undefined;
-        readonly endpoint?: string | undefined;
-        readonly path_style?: boolean | undefined;
-        readonly sse?: string | undefined;
-        readonly kms_key_id?: string | undefined;
-        readonly profile?: string | undefined;
-      }
-    | undefined;
+  readonly s3?: ArgumentsOf<typeof bucketSettings> | undefined;
   readonly pki_age_recipients?: readonly string[] | undefined;
   readonly triggers?: { readonly [name: string]: string } | undefined;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { hostname } from "node:os";
-import type { Backup, BackupStore, Place } from "../../engine/backup/index.ts";
+import type { Backup, BackupStore } from "../../engine/backup/index.ts";
+import { bucketSettings, givenIn, withDefaults } from "../../model/settings/index.ts";
 import {
   type Attributes,
   attribute,
@@ -16,31 +17,8 @@ import {
 } from "../framework/index.ts";
 import type { Client } from "./client.ts";
 import { parseSnapshotAddress } from "./import-snapshot.ts";
+import { attributesOf } from "./setting-attributes.ts";
 import { controlPlaneAddresses, oneOf } from "./value-rules.ts";
-
-const s3Attributes = {
-  bucket: attribute.string({ mode: "required", description: "Name of the bucket." }),
-  prefix: attribute.string({ mode: "optional", description: "Begins the name of every object. Default: nothing." }),
-  region: attribute.string({
-    mode: "optional",
-    description: "Region of the bucket. Default: what the AWS configuration says.",
-  }),
-  endpoint: attribute.string({ mode: "optional", description: "URL of an S3-compatible store. Default: AWS." }),
-  path_style: attribute.bool({
-    mode: "optional",
-    description: "Put the bucket's name in the path and not in the host name. Default: true beside an `endpoint`.",
-  }),
-  sse: attribute.string({
-    mode: "optional",
-    description: "Encryption by the store: `AES256` or `aws:kms`. Default: what the bucket says.",
-    validators: [oneOf("AES256", "aws:kms")],
-  }),
-  kms_key_id: attribute.string({ mode: "optional", description: "Key for `aws:kms`." }),
-  profile: attribute.string({
-    mode: "optional",
-    description: "Profile of the AWS configuration. Default: the usual chain of credentials, instance role included.",
-  }),
-} satisfies Attributes;
 
 const attributes = {
   cluster_name: attribute.string({ mode: "required", replaces: true, description: "Name of the cluster." }),
@@ -51,7 +29,7 @@ const attributes = {
   }),
   s3: attribute.nestedObject({
     mode: "optional",
-    attributes: s3Attributes,
+    attributes: attributesOf(bucketSettings),
     description: "A bucket for the backup. Credentials come from the usual chain and never stand here.",
   }),
   pki_age_recipients: attribute.stringList({
@@ -93,7 +71,6 @@ const attributes = {
 type Schema = typeof attributes;
 type State = StateOf<Schema>;
 
-type S3Place = NonNullable<Place["s3"]>;
 const computed = ["id", "place", "host", "taken_at", "bytes", "sha256", "revision", "hash"] as const;
 
 /** One backup: taken when it is created and whenever its triggers change. */
@@ -155,17 +132,17 @@ export const etcdSnapshot: Resource<Schema, Client> = {
   },
 
   async import({ id, client, signal }) {
-    const { findBackup, openStore } = await import("../../engine/backup/index.ts");
-    const { place, backup, cluster } = parseSnapshotAddress(id);
-    const store = await openStore(place, client.root);
+    const { findBackup } = await import("../../engine/backup/index.ts");
+    const { directory, s3, backup, cluster } = parseSnapshotAddress(id);
+    const store = await storeOf({ directory, s3 }, client);
     const found = await findBackup(store, cluster, backup, { signal });
     return {
       cluster_name: cluster,
       endpoints: [found.endpoint],
-      directory: place.directory ?? null,
-      s3: s3State(place.s3),
+      directory,
+      s3,
       on_destroy: "keep",
-      ...facts(found, store, place.directory ?? null),
+      ...facts(found, store, directory),
     };
   },
 };
@@ -240,25 +217,8 @@ function pick(state: State): Pick<State, (typeof computed)[number]> {
 
 async function storeOf({ directory, s3 }: Pick<State, "directory" | "s3">, client: Client): Promise<BackupStore> {
   const { openStore } = await import("../../engine/backup/index.ts");
-  return openStore(s3 === null ? { directory: directory ?? undefined } : { s3: s3Place(s3) }, client.root);
-}
-
-/** The attributes of a bucket, and what the engine calls them. */
-const s3Names = {
-  ...{ bucket: "bucket", prefix: "prefix", region: "region", endpoint: "endpoint", path_style: "pathStyle" },
-  ...{ sse: "sse", kms_key_id: "kmsKeyId", profile: "profile" },
-} as const;
-const s3Pairs = Object.entries(s3Names) as [keyof typeof s3Names, keyof S3Place][];
-
-function s3State(s3: S3Place | undefined): State["s3"] {
-  return s3 === undefined
-    ? null
-    : (Object.fromEntries(s3Pairs.map(([own, its]) => [own, s3[its] ?? null])) as State["s3"]);
-}
-
-/** Its encryption is one of the two that the attribute allows. */
-function s3Place(s3: NonNullable<State["s3"]>): S3Place {
-  return Object.fromEntries(s3Pairs.map(([own, its]) => [its, s3[own] ?? undefined])) as unknown as S3Place;
+  if (s3 === null) return openStore({ directory: directory ?? undefined }, client.root);
+  return openStore({ s3: withDefaults(bucketSettings, givenIn(bucketSettings, s3)) }, client.root);
 }
 
 /** The new one is there, and the state must say so, whatever becomes of the one before. */

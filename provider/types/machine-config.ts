@@ -5,9 +5,9 @@ import { given } from "../../talos/given.ts";
 import type { SecretsBundle } from "../../talos/secrets/index.ts";
 import { type Attributes, attribute, type DataSource, path, type StateOf } from "../framework/index.ts";
 import type { Client } from "./client.ts";
-import { attributesOf } from "./cluster/attributes.ts";
 import { clusterSpec } from "./cluster/spec.ts";
 import { patchesOfFiles, refuseSecretPatches } from "./patch-files.ts";
+import { attributesOf } from "./setting-attributes.ts";
 import { checkSettings } from "./setting-rules.ts";
 import { oneOf } from "./value-rules.ts";
 
