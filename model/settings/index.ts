@@ -28,6 +28,7 @@ export {
   type SettingName,
   type Settings,
   type SettingType,
+  type SimpleType,
   type StateOfSettings,
   settingsIn,
   type ValuesOf,

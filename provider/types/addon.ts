@@ -32,26 +32,20 @@ const attributes = {
   namespace: { ...namespace, replaces: true },
   ...settings,
   endpoints: controlPlaneAddresses,
-  values: attribute.stringList({
-    mode: "optional",
-    description:
-      "Values as YAML texts, later ones win. They are in plan and state: secrets belong into `values_files`.",
-  }),
-  on_destroy: attribute.string({
-    mode: "defaulted",
-    default: "uninstall",
-    description:
-      "`uninstall` takes the release away, `keep` leaves it, as for a pod network that ends with its cluster.",
-    validators: [oneOf("uninstall", "keep")],
-  }),
-  id: attribute.string({ mode: "computed", stable: true, description: "Namespace and name." }),
-  fingerprint: attribute.string({
-    mode: "computed",
-    description: "Hash of chart, version and all values, files included; empty when somebody else changed the release.",
-  }),
-  revision: attribute.integer({ mode: "computed", description: "Helm's number of the release's present form." }),
-  status: attribute.string({ mode: "computed", description: "As helm tells it, such as `deployed`." }),
-  chart_version: attribute.string({ mode: "computed", description: "Chart and version, such as `cilium-1.19.4`." }),
+  values: attribute.optional.stringList(
+    "Values as YAML texts, later ones win. They are in plan and state: secrets belong into `values_files`.",
+  ),
+  on_destroy: attribute.defaulted.string(
+    "`uninstall` takes the release away, `keep` leaves it, as for a pod network that ends with its cluster.",
+    { default: "uninstall", validators: [oneOf("uninstall", "keep")] },
+  ),
+  id: attribute.computed.string("Namespace and name.", { stable: true }),
+  fingerprint: attribute.computed.string(
+    "Hash of chart, version and all values, files included; empty when somebody else changed the release.",
+  ),
+  revision: attribute.computed.integer("Helm's number of the release's present form."),
+  status: attribute.computed.string("As helm tells it, such as `deployed`."),
+  chart_version: attribute.computed.string("Chart and version, such as `cilium-1.19.4`."),
 } satisfies Attributes;
 
 type Schema = typeof attributes;

@@ -21,51 +21,39 @@ import { attributesOf } from "./setting-attributes.ts";
 import { controlPlaneAddresses, oneOf } from "./value-rules.ts";
 
 const attributes = {
-  cluster_name: attribute.string({ mode: "required", replaces: true, description: "Name of the cluster." }),
+  cluster_name: attribute.required.string("Name of the cluster.", { replaces: true }),
   endpoints: controlPlaneAddresses,
-  directory: attribute.string({
-    mode: "optional",
-    description: "A folder for the backup, relative to the project's root. Either this or `s3`.",
-  }),
-  s3: attribute.nestedObject({
-    mode: "optional",
-    attributes: attributesOf(bucketSettings),
-    description: "A bucket for the backup. Credentials come from the usual chain and never stand here.",
-  }),
-  pki_age_recipients: attribute.stringList({
-    mode: "optional",
-    description: "Put the secrets bundle beside the snapshot, encrypted with age for these: `age1…`.",
-  }),
-  triggers: attribute.stringMap({
-    mode: "optional",
-    description:
-      "Any texts. A change of one takes a new backup, such as `{ talos = talosmith_cluster.this.talos_version }`.",
-  }),
-  max_age: attribute.string({
-    mode: "optional",
-    description: "A backup that is older, such as `26h`, is told in every plan. Default: none is.",
-    validators: [checkDuration],
-  }),
-  on_destroy: attribute.string({
-    mode: "defaulted",
-    default: "keep",
-    description: "`keep` leaves the backup where it is, `remove` takes it away with the resource or a newer one.",
-    validators: [oneOf("keep", "remove")],
-  }),
-  id: attribute.string({ mode: "computed", description: "Name of the backup." }),
-  place: attribute.string({ mode: "computed", description: "Where it lies." }),
-  host: attribute.string({
-    mode: "computed",
-    description: "Name of the computer whose folder has it. Others only warn that they do not see it.",
-  }),
-  taken_at: attribute.string({ mode: "computed", description: "When it was taken, RFC 3339." }),
-  bytes: attribute.integer({ mode: "computed", description: "Size of the snapshot." }),
-  sha256: attribute.string({ mode: "computed", description: "SHA-256 of the database as etcd wrote it." }),
-  revision: attribute.integer({ mode: "computed", description: "etcd's revision in it." }),
-  hash: attribute.string({
-    mode: "computed",
-    description: "Hash of the database's content, hexadecimal, as `etcdutl snapshot status` tells it.",
-  }),
+  directory: attribute.optional.string("A folder for the backup, relative to the project's root. Either this or `s3`."),
+  s3: attribute.optional.nestedObject(
+    "A bucket for the backup. Credentials come from the usual chain and never stand here.",
+    attributesOf(bucketSettings),
+  ),
+  pki_age_recipients: attribute.optional.stringList(
+    "Put the secrets bundle beside the snapshot, encrypted with age for these: `age1…`.",
+  ),
+  triggers: attribute.optional.stringMap(
+    "Any texts. A change of one takes a new backup, such as `{ talos = talosmith_cluster.this.talos_version }`.",
+  ),
+  max_age: attribute.optional.string(
+    "A backup that is older, such as `26h`, is told in every plan. Default: none is.",
+    { validators: [checkDuration] },
+  ),
+  on_destroy: attribute.defaulted.string(
+    "`keep` leaves the backup where it is, `remove` takes it away with the resource or a newer one.",
+    { default: "keep", validators: [oneOf("keep", "remove")] },
+  ),
+  id: attribute.computed.string("Name of the backup."),
+  place: attribute.computed.string("Where it lies."),
+  host: attribute.computed.string(
+    "Name of the computer whose folder has it. Others only warn that they do not see it.",
+  ),
+  taken_at: attribute.computed.string("When it was taken, RFC 3339."),
+  bytes: attribute.computed.integer("Size of the snapshot."),
+  sha256: attribute.computed.string("SHA-256 of the database as etcd wrote it."),
+  revision: attribute.computed.integer("etcd's revision in it."),
+  hash: attribute.computed.string(
+    "Hash of the database's content, hexadecimal, as `etcdutl snapshot status` tells it.",
+  ),
 } satisfies Attributes;
 
 type Schema = typeof attributes;

@@ -7,27 +7,18 @@ import type { Client } from "./client.ts";
 import { oneOf } from "./value-rules.ts";
 
 const attributes = {
-  endpoint: attribute.string({ mode: "required", description: "URL of the Kubernetes API." }),
-  machines: attribute.nestedMap({
-    mode: "required",
-    description: "The machines to look at, by name.",
-    attributes: {
-      role: attribute.string({
-        mode: "required",
-        description: "`controlplane` or `worker`.",
-        validators: [oneOf("controlplane", "worker")],
-      }),
-      address: attribute.string({ mode: "required", description: "Where the machine's Talos API answers." }),
-    },
+  endpoint: attribute.required.string("URL of the Kubernetes API."),
+  machines: attribute.required.nestedMap("The machines to look at, by name.", {
+    role: attribute.required.string("`controlplane` or `worker`.", { validators: [oneOf("controlplane", "worker")] }),
+    address: attribute.required.string("Where the machine's Talos API answers."),
   }),
-  talos_endpoints: attribute.stringList({
-    mode: "optional",
-    description: "Through which the Talos API is reached, as in the `talosmith_cluster`.",
-  }),
-  healthy: attribute.bool({ mode: "computed", description: "Whether nothing is wrong." }),
-  problems: attribute.stringList({ mode: "computed", description: "What is wrong, one sentence each." }),
-  stages: attribute.stringMap({ mode: "computed", description: "What each machine is doing, such as `running`." }),
-  versions: attribute.stringMap({ mode: "computed", description: "The Talos release that each machine runs." }),
+  talos_endpoints: attribute.optional.stringList(
+    "Through which the Talos API is reached, as in the `talosmith_cluster`.",
+  ),
+  healthy: attribute.computed.bool("Whether nothing is wrong."),
+  problems: attribute.computed.stringList("What is wrong, one sentence each."),
+  stages: attribute.computed.stringMap("What each machine is doing, such as `running`."),
+  versions: attribute.computed.stringMap("The Talos release that each machine runs."),
 } satisfies Attributes;
 
 /** How a cluster is right now. It waits for nothing and fails for no machine, so it never stands in the way of a plan. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Setting, Settings, SettingType, StateOfSettings } from "../../model/settings/index.ts";
-import { type Attribute, attribute, checkDuration } from "../framework/index.ts";
+import type { Setting, Settings, SettingType, SimpleType, StateOfSettings } from "../../model/settings/index.ts";
+import { type Attribute, attribute, checkDuration, type Validator } from "../framework/index.ts";
 import { oneOf, shape } from "./value-rules.ts";
 
 /** A table of settings as attributes of a Terraform type. */
@@ -29,38 +29,35 @@ export function unsetOf<S extends Settings>(settings: S): { readonly [A in keyof
 
 function attributeOf(row: Setting): Attribute {
   const { type } = row;
-  const options = { mode: row.required ? "required" : "optional", description: describe(row) } as const;
+  const of = row.required ? attribute.required : attribute.optional;
+  const description = describe(row);
   switch (type.kind) {
     case "flag":
-      return attribute.bool(options);
+      return of.bool(description);
     case "count":
-      return attribute.integer(options);
+      return of.integer(description);
     case "texts":
-      return attribute.stringList(options);
+      return of.stringList(description);
     case "textMap":
-      return attribute.stringMap(options);
+      return of.stringMap(description);
     case "textsMap":
-      return attribute.stringListMap(options);
-    case "duration":
-      return attribute.string({ ...options, validators: [checkDuration] });
-    case "share":
-      return attribute.string({
-        ...options,
-        validators: [
-          shape(/^([1-9]\d{0,2}|1000|([1-9]\d?|100)%)$/, "a whole number from 1 on, or a share such as `25%`"),
-        ],
-      });
-    case "cni":
-      return attribute.string({ ...options, validators: [oneOf("flannel", "none", "custom")] });
+      return of.stringListMap(description);
     case "object":
-      return attribute.nestedObject({ ...options, attributes: attributesOf(type.fields) });
+      return of.nestedObject(description, attributesOf(type.fields));
     case "objects":
-      return attribute.nestedList({ ...options, attributes: attributesOf(type.fields) });
+      return of.nestedList(description, attributesOf(type.fields));
     default:
-      return type.choices === undefined
-        ? attribute.string(options)
-        : attribute.string({ ...options, validators: [oneOf(...type.choices)] });
+      return of.string(description, { validators: rulesOf(type) });
   }
+}
+
+/** What a text has to be, as far as the value itself shows it. */
+function rulesOf({ kind, choices }: SimpleType): readonly Validator<string>[] {
+  if (kind === "duration") return [checkDuration];
+  if (kind === "share")
+    return [shape(/^([1-9]\d{0,2}|1000|([1-9]\d?|100)%)$/, "a whole number from 1 on, or a share such as `25%`")];
+  if (kind === "cni") return [oneOf("flannel", "none", "custom")];
+  return choices === undefined ? [] : [oneOf(...choices)];
 }
 
 function describe({ description, type, required, fixed, otherwise, terraformDefault, ...row }: Setting): string {

@@ -65,8 +65,6 @@ export async function checkRelease(
 }
 
 /** The attribute `endpoints` of those who ask a control plane. */
-export const controlPlaneAddresses = attribute.stringList({
-  mode: "required",
-  description: "Addresses of the control planes.",
+export const controlPlaneAddresses = attribute.required.stringList("Addresses of the control planes.", {
   validators: [someEndpoint],
 });
