@@ -23,7 +23,8 @@ import { fetchKubeconfig, withControlPlanes } from "./access.ts";
 import type { Client } from "./client.ts";
 import { changedSincePlan } from "./own-files.ts";
 import { attributesOf } from "./setting-attributes.ts";
-import { controlPlaneAddresses, oneOf } from "./value-rules.ts";
+import { reasonOf } from "./translate-error.ts";
+import { controlPlaneAddresses, notImportable, oneOf } from "./value-rules.ts";
 
 const { name, namespace, ...settings } = attributesOf(addonSettings);
 
@@ -113,8 +114,7 @@ export const addon: Resource<Schema, Client> = {
         return { ...state, ...facts(release), fingerprint };
       });
     } catch (error) {
-      const detail = error instanceof Error ? error.message : String(error);
-      operation.diagnostics.warning({ summary: "The add-on could not be looked at", detail });
+      operation.diagnostics.warning({ summary: "The add-on could not be looked at", detail: reasonOf(error) });
       return state;
     }
   },
@@ -128,10 +128,11 @@ export const addon: Resource<Schema, Client> = {
   async import({ id, ...operation }) {
     const [, address, namespace, name] = /^(.+)\/([^/]+)\/([^/]+)$/.exec(id) ?? [];
     if (address === undefined || namespace === undefined || name === undefined)
-      throw new DiagnosticError({
-        summary: "Not the address of a release",
-        detail: `Found ${JSON.stringify(id)}; expected the address of a control plane, the namespace and the release's name, such as 10.0.0.70/kube-system/cilium.`,
-      });
+      throw notImportable(
+        "Not the address of a release",
+        id,
+        "the address of a control plane, the namespace and the release's name, such as 10.0.0.70/kube-system/cilium.",
+      );
     const { releasesOf } = await import("../../engine/addon/index.ts");
     const release = await onCluster([address], operation, (access) => releasesOf(access).find({ name, namespace }));
     if (release === undefined)

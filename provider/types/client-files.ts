@@ -6,7 +6,6 @@ import type { SecretsBundle } from "../../talos/secrets/index.ts";
 import {
   type Attributes,
   attribute,
-  DiagnosticError,
   type Operation,
   type PlanOf,
   path,
@@ -16,8 +15,8 @@ import {
 } from "../framework/index.ts";
 import { fetchKubeconfig, firstExpiry, issueTalosconfig } from "./access.ts";
 import type { Client } from "./client.ts";
-import { type OwnFile, removeOwn, sha256 } from "./own-files.ts";
-import { controlPlaneAddresses, isGiven } from "./value-rules.ts";
+import { type OwnFile, readToImport, removeOwn, sha256 } from "./own-files.ts";
+import { controlPlaneAddresses, isGiven, notImportable } from "./value-rules.ts";
 
 const attributes = {
   cluster_name: attribute.required.string("Name of the cluster; the context in both files."),
@@ -145,13 +144,10 @@ export const clientFiles: Resource<Schema, Client> = {
   async import({ id, client }) {
     const [kubeconfig_path, talosconfig_path, ...others] = id.split(",");
     if (!kubeconfig_path || !talosconfig_path || others.length > 0)
-      throw new DiagnosticError({
-        summary: "Not two paths",
-        detail: `Found ${JSON.stringify(id)}; expected the paths of kubeconfig and talosconfig with a comma between them.`,
-      });
+      throw notImportable("Not two paths", id, "the paths of kubeconfig and talosconfig with a comma between them.");
     // One after the other, so that of two that are missing the first is told.
-    const kubeconfig = await textToImport(client, kubeconfig_path);
-    const talosconfig = await textToImport(client, talosconfig_path);
+    const kubeconfig = (await readToImport(client, kubeconfig_path)).toString();
+    const talosconfig = (await readToImport(client, talosconfig_path)).toString();
     const { parseTalosconfig } = await import("../../talos/config/index.ts");
     const { context, contexts } = parseTalosconfig(talosconfig, talosconfig_path);
     const { endpoints, nodes, credentials } = contexts.get(context) ?? { endpoints: [] };
@@ -182,15 +178,6 @@ function filesOf(state: State, client: Client): readonly OwnFile[] {
     { path: client.path(state.kubeconfig_path), fingerprint: state.kubeconfig_fingerprint },
     { path: client.path(state.talosconfig_path), fingerprint: state.talosconfig_fingerprint },
   ];
-}
-
-async function textToImport(client: Client, relative: string): Promise<string> {
-  const text = await textIfThere(client.path(relative));
-  if (text !== undefined) return text;
-  throw new DiagnosticError({
-    summary: "No such file",
-    detail: `${relative} is not there. Give its path, relative to the project's root, ${client.root}.`,
-  });
 }
 
 async function writeFiles(planned: PlanOf<Schema>, { client, signal, log }: Operation<Client>): Promise<State> {

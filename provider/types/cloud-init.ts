@@ -17,7 +17,7 @@ import {
 } from "../framework/index.ts";
 import type { Client } from "./client.ts";
 import { configAttributes, renderConfig } from "./machine-config.ts";
-import { changedSincePlan, sha256 } from "./own-files.ts";
+import { changedSincePlan, readToImport, sha256 } from "./own-files.ts";
 import { MissingPatchFile, patchesOfFiles, refuseSecretPatches } from "./patch-files.ts";
 import { checkInto, translateError } from "./translate-error.ts";
 import { isGiven } from "./value-rules.ts";
@@ -129,12 +129,7 @@ export const cloudInit: Resource<Schema, Client> = {
 
   async import({ id, client }) {
     const { readIso } = await import("../../cloud-init/index.ts");
-    const image = await readIfThere(client.path(id));
-    if (image === undefined)
-      throw new DiagnosticError({
-        summary: "No such image",
-        detail: `${id} is not there. Give its path, relative to the project's root, ${client.root}.`,
-      });
+    const image = await readToImport(client, id);
     const files = readIso(image, id);
     return {
       path: id,

@@ -18,6 +18,7 @@ import {
 import type { Client } from "./client.ts";
 import { parseSnapshotAddress } from "./import-snapshot.ts";
 import { attributesOf } from "./setting-attributes.ts";
+import { reasonOf } from "./translate-error.ts";
 import { controlPlaneAddresses, oneOf } from "./value-rules.ts";
 
 const attributes = {
@@ -214,10 +215,9 @@ async function removeOld(prior: State, operation: Operation<Client>): Promise<vo
   try {
     await removeBackup(prior, operation);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
     operation.diagnostics.warning({
       summary: "The old backup was left",
-      detail: `${prior.place}/${prior.id} could not be removed: ${reason}`,
+      detail: `${prior.place}/${prior.id} could not be removed: ${reasonOf(error)}`,
     });
   }
 }

@@ -9,12 +9,12 @@ import { clusterSpec } from "./cluster/spec.ts";
 import { patchesOfFiles, refuseSecretPatches } from "./patch-files.ts";
 import { attributesOf } from "./setting-attributes.ts";
 import { checkSettings } from "./setting-rules.ts";
-import { oneOf } from "./value-rules.ts";
+import { machineRole } from "./value-rules.ts";
 
 /** What a machine's config follows from, together with the secrets. */
 export const configAttributes = {
   ...attributesOf(clusterSettings),
-  role: attribute.required.string("`controlplane` or `worker`.", { validators: [oneOf("controlplane", "worker")] }),
+  role: machineRole,
   hostname: attribute.optional.string("Host name of the machine."),
   patches: attribute.optional.stringList(
     "Config patches, as YAML. They are in the state: without `include_secrets`, one that holds a secret is refused.",

@@ -3,7 +3,7 @@ import { type Attributes, attribute, DiagnosticError, path, type Resource, type 
 import type { Client } from "./client.ts";
 import { leaveCluster } from "./member-leave.ts";
 import { memoryText, removalClaim } from "./ownership.ts";
-import { liftProtection, oneOf } from "./value-rules.ts";
+import { liftProtection, machineAddress, notImportable, oneOf } from "./value-rules.ts";
 
 const attributes = {
   name: attribute.required.string("The machine's name in its cluster.", { replaces: true }),
@@ -12,7 +12,7 @@ const attributes = {
     "Identity of the machine itself: the id of the instance, the domain or the simulated machine. The membership is replaced together with it.",
     { replaces: true },
   ),
-  address: attribute.required.string("Where the machine's Talos API answers."),
+  address: machineAddress,
   talos_endpoints: attribute.optional.stringList(
     "Through which the Talos API is reached, as in the machine's `talosmith_cluster`.",
   ),
@@ -73,10 +73,11 @@ export const member: Resource<typeof attributes, Client> = {
 function importMember(id: string) {
   const [cluster, name, machine_id, address, ...rest] = id.split(",");
   if (!cluster || !name || !machine_id || !address || rest.length > 0)
-    throw new DiagnosticError({
-      summary: "Not a membership",
-      detail: `Found ${JSON.stringify(id)}; expected the cluster's name, the machine's name, its machine_id and its address, with commas between them.`,
-    });
+    throw notImportable(
+      "Not a membership",
+      id,
+      "the cluster's name, the machine's name, its machine_id and its address, with commas between them.",
+    );
   return { cluster, name, machine_id, address, on_destroy: "leave", id: `${cluster}/${machine_id}` };
 }
 
