@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the props that constructs have for the settings of a cluster: `npm run generate:settings`.
+// Writes the props that constructs have for settings: `npm run generate:settings`.
 import { writeFileSync } from "node:fs";
 import { settingPropsFile, settingPropsSource } from "./setting-props.ts";
 

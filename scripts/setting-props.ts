@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import {
+  addonSettings,
+  bucketSettings,
+  chartCredentialSettings,
   clusterSettings,
   defaultOf,
   fileRows,
@@ -19,7 +22,11 @@ const sectionTypes: Readonly<Record<string, string>> = {
   firewall: "Firewall",
   patches: "PatchesByMachine",
   patchList: "readonly string[]",
+  values: "Readonly<Record<string, unknown>> | string",
 };
+
+/** Tables of fields that constructs export under a name of their own. */
+const interfaceNames = new Map<Settings, string>([[chartCredentialSettings, "AddonCredentials"]]);
 
 /** The interfaces as TypeScript, with a sentence and a default for every member. */
 export function settingPropsSource(): string {
@@ -44,6 +51,21 @@ ${members(poolSettings)}
 export interface RolloutProps {
 ${members(rolloutSettings)}
 }
+
+/** A Helm release. */
+export interface AddonProps {
+${members(addonSettings)}
+}
+
+/** Credentials of a chart repository or registry. Set one of \`passwordEnv\` and \`passwordFile\`. */
+export interface AddonCredentials {
+${members(chartCredentialSettings)}
+}
+
+/** A bucket of AWS or of an S3-compatible store. */
+export interface BackupBucketProps {
+${members(bucketSettings)}
+}
 `;
 }
 
@@ -66,9 +88,11 @@ function comment(row: Setting, required: boolean, indent: string): string {
   const unit = type.kind === "duration" ? " Milliseconds." : "";
   const text = `${description}${unit}${fixed ? " Can't be changed after creation." : ""}`;
   const words = standard === undefined ? `- ${otherwise}` : standardOf(defaultOf(row));
-  const lines = [...wrap(text, 116 - indent.length), ...(required ? [] : [`@default ${words}`])];
-  return lines.length === 1
-    ? `${indent}/** ${lines[0]} */`
+  const standardLine = required ? [] : [`@default ${words}`];
+  const oneLine = `${indent}/** ${[text, ...standardLine].join(" ")} */`;
+  const lines = [...wrap(text, 116 - indent.length), ...standardLine];
+  return oneLine.length <= 120
+    ? oneLine
     : `${indent}/**\n${lines.map((line) => `${indent} * ${line}`).join("\n")}\n${indent} */`;
 }
 
@@ -89,6 +113,8 @@ function wrap(text: string, width: number): readonly string[] {
 
 function typeOf(type: SettingType, indent: string): string {
   if ("fields" in type) {
+    const interfaceName = interfaceNames.get(type.fields);
+    if (interfaceName !== undefined) return interfaceName;
     const inner = `${indent}  `;
     if (type.kind === "object") return `{\n${members(type.fields, inner)}\n${indent}}`;
     const oneOf = type.oneOf ?? [];

@@ -50,6 +50,11 @@ export class TalosError extends Error {
     return retryable.has(this.code);
   }
 
+  /** Message and hint, where both stand in one text. */
+  get text(): string {
+    return this.hint === undefined ? this.message : `${this.message} ${this.hint}`;
+  }
+
   static from(error: unknown): TalosError {
     if (error instanceof TalosError) return error;
     const message = error instanceof Error ? error.message : String(error);

@@ -193,7 +193,7 @@ class EnvironmentOperator implements WatchListener {
         this.#tell("info", "backup", `backup ${id}: ${bytes} bytes`);
         for (const old of removed) this.#tell("info", "backup", `backup ${old}: removed`);
       },
-      onFailure: ({ message, hint }) => this.#tell("error", "backup", [message, hint].filter(Boolean).join(" ")),
+      onFailure: ({ text }) => this.#tell("error", "backup", text),
       onNext: (at) => {
         if (at === undefined) return record.clear(this.#name, "nextBackup");
         record.note(this.#name, { nextBackup: at.getTime() });
@@ -223,9 +223,9 @@ class EnvironmentOperator implements WatchListener {
 
   /** A fault that lasts is told once. */
   #fault(error: unknown): void {
-    const { message, hint } = TalosError.from(error);
+    const { message, text } = TalosError.from(error);
     this.#options.record.note(this.#name, { fault: message });
-    this.#tellOnce(message, () => this.#tell("error", "fault", [message, hint].filter(Boolean).join(" ")));
+    this.#tellOnce(message, () => this.#tell("error", "fault", text));
   }
 
   #clearFault(): void {

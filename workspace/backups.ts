@@ -10,20 +10,18 @@ import {
   pruneBackups,
   type Schedule,
 } from "../engine/backup/index.ts";
-import { systemTiming } from "../engine/index.ts";
+import { systemTiming, talosCredentials } from "../engine/index.ts";
 import { nextRun } from "../model/cron.ts";
 import { type BackupSection, type Environment, machinesOf } from "../model/index.ts";
 import type { Credentials } from "../talos/api/index.ts";
-import { issueAdminCredentials, readTalosconfig } from "../talos/config/index.ts";
+import { readTalosconfig } from "../talos/config/index.ts";
 import { TalosError } from "../talos/errors.ts";
 import { given } from "../talos/given.ts";
 import { publicKeyFingerprint } from "../talos/pki/index.ts";
-import { knownFingerprints, sealSecrets, trustedCas } from "../talos/secrets/index.ts";
+import { knownFingerprints, sealSecrets } from "../talos/secrets/index.ts";
 import { ageOf } from "./amounts.ts";
 import { notDeployed } from "./project.ts";
 import type { Workspace } from "./workspace.ts";
-
-const hour = 3_600_000;
 
 export interface OpenBackups {
   readonly workspace: Workspace;
@@ -121,11 +119,8 @@ async function etcdAccess(
     known.length > 0 && secrets !== undefined ? undefined : await deployedContext(root, file, environment);
   const endpoints = known.length > 0 ? known : (talosconfig?.endpoints ?? []);
   if (secrets !== undefined) {
-    const { clock, entropy } = context;
     // No more than a backup needs.
-    const issued = issueAdminCredentials(secrets, { clock, entropy, ttl: hour, roles: ["os:etcd:backup"] });
-    const credentials = { ca: trustedCas(secrets, "os"), certificate: issued.certificate, key: issued.key };
-    return { endpoints, credentials };
+    return { endpoints, credentials: talosCredentials(secrets, context, ["os:etcd:backup"]) };
   }
   if (talosconfig?.credentials === undefined) throw notDeployed(environment.name, `${file} has no client certificate`);
   return { endpoints, credentials: talosconfig.credentials };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Construct } from "constructs";
 import { AwsResource } from "./bindings/index.ts";
-import type { Statement } from "./policy.ts";
+import { allow, type Statement } from "./policy.ts";
 import { PrivateBucket } from "./private-bucket.ts";
 
 export interface BackupBucketProps {
@@ -26,9 +26,9 @@ export class BackupBucket extends Construct {
     const bucket = new PrivateBucket(this, "Default", { name, expireDays, keyArn });
     this.bucketName = bucket.bucketName;
     this.policy = [
-      { Sid: "List", Effect: "Allow", Action: "s3:ListBucket", Resource: bucket.arn },
-      { Sid: "ReadAndWrite", Effect: "Allow", Action: ["s3:GetObject", "s3:PutObject"], Resource: `${bucket.arn}/*` },
-      { Sid: "Encrypt", Effect: "Allow", Action: ["kms:Decrypt", "kms:GenerateDataKey"], Resource: keyArn },
+      allow("List", "s3:ListBucket", bucket.arn),
+      allow("ReadAndWrite", ["s3:GetObject", "s3:PutObject"], `${bucket.arn}/*`),
+      allow("Encrypt", ["kms:Decrypt", "kms:GenerateDataKey"], keyArn),
     ];
     // S3 delivers access logs only to a bucket that is encrypted without a KMS key.
     const logs = new PrivateBucket(this, "logs", {

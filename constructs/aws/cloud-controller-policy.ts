@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { arn, clusterTag, madeWith, type PolicyScope, type Statement, tagged } from "./policy.ts";
+import { allow, arn, clusterTag, madeWith, type PolicyScope, type Statement, tagged } from "./policy.ts";
 
 /**
  * The cloud controller manager: sees the region, and makes and changes load balancers and security groups of this
@@ -14,60 +14,36 @@ export function cloudControllerPolicy(scope: PolicyScope): readonly Statement[] 
   const listener = arn(scope, "elasticloadbalancing", "listener/*");
   const groups = arn(scope, "ec2", "security-group/*");
   return [
-    { Sid: "See", Effect: "Allow", Action: seen, Resource: "*" },
-    {
-      Sid: "MakeLoadBalancers",
-      Effect: "Allow",
-      Action: ["elasticloadbalancing:CreateLoadBalancer", "elasticloadbalancing:CreateTargetGroup"],
-      Resource: [balancer, targets],
-      Condition: requested,
-    },
-    {
-      Sid: "TagNewLoadBalancers",
-      Effect: "Allow",
-      Action: "elasticloadbalancing:AddTags",
-      Resource: [balancer, targets, listener],
-      Condition: {
-        StringEquals: {
-          "elasticloadbalancing:CreateAction": ["CreateListener", "CreateLoadBalancer", "CreateTargetGroup"],
-        },
+    allow("See", seen, "*"),
+    allow(
+      "MakeLoadBalancers",
+      ["elasticloadbalancing:CreateLoadBalancer", "elasticloadbalancing:CreateTargetGroup"],
+      [balancer, targets],
+      requested,
+    ),
+    allow("TagNewLoadBalancers", "elasticloadbalancing:AddTags", [balancer, targets, listener], {
+      StringEquals: {
+        "elasticloadbalancing:CreateAction": ["CreateListener", "CreateLoadBalancer", "CreateTargetGroup"],
       },
-    },
-    {
-      Sid: "ChangeOwnLoadBalancers",
-      Effect: "Allow",
-      Action: changed.map((action) => `elasticloadbalancing:${action}`),
-      Resource: [balancer, targets, listener],
-      Condition: owned,
-    },
-    {
-      Sid: "MakeSecurityGroups",
-      Effect: "Allow",
-      Action: "ec2:CreateSecurityGroup",
-      Resource: groups,
-      Condition: requested,
-    },
+    }),
+    allow(
+      "ChangeOwnLoadBalancers",
+      changed.map((action) => `elasticloadbalancing:${action}`),
+      [balancer, targets, listener],
+      owned,
+    ),
+    allow("MakeSecurityGroups", "ec2:CreateSecurityGroup", groups, requested),
     // The request's tag is the new group's; of the network it is made in, only the name can be asked for.
-    {
-      Sid: "MakeSecurityGroupsHere",
-      Effect: "Allow",
-      Action: "ec2:CreateSecurityGroup",
-      Resource: arn(scope, "ec2", `vpc/${scope.vpcId}`),
-    },
-    {
-      Sid: "TagNewSecurityGroups",
-      Effect: "Allow",
-      Action: "ec2:CreateTags",
-      Resource: groups,
-      Condition: { StringEquals: { "ec2:CreateAction": "CreateSecurityGroup" } },
-    },
-    {
-      Sid: "ChangeOwnSecurityGroups",
-      Effect: "Allow",
-      Action: ["ec2:AuthorizeSecurityGroupIngress", "ec2:DeleteSecurityGroup", "ec2:RevokeSecurityGroupIngress"],
-      Resource: groups,
-      Condition: owned,
-    },
+    allow("MakeSecurityGroupsHere", "ec2:CreateSecurityGroup", arn(scope, "ec2", `vpc/${scope.vpcId}`)),
+    allow("TagNewSecurityGroups", "ec2:CreateTags", groups, {
+      StringEquals: { "ec2:CreateAction": "CreateSecurityGroup" },
+    }),
+    allow(
+      "ChangeOwnSecurityGroups",
+      ["ec2:AuthorizeSecurityGroupIngress", "ec2:DeleteSecurityGroup", "ec2:RevokeSecurityGroupIngress"],
+      groups,
+      owned,
+    ),
   ];
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { arn, clusterTag, madeWith, type PolicyScope, type Statement, tagged } from "./policy.ts";
+import { allow, arn, clusterTag, madeWith, type PolicyScope, type Statement, tagged } from "./policy.ts";
 
 /** The tag that the driver gives to all it makes. */
 const mark = "ebs.csi.aws.com/cluster";
@@ -14,10 +14,9 @@ export function ebsCsiPolicy(scope: PolicyScope): readonly Statement[] {
   const snapshots = arn(scope, "ec2", "snapshot/*");
   const [own, requested] = [tagged(mark, "true"), madeWith(mark, "true")];
   return [
-    {
-      Sid: "See",
-      Effect: "Allow",
-      Action: [
+    allow(
+      "See",
+      [
         "ec2:DescribeAvailabilityZones",
         "ec2:DescribeInstanceTypes",
         "ec2:DescribeInstances",
@@ -27,33 +26,16 @@ export function ebsCsiPolicy(scope: PolicyScope): readonly Statement[] {
         "ec2:DescribeVolumes",
         "ec2:DescribeVolumesModifications",
       ],
-      Resource: "*",
-    },
-    {
-      Sid: "MakeVolumes",
-      Effect: "Allow",
-      Action: ["ec2:CopyVolumes", "ec2:CreateVolume"],
-      Resource: volumes,
-      Condition: requested,
-    },
-    {
-      Sid: "MakeSnapshots",
-      Effect: "Allow",
-      Action: "ec2:CreateSnapshot",
-      Resource: snapshots,
-      Condition: requested,
-    },
-    {
-      Sid: "TagNew",
-      Effect: "Allow",
-      Action: "ec2:CreateTags",
-      Resource: [volumes, snapshots],
-      Condition: { StringEquals: { "ec2:CreateAction": ["CopyVolumes", "CreateSnapshot", "CreateVolume"] } },
-    },
-    {
-      Sid: "UseOwnVolumes",
-      Effect: "Allow",
-      Action: [
+      "*",
+    ),
+    allow("MakeVolumes", ["ec2:CopyVolumes", "ec2:CreateVolume"], volumes, requested),
+    allow("MakeSnapshots", "ec2:CreateSnapshot", snapshots, requested),
+    allow("TagNew", "ec2:CreateTags", [volumes, snapshots], {
+      StringEquals: { "ec2:CreateAction": ["CopyVolumes", "CreateSnapshot", "CreateVolume"] },
+    }),
+    allow(
+      "UseOwnVolumes",
+      [
         "ec2:AttachVolume",
         "ec2:CopyVolumes",
         "ec2:CreateSnapshot",
@@ -61,22 +43,15 @@ export function ebsCsiPolicy(scope: PolicyScope): readonly Statement[] {
         "ec2:DetachVolume",
         "ec2:ModifyVolume",
       ],
-      Resource: volumes,
-      Condition: own,
-    },
-    {
-      Sid: "UseOwnSnapshots",
-      Effect: "Allow",
-      Action: ["ec2:CreateVolume", "ec2:DeleteSnapshot"],
-      Resource: snapshots,
-      Condition: own,
-    },
-    {
-      Sid: "AttachToOwnMachines",
-      Effect: "Allow",
-      Action: ["ec2:AttachVolume", "ec2:DetachVolume"],
-      Resource: arn(scope, "ec2", "instance/*"),
-      Condition: tagged(clusterTag(scope.clusterName), "owned"),
-    },
+      volumes,
+      own,
+    ),
+    allow("UseOwnSnapshots", ["ec2:CreateVolume", "ec2:DeleteSnapshot"], snapshots, own),
+    allow(
+      "AttachToOwnMachines",
+      ["ec2:AttachVolume", "ec2:DetachVolume"],
+      arn(scope, "ec2", "instance/*"),
+      tagged(clusterTag(scope.clusterName), "owned"),
+    ),
   ];
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Construct } from "constructs";
 import { AwsResource } from "./bindings/index.ts";
-import { policyDocument } from "./policy.ts";
+import { assumedBy, policyDocument } from "./policy.ts";
 
 export interface FlowLogsProps {
   readonly clusterName: string;
@@ -22,9 +22,7 @@ export class FlowLogs extends Construct {
     });
     const role = new AwsResource(this, "role", "aws_iam_role", {
       name: `${clusterName}-flow-logs`,
-      assume_role_policy: policyDocument([
-        { Effect: "Allow", Action: "sts:AssumeRole", Principal: { Service: "vpc-flow-logs.amazonaws.com" } },
-      ]),
+      assume_role_policy: assumedBy("vpc-flow-logs.amazonaws.com"),
       tags,
     });
     new AwsResource(this, "policy", "aws_iam_role_policy", {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Construct } from "constructs";
 import { AwsResource } from "./bindings/index.ts";
-import { policyDocument, type Statement } from "./policy.ts";
+import { assumedBy, policyDocument, type Statement } from "./policy.ts";
 
 export interface InstanceRoleProps {
   readonly name: string;
@@ -19,9 +19,7 @@ export class InstanceRole extends Construct {
     const tags = { Name: props.name };
     const role = new AwsResource(this, "Resource", "aws_iam_role", {
       name: props.name,
-      assume_role_policy: policyDocument([
-        { Effect: "Allow", Action: "sts:AssumeRole", Principal: { Service: "ec2.amazonaws.com" } },
-      ]),
+      assume_role_policy: assumedBy("ec2.amazonaws.com"),
       tags,
     });
     for (const [name, statements] of Object.entries(props.policies))

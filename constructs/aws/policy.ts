@@ -14,9 +14,25 @@ export interface Condition {
   readonly [operator: string]: { readonly [key: string]: string | readonly string[] };
 }
 
+/** A statement that allows actions on resources, under a condition where there is one. */
+export function allow(
+  Sid: string,
+  Action: string | readonly string[],
+  Resource: string | readonly string[],
+  Condition?: Condition,
+): Statement {
+  const statement: Statement = { Sid, Effect: "Allow", Action, Resource };
+  return Condition === undefined ? statement : { ...statement, Condition };
+}
+
 /** A policy as text. */
 export function policyDocument(statements: readonly Statement[]): string {
   return jsonEncode({ Version: "2012-10-17", Statement: statements });
+}
+
+/** The policy of a role that only a service of AWS takes on. */
+export function assumedBy(service: string): string {
+  return policyDocument([{ Effect: "Allow", Action: "sts:AssumeRole", Principal: { Service: service } }]);
 }
 
 export interface PolicyScope {

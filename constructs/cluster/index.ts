@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-export type { AddonCredentials, AddonProps, BackupBucketProps, BackupPkiProps, BackupProps } from "./day-two.ts";
+export type { BackupPkiProps, BackupProps } from "./day-two.ts";
 export type { Infrastructure, PoolRequest } from "./infrastructure.ts";
 export {
   Machine,
@@ -10,5 +10,12 @@ export {
   type MachineValue,
 } from "./machine.ts";
 export { ControlPlane, Pool, type PoolOwner, type PoolProps, WorkerPool } from "./pool.ts";
-export type { ClusterSettingProps, PoolSettingProps, RolloutProps } from "./setting-props.ts";
+export type {
+  AddonCredentials,
+  AddonProps,
+  BackupBucketProps,
+  ClusterSettingProps,
+  PoolSettingProps,
+  RolloutProps,
+} from "./setting-props.ts";
 export { type JoinedControlPlane, TalosCluster, type TalosClusterProps } from "./talos-cluster.ts";

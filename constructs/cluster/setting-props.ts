@@ -21,85 +21,37 @@ export interface ClusterSettingProps {
    * @default - the version that the Talos release brings
    */
   readonly kubernetesVersion?: string | undefined;
-  /**
-   * DNS domain inside the cluster. Can't be changed after creation.
-   * @default cluster.local
-   */
+  /** DNS domain inside the cluster. Can't be changed after creation. @default cluster.local */
   readonly domain?: string | undefined;
-  /**
-   * Networks of the pods. Can't be changed after creation.
-   * @default ["10.244.0.0/16"]
-   */
+  /** Networks of the pods. Can't be changed after creation. @default ["10.244.0.0/16"] */
   readonly podCidrs?: readonly string[] | undefined;
-  /**
-   * Networks of the services. Can't be changed after creation.
-   * @default ["10.96.0.0/12"]
-   */
+  /** Networks of the services. Can't be changed after creation. @default ["10.96.0.0/12"] */
   readonly serviceCidrs?: readonly string[] | undefined;
-  /**
-   * Pod network: `flannel`, `none` where an add-on brings it, or manifests by URL.
-   * @default flannel
-   */
+  /** Pod network: `flannel`, `none` where an add-on brings it, or manifests by URL. @default flannel */
   readonly cni?: "flannel" | "none" | { readonly urls: readonly string[] } | undefined;
-  /**
-   * Whether kube-proxy runs. Set it to false where the pod network replaces it.
-   * @default true
-   */
+  /** Whether kube-proxy runs. Set it to false where the pod network replaces it. @default true */
   readonly kubeProxy?: boolean | undefined;
-  /**
-   * WireGuard between all machines.
-   * @default false
-   */
+  /** WireGuard between all machines. @default false */
   readonly kubespan?: boolean | undefined;
-  /**
-   * Talos cluster discovery.
-   * @default true
-   */
+  /** Talos cluster discovery. @default true */
   readonly discovery?: boolean | undefined;
-  /**
-   * Whether control planes run ordinary pods.
-   * @default - only when there are no workers
-   */
+  /** Whether control planes run ordinary pods. @default - only when there are no workers */
   readonly allowSchedulingOnControlPlanes?: boolean | undefined;
-  /**
-   * Further names and addresses in the certificates of the Talos and Kubernetes APIs.
-   * @default - none
-   */
+  /** Further names and addresses in the certificates of the Talos and Kubernetes APIs. @default - none */
   readonly certSans?: readonly string[] | undefined;
-  /**
-   * Disk that Talos is installed on.
-   * @default - the infrastructure's
-   */
+  /** Disk that Talos is installed on. @default - the infrastructure's */
   readonly installDisk?: string | undefined;
-  /**
-   * Installer image.
-   * @default - the Talos release's, with what the schematic adds
-   */
+  /** Installer image. @default - the Talos release's, with what the schematic adds */
   readonly installImage?: string | undefined;
-  /**
-   * Mirror URLs by registry host, or by `*` for all registries.
-   * @default - none
-   */
+  /** Mirror URLs by registry host, or by `*` for all registries. @default - none */
   readonly registryMirrors?: Readonly<Record<string, readonly string[]>> | undefined;
-  /**
-   * What is added to the Talos image.
-   * @default - nothing
-   */
+  /** What is added to the Talos image. @default - nothing */
   readonly schematic?: SchematicChoice | undefined;
-  /**
-   * For machines that cannot reach the internet.
-   * @default - they can
-   */
+  /** For machines that cannot reach the internet. @default - they can */
   readonly airGap?: AirGap | undefined;
-  /**
-   * Encrypted system volumes.
-   * @default - none
-   */
+  /** Encrypted system volumes. @default - none */
   readonly diskEncryption?: DiskEncryption | undefined;
-  /**
-   * What may reach the machines; everything else is blocked.
-   * @default - everything is allowed
-   */
+  /** What may reach the machines; everything else is blocked. @default - everything is allowed */
   readonly firewall?: Firewall | undefined;
   /**
    * Files with config patches that hold secrets, for every machine; they may be encrypted with age (.age) or SOPS
@@ -107,29 +59,17 @@ export interface ClusterSettingProps {
    * @default - none
    */
   readonly patchFiles?: readonly string[] | undefined;
-  /**
-   * Talos config patches, applied in this order.
-   * @default - none
-   */
+  /** Talos config patches, applied in this order. @default - none */
   readonly patches?: PatchesByMachine | undefined;
 }
 
 /** What a pool of machines has on every infrastructure. */
 export interface PoolSettingProps {
-  /**
-   * Kubernetes node labels.
-   * @default - none
-   */
+  /** Kubernetes node labels. @default - none */
   readonly labels?: Readonly<Record<string, string>> | undefined;
-  /**
-   * Kubernetes node taints: key to value:effect, or to effect alone.
-   * @default - none
-   */
+  /** Kubernetes node taints: key to value:effect, or to effect alone. @default - none */
   readonly taints?: Readonly<Record<string, string>> | undefined;
-  /**
-   * Talos config patches for the machines of this pool.
-   * @default - none
-   */
+  /** Talos config patches for the machines of this pool. @default - none */
   readonly patches?: readonly string[] | undefined;
 }
 
@@ -141,10 +81,7 @@ export interface RolloutProps {
    * @default 1
    */
   readonly maxUnavailable?: number | `${number}%` | undefined;
-  /**
-   * How long draining a machine may take. Milliseconds.
-   * @default 300000
-   */
+  /** How long draining a machine may take. Milliseconds. @default 300000 */
   readonly drainTimeout?: number | undefined;
   /**
    * What happens to pods that are still there by then: `fail` stops before the machine is changed, `delete` deletes
@@ -152,10 +89,7 @@ export interface RolloutProps {
    * @default fail
    */
   readonly stuckPods?: "fail" | "delete" | "leave" | undefined;
-  /**
-   * Boot the old Talos again where the new one does not become healthy.
-   * @default true
-   */
+  /** Boot the old Talos again where the new one does not become healthy. @default true */
   readonly revertFailedUpgrades?: boolean | undefined;
   /**
    * When a deploy is done: `full` when all checks of `talosctl health` pass, `api` when etcd is healthy and the
@@ -163,10 +97,7 @@ export interface RolloutProps {
    * @default full
    */
   readonly healthLevel?: "full" | "api" | undefined;
-  /**
-   * Checks that must pass before a machine in use is changed; each has a `command` or a `url`.
-   * @default - none
-   */
+  /** Checks that must pass before a machine in use is changed; each has a `command` or a `url`. @default - none */
   readonly gates?:
     | readonly (
         | {
@@ -175,19 +106,13 @@ export interface RolloutProps {
              * TALOSMITH_MACHINE in its environment. It passes with exit code 0.
              */
             readonly command: readonly string[];
-            /**
-             * How long it is repeated before the rollout stops. Milliseconds.
-             * @default 300000
-             */
+            /** How long it is repeated before the rollout stops. Milliseconds. @default 300000 */
             readonly timeout?: number | undefined;
           }
         | {
             /** It passes when it answers with 2xx. */
             readonly url: string;
-            /**
-             * How long it is repeated before the rollout stops. Milliseconds.
-             * @default 300000
-             */
+            /** How long it is repeated before the rollout stops. Milliseconds. @default 300000 */
             readonly timeout?: number | undefined;
           }
       )[]
@@ -203,31 +128,85 @@ export interface RolloutProps {
         readonly schedule: string;
         /** How long it stays open, such as `4h`. Milliseconds. */
         readonly duration: number;
-        /**
-         * Time zone of the schedule, such as `Europe/Berlin`.
-         * @default UTC
-         */
+        /** Time zone of the schedule, such as `Europe/Berlin`. @default UTC */
         readonly timeZone?: string | undefined;
       }[]
     | undefined;
-  /**
-   * The first machines of a change, after which it waits.
-   * @default - none
-   */
+  /** The first machines of a change, after which it waits. @default - none */
   readonly canary?:
     | {
         /** How many machines get a change first. */
         readonly machines: number;
-        /**
-         * How long they are watched before the others follow. Milliseconds.
-         * @default 0
-         */
+        /** How long they are watched before the others follow. Milliseconds. @default 0 */
         readonly soak?: number | undefined;
-        /**
-         * `stop`: the run ends there, and the next one continues. `continue`: it continues by itself.
-         * @default stop
-         */
+        /** `stop`: the run ends there, and the next one continues. `continue`: it continues by itself. @default stop */
         readonly afterwards?: "stop" | "continue" | undefined;
       }
     | undefined;
+}
+
+/** A Helm release. */
+export interface AddonProps {
+  /** Name of the Helm release. */
+  readonly name: string;
+  /** Namespace of the release; created where it does not exist. @default - the name */
+  readonly namespace?: string | undefined;
+  /** Name in the repository, `oci://…`, or a path such as `./charts/app`, relative to the project's root. */
+  readonly chart: string;
+  /** URL of the chart repository. @default - none, for `oci://` charts and paths */
+  readonly repository?: string | undefined;
+  /** Version of the chart. @default - the newest */
+  readonly version?: string | undefined;
+  /** Values of the chart. They are in plan and state: no secrets. @default - the chart's */
+  readonly values?: Readonly<Record<string, unknown>> | string | undefined;
+  /**
+   * Files with further values, which may be secret, relative to the project's root; only their hash is in plan and
+   * state.
+   * @default - none
+   */
+  readonly valuesFiles?: readonly string[] | undefined;
+  /** Credentials of a private repository or registry, without the password. @default - none */
+  readonly credentials?: AddonCredentials | undefined;
+  /**
+   * Whether it brings the pod network of a cluster with `cni` `none`: it is installed first, and all nodes become
+   * ready with it.
+   * @default false
+   */
+  readonly cni?: boolean | undefined;
+  /** Add-ons of this cluster that must be ready before it; constructs add them first. @default - none */
+  readonly after?: readonly string[] | undefined;
+  /** Wait until it is ready, and roll back where it does not become ready. @default true */
+  readonly wait?: boolean | undefined;
+  /** How long it may take. Milliseconds. @default 600000 */
+  readonly timeout?: number | undefined;
+}
+
+/** Credentials of a chart repository or registry. Set one of `passwordEnv` and `passwordFile`. */
+export interface AddonCredentials {
+  /** User of the repository or registry. */
+  readonly username: string;
+  /** Environment variable that holds the password. @default - none */
+  readonly passwordEnv?: string | undefined;
+  /** File that holds the password, relative to the project's root. @default - none */
+  readonly passwordFile?: string | undefined;
+}
+
+/** A bucket of AWS or of an S3-compatible store. */
+export interface BackupBucketProps {
+  /** Name of the bucket. */
+  readonly bucket: string;
+  /** Beginning of every object's name, without a slash at its end. @default - the cluster's name */
+  readonly prefix?: string | undefined;
+  /** AWS region. @default - the AWS configuration's */
+  readonly region?: string | undefined;
+  /** URL of an S3-compatible store. @default - AWS */
+  readonly endpoint?: string | undefined;
+  /** Whether the bucket is in the path of URLs rather than in the host name. @default - true where `endpoint` is set */
+  readonly pathStyle?: boolean | undefined;
+  /** Encryption by the store: `AES256` or `aws:kms`. @default - the bucket's */
+  readonly sse?: "AES256" | "aws:kms" | undefined;
+  /** Key for `aws:kms`. @default - the account's key for S3 */
+  readonly kmsKeyId?: string | undefined;
+  /** AWS profile. @default - the AWS credential chain, including the instance role */
+  readonly profile?: string | undefined;
 }

@@ -29,13 +29,13 @@ import {
   TalosmithProvider,
 } from "../talosmith/index.ts";
 import type { BindingMeta } from "../terraform/index.ts";
-import { type AddonProps, addonArguments, type BackupProps, backupArguments } from "./day-two.ts";
+import { addonArguments, type BackupProps, backupArguments } from "./day-two.ts";
 import type { Infrastructure } from "./infrastructure.ts";
 import type { Machine, MachineReference, MachineSet } from "./machine.ts";
 import { type Move, movesOf } from "./moves.ts";
 import { ControlPlane, type Pool, type PoolOwner, type PoolProps } from "./pool.ts";
 import { addressList, allRows, joinedLists, type MadePool, machineMap } from "./pool-expressions.ts";
-import type { ClusterSettingProps, RolloutProps } from "./setting-props.ts";
+import type { AddonProps, ClusterSettingProps, RolloutProps } from "./setting-props.ts";
 
 /** A cluster: its settings, what it runs on, and its control planes. */
 export interface TalosClusterProps<Settings> extends ClusterSettingProps {

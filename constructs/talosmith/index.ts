@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-export { type AddonArguments, AddonResource } from "./addon.ts";
 export { type ClientFiles, type ClientFilesArguments, ClientFilesResource } from "./client-files.ts";
 export { type ClusterArguments, ClusterResource } from "./cluster.ts";
-export { type EtcdSnapshotArguments, EtcdSnapshotResource } from "./etcd-snapshot.ts";
+export { type AddonArguments, AddonResource, type EtcdSnapshotArguments, EtcdSnapshotResource } from "./day-two.ts";
 export {
   type CloudInitArguments,
   CloudInitResource,

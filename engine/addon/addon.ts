@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join, relative, resolve } from "node:path";
+import type { chartCredentialSettings, ValuesOf } from "../../model/settings/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 
 /** How a private repository or registry knows us. Never in an argument, a plan or a state. */
@@ -48,13 +49,7 @@ export interface AddonSources extends Omit<Addon, "values" | "credentials" | "ch
   readonly values: readonly string[];
   /** Files with further values, from the root. */
   readonly valuesFiles: readonly string[];
-  readonly credentials?:
-    | {
-        readonly username: string;
-        readonly passwordEnv?: string | undefined;
-        readonly passwordFile?: string | undefined;
-      }
-    | undefined;
+  readonly credentials?: ValuesOf<typeof chartCredentialSettings> | undefined;
 }
 
 /** Reads what an add-on names: files of values, its password, and a chart by its path. */

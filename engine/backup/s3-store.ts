@@ -12,6 +12,7 @@ import {
   type S3ClientConfig,
   UploadPartCommand,
 } from "@aws-sdk/client-s3";
+import type { bucketSettings, ValuesOf } from "../../model/settings/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { given } from "../../talos/given.ts";
 import { isFileOfBackup } from "./backup.ts";
@@ -133,23 +134,7 @@ function options(signal: AbortSignal | undefined): { abortSignal?: AbortSignal }
   return signal === undefined ? {} : { abortSignal: signal };
 }
 
-export interface S3Place {
-  readonly bucket: string;
-  /** Begins every name, without a slash at its end. @default nothing */
-  readonly prefix?: string | undefined;
-  /** @default what the environment and the AWS configuration say; us-east-1 beside an endpoint */
-  readonly region?: string | undefined;
-  /** URL of an S3-compatible store. @default AWS */
-  readonly endpoint?: string | undefined;
-  /** The bucket in the path rather than in the host name. @default true beside an endpoint */
-  readonly pathStyle?: boolean | undefined;
-  /** Encryption by the store. @default what the bucket says */
-  readonly sse?: "AES256" | "aws:kms" | undefined;
-  /** For `aws:kms`. @default the account's own key for S3 */
-  readonly kmsKeyId?: string | undefined;
-  /** Profile of the AWS configuration. @default the usual chain, instance role included */
-  readonly profile?: string | undefined;
-}
+export type S3Place = ValuesOf<typeof bucketSettings>;
 
 /** A client with credentials from the usual chain: environment, profiles, SSO, web identity, container, instance. */
 export function s3Client({ region, endpoint, pathStyle, profile }: S3Place): S3Client {

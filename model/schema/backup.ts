@@ -1,23 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import * as z from "zod";
-import { count, cron, duration, timeZone, url } from "./values.ts";
-
-const s3 = z.strictObject({
-  bucket: z.string().min(3).describe("Name of the bucket."),
-  prefix: z.string().min(1).optional().describe("Begins the name of every object. Default: the cluster's name."),
-  region: z.string().min(1).optional().describe("Default: what the AWS configuration says."),
-  endpoint: url.optional().describe("For S3-compatible stores. Default: AWS."),
-  pathStyle: z.boolean().optional().describe("The bucket in the path. Default: true beside an endpoint."),
-  sse: z.enum(["AES256", "aws:kms"]).optional().describe("Encryption by the store. Default: what the bucket says."),
-  kmsKeyId: z.string().min(1).optional().describe("Key for aws:kms."),
-  profile: z.string().min(1).optional().describe("AWS profile. Default: the usual chain, instance role included."),
-});
+import { bucketSettings } from "../settings/index.ts";
+import { shapeOf } from "./from-settings.ts";
+import { count, cron, duration, timeZone } from "./values.ts";
 
 /** Where snapshots of etcd go, when, and how long they stay. Credentials never stand here. */
 export const backupSchema = z
   .strictObject({
     directory: z.string().min(1).optional().describe("A folder for backups, from the project's root or absolute."),
-    s3: s3.optional().describe("A bucket for backups."),
+    s3: z.strictObject(shapeOf(bucketSettings, {})).optional().describe("A bucket for backups."),
     schedule: cron.optional().describe("When `backup run` takes one, as cron. Default: only by hand."),
     timeZone: timeZone.default("UTC").describe("Time zone of the schedule."),
     jitter: duration.prefault("0s").describe("Begin up to this much later than the schedule says."),

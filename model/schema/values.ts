@@ -33,6 +33,10 @@ export const name = text(
   "a name of at most 40 lower-case letters, digits and hyphens that starts with a letter",
   (value) => /^[a-z]([a-z0-9-]{0,38}[a-z0-9])?$/.test(value),
 );
+/** What may name a Helm release, a namespace or another object of Kubernetes. */
+export const kubernetesName = text("a name of at most 53 lower-case letters, digits and hyphens", (value) =>
+  /^[a-z0-9]([a-z0-9-]{0,51}[a-z0-9])?$/.test(value),
+);
 export const dnsName = text("a DNS name such as cluster.local", isDnsName);
 export const address = text("an IPv4 address such as 10.0.0.1", (value) => ipaddr.IPv4.isValidFourPartDecimal(value));
 export const anyAddress = text(

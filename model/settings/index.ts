@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 export { clusterSettings, controlPlaneSettings, machineSettings, poolSettings, workerSettings } from "./cluster.ts";
+export { addonSettings, bucketSettings, chartCredentialSettings } from "./day-two.ts";
 export { type Canary, type Gate, type Rollout, rolloutSettings, type Window } from "./rollout.ts";
 export type {
   AirGap,
@@ -27,6 +28,7 @@ export {
   type SettingName,
   type Settings,
   type SettingType,
+  type SimpleType,
   type StateOfSettings,
   settingsIn,
   type ValuesOf,

@@ -15,6 +15,8 @@ export type Form =
   | "hostOrAddress"
   | "url"
   | "relativePath"
+  | "releaseName"
+  | "bucketName"
   | "cron"
   | "timeZone"
   | "taint"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Attribute, Validator } from "./attribute.ts";
-import { nestedObject, string } from "./attributes.ts";
+import type { Attribute, Attributes, Validator } from "./attribute.ts";
+import { optional } from "./attributes.ts";
 import { isObject, type Value } from "./value.ts";
 
 export type OperationName = "create" | "read" | "update" | "delete";
@@ -12,17 +12,14 @@ export type Timeouts = Partial<Readonly<Record<OperationName, string>>>;
 export function timeoutsAttribute(defaults: Timeouts): Attribute {
   const entries = Object.entries(defaults).map(([name, standard]) => [
     name,
-    string({
-      mode: "optional",
-      description: `How long ${name} may take, such as \`90s\`, \`10m\` or \`1h30m\`. Default \`${standard}\`.`,
+    optional.string(`How long ${name} may take, such as \`90s\`, \`10m\` or \`1h30m\`. Default \`${standard}\`.`, {
       validators: [checkDuration],
     }),
   ]);
-  return nestedObject({
-    mode: "optional",
-    description: "How long each operation may take before it is given up.",
-    attributes: Object.fromEntries(entries),
-  });
+  return optional.nestedObject(
+    "How long each operation may take before it is given up.",
+    Object.fromEntries(entries) as Attributes,
+  );
 }
 
 /** Milliseconds that an operation may take: what the configuration says, else the type's default. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import type { Machines, MachineTarget } from "../../engine/index.ts";
+import type { Machines, MachineTarget, talosMachines } from "../../engine/index.ts";
 import type { CallOptions, Credentials, TalosClient } from "../../talos/api/index.ts";
 import { expiryOf } from "../../talos/client-file.ts";
 import type { Role } from "../../talos/config/index.ts";
@@ -32,24 +32,31 @@ export async function issueTalosconfig(
   return { text: encodeTalosconfig(config), credentials };
 }
 
+/** Machines as the engine reaches them, for the length of some work. */
+export async function withMachines<T>(
+  options: Parameters<typeof talosMachines>[0],
+  work: (machines: Machines) => Promise<T>,
+): Promise<T> {
+  const { talosMachines } = await import("../../engine/index.ts");
+  const machines = talosMachines(options);
+  try {
+    return await work(machines);
+  } finally {
+    machines.close();
+  }
+}
+
 /** The control planes at these addresses, as the engine reaches them. */
 export async function withControlPlanes<T>(
   client: Client,
   endpoints: readonly string[],
   work: (machines: Machines, controlPlanes: readonly MachineTarget[]) => Promise<T>,
 ): Promise<T> {
-  const [{ parseAddress }, { talosMachines }] = await Promise.all([
-    import("../../talos/api/index.ts"),
-    import("../../engine/index.ts"),
-  ]);
+  const { parseAddress } = await import("../../talos/api/index.ts");
   const controlPlanes = endpoints.map((address) => ({ name: address, role: "controlplane", address }) as const);
   const desired = { endpoint: endpointAt(parseAddress(endpoints[0] ?? "").host), machines: controlPlanes };
-  const machines = talosMachines({ desired, secrets: await client.secrets.of(null) });
-  try {
-    return await work(machines, controlPlanes);
-  } finally {
-    machines.close();
-  }
+  const secrets = await client.secrets.of(null);
+  return withMachines({ desired, secrets }, (machines) => work(machines, controlPlanes));
 }
 
 /** The admin kubeconfig, from the first control plane that gives it out. */

@@ -2,17 +2,16 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AddonOptions, AddonSources, Release } from "../../engine/addon/index.ts";
+import { addonSettings, givenIn, withDefaults } from "../../model/settings/index.ts";
 import {
   type Attributes,
   attribute,
   type ConfigOf,
-  checkDuration,
   DiagnosticError,
   isUnknown,
   isWhollyKnown,
   type Operation,
   type PlanOf,
-  parseDuration,
   path,
   type Resource,
   type StateOf,
@@ -23,75 +22,31 @@ import {
 import { fetchKubeconfig, withControlPlanes } from "./access.ts";
 import type { Client } from "./client.ts";
 import { changedSincePlan } from "./own-files.ts";
-import { controlPlaneAddresses, oneOf } from "./value-rules.ts";
+import { attributesOf } from "./setting-attributes.ts";
+import { reasonOf } from "./translate-error.ts";
+import { controlPlaneAddresses, notImportable, oneOf } from "./value-rules.ts";
+
+const { name, namespace, ...settings } = attributesOf(addonSettings);
 
 const attributes = {
-  name: attribute.string({ mode: "required", replaces: true, description: "Name of the Helm release." }),
-  namespace: attribute.string({
-    mode: "required",
-    replaces: true,
-    description: "Namespace of the release; made when it is not there.",
-  }),
+  name: { ...name, replaces: true },
+  namespace: { ...namespace, replaces: true },
+  ...settings,
   endpoints: controlPlaneAddresses,
-  chart: attribute.string({
-    mode: "required",
-    description:
-      "Name in the `repository`, `oci://…`, or a path that begins with `./`, relative to the project's root.",
-  }),
-  repository: attribute.string({ mode: "optional", description: "URL of the chart repository." }),
-  version: attribute.string({ mode: "optional", description: "Version of the chart. Default: the newest." }),
-  values: attribute.stringList({
-    mode: "optional",
-    description:
-      "Values as YAML texts, later ones win. They are in plan and state: secrets belong into `values_files`.",
-  }),
-  values_files: attribute.stringList({
-    mode: "optional",
-    description: "Files with further values, relative to the project's root. Only their hash is in plan and state.",
-  }),
-  credentials: attribute.nestedObject({
-    mode: "optional",
-    description: "For private repositories and registries. The password stands elsewhere.",
-    attributes: {
-      username: attribute.string({ mode: "required", description: "User of the repository or registry." }),
-      password_env: attribute.string({
-        mode: "optional",
-        description: "Environment variable that holds the password.",
-      }),
-      password_file: attribute.string({ mode: "optional", description: "File that holds the password." }),
-    },
-  }),
-  cni: attribute.bool({
-    mode: "defaulted",
-    default: false,
-    description: 'It brings the pod network of a cluster with `cni = "none"`: wait until all nodes are ready with it.',
-  }),
-  wait: attribute.bool({
-    mode: "defaulted",
-    default: true,
-    description: "Wait until everything of it is ready, and go back to the revision before when it does not become so.",
-  }),
-  timeout: attribute.string({
-    mode: "defaulted",
-    default: "10m",
-    description: "How long helm may wait.",
-    validators: [checkDuration],
-  }),
-  on_destroy: attribute.string({
-    mode: "defaulted",
-    default: "uninstall",
-    description:
-      "`uninstall` takes the release away, `keep` leaves it, as for a pod network that ends with its cluster.",
-    validators: [oneOf("uninstall", "keep")],
-  }),
-  id: attribute.string({ mode: "computed", stable: true, description: "Namespace and name." }),
-  fingerprint: attribute.string({
-    mode: "computed",
-    description: "Hash of chart, version and all values, files included; empty when somebody else changed the release.",
-  }),
-  revision: attribute.integer({ mode: "computed", description: "Helm's number of the release's present form." }),
-  status: attribute.string({ mode: "computed", description: "As helm tells it, such as `deployed`." }),
-  chart_version: attribute.string({ mode: "computed", description: "Chart and version, such as `cilium-1.19.4`." }),
+  values: attribute.optional.stringList(
+    "Values as YAML texts, later ones win. They are in plan and state: secrets belong into `values_files`.",
+  ),
+  on_destroy: attribute.defaulted.string(
+    "`uninstall` takes the release away, `keep` leaves it, as for a pod network that ends with its cluster.",
+    { default: "uninstall", validators: [oneOf("uninstall", "keep")] },
+  ),
+  id: attribute.computed.string("Namespace and name.", { stable: true }),
+  fingerprint: attribute.computed.string(
+    "Hash of chart, version and all values, files included; empty when somebody else changed the release.",
+  ),
+  revision: attribute.computed.integer("Helm's number of the release's present form."),
+  status: attribute.computed.string("As helm tells it, such as `deployed`."),
+  chart_version: attribute.computed.string("Chart and version, such as `cilium-1.19.4`."),
 } satisfies Attributes;
 
 type Schema = typeof attributes;
@@ -159,8 +114,7 @@ export const addon: Resource<Schema, Client> = {
         return { ...state, ...facts(release), fingerprint };
       });
     } catch (error) {
-      const detail = error instanceof Error ? error.message : String(error);
-      operation.diagnostics.warning({ summary: "The add-on could not be looked at", detail });
+      operation.diagnostics.warning({ summary: "The add-on could not be looked at", detail: reasonOf(error) });
       return state;
     }
   },
@@ -174,10 +128,11 @@ export const addon: Resource<Schema, Client> = {
   async import({ id, ...operation }) {
     const [, address, namespace, name] = /^(.+)\/([^/]+)\/([^/]+)$/.exec(id) ?? [];
     if (address === undefined || namespace === undefined || name === undefined)
-      throw new DiagnosticError({
-        summary: "Not the address of a release",
-        detail: `Found ${JSON.stringify(id)}; expected the address of a control plane, the namespace and the release's name, such as 10.0.0.70/kube-system/cilium.`,
-      });
+      throw notImportable(
+        "Not the address of a release",
+        id,
+        "the address of a control plane, the namespace and the release's name, such as 10.0.0.70/kube-system/cilium.",
+      );
     const { releasesOf } = await import("../../engine/addon/index.ts");
     const release = await onCluster([address], operation, (access) => releasesOf(access).find({ name, namespace }));
     if (release === undefined)
@@ -185,8 +140,14 @@ export const addon: Resource<Schema, Client> = {
         summary: "No such release",
         detail: `There is no Helm release ${name} in ${namespace}. All are listed by: helm list --all-namespaces`,
       });
-    const usual = { cni: false, wait: true, timeout: "10m", on_destroy: "uninstall" };
-    return { name, namespace, endpoints: [address], ...usual, id: `${namespace}/${name}`, ...facts(release) };
+    return {
+      name,
+      namespace,
+      endpoints: [address],
+      on_destroy: "uninstall",
+      id: `${namespace}/${name}`,
+      ...facts(release),
+    };
   },
 };
 
@@ -214,31 +175,13 @@ async function plannedFingerprint(planned: ConfigOf<Schema>, client: Client) {
   const { chart, repository, version, values, values_files } = planned;
   if (!isWhollyKnown([chart, repository, version, values, values_files] as unknown as Value)) return unknown;
   const { addonHash, resolveAddon } = await import("../../engine/addon/index.ts");
-  const sources = sourcesOf({ ...planned, credentials: null } as unknown as PlanOf<Schema>);
+  const sources = sourcesOf({ ...planned, credentials: null, timeout: null } as unknown as PlanOf<Schema>);
   return addonHash(await resolveAddon(sources, client.root, client.environment));
 }
 
 function sourcesOf(planned: PlanOf<Schema>): AddonSources {
-  const { credentials } = planned;
-  return {
-    name: planned.name,
-    namespace: planned.namespace,
-    chart: planned.chart,
-    repository: planned.repository ?? undefined,
-    version: planned.version ?? undefined,
-    values: planned.values ?? [],
-    valuesFiles: planned.values_files ?? [],
-    credentials:
-      credentials === null
-        ? undefined
-        : {
-            username: credentials.username,
-            passwordEnv: credentials.password_env ?? undefined,
-            passwordFile: credentials.password_file ?? undefined,
-          },
-    wait: planned.wait !== false,
-    timeout: typeof planned.timeout === "string" ? parseDuration(planned.timeout) : undefined,
-  };
+  const { namespace, values } = planned;
+  return { ...withDefaults(addonSettings, givenIn(addonSettings, planned)), namespace, values: values ?? [] };
 }
 
 async function onCluster<T>(

@@ -6,7 +6,6 @@ import type { SecretsBundle } from "../../talos/secrets/index.ts";
 import {
   type Attributes,
   attribute,
-  DiagnosticError,
   type Operation,
   type PlanOf,
   path,
@@ -16,69 +15,54 @@ import {
 } from "../framework/index.ts";
 import { fetchKubeconfig, firstExpiry, issueTalosconfig } from "./access.ts";
 import type { Client } from "./client.ts";
-import { type OwnFile, removeOwn, sha256 } from "./own-files.ts";
-import { controlPlaneAddresses, isGiven } from "./value-rules.ts";
+import { type OwnFile, readToImport, removeOwn, sha256 } from "./own-files.ts";
+import { controlPlaneAddresses, isGiven, notImportable } from "./value-rules.ts";
 
 const attributes = {
-  cluster_name: attribute.string({ mode: "required", description: "Name of the cluster; the context in both files." }),
+  cluster_name: attribute.required.string("Name of the cluster; the context in both files."),
   endpoints: controlPlaneAddresses,
-  nodes: attribute.stringList({
-    mode: "optional",
-    description: "Machines that talosctl speaks about when none is named. Default: those of `endpoints`.",
-  }),
-  kubeconfig_path: attribute.string({
-    mode: "required",
-    description: "Where the kubeconfig is written, relative to the project's root.",
-  }),
-  talosconfig_path: attribute.string({
-    mode: "required",
-    description: "Where the talosconfig is written, relative to the project's root.",
-  }),
-  keep_on_disk: attribute.bool({
-    mode: "defaulted",
-    default: true,
-    description: "Whether a file that is missing, or is not as it was written, is written again by the next apply.",
-  }),
-  contents: attribute.stringList({
-    mode: "optional",
-    description:
-      "Files whose content is kept in the state as well, for an output: `kubeconfig`, `talosconfig`. Default: none. Better are the ephemeral types, which reach no state.",
-    validators: [
-      (names, path, diagnostics) => {
-        for (const name of names.filter((name) => name !== "kubeconfig" && name !== "talosconfig"))
-          diagnostics.error({
-            summary: "Not one of the two files",
-            detail: `Found ${JSON.stringify(name)}; expected kubeconfig or talosconfig.`,
-            path,
-          });
-      },
-    ],
-  }),
+  nodes: attribute.optional.stringList(
+    "Machines that talosctl speaks about when none is named. Default: those of `endpoints`.",
+  ),
+  kubeconfig_path: attribute.required.string("Where the kubeconfig is written, relative to the project's root."),
+  talosconfig_path: attribute.required.string("Where the talosconfig is written, relative to the project's root."),
+  keep_on_disk: attribute.defaulted.bool(
+    "Whether a file that is missing, or is not as it was written, is written again by the next apply.",
+    { default: true },
+  ),
+  contents: attribute.optional.stringList(
+    "Files whose content is kept in the state as well, for an output: `kubeconfig`, `talosconfig`. Default: none. Better are the ephemeral types, which reach no state.",
+    {
+      validators: [
+        (names, path, diagnostics) => {
+          for (const name of names.filter((name) => name !== "kubeconfig" && name !== "talosconfig"))
+            diagnostics.error({
+              summary: "Not one of the two files",
+              detail: `Found ${JSON.stringify(name)}; expected kubeconfig or talosconfig.`,
+              path,
+            });
+        },
+      ],
+    },
+  ),
   // One attribute for both: terraform keeps sensitive paths in any order, and takes another order of two for drift.
-  files: attribute.stringMap({
-    mode: "computed",
+  files: attribute.computed.stringMap("The files that `contents` asks for, by these names.", {
     stable: true,
     sensitive: true,
-    description: "The files that `contents` asks for, by these names.",
   }),
-  id: attribute.string({ mode: "computed", stable: true, description: "The cluster's name." }),
-  kubeconfig_fingerprint: attribute.string({
-    mode: "computed",
-    stable: true,
-    description:
-      "SHA-256 of the kubeconfig; empty when a refresh found it missing, or changed so that it gives no access.",
-  }),
-  talosconfig_fingerprint: attribute.string({
-    mode: "computed",
-    stable: true,
-    description:
-      "SHA-256 of the talosconfig; empty when a refresh found it missing, or changed so that it gives no access.",
-  }),
-  expires_at: attribute.string({
-    mode: "computed",
-    stable: true,
-    description: "When the first of the certificates in the files expires. Renewed by an apply in the 30 days before.",
-  }),
+  id: attribute.computed.string("The cluster's name.", { stable: true }),
+  kubeconfig_fingerprint: attribute.computed.string(
+    "SHA-256 of the kubeconfig; empty when a refresh found it missing, or changed so that it gives no access.",
+    { stable: true },
+  ),
+  talosconfig_fingerprint: attribute.computed.string(
+    "SHA-256 of the talosconfig; empty when a refresh found it missing, or changed so that it gives no access.",
+    { stable: true },
+  ),
+  expires_at: attribute.computed.string(
+    "When the first of the certificates in the files expires. Renewed by an apply in the 30 days before.",
+    { stable: true },
+  ),
 } satisfies Attributes;
 
 type Schema = typeof attributes;
@@ -160,13 +144,10 @@ export const clientFiles: Resource<Schema, Client> = {
   async import({ id, client }) {
     const [kubeconfig_path, talosconfig_path, ...others] = id.split(",");
     if (!kubeconfig_path || !talosconfig_path || others.length > 0)
-      throw new DiagnosticError({
-        summary: "Not two paths",
-        detail: `Found ${JSON.stringify(id)}; expected the paths of kubeconfig and talosconfig with a comma between them.`,
-      });
+      throw notImportable("Not two paths", id, "the paths of kubeconfig and talosconfig with a comma between them.");
     // One after the other, so that of two that are missing the first is told.
-    const kubeconfig = await textToImport(client, kubeconfig_path);
-    const talosconfig = await textToImport(client, talosconfig_path);
+    const kubeconfig = (await readToImport(client, kubeconfig_path)).toString();
+    const talosconfig = (await readToImport(client, talosconfig_path)).toString();
     const { parseTalosconfig } = await import("../../talos/config/index.ts");
     const { context, contexts } = parseTalosconfig(talosconfig, talosconfig_path);
     const { endpoints, nodes, credentials } = contexts.get(context) ?? { endpoints: [] };
@@ -197,15 +178,6 @@ function filesOf(state: State, client: Client): readonly OwnFile[] {
     { path: client.path(state.kubeconfig_path), fingerprint: state.kubeconfig_fingerprint },
     { path: client.path(state.talosconfig_path), fingerprint: state.talosconfig_fingerprint },
   ];
-}
-
-async function textToImport(client: Client, relative: string): Promise<string> {
-  const text = await textIfThere(client.path(relative));
-  if (text !== undefined) return text;
-  throw new DiagnosticError({
-    summary: "No such file",
-    detail: `${relative} is not there. Give its path, relative to the project's root, ${client.root}.`,
-  });
 }
 
 async function writeFiles(planned: PlanOf<Schema>, { client, signal, log }: Operation<Client>): Promise<State> {

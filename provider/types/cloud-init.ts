@@ -17,16 +17,14 @@ import {
 } from "../framework/index.ts";
 import type { Client } from "./client.ts";
 import { configAttributes, renderConfig } from "./machine-config.ts";
-import { changedSincePlan, sha256 } from "./own-files.ts";
+import { changedSincePlan, readToImport, sha256 } from "./own-files.ts";
 import { MissingPatchFile, patchesOfFiles, refuseSecretPatches } from "./patch-files.ts";
 import { checkInto, translateError } from "./translate-error.ts";
 import { isGiven } from "./value-rules.ts";
 
 const attributes = {
-  path: attribute.string({
-    mode: "required",
+  path: attribute.required.string("Where the image is written, relative to the project's root.", {
     replaces: true,
-    description: "Where the image is written, relative to the project's root.",
     validators: [
       (value, where, diagnostics) => {
         if (value === "")
@@ -34,22 +32,18 @@ const attributes = {
       },
     ],
   }),
-  meta_data: attribute.string({ mode: "required", description: "Content of `meta-data`, YAML." }),
-  network_config: attribute.string({ mode: "required", description: "Content of `network-config`, YAML." }),
-  user_data: attribute.string({
-    mode: "optional",
-    sensitive: true,
-    description:
-      "Content of `user-data`: a machine config. It holds secrets, and they are then in the state. Without it the machine waits for its config.",
-  }),
-  machine_config: attribute.nestedObject({
-    mode: "optional",
-    description:
-      "What the machine's config follows from, together with the secrets of the provider block: it becomes `user-data`, and neither it nor a secret is in the state. The image holds secrets then, and is readable by its owner only.",
-    attributes: configAttributes,
-  }),
-  id: attribute.string({ mode: "computed", stable: true, description: "The path." }),
-  hash: attribute.string({ mode: "computed", description: "SHA-256 of the image; known while planning." }),
+  meta_data: attribute.required.string("Content of `meta-data`, YAML."),
+  network_config: attribute.required.string("Content of `network-config`, YAML."),
+  user_data: attribute.optional.string(
+    "Content of `user-data`: a machine config. It holds secrets, and they are then in the state. Without it the machine waits for its config.",
+    { sensitive: true },
+  ),
+  machine_config: attribute.optional.nestedObject(
+    "What the machine's config follows from, together with the secrets of the provider block: it becomes `user-data`, and neither it nor a secret is in the state. The image holds secrets then, and is readable by its owner only.",
+    configAttributes,
+  ),
+  id: attribute.computed.string("The path.", { stable: true }),
+  hash: attribute.computed.string("SHA-256 of the image; known while planning."),
 } satisfies Attributes;
 
 type Schema = typeof attributes;
@@ -135,12 +129,7 @@ export const cloudInit: Resource<Schema, Client> = {
 
   async import({ id, client }) {
     const { readIso } = await import("../../cloud-init/index.ts");
-    const image = await readIfThere(client.path(id));
-    if (image === undefined)
-      throw new DiagnosticError({
-        summary: "No such image",
-        detail: `${id} is not there. Give its path, relative to the project's root, ${client.root}.`,
-      });
+    const image = await readToImport(client, id);
     const files = readIso(image, id);
     return {
       path: id,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { hostname } from "node:os";
-import type { Backup, BackupStore, Place } from "../../engine/backup/index.ts";
+import type { Backup, BackupStore } from "../../engine/backup/index.ts";
+import { bucketSettings, givenIn, withDefaults } from "../../model/settings/index.ts";
 import {
   type Attributes,
   attribute,
@@ -16,84 +17,49 @@ import {
 } from "../framework/index.ts";
 import type { Client } from "./client.ts";
 import { parseSnapshotAddress } from "./import-snapshot.ts";
+import { attributesOf } from "./setting-attributes.ts";
+import { reasonOf } from "./translate-error.ts";
 import { controlPlaneAddresses, oneOf } from "./value-rules.ts";
 
-const s3Attributes = {
-  bucket: attribute.string({ mode: "required", description: "Name of the bucket." }),
-  prefix: attribute.string({ mode: "optional", description: "Begins the name of every object. Default: nothing." }),
-  region: attribute.string({
-    mode: "optional",
-    description: "Region of the bucket. Default: what the AWS configuration says.",
-  }),
-  endpoint: attribute.string({ mode: "optional", description: "URL of an S3-compatible store. Default: AWS." }),
-  path_style: attribute.bool({
-    mode: "optional",
-    description: "Put the bucket's name in the path and not in the host name. Default: true beside an `endpoint`.",
-  }),
-  sse: attribute.string({
-    mode: "optional",
-    description: "Encryption by the store: `AES256` or `aws:kms`. Default: what the bucket says.",
-    validators: [oneOf("AES256", "aws:kms")],
-  }),
-  kms_key_id: attribute.string({ mode: "optional", description: "Key for `aws:kms`." }),
-  profile: attribute.string({
-    mode: "optional",
-    description: "Profile of the AWS configuration. Default: the usual chain of credentials, instance role included.",
-  }),
-} satisfies Attributes;
-
 const attributes = {
-  cluster_name: attribute.string({ mode: "required", replaces: true, description: "Name of the cluster." }),
+  cluster_name: attribute.required.string("Name of the cluster.", { replaces: true }),
   endpoints: controlPlaneAddresses,
-  directory: attribute.string({
-    mode: "optional",
-    description: "A folder for the backup, relative to the project's root. Either this or `s3`.",
-  }),
-  s3: attribute.nestedObject({
-    mode: "optional",
-    attributes: s3Attributes,
-    description: "A bucket for the backup. Credentials come from the usual chain and never stand here.",
-  }),
-  pki_age_recipients: attribute.stringList({
-    mode: "optional",
-    description: "Put the secrets bundle beside the snapshot, encrypted with age for these: `age1…`.",
-  }),
-  triggers: attribute.stringMap({
-    mode: "optional",
-    description:
-      "Any texts. A change of one takes a new backup, such as `{ talos = talosmith_cluster.this.talos_version }`.",
-  }),
-  max_age: attribute.string({
-    mode: "optional",
-    description: "A backup that is older, such as `26h`, is told in every plan. Default: none is.",
-    validators: [checkDuration],
-  }),
-  on_destroy: attribute.string({
-    mode: "defaulted",
-    default: "keep",
-    description: "`keep` leaves the backup where it is, `remove` takes it away with the resource or a newer one.",
-    validators: [oneOf("keep", "remove")],
-  }),
-  id: attribute.string({ mode: "computed", description: "Name of the backup." }),
-  place: attribute.string({ mode: "computed", description: "Where it lies." }),
-  host: attribute.string({
-    mode: "computed",
-    description: "Name of the computer whose folder has it. Others only warn that they do not see it.",
-  }),
-  taken_at: attribute.string({ mode: "computed", description: "When it was taken, RFC 3339." }),
-  bytes: attribute.integer({ mode: "computed", description: "Size of the snapshot." }),
-  sha256: attribute.string({ mode: "computed", description: "SHA-256 of the database as etcd wrote it." }),
-  revision: attribute.integer({ mode: "computed", description: "etcd's revision in it." }),
-  hash: attribute.string({
-    mode: "computed",
-    description: "Hash of the database's content, hexadecimal, as `etcdutl snapshot status` tells it.",
-  }),
+  directory: attribute.optional.string("A folder for the backup, relative to the project's root. Either this or `s3`."),
+  s3: attribute.optional.nestedObject(
+    "A bucket for the backup. Credentials come from the usual chain and never stand here.",
+    attributesOf(bucketSettings),
+  ),
+  pki_age_recipients: attribute.optional.stringList(
+    "Put the secrets bundle beside the snapshot, encrypted with age for these: `age1…`.",
+  ),
+  triggers: attribute.optional.stringMap(
+    "Any texts. A change of one takes a new backup, such as `{ talos = talosmith_cluster.this.talos_version }`.",
+  ),
+  max_age: attribute.optional.string(
+    "A backup that is older, such as `26h`, is told in every plan. Default: none is.",
+    { validators: [checkDuration] },
+  ),
+  on_destroy: attribute.defaulted.string(
+    "`keep` leaves the backup where it is, `remove` takes it away with the resource or a newer one.",
+    { default: "keep", validators: [oneOf("keep", "remove")] },
+  ),
+  id: attribute.computed.string("Name of the backup."),
+  place: attribute.computed.string("Where it lies."),
+  host: attribute.computed.string(
+    "Name of the computer whose folder has it. Others only warn that they do not see it.",
+  ),
+  taken_at: attribute.computed.string("When it was taken, RFC 3339."),
+  bytes: attribute.computed.integer("Size of the snapshot."),
+  sha256: attribute.computed.string("SHA-256 of the database as etcd wrote it."),
+  revision: attribute.computed.integer("etcd's revision in it."),
+  hash: attribute.computed.string(
+    "Hash of the database's content, hexadecimal, as `etcdutl snapshot status` tells it.",
+  ),
 } satisfies Attributes;
 
 type Schema = typeof attributes;
 type State = StateOf<Schema>;
 
-type S3Place = NonNullable<Place["s3"]>;
 const computed = ["id", "place", "host", "taken_at", "bytes", "sha256", "revision", "hash"] as const;
 
 /** One backup: taken when it is created and whenever its triggers change. */
@@ -155,17 +121,17 @@ export const etcdSnapshot: Resource<Schema, Client> = {
   },
 
   async import({ id, client, signal }) {
-    const { findBackup, openStore } = await import("../../engine/backup/index.ts");
-    const { place, backup, cluster } = parseSnapshotAddress(id);
-    const store = await openStore(place, client.root);
+    const { findBackup } = await import("../../engine/backup/index.ts");
+    const { directory, s3, backup, cluster } = parseSnapshotAddress(id);
+    const store = await storeOf({ directory, s3 }, client);
     const found = await findBackup(store, cluster, backup, { signal });
     return {
       cluster_name: cluster,
       endpoints: [found.endpoint],
-      directory: place.directory ?? null,
-      s3: s3State(place.s3),
+      directory,
+      s3,
       on_destroy: "keep",
-      ...facts(found, store, place.directory ?? null),
+      ...facts(found, store, directory),
     };
   },
 };
@@ -240,25 +206,8 @@ function pick(state: State): Pick<State, (typeof computed)[number]> {
 
 async function storeOf({ directory, s3 }: Pick<State, "directory" | "s3">, client: Client): Promise<BackupStore> {
   const { openStore } = await import("../../engine/backup/index.ts");
-  return openStore(s3 === null ? { directory: directory ?? undefined } : { s3: s3Place(s3) }, client.root);
-}
-
-/** The attributes of a bucket, and what the engine calls them. */
-const s3Names = {
-  ...{ bucket: "bucket", prefix: "prefix", region: "region", endpoint: "endpoint", path_style: "pathStyle" },
-  ...{ sse: "sse", kms_key_id: "kmsKeyId", profile: "profile" },
-} as const;
-const s3Pairs = Object.entries(s3Names) as [keyof typeof s3Names, keyof S3Place][];
-
-function s3State(s3: S3Place | undefined): State["s3"] {
-  return s3 === undefined
-    ? null
-    : (Object.fromEntries(s3Pairs.map(([own, its]) => [own, s3[its] ?? null])) as State["s3"]);
-}
-
-/** Its encryption is one of the two that the attribute allows. */
-function s3Place(s3: NonNullable<State["s3"]>): S3Place {
-  return Object.fromEntries(s3Pairs.map(([own, its]) => [its, s3[own] ?? undefined])) as unknown as S3Place;
+  if (s3 === null) return openStore({ directory: directory ?? undefined }, client.root);
+  return openStore({ s3: withDefaults(bucketSettings, givenIn(bucketSettings, s3)) }, client.root);
 }
 
 /** The new one is there, and the state must say so, whatever becomes of the one before. */
@@ -266,10 +215,9 @@ async function removeOld(prior: State, operation: Operation<Client>): Promise<vo
   try {
     await removeBackup(prior, operation);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
     operation.diagnostics.warning({
       summary: "The old backup was left",
-      detail: `${prior.place}/${prior.id} could not be removed: ${reason}`,
+      detail: `${prior.place}/${prior.id} could not be removed: ${reasonOf(error)}`,
     });
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { FunctionError, numberType, type ProviderFunction, stringType } from "../framework/index.ts";
+import { reasonOf } from "./translate-error.ts";
 
 export const nodeAddress: ProviderFunction = {
   name: "node_address",
@@ -66,6 +67,6 @@ function orArgument<T>(argument: number, run: () => T): T {
   try {
     return run();
   } catch (error) {
-    throw new FunctionError(error instanceof Error ? error.message : String(error), argument);
+    throw new FunctionError(reasonOf(error), argument);
   }
 }

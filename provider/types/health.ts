@@ -1,33 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import type { MachineState, MachineTarget } from "../../engine/index.ts";
+import type { MachineState, MachineTarget, ObservedCluster } from "../../engine/index.ts";
 import { given } from "../../talos/given.ts";
 import { type Attributes, attribute, type DataSource } from "../framework/index.ts";
+import { withMachines } from "./access.ts";
 import type { Client } from "./client.ts";
-import { oneOf } from "./value-rules.ts";
+import { reasonOf } from "./translate-error.ts";
+import { machineAddress, machineRole } from "./value-rules.ts";
 
 const attributes = {
-  endpoint: attribute.string({ mode: "required", description: "URL of the Kubernetes API." }),
-  machines: attribute.nestedMap({
-    mode: "required",
-    description: "The machines to look at, by name.",
-    attributes: {
-      role: attribute.string({
-        mode: "required",
-        description: "`controlplane` or `worker`.",
-        validators: [oneOf("controlplane", "worker")],
-      }),
-      address: attribute.string({ mode: "required", description: "Where the machine's Talos API answers." }),
-    },
+  endpoint: attribute.required.string("URL of the Kubernetes API."),
+  machines: attribute.required.nestedMap("The machines to look at, by name.", {
+    role: machineRole,
+    address: machineAddress,
   }),
-  talos_endpoints: attribute.stringList({
-    mode: "optional",
-    description: "Through which the Talos API is reached, as in the `talosmith_cluster`.",
-  }),
-  healthy: attribute.bool({ mode: "computed", description: "Whether nothing is wrong." }),
-  problems: attribute.stringList({ mode: "computed", description: "What is wrong, one sentence each." }),
-  stages: attribute.stringMap({ mode: "computed", description: "What each machine is doing, such as `running`." }),
-  versions: attribute.stringMap({ mode: "computed", description: "The Talos release that each machine runs." }),
+  talos_endpoints: attribute.optional.stringList(
+    "Through which the Talos API is reached, as in the `talosmith_cluster`.",
+  ),
+  healthy: attribute.computed.bool("Whether nothing is wrong."),
+  problems: attribute.computed.stringList("What is wrong, one sentence each."),
+  stages: attribute.computed.stringMap("What each machine is doing, such as `running`."),
+  versions: attribute.computed.stringMap("The Talos release that each machine runs."),
 } satisfies Attributes;
 
 /** How a cluster is right now. It waits for nothing and fails for no machine, so it never stands in the way of a plan. */
@@ -40,12 +33,10 @@ export const health: DataSource<typeof attributes, Client> = {
 
   async read({ config, client, signal }) {
     const { endpoint, machines: wanted, talos_endpoints } = config;
+    const unseen = (problem: string) => ({ ...config, healthy: false, problems: [problem], stages: {}, versions: {} });
     const secrets = await client.secrets.find();
-    if (secrets === undefined) {
-      const problems = ["the cluster's secrets are not there, so nobody can be asked"];
-      return { ...config, healthy: false, problems, stages: {}, versions: {} };
-    }
-    const { observe, talosMachines } = await import("../../engine/index.ts");
+    if (secrets === undefined) return unseen("the cluster's secrets are not there, so nobody can be asked");
+    const { observe } = await import("../../engine/index.ts");
     const desired = {
       endpoint,
       ...given({ talosEndpoints: talos_endpoints ?? undefined }),
@@ -54,36 +45,27 @@ export const health: DataSource<typeof attributes, Client> = {
       }),
       leaving: [],
     };
-    const machines = talosMachines({ desired, secrets });
+    let observed: ObservedCluster;
     try {
-      const { machines: seen, kubernetes } = await observe(desired, { machines, signal });
-      const list = [...seen.values()];
-      const problems = list.flatMap(({ name, state }) => problemsOf(name, state));
-      if (kubernetes.kind === "unreachable") problems.push(`the Kubernetes API does not answer: ${kubernetes.reason}`);
-      else
-        for (const { name } of list) {
-          const node = kubernetes.nodes.find((other) => other.name === name);
-          if (node === undefined) problems.push(`${name} is not a Kubernetes node`);
-          else if (!node.ready) problems.push(`the Kubernetes node ${name} is not ready`);
-        }
-      const versions = list.flatMap(({ name, state }) =>
-        "talosVersion" in state && state.talosVersion !== undefined ? [[name, state.talosVersion] as const] : [],
-      );
-      return {
-        ...config,
-        healthy: problems.length === 0,
-        problems,
-        stages: Object.fromEntries(list.map(({ name, state }) => [name, stageOf(state)])),
-        versions: Object.fromEntries(versions),
-      };
+      observed = await withMachines({ desired, secrets }, (machines) => observe(desired, { machines, signal }));
     } catch (error) {
-      const problems = [
-        `the machines could not be looked at: ${error instanceof Error ? error.message : String(error)}`,
-      ];
-      return { ...config, healthy: false, problems, stages: {}, versions: {} };
-    } finally {
-      machines.close();
+      return unseen(`the machines could not be looked at: ${reasonOf(error)}`);
     }
+    const list = [...observed.machines.values()];
+    const problems = [
+      ...list.flatMap(({ name, state }) => problemsOf(name, state)),
+      ...kubernetesProblems(list, observed.kubernetes),
+    ];
+    const versions = list.flatMap(({ name, state }) =>
+      "talosVersion" in state && state.talosVersion !== undefined ? [[name, state.talosVersion] as const] : [],
+    );
+    return {
+      ...config,
+      healthy: problems.length === 0,
+      problems,
+      stages: Object.fromEntries(list.map(({ name, state }) => [name, stageOf(state)])),
+      versions: Object.fromEntries(versions),
+    };
   },
 };
 
@@ -98,4 +80,16 @@ function problemsOf(name: string, state: MachineState): string[] {
   if (!state.ready && problems.length === 0) problems.push(`${name} is ${state.stage} and not ready`);
   if (state.etcd !== undefined && !state.etcd.healthy) problems.push(`etcd on ${name} is not healthy`);
   return problems;
+}
+
+function kubernetesProblems(
+  machines: readonly { readonly name: string }[],
+  kubernetes: ObservedCluster["kubernetes"],
+): readonly string[] {
+  if (kubernetes.kind === "unreachable") return [`the Kubernetes API does not answer: ${kubernetes.reason}`];
+  return machines.flatMap(({ name }) => {
+    const node = kubernetes.nodes.find((other) => other.name === name);
+    if (node === undefined) return [`${name} is not a Kubernetes node`];
+    return node.ready ? [] : [`the Kubernetes node ${name} is not ready`];
+  });
 }

@@ -1,26 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Place } from "../../engine/backup/index.ts";
-import { given } from "../../talos/given.ts";
+import { bucketSettings, type Setting, type StateOfSettings } from "../../model/settings/index.ts";
 import { DiagnosticError } from "../framework/index.ts";
+import { unsetOf } from "./setting-attributes.ts";
 
-/** Where a backup lies and what it is called. */
+type Bucket = StateOfSettings<typeof bucketSettings>;
+
+/** Where a backup lies, as the attributes say it, and what it is called. */
 export interface SnapshotAddress {
-  readonly place: Place;
+  readonly directory: string | null;
+  readonly s3: Bucket | null;
   readonly backup: string;
   readonly cluster: string;
 }
 
-type S3 = NonNullable<Place["s3"]>;
-
-/** What may follow the URL of a backup in S3, as the attributes are called. Undefined: that value is not allowed. */
-const settings = new Map<string, (value: string) => Partial<S3> | undefined>([
-  ["region", (region) => ({ region })],
-  ["endpoint", (endpoint) => ({ endpoint })],
-  ["path_style", (value) => (value === "true" || value === "false" ? { pathStyle: value === "true" } : undefined)],
-  ["sse", (sse) => (sse === "AES256" || sse === "aws:kms" ? { sse } : undefined)],
-  ["kms_key_id", (kmsKeyId) => ({ kmsKeyId })],
-  ["profile", (profile) => ({ profile })],
-]);
+/** What may follow the URL of a backup in S3: the attributes of its bucket that the URL itself does not have. */
+const { bucket: _bucket, prefix: _prefix, ...others } = bucketSettings;
+const parameters = new Map<string, Setting["type"]>(Object.values(others).map((row) => [row.attribute, row.type]));
 
 /** `backups/lab/<name>`, or `s3://bucket/prefix/<name>?region=…&endpoint=…`. Pure. */
 export function parseSnapshotAddress(id: string): SnapshotAddress {
@@ -29,16 +24,23 @@ export function parseSnapshotAddress(id: string): SnapshotAddress {
   const [folder, backup] = [address.slice(0, cut), address.slice(cut + 1)];
   const cluster = /^(.+)-\d{8}T\d{6}Z-[0-9a-f]{4}$/.exec(backup)?.[1];
   if (cut < 1 || cluster === undefined) throw malformed(id);
-  if (!id.startsWith("s3://")) return { place: { directory: folder }, backup, cluster };
-  const [, bucket, prefix] = /^s3:\/\/([^/]+)(?:\/(.+))?$/.exec(folder) ?? [];
+  if (!id.startsWith("s3://")) return { directory: folder, s3: null, backup, cluster };
+  const [, bucket, prefix = null] = /^s3:\/\/([^/]+)(?:\/(.+))?$/.exec(folder) ?? [];
   if (bucket === undefined) throw malformed(id);
-  let s3: S3 = { bucket, ...given({ prefix }) };
-  for (const [name, value] of new URLSearchParams(query)) {
-    const setting = settings.get(name)?.(value);
-    if (setting === undefined) throw malformed(id);
-    s3 = { ...s3, ...setting };
-  }
-  return { place: { s3 }, backup, cluster };
+  const given = [...new URLSearchParams(query)].map(([name, text]) => {
+    const value = parameterValue(parameters.get(name), text);
+    if (value === undefined) throw malformed(id);
+    return [name, value] as const;
+  });
+  const s3 = { ...unsetOf(bucketSettings), bucket, prefix, ...Object.fromEntries(given) };
+  return { directory: null, s3, backup, cluster };
+}
+
+/** Undefined: that value, or any, is not allowed. */
+function parameterValue(type: Setting["type"] | undefined, text: string): string | boolean | undefined {
+  if (type === undefined) return undefined;
+  if (type.kind === "flag") return text === "true" ? true : text === "false" ? false : undefined;
+  return "choices" in type && !type.choices?.includes(text) ? undefined : text;
 }
 
 function malformed(id: string): DiagnosticError {

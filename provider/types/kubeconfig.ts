@@ -7,16 +7,12 @@ import { controlPlaneAddresses } from "./value-rules.ts";
 
 const attributes = {
   endpoints: controlPlaneAddresses,
-  kubeconfig: attribute.string({ mode: "computed", sensitive: true, description: "The admin kubeconfig, YAML." }),
-  host: attribute.string({ mode: "computed", description: "URL of the Kubernetes API." }),
-  cluster_ca_certificate: attribute.string({ mode: "computed", description: "CA of the Kubernetes API, PEM." }),
-  client_certificate: attribute.string({
-    mode: "computed",
-    sensitive: true,
-    description: "Certificate of the admin, PEM.",
-  }),
-  client_key: attribute.string({ mode: "computed", sensitive: true, description: "Key of the admin, PEM." }),
-  expires_at: attribute.string({ mode: "computed", description: "When the client certificate expires." }),
+  kubeconfig: attribute.computed.string("The admin kubeconfig, YAML.", { sensitive: true }),
+  host: attribute.computed.string("URL of the Kubernetes API."),
+  cluster_ca_certificate: attribute.computed.string("CA of the Kubernetes API, PEM."),
+  client_certificate: attribute.computed.string("Certificate of the admin, PEM.", { sensitive: true }),
+  client_key: attribute.computed.string("Key of the admin, PEM.", { sensitive: true }),
+  expires_at: attribute.computed.string("When the client certificate expires."),
 } satisfies Attributes;
 
 /** Access to Kubernetes for one run, for the configuration of other providers. */

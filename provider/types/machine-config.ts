@@ -5,46 +5,32 @@ import { given } from "../../talos/given.ts";
 import type { SecretsBundle } from "../../talos/secrets/index.ts";
 import { type Attributes, attribute, type DataSource, path, type StateOf } from "../framework/index.ts";
 import type { Client } from "./client.ts";
-import { attributesOf } from "./cluster/attributes.ts";
 import { clusterSpec } from "./cluster/spec.ts";
 import { patchesOfFiles, refuseSecretPatches } from "./patch-files.ts";
+import { attributesOf } from "./setting-attributes.ts";
 import { checkSettings } from "./setting-rules.ts";
-import { oneOf } from "./value-rules.ts";
+import { machineRole } from "./value-rules.ts";
 
 /** What a machine's config follows from, together with the secrets. */
 export const configAttributes = {
   ...attributesOf(clusterSettings),
-  role: attribute.string({
-    mode: "required",
-    description: "`controlplane` or `worker`.",
-    validators: [oneOf("controlplane", "worker")],
-  }),
-  hostname: attribute.string({ mode: "optional", description: "Host name of the machine." }),
-  patches: attribute.stringList({
-    mode: "optional",
-    description:
-      "Config patches, as YAML. They are in the state: without `include_secrets`, one that holds a secret is refused.",
-  }),
-  patch_files: attribute.stringList({
-    mode: "optional",
-    description:
-      "Files with more config patches, applied after `patches`; see `talosmith_cluster`. They are in the config only, never in `redacted`.",
-  }),
+  role: machineRole,
+  hostname: attribute.optional.string("Host name of the machine."),
+  patches: attribute.optional.stringList(
+    "Config patches, as YAML. They are in the state: without `include_secrets`, one that holds a secret is refused.",
+  ),
+  patch_files: attribute.optional.stringList(
+    "Files with more config patches, applied after `patches`; see `talosmith_cluster`. They are in the config only, never in `redacted`.",
+  ),
 } satisfies Attributes;
 
 const attributes = {
   ...configAttributes,
-  include_secrets: attribute.bool({
-    mode: "optional",
-    description:
-      "Whether `config` is given. It is then in the state, with the cluster's keys and tokens. Default false.",
-  }),
-  redacted: attribute.string({ mode: "computed", description: "The config as YAML with every secret replaced." }),
-  config: attribute.string({
-    mode: "computed",
-    sensitive: true,
-    description: "The config as YAML, with `include_secrets`.",
-  }),
+  include_secrets: attribute.optional.bool(
+    "Whether `config` is given. It is then in the state, with the cluster's keys and tokens. Default false.",
+  ),
+  redacted: attribute.computed.string("The config as YAML with every secret replaced."),
+  config: attribute.computed.string("The config as YAML, with `include_secrets`.", { sensitive: true }),
 } satisfies Attributes;
 
 /** A machine's config as text, for those who bring it to the machine themselves. */

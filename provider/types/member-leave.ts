@@ -2,11 +2,12 @@
 import type { Claim, DesiredCluster, EtcdView, MachineState } from "../../engine/index.ts";
 import type { SecretsBundle } from "../../talos/secrets/index.ts";
 import { DiagnosticError, type Operation } from "../framework/index.ts";
-import { type Ask, adminOf, type KnownMachine, knownMachines } from "./access.ts";
+import { type Ask, adminOf, type KnownMachine, knownMachines, withMachines } from "./access.ts";
 import type { Client } from "./client.ts";
 import { configSourceOf, policyOf } from "./cluster/spec.ts";
 import { runOptions, whenFree } from "./engine-run.ts";
 import { type ControlPlanes, isBeingCreated, notedCluster, unmarkCreating } from "./project-notes.ts";
+import { reasonOf } from "./translate-error.ts";
 
 interface Membership {
   readonly name: string;
@@ -36,7 +37,6 @@ async function leave(membership: Membership, operation: Operation<Client>, claim
   const secrets = await client.secrets.find();
   if (secrets === undefined) return nothingToLeave(membership, operation, "the cluster's secrets are not there");
   const engine = await import("../../engine/index.ts");
-  const { etcdView, observe, talosMachines } = engine;
   const state = await stateOf(membership, secrets, signal);
   // The end of the whole cluster has told who did not answer.
   if ((state.kind === "unreachable" || state.kind === "maintenance") && client.hasEnded(cluster)) return;
@@ -50,20 +50,17 @@ async function leave(membership: Membership, operation: Operation<Client>, claim
   if (desired === undefined) return;
   if (creating) {
     await engine.checkOwner({ desired, secrets, signal, claim });
-    const machines = talosMachines({ desired, secrets });
-    try {
-      const observed = await observe(desired, { machines, signal });
-      const view = etcdView(observed);
-      if (holdsAllOfEtcd(name, view, observed.machines.get(name)?.state)) {
-        const target = { name, role: "controlplane", address: membership.address } as const;
-        await machines.reset(target, { graceful: false, reboot: !engine.readsUserData(desired) }, signal);
-        // While no etcd answers there may be others with data, which go the same way.
-        if (view !== undefined) await unmarkCreating(client, cluster);
-        return;
-      }
-    } finally {
-      machines.close();
-    }
+    const isWiped = await withMachines({ desired, secrets }, async (machines) => {
+      const observed = await engine.observe(desired, { machines, signal });
+      const view = engine.etcdView(observed);
+      if (!holdsAllOfEtcd(name, view, observed.machines.get(name)?.state)) return false;
+      const target = { name, role: "controlplane", address: membership.address } as const;
+      await machines.reset(target, { graceful: false, reboot: !engine.readsUserData(desired) }, signal);
+      // While no etcd answers there may be others with data, which go the same way.
+      if (view !== undefined) await unmarkCreating(client, cluster);
+      return true;
+    });
+    if (isWiped) return;
   }
   const policy = policyOf(await notedCluster(client, cluster));
   const options = { ...(await runOptions(cluster, operation)), desired, secrets, policy, claim };
@@ -80,14 +77,9 @@ async function stateOf(
   secrets: SecretsBundle,
   signal: AbortSignal,
 ): Promise<MachineState> {
-  const { talosMachines } = await import("../../engine/index.ts");
   const nobody = { endpoint: "https://endpoint.invalid:6443", machines: [], leaving: [], ...through(talos_endpoints) };
-  const machines = talosMachines({ desired: nobody, secrets });
-  try {
-    return await machines.inspect({ name, role: "worker", address }, signal);
-  } finally {
-    machines.close();
-  }
+  const target = { name, role: "worker", address } as const;
+  return withMachines({ desired: nobody, secrets }, (machines) => machines.inspect(target, signal));
 }
 
 /** The cluster as the machine itself knows it. */
@@ -122,7 +114,7 @@ async function surroundingsOfSilent(
       return noted[name] === undefined ? told : { ...told, leaving: [{ name, role: "controlplane", address }] };
     } catch (error) {
       if (signal.aborted) throw error;
-      silent.push(`${other}: ${error instanceof Error ? error.message : String(error)}`);
+      silent.push(`${other}: ${reasonOf(error)}`);
     }
   }
   // It never joined, or the whole cluster was taken down before.

@@ -3,38 +3,29 @@ import { type Attributes, attribute, DiagnosticError, path, type Resource, type 
 import type { Client } from "./client.ts";
 import { leaveCluster } from "./member-leave.ts";
 import { memoryText, removalClaim } from "./ownership.ts";
-import { liftProtection, oneOf } from "./value-rules.ts";
+import { liftProtection, machineAddress, notImportable, oneOf } from "./value-rules.ts";
 
 const attributes = {
-  name: attribute.string({ mode: "required", replaces: true, description: "The machine's name in its cluster." }),
-  cluster: attribute.string({ mode: "required", replaces: true, description: "Name of the cluster." }),
-  machine_id: attribute.string({
-    mode: "required",
-    replaces: true,
-    description:
-      "Identity of the machine itself: the id of the instance, the domain or the simulated machine. The membership is replaced together with it.",
-  }),
-  address: attribute.string({ mode: "required", description: "Where the machine's Talos API answers." }),
-  talos_endpoints: attribute.stringList({
-    mode: "optional",
-    description: "Through which the Talos API is reached, as in the machine's `talosmith_cluster`.",
-  }),
-  config_source: attribute.string({
-    mode: "optional",
-    description: "How the machine gets its initial config, as in its `talosmith_cluster`: `api` or `user-data`.",
-    validators: [oneOf("api", "user-data")],
-  }),
-  on_destroy: attribute.string({
-    mode: "defaulted",
-    default: "leave",
-    description:
-      "`leave` takes the machine out of the cluster before it is destroyed (default), `keep` does nothing, `prevent` refuses.",
-    validators: [oneOf("leave", "keep", "prevent")],
-  }),
-  id: attribute.string({
-    mode: "computed",
+  name: attribute.required.string("The machine's name in its cluster.", { replaces: true }),
+  cluster: attribute.required.string("Name of the cluster.", { replaces: true }),
+  machine_id: attribute.required.string(
+    "Identity of the machine itself: the id of the instance, the domain or the simulated machine. The membership is replaced together with it.",
+    { replaces: true },
+  ),
+  address: machineAddress,
+  talos_endpoints: attribute.optional.stringList(
+    "Through which the Talos API is reached, as in the machine's `talosmith_cluster`.",
+  ),
+  config_source: attribute.optional.string(
+    "How the machine gets its initial config, as in its `talosmith_cluster`: `api` or `user-data`.",
+    { validators: [oneOf("api", "user-data")] },
+  ),
+  on_destroy: attribute.defaulted.string(
+    "`leave` takes the machine out of the cluster before it is destroyed (default), `keep` does nothing, `prevent` refuses.",
+    { default: "leave", validators: [oneOf("leave", "keep", "prevent")] },
+  ),
+  id: attribute.computed.string("For `member_id` of the machine in its cluster, so that Terraform keeps the order.", {
     stable: true,
-    description: "For `member_id` of the machine in its cluster, so that Terraform keeps the order.",
   }),
 } satisfies Attributes;
 
@@ -86,10 +77,11 @@ export const member: Resource<typeof attributes, Client> = {
 function importMember(id: string) {
   const [cluster, name, machine_id, address, ...rest] = id.split(",");
   if (!cluster || !name || !machine_id || !address || rest.length > 0)
-    throw new DiagnosticError({
-      summary: "Not a membership",
-      detail: `Found ${JSON.stringify(id)}; expected the cluster's name, the machine's name, its machine_id and its address, with commas between them.`,
-    });
+    throw notImportable(
+      "Not a membership",
+      id,
+      "the cluster's name, the machine's name, its machine_id and its address, with commas between them.",
+    );
   return { cluster, name, machine_id, address, on_destroy: "leave", id: `${cluster}/${machine_id}` };
 }
 

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { readIfThere } from "../../talos/atomic-file.ts";
 import { type AttributePath, DiagnosticError, type Diagnostics } from "../framework/index.ts";
+import type { Client } from "./client.ts";
 
 export function sha256(content: string | Uint8Array): string {
   return createHash("sha256").update(content).digest("hex");
@@ -26,6 +27,16 @@ export async function removeOwn(files: readonly OwnFile[], diagnostics: Diagnost
         detail: `${path} is not as it was written, so it was not removed. It may hold keys of the cluster.`,
       });
   }
+}
+
+/** What a file holds that is imported by its path. */
+export async function readToImport(client: Client, relative: string): Promise<Buffer> {
+  const found = await readIfThere(client.path(relative));
+  if (found !== undefined) return found;
+  throw new DiagnosticError({
+    summary: "No such file",
+    detail: `${relative} is not there. Give its path, relative to the project's root, ${client.root}.`,
+  });
 }
 
 /** Files that are only named may change between plan and apply, and nobody has agreed to what they hold now. */

@@ -34,32 +34,23 @@ import { isGiven, oneOf } from "./value-rules.ts";
 const encryptions: readonly Encryption[] = ["none", "age", "sops"];
 
 const attributes = {
-  secrets_file: attribute.string({
-    mode: "optional",
-    description:
-      "The cluster's secrets bundle, relative to the project's root. Made at the first apply when it is not there, readable by you alone. Nothing of it gets into plan or state. Else the environment variable `TALOSMITH_SECRETS_FILE`.",
-  }),
-  secrets_encryption: attribute.string({
-    mode: "optional",
-    description:
-      "How `secrets_file` is encrypted: `none`, `age` or `sops`. Default: a file that is there is opened as it is encrypted; a new one is encrypted by its name, `.age` or `.sops.yaml`. Age keys come from `SOPS_AGE_KEY` or `SOPS_AGE_KEY_FILE`; for SOPS its own program is asked.",
-    validators: [oneOf(...encryptions)],
-  }),
-  age_recipients: attribute.stringList({
-    mode: "optional",
-    description: "For whom a new `secrets_file` is encrypted with age: public keys, `age1…`.",
-  }),
-  secrets: attribute.string({
-    mode: "optional",
-    sensitive: true,
-    description:
-      "The secrets bundle itself, YAML: from an ephemeral value, or from a `talosmith_secrets` of an aliased provider. Else the environment variable `TALOSMITH_SECRETS`.",
-  }),
-  owner: attribute.string({
-    mode: "optional",
-    description:
-      "Which state this is, such as `environment production, backend s3:states/production.tfstate, workspace ${terraform.workspace}`. It is stored with simulated machines and in the cluster: a create through another workspace or backend is refused, instead of taking the same machines into a second state. The file of a local state, `local:state/lab.tfstate`, is relative to the project's root: a copy of the project without its state is another owner. Default: not checked.",
-  }),
+  secrets_file: attribute.optional.string(
+    "The cluster's secrets bundle, relative to the project's root. Made at the first apply when it is not there, readable by you alone. Nothing of it gets into plan or state. Else the environment variable `TALOSMITH_SECRETS_FILE`.",
+  ),
+  secrets_encryption: attribute.optional.string(
+    "How `secrets_file` is encrypted: `none`, `age` or `sops`. Default: a file that is there is opened as it is encrypted; a new one is encrypted by its name, `.age` or `.sops.yaml`. Age keys come from `SOPS_AGE_KEY` or `SOPS_AGE_KEY_FILE`; for SOPS its own program is asked.",
+    { validators: [oneOf(...encryptions)] },
+  ),
+  age_recipients: attribute.optional.stringList(
+    "For whom a new `secrets_file` is encrypted with age: public keys, `age1…`.",
+  ),
+  secrets: attribute.optional.string(
+    "The secrets bundle itself, YAML: from an ephemeral value, or from a `talosmith_secrets` of an aliased provider. Else the environment variable `TALOSMITH_SECRETS`.",
+    { sensitive: true },
+  ),
+  owner: attribute.optional.string(
+    "Which state this is, such as `environment production, backend s3:states/production.tfstate, workspace ${terraform.workspace}`. It is stored with simulated machines and in the cluster: a create through another workspace or backend is refused, instead of taking the same machines into a second state. The file of a local state, `local:state/lab.tfstate`, is relative to the project's root: a copy of the project without its state is another owner. Default: not checked.",
+  ),
 } satisfies Attributes;
 
 export interface ProviderOptions {

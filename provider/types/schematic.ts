@@ -7,25 +7,14 @@ const platforms = ["metal", "nocloud", "aws"] as const;
 const architectures = ["amd64", "arm64"] as const;
 
 const attributes = {
-  talos_version: attribute.string({ mode: "required", description: "Talos release, such as `v1.13.9`." }),
-  extensions: attribute.stringList({
-    mode: "optional",
-    description: "System extensions, such as `siderolabs/qemu-guest-agent`.",
-  }),
-  kernel_args: attribute.stringList({ mode: "optional", description: "Further kernel arguments." }),
-  platform: attribute.string({
-    mode: "optional",
-    description: "`metal` (default), `nocloud` or `aws`.",
-    validators: [oneOf(...platforms)],
-  }),
-  architecture: attribute.string({
-    mode: "optional",
-    description: "`amd64` (default) or `arm64`.",
-    validators: [oneOf(...architectures)],
-  }),
-  id: attribute.string({ mode: "computed", description: "The image factory's id of the schematic." }),
-  installer_image: attribute.string({ mode: "computed", description: "For `install_image` of a cluster." }),
-  disk_image_url: attribute.string({ mode: "computed", description: "Where the image factory has the disk image." }),
+  talos_version: attribute.required.string("Talos release, such as `v1.13.9`."),
+  extensions: attribute.optional.stringList("System extensions, such as `siderolabs/qemu-guest-agent`."),
+  kernel_args: attribute.optional.stringList("Further kernel arguments."),
+  platform: attribute.optional.string("`metal` (default), `nocloud` or `aws`.", { validators: [oneOf(...platforms)] }),
+  architecture: attribute.optional.string("`amd64` (default) or `arm64`.", { validators: [oneOf(...architectures)] }),
+  id: attribute.computed.string("The image factory's id of the schematic."),
+  installer_image: attribute.computed.string("For `install_image` of a cluster."),
+  disk_image_url: attribute.computed.string("Where the image factory has the disk image."),
 } satisfies Attributes;
 
 /** Ids and URLs of the image factory, computed without asking it. */

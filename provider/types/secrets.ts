@@ -4,18 +4,14 @@ import type { Client } from "./client.ts";
 import { checkRelease } from "./value-rules.ts";
 
 const attributes = {
-  talos_version: attribute.string({
-    mode: "optional",
-    description:
-      "Talos release that the cluster starts with; decides the form of the secrets. Default: the newest one known. A change does nothing to secrets that are there.",
-  }),
-  id: attribute.string({ mode: "computed", stable: true, description: "Public fingerprint of the Talos CA." }),
-  bundle: attribute.string({
-    mode: "computed",
-    stable: true,
-    sensitive: true,
-    description: "The secrets bundle, YAML, for `secrets` of another provider block. It is in the state.",
-  }),
+  talos_version: attribute.optional.string(
+    "Talos release that the cluster starts with; decides the form of the secrets. Default: the newest one known. A change does nothing to secrets that are there.",
+  ),
+  id: attribute.computed.string("Public fingerprint of the Talos CA.", { stable: true }),
+  bundle: attribute.computed.string(
+    "The secrets bundle, YAML, for `secrets` of another provider block. It is in the state.",
+    { stable: true, sensitive: true },
+  ),
 } satisfies Attributes;
 
 /** A secrets bundle for those who keep their state as safe as a secrets file. */

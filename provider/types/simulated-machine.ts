@@ -6,21 +6,18 @@ import type { Client } from "./client.ts";
 import { checkRelease } from "./value-rules.ts";
 
 const attributes = {
-  name: attribute.string({ mode: "required", replaces: true, description: "Name of the machine in its cluster." }),
-  cluster: attribute.string({ mode: "required", replaces: true, description: "Name of the cluster it is meant for." }),
-  talos_version: attribute.string({
-    mode: "defaulted",
-    stable: true,
-    description:
-      "Talos release that the machine boots first, such as `v1.13.9`. A machine that is there is upgraded by its cluster; a change here does nothing to it.",
-  }),
-  id: attribute.string({ mode: "computed", stable: true, description: "Identity of the machine in the simulator." }),
-  address: attribute.string({ mode: "computed", stable: true, description: "Loopback address of its Talos API." }),
-  fingerprint: attribute.string({
-    mode: "computed",
-    stable: true,
-    description: "Fingerprint of its certificate in maintenance mode, for `talosctl --cert-fingerprint`.",
-  }),
+  name: attribute.required.string("Name of the machine in its cluster.", { replaces: true }),
+  cluster: attribute.required.string("Name of the cluster it is meant for.", { replaces: true }),
+  talos_version: attribute.defaulted.string(
+    "Talos release that the machine boots first, such as `v1.13.9`. A machine that is there is upgraded by its cluster; a change here does nothing to it.",
+    { stable: true },
+  ),
+  id: attribute.computed.string("Identity of the machine in the simulator.", { stable: true }),
+  address: attribute.computed.string("Loopback address of its Talos API.", { stable: true }),
+  fingerprint: attribute.computed.string(
+    "Fingerprint of its certificate in maintenance mode, for `talosctl --cert-fingerprint`.",
+    { stable: true },
+  ),
 } satisfies Attributes;
 
 function stateOf(machine: SimulatedMachine, talosVersion: string | null) {

@@ -8,16 +8,11 @@ import { oneOf } from "./value-rules.ts";
 const hour = 3_600_000;
 
 const attributes = {
-  cluster_name: attribute.string({ mode: "required", description: "Name of the context." }),
-  endpoints: attribute.stringList({ mode: "required", description: "Addresses of the control planes." }),
-  nodes: attribute.stringList({ mode: "optional", description: "Machines that are meant when none is named." }),
-  roles: attribute.stringList({
-    mode: "optional",
-    description: "What it may do. Default `os:admin`; less is `os:reader`.",
-  }),
-  ttl_hours: attribute.integer({
-    mode: "optional",
-    description: "How long it is valid. Default 1.",
+  cluster_name: attribute.required.string("Name of the context."),
+  endpoints: attribute.required.stringList("Addresses of the control planes."),
+  nodes: attribute.optional.stringList("Machines that are meant when none is named."),
+  roles: attribute.optional.stringList("What it may do. Default `os:admin`; less is `os:reader`."),
+  ttl_hours: attribute.optional.integer("How long it is valid. Default 1.", {
     validators: [
       (value, where, diagnostics) => {
         if (value < 1)
@@ -29,8 +24,8 @@ const attributes = {
       },
     ],
   }),
-  talosconfig: attribute.string({ mode: "computed", sensitive: true, description: "The talosconfig, YAML." }),
-  expires_at: attribute.string({ mode: "computed", description: "When its certificate expires." }),
+  talosconfig: attribute.computed.string("The talosconfig, YAML.", { sensitive: true }),
+  expires_at: attribute.computed.string("When its certificate expires."),
 } satisfies Attributes;
 
 /** Access to the machines for one run, with as little as is needed. */

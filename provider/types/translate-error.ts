@@ -32,6 +32,11 @@ export function translateError(error: unknown): Finding | undefined {
   return { summary: titles[code], detail: sentences.filter(isGiven).join("\n\n") };
 }
 
+/** What went wrong, in the words of whatever was thrown. */
+export function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 /** Runs a check of the `talos` folders; what it throws is a fault of the attribute. */
 export function checkInto(diagnostics: Diagnostics) {
   return <T>(where: AttributePath, run: () => T): T | undefined => {

@@ -3,6 +3,7 @@
 import {
   type AttributePath,
   attribute,
+  DiagnosticError,
   type Diagnostics,
   type Finding,
   isUnknown,
@@ -23,6 +24,11 @@ export const liftProtection =
 
 export function unknownValue(found: unknown, expected: string, path: AttributePath): Finding {
   return { summary: "Unknown value", detail: `Found ${JSON.stringify(found)}; expected ${expected}.`, path };
+}
+
+/** What a user has typed to import something is not what names it. */
+export function notImportable(summary: string, id: string, expected: string): DiagnosticError {
+  return new DiagnosticError({ summary, detail: `Found ${JSON.stringify(id)}; expected ${expected}` });
 }
 
 /** One of these words and no other. */
@@ -64,9 +70,13 @@ export async function checkRelease(
   checkInto(diagnostics)(path("talos_version"), () => TalosVersion.parse(release));
 }
 
+/** The attributes `role` and `address` of those who are told of a machine. */
+export const machineRole = attribute.required.string("`controlplane` or `worker`.", {
+  validators: [oneOf("controlplane", "worker")],
+});
+export const machineAddress = attribute.required.string("Where the machine's Talos API answers.");
+
 /** The attribute `endpoints` of those who ask a control plane. */
-export const controlPlaneAddresses = attribute.stringList({
-  mode: "required",
-  description: "Addresses of the control planes.",
+export const controlPlaneAddresses = attribute.required.stringList("Addresses of the control planes.", {
   validators: [someEndpoint],
 });

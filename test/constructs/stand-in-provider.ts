@@ -158,7 +158,7 @@ function foreign(schema: ProviderSchema): Provider<Attributes, unknown> {
       default_tags: block.list({
         max: 1,
         description: "",
-        attributes: { tags: attribute.stringMap({ mode: "optional", description: "" }) },
+        attributes: { tags: attribute.optional.stringMap("") },
       }),
     },
     resources: used("resource").map(([type, source]) => resource(type, replacing(type, fromBlock(source)))),

@@ -27,9 +27,7 @@ interface Client {
 }
 
 const attributes = {
-  name: attribute.string({
-    mode: "required",
-    description: "Name of the thing.",
+  name: attribute.required.string("Name of the thing.", {
     replaces: true,
     validators: [
       (value, where, diagnostics) => {
@@ -38,69 +36,61 @@ const attributes = {
       },
     ],
   }),
-  color: attribute.string({ mode: "defaulted", default: "grey", description: "Color." }),
-  size: attribute.number({ mode: "optional", description: "Size." }),
-  ratio: attribute.number({ mode: "optional", description: "Ratio." }),
-  tags: attribute.stringSet({ mode: "optional", description: "Tags." }),
-  labels: attribute.stringMap({ mode: "optional", description: "Labels." }),
-  text: attribute.string({ mode: "optional", description: "Any text." }),
-  secret: attribute.string({ mode: "optional", writeOnly: true, description: "Kept in the file only." }),
-  password: attribute.string({ mode: "optional", sensitive: true, description: "Hidden in output." }),
-  parts: attribute.nestedMap({
-    mode: "optional",
-    description: "Parts by name.",
-    attributes: {
-      count: attribute.integer({
-        mode: "required",
-        description: "How many.",
-        validators: [
-          (value, where, diagnostics) => {
-            if (value < 1) diagnostics.error({ summary: "Too few", detail: `Found ${value}.`, path: where });
-          },
-        ],
-      }),
-      kind: attribute.string({ mode: "defaulted", default: "screw", description: "Kind." }),
-      serial: attribute.string({ mode: "computed", stable: true, description: "Made by us." }),
-    },
+  color: attribute.defaulted.string("Color.", { default: "grey" }),
+  size: attribute.optional.number("Size."),
+  ratio: attribute.optional.number("Ratio."),
+  tags: attribute.optional.stringSet("Tags."),
+  labels: attribute.optional.stringMap("Labels."),
+  text: attribute.optional.string("Any text."),
+  secret: attribute.optional.string("Kept in the file only.", { writeOnly: true }),
+  password: attribute.optional.string("Hidden in output.", { sensitive: true }),
+  parts: attribute.optional.nestedMap("Parts by name.", {
+    count: attribute.required.integer("How many.", {
+      validators: [
+        (value, where, diagnostics) => {
+          if (value < 1) diagnostics.error({ summary: "Too few", detail: `Found ${value}.`, path: where });
+        },
+      ],
+    }),
+    kind: attribute.defaulted.string("Kind.", { default: "screw" }),
+    serial: attribute.computed.string("Made by us.", { stable: true }),
   }),
   rule: block.list({
     max: 3,
     description: "Rules, in order.",
     attributes: {
-      action: attribute.string({
-        mode: "required",
-        description: "What to do.",
+      action: attribute.required.string("What to do.", {
         validators: [
           (value, where, diagnostics) => {
             if (value === "forbidden") diagnostics.error({ summary: "Not allowed", detail: "Not that.", path: where });
           },
         ],
       }),
-      weight: attribute.integer({ mode: "defaulted", default: 10, description: "How much." }),
-      serial: attribute.string({ mode: "computed", stable: true, description: "Made by us." }),
+      weight: attribute.defaulted.integer("How much.", { default: 10 }),
+      serial: attribute.computed.string("Made by us.", { stable: true }),
       when: block.set({
         min: 1,
         description: "When to do it.",
         attributes: {
-          field: attribute.string({ mode: "required", description: "Which field." }),
-          values: attribute.stringList({ mode: "optional", description: "Any of these." }),
-          negate: attribute.bool({ mode: "defaulted", default: false, description: "Or none of them." }),
+          field: attribute.required.string("Which field."),
+          values: attribute.optional.stringList("Any of these."),
+          negate: attribute.defaulted.bool("Or none of them.", { default: false }),
         },
       }),
     },
   }),
   disk: block.map({
     description: "Disks by name.",
-    attributes: { gigabytes: attribute.integer({ mode: "required", description: "Size." }) },
+    attributes: { gigabytes: attribute.required.integer("Size.") },
   }),
   owner: block.single({
     description: "Whose it is.",
-    attributes: { email: attribute.string({ mode: "required", description: "Address." }) },
+    attributes: { email: attribute.required.string("Address.") },
   }),
-  delay: attribute.integer({ mode: "optional", description: "Milliseconds that a change takes." }),
-  fail: attribute.string({ mode: "optional", description: "`create`, `update`, `delete` or `crash`." }),
-  id: attribute.string({ mode: "computed", stable: true, description: "Identity." }),
-  revision: attribute.integer({ mode: "computed", description: "Raised by each change." }),
+  delay: attribute.optional.integer("Milliseconds that a change takes."),
+  fail: attribute.optional.string("`create`, `update`, `delete` or `crash`."),
+  id: attribute.computed.string("Identity.", { stable: true }),
+  revision: attribute.computed.integer("Raised by each change."),
 } satisfies Attributes;
 
 type Thing = StateOf<typeof attributes>;
@@ -197,8 +187,8 @@ function load(client: Client, id: string): Partial<Thing> | undefined {
 }
 
 const echoAttributes = {
-  text: attribute.string({ mode: "required", description: "In." }),
-  length: attribute.integer({ mode: "computed", description: "Out." }),
+  text: attribute.required.string("In."),
+  length: attribute.computed.integer("Out."),
 } satisfies Attributes;
 
 const echo: DataSource<typeof echoAttributes, Client> = {
@@ -229,7 +219,7 @@ const join_: ProviderFunction = {
 };
 
 const providerAttributes = {
-  directory: attribute.string({ mode: "required", description: "Where things are." }),
+  directory: attribute.required.string("Where things are."),
 } satisfies Attributes;
 
 export const thingProvider: Provider<typeof providerAttributes, Client> = {

@@ -14,7 +14,6 @@ import {
 } from "../../model/topology/index.ts";
 import { plainFaults } from "../../simulator/control/index.ts";
 import { TalosError, type TalosErrorCode } from "../../talos/errors.ts";
-import { isGiven } from "../../talos/given.ts";
 import type { Action, ActionPlan, OperationView, Overview, ShapingKind, TopologyMap } from "../shared/wire.ts";
 import type { Assets } from "./assets.ts";
 import { Broadcast } from "./broadcast.ts";
@@ -80,8 +79,8 @@ export class UiApp {
     this.#serveActions();
     this.hono.onError((error, context) => {
       if (error instanceof EnvironmentError) return context.json({ error: error.message }, 400);
-      const { code, message, hint } = TalosError.from(error);
-      return context.json({ error: [message, hint].filter(isGiven).join(" ") }, statuses[code] ?? 400);
+      const { code, text } = TalosError.from(error);
+      return context.json({ error: text }, statuses[code] ?? 400);
     });
   }
 

@@ -100,10 +100,9 @@ export class Operations {
   }
 
   #fail(id: string, error: unknown): void {
-    const { code, message, hint } = TalosError.from(error);
-    const stopped = code === "canceled";
-    const next = stopped ? "Resume it to go on from here." : hint;
-    this.#end(id, stopped ? "stopped" : "failed", [message, next].filter((part) => part !== undefined).join(" "));
+    const { code, message, text } = TalosError.from(error);
+    if (code === "canceled") this.#end(id, "stopped", `${message} Resume it to go on from here.`);
+    else this.#end(id, "failed", text);
   }
 
   #end(id: string, state: OperationView["state"], outcome: string | null): void {

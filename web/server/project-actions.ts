@@ -6,8 +6,8 @@ import {
   maintainMachine,
   planDestroy,
   planMaintenance,
-  preflight,
   previewCluster,
+  refuseErrors,
 } from "../../engine/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { sizeOf } from "../../workspace/amounts.ts";
@@ -144,9 +144,6 @@ async function refuseImpossible(workspace: Workspace): Promise<void> {
   const secrets = await workspace.secrets.find();
   if (secrets === undefined || !isBegun(environment, addresses)) return;
   const desired = await workspace.desired(secrets, addresses, { leaving: await machines.surplus() });
-  const { observed } = await previewCluster(workspace.engineOptionsFor({ desired, secrets }));
-  const errors = preflight(desired, observed).filter(({ severity }) => severity === "error");
-  if (errors.length === 0) return;
-  const hint = [...new Set(errors.flatMap((finding) => finding.hint ?? []))].join(" ");
-  throw new TalosError("failed-precondition", errors.map(({ message }) => message).join("\n"), { hint });
+  const { findings } = await previewCluster(workspace.engineOptionsFor({ desired, secrets }));
+  refuseErrors(findings);
 }

@@ -155,8 +155,7 @@ async function obstacleTo(
       return { reason: `Terraform is at work on ${name}: wait until it has ended.`, instead: null };
     }
   } catch (error) {
-    const { message, hint } = TalosError.from(error);
-    return { reason: [message, hint].filter((part) => part !== undefined).join(" "), instead: null };
+    return { reason: TalosError.from(error).text, instead: null };
   }
   return {
     reason: `The machines of ${name} are made by Terraform: this page looks after them, and Terraform changes them.`,

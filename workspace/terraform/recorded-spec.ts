@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import { existsSync } from "node:fs";
-import { copyFile, readFile, rm, writeFile } from "node:fs/promises";
+import { copyFile, readFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import * as z from "zod";
 import { encryptionFileName } from "../../constructs/index.ts";
 import type { ClusterSpec } from "../../engine/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { given } from "../../talos/given.ts";
-import { temporaryFolder } from "../../talos/process-folder.ts";
+import { withTemporaryFolder } from "../../talos/process-folder.ts";
 import type { EnvironmentOnDisk } from "../context.ts";
 import { openPatchFiles } from "../patch-files.ts";
 import { findTerraform } from "./find-terraform.ts";
@@ -87,8 +87,7 @@ export async function pullState({ directory, ...options }: TerraformOptions): Pr
     kind,
     settings.path === undefined ? settings : { ...settings, path: resolve(directory, settings.path) },
   ]);
-  const folder = temporaryFolder("state");
-  try {
+  return withTemporaryFolder("state", async (folder) => {
     const only = { backend: Object.fromEntries(placed), ...given({ encryption }) };
     await writeFile(join(folder, "backend.tf.json"), JSON.stringify({ terraform: only }));
     const sealed = join(directory, encryptionFileName);
@@ -100,7 +99,5 @@ export async function pullState({ directory, ...options }: TerraformOptions): Pr
       throw failure ?? error;
     });
     return text || undefined;
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  });
 }

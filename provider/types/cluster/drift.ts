@@ -4,6 +4,7 @@ import type { SecretsBundle } from "../../../talos/secrets/index.ts";
 import { DiagnosticError, type StateRequest } from "../../framework/index.ts";
 import type { Client } from "../client.ts";
 import { heldClaim, warnIfOlder } from "../ownership.ts";
+import { reasonOf } from "../translate-error.ts";
 import type { ClusterState, clusterAttributes } from "./attributes.ts";
 import { placeInWords } from "./planned-steps.ts";
 import { policyOf } from "./spec.ts";
@@ -37,7 +38,7 @@ export async function findDrift(
     if (state.join === null && !filesMissing) throw error;
     diagnostics.warning({
       summary: filesMissing ? "The configs could not be compared" : "The control plane could not be asked",
-      detail: `What is known of the machines is kept as it was. ${error instanceof Error ? error.message : String(error)}`,
+      detail: `What is known of the machines is kept as it was. ${reasonOf(error)}`,
     });
     return state;
   }
@@ -55,7 +56,7 @@ export async function findDrift(
     rendering.whole();
     diagnostics.warning({
       summary: "The machines could not be looked at",
-      detail: `What is known of them is kept as it was. ${error instanceof Error ? error.message : String(error)}`,
+      detail: `What is known of them is kept as it was. ${reasonOf(error)}`,
     });
     return state;
   } finally {

@@ -4,7 +4,8 @@ import { DiagnosticError, type ImportRequest } from "../../framework/index.ts";
 import { adminOf, knownMachines } from "../access.ts";
 import type { Client } from "../client.ts";
 import { unmarkCreating } from "../project-notes.ts";
-import { attributesOf, type ClusterState } from "./attributes.ts";
+import { unsetOf } from "../setting-attributes.ts";
+import type { ClusterState } from "./attributes.ts";
 
 const deadline = 10_000;
 
@@ -36,7 +37,7 @@ export async function importCluster(request: ImportRequest<Client>): Promise<Par
       detail:
         "Without discovery machines know nothing of each other, but for the members of etcd. The first plan shows the workers of the configuration as new; its apply leaves those alone that are part of the cluster already.",
     });
-  const untold = Object.fromEntries(Object.keys(attributesOf(machineSettings)).map((name) => [name, null]));
+  const untold = unsetOf(machineSettings);
   const machines = found.machines.map(({ name, ...machine }) => [name, { ...untold, ...machine }] as const);
   // Whether an installer is the usual one, only a plan can tell.
   const shown = { ...settingsIn(clusterSettings, { ...facts }), installImage: undefined };

@@ -5,6 +5,7 @@ import type { SecretsBundle } from "../../../talos/secrets/index.ts";
 import type { Operation } from "../../framework/index.ts";
 import type { Client } from "../client.ts";
 import { runOptions, whenFree } from "../engine-run.ts";
+import { reasonOf } from "../translate-error.ts";
 import type { ClusterPlan } from "./attributes.ts";
 import { type ClusterInput, policyOf } from "./spec.ts";
 
@@ -78,7 +79,7 @@ export async function giveUp(
     if (operation.signal.aborted) throw error;
     operation.diagnostics.warning({
       summary: "The cluster still names this state as its owner",
-      detail: `${error instanceof Error ? error.message : String(error)}. Another state can take the cluster over by terraform import only.`,
+      detail: `${reasonOf(error)}. Another state can take the cluster over by terraform import only.`,
     });
   });
 }

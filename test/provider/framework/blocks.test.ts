@@ -18,13 +18,13 @@ import {
   upgradeResourceState,
 } from "../../../provider/framework/index.ts";
 
-const text = attribute.string({ mode: "required", description: "" });
+const text = attribute.required.string("");
 const attributes = {
   rule: block.list({
     description: "",
     attributes: {
-      size: attribute.integer({ mode: "defaulted", default: 1, description: "" }),
-      id: attribute.string({ mode: "computed", stable: true, description: "" }),
+      size: attribute.defaulted.integer("", { default: 1 }),
+      id: attribute.computed.string("", { stable: true }),
       when: block.set({ min: 1, description: "", attributes: { field: text } }),
     },
   }),
@@ -88,11 +88,7 @@ describe("blocks", () => {
     [
       "inside an attribute",
       {
-        outer: attribute.nestedObject({
-          mode: "optional",
-          description: "",
-          attributes: { inner: block.single({ description: "", attributes: { text } }) },
-        }),
+        outer: attribute.optional.nestedObject("", { inner: block.single({ description: "", attributes: { text } }) }),
       },
       "row.outer.inner: a block can't stand inside an attribute",
     ],

@@ -19,20 +19,16 @@ import {
 } from "../../../provider/framework/index.ts";
 
 const attributes = {
-  name: attribute.string({ mode: "required", replaces: true, description: "" }),
-  color: attribute.string({ mode: "defaulted", default: "grey", description: "" }),
-  rows: attribute.nestedList({
-    mode: "optional",
-    description: "",
-    attributes: {
-      size: attribute.integer({ mode: "required", description: "" }),
-      unit: attribute.string({ mode: "defaulted", default: "m", description: "" }),
-      key: attribute.string({ mode: "computed", stable: true, description: "" }),
-    },
+  name: attribute.required.string("", { replaces: true }),
+  color: attribute.defaulted.string("", { default: "grey" }),
+  rows: attribute.optional.nestedList("", {
+    size: attribute.required.integer(""),
+    unit: attribute.defaulted.string("", { default: "m" }),
+    key: attribute.computed.string("", { stable: true }),
   }),
-  secret: attribute.string({ mode: "optional", writeOnly: true, description: "" }),
-  id: attribute.string({ mode: "computed", stable: true, description: "" }),
-  revision: attribute.integer({ mode: "computed", description: "" }),
+  secret: attribute.optional.string("", { writeOnly: true }),
+  id: attribute.computed.string("", { stable: true }),
+  revision: attribute.computed.integer(""),
 } satisfies Attributes;
 
 type Row = Resource<typeof attributes, null>;

@@ -18,12 +18,18 @@ describe("the address of a backup that is imported", () => {
           prefix: "a",
           region: "eu-central-1",
           endpoint: "https://minio.example.com:9000",
-          pathStyle: true,
+          path_style: true,
         },
       },
     ],
   ])("%s is a place and a name", (id, place) => {
-    expect(parseSnapshotAddress(id)).toEqual({ place, backup, cluster: "lab" });
+    expect(parseSnapshotAddress(id)).toMatchObject({ directory: null, s3: null, ...place, backup, cluster: "lab" });
+  });
+
+  test("what an address does not say is null, as in a state", () => {
+    const unset = { prefix: null, region: null, endpoint: null, path_style: null };
+    const { s3 } = parseSnapshotAddress(`s3://bucket/${backup}`);
+    expect(s3).toEqual({ bucket: "bucket", ...unset, sse: null, kms_key_id: null, profile: null });
   });
 
   test.each([

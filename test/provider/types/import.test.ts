@@ -38,7 +38,7 @@ describe("an import", () => {
     ["talosmith_client_files", "kubeconfig", "Not two paths"],
     ["talosmith_client_files", "a,b,c", "Not two paths"],
     ["talosmith_client_files", "empty,secrets.yaml", "Invalid input: the kubeconfig has no server"],
-    ["talosmith_cloud_init", "seed.iso", "No such image"],
+    ["talosmith_cloud_init", "seed.iso", "No such file"],
     ["talosmith_cloud_init", "empty", "Invalid input"],
     ["talosmith_secrets", "nothing.yaml", "Not found: open "],
     ["talosmith_secrets", "empty", "Invalid input: empty"],

@@ -15,7 +15,7 @@ import { Client } from "../../../provider/types/client.ts";
 import { whenFree } from "../../../provider/types/engine-run.ts";
 import { TalosError } from "../../../talos/errors.ts";
 
-const attributes = { name: attribute.string({ mode: "required", description: "" }) } satisfies Attributes;
+const attributes = { name: attribute.required.string("") } satisfies Attributes;
 const taken = () => Promise.reject(new ClusterTaken("another run works on this cluster: process 7", { hint: "Wait." }));
 
 /** Creates something with this work, for which there is so much time. */
