@@ -19,6 +19,7 @@ import { TalosError } from "../talos/errors.ts";
 import { deployAddons, readAddons } from "./addons.ts";
 import { absentMachines, isBegun } from "./machines.ts";
 import type { PolicyFlags } from "./rollout.ts";
+import { removeStack } from "./terraform/prepare-stack.ts";
 import type { Workspace } from "./workspace.ts";
 
 export interface DeployedMachine {
@@ -152,14 +153,15 @@ export async function destroyWithoutTerraform(workspace: Workspace, events: Even
       "Put its secrets file back: without it nobody can reset the machines. If they are wiped already, remove their record in state/.",
     );
   if (secrets !== undefined && isBegun(environment, addresses)) {
-    // Without what the patch files hold: to wipe the machines must not need them.
-    const how = { leaving: await machines.surplus(), patches: [] };
+    // Without what the patch files hold and what main.ts adds: to wipe the machines must not need them.
+    const how = { leaving: await machines.surplus(), patches: [], goes: true };
     const desired = await workspace.desired(secrets, addresses, how);
     const options = workspace.engineOptionsFor({ desired, secrets });
     await destroyCluster({ ...options, events, claim: workspace.claim });
   }
   await machines.remove();
   await clientFiles.remove();
+  await removeStack(workspace.root, environment.name);
 }
 
 /** What the end of a cluster leaves on purpose, in one line for people; empty when that is nothing. */

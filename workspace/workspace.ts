@@ -24,6 +24,8 @@ import { readPatchFiles } from "./patch-files.ts";
 import { findEnvironment, notDeployed, type OpenOptions, openEnvironment } from "./project.ts";
 import { environmentPolicy, type PolicyFlags } from "./rollout.ts";
 import { EnvironmentSecrets } from "./secrets.ts";
+import { stackSpec } from "./stack-spec.ts";
+import { appCommand } from "./terraform/prepare-stack.ts";
 import { recordedSpec } from "./terraform/recorded-spec.ts";
 import { readState, stateFile } from "./terraform/state-file.ts";
 
@@ -40,6 +42,8 @@ export interface DeployedCluster {
 interface DesiredOptions {
   /** Machines that are to leave. */
   readonly leaving?: readonly MachineSpec[];
+  /** Whether the whole cluster goes: what main.ts adds to it is not asked for then. @default false */
+  readonly goes?: boolean;
   /** Secret patches for every machine. @default what the environment's patch files hold */
   readonly patches?: readonly string[];
 }
@@ -56,6 +60,7 @@ export class Workspace implements EnvironmentOnDisk {
   readonly machines: EnvironmentMachines;
   readonly clientFiles: ClientFiles;
   readonly #patches = once(() => readPatchFiles(this));
+  #isOnDisk = true;
   /** A cluster that was made before. Throws `not-found` where there is none, or its secrets are lost. */
   readonly deployed: () => Promise<DeployedCluster>;
 
@@ -75,7 +80,9 @@ export class Workspace implements EnvironmentOnDisk {
 
   /** The same project with other content in the environment's file, which need not be written yet. */
   with(environment: Environment): Workspace {
-    return new Workspace({ ...this.#place, environment });
+    const other = new Workspace({ ...this.#place, environment });
+    other.#isOnDisk = false;
+    return other;
   }
 
   /** The same cluster, for work that another signal stops. */
@@ -133,8 +140,15 @@ export class Workspace implements EnvironmentOnDisk {
     return { root, environment, context };
   }
 
-  async #spec(addresses: MachineAddresses, { leaving = [], patches }: DesiredOptions): Promise<ClusterSpec> {
-    return environmentSpec(this.environment, addresses, leaving, patches ?? (await this.#patches()));
+  async #spec(
+    addresses: MachineAddresses,
+    { leaving = [], goes = false, patches }: DesiredOptions,
+  ): Promise<ClusterSpec> {
+    const secret = patches ?? (await this.#patches());
+    // An app reads the file that is on the disk.
+    if (!goes && this.#isOnDisk && appCommand(this.root) !== undefined)
+      return stackSpec(this, addresses, { leaving, patches: secret });
+    return environmentSpec(this.environment, addresses, leaving, secret);
   }
 
   async #open(): Promise<DeployedCluster> {

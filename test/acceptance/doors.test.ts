@@ -139,7 +139,7 @@ ${more}`);
     writeFileSync(
       main,
       `import { TerraformOutput } from "cdktf";
-import { synthesizeProject } from "./project/index.ts";
+import { synthesizeProject } from "./workspace/synthesize/index.ts";
 await synthesizeProject(import.meta.dirname, {
   extend: (stack) => void new TerraformOutput(stack, "motto", { value: "more than the file says" }),
 });

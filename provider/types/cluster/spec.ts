@@ -197,6 +197,15 @@ export async function recordedCluster(attributes: string): Promise<RecordedClust
   return { spec: await clusterSpec(state), patchFiles: new Map(files) };
 }
 
+/** A cluster by arguments as a stack has them; what is left out is null. Undefined for workers of another stack's. */
+export function argumentsAsRecorded(given: { readonly machines: object }): Promise<RecordedCluster | undefined> {
+  const nulls = (attributes: object) => Object.fromEntries(Object.keys(attributes).map((name) => [name, null]));
+  const ofMachine = nulls(clusterAttributes.machines.nested?.attributes ?? {});
+  const machines = Object.entries(given.machines).map(([name, own]) => [name, { ...ofMachine, ...own }]);
+  const all = { ...nulls(clusterAttributes), ...given, rollout: null, machines: Object.fromEntries(machines) };
+  return recordedCluster(JSON.stringify(all));
+}
+
 /** The `rollout` block as the engine takes it. */
 export function policyOf({ rollout }: Pick<ClusterInput, "rollout">): Policy {
   return {

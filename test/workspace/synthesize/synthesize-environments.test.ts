@@ -82,6 +82,7 @@ describe("a synthesized environment", () => {
     const { stacks } = await synthesizeEnvironments({ root });
     const { output, resource } = json("one");
     expect(output.kubeconfig).toEqual({
+      description: "Content of the kubeconfig.",
       sensitive: true,
       value: '${talosmith_client_files.client.files["kubeconfig"]}',
     });
