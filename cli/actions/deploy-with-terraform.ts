@@ -2,7 +2,7 @@
 import { basename, join } from "node:path";
 import * as z from "zod";
 import { eventFileVariable, systemTiming, type ToldEvent } from "../../engine/index.ts";
-import { machinesOf } from "../../model/index.ts";
+import { type MachinePlan, machinesOf } from "../../model/index.ts";
 import { parsePlan, placeholderTitle, reviewPlan } from "../../review/index.ts";
 import { clientFilePaths } from "../../workspace/client-files.ts";
 import type { Deployed } from "../../workspace/deploy.ts";
@@ -72,16 +72,27 @@ export async function readDeployed(options: TerraformRun): Promise<Omit<Deployed
   const { environment } = options.workspace;
   const joined = clientFilePaths(environment.joins?.name ?? environment.name);
   const found = outputs.parse(await terraformOf(options).outputs());
-  const addresses = [...found.control_plane_ips, ...found.worker_ips];
+  const machines = machinesOf(environment);
+  const addresses = addressesByName(machines, [...found.control_plane_ips, ...found.worker_ips]);
   return {
     environment: environment.name,
     talosVersion: environment.cluster.talosVersion,
     kubernetesVersion: environment.cluster.kubernetesVersion,
-    machines: machinesOf(environment).map(({ name, role }, i) => ({ name, role, address: addresses[i] ?? "" })),
+    machines: machines.map(({ name, role }) => ({ name, role, address: addresses.get(name) ?? "" })),
     endpoint: found.cluster_endpoint,
     kubeconfigPath: found.kubeconfig_path ?? joined.kubeconfig,
     talosconfigPath: found.talosconfig_path ?? joined.talosconfig,
   };
+}
+
+/** Terraform lists the machines of a pool in the order of their keys: w-1, w-10, w-2. */
+function addressesByName(machines: readonly MachinePlan[], addresses: readonly string[]): ReadonlyMap<string, string> {
+  const pools = [...new Set(machines.map(({ pool }) => pool))];
+  const names = pools.flatMap((pool) => {
+    const own = machines.filter((machine) => machine.pool === pool).map(({ name }) => name);
+    return own.sort((left, right) => (left < right ? -1 : 1));
+  });
+  return new Map(names.map((name, index) => [name, addresses[index] ?? ""]));
 }
 
 async function openStack(options: TerraformRun, prepare = prepareStack): Promise<Terraform> {

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { readDeployed } from "../../cli/actions/deploy-with-terraform.ts";
+import { openWorkspace } from "../../workspace/workspace.ts";
+import { testContext } from "../support/command-context.ts";
+
+const root = mkdtempSync(join(tmpdir(), "talosmith-addresses-"));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+/** What Terraform's `for` over a map of machines gives: in the order of the keys. */
+const byKey = (pool: string, count: number, network: number) =>
+  Array.from({ length: count }, (_, index) => index + 1)
+    .sort((left, right) => (`${pool}-${left}` < `${pool}-${right}` ? -1 : 1))
+    .map((index) => `10.0.${network}.${index}`);
+
+test("each machine of a deployed cluster is shown with its own address, also from the tenth on", async () => {
+  mkdirSync(join(root, "environments"));
+  mkdirSync(join(root, "cdktf.out/stacks/lab"), { recursive: true });
+  writeFileSync(join(root, "cdktf.json"), "{}");
+  writeFileSync(
+    join(root, "environments/lab.yaml"),
+    "infrastructure: { kind: simulated }\ncontrolPlane: { count: 3 }\nworkers: [{ count: 11 }, { name: big, count: 12 }]\n",
+  );
+  const value = (given: unknown) => ({ value: given });
+  const outputs = {
+    cluster_endpoint: value("https://10.0.0.1:6443"),
+    control_plane_ips: value(byKey("cp", 3, 0)),
+    worker_ips: value([...byKey("w", 11, 1), ...byKey("big", 12, 2)]),
+  };
+  const binary = join(root, "terraform");
+  writeFileSync(binary, `#!/bin/sh\ncat <<'END'\n${JSON.stringify(outputs)}\nEND\n`);
+  chmodSync(binary, 0o755);
+  const context = testContext({ cwd: root, env: process.env });
+  const { machines } = await readDeployed({ workspace: openWorkspace("lab", context), binary, context } as never);
+  const networks: Readonly<Record<string, number>> = { cp: 0, w: 1, big: 2 };
+  expect(machines).toHaveLength(26);
+  for (const { name, address } of machines) {
+    const [, pool = "", index] = name.split("-");
+    expect(`${name} ${address}`).toBe(`${name} 10.0.${networks[pool]}.${index}`);
+  }
+});
