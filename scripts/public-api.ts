@@ -200,8 +200,9 @@ function memberOf(node: Node, parent: string): PublicMember | undefined {
   const isProperty =
     isPropertyDeclaration(node) || isPropertySignatureDeclaration(node) || isGetAccessorDeclaration(node);
   if (!isProperty && !isMethodDeclaration(node) && !isMethodSignatureDeclaration(node)) return undefined;
-  const head = headOf(node);
   const name = node.name.getText();
+  // A member may be called as a part of a word that stands before it, such as "on" in "readonly".
+  const head = headOf(node).replace(/^readonly /, "");
   return {
     name: `${parent}${name}`,
     kind: isProperty ? "property" : "method",

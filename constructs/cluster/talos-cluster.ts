@@ -133,6 +133,11 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
     });
   }
 
+  /** Its pools, the control planes first; workers by their name: `pools.find(({ poolName }) => poolName === "w")`. */
+  get pools(): readonly Pool<Settings>[] {
+    return [...this.#pools];
+  }
+
   /** All machines that the cluster knows by name, control planes first. */
   get machines(): readonly Machine[] {
     return this.#pools.flatMap((pool) => pool.machines);

@@ -73,8 +73,7 @@ const types: Readonly<Record<string, TypeLayout>> = {
   },
   terraform_data: {
     file: "main.tf",
-    comment:
-      "A change here replaces what is triggered by it; of several control planes at once, the cluster refuses it.",
+    comment: "What changes with the hardware of a machine. Of several control planes at once, the cluster refuses it.",
   },
   talosmith_simulated_machine: {
     file: "main.tf",

@@ -124,7 +124,7 @@ resource "libvirt_domain" "worker" {
   }
 }
 
-# A change here replaces what is triggered by it; of several control planes at once, the cluster refuses it.
+# What changes with the hardware of a machine. Of several control planes at once, the cluster refuses it.
 resource "terraform_data" "control_plane_disk_size" {
   for_each = local.control_plane
 

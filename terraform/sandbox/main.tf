@@ -70,7 +70,7 @@ resource "aws_instance" "worker" {
   }
 }
 
-# A change here replaces what is triggered by it; of several control planes at once, the cluster refuses it.
+# What changes with the hardware of a machine. Of several control planes at once, the cluster refuses it.
 resource "terraform_data" "control_plane_hardware" {
   for_each = local.control_plane
 

@@ -174,16 +174,18 @@ function checkReplacements(
   const oneByOne =
     "One at a time, with -target for every resource of one machine, and the next when it is back. " +
     `With a block for each pool: terraform apply $(terraform state list | grep -F '["cp-1"]' | sed 's/.*/-target=&/')`;
+  const moved =
+    "If nothing of them was changed, their addresses were: a state of talosmith 0.1.0 needs moved blocks, see States of 0.1.0 in docs/upgrading-talosmith.md.";
   const finding =
     replaced.length > 1
       ? {
           summary: "Several control planes at once",
-          detail: `The plan replaces ${named(replaced)}. Each of them holds a part of etcd, and they would be destroyed before the first new one is there. ${oneByOne}`,
+          detail: `The plan replaces ${named(replaced)}. Each of them holds a part of etcd, and they would be destroyed before the first new one is there. ${oneByOne} ${moved}`,
         }
       : leaving.length === 1 && all === 1
         ? {
             summary: "The only control plane",
-            detail: `The plan replaces ${named(leaving)}, which holds all data of the cluster. Add control planes first, or take a snapshot of etcd, destroy the cluster and restore it.`,
+            detail: `The plan replaces ${named(leaving)}, which holds all data of the cluster. Add control planes first, or take a snapshot of etcd, destroy the cluster and restore it. ${moved}`,
           }
         : stopped.length > 1
           ? {
