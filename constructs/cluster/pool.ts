@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Annotations } from "cdktf";
 import { Construct } from "constructs";
+import { isDnsName } from "../../model/cluster-rules.ts";
 import { controlPlanePool, nodePatch, type Role } from "../../model/index.ts";
 import type { SchematicChoice } from "../../talos/image/index.ts";
 import { TalosVersion } from "../../talos/version/index.ts";
@@ -73,13 +74,15 @@ export abstract class Pool<Settings> extends Construct {
     this.settings = { ...props, name };
     if (!Number.isInteger(props.count) || props.count < 0)
       refuse(this, `count is ${props.count}; expected a whole number that is not negative`);
-    if (props.names !== undefined && props.names.length !== props.count)
-      refuse(this, `count is ${props.count}; expected as many as names, ${props.names.length}`);
+    if (props.names !== undefined) this.#checkNames(props.names);
     const marks = nodePatch(TalosVersion.parse(cluster.talosVersion).contract, props);
     this.#patches = [...(marks === undefined ? [] : [marks]), ...(props.patches ?? [])];
-    const hostName = (key: string) => (props.names === undefined ? `${cluster.clusterName}-${key}` : key);
+    const prefix = `${cluster.clusterName}-`;
+    // Machines of several pools are instances of one block where they move, so that pools can't shorten their names.
+    const isWhole = props.names !== undefined || cluster.infrastructure.machinesMove === true;
+    const hostName = (key: string) => (isWhole ? key : `${prefix}${key}`);
     const requests = Array.from({ length: props.count }, (_, position) => {
-      const key = props.names?.[position] ?? `${name}-${position + 1}`;
+      const key = props.names?.[position] ?? `${isWhole ? prefix : ""}${name}-${position + 1}`;
       return { name: hostName(key), role, pool: name, index: position + 1, key };
     });
     this.rows = new MachineRows(this, requests, hostName);
@@ -97,6 +100,15 @@ export abstract class Pool<Settings> extends Construct {
     });
     const { rows, set } = this;
     this.machines = set === undefined ? [] : requests.map((request) => new Machine(request, rows, set));
+  }
+
+  #checkNames(names: readonly string[]): void {
+    if (names.length !== this.size) refuse(this, `count is ${this.size}; expected as many as names, ${names.length}`);
+    const wrong = names.find((name) => !isDnsName(name) || name.length > 63);
+    if (wrong !== undefined)
+      refuse(this, `names has ${JSON.stringify(wrong)}; expected host names of at most 63 characters`);
+    const twice = names.find((name, position) => names.indexOf(name) !== position);
+    if (twice !== undefined) refuse(this, `names has ${twice} twice; expected a name for each machine`);
   }
 
   /** Talos config patches of its machines, as YAML, in the order in which they apply. */

@@ -119,17 +119,19 @@ export class MetalInfrastructure extends Construct implements Infrastructure<obj
     const rendered = new Map(rows.machines.map((machine) => [machine.key, this.#render(machine, request)]));
     const of = ({ key }: MachineRequest) => rendered.get(key) as RenderedMachine;
     const isGivenIn = (name: keyof RenderedMachine) => rows.machines.some((machine) => of(machine)[name] !== undefined);
-    const column = (name: "address" | "fingerprint" | "mac" | "link" | "disk") =>
+    const column = (name: "fingerprint" | "mac" | "link" | "disk") =>
       isGivenIn(name) ? rows.column(name, (machine) => of(machine)[name] ?? null) : undefined;
-    const [address, fingerprint] = [column("address"), column("fingerprint")];
+    // Also of a pool without machines: the block of all members has it from the first pool.
+    const address = rows.column("address", (machine) => of(machine).address);
+    const fingerprint = column("fingerprint");
     for (const name of ["mac", "link", "disk"] as const) column(name);
     const patches = rows.shared("patches", (machine) => of(machine).patches);
     const meta = isGivenIn("meta") ? rows.shared("meta", (machine) => of(machine).meta ?? {}) : undefined;
     return {
       resources: [],
-      address: (at) => address?.(at) ?? "",
+      address,
       // A machine at another address is another machine.
-      identity: (at) => address?.(at) ?? "",
+      identity: address,
       fingerprint: (at) => fingerprint?.(at),
       patches,
       meta: (at) => meta?.(at),

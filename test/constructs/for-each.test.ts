@@ -11,6 +11,7 @@ import {
   LibvirtInfrastructure,
   type Machine,
   type MachineSet,
+  MetalInfrastructure,
   type Pool,
   type PoolRequest,
   printStack,
@@ -19,7 +20,7 @@ import {
   WorkerPool,
 } from "../../constructs/index.ts";
 import { type AttributeValue, ReplacementTrigger } from "../../constructs/terraform/index.ts";
-import { instance, machineOf, type StackJson, stackOf } from "./project.ts";
+import { instance, instancesOf, machineOf, machinesOf, type StackJson, stackOf } from "./project.ts";
 
 describe("the HCL of an environment", () => {
   const trust = { trustOnFirstUse: true };
@@ -251,5 +252,63 @@ describe("machine.override", () => {
     const json = JSON.parse(Testing.synth(stack)) as object;
     const memory = (address: string) => instance(json, `libvirt_domain.${address}`).memory;
     expect(['worker["w-2"]', 'worker["w-3"]', 'more["more-1"]'].map(memory)).toEqual([4096, 16_384, 4096]);
+  });
+});
+
+describe("machines that stay the same in another pool", () => {
+  /** Name and address of each member, which have to be those of a machine of the cluster. */
+  const membersOf = (json: object) =>
+    [...instancesOf(json)].flatMap(([address, { name, address: at }]) =>
+      address.startsWith("talosmith_member.") ? [[name, at]] : [],
+    );
+  const machinesIn = (json: object) => Object.entries(machinesOf(json)).map(([name, { address }]) => [name, address]);
+
+  test("keep their addresses when the first pool has none", () => {
+    const main = { infrastructure: { kind: "metal", machines: { a: { address: "10.0.0.7", role: "controlplane" } } } };
+    const machines = { x: { address: "10.0.0.8", role: "worker", pool: "two" } };
+    const json = stackOf(
+      stringify({
+        controlPlaneRef: { environment: "main" },
+        infrastructure: { kind: "metal", trustOnFirstUse: true, machines },
+        workers: [{ name: "one" }, { name: "two" }],
+      }),
+      { "main.yaml": stringify({ ...main, infrastructure: { ...main.infrastructure, trustOnFirstUse: true } }) },
+    );
+    expect(membersOf(json)).toEqual([["x", "10.0.0.8"]]);
+    expect(machinesIn(json)).toEqual([["x", "10.0.0.8"]]);
+  });
+
+  test("are members by their host names, whether their pool names them or not", () => {
+    const machines = { "w-1": { address: "10.0.0.1" }, "lab-w-1": { address: "10.0.0.2" } };
+    const infrastructure = new MetalInfrastructure(stack, "metal", { machines, trustOnFirstUse: true });
+    const controlPlane = { count: 1, names: ["w-1"] };
+    const cluster = new TalosCluster(stack, "Default", { name: "lab", infrastructure, controlPlane });
+    new WorkerPool(cluster, "w", { count: 1 });
+    const json = stack.toTerraform() as object;
+    expect(membersOf(json).sort()).toEqual([
+      ["lab-w-1", "10.0.0.2"],
+      ["w-1", "10.0.0.1"],
+    ]);
+    expect(machinesIn(json).sort()).toEqual(membersOf(json).sort());
+  });
+});
+
+describe("names of a pool's machines", () => {
+  const poolOf = (names: readonly string[]) => () => {
+    const infrastructure = new LibvirtInfrastructure(stack, "kvm", { trustOnFirstUse: true });
+    const cluster = new TalosCluster(stack, "Default", { name: "lab", infrastructure, controlPlane: { count: 1 } });
+    new WorkerPool(cluster, "w", { count: names.length, names });
+  };
+
+  test("are refused where two are the same: there would be one machine less than asked for", () => {
+    expect(poolOf(["a", "b", "a"])).toThrow("test/Default/w: names has a twice; expected a name for each machine");
+  });
+
+  test.each(["", "${x}", 'a"b', "a b", "-a", "A_b", "a".repeat(64)])("are refused where %j is one", (name) => {
+    expect(poolOf([name])).toThrow(`test/Default/w: names has ${JSON.stringify(name)}; expected host names`);
+  });
+
+  test("are taken as they are", () => {
+    expect(poolOf(["rack-1", "Rack2.example.com"])).not.toThrow();
   });
 });
