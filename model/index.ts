@@ -21,6 +21,7 @@ export {
   type MachinePlan,
   type MetalEnvironment,
   machinesOf,
+  poolInAddresses,
   type Role,
   type WorkerPool,
 } from "./environment/environment.ts";

@@ -2,7 +2,7 @@
 import { Annotations } from "cdktf";
 import { Construct } from "constructs";
 import { isDnsName } from "../../model/cluster-rules.ts";
-import { controlPlanePool, nodePatch, type Role } from "../../model/index.ts";
+import { controlPlanePool, nodePatch, poolInAddresses, type Role } from "../../model/index.ts";
 import type { SchematicChoice } from "../../talos/image/index.ts";
 import { TalosVersion } from "../../talos/version/index.ts";
 import { refuse } from "../errors.ts";
@@ -42,9 +42,6 @@ export interface PoolOwner<Settings> extends Construct {
   configSettings(pool: Pool<Settings>, at: MachineReference): MachineConfigSettings;
 }
 
-/** Pools that a file need not name. */
-const usualNames: Readonly<Record<string, string>> = { [controlPlanePool]: "control_plane", w: "worker" };
-
 /** Machines of one role that are alike. */
 export abstract class Pool<Settings> extends Construct {
   /** Role of its machines. */
@@ -55,7 +52,7 @@ export abstract class Pool<Settings> extends Construct {
   readonly size: number;
   /** @internal What it was given, with its name. */
   readonly settings: object;
-  /** @internal How addresses name it: as people would, where the file gives no name. */
+  /** @internal How addresses name it. */
   readonly addressPart: string;
   /** @internal Its machines as Terraform has them. */
   readonly rows: MachineRows;
@@ -70,7 +67,7 @@ export abstract class Pool<Settings> extends Construct {
     this.role = role;
     this.poolName = name;
     this.size = props.count;
-    this.addressPart = usualNames[name] ?? name;
+    this.addressPart = poolInAddresses(name);
     this.settings = { ...props, name };
     if (!Number.isInteger(props.count) || props.count < 0)
       refuse(this, `count is ${props.count}; expected a whole number that is not negative`);

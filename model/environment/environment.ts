@@ -79,6 +79,15 @@ export interface MachinePlan {
 /** The name that control planes have in place of a pool's. */
 export const controlPlanePool = "cp";
 
+/** Pools that a file need not name. */
+const usualPools = new Map([
+  [controlPlanePool, "control-plane"],
+  ["w", "worker"],
+]);
+
+/** How Terraform addresses name a pool: as people would, where the file gives no name. */
+export const poolInAddresses = (pool: string): string => usualPools.get(pool) ?? pool;
+
 export type MetalEnvironment = Extract<Environment, { kind: "metal" }>;
 
 /** The machines of an environment, control planes first, in the order of the file. */

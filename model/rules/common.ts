@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { KubernetesVersion, TalosVersion } from "../../talos/version/index.ts";
-import { controlPlanePool, machinesOf } from "../environment/environment.ts";
+import { controlPlanePool, machinesOf, poolInAddresses } from "../environment/environment.ts";
 import { firstContactOf, firstContactProblem } from "../environment/first-contact.ts";
 import { addonRules } from "./addons.ts";
 import { clusterRules, settingsRules } from "./cluster.ts";
@@ -60,6 +60,20 @@ const poolNamesUnique: Rule = ({ workers }) =>
     });
   });
 
+/** Both would be at one address of Terraform, such as `aws_instance.worker`. */
+const poolAddressesDiffer: Rule = ({ workers }) =>
+  workers.flatMap(({ name }, index) => {
+    const other = [controlPlanePool, ...workers.map((pool) => pool.name)].find(
+      (pool) => pool !== name && poolInAddresses(pool) === name,
+    );
+    if (other === undefined) return [];
+    return error({
+      path: ["workers", index, "name"],
+      expected: `another name than ${name}, which addresses of Terraform have for the pool ${other}`,
+      hint: "Rename the pool.",
+    });
+  });
+
 const machineNamesFit: Rule = (environment) => {
   const long = machinesOf(environment).find((machine) => machine.name.length > 63);
   if (long === undefined) return [];
@@ -90,6 +104,7 @@ export const commonRules = {
   supportedKubernetes,
   credentialsInState,
   poolNamesUnique,
+  poolAddressesDiffer,
   machineNamesFit,
   patchedMachinesExist,
   ...clusterRules,

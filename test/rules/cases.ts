@@ -130,6 +130,11 @@ export const commonCases: Readonly<Record<string, Case | "warning">> = {
   },
   credentialsInState: "warning",
   poolNamesUnique: inFile(simulated({ workers: [{ name: "cp" }] }), "workers[0].name", cluster),
+  poolAddressesDiffer: inFile(
+    simulated({ workers: [{ name: "control-plane" }] }),
+    "workers[0].name",
+    `${cluster}/control-plane/Resource`,
+  ),
   machineNamesFit: {
     data: simulated({ cluster: { name: long }, workers: [{ name: long, count: 1 }] }),
     file: "cluster.name",
