@@ -49,8 +49,14 @@ export function synthesize({ projectRoot, outdir, environments, extend }: SynthO
       const environment = loadEnvironment(projectRoot, name);
       const stack = new EnvironmentStack(app, environment);
       extend?.(stack);
-      if (isFormer(join(projectRoot, stateFile(name)), join(projectRoot, "terraform", name))) stack.moveFromOwnBlocks();
-      stacks.push({ environment, directory: `stacks/${name}`, warnings: environment.warnings });
+      const directory = `stacks/${name}`;
+      const places = {
+        stateFile: join(projectRoot, stateFile(name)),
+        stackFolder: join(outdir, directory),
+        hclFolder: join(projectRoot, "terraform", name),
+      };
+      if (isFormer(places)) stack.moveFromOwnBlocks();
+      stacks.push({ environment, directory, warnings: environment.warnings });
     } catch (error) {
       app.node.tryRemoveChild(name);
       failures.push({ environment: name, error: error instanceof Error ? error : new Error(String(error)) });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // In 0.1.0 every machine had blocks of its own: the blocks' names held its pool and its index. States from then are
 // carried over by `moved` blocks, so that no machine is replaced.
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
 import { addressName, Resource } from "../terraform/index.ts";
@@ -36,17 +36,36 @@ const members = z.object({
   ),
 });
 
+/** Where the files of an environment are. */
+export interface FormerPlaces {
+  readonly stateFile: string;
+  /** Where Terraform runs, and keeps the states of workspaces. */
+  readonly stackFolder: string;
+  readonly hclFolder: string;
+}
+
 /**
  * Whether something of 0.1.0 is left in a project: a state in a file, or HCL of an environment. HCL that moves stays
  * until a person removes its file, for other states may be left.
  */
-export function isFormer(stateFile: string, hclFolder: string): boolean {
-  const state = members.safeParse(parseJson(textOf(stateFile)));
+export function isFormer({ stateFile, stackFolder, hclFolder }: FormerPlaces): boolean {
+  const isOldHcl = /^resource "talosmith_member" "\w+" \{\n(?! *for_each)/m.test(textOf(join(hclFolder, "talos.tf")));
+  const states = [stateFile, ...workspaceStates(stackFolder)];
+  return states.some(isFormerState) || isOldHcl || textOf(join(hclFolder, "moved.tf")) !== "";
+}
+
+/** States in files of workspaces other than the default one. */
+function workspaceStates(stackFolder: string): readonly string[] {
+  const folder = join(stackFolder, "terraform.tfstate.d");
+  return existsSync(folder) ? readdirSync(folder).map((name) => join(folder, name, "terraform.tfstate")) : [];
+}
+
+function isFormerState(file: string): boolean {
+  const state = members.safeParse(parseJson(textOf(file)));
   const hasNoKeys = state.data?.resources.some(
     ({ type, instances }) => type === "talosmith_member" && instances.some((one) => one.index_key === undefined),
   );
-  const isOldHcl = /^resource "talosmith_member" "\w+" \{\n(?! *for_each)/m.test(textOf(join(hclFolder, "talos.tf")));
-  return hasNoKeys === true || isOldHcl || textOf(join(hclFolder, "moved.tf")) !== "";
+  return hasNoKeys === true;
 }
 
 const textOf = (file: string) => (existsSync(file) ? readFileSync(file, "utf8") : "");

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { stringify } from "yaml";
+import { synthesize } from "../../constructs/index.ts";
 import { listEnvironments } from "../../model/index.ts";
 import {
   allEnvironments,
@@ -48,6 +49,24 @@ describe("synthesize", () => {
     withSynth(root, [name], (result, text) => {
       expect(result.failures).toEqual([]);
       compare(`${name}.tf.json`, `${text(name)}\n`);
+    });
+  });
+
+  const workspace = (name: string) => `cdktf.out/stacks/lab/terraform.tfstate.d/${name}/terraform.tfstate`;
+  const member = (...instances: readonly object[]) => ({ resources: [{ type: "talosmith_member", instances }] });
+  it.each<[string, string, object, boolean]>([
+    ["in the project's file", "state/lab.tfstate", member({}), true],
+    ["of another workspace", workspace("dev"), member({ index_key: "w-1" }, {}), true],
+    ["in the project's file, carried over already", "state/lab.tfstate", member({ index_key: "cp-1" }), false],
+    ["of another workspace, carried over already", workspace("dev"), member({ index_key: "cp-1" }), false],
+  ])("moves a state of 0.1.0 %s", (_, path, state, isMoved) => {
+    withProject({ "lab.yaml": simulated }, (projectRoot) => {
+      mkdirSync(dirname(join(projectRoot, path)), { recursive: true });
+      writeFileSync(join(projectRoot, path), JSON.stringify(state));
+      const outdir = join(projectRoot, "cdktf.out");
+      expect(synthesize({ projectRoot, outdir }).failures).toEqual([]);
+      const text = readFileSync(join(outdir, "stacks/lab/cdk.tf.json"), "utf8");
+      expect(JSON.parse(text).moved !== undefined).toBe(isMoved);
     });
   });
 
