@@ -168,7 +168,11 @@ function checkReplacements(
   const leaving = planes.filter(
     ({ before, machine }) => before.member_id !== null && machine.member_id !== before.member_id,
   );
-  const replaced = planes.filter((plane) => leaving.includes(plane) || isUnknown(plane.machine.address));
+  // One that has its new id already was replaced before, with -target or by an apply that did not end: it is to join.
+  const isThere = ({ machine }: (typeof planes)[number]) => typeof machine.member_id === "string";
+  const replaced = planes.filter(
+    (plane) => (leaving.includes(plane) && !isThere(plane)) || isUnknown(plane.machine.address),
+  );
   const all = Object.values(prior.machines).filter(({ role }) => role === "controlplane").length;
   const stopped = planes.filter(({ before, machine }) => before.hardware_id !== null && isUnknown(machine.hardware_id));
   const oneByOne =
@@ -180,7 +184,7 @@ function checkReplacements(
     replaced.length > 1
       ? {
           summary: "Several control planes at once",
-          detail: `The plan replaces ${named(replaced)}. Each of them holds a part of etcd, and they would be destroyed before the first new one is there. ${oneByOne} ${moved}`,
+          detail: `The plan replaces ${named(replaced)}. Each of them holds a part of etcd, and they would be destroyed before the first new one is there. Put back what was changed. One machine is replaced by terraform apply -replace='<its address>' and without -target, so that the new one joins in the same apply. ${moved}`,
         }
       : leaving.length === 1 && all === 1
         ? {

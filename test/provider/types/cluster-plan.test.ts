@@ -279,6 +279,17 @@ describe("the plan of a change", () => {
       ),
     ).toEqual([]);
 
+    const members = await applied(planes(3, (index) => ({ member_id: `m-${index}` })));
+    const replace = (ids: readonly Value[]) =>
+      summaries(
+        planes(3, (index) => ({ member_id: ids[index - 1] ?? `m-${index}` })),
+        members,
+      );
+    expect(await replace([null, unknown, unknown])).toEqual(["Several control planes at once"]);
+    // Those that were replaced before are to join in this apply, which would be refused for ever.
+    expect(await replace(["new-1", "new-2"])).toEqual([]);
+    expect(await replace(["new-1", "new-2", unknown])).toEqual([]);
+
     const alone = await applied(planes(1, () => ({ member_id: "m-1", hardware_id: "h-1" })));
     expect(
       await summaries(
