@@ -97,7 +97,10 @@ describe("helm, when its talosmith ends", { timeout: 60_000 }, () => {
     const first = begin(addon, 3_000);
     await pending();
     for (const work of [applyAddon, removeAddon])
-      await expect(work(addon, access())).rejects.toMatchObject({ code: "conflict", message: expect.stringContaining(`${first.pid}`) });
+      await expect(work(addon, access())).rejects.toMatchObject({
+        code: "conflict",
+        message: expect.stringContaining(`${first.pid}`),
+      });
     expect(await once(first, "close")).toEqual([0, null]);
     expect(statuses()).toEqual(["deployed"]);
     expect(await applyAddon(addon, access())).toMatchObject({ changed: false });
