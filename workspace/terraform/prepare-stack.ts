@@ -60,10 +60,14 @@ async function runApp(
   const { code, stdout, stderr } = await runProgram("sh", ["-c", app], options);
   if (code === 0) return;
   const message = `\`${app}\` of cdktf.json failed\n\n${`${stdout}${stderr}`.trim()}\n`;
-  if (code !== 127) throw new TalosError("failed-precondition", message);
-  throw new TalosError("failed-precondition", message, {
-    hint: "A project with a main.ts needs Node.js 20.19 or later on the PATH, and its packages installed. Without main.ts the built-in app makes the stacks.",
-  });
+  const without = "Without main.ts the built-in app makes the stacks.";
+  // Of a package, not of a file of the project.
+  const isMissing = /Cannot find package/.test(stderr);
+  const hint =
+    code === 127
+      ? `A project with a main.ts needs Node.js 20.19 or later on the PATH, and its packages installed. ${without}`
+      : `Run npm install in the project: a package that main.ts needs is not there. ${without}`;
+  throw new TalosError("failed-precondition", message, code === 127 || isMissing ? { hint } : {});
 }
 
 /** Takes a stack's synthesized files away; with the last stack, the whole output folder. */

@@ -39,3 +39,13 @@ test("a main.ts without a program to run it says what is required", async () => 
     hint: expect.stringContaining("needs Node.js 20.19 or later"),
   });
 });
+
+test("a main.ts whose packages are not installed leads to npm install", async () => {
+  writeFileSync(join(root, "cdktf.json"), JSON.stringify({ app: "node --import not-installed main.ts" }));
+  writeFileSync(join(root, "main.ts"), "");
+  const { signal } = new AbortController();
+  await expect(prepareStack(root, "lab", { env: process.env, signal })).rejects.toMatchObject({
+    message: expect.stringContaining("Cannot find package 'not-installed'"),
+    hint: expect.stringContaining("Run npm install in the project"),
+  });
+});
