@@ -14,6 +14,7 @@ const formatFile = "format.json";
 /** Reads the world that an earlier daemon left; an empty one when there is none. Throws when it is of another format. */
 export async function loadWorld(directory: string): Promise<World> {
   await checkFormat(directory);
+  await finishChanges(directory);
   const machines = await readAll<Machine>(join(directory, "machines"));
   const clusters = await readAll<Cluster>(join(directory, "clusters"));
   return {
@@ -81,8 +82,10 @@ export function keepWorld(directory: string, simulation: Simulation, onError: (e
     const previous = saved;
     saved = world;
     try {
-      await saveChanges(join(directory, "machines"), previous.machines, world.machines);
-      await saveChanges(join(directory, "clusters"), previous.clusters, world.clusters);
+      await saveTogether(directory, {
+        machines: changesOf(previous.machines, world.machines),
+        clusters: changesOf(previous.clusters, world.clusters),
+      });
       failure = undefined;
     } catch (error) {
       saved = {
@@ -120,13 +123,44 @@ function unsure(before: Saved, after: Saved): Saved {
   return Object.fromEntries(Object.keys({ ...before, ...after }).map((key) => [key, undefined]));
 }
 
-async function saveChanges(folder: string, before: Saved, after: Saved): Promise<void> {
+/** What is on disk from now on, by key; null for what is gone. */
+type Changes = Readonly<Record<keyof World, Readonly<Record<string, unknown>>>>;
+
+function changesOf(before: Saved, after: Saved): Readonly<Record<string, unknown>> {
   const changed = Object.entries(after).filter(([key, value]) => before[key] !== value);
   const gone = Object.keys(before).filter((key) => after[key] === undefined);
+  return Object.fromEntries([...changed, ...gone.map((key) => [key, null] as const)]);
+}
+
+const changesFile = "changes.json";
+
+/**
+ * A machine and its cluster know of each other, such as an etcd member of its cluster: a daemon that is killed must not
+ * leave one of them as it was. So their changes are noted together first, and the next daemon finishes them.
+ */
+async function saveTogether(directory: string, changes: Changes): Promise<void> {
+  const isBoth = Object.values(changes).every((part) => Object.keys(part).length > 0);
+  if (isBoth) await writeFileAtomically(join(directory, changesFile), JSON.stringify(changes));
+  await applyChanges(directory, changes);
+  if (isBoth) await rm(join(directory, changesFile), { force: true });
+}
+
+async function finishChanges(directory: string): Promise<void> {
+  const changes = (await readJson(join(directory, changesFile))) as Changes | undefined;
+  if (changes === undefined) return;
+  await applyChanges(directory, changes);
+  await rm(join(directory, changesFile), { force: true });
+}
+
+async function applyChanges(directory: string, changes: Changes): Promise<void> {
   // Waits for all of them: one that still ran could put an older state over what is written next.
-  const done = await Promise.allSettled([
-    ...changed.map(([key, value]) => writeFileAtomically(join(folder, `${key}.json`), JSON.stringify(value))),
-    ...gone.map((key) => rm(join(folder, `${key}.json`), { force: true })),
-  ]);
+  const done = await Promise.allSettled(
+    (["machines", "clusters"] as const).flatMap((part) =>
+      Object.entries(changes[part]).map(([key, value]) => {
+        const path = join(directory, part, `${key}.json`);
+        return value === null ? rm(path, { force: true }) : writeFileAtomically(path, JSON.stringify(value));
+      }),
+    ),
+  );
   for (const outcome of done) if (outcome.status === "rejected") throw outcome.reason;
 }
