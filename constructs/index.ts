@@ -3,11 +3,13 @@ export { backendKey } from "./backend.ts";
 export {
   evaluateStack,
   type HclOptions,
+  isMap,
   type JsonObject,
   printStack,
   type StackResource,
   unknown,
   type Value,
+  type Values,
   writtenByTalosmith,
 } from "./hcl/index.ts";
 export * from "./public.ts";

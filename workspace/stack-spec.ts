@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { evaluateStack, type JsonObject, unknown, type Value } from "../constructs/index.ts";
+import { evaluateStack, isMap, type JsonObject, unknown, type Value, type Values } from "../constructs/index.ts";
 import type { ClusterSpec, MachineSpec } from "../engine/index.ts";
 import type { Environment } from "../model/index.ts";
 import { endpointAt } from "../talos/endpoint-at.ts";
 import { TalosError } from "../talos/errors.ts";
-import { given } from "../talos/given.ts";
 import type { EnvironmentOnDisk } from "./context.ts";
 import type { MachineAddresses } from "./machines.ts";
 import { prepareStack, stackDirectory } from "./terraform/prepare-stack.ts";
@@ -37,17 +36,24 @@ export async function stackSpec(
   if (cluster === undefined) throw noCluster(environment);
   const { argumentsAsRecorded } = await import("../provider/types/index.ts");
   const values = cluster.values;
-  const machines = Object.entries(values.machines as Readonly<Record<string, { readonly role: Value }>>).flatMap(
-    ([machine, own]) => {
-      const found = addresses.get(machine);
-      if (found === undefined) return [];
-      return [[machine, { ...own, address: found.address, ...given({ fingerprint: found.fingerprint }) }] as const];
-    },
-  );
-  const first = machines.find(([, { role }]) => role === "controlplane");
-  const endpoint = values.endpoint === unknown ? endpointAt(first?.[1].address ?? "") : values.endpoint;
-  const known = withoutUnknown({ ...values, endpoint: endpoint ?? null, machines: Object.fromEntries(machines) });
-  const recorded = await argumentsAsRecorded(known as { readonly machines: object });
+  if (!isMap(values.machines ?? null)) throw onlyTerraformKnows(`machines of ${environment.cluster.name}`);
+  const machines = Object.entries(values.machines as Readonly<Record<string, Values>>).flatMap(([machine, own]) => {
+    const found = addresses.get(machine);
+    if (found === undefined) return [];
+    const fingerprint = found.fingerprint ?? (own.fingerprint === unknown ? null : (own.fingerprint ?? null));
+    // Ids of resources matter to Terraform alone.
+    const place: Values = { address: found.address, fingerprint, member_id: null, hardware_id: null };
+    return [{ machine, values: { ...own, ...place } }];
+  });
+  const first = machines.find((machine) => machine.values.role === "controlplane")?.values.address;
+  const endpoint = values.endpoint === unknown ? endpointAt(String(first ?? "")) : values.endpoint;
+  const known = {
+    ...values,
+    endpoint: endpoint ?? null,
+    machines: Object.fromEntries(machines.map(({ machine, values: own }) => [machine, own])),
+  };
+  refuseUnknown(known, `cluster ${environment.cluster.name} of the stack ${name}`);
+  const recorded = await argumentsAsRecorded(known);
   if (recorded === undefined) throw noCluster(environment);
   const { spec } = recorded;
   return {
@@ -64,15 +70,20 @@ function noCluster({ name, cluster }: Environment): TalosError {
   });
 }
 
-/** Terraform's own ids, and addresses of machines that are still to be made. */
-function withoutUnknown(value: Value): unknown {
-  if (value === unknown) return null;
-  if (Array.isArray(value)) return value.map(withoutUnknown);
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withoutUnknown(inner as Value)]));
+/** A value that is missing here would be missing in the machines' configs. */
+function refuseUnknown(value: Value, path: string): void {
+  if (value === unknown) throw onlyTerraformKnows(path);
+  if (typeof value !== "object" || value === null) return;
+  for (const [key, inner] of Object.entries(value)) refuseUnknown(inner as Value, `${path}, ${key}`);
 }
 
-const made = new Set(["node_modules", "cdktf.out", "generated", "state", ".git"]);
+function onlyTerraformKnows(path: string): TalosError {
+  return new TalosError("failed-precondition", `${path}: found an expression that only Terraform can evaluate`, {
+    hint: "Set a plain value in main.ts, or deploy this environment through terraform or tofu.",
+  });
+}
+
+const made = /^(\.|node_modules$|cdktf\.out$|generated$|state$)/;
 
 /** Whether nothing that an app is made of has changed since a stack was written: running it takes a second. */
 async function isNewest(root: string, stack: string): Promise<boolean> {
@@ -81,7 +92,7 @@ async function isNewest(root: string, stack: string): Promise<boolean> {
   const isOlder = async (folder: string): Promise<boolean> => {
     for (const entry of await readdir(folder, { withFileTypes: true })) {
       const path = join(folder, entry.name);
-      if (entry.isDirectory() && !made.has(entry.name) && !(await isOlder(path))) return false;
+      if (entry.isDirectory() && !made.test(entry.name) && !(await isOlder(path))) return false;
       if (!entry.isFile() || !/\.([cm]?[jt]s|ya?ml|json|hbs)$/.test(entry.name)) continue;
       if ((await stat(path)).mtimeMs >= written.mtimeMs) return false;
     }

@@ -80,9 +80,14 @@ export class Workspace implements EnvironmentOnDisk {
 
   /** The same project with other content in the environment's file, which need not be written yet. */
   with(environment: Environment): Workspace {
-    const other = new Workspace({ ...this.#place, environment });
+    const other = this.written(environment);
     other.#isOnDisk = false;
     return other;
+  }
+
+  /** The same project after the environment's file was written. */
+  written(environment: Environment): Workspace {
+    return new Workspace({ ...this.#place, environment });
   }
 
   /** The same cluster, for work that another signal stops. */

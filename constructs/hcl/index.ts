@@ -2,4 +2,4 @@
 export type { JsonObject } from "./expression.ts";
 export { type HclOptions, printStack, writtenByTalosmith } from "./files.ts";
 export { evaluateStack, type StackResource } from "./stack.ts";
-export { unknown, type Value } from "./values.ts";
+export { isMap, unknown, type Value, type Values } from "./values.ts";

@@ -82,6 +82,30 @@ describe("a project with an app of its own", { timeout: 120_000 }, () => {
     expect((await configs()).texts["w-1"]).toMatch(/from_app: two/);
   });
 
+  test("refuses what only Terraform can evaluate, where it would be missing in a config", async () => {
+    writeFileSync(
+      join(root, "main.ts"),
+      main("${Token.asString(ref('terraform.workspace'))}")
+        .replace("{ Aspects }", "{ Aspects, ref, Token }")
+        .replaceAll(/"(machine: [^\n]*)"\)/g, "`$1`)"),
+    );
+    const later = new Date(Date.now() + 3000);
+    utimesSync(join(root, "main.ts"), later, later);
+    await expect(configs()).rejects.toThrow(
+      "cluster rack of the stack lab, machines, w-1, patches, 2: found an expression that only Terraform can evaluate",
+    );
+  });
+
+  test("keeps what main.ts adds when the web console has written the file", async () => {
+    writeFileSync(join(root, "main.ts"), main("two"));
+    const later = new Date(Date.now() + 4000);
+    utimesSync(join(root, "main.ts"), later, later);
+    const workspace = openWorkspace("lab", testContext({ cwd: root, env: process.env }));
+    const saved = workspace.written(workspace.environment);
+    const { machines } = await saved.desired(await saved.secrets.ensure(), await saved.machines.find());
+    expect(machines.find(({ name }) => name === "w-1")?.config.text).toMatch(/from_app: two/);
+  });
+
   test("says what a broken app says, but lets a cluster go by its file alone", async () => {
     appendFileSync(join(root, "main.ts"), 'throw new Error("a fault in main.ts");\n');
     const later = new Date(Date.now() + 5000);

@@ -71,11 +71,10 @@ export async function performAction(
     case "upgrade":
     case "scale": {
       const { environment, texts } = edit(workspace, action);
-      const edited = workspace.with(environment);
       // What a deploy would refuse must not change the file.
-      await planWithoutTerraform(edited);
+      await planWithoutTerraform(workspace.with(environment));
       await saveTexts(workspace.root, texts);
-      await deployWithoutTerraform(edited, events);
+      await deployWithoutTerraform(workspace.written(environment), events);
       return undefined;
     }
     case "destroy":
