@@ -268,8 +268,10 @@ describe.runIf(terraform !== undefined)("a state of 0.1.0, in which each machine
       project.apply();
       const before = project.run(project.stack, "state", "list").trim().split("\n");
       project.synth(readFileSync(join(formerFolder, `${kind}.yaml`), "utf8"));
-      // What the cluster and its members know of their machines may have grown since.
-      expect(project.plan().filter((line) => !/^move |^update talosmith_(cluster|member)\./.test(line))).toEqual([]);
+      const changes = project.plan().filter((line) => !line.startsWith("move "));
+      // Since then, cluster and members know which machines read their config from user-data; nothing else changes.
+      const marked = ["aws-nlb", "libvirt-user-data"].includes(kind);
+      expect(changes.filter((line) => !marked || !/^update talosmith_(cluster|member)\./.test(line))).toEqual([]);
       project.apply();
       const after = project.run(project.stack, "state", "list").trim().split("\n");
       expect(after.length).toBe(before.length);
