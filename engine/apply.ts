@@ -113,7 +113,7 @@ export async function observeAll(context: StepContext): Promise<ObservedCluster>
     const silent = context.desired.machines.flatMap(({ name, role }) => {
       const state = observed.machines.get(name)?.state;
       if (state?.kind !== "unreachable" || (role === "worker" && !started)) return [];
-      // Waiting does not change a certificate; what is wrong with it is told at once.
+      // Waiting does not change a certificate, so an error in it is reported at once.
       if (state.certificate !== undefined) return [];
       return [`${name}: ${describe(state, "")}`];
     });

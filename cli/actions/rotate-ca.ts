@@ -69,7 +69,7 @@ export async function rotateCa(name: string, flags: RotateCaFlags, context: Comm
       return;
     }
     await checkOwner({ ...options, claim });
-    const question = `Exchange the CAs of ${name}? Client files elsewhere stop to work and must be handed out anew.`;
+    const question = `Exchange the CAs of ${name}? Copies of the client files stop working; distribute the new ones.`;
     if (!(await approvedFor(environment, question, flags, context))) return;
     const done = await withProgress(context, { json: flags.json }, (events) =>
       rotateCas({

@@ -42,7 +42,7 @@ export async function synthHcl(
   const root = projectRoot(context.cwd, context.env);
   const stale: string[] = [];
   for (const environment of name === undefined ? listEnvironments(root) : [name]) {
-    // What is unwise in its file is told where something is written, not by each check in CI.
+    // Warnings about the file are printed where something is written, not by each check in CI.
     if (!options.check) tellFirstContact(openEnvironment(environment, context).environment, context);
     const folder = join(root, "terraform", environment);
     const wanted = await render(root, environment, context);

@@ -139,7 +139,7 @@ export class TaskBoard {
       exitOnError: false,
       // It would end the process at once; we stop at a safe point and say how to go on.
       registerSignalListeners: false,
-      // Whoever made this board knows that stderr is a terminal; stdout, which may be a file, is for data.
+      // The caller checked that stderr is a terminal; stdout, which may be a file, is for data.
       forceTTY: true,
       rendererOptions: { showErrorMessage: false, logger: stderrLogger(), icon: { COMPLETED: "✓", FAILED: "✗" } },
     });

@@ -220,7 +220,7 @@ export function commentOf(type: string, id: string): string {
   return comment === undefined ? "" : `# ${comment}\n`;
 }
 
-/** Why the lifecycle of a resource is as it is; undefined where nobody would ask. */
+/** Why the lifecycle of a resource is as it is. Undefined where it needs no reason. */
 export function lifecycleCommentOf(type: string, id: string): string | undefined {
   return layoutOf(type, id).lifecycle;
 }

@@ -62,7 +62,7 @@ export class StartImages {
     this.#volumes.forEach = { _getForEachExpression: users, _getForExpressionInput: users };
   }
 
-  /** What the disks of new machines are copies of. What replaces a disk lets it begin anew; `size` tells disks apart. */
+  /** The image that disks of new machines are copies of. A replaced disk starts from the current one. `size` was part of the address in 0.1.0. */
   forDisks(scope: Construct, rows: MachineRows, size: string, replaceTriggeredBy: string[]): BaseImage {
     const first = new FirstValue(scope, "first-image", this.#key, {
       forEach: rows.forEach,

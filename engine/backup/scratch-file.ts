@@ -112,6 +112,6 @@ export interface BackupStore {
   read(name: string, signal?: AbortSignal): AsyncIterable<Uint8Array>;
   /** A file that is not there is fine. */
   remove(name: string, signal?: AbortSignal): Promise<void>;
-  /** Takes away what runs that were killed have left half. Nobody ever saw it. */
+  /** Removes partial files of killed runs. They never had their final name. */
   sweep(now: Date, signal?: AbortSignal): Promise<void>;
 }

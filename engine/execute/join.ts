@@ -119,7 +119,7 @@ export async function restoreEtcd(step: StepOf<"restore-etcd">, context: StepCon
     if (state.etcd?.state === "running" && state.etcd.members.length > 0) return undefined;
     if (begun) return describe(state, "etcd starts from the snapshot");
     const refused = await attempt(async () => {
-      // The answer to an earlier attempt was lost, and etcd is on its way.
+      // The answer to an earlier attempt was lost, and etcd is starting.
       const restoring = context.machines.restore(target, readSnapshot(step.snapshot), context.signal);
       await restoring.catch(undefinedIf("already-exists"));
       begun = true;
@@ -141,7 +141,7 @@ async function workerObstacle(machine: string, context: StepContext): Promise<st
   const { desired, policy, workers } = context;
   if (!policy.kubernetes) return undefined;
   const isAway = (node: KubernetesNode) => (desired.nodesBecomeReady && !node.ready) || node.cordonedByUs;
-  // Asked for alone first: every look at a machine that is on its way down already would else list all the others.
+  // Asked for alone first: each check of a machine that is shutting down would otherwise list all the others.
   const own = await context.observeNode(machine);
   if (own.kind === "reachable" && own.node !== undefined && isAway(own.node)) return undefined;
   const kubernetes = own.kind === "unreachable" ? own : await context.observeKubernetes();
