@@ -2,7 +2,7 @@
 
 import { appendFileSync } from "node:fs";
 import * as z from "zod";
-import { jsonIn } from "./failures.ts";
+import { jsonIn } from "../talos/plain-text.ts";
 import type { Step } from "./step.ts";
 
 /** What the engine tells while it works. `message` is a sentence for a person and holds no secret. */
@@ -27,7 +27,7 @@ export interface ClusterEvent {
 
 export type EventListener = (event: ClusterEvent) => void;
 
-/** Names a file that somebody follows: whoever runs the engine out of sight, as Terraform's provider does, tells there. */
+/** Names a file for events of an engine without an output of its own, such as the one in Terraform's provider. */
 export const eventFileVariable = "TALOSMITH_EVENT_FILE";
 
 /** An event as it stands in the file: of steps, what tells them apart and what people read. */
@@ -54,7 +54,7 @@ const schema = z.object({
     .optional(),
 });
 
-/** Appends events as lines of JSON. A file that is gone or full keeps nobody from working. */
+/** Appends events as lines of JSON. A missing or full file does not stop the work. */
 export function eventsTo(path: string): EventListener {
   return ({ at, type, message, machine, step, steps }) => {
     const told = {

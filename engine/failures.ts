@@ -16,12 +16,3 @@ export function unreachable(error: unknown): { readonly kind: "unreachable"; rea
   if (ours.code === "canceled") throw ours;
   return { kind: "unreachable", reason: oneLine(ours.message) };
 }
-
-/** Undefined for text that is no JSON. */
-export function jsonIn(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}

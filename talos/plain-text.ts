@@ -37,3 +37,12 @@ function visible(character: string): string {
   if (code < 0x20) return `^${String.fromCharCode(code + 0x40)}`;
   return code === 0x7f ? "^?" : `<U+${code.toString(16).toUpperCase().padStart(4, "0")}>`;
 }
+
+/** The value of a text in JSON; undefined for text that is not JSON, such as a line that was cut off. */
+export function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { join } from "node:path";
 import * as z from "zod";
 import { textIfThere, writeFileAtomically } from "../talos/atomic-file.ts";
-import { parsedJson } from "../workspace/json.ts";
+import { jsonIn } from "../talos/plain-text.ts";
 import { type Conditions, transitionsBetween, withTransitions } from "./conditions.ts";
 import { findingsOf } from "./findings.ts";
 import type { ClusterObservation } from "./observe-cluster.ts";
@@ -27,7 +28,7 @@ export function encodeConditions(conditions: Conditions): string {
 
 /** Undefined when the text is no record: it holds nothing but times since when, which then begin anew. */
 export function parseConditions(text: string): Conditions | undefined {
-  const { data } = schema.safeParse(parsedJson(text));
+  const { data } = schema.safeParse(jsonIn(text));
   return data && { cluster: data.cluster, machines: data.machines };
 }
 

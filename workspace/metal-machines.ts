@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
@@ -8,8 +9,8 @@ import { type Environment, type MetalEnvironment, machinesOf, metalPatches, stat
 import { textIfThere, writeFileAtomically } from "../talos/atomic-file.ts";
 import { TalosError } from "../talos/errors.ts";
 import { given } from "../talos/given.ts";
+import { jsonIn } from "../talos/plain-text.ts";
 import type { MachineAddress } from "./cluster-spec.ts";
-import { parsedJson } from "./json.ts";
 import type { MachineSource } from "./machine-source.ts";
 
 const recordSchema = z.object({
@@ -103,7 +104,7 @@ async function readRecord(root: string, environment: string): Promise<readonly R
   const file = recordFile(root, environment);
   const text = await textIfThere(file);
   if (text === undefined) return [];
-  const record = recordSchema.safeParse(parsedJson(text));
+  const record = recordSchema.safeParse(jsonIn(text));
   if (record.success) return record.data.machines;
   throw new TalosError("failed-precondition", `${file}: found no list of machines`, {
     hint: "It tells which machines belong to the cluster. Put a good copy back, or remove it if no machine has left the file since the last deploy.",

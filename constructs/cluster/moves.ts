@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // In 0.1.0 every machine had blocks of its own: the blocks' names held its pool and its index. States from then are
 // carried over by `moved` blocks, so that no machine is replaced.
+
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
+import { jsonIn } from "../../talos/plain-text.ts";
 import { addressName, Resource } from "../terraform/index.ts";
 import type { Machine } from "./machine.ts";
 import type { Pool } from "./pool.ts";
@@ -60,8 +62,9 @@ function workspaceStates(stackFolder: string): readonly string[] {
   return existsSync(folder) ? readdirSync(folder).map((name) => join(folder, name, "terraform.tfstate")) : [];
 }
 
+/** False for one that is encrypted or empty: Terraform itself reports what is wrong with it. */
 function isFormerState(file: string): boolean {
-  const state = members.safeParse(parseJson(textOf(file)));
+  const state = members.safeParse(jsonIn(textOf(file)));
   const hasNoKeys = state.data?.resources.some(
     ({ type, instances }) => type === "talosmith_member" && instances.some((one) => one.index_key === undefined),
   );
@@ -69,12 +72,3 @@ function isFormerState(file: string): boolean {
 }
 
 const textOf = (file: string) => (existsSync(file) ? readFileSync(file, "utf8") : "");
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // Encrypted, or empty: Terraform itself says what is wrong with it.
-    return undefined;
-  }
-}

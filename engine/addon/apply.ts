@@ -176,7 +176,7 @@ export function withChartFiles<T>(
 ): Promise<T> {
   return withTemporaryFolder("helm", async (folder) => {
     const write = async (name: string, content: string): Promise<string> => {
-      // Nobody else reads this folder, and nobody needs the file after this process: it need not be synced to disk.
+      // Only this process reads the folder, and it removes the file when it ends: no need to sync it to disk.
       await writeFile(join(folder, name), content, { mode: 0o600 });
       return join(folder, name);
     };

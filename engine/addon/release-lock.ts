@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { readFile, rm } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { textIfThere, writeFileAtomically } from "../../talos/atomic-file.ts";
 import { kubeconfigParts } from "../../talos/client-file.ts";
 import { isAlive, type ProcessIdentity, processIdentity, sees } from "../../talos/living-process.ts";
+import { jsonIn } from "../../talos/plain-text.ts";
 import { lockFileFor, withLock } from "../lock/lock.ts";
 import { endsWithin } from "./helm.ts";
 import type { ReleaseId } from "./release.ts";
@@ -50,7 +52,7 @@ async function noteHelm(note: string, pid: number): Promise<void> {
 }
 
 async function endAbandoned(note: string): Promise<void> {
-  const helm = parseNote(await textIfThere(note));
+  const helm = jsonIn((await textIfThere(note)) ?? "") as ProcessIdentity | undefined;
   // Where the system does not say when a process started, its number may be another's by now.
   if (helm === undefined || helm.started === "" || !(await sees(helm))) return;
   for (const [signal, patience] of [
@@ -61,14 +63,5 @@ async function endAbandoned(note: string): Promise<void> {
     process.kill(helm.pid, signal);
     const deadline = performance.now() + patience;
     while ((await isAlive(helm)) && performance.now() < deadline) await sleep(50);
-  }
-}
-
-function parseNote(text: string | undefined): ProcessIdentity | undefined {
-  try {
-    return text === undefined ? undefined : (JSON.parse(text) as ProcessIdentity);
-  } catch {
-    // Written by a person: talosmith writes it whole or not at all.
-    return undefined;
   }
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import * as z from "zod";
 import { TalosError } from "../../talos/errors.ts";
-import { jsonIn } from "../failures.ts";
+import { jsonIn } from "../../talos/plain-text.ts";
 import type { SnapshotStatus } from "./snapshot-status.ts";
 
 /** What is known of one backup, as it lies beside the snapshot. No secrets. */

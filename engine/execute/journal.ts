@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { type FileHandle, mkdir, open } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import * as z from "zod";
 import { syncFolder, textIfThere } from "../../talos/atomic-file.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { fileError } from "../../talos/file-error.ts";
-import { jsonIn } from "../failures.ts";
+import { jsonIn } from "../../talos/plain-text.ts";
 
 /** One thing that was done. Names of machines and steps only: no address, no secret. */
 export interface JournalEntry {

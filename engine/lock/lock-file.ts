@@ -8,7 +8,7 @@ import * as z from "zod";
 import { writeFileAtomically } from "../../talos/atomic-file.ts";
 import { TalosError, type TalosErrorOptions } from "../../talos/errors.ts";
 import { isAlive, type ProcessIdentity, processIdentity, sees } from "../../talos/living-process.ts";
-import { jsonIn } from "../failures.ts";
+import { jsonIn } from "../../talos/plain-text.ts";
 
 /** So often, in milliseconds, a holder marks its file. */
 const heartbeat = 15_000;

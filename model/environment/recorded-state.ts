@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import * as z from "zod";
 import { configDefaults } from "../../talos/config-defaults.ts";
 import { given } from "../../talos/given.ts";
+import { jsonIn } from "../../talos/plain-text.ts";
 import type { Kind } from "../schema/index.ts";
 
 /** What a Terraform state tells of an environment that must not change while the cluster lives. */
@@ -33,7 +35,7 @@ const marks: readonly (readonly [string, Kind])[] = [
 
 /** Reads a state file's text. A state that cannot be read tells nothing here: Terraform itself will say so. */
 export function recordedFacts(text: string): RecordedFacts {
-  const state = stateSchema.safeParse(parseJson(text));
+  const state = stateSchema.safeParse(jsonIn(text));
   if (!state.success) return {};
   const managed = state.data.resources.filter(({ mode, instances }) => mode === "managed" && instances.length > 0);
   const cluster = managed.find(({ type }) => type === "talosmith_cluster")?.instances[0]?.attributes;
@@ -75,12 +77,4 @@ function isCalled(attributes: unknown, identity: string): boolean {
 function kindOfStack(managed: Recorded, hasCluster: boolean): Kind | undefined {
   const mark = marks.find(([start]) => managed.some(({ type }) => type.startsWith(start)));
   return mark?.[1] ?? (hasCluster ? "metal" : undefined);
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

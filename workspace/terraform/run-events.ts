@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { appendFileSync, closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { StringDecoder } from "node:string_decoder";
 import * as z from "zod";
 import { parseEvent, type ToldEvent } from "../../engine/index.ts";
-import { parsedJson } from "../json.ts";
+import { jsonIn } from "../../talos/plain-text.ts";
 import { type ApplyingRun, applyingRun } from "./plan-file.ts";
 
 /** How a run that applies a plan has ended: the last line of the file in which it tells what it does. */
@@ -20,7 +21,7 @@ function endLine(end: RunEnd): string {
 
 /** Undefined for a line that tells of no end. */
 function parseEnd(line: string): RunEnd | undefined {
-  return schema.safeParse(parsedJson(line)).data?.end;
+  return schema.safeParse(jsonIn(line)).data?.end;
 }
 
 const interval = 200;

@@ -6,8 +6,8 @@ import { basename, dirname, join, relative } from "node:path";
 import * as z from "zod";
 import { textIfThere, writeFileAtomically } from "../../talos/atomic-file.ts";
 import { TalosError } from "../../talos/errors.ts";
+import { jsonIn } from "../../talos/plain-text.ts";
 import type { EnvironmentOnDisk } from "../context.ts";
-import { parsedJson } from "../json.ts";
 import { runsWithoutTerraform } from "../machine-source.ts";
 import { atWork, isPlan, type LockInfo, lockInfo } from "./state-lock.ts";
 
@@ -38,7 +38,7 @@ export function stateFile(root: string, environment: string): string {
 export async function readState(path: string): Promise<TerraformState | undefined> {
   const text = await textIfThere(path);
   if (text === undefined) return undefined;
-  const json = parsedJson(text);
+  const json = jsonIn(text);
   const hidden = encrypted.safeParse(json);
   if (hidden.success) return { text, serial: hidden.data.serial, resources: "encrypted" };
   const open = plain.safeParse(json);
@@ -65,7 +65,7 @@ export async function removeUnwritten(path: string): Promise<void> {
 export async function emptyStateLock(path: string): Promise<LockInfo | undefined> {
   if ((await textIfThere(path)) !== "") return undefined;
   const text = await textIfThere(lockFileOf(path));
-  return text === undefined ? undefined : lockInfo(parsedJson(text));
+  return text === undefined ? undefined : lockInfo(jsonIn(text));
 }
 
 /** Terraform's own record of who holds the lock. */
@@ -76,7 +76,7 @@ export function lockFileOf(path: string): string {
 /** Names the newest copy that is whole: ours from before each change, or the one that terraform keeps. */
 async function wayBack(path: string): Promise<string> {
   for (const copy of [...(await stateBackups(path)), `${path}.backup`]) {
-    const json = parsedJson(await readFile(copy, "utf8").catch(() => ""));
+    const json = jsonIn(await readFile(copy, "utf8").catch(() => ""));
     if (!plain.safeParse(json).success && !encrypted.safeParse(json).success) continue;
     const from = relative(dirname(dirname(path)), copy);
     const to = join("state", basename(path));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+
 import { stripVTControlCharacters } from "node:util";
 import * as z from "zod";
-import { parsedJson } from "../json.ts";
+import { jsonIn } from "../../talos/plain-text.ts";
 
 const resource = z.object({ addr: z.string() });
 const message = z.discriminatedUnion("type", [
@@ -44,7 +45,7 @@ export function applyReportLine(
   isTold: (address: string) => boolean = () => false,
   isStopped = false,
 ): string | undefined {
-  const parsed = message.safeParse(parsedJson(line));
+  const parsed = message.safeParse(jsonIn(line));
   if (!parsed.success) return isJsonObject(line) ? undefined : line;
   const { data } = parsed;
   switch (data.type) {
@@ -75,7 +76,7 @@ function seconds(elapsed: number): string {
 }
 
 function isJsonObject(line: string): boolean {
-  return typeof parsedJson(line) === "object";
+  return typeof jsonIn(line) === "object";
 }
 
 /** The warnings of a plan stand below its verdict; above it are those about terraform's own settings. */
@@ -106,7 +107,7 @@ const fault = z.object({
 /** True when `terraform plan -json` failed, and nobody but our clusters had something against the plan. */
 export function onlyClustersRefused(report: string): boolean {
   const faults = report.split("\n").flatMap((line) => {
-    const parsed = fault.safeParse(parsedJson(line));
+    const parsed = fault.safeParse(jsonIn(line));
     return parsed.success ? [parsed.data.diagnostic] : [];
   });
   return faults.length > 0 && faults.every(({ address = "" }) => /^(?:.*\.)?talosmith_cluster\./.test(address));
