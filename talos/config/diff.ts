@@ -156,7 +156,7 @@ function movedChange({ from, to, since }: MovedSetting): Change {
 
 /** The config as Talos would write it, so that what is only spelled differently is the same. */
 function canonical(config: MachineConfig): readonly ConfigDocument[] {
-  return parseConfig(encodeConfig(config.decode()), "machine config");
+  return parseConfig(encodeConfig(config.decode(), config.rules), "machine config", config.rules);
 }
 
 function wholeDocument(document: ConfigDocument, kind: "added" | "removed"): Change {

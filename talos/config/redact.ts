@@ -14,6 +14,7 @@ export const redacted = "******";
 export function redactConfig(config: MachineConfig): string {
   return encodeConfig(
     config.decode().map((document) => ({ ...document, section: redactSection(document.section, document.struct) })),
+    config.rules,
   );
 }
 

@@ -12,6 +12,7 @@ import {
   YamlPlain,
   type YamlValue,
 } from "../../yaml/index.ts";
+import { type ConfigRules, newestRules } from "../rules.ts";
 import { kindNames, kindType, type Struct } from "../schema/schema.ts";
 import { type DecodeResult, decodeDocument } from "./decode.ts";
 import { encodeDocument } from "./encode.ts";
@@ -45,18 +46,22 @@ export function documentTitle(document: ConfigDocument): string {
  * Reads a machine config. Strict: a key that Talos does not know, a value of the wrong kind or a document that stands
  * twice is an error in Talos's words, and the hint tells place, path and the nearest known key.
  */
-export function parseConfig(text: string, fileName: string): ConfigDocument[] {
-  const documents = decodeNodes(parseYaml(text, fileName), fileName);
+export function parseConfig(text: string, fileName: string, rules: ConfigRules = newestRules): ConfigDocument[] {
+  const documents = decodeNodes(parseYaml(text, fileName), fileName, rules, new Set());
   if (documents.length === 0)
     throw new TalosError("invalid-input", "config not found", { hint: `${fileName} is empty.` });
   return documents;
 }
 
-/** Decodes parsed YAML documents; empty ones are skipped. `seen` has those of the same file that came before. */
+/**
+ * Decodes parsed YAML documents; empty ones are skipped. `seen` has those of the same file that came before; undefined
+ * where the same document may stand twice.
+ */
 export function decodeNodes(
   nodes: readonly YamlNode[],
   fileName: string,
-  seen: Set<string> = new Set(),
+  rules: ConfigRules,
+  seen: Set<string> | undefined,
 ): ConfigDocument[] {
   const documents: ConfigDocument[] = [];
   for (const node of nodes) {
@@ -69,27 +74,28 @@ export function decodeNodes(
     const id = [entryText(node, "apiVersion"), entryText(node, "kind") || "v1alpha1", entryText(node, "name")].join(
       "/",
     );
-    if (seen.has(id)) {
+    if (seen?.has(id)) {
       throw new TalosError("invalid-input", `duplicate document ${id} is not allowed (line ${node.line})`, {
         hint: `${fileName}:${node.line}:${node.column}: keep one of the two documents.`,
       });
     }
-    seen.add(id);
-    documents.push(decodeNode(node, id, fileName));
+    seen?.add(id);
+    documents.push(decodeNode(node, id, fileName, rules));
   }
   return documents;
 }
 
-function decodeNode(node: YamlMapping, id: string, fileName: string): ConfigDocument {
+function decodeNode(node: YamlMapping, id: string, fileName: string, rules: ConfigRules): ConfigDocument {
   const failed = (message: string, hint: string): TalosError =>
     new TalosError("invalid-input", `error decoding document ${id} (line ${node.line}): ${message}`, { hint });
   const place = `${fileName}:${node.line}:${node.column}`;
   const type = documentType(node);
   if ("problem" in type) throw failed(type.problem, `${place}: ${type.advice}`);
   const { kind, apiVersion } = type;
-  const result = decodeDocument(node, type.struct);
+  const result = decodeDocument(node, type.struct, rules);
   if (result.faults.length > 0) {
-    const list = result.faults.map(({ line, message }) => `\n  line ${line}: ${message}`).join("");
+    const lines = result.faults.map(({ line, message }) => `line ${line}: ${message}`);
+    const list = rules.faultsInOneLine ? ` ${lines.join("; ")}` : lines.map((line) => `\n  ${line}`).join("");
     const places = result.faults.map(({ path, line, column }) => `${fileName}:${line}:${column}: change ${path}.`);
     throw failed(`error decoding ${kind} to *${type.struct.name}: yaml: construct errors:${list}`, places.join("\n"));
   }
@@ -144,19 +150,13 @@ export function entryText(node: YamlMapping, name: string): string {
 }
 
 /** Writes documents as Talos does: fields in schema order, no comments. */
-export function encodeConfig(documents: readonly ConfigDocument[]): string {
-  return stringifyYamlDocuments(encodedDocuments(documents), isSplit(documents) ? "single" : "double");
+export function encodeConfig(documents: readonly ConfigDocument[], rules: ConfigRules = newestRules): string {
+  return stringifyYamlDocuments(encodedDocuments(documents, rules), rules.quotesOfWords);
 }
 
 /** The same before it is written. */
-export function encodedDocuments(documents: readonly ConfigDocument[]): readonly YamlValue[] {
-  const split = isSplit(documents);
-  return documents.map(({ section, struct }) => encodeDocument(section, struct, { split }));
-}
-
-/** Whether the config is one of contract 1.14, which keeps Kubernetes in documents of its own. */
-function isSplit(documents: readonly ConfigDocument[]): boolean {
-  return documents.some(({ kind }) => (kindType(kind)?.since ?? 0) >= 14);
+export function encodedDocuments(documents: readonly ConfigDocument[], rules: ConfigRules): readonly YamlValue[] {
+  return documents.map(({ section, struct }) => encodeDocument(section, struct, rules));
 }
 
 /** Documents from plain data that is known to be right, such as what we generate ourselves. */

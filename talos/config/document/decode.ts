@@ -8,6 +8,7 @@ import {
   YamlPlain,
   type YamlScalar,
 } from "../../yaml/index.ts";
+import type { ConfigRules } from "../rules.ts";
 import { type FieldType, type Struct, structOf } from "../schema/schema.ts";
 import { isHiddenField, isHiddenName, isVariablesField } from "../schema/secret-fields.ts";
 import { type Decoded, decodeEnumeration, decodeScalar, scalarTag, shortened } from "./scalars.ts";
@@ -38,8 +39,8 @@ export interface UnknownKey {
 }
 
 /** Decodes one document. Everything is collected rather than thrown, so that all faults can be told at once. */
-export function decodeDocument(node: YamlMapping, struct: Struct): DecodeResult {
-  const decoder = new Decoder();
+export function decodeDocument(node: YamlMapping, struct: Struct, rules: ConfigRules): DecodeResult {
+  const decoder = new Decoder(rules);
   const { section, unknown } = decoder.struct(node, struct, "");
   return { section, faults: decoder.faults, unknown: decoder.unknownKeys, unknownTree: unknown };
 }
@@ -55,6 +56,11 @@ const nothing: Outcome = { value: undefined };
 class Decoder {
   readonly faults: ValueFault[] = [];
   readonly unknownKeys: UnknownKey[] = [];
+  readonly #rules: ConfigRules;
+
+  constructor(rules: ConfigRules) {
+    this.#rules = rules;
+  }
 
   struct(node: YamlMapping, struct: Struct, path: string): { section: Section; unknown: Section | undefined } {
     const section: Section = new Map();
@@ -160,7 +166,7 @@ class Decoder {
         : node.kind === "sequence"
           ? "!!seq"
           : "!!map";
-    this.#fault(node, path, `cannot construct ${found} into ${typeName(type)}`);
+    this.#fault(node, path, `cannot construct ${found} into ${typeName(type, this.#rules)}`);
     return nothing;
   }
 
@@ -205,17 +211,17 @@ const namedLists: Readonly<Record<string, string>> = {
 };
 
 /** How Talos calls a type in its messages. */
-function typeName(type: FieldType): string {
+function typeName(type: FieldType, rules: ConfigRules): string {
   switch (type.kind) {
     case "pointer":
-      return typeName(type.to);
+      return typeName(type.to, rules);
     case "list":
       if (type.of.kind === "pointer" && type.of.to.kind === "struct" && type.of.to.name in namedLists) {
         return namedLists[type.of.to.name] ?? "";
       }
-      return `[]${type.of.kind === "pointer" ? "*" : ""}${typeName(type.of)}`;
+      return `[]${type.of.kind === "pointer" ? "*" : ""}${typeName(type.of, rules)}`;
     case "map":
-      return `map[string]${type.of.kind === "pointer" ? "*" : ""}${typeName(type.of)}`;
+      return `map[string]${type.of.kind === "pointer" ? "*" : ""}${typeName(type.of, rules)}`;
     case "scalar":
       return type.scalar === "base64" ? "string" : type.scalar;
     case "enum":
@@ -223,8 +229,8 @@ function typeName(type: FieldType): string {
     case "struct":
       return type.name;
     case "object":
-      return "v1alpha1.Unstructured";
+      return rules.freeFormType;
     case "args":
-      return "v1alpha1.Args";
+      return rules.argumentsType;
   }
 }

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
+import type { Contract } from "../../version/index.ts";
 import { compareKeys, YamlPlain, type YamlValue } from "../../yaml/index.ts";
+import type { ConfigRules } from "../rules.ts";
 import { zeroWord } from "../schema/enums.ts";
 import { type Field, type FieldType, type Struct, structOf } from "../schema/schema.ts";
 import { isSection, isZero, type Section, type Value } from "./value.ts";
 
-/** A document in the order and with the omissions of Talos's own encoder. `split`: a config of contract 1.14. */
-export function encodeDocument(section: Section, struct: Struct, options: { readonly split: boolean }): YamlValue {
-  return new Encoder(options.split).struct(section, struct);
+/** A document in the order and with the omissions of the encoder of Talos, by the rules of a release. */
+export function encodeDocument(section: Section, struct: Struct, { contract }: ConfigRules): YamlValue {
+  return new Encoder(contract).struct(section, struct);
 }
 
 class Encoder {
-  readonly #split: boolean;
+  readonly #contract: Contract;
 
-  constructor(split: boolean) {
-    this.#split = split;
+  constructor(contract: Contract) {
+    this.#contract = contract;
   }
 
   struct(section: Section, struct: Struct): YamlValue {
@@ -26,15 +28,8 @@ class Encoder {
     return new Map(entries);
   }
 
-  #omits(field: Field, value: Value | undefined): boolean {
-    switch (field.omit) {
-      case "never":
-        return false;
-      case "empty-when-split":
-        return this.#split && isZero(value, field.type);
-      case "empty":
-        return isZero(value, field.type);
-    }
+  #omits({ omitSince, type }: Field, value: Value | undefined): boolean {
+    return omitSince !== undefined && this.#contract.includes(omitSince) && isZero(value, type);
   }
 
   #encode(value: Value, type: FieldType): YamlValue {

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+import { Contract } from "../version/index.ts";
+
+/**
+ * How a Talos release reads, merges, writes and judges machine configs, where releases differ. Talos's own rules are
+ * those of the program that does it: talosctl merges and writes by its release, a machine judges by the one that it
+ * runs. We merge and write by the config's contract, so that an upgrade alone changes no config.
+ */
+export interface ConfigRules {
+  readonly contract: Contract;
+  /** Documents of a kind that is not known: an error, or carried through as they are for a Talos newer than all known. */
+  readonly unknownKinds: "refused" | "carried";
+  /** A null in a list or map of sections is an error, else left out. */
+  readonly refusesNullElements: boolean;
+  /** A patch may have the same document twice. */
+  readonly repeatedDocumentsInPatches: boolean;
+  /** Wrong values are listed in one line, else one below the other. */
+  readonly faultsInOneLine: boolean;
+  /** What the type of free-form values is called in messages. */
+  readonly freeFormType: string;
+  /** The types of arguments, likewise. */
+  readonly argumentsType: string;
+  /** Deleting a document that is not there changes nothing, else it is an error. */
+  readonly skipsMissingDocuments: boolean;
+  /** Quotes of text that older YAML took for another type, such as `yes` or `1:30`. */
+  readonly quotesOfWords: "double" | "single";
+  /** Sections that move into documents (install, hostDNS, the endpoint) are required and checked in v1alpha1 alone. */
+  readonly judgesV1alpha1Alone: boolean;
+}
+
+const before14 = {
+  refusesNullElements: false,
+  repeatedDocumentsInPatches: false,
+  faultsInOneLine: false,
+  freeFormType: "v1alpha1.Unstructured",
+  argumentsType: "v1alpha1.Args",
+  skipsMissingDocuments: false,
+  quotesOfWords: "double",
+  judgesV1alpha1Alone: true,
+} as const;
+
+const since14 = {
+  refusesNullElements: true,
+  repeatedDocumentsInPatches: true,
+  faultsInOneLine: true,
+  freeFormType: "meta.Unstructured",
+  argumentsType: "meta.Args",
+  skipsMissingDocuments: true,
+  quotesOfWords: "single",
+  judgesV1alpha1Alone: false,
+} as const;
+
+/** The rules of a contract or, with the contract of its release, of a machine. */
+export function configRules(
+  contract: Contract,
+  options: { readonly unknownKinds?: ConfigRules["unknownKinds"] } = {},
+): ConfigRules {
+  return { contract, unknownKinds: options.unknownKinds ?? "refused", ...(contract.includes(14) ? since14 : before14) };
+}
+
+/** For text that may be of any release: the rules of the newest one known. */
+export const newestRules: ConfigRules = configRules(Contract.all().at(-1) ?? Contract.parse("v1.14"));
