@@ -49,5 +49,6 @@ export {
 export { findTalosconfig, readTalosconfig, talosconfigPaths, writeTalosconfig } from "./talosconfig/file.ts";
 export type { ClientCredentials, TalosContext, Talosconfig } from "./talosconfig/talosconfig.ts";
 export { type Role, roles } from "./talosconfig/talosconfig.ts";
+export type { Finding } from "./validate/findings.ts";
 export type { Mode } from "./validate/v1alpha1-machine.ts";
 export { type ValidateOptions, type ValidationResult, validateConfig } from "./validate/validate.ts";

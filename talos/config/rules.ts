@@ -26,6 +26,18 @@ export interface ConfigRules {
   readonly quotesOfWords: "double" | "single";
   /** Sections that move into documents (install, hostDNS, the endpoint) are required and checked in v1alpha1 alone. */
   readonly judgesV1alpha1Alone: boolean;
+  /** The volumes that a VolumeConfig may be about. */
+  readonly systemVolumes: readonly string[];
+  /** What user volumes may be formatted with; `none` stands for no word. */
+  readonly filesystems: readonly string[];
+  /** Volumes that are directories have mount options, but for access times. */
+  readonly mountsDirectories: boolean;
+  /** Name servers and host DNS of a ResolverConfig are checked. */
+  readonly checksResolvers: boolean;
+  /** Certificate and key of a RegistryTLSConfig are loaded, else only looked at. */
+  readonly loadsClientIdentity: boolean;
+  /** Patterns of image names are held against whole references, with registry and folder. */
+  readonly matchesWholeReferences: boolean;
 }
 
 const before14 = {
@@ -37,6 +49,12 @@ const before14 = {
   skipsMissingDocuments: false,
   quotesOfWords: "double",
   judgesV1alpha1Alone: true,
+  systemVolumes: ["STATE", "EPHEMERAL", "IMAGECACHE"],
+  filesystems: ["none", "xfs", "ext4"],
+  mountsDirectories: false,
+  checksResolvers: false,
+  loadsClientIdentity: true,
+  matchesWholeReferences: false,
 } as const;
 
 const since14 = {
@@ -48,6 +66,12 @@ const since14 = {
   skipsMissingDocuments: true,
   quotesOfWords: "single",
   judgesV1alpha1Alone: false,
+  systemVolumes: ["STATE", "EPHEMERAL", "IMAGECACHE", "ETCD", "CRI", "KUBELET", "LOG"],
+  filesystems: ["none", "xfs", "ext4", "btrfs"],
+  mountsDirectories: true,
+  checksResolvers: true,
+  loadsClientIdentity: false,
+  matchesWholeReferences: true,
 } as const;
 
 /** The rules of a contract or, with the contract of its release, of a machine. */
