@@ -8,6 +8,7 @@ import { type MachineConfig, v1alpha1 } from "./machine-config.ts";
 import { inFormOf, type MovedSetting } from "./moved-settings.ts";
 import { needsReboot } from "./reboot-rules.ts";
 import { certificateSummary, hiddenForm, hidePasswords, redacted, redactValue } from "./redact.ts";
+import { newestRules } from "./rules.ts";
 import { zeroWord } from "./schema/enums.ts";
 import { type Field, type FieldType, type Struct, structOf } from "./schema/schema.ts";
 import { isHarmlessVariable, isHiddenField, isVariablesField } from "./schema/secret-fields.ts";
@@ -252,7 +253,7 @@ function present(section: Section, field: Field): Value | undefined {
   if (field.type.kind === "enum") return value || zeroWord(field.type.name) || undefined;
   // A section without a word in it says nothing, also where Talos tells it from an absent one.
   if (isSection(value) && value.size === 0) return undefined;
-  return isZero(value, field.type) ? undefined : value;
+  return isZero(value, field.type, newestRules.contract) ? undefined : value;
 }
 
 function elementName(items: readonly Value[], field: Field): string | undefined {

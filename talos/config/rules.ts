@@ -22,6 +22,8 @@ export interface ConfigRules {
   readonly argumentsType: string;
   /** Deleting a document that is not there changes nothing, else it is an error. */
   readonly skipsMissingDocuments: boolean;
+  /** The other end of a pair of links counts among the links that only one document may be about. */
+  readonly linksOfPeers: boolean;
   /** Quotes of text that older YAML took for another type, such as `yes` or `1:30`. */
   readonly quotesOfWords: "double" | "single";
   /** Sections that move into documents (install, hostDNS, the endpoint) are required and checked in v1alpha1 alone. */
@@ -47,6 +49,7 @@ const before14 = {
   freeFormType: "v1alpha1.Unstructured",
   argumentsType: "v1alpha1.Args",
   skipsMissingDocuments: false,
+  linksOfPeers: false,
   quotesOfWords: "double",
   judgesV1alpha1Alone: true,
   systemVolumes: ["STATE", "EPHEMERAL", "IMAGECACHE"],
@@ -64,6 +67,7 @@ const since14 = {
   freeFormType: "meta.Unstructured",
   argumentsType: "meta.Args",
   skipsMissingDocuments: true,
+  linksOfPeers: true,
   quotesOfWords: "single",
   judgesV1alpha1Alone: false,
   systemVolumes: ["STATE", "EPHEMERAL", "IMAGECACHE", "ETCD", "CRI", "KUBELET", "LOG"],

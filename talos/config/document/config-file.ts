@@ -15,6 +15,7 @@ import {
 import { type ConfigRules, newestRules } from "../rules.ts";
 import { kindNames, kindType, type Struct } from "../schema/schema.ts";
 import { type DecodeResult, decodeDocument } from "./decode.ts";
+import { requireNoConflict } from "./document-conflicts.ts";
 import { encodeDocument } from "./encode.ts";
 import { cloneValue, isSection, type Section, textAt, type Value } from "./value.ts";
 
@@ -50,6 +51,7 @@ export function parseConfig(text: string, fileName: string, rules: ConfigRules =
   const documents = decodeNodes(parseYaml(text, fileName), fileName, rules, new Set());
   if (documents.length === 0)
     throw new TalosError("invalid-input", "config not found", { hint: `${fileName} is empty.` });
+  requireNoConflict(documents, rules);
   return documents;
 }
 
@@ -102,6 +104,13 @@ function decodeNode(node: YamlMapping, id: string, fileName: string, rules: Conf
   if (result.unknownTree !== undefined) {
     const keys = stringifyYaml(result.unknownTree).trimEnd();
     throw failed(`unknown keys found during decoding:\n${keys}`, unknownHint(result, fileName));
+  }
+  if (result.nullElements.length > 0) {
+    const list = result.nullElements.map(({ line, message }) => `${message} (line ${line})`).join("\n");
+    const places = result.nullElements.map(
+      ({ path, line, column }) => `${fileName}:${line}:${column}: remove ${path}.`,
+    );
+    throw failed(list, places.join("\n"));
   }
   return {
     kind: kind === "" ? "v1alpha1" : kind,

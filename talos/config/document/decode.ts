@@ -22,6 +22,8 @@ export interface DecodeResult {
   readonly unknown: readonly UnknownKey[];
   /** The unknown keys with their values, in the shape of the document; undefined when there are none. */
   readonly unknownTree: Section | undefined;
+  /** Elements of lists and maps that are null, where the rules refuse that. */
+  readonly nullElements: readonly ValueFault[];
 }
 
 export interface ValueFault {
@@ -42,7 +44,13 @@ export interface UnknownKey {
 export function decodeDocument(node: YamlMapping, struct: Struct, rules: ConfigRules): DecodeResult {
   const decoder = new Decoder(rules);
   const { section, unknown } = decoder.struct(node, struct, "");
-  return { section, faults: decoder.faults, unknown: decoder.unknownKeys, unknownTree: unknown };
+  return {
+    section,
+    faults: decoder.faults,
+    unknown: decoder.unknownKeys,
+    unknownTree: unknown,
+    nullElements: decoder.nullElements,
+  };
 }
 
 /** A decoded value, and what of it was not known. */
@@ -56,6 +64,7 @@ const nothing: Outcome = { value: undefined };
 class Decoder {
   readonly faults: ValueFault[] = [];
   readonly unknownKeys: UnknownKey[] = [];
+  readonly nullElements: ValueFault[] = [];
   readonly #rules: ConfigRules;
 
   constructor(rules: ConfigRules) {
@@ -123,7 +132,7 @@ class Decoder {
     // Go leaves a null out where scalars are listed.
     const scalars = type.of.kind === "scalar" || type.of.kind === "enum";
     const present = scalars ? node.items.filter((item) => !isNull(item)) : node.items;
-    const items = present.map((item, index) => this.#decode(item, type.of, `${path}[${index}]`));
+    const items = present.map((item, index) => this.#element(item, type.of, `${path}[${index}]`));
     const unknown = items.map((item) => item.unknown).filter((item) => item !== undefined);
     return {
       value: items.map((item) => item.value ?? zeroOf(type.of)).filter((item) => item !== undefined),
@@ -136,12 +145,21 @@ class Decoder {
     const section: Section = new Map();
     const unknown: Section = new Map();
     for (const { key, value } of node.entries) {
-      const outcome = this.#decode(value, type.of, `${path}.${key.text}`);
+      const outcome = this.#element(value, type.of, `${path}.${key.text}`);
       const decoded = outcome.value ?? zeroOf(type.of);
       if (decoded !== undefined) section.set(key.text, decoded);
       if (outcome.unknown !== undefined) unknown.set(key.text, outcome.unknown);
     }
     return { value: section, unknown: unknown.size === 0 ? undefined : unknown };
+  }
+
+  /** A section that is an element may not be null, for Talos would hold a pointer to nothing. */
+  #element(node: YamlNode, type: FieldType, path: string): Outcome {
+    if (isNull(node) && type.kind === "pointer" && this.#rules.refusesNullElements) {
+      const { line, column } = node;
+      this.nullElements.push({ path, line, column, message: `null value is not allowed at ${JSON.stringify(path)}` });
+    }
+    return this.#decode(node, type, path);
   }
 
   #args(node: YamlNode, type: FieldType, path: string): Outcome {

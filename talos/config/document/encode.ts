@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Contract } from "../../version/index.ts";
-import { compareKeys, YamlPlain, type YamlValue } from "../../yaml/index.ts";
+import { compareKeys, isFormerBoolean, isSexagesimal, YamlPlain, type YamlValue } from "../../yaml/index.ts";
 import type { ConfigRules } from "../rules.ts";
 import { zeroWord } from "../schema/enums.ts";
 import { type Field, type FieldType, type Struct, structOf } from "../schema/schema.ts";
-import { isSection, isZero, type Section, type Value } from "./value.ts";
+import { isSection, isUnset, type Section, type Value } from "./value.ts";
 
 /** A document in the order and with the omissions of the encoder of Talos, by the rules of a release. */
 export function encodeDocument(section: Section, struct: Struct, { contract }: ConfigRules): YamlValue {
@@ -28,8 +28,9 @@ class Encoder {
     return new Map(entries);
   }
 
-  #omits({ omitSince, type }: Field, value: Value | undefined): boolean {
-    return omitSince !== undefined && this.#contract.includes(omitSince) && isZero(value, type);
+  #omits(field: Field, value: Value | undefined): boolean {
+    const { omitSince } = field;
+    return omitSince !== undefined && this.#contract.includes(omitSince) && isUnset(value, field, this.#contract);
   }
 
   #encode(value: Value, type: FieldType): YamlValue {
@@ -43,7 +44,7 @@ class Encoder {
       case "struct":
         return isSection(value) ? this.struct(value, structOf(type.name)) : new Map();
       case "args":
-        return isSection(value) ? sorted(value, (inner) => (inner === "" ? null : plain(inner))) : new Map();
+        return isSection(value) ? sorted(value, argument) : new Map();
       case "object":
       case "scalar":
       case "enum":
@@ -72,6 +73,17 @@ class Encoder {
         return type.scalar === "bool" ? false : "";
     }
   }
+}
+
+/** An argument or several, in which Talos puts no word in quotes that only older YAML takes for another type. */
+function argument(value: Value): YamlValue {
+  if (value === "") return null;
+  if (Array.isArray(value)) return value.map((item) => (typeof item === "string" ? bareWord(item) : plain(item)));
+  return typeof value === "string" ? bareWord(value) : plain(value);
+}
+
+function bareWord(text: string): YamlValue {
+  return isFormerBoolean(text) || isSexagesimal(text) ? new YamlPlain(text) : text;
 }
 
 /** Free-form values, every map with its keys in order. */

@@ -11,6 +11,7 @@ import {
   parseConfig,
 } from "../document/config-file.ts";
 import { freeForm } from "../document/decode.ts";
+import { requireNoConflict } from "../document/document-conflicts.ts";
 import { textAt } from "../document/value.ts";
 import { type ConfigRules, newestRules } from "../rules.ts";
 import { type DeleteDirective, deleteInDocument, extractDeletes } from "./delete-directive.ts";
@@ -127,6 +128,7 @@ function applyStrategic(
       else mergeSections(target.section, step.document.section, target.struct, rules);
     } else documents = applyDelete(documents, step.directive, rules);
   }
+  requireNoConflict(documents, rules);
   return documents;
 }
 

@@ -13,14 +13,14 @@ import { v1alpha1NetworkTypes } from "./v1alpha1-network.ts";
 /*
  * The notation of the tables, one field to a line, in the order in which Talos writes them:
  *
- *   Name key[?|?14] type [replace[=minor]|by=key|replaceBy=key] [@minor]
+ *   Name key[?|?14] type [replace[=minor]|by=key|replaceBy=key] [keepEmpty=minor] [@minor]
  *   ...type
  *
  * Name is the field's name inside Talos, which appears in its error messages. `?` leaves the field out when it is
  * empty, `?14` when it is empty and written by the rules of 1.14 or later. Types: a scalar (see
  * scalars.ts), `object` (free form), `args`, `enum:Name`, the name of another table, or one of these with `*` (held
  * by pointer, so that a zero value counts as set), `[]` (list) or `{}` (map) before it. Then how a patch treats the
- * field when that is not the usual way (`replace=14`: from 1.14 on), and the minor release that brought it. `...type` takes in its fields. The table
+ * field when that is not the usual way (`replace=14`: from 1.14 on), from when on an empty list is written all the same, and the minor release that brought it. `...type` takes in its fields. The table
  * of a document begins with the fields of meta.Meta, which stand there once for all.
  */
 
@@ -48,6 +48,8 @@ export interface Field {
   readonly type: FieldType;
   /** Left out when it is empty: from this minor release on; undefined for never. */
   readonly omitSince: number | undefined;
+  /** An empty list counts as set, and is written: from this minor release on. */
+  readonly keepEmptySince?: number;
   readonly merge: MergeRule;
   /** Minor release that brought it; 9 stands for 1.9 and all before. */
   readonly since: number;
@@ -55,6 +57,11 @@ export interface Field {
 
 /** The oldest minor release that is told apart: 1.9 and all before. */
 const everyRelease = 9;
+
+/** Sections that count as unset when these fields are, whatever else they say. */
+export const decisiveFields: Readonly<Record<string, readonly string[]>> = {
+  "block.EncryptionSpec": ["provider", "keys"],
+};
 
 export interface Struct {
   readonly name: string;
@@ -124,13 +131,15 @@ function parseLine(line: string): readonly Field[] {
   const [name = "", keyAndMark = "", type = "", ...rest] = line.split(" ");
   const [, key = "", mark = ""] = /^([^?]+)(\?*(?:14)?)$/.exec(keyAndMark) ?? [];
   const since = rest.find((word) => word.startsWith("@"));
-  const rule = rest.find((word) => !word.startsWith("@"));
+  const keep = rest.find((word) => word.startsWith("keepEmpty="));
+  const rule = rest.find((word) => word !== since && word !== keep);
   return [
     {
       name,
       key,
       type: parseType(type),
       omitSince: omission(mark),
+      ...(keep !== undefined && { keepEmptySince: Number(keep.split("=")[1]) }),
       merge: parseRule(rule),
       since: since === undefined ? everyRelease : Number(since.slice(1)),
     },

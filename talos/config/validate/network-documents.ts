@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { parseAddress, parsePrefix } from "../document/network-address.ts";
+import { base64Fault } from "../document/scalars.ts";
 import { listAt, type Section, sectionAt, sectionsAt, textAt, textsAt, valueAt } from "../document/value.ts";
 import { isAddress, subnetFaults, urlParts } from "./addresses.ts";
 import { checkBgpInstance } from "./bgp.ts";
@@ -242,7 +243,8 @@ function* wireguardFaults(document: Section): Faults {
 }
 
 function keyFault(key: string): string | undefined {
+  const fault = base64Fault(key);
+  if (fault !== undefined) return fault;
   const bytes = Buffer.from(key, "base64");
-  if (bytes.toString("base64") !== key) return "illegal base64 data";
   return bytes.length === 32 ? undefined : "invalid wireguard key length";
 }

@@ -106,8 +106,8 @@ export const systemChecks: Checks = {
       const reason = "if Talos is not booted from asset built by Image Factory, installation will fail";
       yield { warning: `installer.image is not set, ${reason}` };
     }
-    const title = "provisioning.volumeSelector.match";
-    yield* selectorFaults(textAt(document, "provisioning.diskSelector.match"), "disk", title, title);
+    const path = "provisioning.diskSelector.match";
+    yield* at(path, selectorFaults(textAt(document, path), "disk", path, path));
   },
   *WatchdogTimerConfig(document) {
     const timeout = parseGoDuration(textAt(document, "timeout")) ?? 0n;
