@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { ref, type TerraformResource, TerraformStack, Token } from "cdktf";
+import { Annotations, ref, type TerraformResource, TerraformStack, Token } from "cdktf";
 import { Construct } from "constructs";
 import { patchFilesOf, type ResolvedCluster, type Role, resolveCluster } from "../../model/index.ts";
 import {
@@ -110,6 +110,11 @@ export class TalosCluster<Settings = object> extends Construct implements PoolOw
     this.imageFactory = props.airGap?.factory;
     this.#version = props.talosVersion === undefined ? defaultTalosVersion : TalosVersion.parse(props.talosVersion);
     this.talosVersion = this.#version.toString();
+    const { unknown } = this.#version;
+    if (unknown !== undefined)
+      Annotations.of(this).addWarning(
+        `talosVersion is ${this.talosVersion}, newer than this talosmith knows. ${unknown}`,
+      );
     this.kubernetesVersion = props.kubernetesVersion ?? this.#version.defaultKubernetesVersion;
     this.infrastructure = props.infrastructure;
 

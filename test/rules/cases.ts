@@ -128,6 +128,7 @@ export const commonCases: Readonly<Record<string, Case | "warning">> = {
     provider: "kubernetes_version",
     engine: "too old to be used with Talos",
   },
+  knownTalos: "warning",
   credentialsInState: "warning",
   poolNamesUnique: inFile(simulated({ workers: [{ name: "cp" }] }), "workers[0].name", cluster),
   poolAddressesDiffer: inFile(

@@ -25,6 +25,12 @@ export async function checkWishes(wishes: ClusterWishes, diagnostics: Diagnostic
   const check = checkInto(diagnostics);
   const { talos_version: talos, kubernetes_version: kubernetes, endpoint, cni, cni_urls: urls, machines } = wishes;
   const release = typeof talos === "string" ? check(path("talos_version"), () => TalosVersion.parse(talos)) : undefined;
+  if (release?.unknown !== undefined)
+    diagnostics.warning({
+      summary: "Newer Talos than the provider knows",
+      detail: `Found ${release}. ${release.unknown}`,
+      path: path("talos_version"),
+    });
   if (typeof kubernetes === "string")
     check(path("kubernetes_version"), () => {
       KubernetesVersion.parse(kubernetes);

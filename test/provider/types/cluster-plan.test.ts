@@ -327,7 +327,9 @@ const care = (said: Record<string, Value>): ObjectValue => ({
 describe("the configuration of a cluster", () => {
   test.each<[string, Record<string, Value>, string]>([
     ["a Kubernetes that this Talos can't run", { kubernetes_version: "1.20.0" }, "too old to be used with Talos"],
-    ["a release that nobody knows", { talos_version: "latest" }, "latest"],
+    ["a release without its patch", { talos_version: "1.14" }, 'Write "v1.14.1"'],
+    ["a word for the newest release", { talos_version: "latest" }, 'Write "v1.14.1"'],
+    ["a release too old", { talos_version: "v1.8.4" }, "expected 1.9 to 1.14"],
     ["an endpoint without scheme", { endpoint: "10.0.0.1:6443" }, "no scheme"],
     ["a pod network that is not one", { cni: "calico" }, "calico"],
     ["no worker that may be away", { rollout: care({ max_unavailable: "0" }) }, "a whole number from 1 on"],
@@ -344,6 +346,13 @@ describe("the configuration of a cluster", () => {
         .map(({ detail }) => detail)
         .join(),
     ).toContain(text);
+  });
+
+  test("a Talos that is newer than all that is known is a warning at its attribute", async () => {
+    const newer = { ...base, talos_version: "v1.15.0", kubernetes_version: "1.38.0" };
+    const found = await validateConfig(server, server.resource(type), config(newer));
+    expect(found).toMatchObject([{ severity: "warning", detail: expect.stringContaining("contract v1.14") }]);
+    expect(JSON.stringify(found[0]?.path)).toContain("talos_version");
   });
 
   test("an even number of control planes is a warning", async () => {
