@@ -2,7 +2,7 @@
 import ipaddr from "ipaddr.js";
 import * as z from "zod";
 import { KubernetesVersion, newestKubernetesOf, newestTalosOf, TalosVersion } from "../../talos/version/index.ts";
-import { isCidr, isDnsName, isHostOrAddress } from "../cluster-rules.ts";
+import { contractNoun, isCidr, isContract, isDnsName, isHostOrAddress } from "../cluster-rules.ts";
 import { isCron, isTimeZone } from "../cron.ts";
 import { Cidr } from "../environment/cidr.ts";
 import { parseSize } from "../environment/quantity.ts";
@@ -43,6 +43,7 @@ export const kubernetesVersion = version(
   newestKubernetesOf,
   "1.36.3",
 );
+export const configContract = text(contractNoun, isContract);
 
 /** What may name a cluster or a pool: the beginning of host names and of Terraform addresses. */
 export const name = text(

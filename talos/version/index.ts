@@ -3,4 +3,4 @@ export { Contract } from "./contract.ts";
 export { KubernetesVersion, newestKubernetesOf } from "./kubernetes-version.ts";
 export type { DefaultChange } from "./releases.ts";
 export { completeVersion, parseSemanticVersion } from "./semantic-version.ts";
-export { defaultTalosVersion, newestTalosOf, TalosVersion } from "./talos-version.ts";
+export { contractOf, defaultTalosVersion, newestTalosOf, TalosVersion } from "./talos-version.ts";

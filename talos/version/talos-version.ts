@@ -153,4 +153,13 @@ export function newestTalosOf(text: string): string | undefined {
   return releases.find((known) => String(known.minor) === minor)?.newest;
 }
 
+/** The contract of a cluster's configs: the one that was decided, else that of its Talos release. */
+export function contractOf(cluster: {
+  readonly talosVersion?: string | undefined;
+  readonly configContract?: string | undefined;
+}): Contract {
+  if (cluster.configContract !== undefined) return Contract.parse(cluster.configContract);
+  return TalosVersion.parse(cluster.talosVersion ?? defaultRelease).contract;
+}
+
 export const defaultTalosVersion: TalosVersion = TalosVersion.parse(defaultRelease);

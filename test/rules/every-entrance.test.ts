@@ -22,7 +22,7 @@ import { EnvironmentError, machinesOf, parseEnvironment } from "../../model/inde
 import { commonRules, rulesOfKind } from "../../model/rules/index.ts";
 import { Server, schemaOf, type Value, validateConfig } from "../../provider/framework/index.ts";
 import { talosmithProvider } from "../../provider/types/index.ts";
-import { TalosVersion } from "../../talos/version/index.ts";
+import { contractOf, TalosVersion } from "../../talos/version/index.ts";
 import { testSecrets } from "../engine/fixture.ts";
 import { type Case, commonCases, kindCases, settingCases, valueCases } from "./cases.ts";
 
@@ -122,6 +122,7 @@ async function pathsOfProvider(data: Parts): Promise<readonly string[]> {
     kubernetes_version: cluster.kubernetesVersion ?? versions.kubernetesVersion,
     machines: Object.fromEntries(machines),
     dns_domain: cluster.domain,
+    config_contract: cluster.configContract,
     pod_subnets: cluster.podCidrs,
     service_subnets: cluster.serviceCidrs,
     additional_sans: cluster.certSans,
@@ -140,6 +141,7 @@ function messageOfEngine(data: Parts): string {
     name: "rules",
     endpoint: "https://10.1.0.1:6443",
     talosVersion: TalosVersion.parse(versions.talosVersion),
+    contract: contractOf({ ...versions, ...cluster }),
     kubernetesVersion: cluster.kubernetesVersion ?? versions.kubernetesVersion,
     machines: machinesFor(data),
     ...Object.fromEntries(
