@@ -4,10 +4,10 @@ import { writeFileAtomically } from "../../talos/atomic-file.ts";
 import {
   applyPatches,
   type Change,
-  configRules,
   diffConfigs,
   MachineConfig,
   type Mode,
+  machineRules,
   parsePatch,
   redactConfig,
   validateConfig,
@@ -117,7 +117,7 @@ export async function configValidate(options: ConfigValidateOptions, context: Co
   const text = await readText(file, context.cwd);
   const talos =
     options.talosVersion === undefined ? undefined : TalosVersion.newestOf(Contract.parse(options.talosVersion));
-  const config = new MachineConfig(text, file, talos && configRules(talos.contract));
+  const config = new MachineConfig(text, file, talos && machineRules(talos));
   const { warnings, error } = validateConfig(config, { mode, strict, local: true, ...given({ talos }) });
   if (options.json) {
     const result = { file, mode, valid: error === undefined, warnings, error: error ?? null };

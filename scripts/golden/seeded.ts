@@ -24,7 +24,12 @@ export function makeSeeded(
 
 function resultOf(talosctl: Talosctl, base: string, config: RandomConfig): SeededResult {
   const patched = talosctl.patch(base, config.patches);
-  if ("error" in patched) return /^panic: /m.test(patched.error) ? { quirk: "talosctl crashes" } : patched;
+  if ("error" in patched) {
+    if (/^panic: /m.test(patched.error)) return { quirk: "talosctl crashes" };
+    return patched.error.includes("decoder.namedSelector")
+      ? { quirk: "talosctl takes a directive for a document" }
+      : patched;
+  }
   const text = patched.expected;
   const known = knownQuirk(config, base);
   if (known !== undefined) return { quirk: known };

@@ -2,7 +2,7 @@
 
 import { isDeepStrictEqual } from "node:util";
 import { parseAllDocuments } from "yaml";
-import { configRules, MachineConfig, type ValidationResult, validateConfig } from "../../talos/config/index.ts";
+import { MachineConfig, machineRules, type ValidationResult, validateConfig } from "../../talos/config/index.ts";
 import { TalosError } from "../../talos/errors.ts";
 import { TalosVersion } from "../../talos/version/index.ts";
 import { ensureCluster } from "../controllers/membership.ts";
@@ -179,7 +179,7 @@ export function checkConfig(text: string, machine: Machine): readonly string[] {
 /** By the rules of the release that the machine runs. */
 function judge(text: string, machine: Machine, options: { readonly installed: boolean }): ValidationResult {
   const talos = TalosVersion.parse(machine.talosVersion);
-  const config = new MachineConfig(text, "config", configRules(talos.contract));
+  const config = new MachineConfig(text, "config", machineRules(talos));
   return validateConfig(config, { mode: "metal", talos, ...options });
 }
 

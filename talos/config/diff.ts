@@ -10,7 +10,7 @@ import { needsReboot } from "./reboot-rules.ts";
 import { certificateSummary, hiddenForm, hidePasswords, redacted, redactValue } from "./redact.ts";
 import { newestRules } from "./rules.ts";
 import { zeroWord } from "./schema/enums.ts";
-import { type Field, type FieldType, type Struct, structOf } from "./schema/schema.ts";
+import { type Field, type FieldType, type Struct, structOf, unknownKind } from "./schema/schema.ts";
 import { isHarmlessVariable, isHiddenField, isVariablesField } from "./schema/secret-fields.ts";
 
 /** One difference between two configs. */
@@ -175,7 +175,7 @@ class Comparison {
   }
 
   sections(left: Section, right: Section, struct: Struct, path: string): void {
-    for (const field of struct.fields) {
+    for (const field of [...struct.fields, ...freeFields(left, right, struct)]) {
       const [before, after] = [present(left, field), present(right, field)];
       const inner = path === "" ? field.key : `${path}.${field.key}`;
       this.#values(before, after, field.type, { path: inner, struct: struct.name, field });
@@ -235,6 +235,20 @@ class Comparison {
       reboot: needsReboot(document, at.path),
     });
   }
+}
+
+/** What a document of an unknown kind says beside its name. */
+function freeFields(left: Section, right: Section, struct: Struct): readonly Field[] {
+  if (struct.name !== unknownKind) return [];
+  const keys = new Set([...left.keys(), ...right.keys()].filter((key) => !struct.byKey.has(key)));
+  return [...keys].map((key) => ({
+    name: key,
+    key,
+    type: { kind: "object" },
+    omitSince: undefined,
+    merge: { kind: "usual" },
+    since: 0,
+  }));
 }
 
 interface Place {

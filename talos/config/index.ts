@@ -17,7 +17,7 @@ export { applyPatches, type Patch, parsePatch } from "./patch/apply.ts";
 export { type SecretInPatch, secretsInPatch } from "./patch/secrets-in-patch.ts";
 export { patchOfFile } from "./patch-file.ts";
 export { redactConfig, redacted } from "./redact.ts";
-export { type ConfigRules, configRules } from "./rules.ts";
+export { type ConfigRules, configRules, machineRules, observedRules } from "./rules.ts";
 export { secretsFromConfig } from "./secrets-from-config.ts";
 export { encodeTalosconfig, parseTalosconfig } from "./talosconfig/codec.ts";
 export {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { Contract } from "../version/index.ts";
+import { Contract, type TalosVersion } from "../version/index.ts";
 
 /**
  * How a Talos release reads, merges, writes and judges machine configs, where releases differ. Talos's own rules are
@@ -78,13 +78,19 @@ const since14 = {
   matchesWholeReferences: true,
 } as const;
 
-/** The rules of a contract or, with the contract of its release, of a machine. */
-export function configRules(
-  contract: Contract,
-  options: { readonly unknownKinds?: ConfigRules["unknownKinds"] } = {},
-): ConfigRules {
-  return { contract, unknownKinds: options.unknownKinds ?? "refused", ...(contract.includes(14) ? since14 : before14) };
+/** The rules of a contract. Documents of kinds that are not known pass where the config is for a Talos newer than all known. */
+export function configRules(contract: Contract, talos?: TalosVersion): ConfigRules {
+  const unknownKinds = talos?.unknown === undefined ? "refused" : "carried";
+  return { contract, unknownKinds, ...(contract.includes(14) ? since14 : before14) };
 }
 
-/** For text that may be of any release: the rules of the newest one known. */
-export const newestRules: ConfigRules = configRules(Contract.all().at(-1) ?? Contract.parse("v1.14"));
+/** The rules by which machines of a release judge. */
+export function machineRules(talos: TalosVersion): ConfigRules {
+  return configRules(talos.contract, talos);
+}
+
+/** For text that a person wrote, of no release in particular: the rules of the newest one known. */
+export const newestRules: ConfigRules = configRules(Contract.newest());
+
+/** For text that a machine has, which may be newer than all that is known. */
+export const observedRules: ConfigRules = { ...newestRules, unknownKinds: "carried" };

@@ -91,6 +91,8 @@ export function randomDocuments(choice: Choice): fc.Arbitrary<string> {
     if (type === undefined) throw new Error(`no kind ${kind}`);
     const fields = type.struct.fields.filter(({ key }) => key !== "kind" && key !== "apiVersion");
     const head = kind === "v1alpha1" ? { version: "v1alpha1", debug: false } : { apiVersion: "v1alpha1", kind };
-    return sectionOf(fields, 6, choice).map((section) => stringifyYaml({ ...head, ...section }));
+    // The ends of a pair of links are two, or the config cannot be read at all.
+    const ends = kind === "VethConfig" ? { name: "veth0", peer: { name: "veth1" } } : {};
+    return sectionOf(fields, 6, choice).map((section) => stringifyYaml({ ...head, ...section, ...ends }));
   });
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import fc from "fast-check";
 import { type ClusterConfig, generateMachineConfig, type MachineType } from "../../talos/config/index.ts";
+import { kindType } from "../../talos/config/schema/schema.ts";
 import type { SecretsBundle } from "../../talos/secrets/index.ts";
 import { Contract, TalosVersion } from "../../talos/version/index.ts";
 import { stringifyYaml, type YamlValue } from "../../talos/yaml/index.ts";
@@ -47,7 +48,8 @@ export function clusterOf(contract: string, options: Partial<ClusterConfig> = {}
 function randomPatch(contract: string): fc.Arbitrary<string> {
   return fc.oneof(
     { weight: 6, arbitrary: settingsPatch },
-    { weight: 5, arbitrary: fc.constantFrom(...documents).map(documentText) },
+    { weight: 4, arbitrary: fc.constantFrom(...documents.filter(isOld)).map(documentText) },
+    { weight: 2, arbitrary: fc.constantFrom(...documents.filter((one) => !isOld(one))).map(documentText) },
     { weight: 2, arbitrary: fc.constantFrom(...deletions) },
     { weight: 3, arbitrary: randomDocuments({ lists: true, words: true }) },
     { weight: 1, arbitrary: fc.constantFrom(...mistakes) },
@@ -195,6 +197,11 @@ function put(target: Record<string, YamlValue>, [key = "", ...rest]: readonly st
     put(inner, rest, value);
     target[key] = inner;
   }
+}
+
+/** Whether releases before 1.14 know the kind, too. */
+function isOld([kind]: readonly [string, YamlValue]): boolean {
+  return (kindType(kind)?.since ?? 0) < 14;
 }
 
 function documentText([kind, fields]: readonly [string, YamlValue]): string {

@@ -13,8 +13,8 @@ import {
   type YamlValue,
 } from "../../yaml/index.ts";
 import { type ConfigRules, newestRules } from "../rules.ts";
-import { kindNames, kindType, type Struct } from "../schema/schema.ts";
-import { type DecodeResult, decodeDocument } from "./decode.ts";
+import { kindNames, kindType, type Struct, structOf, unknownKind } from "../schema/schema.ts";
+import { type DecodeResult, decodeDocument, freeSection } from "./decode.ts";
 import { requireNoConflict } from "./document-conflicts.ts";
 import { encodeDocument } from "./encode.ts";
 import { cloneValue, isSection, type Section, textAt, type Value } from "./value.ts";
@@ -34,13 +34,21 @@ export function documentId(document: Pick<ConfigDocument, "kind" | "apiVersion" 
   return isNamed(document.struct) ? `${base}/${textAt(document.section, "name")}` : base;
 }
 
+/** Whether it is one that a newer Talos may know. */
+export function isOfUnknownKind({ struct }: Pick<ConfigDocument, "struct">): boolean {
+  return struct.name === unknownKind;
+}
+
 export function isNamed(struct: Struct): boolean {
   return struct.byKey.has("name") && struct.byKey.has("kind");
 }
 
 /** How a document is called in messages: `LinkConfig/eth0`. */
 export function documentTitle(document: ConfigDocument): string {
-  return isNamed(document.struct) ? `${document.kind}/${textAt(document.section, "name")}` : document.kind;
+  const name = textAt(document.section, "name");
+  return isNamed(document.struct) && !(isOfUnknownKind(document) && name === "")
+    ? `${document.kind}/${name}`
+    : document.kind;
 }
 
 /**
@@ -91,9 +99,10 @@ function decodeNode(node: YamlMapping, id: string, fileName: string, rules: Conf
   const failed = (message: string, hint: string): TalosError =>
     new TalosError("invalid-input", `error decoding document ${id} (line ${node.line}): ${message}`, { hint });
   const place = `${fileName}:${node.line}:${node.column}`;
-  const type = documentType(node);
+  const type = documentType(node, rules);
   if ("problem" in type) throw failed(type.problem, `${place}: ${type.advice}`);
   const { kind, apiVersion } = type;
+  if (isOfUnknownKind(type)) return { ...type, section: freeSection(node) };
   const result = decodeDocument(node, type.struct, rules);
   if (result.faults.length > 0) {
     const lines = result.faults.map(({ line, message }) => `line ${line}: ${message}`);
@@ -125,7 +134,7 @@ type DocumentType =
   | { readonly problem: string; readonly advice: string };
 
 /** What kind of document this is, or why that cannot be told. */
-export function documentType(node: YamlMapping): DocumentType {
+export function documentType(node: YamlMapping, rules: ConfigRules): DocumentType {
   const kind = entryText(node, "kind");
   const legacy = node.entries.some(({ key }) => ["machine", "cluster", "debug", "persist"].includes(key.text));
   const apiVersion = legacy ? "v1alpha1" : entryText(node, "apiVersion");
@@ -135,6 +144,7 @@ export function documentType(node: YamlMapping): DocumentType {
     return { problem: "missing apiVersion", advice: 'add "apiVersion: v1alpha1" to the document.' };
   const type = apiVersion === "v1alpha1" ? kindType(kind === "" ? "v1alpha1" : kind) : undefined;
   if (type !== undefined) return { kind, apiVersion, struct: type.struct };
+  if (rules.unknownKinds === "carried") return { kind, apiVersion, struct: structOf(unknownKind) };
   const near = nearestWord(kind, kindNames);
   return {
     problem: `${JSON.stringify(kind)} ${JSON.stringify(apiVersion)}: not registered`,

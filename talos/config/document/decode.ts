@@ -206,6 +206,10 @@ function zeroOf(type: FieldType): Value | undefined {
 export function freeForm(node: YamlNode): Value {
   if (node.kind === "scalar") return scalarValue(node);
   if (node.kind === "sequence") return node.items.map(freeForm);
+  return freeSection(node);
+}
+
+export function freeSection(node: YamlMapping): Section {
   return new Map(node.entries.map((entry) => [entry.key.text, freeForm(entry.value)]));
 }
 

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TalosError } from "../../errors.ts";
 import type { ConfigRules } from "../rules.ts";
-import type { ConfigDocument } from "./config-file.ts";
-import { textAt } from "./value.ts";
+import { type Section, textAt } from "./value.ts";
+
+interface Titled {
+  readonly kind: string;
+  readonly section: Section;
+}
 
 const links = [
   "BondConfig",
@@ -23,13 +27,13 @@ const exclusive: readonly (readonly string[])[] = [
 ];
 
 /** Throws, in the words of Talos, when two documents are about the same link, address or volume. */
-export function requireNoConflict(documents: readonly ConfigDocument[], rules: ConfigRules): void {
+export function requireNoConflict(documents: readonly Titled[], rules: ConfigRules): void {
   const message = conflictingNames(documents) ?? (rules.linksOfPeers ? conflictingLinks(documents) : undefined);
   if (message === undefined) return;
   throw new TalosError("invalid-input", message, { hint: "Remove one of the two documents." });
 }
 
-function conflictingNames(documents: readonly ConfigDocument[]): string | undefined {
+function conflictingNames(documents: readonly Titled[]): string | undefined {
   for (const [index, document] of documents.entries()) {
     const group = exclusive.find((kinds) => kinds.includes(document.kind));
     const other = documents
@@ -44,8 +48,8 @@ function conflictingNames(documents: readonly ConfigDocument[]): string | undefi
 }
 
 /** The other end of a pair is a link, too. */
-function conflictingLinks(documents: readonly ConfigDocument[]): string | undefined {
-  const owners = new Map<string, ConfigDocument>();
+function conflictingLinks(documents: readonly Titled[]): string | undefined {
+  const owners = new Map<string, Titled>();
   for (const document of documents.filter(({ kind }) => links.includes(kind))) {
     const peer = document.kind === "VethConfig" ? [textAt(document.section, "peer.name")] : [];
     for (const name of [nameOf(document.section), ...peer]) {
@@ -60,10 +64,10 @@ function conflictingLinks(documents: readonly ConfigDocument[]): string | undefi
   return undefined;
 }
 
-function nameOf(section: ConfigDocument["section"]): string {
+function nameOf(section: Section): string {
   return textAt(section, "name");
 }
 
-function idOf({ kind, section }: ConfigDocument): string {
+function idOf({ kind, section }: Titled): string {
   return `${kind}/${nameOf(section)}`;
 }

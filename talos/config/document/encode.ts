@@ -3,12 +3,12 @@ import type { Contract } from "../../version/index.ts";
 import { compareKeys, isFormerBoolean, isSexagesimal, YamlPlain, type YamlValue } from "../../yaml/index.ts";
 import type { ConfigRules } from "../rules.ts";
 import { zeroWord } from "../schema/enums.ts";
-import { type Field, type FieldType, type Struct, structOf } from "../schema/schema.ts";
+import { type Field, type FieldType, type Struct, structOf, unknownKind } from "../schema/schema.ts";
 import { isSection, isUnset, type Section, type Value } from "./value.ts";
 
 /** A document in the order and with the omissions of the encoder of Talos, by the rules of a release. */
 export function encodeDocument(section: Section, struct: Struct, { contract }: ConfigRules): YamlValue {
-  return new Encoder(contract).struct(section, struct);
+  return struct.name === unknownKind ? asItIs(section) : new Encoder(contract).struct(section, struct);
 }
 
 class Encoder {
@@ -90,6 +90,12 @@ function bareWord(text: string): YamlValue {
 function plain(value: Value): YamlValue {
   if (Array.isArray(value)) return value.map(plain);
   return isSection(value) ? sorted(value, plain) : value;
+}
+
+/** With its keys in the order in which they were read. */
+function asItIs(value: Value): YamlValue {
+  if (Array.isArray(value)) return value.map(asItIs);
+  return isSection(value) ? new Map([...value].map(([key, inner]) => [key, asItIs(inner)])) : value;
 }
 
 function sorted(section: Section, encode: (value: Value) => YamlValue): ReadonlyMap<string, YamlValue> {

@@ -42,7 +42,7 @@ export function generateConfigWithFacts(
 }
 
 function rulesOf({ contract, talosVersion }: ClusterConfig): ConfigRules {
-  return configRules(contract ?? talosVersion.contract);
+  return configRules(contract ?? talosVersion.contract, talosVersion);
 }
 
 function patchedDocuments(

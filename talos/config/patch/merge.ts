@@ -4,13 +4,17 @@ import { YamlFloat, YamlPlain } from "../../yaml/index.ts";
 import { cloneValue, isSection, type Section, sameValue, type Value } from "../document/value.ts";
 import type { ConfigRules } from "../rules.ts";
 import { zeroWord } from "../schema/enums.ts";
-import { type Field, type FieldType, type Struct, structOf } from "../schema/schema.ts";
+import { type Field, type FieldType, type Struct, structOf, unknownKind } from "../schema/schema.ts";
 
 /**
  * Merges the right section into the left one, by the rules of each field. What the right side leaves unset stays;
  * a zero value (`""`, 0) counts as unset unless the field is held by pointer.
  */
 export function mergeSections(left: Section, right: Section, struct: Struct, rules: ConfigRules): void {
+  if (struct.name === unknownKind) {
+    mergeUnknown(left, right);
+    return;
+  }
   for (const [key, value] of right) {
     const field = struct.byKey.get(key);
     if (field === undefined) continue;
@@ -36,6 +40,16 @@ function mergeByRule(left: Value | undefined, right: Value, field: Field, rules:
       return mergeLists(left, right, type, (list, item) => replaceElement(list, item, merge.key));
     case "usual":
       return mergeValues(left, right, type, { byPointer: false, rules });
+  }
+}
+
+/** Without a schema: sections are merged, lists are joined, and everything else is replaced. */
+function mergeUnknown(left: Section, right: Section): void {
+  for (const [key, value] of right) {
+    const current = left.get(key);
+    if (isSection(current) && isSection(value)) mergeUnknown(current, value);
+    else if (Array.isArray(current) && Array.isArray(value)) left.set(key, [...current, ...cloneValue(value)]);
+    else if (value !== null) left.set(key, cloneValue(value));
   }
 }
 

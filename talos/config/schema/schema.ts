@@ -69,6 +69,9 @@ export interface Struct {
   readonly byKey: ReadonlyMap<string, Field>;
 }
 
+/** The type of documents whose kind is not known: what names them, beside which they may say anything. */
+export const unknownKind = "unknown.Document";
+
 /** What documents share. */
 const commonTypes: Readonly<Record<string, string>> = {
   "meta.Meta": `
@@ -85,6 +88,11 @@ const commonTypes: Readonly<Record<string, string>> = {
   `,
   "x509.certificate": "Crt crt base64",
   "x509.key": "Key key base64",
+  [unknownKind]: `
+    MetaAPIVersion apiVersion string
+    MetaKind kind string
+    MetaName name? string
+  `,
 };
 
 const tables: Readonly<Record<string, string>> = {

@@ -3,8 +3,8 @@ import { isGiven } from "../../given.ts";
 import type { TalosVersion } from "../../version/index.ts";
 import { type ConfigDocument, documentTitle } from "../document/config-file.ts";
 import type { MachineConfig } from "../machine-config.ts";
-import { configRules, newestRules } from "../rules.ts";
-import { tooNew } from "./availability.ts";
+import { machineRules, newestRules } from "../rules.ts";
+import { tooNew, unknownKinds } from "./availability.ts";
 import { conflict } from "./conflicts.ts";
 import { containerChecks } from "./container-documents.ts";
 import { type Checks, type Finding, type Findings, findingsOf, listOfErrors } from "./findings.ts";
@@ -54,7 +54,7 @@ const checks: Checks = {
 export function validateConfig(config: MachineConfig, options: ValidateOptions): ValidationResult {
   const { talos, mode } = options;
   const documents = config.decode();
-  const rules = talos === undefined ? newestRules : configRules(talos.contract);
+  const rules = talos === undefined ? newestRules : machineRules(talos);
   const v1alpha1 = documents.find(({ kind }) => kind === "v1alpha1");
   const ownFindings = (document: ConfigDocument, told: Findings): readonly Finding[] => [
     ...findingsOf(documentTitle(document), told),
@@ -75,6 +75,7 @@ export function validateConfig(config: MachineConfig, options: ValidateOptions):
       : documents.map((document) => conflict(document, v1alpha1.section)).filter(isGiven)),
     ...(rules.judgesV1alpha1Alone ? [] : wholeConfigFindings(documents, mode)),
     ...(talos === undefined ? [] : tooNew(documents, rules.contract)),
+    ...unknownKinds(documents, rules),
   ];
   const findings = [...strictly, ...others.flat(), ...whole];
   return {

@@ -240,7 +240,7 @@ describe("documents of 1.14 are checked too", () => {
       "name can only contain ASCII letters, digits, hyphens and underscores\nprovisioning.volumeSelector.match: ERROR: <input>:1:1: undeclared reference to 'foo'",
     ],
     ["EtcFileConfig", "name: ssl/x\nmode: 0o644\ncontents: x\n", 'user etc file "ssl/x" is managed by Talos'],
-    ["VethConfig", "name: a\npeer: {name: a}\n", "name and peer name must be different"],
+    ["VethConfig", "name: a\npeer: {}\n", "peer name must be specified"],
     ["HTTPProbeConfig", "name: p\nurl: ftp://x\n", 'HTTP probe URL scheme must be http or https, got "ftp"'],
     [
       "BGPInstanceConfig",
@@ -255,7 +255,7 @@ describe("documents of 1.14 are checked too", () => {
     [
       "UnattendedInstallConfig",
       "installer: {image: x}\nprovisioning: {}\n",
-      "provisioning.volumeSelector.match is required",
+      "provisioning.diskSelector.match is required",
     ],
     ["KubePrismConfig", "port: 70000\n", "invalid port 70000: must be in range 1-65535"],
   ])("%s", (kind, rest, message) => {
