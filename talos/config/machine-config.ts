@@ -11,7 +11,14 @@ import {
   type YamlNode,
   type YamlScalar,
 } from "../yaml/index.ts";
-import { type ConfigDocument, encodeConfig, encodedDocuments, entryText, parseConfig } from "./document/config-file.ts";
+import {
+  asRead,
+  type ConfigDocument,
+  encodeConfig,
+  encodedDocuments,
+  entryText,
+  parseConfig,
+} from "./document/config-file.ts";
 import { type Patch, patchDocuments } from "./patch/apply.ts";
 import { type ConfigRules, newestRules } from "./rules.ts";
 
@@ -31,6 +38,7 @@ export class MachineConfig {
   readonly text: string;
   readonly #name: string;
   readonly rules: ConfigRules;
+  #made: readonly ConfigDocument[] | undefined;
   #decoded: readonly ConfigDocument[] | undefined;
   #reading: Reading | undefined;
 
@@ -47,7 +55,7 @@ export class MachineConfig {
   /** The config of documents that are at hand, which are then not read from the text. */
   static of(documents: readonly ConfigDocument[], rules: ConfigRules): MachineConfig {
     const config = new MachineConfig(encodeConfig(documents, rules), undefined, rules);
-    config.#decoded = documents;
+    config.#made = documents;
     return config;
   }
 
@@ -82,9 +90,12 @@ export class MachineConfig {
     return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
   }
 
-  /** The documents by the schema. Throws `invalid-input` for what it does not know. */
+  /** The documents by the schema, as a machine reads them. Throws `invalid-input` for what it does not know. */
   decode(): readonly ConfigDocument[] {
-    this.#decoded ??= parseConfig(this.text, this.#name, this.rules);
+    this.#decoded ??=
+      this.#made === undefined
+        ? parseConfig(this.text, this.#name, this.rules)
+        : this.#made.map((document) => asRead(document, this.rules));
     return this.#decoded;
   }
 
@@ -113,8 +124,8 @@ export class MachineConfig {
   }
 
   #read(): Reading {
-    this.#reading ??=
-      this.#decoded === undefined ? readText(this.text, this.#name) : readDocuments(this.#decoded, this.rules);
+    const documents = this.#made ?? this.#decoded;
+    this.#reading ??= documents === undefined ? readText(this.text, this.#name) : readDocuments(documents, this.rules);
     return this.#reading;
   }
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import fc from "fast-check";
-import { type ClusterConfig, generateMachineConfig, type MachineType } from "../../talos/config/index.ts";
+import type { MachineType } from "../../talos/config/index.ts";
 import { kindType } from "../../talos/config/schema/schema.ts";
-import type { SecretsBundle } from "../../talos/secrets/index.ts";
-import { Contract, TalosVersion } from "../../talos/version/index.ts";
+import { Contract } from "../../talos/version/index.ts";
 import { stringifyYaml, type YamlValue } from "../../talos/yaml/index.ts";
 import { randomDocuments } from "./random-documents.ts";
 
@@ -26,22 +25,6 @@ export function randomConfigs(contracts: readonly string[] = Contract.all().map(
     .chain(({ contract, type }) =>
       fc.array(randomPatch(contract), { minLength: 1, maxLength: 3 }).map((patches) => ({ contract, type, patches })),
     );
-}
-
-/** The config before its patches, as talosctl of the contract's newest release makes it. */
-export function unpatchedConfig({ contract, type }: RandomConfig, secrets: SecretsBundle): string {
-  return generateMachineConfig(clusterOf(contract), secrets, { type });
-}
-
-export function clusterOf(contract: string, options: Partial<ClusterConfig> = {}): ClusterConfig {
-  const talosVersion = TalosVersion.newestOf(Contract.parse(contract));
-  return {
-    clusterName: "golden",
-    endpoint: "https://10.5.0.10:6443",
-    talosVersion,
-    kubernetesVersion: talosVersion.defaultKubernetesVersion,
-    ...options,
-  };
 }
 
 /** A patch for a config of the contract. */

@@ -16,7 +16,7 @@ import { type ConfigRules, newestRules } from "../rules.ts";
 import { kindNames, kindType, type Struct, structOf, unknownKind } from "../schema/schema.ts";
 import { type DecodeResult, decodeDocument, freeSection } from "./decode.ts";
 import { requireNoConflict } from "./document-conflicts.ts";
-import { encodeDocument } from "./encode.ts";
+import { encodeDocument, writtenSection } from "./encode.ts";
 import { cloneValue, isSection, type Section, textAt, type Value } from "./value.ts";
 
 /** One document of a machine config. The v1alpha1 document has kind "v1alpha1" and no apiVersion. */
@@ -171,6 +171,11 @@ export function entryText(node: YamlMapping, name: string): string {
 /** Writes documents as Talos does: fields in schema order, no comments. */
 export function encodeConfig(documents: readonly ConfigDocument[], rules: ConfigRules = newestRules): string {
   return stringifyYamlDocuments(encodedDocuments(documents, rules), rules.quotesOfWords);
+}
+
+/** A document as it is read back when it has been written by the rules. */
+export function asRead(document: ConfigDocument, rules: ConfigRules): ConfigDocument {
+  return { ...document, section: writtenSection(document.section, document.struct, rules) };
 }
 
 /** The same before it is written. */

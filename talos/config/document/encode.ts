@@ -11,6 +11,11 @@ export function encodeDocument(section: Section, struct: Struct, { contract }: C
   return struct.name === unknownKind ? asItIs(section) : new Encoder(contract).struct(section, struct);
 }
 
+/** The section without the fields that are left out when it is written: what a reader of the text gets. */
+export function writtenSection(section: Section, struct: Struct, { contract }: ConfigRules): Section {
+  return struct.name === unknownKind ? section : new Encoder(contract).written(section, struct);
+}
+
 class Encoder {
   readonly #contract: Contract;
 
@@ -26,6 +31,25 @@ class Encoder {
       entries.push([field.key, value === undefined ? this.#zero(field.type) : this.#encode(value, field.type)]);
     }
     return new Map(entries);
+  }
+
+  written(section: Section, struct: Struct): Section {
+    return new Map(
+      [...section].flatMap(([key, value]) => {
+        const field = struct.byKey.get(key);
+        return field === undefined || this.#omits(field, value) ? [] : [[key, this.#writtenValue(value, field.type)]];
+      }),
+    );
+  }
+
+  #writtenValue(value: Value, type: FieldType): Value {
+    if (type.kind === "pointer") return this.#writtenValue(value, type.to);
+    if (type.kind === "list" && Array.isArray(value)) return value.map((item) => this.#writtenValue(item, type.of));
+    if (!isSection(value)) return value;
+    if (type.kind === "struct") return this.written(value, structOf(type.name));
+    return type.kind === "map"
+      ? new Map([...value].map(([key, inner]) => [key, this.#writtenValue(inner, type.of)]))
+      : value;
   }
 
   #omits(field: Field, value: Value | undefined): boolean {

@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import {
   applyPatches,
   configRules,
+  generateConfigWithFacts,
   generateMachineConfig,
   MachineConfig,
   type Mode,
@@ -267,5 +268,59 @@ describe("documents of 1.14 are checked too", () => {
     const { error } = checked(text);
     expect(error).toContain("can't be used with KubeFlannelCNIConfig document");
     expect(error).toContain("can't be used with KubeProxyConfig document");
+  });
+});
+
+describe("what a machine would refuse is told with its places", () => {
+  const of = (contract: string, talos: string, ...patches: string[]) => {
+    const talosVersion = TalosVersion.parse(talos);
+    const cluster = clusterOf(contract, {
+      contract: Contract.parse(contract),
+      talosVersion,
+      kubernetesVersion: talosVersion.defaultKubernetesVersion,
+    });
+    const { config } = generateConfigWithFacts(cluster, secrets, { type: "worker", patches });
+    return validateConfig(config, { mode: "metal", talos: talosVersion });
+  };
+
+  test("a setting that a document has, too: both places", () => {
+    expect(of("v1.14", "v1.14.1", 'machine: {kubelet: {extraArgs: {v: "2"}}}').findings).toEqual([
+      {
+        severity: "error",
+        document: "v1alpha1",
+        path: "machine.kubelet",
+        message: "kubelet config is already set in v1alpha1 config (.machine.kubelet)",
+        conflictsWith: { document: "KubeletConfig", path: "" },
+      },
+    ]);
+  });
+
+  test("the same patch fits an older contract on the same Talos", () => {
+    expect(of("v1.13", "v1.14.1", 'machine: {kubelet: {extraArgs: {v: "2"}}}').findings).toEqual([]);
+  });
+
+  test("a document that the release does not know", () => {
+    const kubelet = "apiVersion: v1alpha1\nkind: SysctlConfig\nparams: {a: b}\n";
+    expect(of("v1.13", "v1.13.9", kubelet).findings).toMatchObject([{ document: "SysctlConfig", path: "" }]);
+    expect(of("v1.13", "v1.14.1", kubelet).findings).toEqual([]);
+  });
+
+  test("a Kubernetes that the release cannot run", () => {
+    const patch = "machine: {kubelet: {image: 'ghcr.io/siderolabs/kubelet:v1.30.1'}}";
+    expect(of("v1.13", "v1.14.1", patch).findings).toEqual([
+      {
+        severity: "error",
+        document: "v1alpha1",
+        path: "machine.kubelet.image",
+        message: "kubelet image is not valid: version of Kubernetes 1.30.1 is too old to be used with Talos 1.14.1",
+      },
+    ]);
+  });
+
+  test("and nothing that is gone from the text: documents at hand are judged as they are read", () => {
+    expect(of("v1.14", "v1.14.1", "machine: {nodeLabels: {}, network: {kubespan: {}}}").error).toBeUndefined();
+    expect(of("v1.14", "v1.14.1", "machine: {nodeLabels: {a: b}}").error).toContain(
+      ".machine.nodeLabels is already set",
+    );
   });
 });
