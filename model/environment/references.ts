@@ -92,7 +92,7 @@ function withMeta(owner: Data, path: Path, context: PatchContext): Data {
 
 /** The same with other values of some keys, as far as these are mappings. */
 function mapped(data: Data, changes: Readonly<Record<string, (value: Data) => Data>>): Data {
-  return each(data, (value, key) => (isData(value) && changes[key]?.(value)) || value);
+  return each(data, (value, key) => (isData(value) && Object.hasOwn(changes, key) && changes[key]?.(value)) || value);
 }
 
 function each(data: Data, change: (value: unknown, key: string) => unknown): Data {

@@ -14,7 +14,7 @@ describe.each([
   test("prints the patched config, or writes it", async () => {
     const input = join(golden, "inputs/mini.yaml");
     const patch = `@${join(golden, "patch/list-append/patch.yaml")}`;
-    const expected = goldenText("patch/list-append/expected.yaml");
+    const { expected } = JSON.parse(goldenText("patch/talos-1.14.json")).cases["list-append"];
     expect((await talosmith([group, verb, input, "--patch", patch])).stdout).toBe(`${expected}\n`);
     expect((await talosmith([group, verb, input, "-p", patch, "-o", "out.yaml"])).stdout).toBe("");
     expect(here("out.yaml")).toBe(expected);
@@ -40,12 +40,18 @@ describe.each([[["config", "validate"]], [["validate"]]])("%j", (command) => {
   });
 
   test("tells errors as text or as JSON, with exit code 1", async () => {
-    const text = await run("no-install", "-m", "metal");
-    expect(text.stderr).toContain('* install instructions are required in "metal" mode');
+    const text = await run("no-machine-ca", "-m", "metal");
+    expect(text.stderr).toContain("* issuing CA or some accepted CAs are required (.machine.ca, machine.acceptedCAs)");
     expect(text.exitCode).toBe(1);
-    const json = await run("no-install", "-m", "metal", "--json");
+    const json = await run("no-machine-ca", "-m", "metal", "--json");
     expect(JSON.parse(json.stdout)).toMatchObject({ valid: false, mode: "metal" });
     expect(json.exitCode).toBe(1);
+  });
+
+  test("takes the rules of the release that is named, else of the newest", async () => {
+    const old = await run("no-install", "-m", "metal", "--talos-version", "v1.13");
+    expect(old.stderr).toContain('* install instructions are required in "metal" mode');
+    expect((await run("no-install", "-m", "metal")).exitCode).toBe(0);
   });
 
   test("does not know other modes", async () => {

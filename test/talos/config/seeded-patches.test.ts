@@ -54,7 +54,9 @@ function hold(one: SeededCase, talos: TalosVersion, result: SeededResult): void 
   const ours = patched(one, talos);
   if ("error" in result) {
     if ("error" in ours) {
-      if (!tooNew.test(result.error)) expect(ours.error).toBe(result.error);
+      // Where talosctl up to 1.13 leaves the directive in the config, and goes on, we stop.
+      const stopped = ours.error.startsWith("patch delete: the config has no document");
+      if (!stopped && !tooNew.test(result.error)) expect(ours.error).toBe(result.error);
       return;
     }
     expect(result.error).toMatch(tooNew);
