@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { defaultTalosVersion, TalosVersion } from "../../talos/version/index.ts";
 import type { Kind } from "../schema/index.ts";
-import { clusterSettings } from "../settings/index.ts";
 import { EnvironmentError } from "./fault.ts";
 import { environmentFile, parseEnvironment } from "./parse-environment.ts";
 import { YamlSource } from "./yaml-source.ts";
@@ -89,7 +88,7 @@ ${workers}`;
 }
 
 /**
- * The versions are written down, so that a newer talosmith changes nothing by itself; where base.yaml has one, it is
+ * Versions and contract are written down, so that a newer talosmith changes nothing by itself; where base.yaml has one, it is
  * that of all environments. Below them what people look for first, as comments.
  */
 function cluster({ talosVersion, kubernetesVersion }: FirstEnvironment, base: string): string {
@@ -105,12 +104,10 @@ function cluster({ talosVersion, kubernetesVersion }: FirstEnvironment, base: st
     kubernetesVersion: talos.defaultKubernetesVersion,
     configContract: talos.contract.toString(),
   };
-  const pinned = (["talosVersion", "kubernetesVersion", "configContract"] as const)
-    .filter((field) => Object.hasOwn(clusterSettings, field))
-    .flatMap((field) => {
-      const value = given[field] ?? (inBase(field) === undefined ? usual[field] : undefined);
-      return value === undefined ? [] : [`  ${field}: ${value}`];
-    });
+  const pinned = (["talosVersion", "kubernetesVersion", "configContract"] as const).flatMap((field) => {
+    const value = given[field] ?? (inBase(field) === undefined ? usual[field] : undefined);
+    return value === undefined ? [] : [`  ${field}: ${value}`];
+  });
   const examples = [
     "endpoint: https://k8s.example.com:6443",
     "patches:",

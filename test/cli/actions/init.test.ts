@@ -127,8 +127,14 @@ describe("talosmith init", () => {
 
   it.each(everyKind)("pins versions in a file of the kind $kind, and its comments are right, too", async (options) => {
     await init("lab", options, context());
-    expect(textOf("lab")).toMatch(/^cluster:\n {2}talosVersion: v1\.13\.9\n {2}kubernetesVersion: 1\.36\.3\n/m);
-    expect(loadEnvironment(folder, "lab").cluster).toMatchObject({ talosVersion: "v1.13.9", patches: { all: [] } });
+    expect(textOf("lab")).toMatch(
+      /^cluster:\n {2}talosVersion: v1\.13\.9\n {2}kubernetesVersion: 1\.36\.3\n {2}configContract: v1\.13\n/m,
+    );
+    expect(loadEnvironment(folder, "lab").cluster).toMatchObject({
+      talosVersion: "v1.13.9",
+      configContract: "v1.13",
+      patches: { all: [] },
+    });
     const uncommented = textOf("lab").replace(
       /^( *)# ( *(?:endpoint|patches|all|- machine|- name|labels|taints|workers)\b)/gm,
       "$1$2",
@@ -168,7 +174,7 @@ describe("talosmith init", () => {
       talosVersion: "v1.12.3",
       kubernetesVersion: "1.35.4",
     });
-    expect(textOf("one")).toContain("kubernetesVersion: 1.35.4");
+    expect(textOf("one")).toContain("  kubernetesVersion: 1.35.4\n  configContract: v1.12\n");
     await init("two", { kind: "simulated", talosVersion: "1.13" }, context());
     expect(loadEnvironment(folder, "two").cluster).toMatchObject({ talosVersion: "v1.13.9" });
     const all =
