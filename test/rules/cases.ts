@@ -91,7 +91,7 @@ export const valueCases: Readonly<Record<string, Case>> = {
     file: "cluster.configContract",
     construct: cluster,
     provider: "config_contract",
-    engine: { never: "It takes a contract that was read." },
+    engine: "Talos v1.4 is not known",
   },
 };
 

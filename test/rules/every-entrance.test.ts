@@ -141,7 +141,6 @@ function messageOfEngine(data: Parts): string {
     name: "rules",
     endpoint: "https://10.1.0.1:6443",
     talosVersion: TalosVersion.parse(versions.talosVersion),
-    contract: contractOf({ ...versions, ...cluster }),
     kubernetesVersion: cluster.kubernetesVersion ?? versions.kubernetesVersion,
     machines: machinesFor(data),
     ...Object.fromEntries(
@@ -154,10 +153,11 @@ function messageOfEngine(data: Parts): string {
         discovery: cluster.discovery,
       }).filter(([, value]) => value !== undefined),
     ),
-  } as ClusterSpec;
+  } as Omit<ClusterSpec, "contract">;
   const nothing = { machines: new Map(), kubernetes: { kind: "unreachable", reason: "" } } as const;
   try {
-    const found = preflight(desiredCluster(spec, testSecrets()), nothing);
+    const contract = contractOf({ ...versions, ...cluster });
+    const found = preflight(desiredCluster({ ...spec, contract }, testSecrets()), nothing);
     return found.flatMap(({ severity, message }) => (severity === "error" ? [message] : [])).join("\n");
   } catch (error) {
     return (error as Error).message;
